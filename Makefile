@@ -1,0 +1,37 @@
+# The project's doors. Each makes the environment first, so that a fresh clone needs Python 3.11+, git and make only.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+SOURCES := $(wildcard sentinel_guard/launcher/*.c sentinel_guard/launcher/*.h)
+
+.PHONY: demo test unit lint format bench clean
+
+demo: $(READY)
+	@$(BIN)/sentinel-guard demo
+
+test: lint unit
+
+unit: $(READY)
+	@$(BIN)/python -m pytest
+
+lint: $(READY)
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+format: $(READY)
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+bench: $(READY)
+	@$(BIN)/python bench/run.py
+
+clean:
+	rm -rf $(VENV) sentinel_guard/launcher/sentinel-launcher
+
+$(READY): pyproject.toml hatch_build.py $(SOURCES)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "sentinel-guard needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@

@@ -1,0 +1,6 @@
+"""python -m sentinel_guard"""
+
+from sentinel_guard.cli import main
+
+if __name__ == "__main__":
+    main()

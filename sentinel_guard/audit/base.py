@@ -1,0 +1,28 @@
+"""What a store of the audit log is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from sentinel_guard.core.model import Entry
+
+
+class Store(Protocol):
+    """Append-only, hash-chained, one writer. Raises StoreError."""
+
+    def append(self, entry: Entry, *, durable: bool = False) -> Entry:
+        """Puts an entry at the end and returns it with ``seq``, ``prev`` and ``hash``.
+
+        On return it survives kill -9; with ``durable`` also power loss.
+        """
+
+    def entries(
+        self, *, session: str = "", after: int = 0, kinds: tuple[str, ...] = (), last: int = 0
+    ) -> Iterator[Entry]:
+        """Entries in order, filtered; ``last`` keeps the newest so many."""
+
+    def live_sessions(self) -> tuple[str, ...]:
+        """Sessions that have begun and not ended."""
+
+    def close(self) -> None: ...

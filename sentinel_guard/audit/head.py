@@ -1,0 +1,38 @@
+"""The head file: the end of the chain, kept beside the log, so that a log cut at its end is found out.
+
+Written aside, then renamed, and only after the entry that it names is safely on disk.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from sentinel_guard.core.chain import Head
+
+_LINE = re.compile(r"(\d{1,18}) ([0-9a-f]{64})\n")
+
+
+def path_of(log: Path) -> Path:
+    """``audit.head`` beside ``audit.sqlite3``."""
+    return log.with_suffix(".head")
+
+
+def read(path: Path) -> Head | None:
+    """The head that the file names; None where there is no file, or none that can be read."""
+    try:
+        found = _LINE.fullmatch(path.read_text(encoding="ascii"))
+    except (OSError, UnicodeDecodeError):
+        return None
+    return Head(int(found[1]), found[2]) if found else None
+
+
+def write(path: Path, head: Head) -> None:
+    """Raises OSError; the file that was there is then still there."""
+    aside = path.with_name(path.name + ".new")
+    with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:
+        file.write(f"{head.seq} {head.hash}\n")
+        file.flush()
+        os.fsync(file.fileno())
+    aside.rename(path)

@@ -1,0 +1,180 @@
+"""The audit log in one SQLite file.
+
+Rules of this file:
+1. ``append`` returns only after the commit (it survives kill -9); a durable one also after the sync to disk.
+2. The head file never names an entry that a power loss could take away.
+3. What was wrong with the log when it was opened (``audit.opening``) is the first entry that is appended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from sentinel_guard.audit import head as head_file
+from sentinel_guard.audit.opening import failure, hold, newest, open_log, read_only
+from sentinel_guard.core import chain
+from sentinel_guard.core.chain import Head
+from sentinel_guard.core.codec import dumps, entry_from, settled
+from sentinel_guard.core.model import Entry
+from sentinel_guard.errors import StoreError
+
+HEAD_EVERY = 500
+"""Every so many entries one is made durable and named in the head file."""
+PAGE = 1000
+"""Entries read at once."""
+
+_COLUMNS = ("seq", "at", "session", "kind", "level", "data", "prev", "hash")
+_SELECT = f"SELECT {', '.join(_COLUMNS)} FROM log WHERE "  # noqa: S608 - constants
+_INSERT = f"INSERT INTO log ({', '.join(_COLUMNS)}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - constants
+# The same words as the index log_lives has, or SQLite would not use it.
+_LIVE = """
+SELECT session FROM log WHERE kind IN ('session', 'end')
+GROUP BY session HAVING max(kind = 'session') AND NOT max(kind = 'end') ORDER BY min(seq)
+"""
+
+
+class SqliteReader:
+    """Reads a log without changing it, also while a writer appends. Needs no daemon."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises StoreError where there is no log, or none that can be read."""
+        self._path, self._begun = path, False
+        self._guard = threading.RLock()
+        with self._words():
+            self._db = read_only(path)
+
+    def entries(
+        self, *, session: str = "", after: int = 0, kinds: tuple[str, ...] = (), last: int = 0
+    ) -> Iterator[Entry]:
+        """Entries in order, filtered; ``last`` keeps the newest so many. Raises StoreError, also on the way."""
+        where = "seq > ?"
+        where += " AND session = ?" if session else ""
+        where += f" AND kind IN ({', '.join('?' * len(kinds))})" if kinds else ""
+        values = (*((session,) if session else ()), *kinds)
+        if last:
+            rows = self._query(f"{_SELECT} {where} ORDER BY seq DESC LIMIT ?", after, *values, last)
+            yield from map(_entry, reversed(rows))
+            return
+        while rows := self._query(f"{_SELECT} {where} ORDER BY seq LIMIT ?", after, *values, PAGE):
+            yield from map(_entry, rows)
+            after = rows[-1][0]
+
+    def live_sessions(self) -> tuple[str, ...]:
+        """Sessions that have begun and not ended, in the order of their beginning."""
+        return tuple(row[0] for row in self._query(_LIVE))
+
+    def close(self) -> None:
+        with self._guard, self._words():
+            self._db.close()
+
+    def _query(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        with self._guard, self._words():
+            if not self._begun:
+                # A reader may come between a writer's making the file and its making the table.
+                self._begun = bool(self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'log'").fetchone())
+            return self._db.execute(sql, values).fetchall() if self._begun else []
+
+    @contextlib.contextmanager
+    def _words(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as e:
+            raise failure(self._path, e) from e
+        except OSError as e:
+            hint = "Make its folder writable, or set SENTINEL_HOME to one that is."
+            raise StoreError(f"The audit log {self._path} cannot be opened: {e.strerror}.", hint) from e
+
+
+class SqliteStore(SqliteReader):
+    """The one writer of a log; fulfils ``audit.base.Store``. Threads may share it."""
+
+    def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
+        """Opens or begins the log. Raises StoreError: another writer, read-only, no room, a newer version."""
+        self._path, self._begun = path, True
+        self._guard = threading.RLock()
+        self._head_path = head_file.path_of(path)
+        with self._words(), contextlib.ExitStack() as undo:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._lock = hold(path)
+            undo.callback(os.close, self._lock)
+            opened = open_log(path, head_file.read(self._head_path))
+            undo.callback(opened.db.close)
+            self._db, self._head = opened.db, opened.head
+            if opened.note:
+                self.append(Entry(clock(), "", "daemon", opened.note, "L2"), durable=True)
+            self._keep_head()
+            undo.pop_all()
+
+    def append(self, entry: Entry, *, durable: bool = False) -> Entry:
+        """Puts an entry at the end and returns it as the log gives it back. Raises StoreError; then it was not added.
+
+        On return it survives kill -9; with ``durable`` also power loss.
+        """
+        with self._guard:
+            sealed = _sealed(entry, self._head)
+            durable = durable or sealed.seq % HEAD_EVERY == 0
+            try:
+                with self._words():
+                    self._insert(sealed, durable=durable)
+            except StoreError:
+                self._look_again()
+                raise
+            self._head = Head(sealed.seq, sealed.hash)
+            if durable:
+                self._keep_head()
+            return sealed
+
+    def close(self) -> None:
+        """Syncs, renews the head file and lets another writer in. The second call does nothing."""
+        with self._guard:
+            if self._lock < 0:
+                return
+            try:
+                with self._words(), contextlib.closing(self._db):
+                    self._db.execute("PRAGMA synchronous = FULL")
+                    self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                    self._keep_head()
+            finally:
+                os.close(self._lock)
+                self._lock = -1
+
+    def _insert(self, entry: Entry, *, durable: bool) -> None:
+        row = (entry.seq, entry.at, entry.session, entry.kind, entry.level, dumps(entry.data), entry.prev, entry.hash)
+        if not durable:
+            self._db.execute(_INSERT, row)
+            return
+        self._db.execute("PRAGMA synchronous = FULL")
+        try:
+            self._db.execute(_INSERT, row)
+        finally:
+            self._db.execute("PRAGMA synchronous = NORMAL")
+
+    def _look_again(self) -> None:
+        # A commit that failed late, or a row that another program put there, must not block the place for ever.
+        with contextlib.suppress(sqlite3.Error):
+            self._head = max(self._head, newest(self._db), key=lambda h: h.seq)
+
+    def _keep_head(self) -> None:
+        # Where it cannot be renewed, the head file names an earlier entry, and that is still true.
+        with contextlib.suppress(OSError):
+            head_file.write(self._head_path, self._head)
+
+
+def _entry(row: tuple[object, ...]) -> Entry:
+    return entry_from(dict(zip(_COLUMNS, row, strict=True)))
+
+
+def _sealed(entry: Entry, head: Head) -> Entry:
+    try:
+        for text in (entry.session, entry.kind, entry.level):
+            text.encode()
+        return chain.seal(settled(entry), head)
+    except (TypeError, ValueError, RecursionError) as e:
+        raise StoreError(f"An entry of the kind {entry.kind!r} cannot be written down: {e}.") from e

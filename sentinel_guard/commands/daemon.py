@@ -1,0 +1,113 @@
+"""``sentinel-guard daemon``: start, stop, status, run."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import sys
+import time
+
+from sentinel_guard.client import Operator
+from sentinel_guard.core.model import Peer
+from sentinel_guard.errors import DaemonError
+from sentinel_guard.host import processes
+from sentinel_guard.host.places import Places
+
+READY = 10.0
+"""Seconds that a daemon may take until it answers."""
+
+
+def run(places: Places) -> int:
+    """Serve in the foreground until stopped or idle. Raises DaemonError where one runs already."""
+    places.make()
+    lock = os.open(places.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as e:
+        raise DaemonError("A guard daemon runs already.", "sentinel-guard daemon status") from e
+    # All parts of the daemon: 0.3 s that only the one that serves has to wait for.
+    from sentinel_guard.daemon import assembly  # noqa: PLC0415
+
+    assembly.serve(places)
+    return 0
+
+
+def start(places: Places) -> int:
+    """Start it in the background and wait until it answers. Starting twice is starting once."""
+    places.make()
+    if _hello(places) is None:
+        _detach(places)
+        _await(places)
+    return 0
+
+
+def stop(places: Places, *, force: bool) -> int:
+    hello = _hello(places)
+    if hello is None:
+        print("No guard daemon runs.")
+        return 0
+    served = processes.identify(int(str(hello["pid"])))
+    with Operator(places, start=False) as operator:
+        operator.request("stop", force=force)
+    _gone(served)
+    print("The guard daemon has stopped.")
+    return 0
+
+
+def status(places: Places, *, as_json: bool) -> int:
+    """Say whether it runs; exit code 1 where it does not."""
+    hello = _hello(places)
+    if as_json:
+        print(json.dumps({"running": hello is not None, **(hello or {})}))
+    elif hello is None:
+        print("No guard daemon runs. It starts by itself with 'sentinel-guard run'.")
+    else:
+        count = "1 session" if hello["sessions"] == 1 else f"{hello['sessions']} sessions"
+        print(f"The guard daemon {hello['version']} runs as process {hello['pid']} with {count}.")
+    return 0 if hello else 1
+
+
+def _hello(places: Places) -> dict[str, object] | None:
+    try:
+        with Operator(places, start=False) as operator:
+            return operator.request("hello")
+    except DaemonError:
+        return None
+
+
+def _detach(places: Places) -> None:
+    """Leave a daemon behind that is no child of ours, with the log as its output."""
+    if os.fork():
+        os.wait()
+        return
+    os.setsid()
+    if os.fork():
+        os._exit(0)
+    os.chdir("/")
+    null = os.open(os.devnull, os.O_RDWR)
+    log = os.open(places.daemon_log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    for target, source in ((0, null), (1, log), (2, log)):
+        os.dup2(source, target)
+    os.closerange(3, 256)
+    os.execv(sys.executable, [sys.executable, "-I", "-m", "sentinel_guard", "daemon", "run"])  # noqa: S606 - no shell wanted
+
+
+def _await(places: Places) -> None:
+    deadline = time.monotonic() + READY
+    while time.monotonic() < deadline:
+        if _hello(places) is not None:
+            return
+        time.sleep(0.02)
+    raise DaemonError("The guard daemon did not start.", f"See {places.daemon_log}.")
+
+
+def _gone(served: Peer | None) -> None:
+    deadline = time.monotonic() + READY
+    while served and time.monotonic() < deadline:
+        # A zombie has gone, however long its parent takes to notice.
+        if not processes.alive(served):
+            return
+        time.sleep(0.02)
+    if served:
+        raise DaemonError(f"The guard daemon (process {served.pid}) has not ended yet.", "Try again in a moment.")

@@ -1,0 +1,117 @@
+"""``sentinel-guard install`` and ``uninstall``: the policy file and the git hooks of a repository."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from sentinel_guard.client import Operator
+from sentinel_guard.errors import DaemonError, SentinelError
+from sentinel_guard.host import files, githooks, policies, staged
+from sentinel_guard.host.places import places
+
+_MODE = 0o644
+
+TEMPLATE = """\
+# What sentinel-guard watches in this repository.
+# This file can only tighten what is built in; what loosens it goes into your own
+# ~/.config/sentinel-guard/sentinel.toml. `sentinel-guard policy show` prints every key as it is in force.
+version = 1
+
+[paths]
+# gitignore patterns. Restricted: no write, delete, rename, chmod, link, commit. Hidden: not read either.
+# Built in: .env .env.* (not .env.example), *.pem, id_rsa*, secrets/, sentinel.toml
+restricted = []
+hidden = []
+
+[confirm]
+# Commands that a person is asked about first (the two-key gate), by the name of the action.
+# deploy = ["./scripts/deploy*", "npm run deploy"]
+
+[loop]
+# The last calls that are looked at, and how often the same failing one may be repeated.
+# window = 10
+# repeats = 3
+# strict = true            # the literal rule: 3 identical calls trip, whatever changed between them
+
+[failures]
+# So many failing test runs within so many seconds open the breaker.
+# runs = 5
+# seconds = 60
+
+[breaker]
+# How long a session is paused, in seconds.
+# seconds = 60
+
+[cost]
+# tokens_per_minute = 50_000
+# cooldown_seconds = 30
+
+# A rule of your own. It loads only if its examples hold: every hit matches, no miss does.
+# [[rule]]
+# id = "project.no-migrate"
+# program = "python"
+# operand = ["*manage.py"]
+# response = "ask"           # snapshot, hint, ask, deny, kill
+# action = "MIGRATE"
+# why = "it changes the shared database"
+# hit = ["python manage.py migrate"]
+# miss = ["python script.py"]
+"""
+
+
+def install(folder: Path) -> int:
+    """Writes sentinel.toml if there is none and puts the git hooks in place; says what it did.
+
+    Raises HostError, SentinelError while a session works here.
+    """
+    root = staged.top(folder)
+    _refuse_while_live(root)
+    said = githooks.install(root)
+    policy = root / policies.NAME
+    if not policy.exists():
+        files.write(policy, TEMPLATE.encode(), _MODE)
+        said.append(f"Wrote {policy}: what is watched here, with comments.")
+    _tell(said, f"sentinel-guard is already installed in {root}.")
+    if said:
+        print("Next: sentinel-guard run -- YOUR AGENT")
+    return 0
+
+
+def uninstall(folder: Path) -> int:
+    """Takes the hooks away, and sentinel.toml where nobody edited it; says what it did.
+
+    Raises HostError, SentinelError while a session works here.
+    """
+    root = staged.top(folder)
+    _refuse_while_live(root)
+    said = githooks.uninstall(root)
+    policy = root / policies.NAME
+    if policy.is_file():
+        if policy.read_bytes() == TEMPLATE.encode():
+            policy.unlink()
+            said.append(f"Took {policy} away: nobody had edited it.")
+        else:
+            said.append(f"Left {policy} where it is: you edited it.")
+    _tell(said, f"sentinel-guard is not installed in {root}.")
+    return 0
+
+
+def _refuse_while_live(root: Path) -> None:
+    """The guard would take its own changed hooks for an attack; and none of this is an agent's to do."""
+    try:
+        with Operator(places(), start=False) as operator:
+            live = [s for s in operator.request("status")["sessions"] if s["state"] not in ("KILLED", "ENDED")]
+    except DaemonError:
+        return
+    inside = os.environ.get("SENTINEL_SESSION")
+    if any(s["session"] == inside for s in live):
+        words = "From inside a guarded session the guard is neither installed nor uninstalled."
+        raise SentinelError(words, "The user does it, in a terminal of their own.")
+    here = next((s["session"] for s in live if s["root"] and os.path.realpath(s["root"]) == os.path.realpath(root)), "")
+    if here:
+        raise SentinelError(f"Session {here} is working in {root}.", "End its agent first, then try again.")
+
+
+def _tell(said: list[str], nothing: str) -> None:
+    print("\n".join(said) or nothing)

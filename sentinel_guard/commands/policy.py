@@ -1,0 +1,105 @@
+"""``sentinel-guard policy show | validate``: what is in force, and what is wrong with a file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+
+from sentinel_guard.core.policy import Policy
+from sentinel_guard.core.policy_merge import merge
+from sentinel_guard.core.policy_schema import Layer
+from sentinel_guard.core.respond import visible
+from sentinel_guard.errors import ConfigError, HostError
+from sentinel_guard.host import policies, staged
+from sentinel_guard.host.places import places
+
+_SECTIONS = ("loop", "failures", "error_rate", "breaker", "cost", "fatal", "gate")
+
+
+def show(folder: Path) -> int:
+    """Prints the policy in force in a folder: its sources, its warnings, every value. Exit code 1 with warnings."""
+    policy = policies.load(places(), _root(folder))
+    print("\n".join(visible(line, keep="\n") for line in _lines(policy)))
+    return 1 if policy.warnings else 0
+
+
+def validate(folder: Path, file: Path | None = None) -> int:
+    """Proves one policy file, or the project's and the user's. Exit code 1 and every mistake if one is wrong.
+
+    A good file may say things that are not taken (a project only tightens): a note, exit code 0.
+    """
+    wanted = [file] if file else [p for p in _sources(folder) if p.exists()]
+    wrong = 0
+    for path in wanted:
+        try:
+            _report(path, policies.validate(path))
+        except ConfigError as e:
+            wrong += 1
+            print(e)
+    if not wanted:
+        print("There is no policy file here; the built-in policy is in force.")
+    return 1 if wrong else 0
+
+
+def _report(path: Path, layer: Layer) -> None:
+    note = "".join(f"\n  note: {visible(said)}" for said in _not_taken(path, layer))
+    print(f"{path}: good{note}")
+
+
+def _not_taken(path: Path, layer: Layer) -> tuple[str, ...]:
+    """What of a good file would not be in force: what the merge with the layers below it says."""
+    users = places().policy
+    if path.absolute() == users:
+        return merge(policies.builtin(), layer).warnings
+    try:
+        below = policies.validate(users) if users.exists() else Layer("")
+    except ConfigError:
+        below = Layer("")
+    known = merge(policies.builtin(), below).warnings
+    return tuple(w for w in merge(policies.builtin(), below, layer).warnings if w not in known)
+
+
+def _sources(folder: Path) -> list[Path]:
+    root = _root(folder)
+    return [places().policy, *([Path(root) / policies.NAME] if root else [])]
+
+
+def _root(folder: Path) -> str:
+    """The repository's top; empty outside of one, where the user's policy and the built-in one are in force."""
+    try:
+        return str(staged.top(folder))
+    except HostError:
+        return ""
+
+
+def _lines(policy: Policy) -> Iterator[str]:
+    yield "# built in" + "".join(f", {source}" for source in policy.sources)
+    yield from (f"# WARNING: {line}" for warning in policy.warnings for line in warning.splitlines())
+    yield "\n[paths]"
+    yield f"restricted = {_toml(policy.paths.restricted)}"
+    yield f"hidden = {_toml(policy.paths.hidden)}"
+    if policy.project.restricted or policy.project.hidden:
+        yield f"# the project's own: restricted = {_toml(policy.project.restricted)}"
+        yield f"# the project's own: hidden = {_toml(policy.project.hidden)}"
+    yield f"\n[shims]\nnames = {_toml(policy.shims)}"
+    yield "\n[confirm]"
+    yield from (f"{name} = {_toml(patterns)}" for name, patterns in policy.confirm.items())
+    for section in _SECTIONS:
+        value = getattr(policy, section)
+        assert is_dataclass(value)
+        yield f"\n[{section}]"
+        yield from (f"{f.name} = {_toml(getattr(value, f.name))}" for f in fields(value))
+    yield f"\n[alerts]\nurls = {_toml(policy.alerts)}"
+    yield f"\n# {len(policy.rules)} rules"
+    width = max((len(r.id) for r in policy.rules), default=0)
+    yield from (f"# {r.id:<{width}}  {r.response.word:<8}  {r.why}" for r in policy.rules)
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return "[" + ", ".join(_toml(v) for v in value) + "]"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value)

@@ -1,0 +1,301 @@
+"""The event loop of ``run``: the agent's first process, the person's terminal, and the daemon, until the agent ends.
+
+Rules of this file:
+1. A killed session ends with 137 and the kill switch's words, whoever notices first.
+2. Without the daemon the agent goes on (the launcher refuses what it tries); the runner comes back to it by itself.
+3. Where nobody can be asked any more, the answer is no.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import time
+from typing import Any
+
+from sentinel_guard.client import Operator
+from sentinel_guard.commands.stage import Modal, Stage
+from sentinel_guard.errors import DaemonError, SentinelError
+from sentinel_guard.host.terminal import FORWARDED, Child, Inner, Outer, Signals, reap
+from sentinel_guard.humans.terminal import Chat, Gate, banner, visible
+
+KILLED = 137
+SWITCH = "SENTINEL KILL SWITCH:"
+END_SECONDS = 120.0
+"""A kill that is being carried out is waited for: its rollback may take a while."""
+FIRST_RETRY, LAST_RETRY = 0.1, 5.0
+SILENCE = 5.0
+"""Seconds without the daemon after which the person is told."""
+AWAY = "SENTINEL: the guard daemon is away. Every command of the agent is refused until it is back."
+BACK = "SENTINEL: the guard daemon is back."
+
+Fields = dict[str, Any]
+
+
+class Runner:
+    def __init__(
+        self, operator: Operator, session: str, child: Child, signals: Signals, screen: tuple[Outer, Inner] | None
+    ) -> None:
+        self._operator, self._session, self._child, self._signals = operator, session, child, signals
+        self._outer = screen[0] if screen else None
+        self._stage = Stage(*screen, self._heard) if screen else None
+        self._code: int | None = None
+        self._by_signal = False
+        self._killed = ""
+        self._suspended = False
+        self._lost_at = self._retry_at = 0.0
+        self._delay = FIRST_RETRY
+        self._told = False
+        self._events = {
+            "ask": self._ask,
+            "unask": self._unask,
+            "notice": lambda event: self._notice(str(event.get("text", ""))),
+            "chat": self._chat,
+            "tail": self._tail,
+            "killed": self._kill,
+        }
+
+    def run(self) -> int:
+        """Until the agent has ended or was killed; its exit code, 128 + n after death by signal n."""
+        if self._stage:
+            self._stage.resume()
+        self._child.go()
+        while self._code is None:
+            self._wait()
+            self._keep_line()
+        return self._conclude(self._code)
+
+    # --- the loop ---
+
+    def _wait(self) -> None:
+        poll = select.poll()
+        poll.register(self._signals, select.POLLIN)
+        if self._operator.connected:
+            poll.register(self._operator, select.POLLIN)
+        for fd, events in (self._stage.interests() if self._stage else {}).items():
+            poll.register(fd, events)
+        for fd, events in poll.poll(self._patience()):
+            if fd == self._signals.fileno():
+                self._on_signals()
+            elif fd == self._operator.fileno():
+                self._hear()
+            elif self._stage:
+                self._stage.ready(fd, events)
+        if self._operator.waiting:
+            self._hear()
+        if self._stage:
+            self._stage.tick(time.monotonic())
+            if self._stage.gone:
+                self._hang_up()
+
+    def _patience(self) -> float | None:
+        """Milliseconds that poll may wait."""
+        if self._operator.waiting:
+            return 0
+        waits = [self._stage.patience()] if self._stage else []
+        if not self._operator.connected:
+            waits.append(max(0.01, self._retry_at - time.monotonic()))
+        known = [seconds * 1000 for seconds in waits if seconds is not None]
+        return min(known) if known else None
+
+    def _on_signals(self) -> None:
+        for number in self._signals.read():
+            if number == signal.SIGCHLD:
+                self._reap()
+            elif number == signal.SIGWINCH and self._stage:
+                self._stage.resized()
+            elif number == signal.SIGCONT:
+                self._continue()
+            elif number == signal.SIGTSTP:
+                self._suspend()
+            elif number == signal.SIGHUP and self._stage:
+                self._hang_up()
+            elif number in FORWARDED:
+                self._child.signal(number)
+
+    def _reap(self) -> None:
+        for pid, status in reap():
+            if pid != self._child.pid:
+                continue
+            if os.WIFSTOPPED(status):
+                self._stopped()
+            elif self._code is None:
+                code = os.waitstatus_to_exitcode(status)
+                self._by_signal = code < 0
+                self._code = 128 - code if code < 0 else code
+
+    def _stopped(self) -> None:
+        """The agent has stopped itself, for the shell to take over; a kill that freezes it looks the same."""
+        if self._stage and not self._stage.asking and self._state() not in ("", "KILLED"):
+            self._suspend()
+
+    def _suspend(self) -> None:
+        if self._stage:
+            self._stage.pause()
+        self._suspended = True
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+    def _continue(self) -> None:
+        if self._stage:
+            self._stage.resume()
+        if self._suspended:
+            self._suspended = False
+            self._child.signal(signal.SIGCONT)
+
+    def _hang_up(self) -> None:
+        """The outer terminal has gone: the agent hears what it would hear without us."""
+        stage, self._stage = self._stage, None
+        if stage:
+            stage.finish(killed=False)
+        self._child.signal(signal.SIGHUP)
+        self._child.signal(signal.SIGCONT)
+
+    def _conclude(self, code: int) -> int:
+        stage, self._stage = self._stage, None
+        if stage:
+            stage.finish(killed=self._by_signal)
+        try:
+            ended = self._operator.request("end", session=self._session, code=code, seconds=END_SECONDS)
+            for event in self._operator.poll():
+                if event.get("event") == "killed":
+                    self._kill(event)
+            if ended.get("state") == "KILLED" and not self._killed:
+                self._killed = f"{SWITCH} this session was ended."
+        except SentinelError:
+            pass  # a daemon that is away ends the session by itself when it sees that we have gone
+        if self._killed:
+            self._say(self._killed)
+            return KILLED
+        return code
+
+    # --- the daemon ---
+
+    def _hear(self) -> None:
+        try:
+            events = self._operator.poll()
+        except DaemonError:
+            self._lose()
+            return
+        for event in events:
+            handle = self._events.get(str(event.get("event")))
+            if handle:
+                handle(event)
+
+    def _request(self, op: str, **fields: Any) -> Fields | None:
+        """Ask the daemon; None where it is away, and where it refused (the person is told)."""
+        try:
+            return self._operator.request(op, **fields)
+        except DaemonError:
+            self._lose()
+        except SentinelError as e:
+            self._notice(f"SENTINEL: {e}")
+        return None
+
+    def _ask(self, event: Fields) -> None:
+        if self._stage:
+            now = time.monotonic()
+            self._stage.show(Gate(event, now), now)
+        else:
+            self._request("answer", question=str(event.get("question", "")), yes=False)
+
+    def _unask(self, event: Fields) -> None:
+        if self._stage:
+            gone = str(event.get("question", ""))
+            self._stage.withdraw(lambda modal: isinstance(modal, Gate) and modal.id == gone, time.monotonic())
+
+    def _chat(self, event: Fields) -> None:
+        context = str(event.get("context", ""))
+        if self._stage is None:
+            self._notice(f"SENTINEL: the agent asks for your help: {context}")
+        elif chat := self._stage.chat():
+            chat.hear(context)
+        else:
+            self._stage.show(Chat(context), time.monotonic())
+
+    def _heard(self, modal: Modal) -> None:
+        """A person has answered, or entered something."""
+        if isinstance(modal, Gate):
+            self._request("answer", question=modal.id, yes=modal.answer is True)
+            return
+        lines, modal.entered[:] = [*modal.entered], []
+        for line in lines:
+            said = self._request("say", session=self._session, text=line)
+            modal.add("you" if said is not None else "you (not delivered)", line)
+        if modal.done:
+            self._request("resume", session=self._session)
+
+    def _tail(self, event: Fields) -> None:
+        seconds = event.get("seconds", 0)
+        text = self._stage.tail(float(seconds)) if self._stage and isinstance(seconds, int | float) else ""
+        try:
+            self._operator.send("tail", id=event.get("id"), text=text)
+        except DaemonError:
+            self._lose()
+
+    def _kill(self, event: Fields) -> None:
+        self._child.signal(signal.SIGKILL)
+        text, incident = str(event.get("text", "")), str(event.get("incident", ""))
+        self._killed = text if text.startswith(SWITCH) else f"{SWITCH} {text}"
+        if incident:
+            self._killed += f"\nIncident report: {incident}"
+        self._by_signal, self._code = True, KILLED
+
+    def _notice(self, text: str) -> None:
+        if self._stage:
+            self._stage.notice(text)
+        else:
+            self._say(text)
+
+    def _say(self, text: str) -> None:
+        """To the person while nothing is drawn on the terminal: there if there is one, else on standard error."""
+        plain = "".join(f"{visible(line)}\n" for line in text.splitlines() if line.strip())
+        with contextlib.suppress(OSError):
+            if self._outer:
+                os.write(self._outer.fd, banner(text))
+            else:
+                os.write(2, plain.encode(errors="replace"))
+
+    def _state(self) -> str:
+        attached = self._request("attach", session=self._session, pid=os.getpid()) or {}
+        return str(attached.get("state", ""))
+
+    # --- a daemon that went away ---
+
+    def _lose(self) -> None:
+        """The connection is lost, and with it every open question."""
+        if not self._lost_at:
+            self._lost_at = self._retry_at = time.monotonic()
+            self._delay = FIRST_RETRY
+        if self._stage:
+            self._stage.withdraw(lambda modal: isinstance(modal, Gate), time.monotonic())
+
+    def _keep_line(self) -> None:
+        now = time.monotonic()
+        if not self._lost_at or now < self._retry_at:
+            return
+        if now - self._lost_at > SILENCE and not self._told:
+            self._told = True
+            self._notice(AWAY)
+        self._retry_at = now + self._delay
+        self._delay = min(self._delay * 1.5, LAST_RETRY)
+        try:
+            if self._operator.advance():
+                self._come_back()
+        except SentinelError:
+            return
+
+    def _come_back(self) -> None:
+        self._lost_at = 0.0
+        state = self._state()
+        if state == "KILLED":
+            self._kill({"text": "this session was ended."})
+            return
+        if state:
+            self._request("agent", session=self._session, pid=self._child.pid)
+        if state != "AWAITING_HUMAN" and self._stage:
+            self._stage.withdraw(lambda modal: isinstance(modal, Chat), time.monotonic())
+        if self._told:
+            self._told = False
+            self._notice(BACK)

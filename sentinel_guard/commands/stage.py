@@ -1,0 +1,303 @@
+"""The person's terminal while an agent runs on it: bytes both ways, unchanged, and now and then a question on top.
+
+Rules of this file:
+1. While nothing is asked, not a byte of ours is written and not a byte of the agent's or the person's is changed.
+2. While something is asked, nothing that is typed reaches the agent, and nothing that it prints reaches the screen.
+3. What was typed before a question was on the screen, or too soon after, is no answer to it.
+4. What the agent had on the screen is there again afterwards.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+from collections import deque
+from collections.abc import Callable
+
+from sentinel_guard.host.terminal import Inner, Outer
+from sentinel_guard.humans.screen import Modes
+from sentinel_guard.humans.terminal import Chat, Gate, banner, columns, notification
+
+GRACE = 0.15
+"""Seconds of silence on the keyboard before a question that was just shown takes an answer."""
+AFTERGLOW = 0.25
+"""Seconds after an answer in which keys are dropped: the Enter that often follows a Y is not for the agent."""
+NUDGE = 0.08
+"""Seconds that a full-screen program sees another window size, so that it draws itself anew."""
+TICK = 0.25
+READ = 1 << 16
+BACKLOG = 1 << 18
+"""Bytes waiting for a slow terminal before the agent has to wait too."""
+RECENT = 1 << 16
+DRAIN_READS = 256
+FLUSH_SECONDS = 5.0
+
+Modal = Gate | Chat
+
+
+class Recent:
+    """The last 64 KiB that the agent's terminal printed, and when (seconds, monotonic)."""
+
+    def __init__(self) -> None:
+        self._pieces: deque[tuple[float, bytes]] = deque()
+        self._size = 0
+
+    def add(self, at: float, data: bytes) -> None:
+        self._pieces.append((at, data))
+        self._size += len(data)
+        while self._size - len(self._pieces[0][1]) >= RECENT:
+            self._size -= len(self._pieces.popleft()[1])
+
+    def since(self, at: float) -> bytes:
+        return b"".join(data for when, data in self._pieces if when >= at)[-RECENT:]
+
+
+class Stage:
+    """``heard`` is called with a modal that is done (it is off the screen by then) or has lines entered."""
+
+    def __init__(self, outer: Outer, inner: Inner, heard: Callable[[Modal], None]) -> None:
+        self._outer, self._inner, self._heard = outer, inner, heard
+        self._to_person, self._to_agent, self._held = bytearray(), bytearray(), bytearray()
+        self._modes, self._recent = Modes(), Recent()
+        self._modals: list[Modal] = []
+        self._shown: Modal | None = None
+        self._drawn: list[str] = []
+        self._notices: list[str] = []
+        self._deaf_until = self._nudged_until = 0.0
+        self.gone = False
+        """True when the outer terminal has hung up."""
+
+    # --- the event loop's side ---
+
+    def interests(self) -> dict[int, int]:
+        """Descriptor -> what to poll it for."""
+        outer = select.POLLIN if self._shown or len(self._to_agent) < BACKLOG else 0
+        inner = select.POLLIN if not self._shown and len(self._to_person) < BACKLOG else 0
+        outer |= select.POLLOUT if self._to_person else 0
+        inner |= select.POLLOUT if self._to_agent else 0
+        return {self._outer.fd: outer, self._inner.fd: inner}
+
+    def ready(self, fd: int, events: int) -> None:
+        """Move bytes on a descriptor that poll named."""
+        if fd == self._inner.fd:
+            if events & select.POLLIN and not self._shown and (data := self._read_agent()):
+                self._emit(data)
+            if events & select.POLLOUT:
+                self._flush_to_agent()
+        else:
+            if events & ~select.POLLOUT:
+                self._read_person()
+            if events & select.POLLOUT:
+                self._flush_to_person()
+
+    def patience(self) -> float | None:
+        """Seconds until ``tick`` wants to be called."""
+        if self._nudged_until:
+            return NUDGE / 4
+        return TICK if self._modals else None
+
+    def tick(self, now: float) -> None:
+        if self._nudged_until and now >= self._nudged_until:
+            self._nudged_until = 0.0
+            self._inner.resize(self._outer.size())
+        for modal in self._modals:
+            modal.tick(now)
+        self._settle(now)
+
+    # --- the runner's side ---
+
+    def show(self, modal: Modal, now: float) -> None:
+        """Queue something to be asked; the first one stands on the screen."""
+        self._modals.append(modal)
+        self._settle(now)
+
+    def withdraw(self, wanted: Callable[[Modal], bool], now: float) -> None:
+        """Take modals away unanswered."""
+        self._modals = [modal for modal in self._modals if not wanted(modal)]
+        self._settle(now)
+
+    def chat(self) -> Chat | None:
+        """The dialogue that is open."""
+        return next((modal for modal in self._modals if isinstance(modal, Chat)), None)
+
+    def notice(self, text: str) -> None:
+        """Say something to the person: a line, or beside a full-screen program a notification."""
+        if self._shown:
+            self._notices.append(text)
+        else:
+            said = notification(text) if self._modes.alternate else b"\r\n" + banner(text)
+            self._put(self._cancel() + said + self._modes.partial)
+
+    def resized(self) -> None:
+        self._inner.resize(self._outer.size())
+        if self._shown:
+            self._draw(time.monotonic(), anew=True)
+
+    def tail(self, seconds: float) -> str:
+        """What the agent's terminal printed in the last so many seconds."""
+        self._drain()
+        return self._recent.since(time.monotonic() - seconds).decode(errors="replace")
+
+    def pause(self) -> None:
+        """Give the terminal back for a while."""
+        self._outer.restore()
+
+    def resume(self) -> None:
+        if self._outer.foreground():
+            self._outer.raw()
+            self.resized()
+
+    @property
+    def asking(self) -> bool:
+        return self._shown is not None
+
+    def finish(self, *, killed: bool) -> None:
+        """The agent has ended: show its last words, put the terminal back as it was."""
+        self._modals.clear()
+        self._settle(time.monotonic())
+        self._drain()
+        if killed:
+            self._put(self._modes.leave())
+        self._flush_in_time()
+        self._outer.restore()
+        self._inner.close()
+
+    # --- bytes ---
+
+    def _read_agent(self) -> bytes:
+        try:
+            data = os.read(self._inner.fd, READ)
+        except OSError:
+            return b""
+        if data:
+            self._recent.add(time.monotonic(), data)
+        return data
+
+    def _read_person(self) -> None:
+        try:
+            data = os.read(self._outer.fd, READ)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self.gone = True
+            return
+        now = time.monotonic()
+        if now < self._deaf_until:
+            # A key that is held down, or a paste that goes on, never becomes an answer.
+            self._deaf_until = now + GRACE if self._shown else self._deaf_until
+        elif self._shown:
+            self._shown.feed(data)
+            self._settle(now)
+        else:
+            self._to_agent += data
+            self._flush_to_agent()
+
+    def _emit(self, data: bytes | bytearray) -> None:
+        self._modes.feed(bytes(data))
+        self._put(data)
+
+    def _put(self, data: bytes | bytearray) -> None:
+        self._to_person += data
+        self._flush_to_person()
+
+    def _drain(self) -> None:
+        """Read what the agent's terminal has printed by now."""
+        for _ in range(DRAIN_READS):
+            data = self._read_agent()
+            if not data:
+                return
+            if self._shown:
+                self._held += data
+            else:
+                self._emit(data)
+
+    def _flush_to_agent(self) -> None:
+        _write(self._inner.fd, self._to_agent)
+
+    def _flush_to_person(self) -> None:
+        self.gone = not _write(self._outer.fd, self._to_person) or self.gone
+
+    def _flush_in_time(self) -> None:
+        limit = time.monotonic() + FLUSH_SECONDS
+        poll = select.poll()
+        poll.register(self._outer.fd, select.POLLOUT)
+        while self._to_person and not self.gone and time.monotonic() < limit:
+            poll.poll(100)
+            self._flush_to_person()
+
+    # --- modals ---
+
+    def _settle(self, now: float) -> None:
+        """Bring the screen in line with the queue, then tell who was heard."""
+        done = [modal for modal in self._modals if modal.done]
+        self._modals = [modal for modal in self._modals if not modal.done]
+        front = self._modals[0] if self._modals else None
+        if front is not self._shown:
+            self._change(front, now)
+        elif front:
+            self._draw(now)
+        for modal in (*done, *(m for m in self._modals if isinstance(m, Chat) and m.entered)):
+            self._heard(modal)
+
+    def _change(self, front: Modal | None, now: float) -> None:
+        if self._shown is None:
+            self._open()
+        self._shown = front
+        self._outer.flush_input()
+        self._deaf_until = now + (GRACE if front else AFTERGLOW)
+        if front is None:
+            self._close(now)
+            return
+        self._draw(now, anew=True)
+        self._put(notification(front.headline) if isinstance(front, Chat) else b"\x07")
+
+    def _open(self) -> None:
+        self._to_agent.clear()
+        self._put(self._cancel() + (b"" if self._modes.alternate else b"\x1b[?1049h") + self._modes.quiet())
+
+    def _cancel(self) -> bytes:
+        """Ends a sequence that the agent has only half written (CAN); its first half is written again afterwards."""
+        return b"\x18" if self._modes.partial.startswith(b"\x1b") else b""
+
+    def _close(self, now: float) -> None:
+        modes, alternate = self._modes, self._modes.alternate
+        self._put(b"\x1b[0m\x1b[2J" + modes.restore() + (b"" if alternate else b"\x1b[?1049l") + modes.partial)
+        if alternate:
+            width, rows = self._outer.size()
+            self._inner.resize((width, rows - 1 if rows > 1 else rows + 1))
+            self._nudged_until = now + NUDGE
+        held, self._held = self._held, bytearray()
+        self._emit(held)
+        notices, self._notices = self._notices, []
+        for text in notices:
+            self.notice(text)
+
+    def _draw(self, now: float, *, anew: bool = False) -> None:
+        """Draw the front modal, or only the lines of it that have changed."""
+        assert self._shown is not None
+        before, self._drawn = self._drawn, self._shown.lines(self._outer.size(), now)
+        if anew or len(before) != len(self._drawn):
+            self._put(b"\x1b[0m\x1b[2J\x1b[H" + "\r\n".join(self._drawn).encode(errors="replace"))
+            return
+        changed = [n for n, line in enumerate(self._drawn) if line != before[n]]
+        if changed:
+            lines = "".join(f"\x1b[{n + 1};1H{self._drawn[n]}\x1b[K" for n in changed)
+            back = f"\x1b[{len(self._drawn)};{columns(self._drawn[-1]) + 1}H"
+            self._put((lines + back).encode(errors="replace"))
+
+
+def _write(fd: int, data: bytearray) -> bool:
+    """Write what the descriptor takes now. False where nobody is there any more."""
+    while data:
+        try:
+            count = os.write(fd, data)
+        except BlockingIOError:
+            break
+        except OSError:
+            data.clear()
+            return False
+        del data[:count]
+    return True

@@ -1,0 +1,65 @@
+"""``sentinel-guard status``: what the guarded sessions are doing."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from sentinel_guard.client import Operator
+from sentinel_guard.core.respond import visible
+from sentinel_guard.errors import DaemonError
+from sentinel_guard.host.places import Places
+
+COLOURS = {"ACTIVE": "green", "KILLED": "red", "PAUSED": "yellow", "COOLING": "yellow"}
+OTHERS = 72
+"""Columns of a terminal that everything but an agent's command needs at most, a few for the repository with it."""
+
+
+def status(places: Places, *, as_json: bool) -> int:
+    """Print every live session: state, seconds left and health metrics."""
+    sessions = _sessions(places)
+    if as_json:
+        print(json.dumps({"running": sessions is not None, "sessions": sessions or []}))
+    elif sessions is None:
+        print("No guard daemon runs, so no session is live. Start an agent with: sentinel-guard run -- AGENT")
+    elif not sessions:
+        print("No session is live. Start an agent with: sentinel-guard run -- AGENT")
+    else:
+        console = Console()
+        console.print(_table(sessions, max(8, min(40, console.width - OTHERS))))
+    return 0
+
+
+def _sessions(places: Places) -> list[dict[str, Any]] | None:
+    try:
+        with Operator(places, start=False) as operator:
+            return list(operator.request("status")["sessions"])
+    except DaemonError:
+        return None
+
+
+def _table(sessions: list[dict[str, Any]], room: int) -> Table:
+    """``room``: characters for an agent's command. Only the repository may go over several lines."""
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
+    for heading in ("session", "state", "calls", "loop", "errors", "tok/min", "agent"):
+        table.add_column(heading, no_wrap=True)
+    table.add_column("repo", overflow="fold")
+    for s in sessions:
+        colour = COLOURS.get(s["state"], "cyan")
+        left = f" {s['seconds_left']:.0f} s" if s["seconds_left"] else ""
+        numbers = (str(s["calls"]), str(s["loop_count"]), f"{s['error_rate']:.0%}", f"{s['tokens_per_minute']:,}")
+        # Text, not markup: a command or a folder may have brackets in it.
+        agent, root = (Text(visible(said)) for said in (_short(s["command"], room), s["root"]))
+        table.add_row(s["session"], Text(s["state"] + left, colour), *numbers, agent, root)
+    return table
+
+
+def _short(command: list[str], room: int) -> str:
+    """An agent's command without its folder, cut to ``room`` characters."""
+    program, *words = command or [""]
+    text = " ".join([program.rpartition("/")[2], *words])
+    return text if len(text) <= room else text[: room - 1] + "…"

@@ -1,0 +1,93 @@
+"""What would this action do? The one door of this room: ``analyse(action, world)``.
+
+Every simple command gives one ``EXECUTE`` with its ``Command``, plus the effects of its program, in the order in which
+they would happen; conditional commands count as if they ran. The words, for those who write rules:
+
+===================  =================================================================================================
+EXECUTE program      how: forkbomb, else none
+WRITE path           how: truncate append inplace | mode (chmod; shut: unreadable) | owner (chown) |
+                     recursive (the tree below) |
+                     link (the new name) | move (came by mv) | raw (a device, by dd, cp, >) | mkfs (mkfs, fdisk, wipefs)
+DELETE path          how: recursive force | contents (all that is in it) | move (moved away) |
+                     truncate (shred: the name stays, the data is lost)
+READ path            how: link (another name for it is made), else none
+GIT_REWRITE          "worktree" (uncommitted changes are lost; move: stashed), "untracked", "ignored" (files are lost
+                     by clean; move: stashed), "index" (only the index changes)
+                     "branch NAME", "tag NAME", "ref NAME": force (deleted though not merged, forced) | move (renamed,
+                     set elsewhere), else deleted; "branch HEAD" is the current one
+                     "history": commits are rewritten (rebase, --amend); force: all of it (filter-branch, filter-repo)
+                     "stash", "reflog", "objects": lost for good
+                     "hooks": passed by (--no-verify, commit -n)
+                     "config key": set for one command (-c) | inplace: in a file | inplace delete: taken out of it
+                     elsewhere: of the files of a repository other than the session's, which no snapshot of ours holds
+PUBLISH remote       or registry; how: force (--force, +ref, --mirror, --prune) | delete (--delete, :ref, unpublish)
+DATABASE statement   (its first 80 characters) or name; how: delete (DROP; DELETE, UPDATE without WHERE) | truncate
+DEPLOY where to      how: delete (destroy, delete, down -v, rb, rm), else none (apply, up, deploy)
+PRIVILEGE            "sudo", "doas", "su", "pkexec" (a command as somebody else), "root shell" (an open one), "setpriv"
+                     "container --privileged", "container host mount", "container host namespace", "docker.sock"
+                     "nsenter", "chroot", "unshare", "mount", "kernel module", "kernel setting", "firewall", "power",
+                     "setuid", "capabilities", "ptrace", "users", "remote shell", "typing", "volume"
+                     "environment NAME" (PATH, LD_PRELOAD, BASH_ENV, GIT_CONFIG_GLOBAL ... are set); append: PATH keeps
+                     what it was
+NETWORK url or host  how: data (sends something of this machine; value: in the address or a header) |
+                     delete (curl -X DELETE)
+SIGNAL pid           or "%job", or the name of a process or service; how: force (KILL)
+OPAQUE text          how: name (a command word) | code (text for an interpreter: curl | sh) | delete | write (the target
+                     of one) | parse (syntax, depth, size) | data (anything else that is not known; may pass)
+===================  =================================================================================================
+
+``sure`` is False where the analysis guesses: an unknown current directory, a partly known path, another machine (ssh).
+Deleting ``dir/*`` gives a DELETE of each match and a DELETE of ``dir`` with ``recursive contents``.
+A link's own name counts for DELETE and moves (``rm link``); what it points to counts for everything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sentinel_guard.core.analysis import starts
+from sentinel_guard.core.analysis.overlay import Overlay
+from sentinel_guard.core.analysis.place import Place
+from sentinel_guard.core.analysis.scope import Field, Scope
+from sentinel_guard.core.analysis.tools import command_of, tool_effects
+from sentinel_guard.core.analysis.walk import Walk
+from sentinel_guard.core.analysis.world import World
+from sentinel_guard.core.model import Action, Effect
+
+
+def analyse(action: Action, world: World) -> tuple[Effect, ...]:
+    """The effects of an action, in order. Never raises on its text; runs nothing; reads only through ``world``."""
+    overlay = Overlay(world)
+    overlay.root = action.root
+    arguments = action.arguments
+    if action.tool == "shell" or "argv" in arguments:
+        asked = arguments.get("command", arguments.get("argv"))
+    else:
+        asked = command_of(action.tool, arguments)
+    if isinstance(asked, str):
+        return _shell(asked, action, overlay)
+    if isinstance(asked, list | tuple):
+        return _argv([str(item) for item in asked], action, overlay)
+    return tuple(tool_effects(action.tool, arguments, action.cwd, overlay))
+
+
+def _place(action: Action, world: Overlay) -> Place:
+    scope = Scope(world, world.resolve(action.cwd) if action.cwd else None, world.environ, world.home)
+    return Place(scope, scope.cwd or action.root or "/")
+
+
+def _shell(text: str, action: Action, world: Overlay) -> tuple[Effect, ...]:
+    return _walked(action, world, lambda walk, place: walk.text(text.replace("\0", ""), place))
+
+
+def _argv(argv: list[str], action: Action, world: Overlay) -> tuple[Effect, ...]:
+    return _walked(action, world, lambda walk, place: starts.command(walk, [Field(text) for text in argv], place))
+
+
+def _walked(action: Action, world: Overlay, start: Callable[[Walk, Place], str]) -> tuple[Effect, ...]:
+    walk, place = Walk(world), _place(action, world)
+    try:
+        start(walk, place)
+    except RecursionError:
+        walk.opaque("nested too deeply", "parse", place)
+    return tuple(walk.effects)

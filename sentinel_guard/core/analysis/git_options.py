@@ -1,0 +1,70 @@
+"""How the options of git and of its subcommands read."""
+
+from __future__ import annotations
+
+from sentinel_guard.core.analysis.commands import options
+
+OPTIONS = {
+    "git": options(
+        "-C= -c= --git-dir= --work-tree= --namespace= --exec-path= --super-prefix= --config-env= --no-pager --bare | "
+        "sub first"
+    ),
+    "git push": options(
+        "-o= --push-option= --repo= --receive-pack= --exec= --recurse-submodules= --force --force-with-lease "
+        "--force-if-includes "
+        "--delete --mirror --prune --no-verify --dry-run --all --tags --follow-tags --set-upstream --atomic"
+    ),
+    "git commit": options(
+        "-m= --message= -F= --file= -C= --reuse-message= -c= --reedit-message= -t= --template= --author= --date= "
+        "--trailer= "
+        "--fixup= --squash= --cleanup= --pathspec-from-file= --no-verify --amend --all --no-edit --allow-empty"
+    ),
+    "git reset": options("--pathspec-from-file= --hard --soft --mixed --merge --keep --quiet"),
+    "git checkout": options(
+        "-b= -B= --orphan= --conflict= --pathspec-from-file= --force --detach --ours --theirs --merge --track"
+    ),
+    "git switch": options(
+        "-c= -C= --create= --force-create= --orphan= --conflict= --force --discard-changes --detach --merge --track"
+    ),
+    "git restore": options(
+        "-s= --source= --conflict= --pathspec-from-file= --staged --worktree --ours --theirs --quiet"
+    ),
+    "git clean": options("-e= --exclude= --force --dry-run --quiet --interactive"),
+    "git branch": options(
+        "-u= --set-upstream-to= --contains= --format= --sort= --points-at= --delete --force --move --copy"
+    ),
+    "git tag": options(
+        "-m= --message= -F= --file= -u= --local-user= --sort= --format= --contains= --delete --force --list"
+    ),
+    "git merge": options(
+        "-m= -s= --strategy= -X= --strategy-option= -F= --file= --no-verify --no-ff --ff-only --abort --squash"
+    ),
+    "git rebase": options(
+        "-x= --exec= --onto= -s= --strategy= -X= --strategy-option= -C= --abort --continue --skip --quit "
+        "--interactive --autosquash"
+    ),
+    "git stash": options("-m= --message= --pathspec-from-file= --include-untracked --all --keep-index --patch"),
+    "git config": options(
+        "-f= --file= --blob= --type= --default= -t= --get --get-all --get-regexp --list --unset --unset-all --add "
+        "--global --local "
+        "--system --replace-all --remove-section --rename-section --edit"
+    ),
+    "git clone": options(
+        "-b= --branch= -o= --origin= --depth= -u= --upload-pack= --reference= -c= --config= -j= --jobs= --template="
+    ),
+    "git fetch": options("--depth= -j= --jobs= --upload-pack= --refmap= -o= --server-option="),
+    "git apply": options(
+        "-p= -C= --directory= --exclude= --include= --whitespace= --check --stat --cached --index --reverse"
+    ),
+    "git am": options("-p= -C= --directory= --exclude= --include= --whitespace= --patch-format="),
+    "git filter-branch": options(
+        "--env-filter= --tree-filter= --index-filter= --parent-filter= --msg-filter= --commit-filter= "
+        "--tag-name-filter= "
+        "--subdirectory-filter= --setup= --original= -d="
+    ),
+    "git update-ref": options("-m="),
+    "git update-index": options("--cacheinfo= --index-version= --chmod="),
+    "git log": options("-n= -S= -G= -L= --author= --grep= --format= --since= --until= --max-count="),
+    "git worktree": options("-b= -B= --reason="),
+    "git gc": options("--prune --aggressive --auto --quiet"),
+}

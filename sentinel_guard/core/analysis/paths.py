@@ -1,0 +1,90 @@
+"""Path text -> the one absolute name under which the rest of the house knows a file."""
+
+from __future__ import annotations
+
+import re
+
+from sentinel_guard.core.analysis.world import World
+
+IGNORED = frozenset(("/dev/null", "/dev/tty", "/dev/zero", "/dev/full", "/dev/stdin", "/dev/stdout", "/dev/stderr"))
+"""Writing there changes nothing."""
+
+TEMPORARY = (  # names that commands use; nothing is made there by us
+    *("/tmp/", "/var/tmp/", "/var/folders/", "/private/tmp/", "/private/var/folders/", "/dev/shm/"),  # noqa: S108
+)
+DEVICES = ("/dev/", "/proc/sysrq-trigger")
+_NO_DEVICE = (  # names to tell apart: nothing is opened
+    "/dev/fd/", "/dev/shm/", "/dev/pts/", "/dev/mqueue/", "/dev/tcp/", "/dev/udp/", "/dev/tty", "/dev/log",  # noqa: S108
+)  # fmt: skip
+
+_SELF = re.compile(r"/+proc/+(?:self|thread-self|\d+)(?:/+task/+\d+)?/+(cwd|root)(?=/|$)")
+_DESCRIPTOR = re.compile(r"/dev/(?:stdin|stdout|stderr|fd/\d+)|/proc/(?:self|thread-self|\d+)/fd/\d+")
+
+
+def locate(text: str, cwd: str, world: World, *, follow: bool = True) -> str:
+    """The absolute, normalised path with symbolic links resolved.
+
+    Without ``follow`` the last component stays as it is named: ``rm link`` removes the link. A closing ``/`` or ``/.``
+    makes the link its target again. ``cwd`` is absolute.
+    """
+    path = text if text.startswith("/") else f"{cwd}/{text}"
+    # An open descriptor is the asking process's own; resolved here it would be one of the guard's.
+    if path.startswith(("/dev/", "/proc/")) and _DESCRIPTOR.fullmatch(normal(path)):
+        return normal(path)
+    if "/proc/" in path and (match := _SELF.match(path)):
+        path = (cwd if match[1] == "cwd" else "") + path[match.end() :]
+    if follow or path.endswith(("/", "/.", "/..")):
+        return world.resolve(path or "/")
+    head, _, last = path.rpartition("/")
+    return child(world.resolve(head or "/"), last)
+
+
+def child(folder: str, name: str) -> str:
+    """``folder/name``, for the root too."""
+    return f"/{name}" if folder == "/" else f"{folder}/{name}"
+
+
+def parent(path: str) -> str:
+    return path.rpartition("/")[0] or "/"
+
+
+def base(path: str) -> str:
+    """The last component: ``rm`` for ``/usr/bin/rm``."""
+    return path.rpartition("/")[2]
+
+
+def normal(path: str) -> str:
+    """Lexically: no ``//``, ``.`` and ``..``. For an absolute path."""
+    parts: list[str] = []
+    for part in path.split("/"):
+        if part == "..":
+            del parts[-1:]
+        elif part and part != ".":
+            parts.append(part)
+    return "/" + "/".join(parts)
+
+
+def is_device(path: str) -> bool:
+    """A raw device or a kernel trigger: what is written there is no file's content."""
+    return path.startswith(DEVICES) and not path.startswith(_NO_DEVICE) and path not in IGNORED
+
+
+def is_remote(text: str) -> bool:
+    """``host:path``, as scp and rsync read it."""
+    head, colon, _ = text.partition(":")
+    return bool(colon) and "/" not in head
+
+
+def emptied(text: str, source: str, *, unmatched: bool) -> str | None:
+    """The folder whose whole content a glob means: ``x`` for ``x/*``, ``x/.*``; None for anything else.
+
+    ``text`` is one field, ``source`` the word that it came from; an unmatched glob is its own text.
+    """
+    pattern = text if unmatched else source
+    if "*" not in pattern:
+        return None
+    last = pattern.rstrip("/").rpartition("/")[2]
+    if not last or last.strip("*.?"):
+        return None
+    folder, slash, _ = text.rstrip("/").rpartition("/")
+    return (folder or "/") if slash else "."

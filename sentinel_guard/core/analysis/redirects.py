@@ -1,0 +1,110 @@
+"""Redirections -> effects, the new standard input, and where the output goes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis.commands import UNKNOWN
+from sentinel_guard.core.analysis.interpreters import SHELLS
+from sentinel_guard.core.analysis.overlay import Overlay
+from sentinel_guard.core.analysis.place import Output, Place
+from sentinel_guard.core.analysis.scope import Field
+from sentinel_guard.core.analysis.syntax import Redirect
+from sentinel_guard.core.analysis.words import expand_one
+from sentinel_guard.core.analysis.wrappers import WRAPPERS
+from sentinel_guard.core.model import Command, Effect, Kind
+
+_WRITES = {
+    ">": "truncate",
+    ">|": "truncate",
+    ">>": "append",
+    "&>": "truncate",
+    "&>>": "append",
+    "<>": "append",
+    ">&": "truncate",
+}
+_SOCKETS = ("/dev/tcp/", "/dev/udp/")
+
+
+def redirected(
+    redirects: Sequence[Redirect], place: Place, world: Overlay, command: Command | None
+) -> tuple[list[Effect], str | None, list[Output]]:
+    """Effects in order, as the command's; standard input, None where it stays as it is; outputs."""
+    effects: list[Effect] = []
+    outputs: list[Output] = []
+    stdin: str | None = None
+    for item in redirects:
+        if item.op in ("<<", "<<-"):
+            stdin = _here(expand_one(item.heredoc, place.scope)) if item.heredoc is not None else ""
+        elif item.target is None:
+            continue
+        elif item.op == "<&":
+            stdin = UNKNOWN if item.fd in ("", "0") and _is_opened(item.target.literal) else stdin
+        elif item.op == "<<<":
+            stdin = _here(expand_one(item.target, place.scope)) + "\n"
+        else:
+            field = expand_one(item.target, place.scope, glob=True)
+            if item.op in _WRITES and not (item.op == ">&" and _is_descriptor(field)):
+                path = paths.locate(field.text, place.cwd, world) if field.known else ""
+                effects += _write(item, field, path, place, command)
+                if item.fd in ("", "1") and item.op != "<>":
+                    outputs.append(_output(item, field, path))
+            elif item.op == "<":
+                effect, text = _read(field, place, world, command)
+                effects += effect
+                stdin = text if item.fd in ("", "0") else stdin
+    return effects, stdin, outputs
+
+
+def _here(field: Field) -> str:
+    """A here-text. Where nothing visible is left of it, all of it is unknown."""
+    return field.text if field.known or field.text.strip() else UNKNOWN
+
+
+def _is_opened(text: str | None) -> bool:
+    """A descriptor that the text opened itself, with ``exec 5<>…``: what comes from it is not known."""
+    return text is not None and text.isdigit() and int(text) > 2
+
+
+def _is_descriptor(field: Field) -> bool:
+    return field.text.rstrip("-").isdigit() or field.text == "-"
+
+
+def _write(item: Redirect, field: Field, path: str, place: Place, command: Command | None) -> list[Effect]:
+    if not field.known:
+        return [Effect(Kind.OPAQUE, field.text, sure=False, how=frozenset(("write",)), command=command)]
+    if field.text.startswith(_SOCKETS):
+        sent = Effect(Kind.NETWORK, field.text[9:], how=frozenset(("data",)), command=command)
+        shell = command is not None and any(paths.base(word) in SHELLS for word in _starts(command))
+        return [sent, *([Effect(Kind.PRIVILEGE, "remote shell", command=command)] if shell else [])]
+    if path in paths.IGNORED or path.startswith(("/dev/fd/", "/dev/pts/", "/proc/self/fd/")):
+        return []
+    how = (_WRITES[item.op], *(("raw",) if paths.is_device(path) else ()))
+    return [Effect(Kind.WRITE, path, _certain(field, place), frozenset(how), command)]
+
+
+def _starts(command: Command) -> tuple[str, ...]:
+    """The words that may name what runs: the first, and behind a wrapper all."""
+    return command.argv if command.program in WRAPPERS else command.argv[:1]
+
+
+def _output(item: Redirect, field: Field, path: str) -> Output:
+    return Output() if field.text.startswith("/dev/") else Output(path, append=item.op in (">>", "&>>"))
+
+
+def _read(field: Field, place: Place, world: Overlay, command: Command | None) -> tuple[list[Effect], str]:
+    if not field.known:
+        return [], UNKNOWN
+    if field.text.startswith(_SOCKETS):
+        return [Effect(Kind.NETWORK, field.text[9:], command=command)], UNKNOWN
+    path = field.text if field.text.startswith("/dev/fd/") else paths.locate(field.text, place.cwd, world)
+    if path in paths.IGNORED:
+        return [], ""
+    text = world.read(path)
+    effects = [] if path.startswith("/dev/fd/") else [Effect(Kind.READ, path, _certain(field, place), command=command)]
+    return effects, UNKNOWN if text is None else text
+
+
+def _certain(field: Field, place: Place) -> bool:
+    return place.scope.cwd is not None or field.text.startswith("/")

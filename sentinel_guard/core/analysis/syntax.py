@@ -1,0 +1,309 @@
+"""What a bash text consists of: the nodes that ``bash.parse`` gives and ``words.expand`` evaluates.
+
+Rules of this file:
+1. Fields stand in source order, so ``simple_commands`` is one generic walk that no new node can escape.
+2. A node keeps what was written; what it means is for ``words`` and for who walks the tree.
+3. Nobody changes a node that the parser has handed out. Those that every command has many of are not frozen: that
+   alone takes three times as long to make them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(slots=True)
+class Literal:
+    """Characters that stand for themselves, quotes and backslashes removed."""
+
+    text: str
+    quoted: bool = False
+    """True inside quotes or behind a backslash: no glob, brace, tilde or keyword."""
+
+
+@dataclass(frozen=True, slots=True)
+class DoubleQuoted:
+    """``"…"`` or ``$"…"``; its literals are ``quoted``."""
+
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """``$x  $1  $@  $?``, the name without the dollar."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """``${…}``.
+
+    ``op`` is one of: ``""`` (``${x}``, ``${a[i]}``), ``length`` (``${#x}``), ``indirect`` (``${!x}``),
+    ``names`` (``${!x*}``), ``keys`` (``${!a[@]}``), ``:- - := = :? ? :+ +`` (argument = the word),
+    ``# ## % %%`` (argument = the pattern), ``/ // /# /%`` (argument = the pattern, extra = the replacement),
+    ``:`` (argument = offset, extra = length),
+    ``^ ^^ , ,, ~ ~~`` (argument = the pattern or None), ``@Q @E @P @A @a @U @u @L @K @k``, or ``unknown``.
+    """
+
+    name: str
+    index: Word | None
+    """``0``, ``@``, ``*``, ``key`` of ``${a[…]}``."""
+    op: str
+    argument: Word | None
+    extra: Word | None
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommandSub:
+    """``$(…)``, backticks, ``${ …; }``."""
+
+    script: Script
+    source: str
+    """With its dollar and parentheses or backticks."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArithSub:
+    """``$((…))`` or ``$[…]``; ``parts`` are the expansions and literals between the parentheses."""
+
+    parts: tuple[Part, ...]
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessSub:
+    """``<(…)`` or ``>(…)``."""
+
+    direction: str
+    """``<`` or ``>``."""
+    script: Script
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExtGlob:
+    """``@(a|b)`` and its kin ``?( *( +( !(``; ``parts`` hold everything between, bars included."""
+
+    parts: tuple[Part, ...]
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayLiteral:
+    """``(a b [k]=c)`` behind ``name=``: the only or last part of its word."""
+
+    words: tuple[Word, ...]
+    source: str
+
+
+Part: TypeAlias = (
+    "Literal | DoubleQuoted | Variable | Parameter | CommandSub | ArithSub | ProcessSub | ExtGlob | ArrayLiteral"
+)
+
+
+@dataclass(slots=True)
+class Word:
+    """One shell word before expansion; no parts for an empty one."""
+
+    parts: tuple[Part, ...]
+    source: str
+    """As written."""
+
+    @property
+    def literal(self) -> str | None:
+        """Its value when it has no expansion, quotes removed; else None. Globs, braces and tildes are characters."""
+        parts = self.parts
+        if len(parts) == 1 and type(parts[0]) is Literal:
+            return parts[0].text
+        return _plain(parts)
+
+
+def _plain(parts: tuple[Part, ...]) -> str | None:
+    text = ""
+    for part in parts:
+        if isinstance(part, Literal):
+            text += part.text
+        elif isinstance(part, DoubleQuoted) and (inner := _plain(part.parts)) is not None:
+            text += inner
+        else:
+            return None
+    return text
+
+
+@dataclass(slots=True)
+class Redirect:
+    """One redirection. ``op``: ``< > >> >| <> <& >& &> &>> << <<- <<<``."""
+
+    fd: str
+    """``2``, ``{name}``, or empty for the operator's own."""
+    op: str
+    target: Word | None
+    """File, descriptor, here-string or delimiter; None where the text ended."""
+    heredoc: Word | None = None
+    """The body of ``<<``: one quoted Literal where the delimiter was quoted, else text with expansions."""
+
+    @property
+    def strip_tabs(self) -> bool:
+        return self.op == "<<-"
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """``name=value``, ``name+=value``, ``name[index]=value``."""
+
+    name: str
+    index: Word | None
+    append: bool
+    value: Word
+
+
+@dataclass(slots=True)
+class Simple:
+    """A simple command. Behind declare, export, local … ``name=value`` is a word (``simple.assignment`` splits it)."""
+
+    assignments: tuple[Assignment, ...]
+    words: tuple[Word, ...]
+    redirects: tuple[Redirect, ...]
+    start: int
+    end: int
+    """Span in the text that its parser was given: the script, or the inside of backticks or of a heredoc."""
+    source: str
+    """That span, as written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """``a | b``; also one command behind ``!`` or ``time``. A single plain command stands without a pipeline."""
+
+    commands: tuple[Node, ...]
+    negated: bool = False
+    timed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class List:
+    """Nodes, each with what follows it: ``&&  ||  ;  &``, a newline or ``""`` at the end.
+
+    The whole and-or list before a ``&`` is one item (a nested List where it has more than one node), so that an item
+    followed by ``&`` is exactly what runs in the background.
+    """
+
+    items: tuple[tuple[Node, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Subshell:
+    body: List
+    redirects: tuple[Redirect, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """``{ …; }``"""
+
+    body: List
+    redirects: tuple[Redirect, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    clauses: tuple[tuple[List, List], ...]
+    """Condition and body, of ``if`` and of each ``elif``."""
+    otherwise: List | None
+    redirects: tuple[Redirect, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    kind: str
+    """``for``, ``select``, ``while``, ``until``, or ``arithmetic`` for ``for ((…))``."""
+    variable: str
+    words: tuple[Word, ...] | None
+    """Of for and select; None without ``in`` (positional parameters). The header of an arithmetic loop as one word."""
+    condition: List | None
+    """Of while and until."""
+    body: List
+    redirects: tuple[Redirect, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    patterns: tuple[Word, ...]
+    body: List
+    end: str
+    """``;;``, ``;&``, ``;;&`` or ``""`` for the last one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    subject: Word
+    arms: tuple[Arm, ...]
+    redirects: tuple[Redirect, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A definition: nothing runs until it is called."""
+
+    name: str
+    body: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """``[[ … ]]``; operators are words too."""
+
+    __test__ = False
+
+    words: tuple[Word, ...]
+    redirects: tuple[Redirect, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """``(( … ))``; the word is what stands between."""
+
+    word: Word
+    redirects: tuple[Redirect, ...] = ()
+
+    @property
+    def source(self) -> str:
+        return self.word.source
+
+
+@dataclass(frozen=True, slots=True)
+class Coproc:
+    name: str
+    body: Node
+
+
+Node: TypeAlias = (
+    "Simple | Pipeline | List | Subshell | Group | If | Loop | Case | Function | Test | Arithmetic | Coproc"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A parsed text. ``errors`` hold every place that was not understood, those in substitutions included."""
+
+    body: List
+    errors: tuple[str, ...]
+    source: str
+
+
+_LEAVES = frozenset((str, int, bool, type(None), Literal, Variable))
+
+
+def simple_commands(tree: object) -> Iterator[Simple]:
+    """Every simple command in a script (or in any part of one), in source order, wherever it hides."""
+    todo = [tree]
+    while todo:
+        node = todo.pop()
+        if type(node) is Simple:
+            yield node
+        children = node if isinstance(node, tuple) else [getattr(node, name) for name in getattr(node, "__slots__", ())]
+        todo += [child for child in children[::-1] if type(child) not in _LEAVES]

@@ -1,0 +1,76 @@
+"""Programs that hold terminals, or type into them: what they start, and what they would type for the person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from sentinel_guard.core.analysis.commands import Call, options
+from sentinel_guard.core.model import Effect, Kind
+
+Effects = Iterable[Effect]
+
+_TMUX_TYPES = ("send", "paste", "pipe", "setb", "set-b", "loadb", "load-b")
+"""Beginnings of tmux's commands, which it lets one abbreviate."""
+_TMUX_RUNS = ("new", "split", "resp", "run", "popup", "display-popup", "if", "pipe")
+_KEYS = ("Enter", "C-m", "Space", "KPEnter", "C-j")
+_TYPES: dict[str, tuple[str, ...]] = {
+    "zellij": ("write", "write-chars", "paste"),
+    "wezterm": ("send-text",),
+    "kitty": ("send-text", "send-key"),
+    "kitten": ("send-text", "send-key"),
+    "xdotool": ("type", "key", "keydown", "keyup", "click", "mousedown"),
+    "ydotool": ("type", "key", "click", "stdin"),
+    "wlrctl": ("type",),
+}
+"""The words with which each of these types."""
+
+
+def _typing(call: Call) -> Effect:
+    return call.effect(Kind.PRIVILEGE, "typing")
+
+
+def tmux(call: Call) -> Effects:
+    """Tmux new, split-window, respawn-pane, run-shell: operands are shell text. send-keys and buffers type."""
+    verb, words = call.command.subcommand, [item.text for item in call.operands]
+    behind = [words[at + 1] for at, word in enumerate(words[:-1]) if word == ";"]
+    if any(name.startswith(_TMUX_TYPES) for name in (verb, *behind)):
+        yield _typing(call)
+    if verb.startswith(_TMUX_RUNS):
+        yield from call.runner.script(" ".join(words), call, "tmux")
+    elif verb.startswith("send"):
+        yield from call.runner.script(" ".join(word for word in words if word not in _KEYS), call, "tmux")
+    elif verb == "kill-server":
+        yield call.effect(Kind.SIGNAL, "tmux")
+
+
+def screen(call: Call) -> Effects:
+    """``-dm COMMAND`` starts one; ``-X stuff TEXT`` types, into a shell as likely as not."""
+    words = [item.text for item in call.operands]
+    if call.has("-X") and {"stuff", "paste", "process"} & set(words):
+        yield _typing(call)
+    if "stuff" in words:
+        text = " ".join(words[words.index("stuff") + 1 :])
+        yield from call.runner.script(text.replace("\\n", "\n").replace("^M", "\n"), call, "screen")
+    elif "exec" in words:
+        yield from call.runner.run(call.operands[words.index("exec") + 1 :], call, "screen")
+    elif words:
+        yield from call.runner.run(call.operands, call, "screen")
+
+
+def typist(call: Call) -> Iterator[Effect]:
+    """Those with a word for typing, and those that do nothing else."""
+    known = _TYPES.get(call.command.program)
+    if known is None or any(item.text in known for item in call.operands):
+        yield _typing(call)
+
+
+OPTIONS = {
+    "tmux": options("-L= -S= -f= -c= -t= -s= -n= -x= -y= -F= -e= -p= -l= | sub"),
+    "screen": options("-S= -p= -c= -e= -h= -s= -t= -T= | first"),
+}
+
+PROGRAMS: dict[str, Callable[[Call], Effects]] = {
+    "tmux": tmux,
+    "screen": screen,
+    **dict.fromkeys((*_TYPES, "wtype", "dotool", "dotoolc"), typist),
+}

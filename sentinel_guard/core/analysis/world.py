@@ -1,0 +1,32 @@
+"""The machine, as the analysis may see it: read-only, small, passed in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+MAX_READ = 256 * 1024
+"""Bytes of a script that are looked at."""
+
+
+class World(Protocol):
+    """From host/world.py in the product, from tests/fakes.py in tests. All paths absolute, ``surrogateescape`` text."""
+
+    home: str
+    environ: Mapping[str, str]
+    """The environment at the start of the session."""
+
+    def resolve(self, path: str) -> str:
+        """The path with every symbolic link followed, as far as it exists. Never raises."""
+
+    def kind(self, path: str) -> str:
+        """``file``, ``dir``, ``link``, ``device``, ``other`` or ``""`` for nothing there; links are not followed."""
+
+    def glob(self, pattern: str) -> tuple[str, ...]:
+        """Existing paths that match a shell pattern, sorted, at most 1,000."""
+
+    def read(self, path: str) -> str | None:
+        """The text of a file of at most MAX_READ bytes; None for anything else."""
+
+    def which(self, name: str) -> str:
+        """The program that PATH gives for a name, shims apart; ``""`` for none."""

@@ -1,0 +1,52 @@
+"""What a check is, and all that it may see.
+
+A check looks at a case and gives findings; the strictest finding decides. The same checks judge a proposal
+(``outcome`` is None) and, later, how the call ended (``outcome`` is set).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+from sentinel_guard.core.model import Action, Effect, Finding, Outcome
+from sentinel_guard.core.policy import Policy
+from sentinel_guard.core.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """The guard's own belongings: what an agent must not touch."""
+
+    folders: tuple[str, ...] = ()
+    """State, runtime and shim folders (absolute, resolved): an attack on them is fatal."""
+    settings: tuple[str, ...] = ()
+    """Policy files and installed hooks: the first try is refused, the second is fatal."""
+    pids: tuple[int, ...] = ()
+    """The daemon and the runners."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """All that a check may see."""
+
+    action: Action
+    effects: tuple[Effect, ...]
+    session: Session
+    policy: Policy
+    outcome: Outcome | None = None
+    operation: str = ""
+    """The action's operation hash (``core.operation``)."""
+    restricted: tuple[str, ...] = ()
+    """Restricted files that exist in the workspace, absolute."""
+    guarded: Guarded = Guarded()
+    home: str = ""
+
+
+class Check(Protocol):
+    """A check: its name, as policies, logs and docs/checks.md write it, and one method."""
+
+    name: str
+
+    def __call__(self, case: Case) -> Iterable[Finding]: ...

@@ -1,0 +1,51 @@
+"""The check ``cost`` (R6): work tokens of the last minute, over the limit, cool the session down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sentinel_guard.core.checks.base import Case
+from sentinel_guard.core.model import Finding, Response
+from sentinel_guard.core.words import BREAKER, seconds
+
+NAME = "cost"
+MINUTE = 60.0
+MIN_REPORTS = 2
+"""One large response is no velocity."""
+MANY = 4
+"""The 4th cool-down within ``MANY_SECONDS`` is a runaway: L3."""
+MANY_SECONDS = 600.0
+
+
+class Cost:
+    """Looks at proposals only: the request that comes next is the one that waits."""
+
+    name = NAME
+
+    def __call__(self, case: Case) -> Iterable[Finding]:
+        if case.outcome is not None or case.action.parent:
+            return
+        at, limit = case.action.at, case.policy.cost.tokens_per_minute
+        reports = [u.work for u in case.session.usage if at - MINUTE < u.at <= at]
+        if len(reports) < MIN_REPORTS or sum(reports) <= limit:
+            return
+        spent = f"{sum(reports):,} work tokens in the last minute, the limit is {limit:,}"
+        recent = [t for t in case.session.cooldowns if t > at - MANY_SECONDS]
+        yield _runaway(case, spent) if len(recent) + 1 >= MANY else _cool(case, spent)
+
+
+CHECK = Cost()
+
+
+def _cool(case: Case, spent: str) -> Finding:
+    wait = seconds(case.policy.cost.cooldown_seconds)
+    what = f"This session is held for {wait}"
+    way = "think before the next step, read less at a time, and do not repeat what did not work"
+    return Finding(NAME, Response.COOL_DOWN, what, spent, way)
+
+
+def _runaway(case: Case, spent: str) -> Finding:
+    what = f"{BREAKER} Runaway cost."
+    pause = seconds(case.policy.breaker.seconds)
+    why = f"This is cool-down number {MANY} within 10 minutes ({spent}). Paused for {pause}"
+    return Finding(NAME, Response.BREAK, what, why, "tell the user what you are trying to do, and in how many steps")

@@ -1,0 +1,62 @@
+"""The check ``error_rate``: the share of failed calls in the window (L1 at 60 %, L3 at 90 % of 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from sentinel_guard.core.checks.base import Case
+from sentinel_guard.core.failures import failed
+from sentinel_guard.core.history import ended, moved, result
+from sentinel_guard.core.model import Finding, Response
+from sentinel_guard.core.session import Call
+from sentinel_guard.core.words import BREAKER, seconds
+
+NAME = "error_rate"
+
+
+class ErrorRate:
+    """Looks at outcomes only. A failure that is new after a change of files is work in progress and trips nothing.
+
+    A poll has a budget of its own (``loop``), and the hint comes once, not again with each failure that follows.
+    """
+
+    name = NAME
+
+    def __call__(self, case: Case) -> Iterable[Finding]:
+        calls, size = [c for c in ended(case) if not c.poll], case.policy.loop.window
+        window, limit = calls[-size:], case.policy.error_rate.hint * size
+        bad = _failures(window, size)
+        if not bad or window[-1].action != case.action.id:
+            return
+        stuck = sum(_stuck(window, i) for i in range(len(window)))
+        if stuck >= case.policy.error_rate.trip * size:
+            yield _trip(case, bad, size)
+        elif bad >= limit > _failures(calls[-size - 1 : -1], size):
+            what = f"{bad} of the last {size} calls failed"
+            yield Finding(NAME, Response.HINT, what, "", "read the first error in full before the next try")
+
+
+CHECK = ErrorRate()
+
+
+def _failures(window: Sequence[Call], size: int) -> int:
+    """The failures among the calls, where there are ``size`` of them and the newest has failed; else 0."""
+    if len(window) < size or not failed(window[-1].outcome):
+        return 0
+    return sum(failed(call.outcome) for call in window)
+
+
+def _stuck(window: Sequence[Call], i: int) -> bool:
+    """True for a failure, unless files changed before it and its error was not seen in the window before."""
+    call = window[i]
+    if not failed(call.outcome):
+        return False
+    seen = {c.outcome.error for c in window[:i] if c.outcome}
+    return i == 0 or not moved(window[i - 1], call) or result(call).error in seen
+
+
+def _trip(case: Case, bad: int, calls: int) -> Finding:
+    what = f"{BREAKER} Too many errors."
+    why = f"{bad} of the last {calls} calls failed. Paused for {seconds(case.policy.breaker.seconds)}"
+    way = "go back to the last state that worked, or ask the user: sentinel-guard help-me 'what fails'"
+    return Finding(NAME, Response.BREAK, what, why, way, operations=frozenset({case.operation}))

@@ -1,0 +1,15 @@
+"""All checks, in the order in which their findings stand on record."""
+
+from __future__ import annotations
+
+from sentinel_guard.core.checks import cost, error_rate, failing_tests, loop, rules, state
+from sentinel_guard.core.checks.base import Check
+
+CHECKS: tuple[Check, ...] = (
+    state.CHECK,
+    rules.rules,
+    loop.CHECK,
+    failing_tests.CHECK,
+    error_rate.CHECK,
+    cost.CHECK,
+)

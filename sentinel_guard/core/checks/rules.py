@@ -1,0 +1,301 @@
+"""The policy, matched against what an action would do: paths, rules, the two-key gate, the guard's own things.
+
+Rules of this file:
+1. Every effect is looked at; no allow-list is consulted first (DESIGN section 3, rule 6).
+2. KILL only where the effect is ``sure``; the same finding on a guess is a DENY.
+3. What the guard itself needs is not policy: no file can take ``guard.*`` and ``paths.*`` away.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.checks.base import Case
+from sentinel_guard.core.matching import Index
+from sentinel_guard.core.model import Ask, Command, Effect, Finding, Kind, Layer, Response
+from sentinel_guard.core.operation import spoken
+from sentinel_guard.core.policy import Policy, Rule
+from sentinel_guard.core.signals import Aim, names_guard
+from sentinel_guard.core.targets import Ground, inside, within
+
+NAME = "rules"
+SETTINGS_RULE = "guard.settings"
+STEERING_RULE = "system.guard"
+STRIKES = frozenset({SETTINGS_RULE, STEERING_RULE})
+"""Findings that are strikes: the daemon keeps them in ``Session.strikes``, and the second one is fatal."""
+
+_PATHS = (Kind.WRITE, Kind.DELETE, Kind.READ)
+_SHOWN = 120
+_ANOTHER = "work on another file, for example .env.example, or ask the user: sentinel-guard help-me 'what you need'"
+_BITS = {"r": 4, "w": 2, "x": 1}
+_CLAUSE = re.compile(r"([ugoa]*)([-+=])([rwxXst]*)")
+_POLICIES = 16
+"""Policies whose index is kept."""
+_INTERPRETERS = frozenset(
+    (
+        *("sh", "bash", "zsh", "dash", "ksh", "source", "."),
+        *("python", "python3", "node", "deno", "bun", "ruby", "perl"),
+    )
+)
+
+
+class Rules:
+    """The check ``rules``."""
+
+    name = NAME
+
+    def __init__(self) -> None:
+        self._indexes: dict[int, Index] = {}
+
+    def __call__(self, case: Case) -> Iterator[Finding]:
+        if case.outcome is not None:
+            return
+        ground = ground_of(case)
+        index, told = self._index(case.policy), set[str]()
+        for effect in case.effects:
+            if effect.kind is Kind.EXECUTE:
+                yield from _confirm(case, effect, index)
+            elif effect.kind in _PATHS:
+                yield from _path_findings(case, effect, ground, told)
+            elif effect.kind is Kind.SIGNAL and (aimed := names_guard(case, effect)):
+                why = "it attacks the guard's own processes"
+                yield _attack(case, "guard.process", effect, why, fatal=aimed is Aim.SURE)
+            for rule in index.rules(effect, ground):
+                yield _finding(case, rule, effect)
+        yield from _tool(case)
+        yield from _leak(case, ground)
+
+    def _index(self, policy: Policy) -> Index:
+        """The policy's index. Each holds its policy, so that no other one can come to bear the same ``id``."""
+        index = self._indexes.get(id(policy))
+        if index is None:
+            if len(self._indexes) >= _POLICIES:
+                self._indexes.clear()
+            index = self._indexes[id(policy)] = Index(policy)
+        return index
+
+
+rules = Rules()
+
+
+def ground_of(case: Case) -> Ground:
+    """What the names in a rule's targets stand for in this case."""
+    root = case.session.root or case.action.root
+    return Ground(case.policy, root, case.home, case.guarded.folders, case.guarded.settings)
+
+
+def _finding(case: Case, rule: Rule, effect: Effect) -> Finding:
+    response = Response.KILL if rule.id == STEERING_RULE and case.session.strikes else rule.response
+    if response is Response.KILL and not effect.sure:
+        response = Response.DENY
+    ask = Ask(rule.action, _asked(case, effect), rule.risk) if response is Response.ASK else None
+    return Finding(NAME, response, f"`{_shown(case, effect)}`", rule.why, rule.instead, rule.id, _evidence(effect), ask)
+
+
+def _asked(case: Case, effect: Effect) -> str:
+    """What the gate shows as ``Target:``; the command where the target says nothing (``curl … | sh``)."""
+    if _says_nothing(effect):
+        return _shown(case, effect)
+    if effect.kind is not Kind.EXECUTE or effect.command is None:
+        return effect.target[:_SHOWN]
+    return (effect.command.operands or (effect.command.program,))[0][:_SHOWN]
+
+
+def _shown(case: Case, effect: Effect) -> str:
+    """The command of an effect, else the action as it was given, or a tool and its target; short enough to read."""
+    command = effect.command.argv if effect.command and not _says_nothing(effect) else ()
+    typed = {"command", "argv"} & set(case.action.arguments)
+    text = " ".join(" ".join(command).split()) or (
+        spoken(case.action) if typed else f"{case.action.tool} {effect.target}"
+    )
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+def _says_nothing(effect: Effect) -> bool:
+    """Something unknown that left no text: an empty expansion, a pipe into an interpreter."""
+    return effect.kind is Kind.OPAQUE and not effect.target.strip("… ")
+
+
+def _evidence(effect: Effect) -> str:
+    return f"{effect.kind} {effect.target}" + ("" if effect.sure else " (not sure)")
+
+
+# The guard's own things
+
+
+def _path_findings(case: Case, effect: Effect, ground: Ground, told: set[str]) -> Iterator[Finding]:
+    settings, written = case.guarded.settings, effect.kind is not Kind.READ
+    if written:
+        yield from _folders(case, effect, ground)
+    if written and within(effect.target, settings):
+        if not _named(case, effect):
+            yield from _swept(case, effect, effect.target, told)
+            return
+        yield _settings(case, effect)
+    elif written and (along := _takes_along(effect, settings, ground)):
+        yield from _swept(case, effect, along, told)
+    yield from _restricted(case, effect, ground)
+
+
+def _folders(case: Case, effect: Effect, ground: Ground) -> Iterator[Finding]:
+    folders = case.guarded.folders
+    directly = within(effect.target, folders)
+    if directly and _spares(effect, effect.target) and not _named(case, effect):
+        return
+    along = not directly and _takes_along(effect, folders, ground)
+    if directly or (along and effect.kind is Kind.DELETE):
+        yield _attack(case, "guard.folders", effect, "it attacks the guard's own files", fatal=directly)
+
+
+def _named(case: Case, effect: Effect) -> bool:
+    """Whether the agent wrote the path's name itself, as the one target: what a glob or a list brought along is none.
+
+    The words of the action count, since those of the command have been expanded.
+    """
+    targets = {e.target for e in case.effects if e.kind is effect.kind and e.command is effect.command}
+    return len(targets) == 1 and paths.base(effect.target) in str(case.action.arguments)
+
+
+def _swept(case: Case, effect: Effect, path: str, told: set[str]) -> Iterator[Finding]:
+    """A setting that is reached without being meant: refused, once, where it would change, and never a strike."""
+    setting = next(s for s in case.guarded.settings if inside(path, s))
+    if setting in told or _spares(effect, path):
+        return
+    told.add(setting)
+    name = _near(setting, case.session.root or case.action.root)
+    why = f"it takes {name} along, which is restricted (the guard's settings)"
+    yield _path(case, "paths.restricted", effect, why, f"name the files that you mean, without {name}")
+
+
+def _spares(effect: Effect, path: str) -> bool:
+    """Whether what is at a path stays as it is: its bytes, and that its owner can read (and run) it."""
+    command = effect.command
+    if effect.kind is Kind.DELETE or command is None:
+        return False
+    if effect.how & {"mode", "owner"} and path != effect.target:
+        return True  # from a folder above: the watcher keeps the bytes
+    if "owner" in effect.how or command.program == "touch":
+        return True
+    return command.program == "chmod" and _keeps(command, "r" if path.endswith(".toml") else "rx")
+
+
+def _keeps(command: Command, rights: str) -> bool:
+    """Whether a chmod leaves the owner these rights (``rx``)."""
+    if taken := {flag[1:] for flag in command.flags} & set("rwx"):
+        return taken.isdisjoint(rights)
+    mode = command.operands[0] if command.operands else ""
+    if mode.isdigit():
+        return all(int(mode.zfill(3)[-3]) & _BITS[right] for right in rights)
+    clauses = [_CLAUSE.fullmatch(clause) for clause in mode.split(",")]
+    return all(clause is not None and _leaves(clause[1], clause[2], clause[3], rights) for clause in clauses)
+
+
+def _leaves(who: str, sign: str, named: str, rights: str) -> bool:
+    if sign == "+" or (who and not set(who) & set("ua")):
+        return True
+    return set(named).isdisjoint(rights) if sign == "-" else set(named.replace("X", "x")) >= set(rights)
+
+
+def _settings(case: Case, effect: Effect) -> Finding:
+    again = bool(case.session.strikes)
+    count = "this is the second try" if again else "a second try ends the session"
+    return _attack(
+        case, SETTINGS_RULE, effect, f"the guard's settings are not the agent's to change; {count}", fatal=again
+    )
+
+
+def _attack(case: Case, rule: str, effect: Effect, why: str, *, fatal: bool = True) -> Finding:
+    response = Response.KILL if fatal and effect.sure else Response.DENY
+    instead = "ask the user to change it: sentinel-guard help-me 'what you need'"
+    return Finding(NAME, response, f"`{_shown(case, effect)}`", why, instead, rule, _evidence(effect))
+
+
+# Restricted and hidden paths
+
+
+def _restricted(case: Case, effect: Effect, ground: Ground) -> Iterator[Finding]:
+    policy, path = case.policy, effect.target
+    if effect.kind is Kind.READ and "link" not in effect.how:
+        if pattern := policy.hides(path, ground.root):
+            yield _path(case, "paths.hidden", effect, f"{_near(path, ground.root)} is hidden (pattern {pattern})")
+    elif pattern := policy.restricts(path, ground.root):
+        yield _path(case, "paths.restricted", effect, f"{_near(path, ground.root)} is restricted (pattern {pattern})")
+    elif held := _held(case, effect, ground):
+        pattern = policy.restricts(held, ground.root) or _near(held, ground.root)
+        what = f"{_near(path, ground.root)} holds {_near(held, ground.root)}, which is restricted (pattern {pattern})"
+        yield _path(case, "paths.restricted", effect, what)
+
+
+def _held(case: Case, effect: Effect, ground: Ground) -> str:
+    """A restricted file that goes with the folder that an effect is about."""
+    if "contents" in effect.how:
+        return ""
+    return _takes_along(effect, case.restricted, ground, apart=case.guarded.settings)
+
+
+def _takes_along(effect: Effect, held: tuple[str, ...], ground: Ground, apart: tuple[str, ...] = ()) -> str:
+    """The first of the paths that goes, or changes rights, with the folder that an effect is about."""
+    deep = effect.kind is Kind.DELETE or effect.how & {"mode", "owner"}
+    if not deep or not effect.how & {"recursive", "move"}:
+        return ""
+    if effect.kind is Kind.DELETE and inside(ground.root, effect.target):
+        return ""  # the rules on {root} speak, and more sharply
+    return next((p for p in held if p != effect.target and inside(p, effect.target) and p not in apart), "")
+
+
+def _path(case: Case, rule: str, effect: Effect, why: str, way: str = _ANOTHER) -> Finding:
+    return Finding(NAME, Response.DENY, f"`{_shown(case, effect)}`", why, way, rule, _evidence(effect))
+
+
+def _near(path: str, root: str) -> str:
+    """The path as the agent knows it: relative to the repository where it lies in it."""
+    return path[len(root) + 1 :] if root and path.startswith(root + "/") else path
+
+
+def _leak(case: Case, ground: Ground) -> Iterator[Finding]:
+    """A restricted file that is read by an action that also sends data out."""
+    sends = next((e for e in case.effects if e.kind is Kind.NETWORK and "data" in e.how), None)
+    if sends is None:
+        return
+    for effect in case.effects:
+        if effect.command is None and "value" in sends.how:
+            continue  # `. ./.env` is how a program is given its settings
+        if effect.kind is Kind.READ and case.policy.restricts(effect.target, ground.root):
+            what = f"it sends {_near(effect.target, ground.root)}, which is restricted, to {sends.target}"
+            yield _path(case, "paths.leak", sends, what)
+
+
+# The two-key gate by name
+
+
+def _confirm(case: Case, effect: Effect, index: Index) -> Iterator[Finding]:
+    if effect.command is None or not effect.command.argv:
+        return
+    argv = _as_program(effect.command)
+    for name in index.gates(argv):
+        words = [w for w in argv[1:] if not w.startswith("-")]
+        target = words[0] if words else paths.base(argv[0])
+        yield _gate(name, target, f"`{_shown(case, effect)}`", _evidence(effect))
+
+
+def _as_program(command: Command) -> tuple[str, ...]:
+    """What runs and its words: the script, where an interpreter is given one."""
+    scripted = command.program in _INTERPRETERS and command.operands
+    return command.operands if scripted else command.argv
+
+
+def _tool(case: Case) -> Iterable[Finding]:
+    """A tool of the agent that bears an action's name: ``deploy``, ``mcp__ops__delete_database``."""
+    tool = case.action.tool.rpartition("__")[2].lower().replace("-", "_")
+    if case.action.layer is not Layer.HOOK or tool not in case.policy.confirm:
+        return ()
+    values = [v for v in case.action.arguments.values() if isinstance(v, str)]
+    return (_gate(tool, values[0] if values else tool, f"the tool {case.action.tool}", f"tool {case.action.tool}"),)
+
+
+def _gate(name: str, target: str, what: str, evidence: str) -> Finding:
+    ask = Ask(name.upper(), target.upper()[:_SHOWN], "HIGH")
+    why = f"{name} needs a person's yes (policy [confirm])"
+    return Finding(NAME, Response.ASK, what, why, "ask the user to run it", f"confirm.{name}", evidence, ask)

@@ -1,0 +1,51 @@
+"""The judge. Pure: the same case always gets the same verdict.
+
+Rules of this file (the numbers are those of the spine, DESIGN section 3):
+3. After waiting for a person, judge again: a yes is worth nothing if the session was killed meanwhile.
+4. A yes grants exactly the findings that were shown, once, and stays on record.
+5. A check that raises is a DENY finding, not a crash and not a pass. No check at all is one, too.
+6. Every effect is judged by every check and the strictest finding decides; none can silence another.
+A call that has ended can only be hinted at or trip the breaker: what would ask, refuse or kill comes too late.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from sentinel_guard.core.checks.base import Case, Check
+from sentinel_guard.core.model import Finding, Response, Verdict
+from sentinel_guard.core.words import USER_DENIED
+
+_IN_TIME = (Response.HINT, Response.BREAK)
+
+
+def judge(case: Case, checks: Sequence[Check]) -> Verdict:
+    """What the checks say about a case. Never raises."""
+    if not checks:
+        return Verdict(case.action, case.effects, (_broken("judge", "there is no check to judge by"),))
+    return Verdict(case.action, case.effects, tuple(f for check in checks for f in _run(check, case)))
+
+
+def settle(asked: Verdict, now: Verdict, *, yes: bool) -> Verdict:
+    """What a person's reply makes of the case as it stands now.
+
+    A yes grants the questions that were asked, and only them; a no is a finding of the check ``human``.
+    """
+    if not yes:
+        refused = Finding("human", Response.DENY, USER_DENIED)
+        return replace(now, findings=(refused, *now.findings), granted=asked.granted)
+    shown = tuple(f for f in asked.findings if f.response is Response.ASK and f not in asked.granted)
+    return replace(now, granted=(*asked.granted, *shown), authorized_by="user")
+
+
+def _run(check: Check, case: Case) -> Iterator[Finding]:
+    try:
+        yield from (f for f in check(case) if case.outcome is None or f.response in _IN_TIME)
+    except Exception as e:  # noqa: BLE001 - rule 5: whatever a check raises is a no
+        yield _broken(check.name, f"it failed: {type(e).__name__}: {e}")
+
+
+def _broken(name: str, why: str) -> Finding:
+    way = "ask the user to run: sentinel-guard doctor"
+    return Finding(name, Response.DENY, f"the check {name!r} gave no answer", why, way)

@@ -1,0 +1,76 @@
+"""Masks: what differs between two outputs of the same failure is taken out before they are compared (DESIGN section 6).
+
+Rules of this file:
+1. Times, dates, durations, process ids, addresses, uuids, long hex, temporary names, short-lived ports, request ids go.
+2. Line numbers, counts, file names, server ports and messages stay: a failure that moved is progress.
+3. What a pattern puts in its place matches no pattern, and masking goes on until nothing changes: twice is once.
+4. No pattern can backtrack over more than a short, bounded stretch: the time is linear in the text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+_CLOCK = r"\d{1,2}[:_]\d{2}(?:[:_]\d{2}(?:[.,_]\d{1,9})?)?(?:\s?[ap]m\b)?(?:z\b|[+-]\d{2}:?\d{2}\b)?"
+_UNIT = r"(?:milliseconds?|microseconds?|nanoseconds?|seconds?|secs?|minutes?|mins?|hours?|ms|us|µs|ns|s)"
+
+MASKS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("<uuid>", re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")),
+    ("<date>", re.compile(rf"\b\d{{4}}[-/]\d{{2}}[-/]\d{{2}}(?:[t_ ]{_CLOCK}|\b)")),
+    ("<time>", re.compile(rf"(?<![\d:.\w]){_CLOCK}(?![\d:])")),
+    ("<took>", re.compile(rf"\b(?:\d+m ?)?\d+(?:\.\d+)? ?{_UNIT}\b")),
+    ("<address>", re.compile(r"\b0x[0-9a-f]+\b")),
+    (
+        r"\1<temporary>",  # mktemp, Python's tempfile, or a folder with a number in its name
+        re.compile(
+            r"(/(?:tmp|var/tmp|dev/shm)/)"
+            r"(?:tmp(?:\.[a-z0-9]{6,12}|[a-z0-9_]{8})(?![\w.])|(?=[a-z._-]{0,40}\d)[\w.-]+(?=/))"
+        ),
+    ),
+    ("pytest-<run>", re.compile(r"\bpytest-\d+\b")),
+    (r"\1<port>", re.compile(r"((?:\d\.\d{1,3}|localhost|\]):)(?:3[3-9]\d{3}|[45]\d{4}|6[0-5]\d{3})\b")),
+    (r"\1<pid>", re.compile(r"\b((?:pid|process|thread|goroutine|job)[ :=#]{1,2})\d+\b")),
+    (r"\1[<pid>]:", re.compile(r"(\w)\[\d+\]:")),
+    (r"\1<pid>)", re.compile(r"(\(node:)\d+\)")),
+    (
+        r"\1<id>",
+        re.compile(r"\b((?:request|req|trace|correlation|id)(?:[_-]?id)?[ _:=#\"'-]{1,3})(?=[a-z_-]{0,40}\d)[\w-]{5,}"),
+    ),
+    (r"\1<id>", re.compile(r"(\b[a-z_]{0,30}id\" ?: ?\")[^\"\n]{1,100}")),  # JSON: "messageId": "om_0"
+    ("<hex>", re.compile(r"\b(?=[a-f]{0,40}\d)[0-9a-f]{12,}\b")),
+    # Prose that ends in a line number names no tool's place ("line 3: ..." and "line 3, in f" do, and stay).
+    ("line <n>", re.compile(r"\bline \d+$", re.MULTILINE)),
+)
+
+ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])?")
+"""ANSI: CSI and OSC sequences, the two-character escapes, and an escape that is followed by none of these."""
+
+
+def plain(text: str) -> str:
+    """The text without terminal escapes; of a line that was redrawn with carriage returns the last state."""
+    lines = ESCAPES.sub("", text).replace("\r\n", "\n").split("\n")
+    return "\n".join(line.rstrip("\r").rsplit("\r", 1)[-1].rstrip() for line in lines).strip("\n")
+
+
+def mask(text: str) -> str:
+    """The text with everything that changes from run to run replaced by its kind; case folded."""
+    masked = plain(text).casefold()
+    while masked != (again := _once(masked)):
+        masked = again
+    return masked
+
+
+def digest(text: str) -> str:
+    """The identity of an output: SHA-256 (hex) of the masked text. The same failure gives the same digest."""
+    return hashlib.sha256(mask(text).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _once(text: str) -> str:
+    for token, pattern in MASKS:
+        text = pattern.sub(token, text)
+    return text
+
+
+BLANK = digest("")
+"""The digest of an error that said nothing: two of these are not the same failure."""

@@ -1,0 +1,276 @@
+"""The nouns. Frozen values, validated where they are made, no behaviour beyond describing themselves.
+
+Text that came from the system (argv, paths, environment) is ``str`` decoded with ``surrogateescape``, so that bytes
+which are not UTF-8 survive. Times are seconds since the epoch (``float``); durations are seconds.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+class Response(enum.IntEnum):
+    """What a finding asks for, ordered: the strictest decides (DESIGN section 5)."""
+
+    ALLOW = 0
+    SNAPSHOT = 1
+    HINT = 2
+    COOL_DOWN = 3
+    ASK = 4
+    DENY = 5
+    BREAK = 6
+    KILL = 7
+
+    @property
+    def level(self) -> str:
+        """The protocol's level (R1-R4), or an empty string."""
+        return LEVELS[self]
+
+    @property
+    def word(self) -> str:
+        return self.name.lower()
+
+
+LEVELS = {
+    Response.ALLOW: "",
+    Response.SNAPSHOT: "",
+    Response.HINT: "L1",
+    Response.COOL_DOWN: "",
+    Response.ASK: "",
+    Response.DENY: "L2",
+    Response.BREAK: "L3",
+    Response.KILL: "L4",
+}
+
+
+class Layer(enum.StrEnum):
+    """Where an action was intercepted (DESIGN section 2)."""
+
+    SHELL = "shell"
+    SHIM = "shim"
+    HOOK = "hook"
+    WATCHER = "watcher"
+    CLI = "cli"
+
+
+class Kind(enum.StrEnum):
+    """What an effect does; the word in brackets is what ``Effect.target`` holds."""
+
+    EXECUTE = "execute"  # [program name]; ``command`` is always set
+    WRITE = "write"  # [absolute path]
+    DELETE = "delete"  # [absolute path]
+    READ = "read"  # [absolute path]
+    GIT_REWRITE = "git-rewrite"  # [what is rewritten or lost: "worktree", "branch NAME", "history", "config KEY", ...]
+    PUBLISH = "publish"  # [where to: a remote, a registry]
+    DATABASE = "database"  # [database or statement]
+    DEPLOY = "deploy"  # [where to]
+    PRIVILEGE = "privilege"  # [how: "sudo", "docker --privileged", ...]
+    NETWORK = "network"  # [host or url]
+    SIGNAL = "signal"  # [a pid, "%job" or a process name]
+    OPAQUE = "opaque"  # [the text that could not be resolved]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One simple command after expansion, wrappers peeled off."""
+
+    program: str
+    """Base name of the program: ``git`` for ``/usr/bin/git``; ``""`` when it could not be resolved."""
+    argv: tuple[str, ...]
+    """The whole command as it would run, ``argv[0]`` as written."""
+    subcommand: str = ""
+    """``push`` in ``git -C x push``; empty for programs without subcommands."""
+    flags: frozenset[str] = frozenset()
+    """Normalised: ``-rf`` gives ``-r`` and ``-f``; ``--x=y`` gives ``--x``."""
+    operands: tuple[str, ...] = ()
+    """What is neither flag nor a flag's value, after the subcommand."""
+    via: tuple[str, ...] = ()
+    """Wrappers that were peeled, outermost first: ``("sudo", "timeout")``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What an action would do to something."""
+
+    kind: Kind
+    target: str
+    sure: bool = True
+    """False when the analysis guesses: an unsure effect is asked about or refused, never a kill."""
+    how: frozenset[str] = frozenset()
+    """Words from: recursive force append truncate mode owner link move raw inplace mkfs contents forkbomb,
+    and for OPAQUE: name code delete write parse data (analysis/effects.py says what each means)."""
+    command: Command | None = None
+    """The simple command that has this effect."""
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """A process: its pid and its start time in clock ticks since boot, which together name it for ever."""
+
+    pid: int
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One proposed thing: a command line, a script text, or an agent's tool call."""
+
+    id: str
+    session: str
+    layer: Layer
+    tool: str
+    """``shell``, a program name (``git``) for a shim, or the agent's tool name (``Write``)."""
+    arguments: Mapping[str, object]
+    """JSON-able. Shell with -c: ``{"command": text}``. Other shells, shims: ``{"argv": [..]}``. Tools: their input."""
+    cwd: str
+    at: float
+    root: str = ""
+    """Top of the repository that the session guards; empty outside of one."""
+    parent: str = ""
+    """Id of the tool call that this is a step of; empty for a tool call itself."""
+    who: Peer | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What the two-key gate shows (R7): the block's three values."""
+
+    action: str
+    target: str
+    risk: str = "HIGH"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check says. ``what why instead`` make the sentence that the agent reads."""
+
+    check: str
+    response: Response
+    what: str
+    why: str = ""
+    instead: str = ""
+    rule: str = ""
+    evidence: str = ""
+    ask: Ask | None = None
+    operations: frozenset[str] = frozenset()
+    """For BREAK by a loop: the operations that the breaker is keyed to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was decided about an action, and by which findings."""
+
+    action: Action
+    effects: tuple[Effect, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    granted: tuple[Finding, ...] = ()
+    """Findings that a person said yes to. They stay on record and no longer decide."""
+    authorized_by: str = ""
+    """``user`` after a yes (R7)."""
+
+    @property
+    def decisive(self) -> Finding | None:
+        """The strictest finding that still counts; the first of equals."""
+        standing = [f for f in self.findings if f not in self.granted]
+        return max(standing, key=lambda f: f.response, default=None)
+
+    @property
+    def response(self) -> Response:
+        decisive = self.decisive
+        return decisive.response if decisive else Response.ALLOW
+
+
+@dataclass(frozen=True, slots=True)
+class TestRun:
+    """One run of a known test runner."""
+
+    runner: str
+    failed: frozenset[str]
+    """Names of the failing tests; may be empty when only the count is known."""
+    count: int
+    """How many failed; 0 for a green run."""
+
+    __test__ = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a tool call ended."""
+
+    action: str
+    at: float
+    code: int
+    """Exit code; 128 + n after death by signal n."""
+    error: str = ""
+    """Digest of the masked error output; empty for a success."""
+    output: str = ""
+    """Digest of the masked output; empty when it was not seen."""
+    excerpt: str = ""
+    """The redacted head of the error, for people."""
+    tests: TestRun | None = None
+    duration: float = 0.0
+    before: str = ""
+    """Fingerprint of the worktree when the call began; empty when unknown."""
+    after: str = ""
+    """The same when it ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens that an agent reported (R6), counts."""
+
+    at: float
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+
+    @property
+    def work(self) -> int:
+        """Work tokens: cache reads are not counted (DESIGN section 6, cost)."""
+        return self.input + self.output + self.cache_write
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the launcher or agent is told."""
+
+    run: bool
+    """True: the command runs. False: it does not, and ``code`` is its exit code."""
+    text: str = ""
+    """For standard error: a hint, a refusal, the intervention."""
+    code: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a human is asked (R7)."""
+
+    id: str
+    session: str
+    ask: Ask
+    detail: str
+    """The command as it was given, control characters made visible."""
+    why: str
+    asked: float
+    until: float
+    """When silence becomes a no; 0 for never."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row of the audit log. ``data`` is JSON-able and already redacted."""
+
+    at: float
+    session: str
+    kind: str
+    """session verdict outcome observation usage human state watch incident recovery end daemon"""
+    data: Mapping[str, object] = field(default_factory=dict)
+    level: str = ""
+    """L1-L4 or empty."""
+    seq: int = 0
+    """Given by the store, from 1, without gaps."""
+    prev: str = ""
+    hash: str = ""

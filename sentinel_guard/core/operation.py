@@ -1,0 +1,39 @@
+"""What makes two tool calls the same operation (R5): tool, arguments and place, cosmetics apart."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shlex
+from collections.abc import Iterable
+
+from sentinel_guard.core.model import Action
+
+COSMETIC = frozenset({"description", "explanation", "timeout", "timeout_ms"})
+"""Argument names that change how a call is shown or how long it may take, not what it does."""
+
+SLEEP_LED = re.compile(r"\s*sleep\s+\S")
+
+
+def operation(action: Action) -> str:
+    """The operation's hash: SHA-256 (hex) of canonical JSON. Two calls with the same one are the same try (R5)."""
+    arguments = {name: value for name, value in action.arguments.items() if name not in COSMETIC}
+    # ensure_ascii writes lone surrogates as escapes, so bytes that are not UTF-8 stay apart from each other.
+    text = json.dumps([action.tool, arguments, action.cwd], sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def spoken(action: Action) -> str:
+    """The action as a person would type it: the command, the argv quoted, else the tool with its arguments."""
+    if isinstance(command := action.arguments.get("command"), str):
+        return command
+    if isinstance(argv := action.arguments.get("argv"), list | tuple):
+        return shlex.join(str(word) for word in argv)
+    return f"{action.tool} {json.dumps(dict(action.arguments), sort_keys=True, default=str)}"
+
+
+def is_poll(action: Action, declared: Iterable[str]) -> bool:
+    """True for a call that waits for something by design: led by ``sleep``, or declared (``loop.polls``: prefixes)."""
+    text = spoken(action).strip()
+    return bool(SLEEP_LED.match(text)) or any(prefix and text.startswith(prefix) for prefix in declared)

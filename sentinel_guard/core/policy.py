@@ -1,0 +1,166 @@
+"""The policy: what is restricted, what is asked about, and every limit (DESIGN section 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import pathspec
+
+from sentinel_guard.core.model import Response
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    restricted: tuple[str, ...] = ()
+    """gitignore patterns: no write, delete, rename, chmod, link."""
+    hidden: tuple[str, ...] = ()
+    """gitignore patterns: not read either."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    window: int = 10
+    repeats: int = 3
+    strict: bool = False
+    polls: tuple[str, ...] = ()
+    """Command prefixes that are declared polls."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    runs: int = 5
+    seconds: float = 60.0
+    strict: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRate:
+    hint: float = 0.6
+    trip: float = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Breaker:
+    seconds: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    tokens_per_minute: int = 50_000
+    cooldown_seconds: float = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Fatal:
+    rollback: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    seconds: float = 300.0
+    """How long a question waits; 0 = for ever. Silence is a no."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule: data, matched on analysed commands and effects, never on raw text."""
+
+    id: str
+    response: Response
+    why: str
+    instead: str = ""
+    action: str = ""
+    """What the gate shows as ``Action:``; given for ``ask``."""
+    risk: str = "HIGH"
+    program: tuple[str, ...] = ()
+    subcommand: tuple[str, ...] = ()
+    any_flag: frozenset[str] = frozenset()
+    all_flags: frozenset[str] = frozenset()
+    no_flag: frozenset[str] = frozenset()
+    operand: tuple[str, ...] = ()
+    """Shell patterns (fnmatch); one operand must match one of them."""
+    effect: tuple[str, ...] = ()
+    """Kinds of effects (``delete``); with it the rule matches effects, and the keys above their command."""
+    target: tuple[str, ...] = ()
+    """Shell patterns on the effect's target, and the names of ``core.targets``: ``{root} {git} {home} {system} …``."""
+    not_target: tuple[str, ...] = ()
+    """The same; a target that one of these takes in is not meant."""
+    how: frozenset[str] = frozenset()
+    """Words that the effect's ``how`` must all have."""
+    no_how: frozenset[str] = frozenset()
+    """Words of which the effect's ``how`` must have none."""
+    sure: bool | None = None
+    hit: tuple[str, ...] = ()
+    miss: tuple[str, ...] = ()
+    source: str = ""
+    """The file or pack that the rule stands in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    paths: Paths = Paths()
+    """The built-in patterns, then the user's, which may take some back with ``!``."""
+    project: Paths = Paths()
+    """The project's own patterns: evaluated apart, so that a ``!`` in them takes nothing back from ``paths``."""
+    confirm: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Name of the action (``deploy``) -> command patterns (``./scripts/deploy*``)."""
+    shims: tuple[str, ...] = ("git", "rm")
+    loop: Loop = Loop()
+    failures: Failures = Failures()
+    error_rate: ErrorRate = ErrorRate()
+    breaker: Breaker = Breaker()
+    cost: Cost = Cost()
+    fatal: Fatal = Fatal()
+    gate: Gate = Gate()
+    alerts: tuple[str, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    warnings: tuple[str, ...] = ()
+    """What was wrong with a policy file that is therefore not in force; shown loudly."""
+    sources: tuple[str, ...] = ()
+    """The policy files that are in force."""
+
+    def restricts(self, path: str, root: str) -> str:
+        """The pattern that restricts an absolute path, or an empty string."""
+        return _matching(self.paths.restricted, path, root) or _matching(self.project.restricted, path, root)
+
+    def hides(self, path: str, root: str) -> str:
+        """The pattern that hides an absolute path, or an empty string."""
+        return _matching(self.paths.hidden, path, root) or _matching(self.project.hidden, path, root)
+
+
+def _matching(patterns: tuple[str, ...], path: str, root: str) -> str:
+    """The last pattern that takes the absolute ``path`` in, or an empty string.
+
+    Below ``root`` the path relative to it counts, elsewhere the absolute path without its leading slash. Whether the
+    path is a folder is not known here, so ``secrets/`` takes in a file of that name too: too tight beats too loose.
+    """
+    if not patterns:
+        return ""
+    relative = _relative(path, root)
+    return relative and (_match(patterns, relative) or _match(patterns, relative + "/"))
+
+
+def is_pattern(text: str) -> bool:
+    """Whether a text says something as a gitignore pattern: no comment, nothing empty, nothing git refuses."""
+    try:
+        return _compiled((text,)).patterns[0].include is not None
+    except (ValueError, IndexError):
+        return False
+
+
+def _relative(path: str, root: str) -> str:
+    base = root.rstrip("/") + "/"
+    return (path[len(base) :] if root and path.startswith(base) else path.lstrip("/")).rstrip("/")
+
+
+@lru_cache(maxsize=32)
+def _compiled(patterns: tuple[str, ...]) -> pathspec.GitIgnoreSpec:
+    return pathspec.GitIgnoreSpec.from_lines(patterns)
+
+
+@lru_cache(maxsize=4096)
+def _match(patterns: tuple[str, ...], relative: str) -> str:
+    seen = _compiled(patterns).check_file(relative)
+    return patterns[seen.index] if seen.include and seen.index is not None else ""

@@ -1,0 +1,233 @@
+"""A session and its state table (DESIGN section 5).
+
+Rules of this file:
+1. A session is a fold over its audit entries: ``after(entry)`` is the only way forward, so a restart loses nothing.
+2. ``KILLED`` and ``ENDED`` are final.
+3. A missing pair of (state, event) in ``NEXT`` means: stays as it is. Every pair is walked by a test.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from sentinel_guard.core.model import Entry, Outcome, Peer, TestRun, Usage
+
+WINDOW = 64
+"""Calls that a session remembers; the loop's own window is policy and smaller."""
+
+
+class State(enum.StrEnum):
+    ACTIVE = "ACTIVE"
+    COOLING = "COOLING"
+    PAUSED = "PAUSED"
+    ASKING = "ASKING"
+    AWAITING_HUMAN = "AWAITING_HUMAN"
+    KILLED = "KILLED"
+    ENDED = "ENDED"
+
+
+class Event(enum.StrEnum):
+    COOL = "cool"
+    BREAK = "break"
+    ASK = "ask"
+    ANSWERED = "answered"
+    HELP = "help"
+    RESUME = "resume"
+    EXPIRE = "expire"
+    KILL = "kill"
+    END = "end"
+
+
+_LIVE = (State.ACTIVE, State.COOLING, State.PAUSED, State.ASKING, State.AWAITING_HUMAN)
+
+NEXT: Mapping[tuple[State, Event], State] = {
+    (State.ACTIVE, Event.COOL): State.COOLING,
+    (State.ACTIVE, Event.BREAK): State.PAUSED,
+    (State.COOLING, Event.BREAK): State.PAUSED,
+    (State.ASKING, Event.BREAK): State.PAUSED,
+    (State.ACTIVE, Event.ASK): State.ASKING,
+    (State.COOLING, Event.ASK): State.ASKING,
+    (State.ASKING, Event.ANSWERED): State.ACTIVE,
+    (State.ACTIVE, Event.HELP): State.AWAITING_HUMAN,
+    (State.COOLING, Event.HELP): State.AWAITING_HUMAN,
+    (State.PAUSED, Event.HELP): State.AWAITING_HUMAN,
+    (State.AWAITING_HUMAN, Event.RESUME): State.ACTIVE,
+    (State.PAUSED, Event.RESUME): State.ACTIVE,
+    (State.COOLING, Event.EXPIRE): State.ACTIVE,
+    (State.PAUSED, Event.EXPIRE): State.ACTIVE,
+    **{(s, Event.KILL): State.KILLED for s in _LIVE},
+    **{(s, Event.END): State.ENDED for s in _LIVE},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One tool call in the window."""
+
+    action: str
+    operation: str
+    tool: str
+    at: float
+    poll: bool = False
+    outcome: Outcome | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One guarded run of an agent."""
+
+    id: str
+    root: str = ""
+    """Top of the repository (absolute, resolved)."""
+    start_hash: str = ""
+    """HEAD before the session; empty on an unborn branch."""
+    started: float = 0.0
+    command: tuple[str, ...] = ()
+    owner: Peer | None = None
+    """The runner (under ``run``) or the shell (``shell-init``); its descendants are the session."""
+    interactive: bool = False
+    """True where a person can be asked on the runner's terminal."""
+    state: State = State.ACTIVE
+    until: float = 0.0
+    """When COOLING or PAUSED ends."""
+    reason: str = ""
+    """Why it is COOLING, PAUSED or KILLED, in words."""
+    calls: tuple[Call, ...] = ()
+    """The last tool calls, oldest first. A person's message empties it."""
+    tripped: frozenset[str] = frozenset()
+    """Operations that tripped the breaker. Not empty in ACTIVE = half-open (R3)."""
+    usage: tuple[Usage, ...] = ()
+    """Token reports of the last minutes."""
+    cooldowns: tuple[float, ...] = ()
+    """When each cool-down of the last minutes began."""
+    strikes: tuple[str, ...] = ()
+    """Rule ids of refused attacks on the guard's own settings, in order."""
+
+    def after(self, entry: Entry) -> Session:
+        """The session once this entry is on record."""
+        fold = _FOLDS.get(entry.kind)
+        return fold(self, entry) if fold else self
+
+    def to(self, event: Event, *, until: float = 0.0, reason: str = "") -> Session:
+        """The session after an event of the state table."""
+        state = NEXT.get((self.state, event))
+        if state is None:
+            return self
+        return replace(self, state=state, until=until, reason=reason)
+
+    @property
+    def over(self) -> bool:
+        return self.state in (State.KILLED, State.ENDED)
+
+    @property
+    def half_open(self) -> bool:
+        return self.state is State.ACTIVE and bool(self.tripped)
+
+
+def _begin(session: Session, entry: Entry) -> Session:
+    d = entry.data
+    owner = d.get("owner")
+    return replace(
+        session,
+        root=str(d.get("root", "")),
+        start_hash=str(d.get("start_hash", "")),
+        started=entry.at,
+        command=_words(d.get("command")),
+        owner=Peer(int(owner[0]), int(owner[1])) if isinstance(owner, list | tuple) else None,
+        interactive=bool(d.get("interactive")),
+    )
+
+
+def _verdict(session: Session, entry: Entry) -> Session:
+    d = entry.data
+    strike = d.get("strike")
+    if isinstance(strike, str) and strike:
+        session = replace(session, strikes=(*session.strikes, strike))
+    if d.get("call"):
+        call = Call(str(d["id"]), str(d.get("operation", "")), str(d.get("tool", "")), entry.at, bool(d.get("poll")))
+        session = replace(session, calls=(*session.calls, call)[-WINDOW:])
+    return session
+
+
+def _outcome(session: Session, entry: Entry) -> Session:
+    outcome = outcome_from(entry)
+    calls = tuple(replace(c, outcome=outcome) if c.action == outcome.action else c for c in session.calls)
+    done = next((c for c in calls if c.action == outcome.action), None)
+    closes = session.half_open and done is not None and done.operation not in session.tripped
+    return replace(session, calls=calls, tripped=frozenset() if closes else session.tripped)
+
+
+def _usage(session: Session, entry: Entry) -> Session:
+    d = entry.data
+    use = Usage(entry.at, *(_number(d.get(k)) for k in ("input", "output", "cache_read", "cache_write")))
+    return replace(session, usage=tuple(u for u in (*session.usage, use) if u.at > entry.at - 600)[-1000:])
+
+
+def _state(session: Session, entry: Entry) -> Session:
+    d = entry.data
+    event = Event(str(d["event"]))
+    until = d.get("until", 0.0)
+    session = session.to(
+        event, until=float(until) if isinstance(until, int | float) else 0.0, reason=str(d.get("reason", ""))
+    )
+    if event is Event.BREAK:
+        session = replace(session, tripped=frozenset(_words(d.get("operations"))))
+    elif event is Event.COOL:
+        session = replace(
+            session, cooldowns=tuple(t for t in (*session.cooldowns, entry.at) if t > entry.at - 600), usage=()
+        )
+    elif event is Event.RESUME:
+        session = replace(session, calls=(), tripped=frozenset())
+    elif event is Event.EXPIRE and session.tripped:
+        session = replace(session, calls=())
+    return session
+
+
+def _end(session: Session, _entry: Entry) -> Session:
+    return session.to(Event.END)
+
+
+_FOLDS = {
+    "session": _begin,
+    "verdict": _verdict,
+    "outcome": _outcome,
+    "usage": _usage,
+    "state": _state,
+    "end": _end,
+}
+
+
+def outcome_from(entry: Entry) -> Outcome:
+    """The outcome that an ``outcome`` entry holds."""
+    d = entry.data
+    tests = d.get("tests")
+    run = None
+    if isinstance(tests, Mapping):
+        run = TestRun(str(tests.get("runner", "")), frozenset(_words(tests.get("failed"))), _number(tests.get("count")))
+    text = {k: str(d.get(k, "")) for k in ("error", "output", "excerpt", "before", "after")}
+    duration = d.get("duration", 0.0)
+    seconds = float(duration) if isinstance(duration, int | float) else 0.0
+    return Outcome(str(d["id"]), entry.at, _number(d.get("code")), tests=run, duration=seconds, **text)
+
+
+def outcome_data(outcome: Outcome) -> dict[str, object]:
+    """The ``data`` of an ``outcome`` entry; the inverse of ``outcome_from``."""
+    data: dict[str, object] = {"id": outcome.action, "code": outcome.code, "duration": round(outcome.duration, 4)}
+    data |= {k: v for k in ("error", "output", "excerpt", "before", "after") if (v := getattr(outcome, k))}
+    if outcome.tests:
+        data["tests"] = {
+            "runner": outcome.tests.runner,
+            "failed": sorted(outcome.tests.failed),
+            "count": outcome.tests.count,
+        }
+    return data
+
+
+def _number(value: object) -> int:
+    return int(value) if isinstance(value, int | float) else 0
+
+
+def _words(value: object) -> tuple[str, ...]:
+    return tuple(str(v) for v in value) if isinstance(value, list | tuple) else ()

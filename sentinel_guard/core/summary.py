@@ -1,0 +1,92 @@
+"""An audit entry -> what it says, in one line. Make it visible before a terminal sees it: it holds an agent's words."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping
+
+from sentinel_guard.core.model import Entry, Response
+
+
+def summary(entry: Entry) -> str:
+    """What an entry says. Never raises: an entry of an unknown shape shows its keys and values."""
+    try:
+        return _SUMMARIES.get(entry.kind, _pairs)(entry.data)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return _pairs(entry.data)
+
+
+def _pairs(data: Mapping[str, object]) -> str:
+    return " ".join(f"{key}={value}" for key, value in data.items() if value not in ("", None, [], {}))
+
+
+def decisive(data: Mapping[str, object]) -> Mapping[str, object]:
+    """Of the findings on record the one that decided: the strictest that nobody granted, the first of equals.
+
+    Where all were granted, the strictest. Empty where there is none that can be read.
+    """
+    findings, granted = data.get("findings"), data.get("granted")
+    if not isinstance(findings, list | tuple):
+        return {}
+    known = [f for f in findings if isinstance(f, Mapping)]
+    standing = [f for f in known if not isinstance(granted, list | tuple) or f not in granted]
+    return max(standing or known, key=_strictness, default={})
+
+
+def _strictness(finding: Mapping[str, object]) -> int:
+    return Response.__members__.get(str(finding.get("response", "")).upper(), Response.ALLOW)
+
+
+def _session(data: Mapping[str, object]) -> str:
+    command = data["command"]
+    words = shlex.join(map(str, command)) if isinstance(command, list) else str(command)
+    return f"{words} in {data['root']} from {str(data['start_hash'])[:12] or 'no commit'}"
+
+
+def _verdict(data: Mapping[str, object]) -> str:
+    by = f" (authorized_by: {data['authorized_by']})" if data.get("authorized_by") else ""
+    return f"{data['response']}: {_command(data)}{by}{_finding(data)}"
+
+
+def _observation(data: Mapping[str, object]) -> str:
+    return f"{data['response']}{_finding(data)}"
+
+
+def _command(data: Mapping[str, object]) -> str:
+    arguments = data["arguments"]
+    if not isinstance(arguments, Mapping):
+        return str(arguments)
+    argv = arguments.get("argv")
+    if isinstance(argv, list):
+        return shlex.join(str(word) for word in argv)
+    return str(arguments["command"]) if "command" in arguments else f"{data['tool']} {_pairs(arguments)}"
+
+
+def _finding(data: Mapping[str, object]) -> str:
+    found = decisive(data)
+    return f" [{found['rule'] or found['check']}] {found['what']}" if found else ""
+
+
+def _outcome(data: Mapping[str, object]) -> str:
+    excerpt = str(data.get("excerpt", "")).strip().splitlines()
+    return f"exit {data['code']} after {data['duration']} s" + (f": {excerpt[0]}" if excerpt else "")
+
+
+def _human(data: Mapping[str, object]) -> str:
+    said = "Y" if data["yes"] else "N"
+    by = data.get("authorized_by") or data.get("why") or "refused"
+    return f"{said} to {data['action']} on {data['target']} ({by}, {data['assurance']})"
+
+
+def _note(data: Mapping[str, object]) -> str:
+    return str(data["what"])
+
+
+_SUMMARIES: Mapping[str, Callable[[Mapping[str, object]], str]] = {
+    "session": _session,
+    "verdict": _verdict,
+    "observation": _observation,
+    "outcome": _outcome,
+    "human": _human,
+    "daemon": _note,
+}

@@ -1,0 +1,158 @@
+"""The one place where concrete parts are named and joined, and the daemon's life from socket to socket."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import logging
+import os
+import signal
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+from sentinel_guard.audit.sqlite import SqliteStore
+from sentinel_guard.core.analysis.world import World
+from sentinel_guard.core.model import Action
+from sentinel_guard.core.session import State
+from sentinel_guard.daemon.beginnings import Beginnings
+from sentinel_guard.daemon.faces import Faces
+from sentinel_guard.daemon.guard import Guard
+from sentinel_guard.daemon.incidents import Incidents
+from sentinel_guard.daemon.link import Link
+from sentinel_guard.daemon.operators import Operators
+from sentinel_guard.daemon.outcomes import Outcomes
+from sentinel_guard.daemon.reactions import Reactions
+from sentinel_guard.daemon.recovery import Recovery
+from sentinel_guard.daemon.server import Server
+from sentinel_guard.daemon.sessions import Live
+from sentinel_guard.host import processes
+from sentinel_guard.host.places import Places
+from sentinel_guard.host.policies import Policies
+from sentinel_guard.host.world import HostWorld
+from sentinel_guard.humans.inbox import Inbox
+
+IDLE = 600.0
+"""Seconds without a session or a question after which the daemon ends by itself."""
+LOOK = 2.0
+"""Seconds between two looks for sessions whose owner has gone."""
+BACKLOG = 256
+log = logging.getLogger(__name__)
+
+
+class Daemon:
+    """All parts, joined."""
+
+    def __init__(self, places: Places) -> None:
+        self.places = places
+        self.store = SqliteStore(places.database)
+        self.now = _steady_clock()
+        self.stopped = asyncio.Event()
+        self.used = time.monotonic()
+        recovery = Recovery(places)
+        self.beginnings = Beginnings(
+            places=places, store=self.store, policies=Policies(places), recovery=recovery, now=self.now
+        )
+        sessions = self.sessions = self.beginnings.sessions
+        incidents = Incidents(places, self.store, sessions, recovery, self.now)
+        reactions = Reactions(sessions=sessions, recovery=recovery, incidents=incidents, now=self.now)
+        self.reactions = reactions
+        guard = Guard(sessions=sessions, inbox=Inbox(), reactions=reactions, world=self._world, now=self.now)
+        outcomes, faces = Outcomes(guard, self.now), Faces(sessions, guard, self.now)
+        self.server = Server(
+            sessions=sessions, guard=guard, reactions=reactions, outcomes=outcomes, faces=faces, now=self.now
+        )
+        self.operators = Operators(
+            sessions=sessions, beginnings=self.beginnings, reactions=reactions, now=self.now, stop=self.stopped.set
+        )
+
+    async def run(self) -> None:
+        """Serve both sockets until stopped or idle."""
+        self.beginnings.resume_all()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self.stopped.set)
+        async with (
+            await self._listen(self.places.agent_socket, self.server.serve),
+            await self._listen(self.places.operator_socket, self.operators.serve),
+        ):
+            tasks = [loop.create_task(self._end_when_idle()), *map(loop.create_task, self._half_done())]
+            await self.stopped.wait()
+            for task in tasks:
+                task.cancel()
+        for path in (self.places.agent_socket, self.places.operator_socket):
+            path.unlink(missing_ok=True)
+        for live in self.sessions.live.values():
+            if live.watch:
+                live.watch.stop()
+        self.store.close()
+
+    def _half_done(self) -> list[Coroutine[Any, Any, None]]:
+        """The kills that are on record and were not carried out to their end."""
+        killed = [live for live in self.sessions.live.values() if live.session.state is State.KILLED]
+        return [self.reactions.take_up(live) for live in killed if not live.buried.is_set()]
+
+    async def _listen(self, path: Path, serve: Callable[[Link], Awaitable[None]]) -> asyncio.AbstractServer:
+        # Whoever holds the lock is the only daemon: a socket that lies here is stale.
+        path.unlink(missing_ok=True)  # noqa: ASYNC240 - once, before anything is served
+
+        async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            self.used = time.monotonic()
+            link = Link(reader, writer)
+            # A daemon that stops cancels what still waits; nothing is to be said about it.
+            with contextlib.suppress(ConnectionError, asyncio.CancelledError):
+                await serve(link)
+                await link.close()
+
+        before = os.umask(0o177)
+        try:
+            return await asyncio.start_unix_server(connected, path, backlog=BACKLOG)
+        finally:
+            os.umask(before)
+
+    async def _end_when_idle(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK)
+            self._bury_orphans()
+            if not self.sessions.live and time.monotonic() - self.used > IDLE:
+                self.stopped.set()
+
+    def _bury_orphans(self) -> None:
+        """End sessions whose owner has gone without a word (``shell-init``: the shell was closed)."""
+        for live in list(self.sessions.live.values()):
+            if live.runner is None and not (live.session.owner and processes.alive(live.session.owner)):
+                self.beginnings.end_orphan(live)
+
+    def _world(self, live: Live, action: Action) -> World:
+        # What the process itself inherited, not what it says: the analysis must see what the command will see.
+        environ = processes.environ(action.who.pid) if action.who else dict(os.environ)
+        return HostWorld(environ, shims=(str(self.places.shims(live.id)),))
+
+
+def serve(places: Places) -> None:
+    """Run the daemon in this process until it is stopped or idle."""
+    logging.basicConfig(level=_level(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    processes.call_ourselves("sentinel-guard")
+    log.info("begins as process %s", processes.own_pid())
+    # What was imported lives as long as the daemon: the collector need not look at it again with every verdict.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
+    asyncio.run(_serve(places))
+    log.info("has ended")
+
+
+async def _serve(places: Places) -> None:
+    await Daemon(places).run()
+
+
+def _level() -> int:
+    return logging.DEBUG if os.environ.get("SENTINEL_DEBUG") else logging.INFO
+
+
+def _steady_clock() -> Callable[[], float]:
+    """Wall time that never goes back while this daemon lives: a clock that is set back frees nobody early or late."""
+    wall, steady = time.time(), time.monotonic()
+    return lambda: wall + time.monotonic() - steady

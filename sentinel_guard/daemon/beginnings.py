@@ -1,0 +1,147 @@
+"""How a session begins, and how the live ones are taken up again after a restart."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import os
+import secrets
+import time
+from collections.abc import Callable
+from typing import Any
+
+from sentinel_guard.audit.base import Store
+from sentinel_guard.core import record
+from sentinel_guard.core.model import Entry, Peer
+from sentinel_guard.core.policy import Policy
+from sentinel_guard.core.session import Event, Session, State
+from sentinel_guard.daemon.recovery import Recovery
+from sentinel_guard.daemon.sessions import Live, Sessions
+from sentinel_guard.daemon.watching import Watching
+from sentinel_guard.errors import HostError, PeerError
+from sentinel_guard.host import processes, repository, shims
+from sentinel_guard.host.places import Places
+from sentinel_guard.host.policies import Policies
+
+FRESH = 0.2
+"""Seconds for which a policy is taken as read."""
+Fields = dict[str, Any]
+
+
+class Beginnings:
+    def __init__(
+        self,
+        *,
+        places: Places,
+        store: Store,
+        policies: Policies,
+        recovery: Recovery,
+        now: Callable[[], float],
+    ) -> None:
+        self._places, self._store, self._policies, self._recovery, self._now = places, store, policies, recovery, now
+        self.sessions = Sessions(store, places, self.revive)
+        self._seen: dict[str, tuple[float, Policy]] = {}
+
+    async def begin(self, message: Fields, owner: Peer) -> tuple[Live, Fields]:
+        """Start a session in the repository of ``cwd``. Raises HostError, PeerError."""
+        root = await asyncio.to_thread(_top, str(message["cwd"]))
+        ident = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime(self._now()))}-{secrets.token_hex(2)}"
+        path = shims.without(str(message["path"]), self._places)
+        live = self._live(Session(ident, root=root), path)
+        environ = shims.make(self._places, ident, self._names(live), path)
+        await asyncio.to_thread(self._recovery.prune, frozenset(self.sessions.live))
+        await self._recovery.begin(live)
+        self.sessions.note(live, [Entry(self._now(), ident, "session", _data(message, owner, live, path))])
+        live.watch = self._watch(live)
+        self.sessions.live[ident] = live
+        return live, {"session": ident, "environ": environ, "notes": list(live.policy().warnings)}
+
+    async def leave(self, live: Live) -> None:
+        """Forget a session that has ended; of one that was not killed, the snapshot of its start too."""
+        self.sessions.live.pop(live.id, None)
+        if live.session.state is State.ENDED:
+            await asyncio.to_thread(self._recovery.forget_start, live)
+
+    def revive(self, session: Session) -> Live:
+        """A session that is not live (any more), for judging what still comes from it."""
+        return self._live(session, os.environ.get("PATH", os.defpath))
+
+    def resume_all(self) -> None:
+        """Take up the sessions that were live when the daemon fell; end those whose owner has gone."""
+        for ident in self._store.live_sessions():
+            session = self.sessions.restore(ident)
+            if session is not None:
+                self._take_up(self.revive(session))
+
+    def _take_up(self, live: Live) -> None:
+        begun = next(self._store.entries(session=live.id, kinds=("session",))).data
+        live.path, live.start_snapshot = str(begun.get("path") or live.path), str(begun.get("snapshot") or "")
+        if live.session.state is State.ASKING:
+            # Nobody waits for the answer any more: the launcher asks anew, and so does the gate.
+            self.sessions.note(live, [record.state(live.id, self._now(), Event.ANSWERED, reason="restart")])
+        if any(self._store.entries(session=live.id, kinds=("recovery",), last=1)):
+            live.buried.set()
+        killed = live.session.state is State.KILLED
+        if live.session.owner and processes.alive(live.session.owner):
+            live.watch = None if killed else self._watch(live)
+            self.sessions.live[live.id] = live
+        elif killed and not live.buried.is_set():
+            self.sessions.live[live.id] = live
+        else:
+            self.end_orphan(live)
+
+    def end_orphan(self, live: Live) -> None:
+        """End a session whose owner has gone without a word."""
+        if live.watch:
+            live.watch.stop()
+        if live.session.state is not State.ENDED:
+            self.sessions.note(live, [Entry(self._now(), live.id, "end", {"code": -1, "reason": "its owner has gone"})])
+        self.sessions.live.pop(live.id, None)
+
+    def _live(self, session: Session, path: str) -> Live:
+        return Live(session, functools.partial(self._policy, session.root), path)
+
+    def _policy(self, root: str) -> Policy:
+        """The policy in force, looked at again after a moment: one call asks for it many times."""
+        at = time.monotonic()
+        seen, policy = self._seen.get(root) or (0.0, None)
+        if policy is None or at - seen > FRESH:
+            policy = self._policies.load(root)
+            self._seen[root] = at, policy
+        return policy
+
+    def _names(self, live: Live) -> tuple[str, ...]:
+        policy = live.policy()
+        confirmed = (pattern.split(" ")[0] for patterns in policy.confirm.values() for pattern in patterns)
+        return (*policy.shims, *confirmed)
+
+    def _watch(self, live: Live) -> Watching | None:
+        watching = Watching(live, self._places, self.sessions, self._now)
+        watching.start()
+        return watching
+
+
+def _top(cwd: str) -> str:
+    if not os.path.isdir(cwd):  # noqa: PTH112 - text with surrogates, as it came
+        raise HostError(f"The folder {cwd!r} does not exist any more.", "cd into a git repository and start again.")
+    root = repository.top(cwd)
+    if root is None:
+        raise HostError(f"{cwd} is not in a git repository.", "cd into one, or run 'git init' first.")
+    if not os.access(root, os.W_OK):
+        raise HostError(f"The repository {root} cannot be written.", "Make it writable, or work in a clone of it.")
+    return root
+
+
+def _data(message: Fields, owner: Peer, live: Live, path: str) -> dict[str, object]:
+    command = message.get("command", [])
+    if not isinstance(command, list):
+        raise PeerError("command is a list of words")
+    return {
+        "root": live.session.root,
+        "start_hash": repository.head(live.session.root),
+        "snapshot": live.start_snapshot,
+        "command": [str(word) for word in command],
+        "owner": [owner.pid, owner.start],
+        "interactive": bool(message.get("interactive")),
+        "path": path,
+    }

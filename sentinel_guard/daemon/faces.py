@@ -1,0 +1,69 @@
+"""What an agent says besides commands: a cry for help (R8), its token usage (R6), its hooks' payloads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from sentinel_guard.core import record
+from sentinel_guard.core.model import Usage
+from sentinel_guard.core.session import Event
+from sentinel_guard.daemon import translate
+from sentinel_guard.daemon.guard import ATTEND, Guard
+from sentinel_guard.daemon.link import Link
+from sentinel_guard.daemon.sessions import Live, Place, Sessions
+from sentinel_guard.errors import PeerError, SentinelError
+
+COUNTS = ("input", "output", "cache_read", "cache_write")
+MAX_TOKENS = 10**12
+
+
+class Faces:
+    def __init__(self, sessions: Sessions, guard: Guard, now: Callable[[], float]) -> None:
+        self._sessions, self._guard, self._now = sessions, guard, now
+
+    async def serve(self, asked: translate.Request, place: Place, link: Link) -> None:
+        """Answer a peer that does not propose a command."""
+        live = place.live
+        if live.session.over:
+            raise SentinelError(
+                f"This session is {live.session.state.value}.", "Start a new one with 'sentinel-guard run'."
+            )
+        match asked.face:
+            case "help":
+                await self._help(live, asked.argv[-1], link)
+            case "usage":
+                self._guard.report_usage(live, usage(asked.argv[-1], self._now()))
+                link.send(translate.leave("", 0))
+            case _:
+                raise PeerError("no agent dialect is known for this hook", "See 'sentinel-guard doctor'.")
+
+    async def _help(self, live: Live, context: str, link: Link) -> None:
+        """Pause the session until a person types /resume; their words are the command's output."""
+        if live.runner is None or not live.session.interactive:
+            raise SentinelError("No human can be reached from here.", ATTEND)
+        while not live.words.empty():
+            live.words.get_nowait()
+        self._note(live, Event.HELP, reason=context)
+        live.runner.tell("chat", context=context)
+        link.send(translate.hold("SENTINEL: the human was called. This session waits until they type /resume."))
+        while (word := await live.words.get()) is not None:
+            link.send([*translate.prints(word, "1"), *translate.hold()])
+        link.send(translate.leave("", 0))
+
+    def _note(self, live: Live, event: Event, reason: str) -> None:
+        self._sessions.note(live, [record.state(live.id, self._now(), event, reason=reason)])
+
+
+def usage(text: str, at: float) -> Usage:
+    """The usage in a JSON object of counts; ``tokens`` alone counts as output. Raises PeerError."""
+    try:
+        said = json.loads(text)
+        counts = {k: 0 if said.get(k) is None else int(said[k]) for k in (*COUNTS, "tokens")}
+    except (ValueError, AttributeError, TypeError, OverflowError) as e:
+        raise PeerError("usage is a JSON object of counts", "sentinel-guard usage report --tokens N") from e
+    if any(not 0 <= n <= MAX_TOKENS for n in counts.values()):
+        raise PeerError("a count of tokens is not negative", "sentinel-guard usage report --tokens N")
+    detailed = any(counts[k] for k in COUNTS)
+    output = counts["output"] if detailed else counts["tokens"]
+    return Usage(at, counts["input"], output, counts["cache_read"], counts["cache_write"])

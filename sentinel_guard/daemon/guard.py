@@ -1,0 +1,231 @@
+"""The path of one action: judge, ask, record, answer; and of its outcome.
+
+Rules of this file:
+1. No verdict leaves before its entry is stored; a session advances only after that (``Sessions.note``).
+2. After the wait for a person the case is judged again: a yes is worth nothing if the session was killed meanwhile.
+3. A yes grants exactly the findings that were shown, to that call and to the steps that carry it out.
+4. Empty is not a yes: no person within reach, no snapshot possible, no answer in time are a no with words.
+5. A cooling session waits here, on our side, before its next request is looked at (R6).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from sentinel_guard.core import record, respond
+from sentinel_guard.core.analysis.effects import analyse
+from sentinel_guard.core.analysis.world import World
+from sentinel_guard.core.checks.base import Case
+from sentinel_guard.core.checks.registry import CHECKS
+from sentinel_guard.core.failures import failed
+from sentinel_guard.core.judge import judge, settle
+from sentinel_guard.core.model import Action, Entry, Finding, Outcome, Question, Response, Usage, Verdict
+from sentinel_guard.core.operation import is_poll, operation
+from sentinel_guard.core.session import Event, Session, State
+from sentinel_guard.daemon.sessions import Live, Sessions
+from sentinel_guard.humans.inbox import Channel, Inbox
+
+NOBODY = "it needs a person's yes, and nobody can be asked here (no terminal)"
+ATTEND = "start the agent in a terminal with 'sentinel-guard run -- AGENT', or let the user do this step"
+COMES_BACK = 3.0
+"""Seconds that a runner may take to find the daemon again before nobody can be asked."""
+EXPECTED = 30.0
+"""Seconds for which an allowed git command may go on changing files."""
+
+
+class Waiter(Protocol):
+    """The peer that waits for a verdict."""
+
+    channel: Channel | None
+    """A terminal of its own where a person may be asked, outside ``run`` only."""
+
+    async def hold(self, text: str = "") -> None:
+        """Tell it to go on waiting."""
+
+
+class Reactions(Protocol):
+    """What a verdict sets off beside the answer."""
+
+    async def snapshot(self, live: Live, verdict: Verdict) -> Verdict: ...
+
+    def freeze(self, live: Live, verdict: Verdict) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A verdict with what the outcome will need of it."""
+
+    verdict: Verdict
+    operation: str
+
+
+class Guard:
+    def __init__(
+        self,
+        *,
+        sessions: Sessions,
+        inbox: Inbox,
+        reactions: Reactions,
+        world: Callable[[Live, Action], World],
+        now: Callable[[], float],
+    ) -> None:
+        self._sessions, self._inbox, self._reactions, self._world, self._now = sessions, inbox, reactions, world, now
+        self._questions = itertools.count(1)
+
+    async def handle(self, live: Live, action: Action, waiter: Waiter) -> Judged:
+        """Decide about a proposal. The verdict is on record when this returns; raises StoreError if it cannot be."""
+        op = operation(action)
+        verdict = await self._decide(live, action, op, waiter)
+        if Response.SNAPSHOT in {f.response for f in verdict.findings} and verdict.response < Response.ASK:
+            verdict = await self._reactions.snapshot(live, verdict)
+        policy = live.policy()
+        self._note(live, record.of_verdict(verdict, op, poll=is_poll(action, policy.loop.polls), policy=policy))
+        if verdict.response is Response.KILL:
+            self._reactions.freeze(live, verdict)
+        elif verdict.response < Response.ASK and live.watch:
+            live.watch.expect(verdict, EXPECTED)
+        return Judged(verdict, op)
+
+    def admit(self, live: Live, action: Action) -> Judged:
+        """Put on record what is not judged: the person's own command, which starts the agent."""
+        verdict, op = Verdict(action), operation(action)
+        self._note(live, record.of_verdict(verdict, op, poll=False, policy=live.policy()))
+        return Judged(verdict, op)
+
+    async def _decide(self, live: Live, action: Action, op: str, waiter: Waiter) -> Verdict:
+        while True:
+            action = replace(action, at=await self._turn(live, waiter))
+            verdict = self._judge(live, action, op)
+            while verdict.response is Response.ASK:
+                verdict = await self._ask(live, verdict, op, waiter)
+            if verdict.response is not Response.COOL_DOWN:
+                return verdict
+            # The cool-down goes on record by itself; the request is looked at again after it.
+            self._note(live, record.of_verdict(verdict, op, poll=False, policy=live.policy()))
+            await waiter.hold(respond.cool_down(verdict))
+
+    async def _turn(self, live: Live, waiter: Waiter) -> float:
+        """Wait until the session may speak; the time at which it may."""
+        while True:
+            session, now = live.session, self._now()
+            if session.state in (State.COOLING, State.PAUSED) and session.until <= now:
+                self._note(live, [record.state(session.id, now, Event.EXPIRE)])
+            elif session.state is State.COOLING:
+                await waiter.hold()
+                await asyncio.sleep(session.until - now)
+            elif session.state is State.ASKING:
+                await waiter.hold()
+                await live.answered.wait()
+            else:
+                return now
+
+    def _judge(self, live: Live, action: Action, op: str) -> Verdict:
+        """Look at the action with the machine and the session as they are now."""
+        world, restricted = self._world(live, action), live.watch.restricted if live.watch else ()
+        effects, guarded = analyse(action, world), self._sessions.guarded()
+        case = Case(action, effects, live.session, live.policy(), None, op, restricted, guarded, world.home)
+        return _inherit(judge(case, CHECKS), live.grants.get(action.parent, ()))
+
+    async def _ask(self, live: Live, asked: Verdict, op: str, waiter: Waiter) -> Verdict:
+        channel = await self._channel(live, waiter)
+        finding = asked.decisive
+        if channel is None or finding is None or finding.ask is None or live.session.over:
+            nobody = _nobody(finding) if finding else Finding("human", Response.DENY, "this", NOBODY, ATTEND)
+            return replace(asked, findings=(*asked.findings, nobody))
+        gate, now = live.policy().gate.seconds, self._now()
+        question = Question(
+            f"q{next(self._questions)}",
+            live.id,
+            finding.ask,
+            respond.command_line(asked.action),
+            finding.why,
+            now,
+            now + gate if gate else 0,
+        )
+        live.answered.clear()
+        shown = {"question": question.id, "action": finding.ask.action, "target": finding.ask.target}
+        shown["detail"] = question.detail
+        self._note(live, [record.state(live.id, now, Event.ASK, **shown)])
+        await waiter.hold()
+        try:
+            reply = await self._inbox.ask(question, channel, gate)
+        finally:
+            at = self._now()
+            self._note(live, [record.state(live.id, at, Event.ANSWERED)])
+            live.answered.set()
+        word = {
+            "yes": reply.yes,
+            "assurance": reply.assurance,
+            "why": reply.why,
+            "authorized_by": "user" if reply.yes else "",
+        }
+        self._note(live, [Entry(at, live.id, "human", {**shown, **word})])
+        again = self._judge(live, replace(asked.action, at=at), op)
+        settled = settle(_as_shown(asked, finding), again, yes=reply.yes)
+        live.grants[asked.action.id] = settled.granted
+        return settled
+
+    async def _channel(self, live: Live, waiter: Waiter) -> Channel | None:
+        """The way to the person. A runner needs a moment to come back to a daemon that was started anew."""
+        if not live.session.interactive:
+            return waiter.channel
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(COMES_BACK):
+                while live.runner is None:
+                    await waiter.hold()
+                    await asyncio.sleep(0.05)
+        return live.runner
+
+    def observe(self, live: Live, judged: Judged, outcome: Outcome) -> Verdict:
+        """Take an outcome on record and say what it means: nothing, a hint, or the breaker (``tell`` records that)."""
+        action = judged.verdict.action
+        self._note(live, [record.of_outcome(action, outcome)])
+        live.grants.pop(action.id, None)
+        # What it would do was judged before it ran; now only how it ended is.
+        action = replace(action, at=outcome.at)
+        return judge(Case(action, (), live.session, live.policy(), outcome, judged.operation), CHECKS)
+
+    def tell(self, live: Live, verdict: Verdict, text: str, at: float) -> None:
+        """Take on record what an agent is about to be told of an outcome."""
+        if text or verdict.findings:
+            self._note(live, record.of_observation(verdict, text, at, live.policy()))
+
+    def report_usage(self, live: Live, usage: Usage) -> None:
+        """Take reported tokens into the ledger (R6)."""
+        data = {
+            "input": usage.input,
+            "output": usage.output,
+            "cache_read": usage.cache_read,
+            "cache_write": usage.cache_write,
+        }
+        self._note(live, [Entry(usage.at, live.id, "usage", data)])
+
+    def failed_before(self, session: Session, op: str) -> bool:
+        """True where the same operation has failed within the window: only then is progress worth measuring."""
+        return any(c.operation == op and c.outcome is not None and failed(c.outcome) for c in session.calls)
+
+    def _note(self, live: Live, entries: list[Entry]) -> None:
+        self._sessions.note(live, entries)
+
+
+def _nobody(finding: Finding) -> Finding:
+    """A question that nobody can be asked: its own reason and way out stay."""
+    why = "; ".join(filter(None, (finding.why, NOBODY)))
+    instead = ", or ".join(filter(None, (finding.instead, ATTEND)))
+    return replace(finding, check="human", response=Response.DENY, why=why, instead=instead, ask=None)
+
+
+def _as_shown(asked: Verdict, finding: Finding) -> Verdict:
+    """The verdict with no other question than the one on the screen: each other one is asked by itself."""
+    return replace(asked, findings=tuple(f for f in asked.findings if f.ask == finding.ask))
+
+
+def _inherit(verdict: Verdict, granted: tuple[Finding, ...]) -> Verdict:
+    """A step of a call that a person said yes to: what was shown of the call is granted to the step, too."""
+    shown = {(f.rule, f.ask, f.evidence) for f in granted}
+    return replace(verdict, granted=tuple(f for f in verdict.findings if (f.rule, f.ask, f.evidence) in shown))

@@ -1,0 +1,309 @@
+"""The operator socket: what a person's commands and the runner may do.
+
+Rules of this file:
+1. What gives power (start, answer, say, resume, stop) is never taken from a process inside a guarded session:
+   refused, recorded (L2); the second try is L4.
+2. A runner speaks for its own session only, on the connection that began or took up that session.
+3. A runner that vanishes without a word ends its session, and every process of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import sentinel_guard
+from sentinel_guard.core import record
+from sentinel_guard.core.checks.rules import STEERING_RULE
+from sentinel_guard.core.model import Action, Finding, Layer, Question, Response, Verdict
+from sentinel_guard.core.status import status
+from sentinel_guard.daemon.beginnings import Beginnings
+from sentinel_guard.daemon.link import Link
+from sentinel_guard.daemon.reactions import Reactions
+from sentinel_guard.daemon.sessions import Live, Sessions
+from sentinel_guard.daemon.translate import PROTOCOL
+from sentinel_guard.errors import DaemonError, PeerError, SentinelError
+from sentinel_guard.host import processes
+from sentinel_guard.humans.inbox import Reply
+
+log = logging.getLogger(__name__)
+POWER = frozenset({"start", "agent", "attach", "answer", "say", "resume", "end", "stop"})
+TAIL_SECONDS = 1.0
+Fields = dict[str, Any]
+
+
+class Runner:
+    """The runner at the other end of an operator's connection: a way to the person before it."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self._questions: dict[str, asyncio.Future[bool]] = {}
+        self._tails: dict[str, asyncio.Future[str]] = {}
+        self._ids = itertools.count(1)
+
+    async def ask(self, question: Question) -> Reply:
+        self._questions[question.id] = reply = asyncio.get_running_loop().create_future()
+        shown = {"action": question.ask.action, "target": question.ask.target, "risk": question.ask.risk}
+        seconds = max(0.0, question.until - question.asked) if question.until else 0
+        self.tell("ask", question=question.id, detail=question.detail, why=question.why, seconds=seconds, **shown)
+        try:
+            return Reply(yes=await reply, assurance="terminal")
+        finally:
+            del self._questions[question.id]
+            self.tell("unask", question=question.id)
+
+    def answered(self, question: str, *, yes: bool) -> None:
+        waiting = self._questions.get(question)
+        if waiting and not waiting.done():
+            waiting.set_result(yes)
+
+    def tell(self, event: str, **fields: object) -> None:
+        self._link.send_json({"event": event, **fields})
+
+    async def tail(self, seconds: float) -> str:
+        """What the inner terminal printed in the last so many seconds; empty if the runner does not say in time."""
+        ident = str(next(self._ids))
+        self._tails[ident] = text = asyncio.get_running_loop().create_future()
+        self.tell("tail", id=ident, seconds=seconds)
+        try:
+            return await asyncio.wait_for(text, TAIL_SECONDS)
+        except TimeoutError:
+            return ""
+        finally:
+            del self._tails[ident]
+
+    def tailed(self, ident: str, text: str) -> None:
+        waiting = self._tails.get(ident)
+        if waiting and not waiting.done():
+            waiting.set_result(text)
+
+    def lost(self) -> None:
+        """The person is out of reach: every open question is a no."""
+        for waiting in self._questions.values():
+            if not waiting.done():
+                waiting.set_exception(ConnectionError("the runner has gone"))
+
+
+class Operators:
+    def __init__(
+        self,
+        *,
+        sessions: Sessions,
+        beginnings: Beginnings,
+        reactions: Reactions,
+        now: Callable[[], float],
+        stop: Callable[[], None],
+    ) -> None:
+        self._sessions, self._beginnings, self._reactions = sessions, beginnings, reactions
+        self._now, self._stop = now, stop
+
+    async def serve(self, link: Link) -> None:
+        """One operator's connection from its first message to its last."""
+        desk = _Desk(self, link)
+        try:
+            while True:
+                await self._answer(desk, await link.receive_json())
+        except EOFError:
+            return
+        except PeerError as e:
+            link.send_json({"ok": False, "error": e.message, "hint": e.hint})
+        finally:
+            await desk.gone()
+
+    async def _answer(self, desk: _Desk, message: Fields) -> None:
+        link = desk.link
+        try:
+            op = str(message.get("op", ""))
+            if op in POWER:
+                await self._refuse_from_inside(link, op)
+            said = await desk.ops.get(op, _unknown)(message)
+        except SentinelError as e:
+            link.send_json({"ok": False, "error": e.message, "hint": e.hint})
+        except (KeyError, TypeError, ValueError) as e:
+            link.send_json({"ok": False, "error": f"the message is not as docs/protocol.md says: {e!r}", "hint": ""})
+        except Exception:
+            log.exception("an operation failed")
+            link.send_json({"ok": False, "error": "the guard failed on this", "hint": "See daemon.log."})
+        else:
+            if said is not None:
+                link.send_json({"ok": True, **said})
+
+    async def _refuse_from_inside(self, link: Link, op: str) -> None:
+        # A forked child can connect, hand its socket on and be gone: then nobody can say where it stood.
+        if link.peer is None or not processes.alive(link.peer):
+            raise PeerError(f"{op!r} came over a connection whose maker is gone")
+        live = self._sessions.inside(link.pid)
+        if live is None:
+            return
+        again = bool(live.session.strikes)
+        what = f"'{op}' was tried from inside the guarded session"
+        finding = Finding(
+            "operators",
+            Response.KILL if again else Response.DENY,
+            what,
+            "only the person outside has this power",
+            "Ask the user",
+            rule=STEERING_RULE,
+        )
+        at = self._now()
+        action = Action(
+            f"{at:.3f}-op",
+            live.id,
+            Layer.CLI,
+            f"operator:{op}",
+            {"pid": link.pid},
+            "",
+            at,
+            live.session.root,
+            "session",
+        )
+        verdict = Verdict(action, (), (finding,))
+        self._sessions.note(live, record.of_verdict(verdict, "", poll=False, policy=live.policy()))
+        await self._reactions.after(live, verdict)
+        raise SentinelError(f"403 SENTINEL BLOCKED: {what}; {finding.why}.", f"{finding.instead}.")
+
+    def hello(self) -> Fields:
+        count = sum(not live.session.over for live in self._sessions.live.values())
+        return {
+            "version": sentinel_guard.__version__,
+            "pid": processes.own_pid(),
+            "protocol": PROTOCOL,
+            "sessions": count,
+        }
+
+    def status(self) -> Fields:
+        now = self._now()
+        return {"sessions": [status(live.session, live.policy(), now) for live in self._sessions.live.values()]}
+
+    async def start(self, message: Fields, link: Link, runner: Runner) -> tuple[Live, Fields]:
+        owner = processes.identify(int(message["pid"]))
+        if owner is None or not any(p == owner for p in processes.lineage(link.pid)):
+            raise PeerError("a session's owner is the process that asks, or one of its ancestors")
+        live, said = await self._beginnings.begin(message, owner)
+        if message.get("kind") != "shell":
+            live.runner = runner
+        return live, said
+
+    def attach(self, message: Fields, link: Link, runner: Runner) -> Live:
+        live = self._own(message)
+        if live.session.owner is None or live.session.owner.pid != link.pid:
+            raise PeerError("this session has another owner")
+        live.runner = runner
+        return live
+
+    async def end(self, live: Live, message: Fields) -> Fields:
+        if live.session.state.value == "KILLED":
+            await live.buried.wait()
+        self._reactions.end(live, int(message.get("code", 0)))
+        await self._beginnings.leave(live)
+        return {"state": live.session.state.value}
+
+    def stop(self, message: Fields) -> Fields:
+        count = self.hello()["sessions"]
+        if count and not message.get("force"):
+            raise DaemonError(
+                f"{count} guarded session(s) are alive; without the daemon all their commands are refused.",
+                "End them first, or use 'sentinel-guard daemon stop --force'.",
+            )
+        self._stop()
+        return {}
+
+    def resume(self, live: Live) -> None:
+        self._reactions.resume(live)
+
+    async def vanished(self, live: Live) -> None:
+        """The runner's connection is gone: a session whose runner lives on is waited for, another one ends."""
+        if live.session.owner and processes.alive(live.session.owner):
+            return
+        if live.session.state.value == "KILLED":
+            await live.buried.wait()
+        # Without its runner nobody guards what it started: the terminal is gone, and so is the session.
+        await self._reactions.sweep_away(live)
+        self._beginnings.end_orphan(live)
+
+    def _own(self, message: Fields) -> Live:
+        live = self._sessions.live.get(str(message["session"]))
+        if live is None:
+            raise DaemonError(f"There is no live session {message['session']}.", "sentinel-guard status")
+        return live
+
+
+async def _unknown(message: Fields) -> Fields:
+    raise PeerError(f"{message.get('op')!r} is no operation of this daemon")
+
+
+class _Desk:
+    """One operator's connection: its operations, bound to the session that it began."""
+
+    def __init__(self, operators: Operators, link: Link) -> None:
+        self.link, self._all = link, operators
+        self._runner = Runner(link)
+        self._live: Live | None = None
+        self.ops: dict[str, Callable[[Fields], Awaitable[Fields | None]]] = {
+            "hello": self._hello,
+            "status": self._status,
+            "start": self._start,
+            "agent": self._agent,
+            "attach": self._attach,
+            "answer": self._answered,
+            "say": self._say,
+            "resume": self._resume,
+            "tail": self._tailed,
+            "end": self._end,
+            "stop": self._stop,
+        }
+
+    async def gone(self) -> None:
+        if self._live and self._live.runner is self._runner:
+            self._live.runner = None
+            self._runner.lost()
+            # The process may still be on its way out when its socket closes.
+            await asyncio.sleep(0.2)
+            await self._all.vanished(self._live)
+
+    async def _hello(self, _: Fields) -> Fields:
+        return self._all.hello()
+
+    async def _status(self, _: Fields) -> Fields:
+        return self._all.status()
+
+    async def _start(self, message: Fields) -> Fields:
+        self._live, said = await self._all.start(message, self.link, self._runner)
+        return said
+
+    async def _agent(self, message: Fields) -> Fields:
+        self._mine(message).agent = int(message["pid"])
+        return {}
+
+    async def _attach(self, message: Fields) -> Fields:
+        self._live = self._all.attach(message, self.link, self._runner)
+        return {"state": self._live.session.state.value}
+
+    async def _answered(self, message: Fields) -> Fields:
+        self._runner.answered(str(message["question"]), yes=message["yes"] is True)
+        return {}
+
+    async def _say(self, message: Fields) -> Fields:
+        self._mine(message).words.put_nowait(str(message["text"]))
+        return {}
+
+    async def _resume(self, message: Fields) -> Fields:
+        self._all.resume(self._mine(message))
+        return {}
+
+    async def _tailed(self, message: Fields) -> None:
+        self._runner.tailed(str(message["id"]), str(message["text"]))
+
+    async def _end(self, message: Fields) -> Fields:
+        return await self._all.end(self._mine(message), message)
+
+    async def _stop(self, message: Fields) -> Fields:
+        return self._all.stop(message)
+
+    def _mine(self, message: Fields) -> Live:
+        if self._live is None or self._live.id != str(message["session"]):
+            raise PeerError("this connection began no such session")
+        return self._live

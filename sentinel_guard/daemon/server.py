@@ -1,0 +1,182 @@
+"""The agent socket: a launcher asks, is answered, and reports how it ended.
+
+Rules of this file:
+1. Every message gets an answer, and whatever goes wrong on our side is a refusal with words: never a pass or a
+   hang.
+2. One logical tool call counts once: what runs below a supervised call is a step of it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sentinel_guard.core import respond
+from sentinel_guard.core.analysis.git import HOOKLESS
+from sentinel_guard.core.model import Action, Question, Response
+from sentinel_guard.core.wire import Message
+from sentinel_guard.daemon import translate
+from sentinel_guard.daemon.faces import Faces
+from sentinel_guard.daemon.guard import Guard, Judged
+from sentinel_guard.daemon.link import Link
+from sentinel_guard.daemon.outcomes import Outcomes
+from sentinel_guard.daemon.reactions import Reactions
+from sentinel_guard.daemon.sessions import Place, Sessions
+from sentinel_guard.errors import PeerError, SentinelError
+from sentinel_guard.humans.inbox import Channel, Reply
+
+log = logging.getLogger(__name__)
+FIRST_WORD = 10.0
+"""Seconds that a peer may take to say what it wants."""
+STEP = "session"
+"""Parent of what is no call: the agent's own process, and shells that read their commands from elsewhere."""
+
+
+class Terminal:
+    """Asks through the launcher, on the terminal that it shares with its caller (outside ``run`` only)."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+
+    async def ask(self, question: Question) -> Reply:
+        self._link.send(translate.ask(respond.gate(question)))
+        word = translate.reply(await self._link.receive())
+        return Reply(
+            yes=word == "Y", assurance="client-dialog" if word != "-" else "none", why="" if word != "-" else "lost"
+        )
+
+
+@dataclass(slots=True)
+class Waiting:
+    """The launcher that waits for a verdict."""
+
+    link: Link
+    channel: Channel | None
+
+    async def hold(self, text: str = "") -> None:
+        self.link.send(translate.hold(text))
+
+
+class Server:
+    def __init__(
+        self,
+        *,
+        sessions: Sessions,
+        guard: Guard,
+        reactions: Reactions,
+        outcomes: Outcomes,
+        faces: Faces,
+        now: Callable[[], float],
+    ) -> None:
+        self._sessions, self._guard, self._reactions = sessions, guard, reactions
+        self._outcomes, self._faces, self._now = outcomes, faces, now
+        self._ids = itertools.count(1)
+
+    async def serve(self, link: Link) -> None:
+        """One connection from its first byte to its last."""
+        try:
+            await self._converse(link)
+        except EOFError:
+            return
+        except (PeerError, TimeoutError) as e:
+            link.send(translate.refusal(respond.refused("the request was not understood", str(e))))
+        except SentinelError as e:
+            log.warning("refused: %s", e)
+            link.send(translate.refusal(respond.refused(e.message, "nothing runs unrecorded", e.hint)))
+        except Exception:
+            log.exception("a request failed")
+            link.send(
+                translate.refusal(
+                    respond.refused("the guard failed on this request", "see daemon.log", "sentinel-guard doctor")
+                )
+            )
+
+    async def _converse(self, link: Link) -> None:
+        asked = translate.request(await link.receive(FIRST_WORD))
+        place = self._sessions.locate(link.pid, asked.environ.get("SENTINEL_CALL", ""))
+        if place is None:
+            raise SentinelError(
+                "No session guards this process.", "Start the agent with 'sentinel-guard run -- AGENT'."
+            )
+        if asked.face in ("help", "usage", "hook"):
+            await self._faces.serve(asked, place, link)
+            return
+        if self._is_the_persons_own(asked, place):
+            await self._run(link, asked, place, self._guard.admit(place.live, self._action(asked, place)))
+            return
+        judged = await self._judge(link, asked, place)
+        if judged.verdict.response >= Response.ASK:
+            answer = respond.answer(judged.verdict)
+            link.send(translate.refusal(answer.text, answer.code))
+            await self._reactions.after(place.live, judged.verdict)
+            return
+        await self._run(link, asked, place, judged)
+
+    async def _judge(self, link: Link, asked: translate.Request, place: Place) -> Judged:
+        terminal = Terminal(link) if "t" in asked.terminals else None
+        return await self._guard.handle(place.live, self._action(asked, place), Waiting(link, terminal))
+
+    def _action(self, asked: translate.Request, place: Place) -> Action:
+        place.live.begun = True
+        now = self._now()
+        return translate.action(
+            asked,
+            ident=f"{now:.3f}-{next(self._ids)}",
+            session=place.live.id,
+            root=place.live.session.root,
+            parent=place.parent or (STEP if place.is_agent or not _is_call(asked, place) else ""),
+            who=place.peer,
+            at=now,
+        )
+
+    def _is_the_persons_own(self, asked: translate.Request, place: Place) -> bool:
+        """True for the interpreter of the agent's own script: the person started it, by name, on their command line."""
+        command = place.live.session.command
+        tail = asked.argv[-len(command) :] if command else ()
+        named = bool(tail) and tail[0].rsplit("/", 1)[-1] == command[0].rsplit("/", 1)[-1] and tail[1:] == command[1:]
+        options = asked.argv[1 : -len(command)] if named else ()
+        plain = all(word.startswith("-") and not {"c", "s"} & set(word) for word in options)
+        return place.is_agent and not place.live.begun and named and plain and len(asked.argv) > len(command)
+
+    async def _run(self, link: Link, asked: translate.Request, place: Place, judged: Judged) -> None:
+        live, action = place.live, judged.verdict.action
+        name = translate.program(asked.argv)
+        path = shutil.which(name, path=self._outside(asked.environ.get("PATH", live.path)))
+        text = respond.answer(judged.verdict).text
+        if path is None:
+            link.send(translate.refusal(f"{name}: command not found", 127))
+        elif action.parent:
+            link.send(translate.run(path, supervise=False, text=text))
+        else:
+            await self._supervise(
+                link,
+                place,
+                judged,
+                translate.run(path, supervise=True, environ=[("SENTINEL_CALL", action.id)], text=text),
+            )
+
+    async def _supervise(self, link: Link, place: Place, judged: Judged, go: Message) -> None:
+        live, call = place.live, judged.verdict.action.id
+        begun = await self._outcomes.begin(live, judged)
+        live.calls[link.pid] = call
+        try:
+            link.send(go)
+            ended = translate.ended(await link.receive())
+        finally:
+            live.calls.pop(link.pid, None)
+        verdict, text = await self._outcomes.end(live, begun, ended)
+        link.send(translate.leave(text, ended.code))
+        await self._reactions.after(live, verdict)
+
+    def _outside(self, path: str) -> str:
+        return self._sessions.outside(path)
+
+
+def _is_call(asked: translate.Request, place: Place) -> bool:
+    """A tool call, to be counted; not a shell that reads from elsewhere, nor the git queries of an agent's own."""
+    if asked.face == "shell":
+        return translate.runs_something(asked.argv)
+    return not (translate.git_subcommand(asked.argv) in HOOKLESS and place.by_itself)

@@ -1,0 +1,172 @@
+"""The live sessions: who belongs to which, and how they advance.
+
+Rules of this file:
+1. Store first, then advance: ``note`` is the only way forward.
+2. A process belongs to the session whose owner is among its ancestors, or whose shims it was started from;
+   what it says of itself counts for nothing.
+3. A killed session is found as killed for ever.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import sentinel_guard
+from sentinel_guard.audit.base import Store
+from sentinel_guard.core.checks.base import Guarded
+from sentinel_guard.core.model import Entry, Finding, Peer, Verdict
+from sentinel_guard.core.policy import Policy
+from sentinel_guard.core.session import Session
+from sentinel_guard.host import processes, shims
+from sentinel_guard.host.places import Places
+from sentinel_guard.humans.inbox import Channel
+
+DURABLE = frozenset({"L2", "L3", "L4"})
+
+
+class Runner(Channel, Protocol):
+    """The way to the runner of a session, and to the person before it."""
+
+    def tell(self, event: str, **fields: object) -> None: ...
+
+    async def tail(self, seconds: float) -> str: ...
+
+
+class Watch(Protocol):
+    """What watches a session's files."""
+
+    restricted: tuple[str, ...]
+
+    def expect(self, verdict: Verdict, seconds: float) -> None: ...
+
+    def stop(self) -> None: ...
+
+
+@dataclass(slots=True)
+class Live:
+    """A session and what belongs to it while it lives."""
+
+    session: Session
+    policy: Callable[[], Policy]
+    path: str = ""
+    """The user's PATH, without shims."""
+    runner: Runner | None = None
+    agent: int = 0
+    """Pid of the agent's first process."""
+    begun: bool = False
+    """True once anything was asked from within the session."""
+    watch: Watch | None = None
+    calls: dict[int, str] = field(default_factory=dict)
+    """Pid of a supervising launcher -> id of its call."""
+    grants: dict[str, tuple[Finding, ...]] = field(default_factory=dict)
+    """Id of a running call -> what a person said yes to."""
+    rescued: dict[str, str] = field(default_factory=dict)
+    """Id of a call -> the rescue snapshot that was taken before it."""
+    answered: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when a question was answered."""
+    words: asyncio.Queue[str | None] = field(default_factory=asyncio.Queue)
+    """What the person says in the chat; None for /resume."""
+    buried: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when a kill has been carried out to its end."""
+    start_snapshot: str = ""
+    """The commit that holds the worktree as it was at the start."""
+
+    @property
+    def id(self) -> str:
+        return self.session.id
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a peer stands: its session, and the call that it is a step of."""
+
+    live: Live
+    peer: Peer
+    parent: str = ""
+    is_agent: bool = False
+    above: tuple[Peer, ...] = ()
+    """Its ancestors, up to the session's owner."""
+
+    @property
+    def by_itself(self) -> bool:
+        """True where no shell stands between the process and the agent: its own housekeeping."""
+        return not any(processes.executable(p.pid).rpartition("/")[2] in shims.SHELLS for p in self.above)
+
+
+class Sessions:
+    def __init__(self, store: Store, places: Places, revive: Callable[[Session], Live]) -> None:
+        self._store, self._places, self._revive = store, places, revive
+        self.live: dict[str, Live] = {}
+        self._shims = str(places.state / "sessions") + "/"
+        self._folders = tuple(str(Path(p).resolve()) for p in (places.state, places.runtime))
+
+    def note(self, live: Live, entries: Iterable[Entry]) -> None:
+        """Put entries on record, then advance the session by them. Raises StoreError, and then nothing has advanced."""
+        for entry in entries:
+            stored = self._store.append(entry, durable=entry.level in DURABLE)
+            live.session = live.session.after(stored)
+
+    def locate(self, pid: int, call: str = "") -> Place | None:
+        """Where the process stands; None if it is no session's. ``call`` is what it says its call is."""
+        lineage = list(processes.lineage(pid))
+        if not lineage:
+            return None
+        live = self._by_owner(lineage) or self._by_shims(pid)
+        if live is None:
+            return None
+        parent = next((live.calls[p.pid] for p in lineage if p.pid in live.calls), "")
+        if not parent and call in live.calls.values():
+            parent = call
+        above = tuple(itertools.takewhile(lambda p: p != live.session.owner, lineage[1:]))
+        return Place(live, lineage[0], parent, is_agent=pid == live.agent, above=above)
+
+    def inside(self, pid: int) -> Live | None:
+        """The session that a process is guarded by; its owner (the runner, the person's shell) is not."""
+        lineage = list(processes.lineage(pid))
+        marked = self.live.get(processes.environ(pid).get("SENTINEL_SESSION", ""))
+        return (self._by_owner(lineage[1:]) if lineage else None) or marked
+
+    def find(self, session: str) -> Live | None:
+        """A session by its id, an ended one too."""
+        if session in self.live:
+            return self.live[session]
+        restored = self.restore(session)
+        return self._revive(restored) if restored else None
+
+    def restore(self, session: str) -> Session | None:
+        """Fold a session from all its entries (20 µs each): a strike of this morning still counts."""
+        folded, began = Session(session), False
+        for entry in self._store.entries(session=session):
+            began = began or entry.kind == "session"
+            folded = folded.after(entry)
+        return folded if began else None
+
+    def guarded(self) -> Guarded:
+        """The guard's own belongings."""
+        roots = {live.session.root for live in self.live.values() if live.session.root}
+        # Our own code, unless it is what the session works on.
+        package = str(Path(sentinel_guard.__file__).resolve().parent)
+        settings = (
+            str(self._places.config),
+            *(() if any(package.startswith(f"{r}/") for r in roots) else (package,)),
+            *(f"{r}/{name}" for r in sorted(roots) for name in ("sentinel.toml", ".git/hooks")),
+        )
+        owners = tuple(live.session.owner.pid for live in self.live.values() if live.session.owner)
+        return Guarded(self._folders, settings, (*owners, processes.own_pid()))
+
+    def outside(self, path: str) -> str:
+        """A PATH without any session's shims."""
+        return shims.without(path, self._places)
+
+    def _by_owner(self, lineage: list[Peer]) -> Live | None:
+        owners = {live.session.owner: live for live in self.live.values() if live.session.owner}
+        return next((owners[p] for p in lineage if p in owners), None)
+
+    def _by_shims(self, pid: int) -> Live | None:
+        path = processes.executable(pid)
+        return self.find(path[len(self._shims) :].split("/")[0]) if path.startswith(self._shims) else None

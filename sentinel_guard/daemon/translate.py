@@ -1,0 +1,181 @@
+"""Messages of the wire <-> values (docs/protocol.md). No socket, no clock, no judgement.
+
+Rules of this file:
+1. What cannot be understood raises ``PeerError``; nothing is guessed.
+2. Bytes become text with ``surrogateescape`` and go back the same way.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from sentinel_guard.core.model import Action, Layer, Peer
+from sentinel_guard.core.wire import Chunk, Message
+from sentinel_guard.errors import PeerError
+
+PROTOCOL = 1
+REFUSED = 126
+"""Exit code of a command that was refused (found, and not allowed to run)."""
+MAX_ARGS = 1 << 16
+FACES = frozenset({"shell", "shim", "hook", "help", "usage"})
+_U32 = struct.Struct("<I")
+
+# Options of the shells whose value is the next word (bash(1), zsh(1), dash(1)).
+_VALUED = frozenset({"-o", "+o", "-O", "+O", "--rcfile", "--init-file"})
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a launcher sends first."""
+
+    face: str
+    argv: tuple[str, ...]
+    cwd: str
+    environ: Mapping[str, str] = field(default_factory=dict)
+    terminals: str = ""
+    stdin: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What a launcher reports of a supervised command. An output is None where it could not be seen."""
+
+    code: int
+    seconds: float
+    stdout: str | None = None
+    stderr: str | None = None
+
+
+def request(message: Message) -> Request:
+    """The request that a message holds. Raises PeerError."""
+    one = dict(message)
+    protocol = one.get(b"V", b"").split(b" ")[0]
+    if protocol != str(PROTOCOL).encode():
+        raise PeerError(
+            f"the launcher speaks protocol {_text(protocol) or 'unknown'}, this daemon {PROTOCOL}",
+            "End old sessions and run 'sentinel-guard daemon stop'.",
+        )
+    face = _text(one.get(b"F", b""))
+    if face not in FACES:
+        raise PeerError(f"{face!r} is no face of the protocol")
+    argv = tuple(_text(body) for tag, body in message if tag == b"A")
+    if not argv or len(argv) > MAX_ARGS:
+        raise PeerError(f"argv of {len(argv)} elements; 1 to {MAX_ARGS} are possible")
+    pairs = (_text(body).partition("=") for tag, body in message if tag == b"E")
+    environ = {name: value for name, _, value in pairs}
+    cwd, terminals = _text(one.get(b"D", b"")), _text(one.get(b"T", b""))
+    return Request(face, argv, cwd, environ, terminals, _text(one.get(b"I", b"")))
+
+
+def ended(message: Message) -> Ended:
+    """The outcome that a message holds. Raises PeerError."""
+    one = dict(message)
+    if b"X" not in one:
+        raise PeerError("an outcome without an exit code")
+    code = _number(one[b"X"])
+    seconds = _number(one[b"B"]) / 1000 if b"B" in one else 0.0
+    out, err = (one[tag].decode(errors="replace") if tag in one else None for tag in (b"1", b"2"))
+    return Ended(128 + code - 256 if code >= 256 else code, seconds, out, err)
+
+
+def reply(message: Message) -> str:
+    """``Y``, ``N`` or ``-``: what came back for an ask."""
+    return _text(dict(message).get(b"R", b"N"))
+
+
+def action(asked: Request, *, ident: str, session: str, root: str, parent: str, who: Peer, at: float) -> Action:
+    """The action that a launcher proposes."""
+    layer = Layer.SHELL if asked.face == "shell" else Layer.SHIM
+    text = script(asked.argv) if layer is Layer.SHELL else None
+    arguments: dict[str, object] = {"argv": list(asked.argv)} if text is None else {"command": text}
+    tool = "shell" if layer is Layer.SHELL else program(asked.argv)
+    return Action(ident, session, layer, tool, arguments, asked.cwd, at, root, parent, who)
+
+
+def program(argv: tuple[str, ...]) -> str:
+    """The program's name; a login shell's leading dash is no part of it."""
+    return argv[0].rsplit("/", 1)[-1].removeprefix("-")
+
+
+def script(argv: tuple[str, ...]) -> str | None:
+    """The text of ``sh -c TEXT``, if that is all there is to run; None for anything else."""
+    words = iter(enumerate(argv[1:], 1))
+    for i, word in words:
+        if word in _VALUED:
+            next(words, None)
+        elif word.startswith("-") and not word.startswith("--") and "c" in word[1:]:
+            rest = argv[i + 1 :]
+            return rest[0] if len(rest) == 1 else None
+        elif not word.startswith(("-", "+")):
+            return None
+    return None
+
+
+def git_subcommand(argv: tuple[str, ...]) -> str:
+    """``log`` in ``git -C x log``; empty for another program."""
+    words = iter(argv[1:] if program(argv) == "git" else ())
+    for word in words:
+        if word in {"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path"}:
+            next(words, None)
+        elif not word.startswith("-"):
+            return word
+    return ""
+
+
+def runs_something(argv: tuple[str, ...]) -> bool:
+    """True where a shell was given a text or a script; False for a shell that will read commands from elsewhere."""
+    words = iter(argv[1:])
+    for word in words:
+        if word in _VALUED:
+            next(words, None)
+        elif (
+            word in {"--version", "--help"}
+            or not word.startswith(("-", "+"))
+            or (not word.startswith("--") and "c" in word[1:])
+        ):
+            return True
+        elif not word.startswith("--") and "s" in word[1:]:
+            return False
+    return False
+
+
+def prints(text: str, stream: str = "2") -> list[Chunk]:
+    """Say something on standard error (``2``) or output (``1``)."""
+    body = text if not text or text.endswith("\n") else f"{text}\n"
+    return [(b"P", (stream + body).encode(errors="surrogateescape"))] if text else []
+
+
+def refusal(text: str, code: int = REFUSED) -> Message:
+    return [*prints(text), (b"Z", _U32.pack(code))]
+
+
+def leave(text: str, code: int) -> Message:
+    """The last answer to an outcome: a word, and the child's own exit."""
+    return [*prints(text), (b"Z", _U32.pack(code))]
+
+
+def run(path: str, *, supervise: bool, environ: Iterable[tuple[str, str]] = (), text: str = "") -> Message:
+    """Let it run: as a watched child, or by becoming it."""
+    settings = [(b"E", f"{k}={v}".encode(errors="surrogateescape")) for k, v in environ]
+    return [*prints(text), *settings, (b"S" if supervise else b"X", os.fsencode(path))]
+
+
+def hold(text: str = "", milliseconds: int = 0) -> Message:
+    return [*prints(text), (b"H", _U32.pack(milliseconds))]
+
+
+def ask(text: str) -> Message:
+    return [(b"Q", text.encode(errors="replace"))]
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode(errors="surrogateescape")
+
+
+def _number(raw: bytes) -> int:
+    if len(raw) != _U32.size:
+        raise PeerError(f"a number of {len(raw)} bytes; numbers have {_U32.size}")
+    return int(_U32.unpack(raw)[0])

@@ -1,0 +1,140 @@
+"""Probes of this machine and this repository: what protects, what is missing, what to do.
+
+Each probe returns a ``Finding``-like triple; none changes anything.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from sentinel_guard.client import Operator
+from sentinel_guard.errors import SentinelError
+from sentinel_guard.host import githooks, repository, shims
+from sentinel_guard.host.places import Places
+from sentinel_guard.host.policies import Policies
+
+WATCHES = Path("/proc/sys/fs/inotify/max_user_watches")
+ENOUGH_WATCHES = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What one look at the machine gave."""
+
+    ok: bool
+    what: str
+    todo: str = ""
+
+
+def probe(places: Places, cwd: Path) -> list[Probe]:
+    """Every probe, in order. A probe that fails itself is a probe that is not ok."""
+    return [_run(p, places, cwd) for p in PROBES]
+
+
+def _run(ask: Callable[[Places, Path], Probe], places: Places, cwd: Path) -> Probe:
+    try:
+        return ask(places, cwd)
+    except (SentinelError, OSError, ValueError, subprocess.SubprocessError) as e:
+        return Probe(ok=False, what=f"{(ask.__doc__ or '').strip()}: {e}")
+
+
+def _system(_places: Places, _cwd: Path) -> Probe:
+    """The system"""
+    linux = platform.system() == "Linux"
+    what = f"{platform.system()} {platform.release()}, Python {platform.python_version()}"
+    return Probe(linux, what, "" if linux else "Only Linux is supported in this release.")
+
+
+def _git(_places: Places, _cwd: Path) -> Probe:
+    """Git"""
+    path = shutil.which("git")
+    if not path:
+        return Probe(ok=False, what="git is not on PATH", todo="Install git 2.30 or newer.")
+    said = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=10, check=True)
+    return Probe(ok=True, what=f"{said.stdout.strip()} ({path})")
+
+
+def _launcher(_places: Places, _cwd: Path) -> Probe:
+    """The launcher"""
+    built = shims.LAUNCHER.exists() and os.access(shims.LAUNCHER, os.X_OK)
+    return Probe(built, f"launcher {shims.LAUNCHER}", "" if built else "Install again where there is a C compiler.")
+
+
+def _folders(places: Places, _cwd: Path) -> Probe:
+    """The state folder"""
+    places.make()
+    free = shutil.disk_usage(places.state).free
+    roomy = free > 100 << 20
+    return Probe(
+        roomy, f"state in {places.state}, {free >> 20:,} MB free", "" if roomy else "Make room: at least 100 MB."
+    )
+
+
+def _daemon(places: Places, _cwd: Path) -> Probe:
+    """The guard daemon"""
+    try:
+        with Operator(places, start=False) as operator:
+            hello = operator.request("hello")
+    except SentinelError:
+        return Probe(ok=True, what="the guard daemon does not run; it starts with the first session")
+    return Probe(ok=True, what=f"the guard daemon {hello['version']} runs as process {hello['pid']}")
+
+
+def _repository(_places: Places, cwd: Path) -> Probe:
+    """The repository"""
+    root = repository.top(str(cwd))
+    return Probe(
+        bool(root), f"repository {root}" if root else "not in a git repository", "" if root else "cd into one."
+    )
+
+
+def _policy(places: Places, cwd: Path) -> Probe:
+    """The policy"""
+    policy = Policies(places).load(repository.top(str(cwd)) or "")
+    if policy.warnings:
+        return Probe(ok=False, what="; ".join(policy.warnings), todo="sentinel-guard policy validate")
+    return Probe(ok=True, what=f"policy: {len(policy.rules)} rules, {len(policy.paths.restricted)} restricted patterns")
+
+
+def _hooks(_places: Places, cwd: Path) -> Probe:
+    """The git hooks"""
+    root = repository.top(str(cwd))
+    if not root:
+        return Probe(ok=True, what="git hooks: none outside of a repository")
+    there = bool(githooks.installed(Path(root)))
+    return Probe(
+        there, f"git hooks {'in place' if there else 'not installed here'}", "" if there else "sentinel-guard install"
+    )
+
+
+def _watches(_places: Places, _cwd: Path) -> Probe:
+    """The file watcher"""
+    count = int(WATCHES.read_text())
+    enough = count >= ENOUGH_WATCHES
+    return Probe(enough, f"inotify: {count:,} watches", "" if enough else "sysctl fs.inotify.max_user_watches=524288")
+
+
+PROBES: tuple[Callable[[Places, Path], Probe], ...] = (
+    _system,
+    _git,
+    _launcher,
+    _folders,
+    _daemon,
+    _repository,
+    _policy,
+    _hooks,
+    _watches,
+)
+
+LIMITS = (
+    "Programs that write by themselves (python, node, a compiled tool) are seen only after the fact, by the watcher.",
+    "A command started by its absolute path (/bin/rm) from a script is not seen by the shims.",
+    "What has left the machine (a push, a request) cannot be taken back.",
+)
+"""What no layer of this release stops (docs/threat-model.md)."""

@@ -1,0 +1,118 @@
+"""Files: written aside and renamed, so that a reader (or a power cut) never sees half of one. TOML in and out."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import tempfile
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import tomli_w
+
+from sentinel_guard.errors import ConfigError, HostError
+
+PRIVATE = 0o600
+MAX_TOML = 1 << 20
+"""Bytes that a policy file may have."""
+
+
+def write(path: Path, data: bytes, mode: int | None = None) -> None:
+    """Puts ``data`` in place of the file, whole or not at all, safe against power loss.
+
+    ``mode`` is the new file's; without it the old file's is kept, or 0600 where there was none. A symbolic link stays,
+    and what it points to is written. Raises HostError.
+    """
+    path = Path(os.path.realpath(path))
+    try:
+        _write_aside(path, data, _mode_of(path) if mode is None else mode)
+    except OSError as e:
+        raise HostError(
+            f"Cannot write {path}: {e.strerror}.", "Check its folder's permissions and the room on the disk."
+        ) from e
+
+
+def _write_aside(path: Path, data: bytes, mode: int) -> None:
+    descriptor, aside = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fchmod(descriptor, mode)
+            os.fsync(descriptor)
+        Path(aside).replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(aside).unlink()
+        raise
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Makes a rename in a folder survive power loss, where the file system can say so."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _mode_of(path: Path) -> int:
+    try:
+        return stat.S_IMODE(path.stat().st_mode)
+    except FileNotFoundError:
+        return PRIVATE
+
+
+def read_toml(path: Path, name: str = "") -> tuple[dict[str, object], str]:
+    """A TOML file: what it says and its text. ``name`` stands for it in errors. Raises ConfigError."""
+    name = name or str(path)
+    text = _read_text(path, name)
+    try:
+        return tomllib.loads(text), text
+    except (ValueError, RecursionError) as e:
+        raise ConfigError(f"{name}: not TOML: {e}", f"{name} is not in force. Correct it, or take it away.") from e
+
+
+def _read_text(path: Path, name: str) -> str:
+    hint = f"{name} is not in force. Make it a readable text file, or take it away."
+    try:
+        # O_NONBLOCK: a named pipe in the file's place must not hold the guard up.
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123 - a descriptor
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise ConfigError(f"{name}: is not a file", hint)
+            data = file.read(MAX_TOML + 1)
+    except OSError as e:
+        raise ConfigError(f"{name}: cannot be read: {e.strerror}", hint) from e
+    if len(data) > MAX_TOML:
+        raise ConfigError(f"{name}: is over the limit of {MAX_TOML} bytes", hint)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as e:
+        raise ConfigError(f"{name}: is not UTF-8 at byte {e.start}", hint) from e
+
+
+def append_toml(path: Path, tables: Mapping[str, Mapping[str, object] | list[Mapping[str, object]]]) -> None:
+    """Adds tables (a list is ``[[name]]``, each) at the end of a TOML file; what a person wrote stays byte for byte.
+
+    The file is proved before it is written: what comes out must be TOML. Raises ConfigError, HostError.
+    """
+    before = path.read_bytes() if path.exists() else b""
+    gap = b"" if not before else b"\n" if before.endswith(b"\n") else b"\n\n"
+    after = before + gap + "\n".join(_tables(tables)).encode()
+    try:
+        tomllib.loads(after.decode("utf-8-sig"))
+    except ValueError as e:
+        raise ConfigError(f"{path}: the new table does not fit: {e}", "Write it by hand.") from e
+    write(path, after)
+
+
+def _tables(tables: Mapping[str, Mapping[str, object] | list[Mapping[str, object]]]) -> Iterator[str]:
+    # The headers are ours: tomli_w writes a short list of tables as one key, which would fall into the table before it.
+    for name, value in tables.items():
+        many = isinstance(value, list)
+        for table in value if isinstance(value, list) else [value]:
+            yield (f"[[{name}]]\n" if many else f"[{name}]\n") + tomli_w.dumps(table)

@@ -1,0 +1,163 @@
+"""Plain git by subprocess, hardened: nothing that a repository or an environment plants is run or believed.
+
+Rules of this file:
+1. git is resolved once, to an absolute path.
+2. The environment is scrubbed: no ``GIT_*`` and no ``LD_*`` of the caller's is passed on.
+3. The git directory and the work tree are always named; ``core.worktree`` and ``core.bare`` decide nothing.
+4. Names travel with ``-z``, as bytes outside and as ``surrogateescape`` text inside.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypeVar
+
+from sentinel_guard.errors import HostError
+
+T = TypeVar("T")
+Setting = tuple[str, str, str | None]
+"""Scope, key, value; None for a key without one, which means true."""
+
+TIMEOUT = 600.0
+"""Seconds after which a git command is given up."""
+
+FLAGS: tuple[str, ...] = (
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.trustctime=true",
+    "core.checkStat=default",
+    "core.ignoreStat=false",
+    "core.sparseCheckout=false",
+    "core.untrackedCache=false",
+    "core.splitIndex=false",
+    "core.quotePath=false",
+    "core.looseCompression=1",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "submodule.recurse=false",
+    "protocol.allow=never",
+)
+"""Settings that override the repository's: each was seen to lie or to run a program (recovery.md 1.2)."""
+
+ENVIRONMENT = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_GRAFT_FILE": "/dev/null",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_AUTHOR_NAME": "sentinel-guard",
+    "GIT_AUTHOR_EMAIL": "sentinel-guard@localhost",
+    "GIT_COMMITTER_NAME": "sentinel-guard",
+    "GIT_COMMITTER_EMAIL": "sentinel-guard@localhost",
+    "LC_ALL": "C",
+}
+
+
+@functools.lru_cache(maxsize=1)
+def program() -> str:
+    """The absolute path of git. Raises HostError where there is none."""
+    found = shutil.which("git")
+    if not found:
+        raise HostError("git is not installed.", "Install git; sentinel-guard works in git repositories.")
+    return os.path.realpath(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Git:
+    """Git on one repository."""
+
+    git_dir: str
+    work_tree: str
+    index: str = ""
+    """A private index file; empty for the repository's own."""
+    objects: str = ""
+    """Where new objects are written; empty for the git directory's own store."""
+    settings: str = ""
+    """A file that stands for the user's global configuration; empty for the real one."""
+    umask: int = -1
+    """For files that git makes; -1 for the daemon's."""
+
+    def run(self, *args: str, stdin: bytes = b"", ok: tuple[int, ...] = (0,)) -> bytes:
+        """What the command prints. Raises HostError with git's own words if it exits with a code not in ``ok``."""
+        done = self._run(args, stdin)
+        if done.returncode not in ok:
+            words = os.fsdecode(done.stderr).strip() or f"exit code {done.returncode}"
+            raise HostError(f"git {args[0]} failed in {self.work_tree}: {words}")
+        return done.stdout
+
+    def text(self, *args: str, ok: tuple[int, ...] = (0,)) -> str:
+        return os.fsdecode(self.run(*args, ok=ok)).strip()
+
+    def names(self, *args: str, ok: tuple[int, ...] = (0,)) -> list[str]:
+        """The NUL-separated names that the command prints."""
+        return [n for n in os.fsdecode(self.run(*args, ok=ok)).split("\0") if n]
+
+    def _run(self, args: tuple[str, ...], stdin: bytes) -> subprocess.CompletedProcess[bytes]:
+        command = [program(), *(w for flag in FLAGS for w in ("-c", flag)), *args]
+        try:
+            return subprocess.run(
+                command,
+                input=stdin,
+                capture_output=True,
+                check=False,
+                cwd=self.work_tree,
+                env=self._environ(),
+                timeout=TIMEOUT,
+                umask=self.umask,
+            )
+        except (OSError, subprocess.SubprocessError) as e:
+            raise HostError(f"git {args[0]} cannot run in {self.work_tree}: {e}") from e
+
+    def _environ(self) -> dict[str, str]:
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(("GIT_", "LD_"))}
+        named = {
+            "GIT_DIR": self.git_dir,
+            "GIT_WORK_TREE": self.work_tree,
+            "GIT_INDEX_FILE": self.index,
+            "GIT_OBJECT_DIRECTORY": self.objects,
+            "GIT_CONFIG_GLOBAL": self.settings,
+        }
+        return kept | ENVIRONMENT | {k: v for k, v in named.items() if v}
+
+
+def together(*calls: Callable[[], T]) -> list[T]:
+    """The results of calls that run at the same time (git leaves the interpreter free meanwhile)."""
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return [f.result() for f in [pool.submit(c) for c in calls]]
+
+
+def lines(names: Iterable[str]) -> bytes:
+    """Names as ``-z`` input."""
+    return b"".join(os.fsencode(n) + b"\0" for n in names)
+
+
+def settings(git: Git) -> list[Setting]:
+    """All settings in force, includes resolved, as (scope, key, value); scopes: system global local worktree."""
+    words = os.fsdecode(git.run("config", "--list", "--includes", "--show-scope", "-z")).split("\0")
+    found = []
+    for scope, entry in zip(words[::2], words[1::2], strict=False):
+        key, newline, value = entry.partition("\n")
+        if scope != "command" and not key.startswith(("include.", "includeif.")):
+            found.append((scope, key, value if newline else None))
+    return found
+
+
+def settings_file(found: Iterable[tuple[str, str | None]]) -> bytes:
+    """A configuration file that holds these settings, flat."""
+    text = []
+    for key, value in found:
+        section, _, rest = key.partition(".")
+        subsection, _, name = rest.rpartition(".")
+        head = f'[{section} "{_escaped(subsection)}"]' if subsection else f"[{section}]"
+        text.append(f"{head}\n\t{name}" + ("" if value is None else f' = "{_escaped(value)}"') + "\n")
+    return os.fsencode("".join(text))
+
+
+def _escaped(value: str) -> str:
+    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")

@@ -1,0 +1,142 @@
+"""A repository's metadata as files: kept at the start, put back without asking git.
+
+Rules of this file:
+1. Remote-tracking refs, ``refs/sentinel`` and reflogs that exist stay as they are: they tell what happened.
+2. Everything else of the git directory becomes what it was; what was added goes to the attic.
+3. What cannot be put back is told, and the rest comes back all the same.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from sentinel_guard.errors import HostError
+from sentinel_guard.host.rooted import Rooted
+from sentinel_guard.host.vault import UNKEPT, Kept, Vault, difference
+
+APART = frozenset({"objects", "lfs", "modules", "worktrees", "annex", "svn", "gc.pid"})
+"""Entries of a git directory that are neither kept nor touched."""
+SHARED = ("config", "hooks", "info")
+"""What a linked worktree has of the common directory besides refs; the rest there is other worktrees'."""
+STASH_LOG = "logs/refs/stash"
+_OBJECT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One thing that differs from the start."""
+
+    path: str
+    """Relative to the work tree; ``.git/…`` for metadata."""
+    what: str
+    """``changed``, ``deleted``, ``created``, ``mode``, ``replaced by link``, ``replaced by folder``."""
+
+    def __str__(self) -> str:
+        return f"{self.what:<8} {self.path}"
+
+
+def keep(tree: Rooted, vault: Vault, only: tuple[str, ...] = ()) -> dict[str, Kept]:
+    """All metadata files below a git directory."""
+    kept = {name: vault.keep(tree, name) for name in names(tree.root, only) if not name.endswith(".lock")}
+    return {name: k for name, k in kept.items() if k is not None}
+
+
+def names(git_dir: str, only: tuple[str, ...] = ()) -> Iterator[str]:
+    """Relative names of the files below a git directory that are metadata."""
+    for folder, below, files in os.walk(git_dir):
+        base = os.path.relpath(folder, git_dir)
+        links = [b for b in below if Path(folder, b).is_symlink()]
+        if base == ".":
+            below[:] = [b for b in below if _counts(b, only)]
+            files[:] = [f for f in files if _counts(f, only)]
+        for name in (*files, *links):
+            yield name if base == "." else f"{base}/{name}"
+    if not only:
+        yield from (f"objects/info/{f}" for f in _listed(f"{git_dir}/objects/info"))
+
+
+def _counts(entry: str, only: tuple[str, ...]) -> bool:
+    return entry in only if only else entry not in APART and not entry.startswith("fsmonitor--")
+
+
+def _listed(folder: str) -> list[str]:
+    try:
+        return [e.name for e in os.scandir(folder) if not e.is_dir(follow_symlinks=False)]
+    except OSError:
+        return []
+
+
+def differences(tree: Rooted, kept: Mapping[str, Kept], only: tuple[str, ...] = ()) -> list[Change]:
+    """What of the metadata is not as it was, as far as it would be put back."""
+    found = [Change(n, d) for n, k in kept.items() if k.kind != UNKEPT and (d := difference(tree, n, k))]
+    found = [c for c in found if c.what == "deleted" or not _stays(c.path)]
+    return found + [Change(n, "created") for n in names(tree.root, only) if n not in kept and not _tells(n)]
+
+
+def put_back(tree: Rooted, vault: Vault, kept: Mapping[str, Kept], changes: list[Change]) -> list[str]:
+    """Undo the differences: first what was added goes to the attic, then the rest comes back over it.
+
+    Returns what could not be put back, in words. Raises OSError where the git directory cannot be written at all.
+    """
+    problems = []
+    for change in sorted(changes, key=lambda c: c.what != "created"):
+        try:
+            if change.what == "created":
+                tree.away(change.path)
+            else:
+                vault.put_back(tree, change.path, kept[change.path])
+        except (HostError, OSError) as e:
+            problems.append(f".git/{change.path} could not be put back: {e}")
+    for needed in ("objects", "refs"):
+        if needed not in kept:
+            tree.folder(needed)
+    return problems
+
+
+def _stays(name: str) -> bool:
+    return _tells(name) or (name.startswith("logs/") and name != STASH_LOG)
+
+
+def _tells(name: str) -> bool:
+    """True for what is a record of what happened: it stays though it was not there at the start."""
+    return name.removeprefix("logs/").startswith(("refs/remotes/", "refs/sentinel/")) or name == "logs/HEAD"
+
+
+def refs(*git_dirs: str) -> dict[str, str]:
+    """All refs as files tell them, HEAD and stash entries (``stash@{…}``) too: name -> hash."""
+    found: dict[str, str] = {}
+    for git_dir in dict.fromkeys(git_dirs):
+        found |= _packed(Path(git_dir, "packed-refs"))
+        for folder, _, files in os.walk(f"{git_dir}/refs"):
+            base = os.path.relpath(folder, git_dir)
+            found |= {f"{base}/{f}": h for f in files if (h := _hash(Path(folder, f)))}
+        found |= _stashes(Path(git_dir, STASH_LOG))
+        if detached := _hash(Path(git_dir, "HEAD")):
+            found["HEAD"] = detached
+    return found
+
+
+def _packed(path: Path) -> dict[str, str]:
+    rows = (line.split(" ", 1) for line in _text(path).splitlines() if line[:1] not in ("#", "^"))
+    return {row[1]: row[0] for row in rows if len(row) == 2 and _OBJECT.fullmatch(row[0])}
+
+
+def _hash(path: Path) -> str:
+    text = _text(path).strip()
+    return text if _OBJECT.fullmatch(text) else ""
+
+
+def _stashes(path: Path) -> dict[str, str]:
+    words = [line.split(" ", 2) for line in _text(path).splitlines()]
+    return {f"stash@{w[1]}": w[1] for w in words if len(w) == 3 and _OBJECT.fullmatch(w[1])}
+
+
+def _text(path: Path) -> str:
+    try:
+        return os.fsdecode(path.read_bytes())
+    except OSError:
+        return ""

@@ -1,0 +1,102 @@
+"""Where things live: XDG, or everything below ``SENTINEL_HOME``.
+
+Folders are made on demand, mode 0700. Nothing here reads the clock or the network.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from sentinel_guard.errors import HostError
+
+MAX_SOCKET_PATH = 107
+"""Bytes that a Unix socket path may have (unix(7): sun_path of 108 with its closing NUL)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The product's folders of one user."""
+
+    state: Path
+    runtime: Path
+    config: Path
+    home: str = ""
+    """The value of SENTINEL_HOME; empty where it is not set."""
+
+    @property
+    def agent_socket(self) -> Path:
+        return self.runtime / "agent.sock"
+
+    @property
+    def operator_socket(self) -> Path:
+        return self.runtime / "operator.sock"
+
+    @property
+    def lock(self) -> Path:
+        return self.runtime / "daemon.lock"
+
+    @property
+    def database(self) -> Path:
+        return self.state / "audit.sqlite3"
+
+    @property
+    def daemon_log(self) -> Path:
+        return self.state / "daemon.log"
+
+    @property
+    def policy(self) -> Path:
+        """The user's own policy file."""
+        return self.config / "sentinel.toml"
+
+    def session(self, session: str) -> Path:
+        """The folder of one session: shims, baseline, vault, quarantine."""
+        return self.state / "sessions" / session
+
+    def shims(self, session: str) -> Path:
+        return self.session(session) / "shims"
+
+    def make(self) -> None:
+        """Make the folders, private. Raises HostError with words."""
+        for folder in (self.state, self.runtime, self.config):
+            _private(folder)
+        too_long = len(os.fsencode(self.operator_socket)) - MAX_SOCKET_PATH
+        if too_long > 0:
+            raise HostError(
+                f"The socket path {self.operator_socket} is {too_long} bytes too long (limit {MAX_SOCKET_PATH}).",
+                "Set SENTINEL_HOME or XDG_RUNTIME_DIR to a shorter path.",
+            )
+
+
+def places(environ: Mapping[str, str] | None = None) -> Places:
+    """The folders that the environment names. Raises HostError where there is no HOME."""
+    env = os.environ if environ is None else environ
+    if own := env.get("SENTINEL_HOME"):
+        base = Path(own).absolute()
+        return Places(base / "state", base / "run", base / "config", str(base))
+    home = env.get("HOME")
+    if not home or not home.startswith("/"):
+        raise HostError("HOME is not set, so there is no place to keep the audit log.", "Set HOME or SENTINEL_HOME.")
+    state = Path(env.get("XDG_STATE_HOME") or f"{home}/.local/state") / "sentinel-guard"
+    config = Path(env.get("XDG_CONFIG_HOME") or f"{home}/.config") / "sentinel-guard"
+    runtime = env.get("XDG_RUNTIME_DIR")
+    run = Path(runtime) / "sentinel-guard" if runtime else Path(f"/tmp/sentinel-guard-{os.getuid()}")  # noqa: S108 - checked by _private
+    return Places(state, run, config)
+
+
+def _private(folder: Path) -> None:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        seen = folder.lstat()
+    except OSError as e:
+        raise HostError(
+            f"Cannot make the folder {folder}: {e.strerror}.", "Set SENTINEL_HOME to a folder that you can write."
+        ) from e
+    if folder.is_symlink() or seen.st_uid != os.getuid():
+        raise HostError(
+            f"The folder {folder} is not yours.", "Remove it, or set SENTINEL_HOME to a folder that is yours."
+        )
+    if seen.st_mode & 0o077:
+        folder.chmod(0o700)

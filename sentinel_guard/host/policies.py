@@ -1,0 +1,162 @@
+"""The policy in force: the built-in packs, the user's file, the project's ``sentinel.toml``.
+
+Rules of this file:
+1. A file that cannot be used (syntax, schema, rights) is never "no policy": its last good version stays, else what is
+   built in; and ``Policy.warnings`` says so.
+2. A rule whose examples fail does not load, and is named. The built-in packs are proved by tests/core/test_packs.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from sentinel_guard.core import packs
+from sentinel_guard.core.policy import Policy, Rule
+from sentinel_guard.core.policy_merge import merge
+from sentinel_guard.core.policy_schema import Layer, parse
+from sentinel_guard.errors import ConfigError
+from sentinel_guard.host import files
+from sentinel_guard.host.places import Places
+
+NAME = "sentinel.toml"
+"""The project's file, at the top of its repository."""
+
+_Stamp = tuple[int, int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A policy file as it was last read."""
+
+    stamp: _Stamp
+    layer: Layer
+    warnings: tuple[str, ...] = ()
+
+
+class Policies:
+    """Finds and keeps policies; a changed file is read again when it is next asked for."""
+
+    def __init__(self, places: Places) -> None:
+        self._user = places.policy
+        self._read: dict[Path, _Read] = {}
+        self._merged: dict[Path, tuple[tuple[_Read, _Read], Policy]] = {}
+
+    def load(self, root: str | Path = "") -> Policy:
+        """The policy in force in a repository (``root``), or outside of one. Never raises for a broken file."""
+        project = _project(root) if root else None
+        user = self._fresh(self._user)
+        own = self._fresh(project) if project else _NOTHING
+        key = project or Path()
+        known = self._merged.get(key)
+        if known is None or known[0] != (user, own):
+            known = (user, own), merge(builtin(), user.layer, own.layer, (*user.warnings, *own.warnings))
+            self._merged[key] = known
+        return known[1]
+
+    def _fresh(self, path: Path) -> _Read:
+        stamp = _stamp(path)
+        last = self._read.get(path)
+        if last is None or last.stamp != stamp:
+            last = self._read[path] = _read(path, stamp, last)
+        return last
+
+
+def load(places: Places, root: str | Path = "") -> Policy:
+    """The policy in force, for a command that asks once."""
+    return Policies(places).load(root)
+
+
+def load_paths(places: Places, root: str | Path) -> Policy:
+    """Only what is restricted and hidden in a repository: no rule is kept or proved. For the git hooks, which hurry."""
+    layers = [_paths_of(path) for path in (places.policy, Path(root) / NAME)]
+    warnings = tuple(warning for read in layers for warning in read.warnings)
+    return merge(_pack("defaults"), layers[0].layer, layers[1].layer, warnings)
+
+
+def _paths_of(path: Path) -> _Read:
+    stamp = _stamp(path)
+    if stamp is None:
+        return _NOTHING
+    try:
+        document, text = files.read_toml(path)
+        layer = parse(document, str(path), text)
+    except ConfigError as e:
+        return _kept(path, stamp, Layer(""), e.message)
+    settings = {place: value for place, value in layer.settings.items() if place[0] == "paths"}
+    return _Read(stamp, Layer(layer.source, settings))
+
+
+def validate(path: Path) -> Layer:
+    """The layer of one policy file. Raises ConfigError with every mistake, failed examples of its rules among them."""
+    document, text = files.read_toml(path)
+    layer = parse(document, str(path), text)
+    if problems := _problems(layer.rules):
+        raise ConfigError("\n".join(p.words for p in problems), "A rule whose examples fail is not in force.")
+    return layer
+
+
+@lru_cache(maxsize=1)
+def builtin() -> Layer:
+    """The built-in policy: the packs, joined."""
+    layers = [_pack(name) for name in packs.NAMES]
+    settings = {place: value for layer in layers for place, value in layer.settings.items()}
+    confirm = {name: patterns for layer in layers for name, patterns in layer.confirm.items()}
+    return Layer("", settings, confirm, tuple(rule for layer in layers for rule in layer.rules))
+
+
+def _pack(name: str) -> Layer:
+    document, text = files.read_toml(Path(packs.__file__).parent / f"{name}.toml", name)
+    return parse(document, f"pack {name}", text)
+
+
+@lru_cache(maxsize=256)
+def _project(root: str | Path) -> Path:
+    """The project's file. Asked for with every verdict, and paths are slow to join."""
+    return Path(root) / NAME
+
+
+_NOTHING = _Read(None, Layer(""))
+
+
+def _stamp(path: Path) -> _Stamp:
+    try:
+        seen = path.stat()
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return (0, 0, 0)
+    return (seen.st_mtime_ns, seen.st_size, seen.st_ino)
+
+
+def _read(path: Path, stamp: _Stamp, last: _Read | None) -> _Read:
+    if stamp is None:
+        return _NOTHING
+    good = last.layer if last else Layer("")
+    try:
+        document, text = files.read_toml(path)
+        layer = parse(document, str(path), text)
+    except ConfigError as e:
+        return _kept(path, stamp, good, e.message)
+    problems = _problems(layer.rules)
+    said = "\n".join(p.words for p in problems)
+    if problems and good.source:
+        return _kept(path, stamp, good, said)
+    failed = {p.rule for p in problems}
+    layer = replace(layer, rules=tuple(r for r in layer.rules if r.id not in failed))
+    return _Read(stamp, layer, (f"{said}\n  {path}: a rule whose examples fail is not in force.",) if problems else ())
+
+
+def _problems(rules: Sequence[Rule]) -> list[packs.Problem]:
+    if not rules:
+        return []
+    from sentinel_guard.core.analysis.effects import analyse  # noqa: PLC0415 - slow to import, and a commit waits
+
+    return packs.validate(rules, analyse)
+
+
+def _kept(path: Path, stamp: _Stamp, good: Layer, said: str) -> _Read:
+    stays = "its last good version" if good.source else "the built-in policy"
+    return _Read(stamp, good, (f"{said}\n  {path} is broken: {stays} stays in force.",))

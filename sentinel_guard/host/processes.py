@@ -1,0 +1,154 @@
+"""Processes of this machine: who they are, who begat them, and the end of a session's tree (Linux /proc).
+
+A pid is reused; a pid with its start time is not. Every function takes or gives both.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from sentinel_guard.core.model import Peer
+
+MAX_DEPTH = 64
+ROUNDS = 50
+"""Times that a tree is swept before it is given up; a fork bomb forks while it is being swept."""
+
+
+def identify(pid: int) -> Peer | None:
+    """The process that has this pid now; None if there is none (or only a zombie's remains cannot be read)."""
+    seen = _stat(pid)
+    return Peer(pid, seen[1]) if seen else None
+
+
+def alive(peer: Peer) -> bool:
+    """True while that very process runs; a zombie does not run."""
+    seen = _stat(peer.pid)
+    return seen is not None and seen[1] == peer.start and seen[2] not in "ZX"
+
+
+def lineage(pid: int) -> Iterator[Peer]:
+    """The process, its parent, and so on up to init."""
+    for _ in range(MAX_DEPTH):
+        seen = _stat(pid)
+        if seen is None:
+            return
+        yield Peer(pid, seen[1])
+        if seen[0] <= 0:
+            return
+        pid = seen[0]
+
+
+def tree(roots: Iterable[int], spare: frozenset[int], mark: str = "") -> set[int]:
+    """Pids of all descendants of the roots and of whatever carries ``mark`` in its environment.
+
+    The roots themselves are left out, and so are the spared ones with all that descends from them.
+    """
+    children: dict[int, list[int]] = {}
+    marked: set[int] = set()
+    for pid in _pids():
+        seen = _stat(pid)
+        if seen and seen[2] not in "ZX":
+            children.setdefault(seen[0], []).append(pid)
+            if mark and _carries(pid, mark.encode()):
+                marked.add(pid)
+    found: set[int] = set()
+    todo = [*roots, *marked]
+    while todo:
+        for child in children.get(todo.pop(), ()):
+            if child not in found and child not in spare:
+                found.add(child)
+                todo.append(child)
+    return (found | marked) - spare
+
+
+def freeze(roots: tuple[int, ...], spare: frozenset[int], mark: str = "") -> set[int]:
+    """Stop a tree, again and again until nothing new appears. Returns the pids that were stopped."""
+    stopped: set[int] = set()
+    for _ in range(ROUNDS):
+        fresh = tree(roots, spare, mark) - stopped
+        if not fresh:
+            break
+        _signal(fresh, signal.SIGSTOP)
+        stopped |= fresh
+    return stopped
+
+
+def kill(roots: tuple[int, ...], spare: frozenset[int], mark: str = "") -> set[int]:
+    """End a tree for good. Returns what is left of it, normally nothing."""
+    # Stopped first: what forks while its parent is killed would be an orphan, and no longer in the tree.
+    freeze(roots, spare, mark)
+    left: set[int] = set()
+    for _ in range(ROUNDS):
+        left = tree(roots, spare, mark)
+        if not left:
+            break
+        _signal(left, signal.SIGKILL)
+        time.sleep(0.01)
+    return left
+
+
+def executable(pid: int) -> str:
+    """The path of the file that a process runs; empty if it cannot be read."""
+    try:
+        return str(Path(f"/proc/{pid}/exe").readlink())
+    except OSError:
+        return ""
+
+
+def call_ourselves(name: str) -> None:
+    """The name by which this process is listed: ``pkill python`` is not meant for us."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/comm").write_text(name)
+
+
+def own_pid() -> int:
+    return os.getpid()
+
+
+def environ(pid: int) -> dict[str, str]:
+    """The environment that a process began with; empty if it cannot be read."""
+    try:
+        raw = Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return {}
+    pairs = (item.partition(b"=") for item in raw.split(b"\0") if item)
+    return {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
+
+
+def _signal(pids: Iterable[int], number: signal.Signals) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, number)
+
+
+def _pids() -> list[int]:
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208 - names only, many times
+
+
+def _stat(pid: int) -> tuple[int, int, str] | None:
+    """(parent pid, start time in ticks, state letter), as proc(5) numbers the fields."""
+    try:
+        fd = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        raw = os.read(fd, 1024)
+    except OSError:
+        return None
+    finally:
+        os.close(fd)
+    # The name in brackets may itself hold brackets and blanks.
+    rest = raw[raw.rfind(b")") + 2 :].split()
+    return int(rest[1]), int(rest[19]), rest[0].decode()
+
+
+def _carries(pid: int, mark: bytes) -> bool:
+    try:
+        return mark in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return False

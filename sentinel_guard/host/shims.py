@@ -1,0 +1,127 @@
+"""A session's shims: a folder that stands first on PATH, each name in it a hard link to the launcher."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import stat
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import sentinel_guard
+from sentinel_guard.errors import HostError
+from sentinel_guard.host.places import Places
+
+SHELLS = ("bash", "sh", "zsh", "dash", "ksh", "fish")
+HOOK = "sentinel-hook"
+CLAUDES = ("bash", "zsh")
+LAUNCHER = Path(sentinel_guard.__file__).parent / "launcher" / "sentinel-launcher"
+
+# Bash reads this before the text of -c, by whatever path it was called; @folder@ stands for the shims, quoted.
+#
+# 1. A login shell resets PATH (/etc/profile) before it comes here: the shims come back.
+# 2. A bash that did not come through its shim (/bin/bash -c ...) becomes the shim, with the same arguments, so that its
+#    text is judged. Below a call (SENTINEL_CALL) that has happened already. SENTINEL_SHELL ends the second round of a
+#    bash that its shim has let go on in the same process.
+# 3. The person's own command, a child of the runner, is not the agent's.
+# 4. It holds under set -eu, prints nothing, and leaves nothing behind.
+BASH_ENV = r"""case ":$PATH:" in :@folder@:*) ;; *) PATH=@folder@:"$PATH" ;; esac
+if [ "${BASH_EXECUTION_STRING+x}${SENTINEL_CALL:+call}" = x ] && [ "${SENTINEL_SHELL-}" != $$ ] &&
+    [ -x @folder@/bash ] &&
+    mapfile -d '' -t __sentinel_from 2>/dev/null </proc/$PPID/cmdline &&
+    mapfile -d '' -t __sentinel_argv 2>/dev/null </proc/$$/cmdline; then
+    case " ${__sentinel_from[*]:0:4} " in
+    */sentinel-guard' run '* | *' sentinel_guard run '*) ;;
+    *) SENTINEL_SHELL=$$ exec -a "${__sentinel_argv[0]}" @folder@/bash "${__sentinel_argv[@]:1}" ;;
+    esac
+fi
+unset SENTINEL_SHELL __sentinel_argv __sentinel_from
+"""
+
+
+def make(places: Places, session: str, names: Iterable[str], path: str) -> dict[str, str]:
+    """Make a session's shims for the names that ``path`` (a PATH) has. Returns the environment to set.
+
+    Raises HostError where the launcher is missing or the folder cannot be written.
+    """
+    folder = places.shims(session)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _describe(folder, places, session)
+        master = _master(places)
+        wanted = {n for n in (*SHELLS, *names) if "/" not in n and shutil.which(n, path=path)}
+        for name in (*sorted(wanted), HOOK):
+            _link(master, folder / name)
+        _bash_env(folder)
+    except OSError as e:
+        raise HostError(
+            f"Cannot make the shims in {folder}: {e.strerror}.",
+            "Set SENTINEL_HOME to a folder with room that allows programs.",
+        ) from e
+    return _environ(folder, session, path)
+
+
+def without(path: str, places: Places) -> str:
+    """A PATH without any session's shims."""
+    sessions = str(places.state / "sessions") + "/"
+    return ":".join(p for p in path.split(":") if not p.startswith(sessions))
+
+
+def _environ(folder: Path, session: str, path: str) -> dict[str, str]:
+    shells = [folder / Path(os.environ.get("SHELL", "bash")).name, folder / "bash", folder / "sh"]
+    shell = next((s for s in shells if s.exists()), folder / "sh")
+    # Claude Code takes no other shell than these: it would find one of its own in /bin.
+    claudes = next((s for s in (shell, folder / "bash", folder / "zsh") if s.name in CLAUDES and s.exists()), None)
+    return {
+        "PATH": f"{folder}:{path}",
+        "SHELL": str(shell),
+        # Bash expands this value before it reads the file (bash(1), BASH_ENV).
+        "BASH_ENV": re.sub(r"[\\$`]", r"\\\g<0>", str(folder / ".bash_env")),
+        "SENTINEL_SESSION": session,
+        **({"CLAUDE_CODE_SHELL": str(claudes)} if claudes else {}),
+    }
+
+
+def _describe(folder: Path, places: Places, session: str) -> None:
+    lines = {
+        "socket": places.agent_socket,
+        "python": sys.executable,
+        "home": places.home,
+        "version": sentinel_guard.__version__,
+        "session": session,
+    }
+    (folder / ".sentinel").write_text("".join(f"{k}={v}\n" for k, v in lines.items()), errors="surrogateescape")
+
+
+def _bash_env(folder: Path) -> None:
+    before = os.environ.get("BASH_ENV", "")
+    text = BASH_ENV.replace("@folder@", shlex.quote(str(folder)))
+    if before and not before.startswith(str(folder.parent.parent)):
+        text += f"[ -r {shlex.quote(before)} ] && . {shlex.quote(before)}\n"
+    (folder / ".bash_env").write_text(text, errors="surrogateescape")
+
+
+def _master(places: Places) -> Path:
+    """The launcher beside the state, so that a session's links cost nothing and an upgrade does not pull them away."""
+    if not LAUNCHER.exists():
+        raise HostError(
+            "The launcher was not built.",
+            "Install again with a C compiler: pip install --force-reinstall sentinel-guard",
+        )
+    seen = LAUNCHER.stat()
+    master = places.state / "launcher" / f"{sentinel_guard.__version__}-{seen.st_size}-{seen.st_mtime_ns}"
+    if not master.exists():
+        master.parent.mkdir(mode=0o700, exist_ok=True)
+        aside = master.with_suffix(f".{os.getpid()}")
+        shutil.copyfile(LAUNCHER, aside)
+        aside.chmod(stat.S_IRUSR | stat.S_IXUSR)
+        aside.replace(master)
+    return master
+
+
+def _link(master: Path, name: Path) -> None:
+    if not name.exists():
+        name.hardlink_to(master)

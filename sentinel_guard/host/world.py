@@ -1,0 +1,193 @@
+"""The machine as the analysis may see it (core/analysis/world.py): read-only, never blocking, capped."""
+
+from __future__ import annotations
+
+import fnmatch
+import itertools
+import os
+import re
+import shutil
+import stat
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from sentinel_guard.core.analysis.world import MAX_READ
+
+MAX_MATCHES = 1000
+"""Paths that a glob gives."""
+MAX_ENTRIES = 10_000
+"""Steps of one glob, an entry of a directory or a part of the pattern each, so that ``/**/x`` ends."""
+MAX_PART = 1024
+"""Characters of one part of a pattern; no name is longer (NAME_MAX), so more is a riddle and matches every name."""
+MAX_DEPTH = 100
+"""Folders below each other that a glob enters, and parts of its pattern."""
+SECONDS = 1.0
+"""For all globs of a text together."""
+AT_LEAST = 0.002
+"""Seconds for one glob where those are spent: a folder's own names are always looked at."""
+SHARE = 0.5
+"""Seconds that every second gives back."""
+
+_KINDS = {
+    stat.S_IFREG: "file",
+    stat.S_IFDIR: "dir",
+    stat.S_IFLNK: "link",
+    stat.S_IFBLK: "device",
+    stat.S_IFCHR: "device",
+}
+
+
+class HostWorld:
+    """A World on the real file system.
+
+    ``environ`` is the session's at its start; ``shims`` are folders that ``which`` passes by.
+    """
+
+    def __init__(self, environ: Mapping[str, str], *, shims: tuple[str, ...] = ()) -> None:
+        self.environ: Mapping[str, str] = dict(environ)
+        self.home: str = os.path.realpath(environ.get("HOME") or str(Path.home()))
+        folders = (environ.get("PATH") or os.defpath).split(":")
+        self._path = ":".join(f for f in folders if f and f not in shims)
+        self._spent = self._since = 0.0
+
+    def resolve(self, path: str) -> str:
+        try:
+            return os.path.realpath(path)
+        except (OSError, ValueError):
+            return os.path.normpath(path)
+
+    def kind(self, path: str) -> str:
+        try:
+            return _KINDS.get(stat.S_IFMT(os.lstat(path).st_mode), "other")
+        except (OSError, ValueError):
+            return ""
+
+    def glob(self, pattern: str) -> tuple[str, ...]:
+        """``**`` is any depth, hidden folders included, ``.git`` apart; other wildcards leave hidden names alone."""
+        if "\0" in pattern:
+            return ()
+        top = "/" if pattern.startswith("/") else ""
+        parts = _parts(pattern)
+        began = time.monotonic()
+        spent = max(0.0, self._spent - (began - self._since) * SHARE)
+        if len(parts) > MAX_DEPTH:
+            return ()
+        seconds = max(AT_LEAST, SECONDS - spent)
+        found = _Search(only_folders=pattern.endswith("/"), until=began + seconds).run(top, parts)
+        self._since = time.monotonic()
+        self._spent = min(SECONDS, spent + self._since - began)
+        return tuple(sorted(found))
+
+    def read(self, path: str) -> str | None:
+        try:
+            fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+        except (OSError, ValueError):
+            return None
+        try:
+            seen = os.fstat(fd)
+            if not stat.S_ISREG(seen.st_mode) or seen.st_size > MAX_READ:
+                return None
+            data = os.read(fd, MAX_READ + 1)
+        except OSError:
+            return None
+        finally:
+            os.close(fd)
+        if len(data) > MAX_READ or b"\0" in data:
+            return None
+        return data.decode("utf-8", "surrogateescape")
+
+    def which(self, name: str) -> str:
+        return shutil.which(name, path=self._path) or ""
+
+
+class _Search:
+    """One glob, with its budget."""
+
+    def __init__(self, *, only_folders: bool, until: float) -> None:
+        self._only_folders = only_folders
+        self._left = MAX_ENTRIES
+        self._until = until
+        self._found: set[str] = set()
+        self._depth = 0
+
+    def run(self, top: str, parts: list[str]) -> set[str]:
+        self._match(top, parts)
+        return self._found
+
+    def _match(self, folder: str, parts: list[str]) -> None:
+        if len(self._found) >= MAX_MATCHES or self._over():
+            return
+        if not parts:
+            if folder and not (self._only_folders and not Path(folder).is_dir()):
+                self._found.add(folder)
+            return
+        first, rest = parts[0], parts[1:]
+        if first == "**":
+            self._match_deep(folder, rest)
+        elif not _is_pattern(first.rpartition("/")[2]):
+            path = _below(folder, first)
+            if os.path.lexists(path):
+                self._match(path, rest)
+        else:
+            wanted = _matcher(first)
+            for entry in self._entries(folder):
+                if wanted(entry.name) and (not rest or _is_folder(entry)):
+                    self._match(_below(folder, entry.name), rest)
+
+    def _match_deep(self, folder: str, rest: list[str]) -> None:
+        self._match(folder, rest)
+        if self._depth >= MAX_DEPTH:
+            return
+        self._depth += 1
+        for entry in self._entries(folder):
+            if entry.name != ".git" and _is_folder(entry, follow=False):
+                self._match_deep(_below(folder, entry.name), rest)
+        self._depth -= 1
+
+    def _entries(self, folder: str) -> Iterator[os.DirEntry[str]]:
+        try:
+            with os.scandir(folder or ".") as entries:
+                for entry in entries:
+                    if self._over():
+                        return
+                    yield entry
+        except OSError:
+            return
+
+    def _over(self) -> bool:
+        """Counts a step."""
+        self._left -= 1
+        return self._left <= 0 or time.monotonic() > self._until
+
+
+def _is_folder(entry: os.DirEntry[str], *, follow: bool = True) -> bool:
+    try:
+        return entry.is_dir(follow_symlinks=follow)
+    except OSError:
+        return False
+
+
+def _parts(pattern: str) -> list[str]:
+    """The parts of a pattern, names without wildcards joined into one."""
+    groups = itertools.groupby((p for p in pattern.split("/") if p not in ("", ".")), _is_pattern)
+    return [part for magic, run in groups for part in (run if magic else ["/".join(run)])]
+
+
+def _is_pattern(part: str) -> bool:
+    return "*" in part or "?" in part or part.rfind("]") > part.find("[") >= 0
+
+
+def _matcher(pattern: str) -> Callable[[str], bool]:
+    if len(pattern) > MAX_PART:
+        return lambda _: True
+    # A bracket that nothing closes is itself; fnmatch would look for its end at each one.
+    last = pattern.rfind("]") + 1
+    closed = pattern[:last].replace("[^", "[!") + pattern[last:].replace("[", "[[]")
+    wanted = re.compile(fnmatch.translate(closed)).match
+    hidden = pattern.startswith(".")
+    return lambda name: (hidden or not name.startswith(".")) and wanted(name) is not None
+
+
+def _below(folder: str, name: str) -> str:
+    return folder + name if folder in ("", "/") else f"{folder}/{name}"

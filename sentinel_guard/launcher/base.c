@@ -1,0 +1,96 @@
+#include "base.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
+static const char *refused = "the program was not run";
+static int refusal_code = EXIT_REFUSED;
+
+void refuse_as(const char *subject, int code)
+{
+    refused = subject;
+    refusal_code = code;
+}
+
+/* A program's name may hold anything; a refusal stays one line that does nothing to a terminal. */
+static void make_harmless(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 127)
+            *text = '?';
+}
+
+void refuse(const char *format, ...)
+{
+    char words[2048], line[4608];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(words, sizeof words, format, arguments);
+    va_end(arguments);
+    snprintf(line, sizeof line - 1, "403 SENTINEL BLOCKED: %.2000s: %s", refused, words);
+    make_harmless(line);
+    strcat(line, "\n");
+    write_all(STDERR_FILENO, line, strlen(line));
+    _exit(refusal_code);
+}
+
+void *grow(void *memory, size_t size)
+{
+    void *grown = realloc(memory, size);
+    if (!grown)
+        refuse("there is no memory left for the question to the guard. Free some and try again.");
+    return grown;
+}
+
+int64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+bool write_all(int fd, const void *data, size_t size)
+{
+    const char *at = data;
+    while (size) {
+        ssize_t n = write(fd, at, size);
+        if (n >= 0) {
+            at += n;
+            size -= (size_t)n;
+        } else if (errno == EAGAIN) {
+            poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);
+        } else if (errno != EINTR) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void close_from(int lowest)
+{
+    if (syscall(SYS_close_range, (unsigned)lowest, ~0U, 0U) == 0)
+        return;
+    /* Before Linux 5.9. */
+    long most = sysconf(_SC_OPEN_MAX);
+    for (int fd = lowest; fd < (most > 0 && most < 65536 ? (int)most : 65536); fd++)
+        close(fd);
+}
+
+void fill_standard_descriptors(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_RDWR | O_CLOEXEC) < 0)
+            refuse("standard descriptor %d is closed and /dev/null cannot be opened: %s.", fd, strerror(errno));
+}

@@ -1,0 +1,177 @@
+#include "guard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base.h"
+
+enum { TRIES = 200, PAUSE_MS = 10 };
+
+extern char **environ;
+
+void find_self(struct guard *g)
+{
+    ssize_t n = readlink("/proc/self/exe", g->file, sizeof g->file - 1);
+    if (n <= 0)
+        refuse("/proc is not there, so the guard cannot be found. Mount /proc.");
+    g->file[n] = 0;
+    char *slash = strrchr(g->file, '/');
+    g->name = slash ? slash + 1 : g->file;
+}
+
+static const char *setting(const struct guard *g, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *line = g->settings; *line; line += strlen(line) + 1)
+        if (strncmp(line, name, length) == 0 && line[length] == '=')
+            return line + length + 1;
+    return "";
+}
+
+static void read_settings(struct guard *g, const char *path)
+{
+    struct stat seen;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    ssize_t n = fd < 0 || fstat(fd, &seen) < 0 ? -1 : read(fd, g->settings, sizeof g->settings - 2);
+    if (n < 0)
+        refuse("%s cannot be read (%s), so the guard is not known. Start the session again with 'sentinel-guard run'.",
+               path, strerror(errno));
+    close(fd);
+    g->owner = seen.st_uid;
+    for (ssize_t i = 0; i < n; i++)
+        if (g->settings[i] == '\n')
+            g->settings[i] = 0;
+}
+
+void find_guard(struct guard *g)
+{
+    char path[PATH_MAX + 16];
+    snprintf(path, sizeof path, "%.*s.sentinel", (int)(g->name - g->file), g->file);
+    read_settings(g, path);
+    g->socket = setting(g, "socket");
+    g->python = setting(g, "python");
+    g->home = setting(g, "home");
+    if (!*g->socket || strlen(g->socket) >= sizeof((struct sockaddr_un *)0)->sun_path)
+        refuse("%s names no socket of the guard. Start the session again with 'sentinel-guard run'.", path);
+}
+
+static int open_socket(const struct guard *g)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    strcpy(address.sun_path, g->socket);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        refuse("no socket can be made: %s.", strerror(errno));
+    if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0)
+        return fd;
+    int why = errno;
+    close(fd);
+    errno = why;
+    return -1;
+}
+
+/* In /tmp, anyone could have made the folder before us. */
+static void require_owner(const struct guard *g, int fd)
+{
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 || peer.uid != g->owner)
+        refuse("%s is served by another user. Remove that folder, then 'sentinel-guard daemon start'.", g->socket);
+}
+
+static bool passed_on(const char *variable)
+{
+    static const char *const names[] = {"HOME=", "USER=", "LOGNAME=", "LANG=", "XDG_"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(variable, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+/* What an agent has set must not reach the daemon. */
+static char **daemon_environment(const struct guard *g)
+{
+    static char path[] = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+    static char home[sizeof g->settings + 16];
+    size_t count = 0, n = 0;
+    while (environ[count])
+        count++;
+    char **reduced = grow(NULL, (count + 3) * sizeof *reduced);
+    for (char **v = environ; *v; v++)
+        if (passed_on(*v))
+            reduced[n++] = *v;
+    reduced[n++] = path;
+    snprintf(home, sizeof home, "SENTINEL_HOME=%s", g->home);
+    if (*g->home)
+        reduced[n++] = home;
+    reduced[n] = NULL;
+    return reduced;
+}
+
+static void forget_signals(void)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    for (int s = 1; s < NSIG; s++)
+        signal(s, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* Nothing of the agent's may stay open in the daemon: an agent that reads its pipe to the end would wait for ever. */
+static _Noreturn void become_daemon(const struct guard *g)
+{
+    char *argv[] = {(char *)g->python, "-I", "-m", "sentinel_guard", "daemon", "start", NULL};
+    forget_signals();
+    int null = open("/dev/null", O_RDWR);
+    for (int fd = 0; fd <= 2; fd++)
+        dup2(null, fd);
+    close_from(3);
+    if (chdir("/") == 0)
+        execve(g->python, argv, daemon_environment(g));
+    _exit(EXIT_REFUSED);
+}
+
+static void start_daemon(const struct guard *g)
+{
+    if (!*g->python)
+        return;
+    pid_t child = fork();
+    if (child == 0) {
+        setsid();
+        if (fork() == 0)
+            become_daemon(g);
+        _exit(0);
+    }
+    if (child > 0)
+        waitpid(child, NULL, 0);
+}
+
+int connect_guard(const struct guard *g)
+{
+    static int tries;
+    static bool started;
+    for (; tries < TRIES; tries++) {
+        if (tries)
+            nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000L}, NULL);
+        int fd = open_socket(g);
+        if (fd >= 0) {
+            tries++;
+            require_owner(g, fd);
+            return fd;
+        }
+        if (!started && (errno == ENOENT || errno == ECONNREFUSED)) {
+            started = true;
+            start_daemon(g);
+        }
+    }
+    refuse("the guard daemon does not answer. Start it with 'sentinel-guard daemon start'.");
+}

@@ -1,0 +1,31 @@
+/* How the launcher finds the guard, and starts it where none runs.
+ *
+ * 1. Only `.sentinel` beside the launcher's own file is believed, never the environment.
+ * 2. The daemon must belong to the owner of that file.
+ * 3. No guard within 2 s is a refusal: nothing runs unguarded.
+ */
+#ifndef SENTINEL_GUARD_H
+#define SENTINEL_GUARD_H
+
+#include <limits.h>
+#include <sys/types.h>
+#include <sys/un.h>
+
+struct guard {
+    char file[PATH_MAX]; /* the launcher's own file */
+    const char *name;    /* its base name */
+    uid_t owner;
+    char settings[8192]; /* `.sentinel`, lines cut into strings */
+    const char *socket, *python, *home;
+};
+
+/* Fills in the name of the launcher's own file. */
+void find_self(struct guard *guard);
+
+/* Reads `.sentinel`; refuses where it is missing or incomplete. */
+void find_guard(struct guard *guard);
+
+/* A non-blocking connection. Starts the daemon at most once and tries for 2 s in all, however often it is called. */
+int connect_guard(const struct guard *guard);
+
+#endif

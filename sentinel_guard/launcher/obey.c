@@ -1,0 +1,186 @@
+#include "obey.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ask.h"
+#include "base.h"
+#include "signals.h"
+#include "supervise.h"
+
+enum { FIRST_ANSWER_MS = 10000, LAST_SIGNAL = 64 };
+
+static bool valid_variable(const struct chunk *c)
+{
+    return c->size && *c->body != '=' && !has_nul(c);
+}
+
+static bool valid_exit(const struct chunk *c)
+{
+    return c->size == 4 && number(c) != BY_SIGNAL && number(c) <= BY_SIGNAL + LAST_SIGNAL;
+}
+
+static bool valid(const struct chunk *c)
+{
+    switch (c->tag) {
+    case 'P':
+        return c->size && (*c->body == '1' || *c->body == '2');
+    case 'E':
+        return valid_variable(c);
+    case 'A':
+        return !has_nul(c);
+    case 'X':
+    case 'S':
+        return *c->body == '/' && !has_nul(c);
+    case 'H':
+        return c->size == 4;
+    case 'Q':
+        return true;
+    case 'Z':
+        return valid_exit(c);
+    default:
+        return false;
+    }
+}
+
+static bool is_last(const struct chunk *c)
+{
+    return strchr("XSHQZ", c->tag) != NULL;
+}
+
+static void require_valid(const struct message *answer)
+{
+    bool last = false;
+    for (size_t i = 0; i < answer->count; i++) {
+        const struct chunk *c = &answer->chunks[i];
+        if (!valid(c))
+            refuse("the guard's answer '%c' is not understood. Stop the daemon and start it again with 'sentinel-guard "
+                   "daemon start'; launcher and daemon must be of one version.",
+                   c->tag);
+        last |= is_last(c);
+    }
+    if (!last)
+        refuse("the guard's answer does not say what to do. Stop the daemon and start it again with 'sentinel-guard "
+               "daemon start'.");
+}
+
+static void connect_again(struct errand *e)
+{
+    if (e->connection >= 0)
+        close(e->connection);
+    forget(&e->reader);
+    do {
+        e->connection = connect_guard(e->guard);
+        /* A daemon that refuses a request while it is sent has answered: so a failed send is no reason not to read. */
+    } while (send_message(e->connection, &e->request, FIRST_ANSWER_MS) == WIRE_LATE);
+}
+
+static void next_answer(struct errand *e, int milliseconds)
+{
+    for (;;) {
+        switch (read_message(e->connection, &e->reader, milliseconds)) {
+        case WIRE_MESSAGE:
+            require_valid(&e->reader.message);
+            return;
+        case WIRE_CLOSED:
+            connect_again(e);
+            milliseconds = FIRST_ANSWER_MS;
+            break;
+        case WIRE_LATE:
+            refuse("the guard gave no answer within %d ms. See what it does with 'sentinel-guard status'.", milliseconds);
+        case WIRE_GARBAGE:
+            refuse("what the guard answers is not the protocol. Stop the daemon and start it again with "
+                   "'sentinel-guard daemon start'.");
+        }
+    }
+}
+
+static void set_variable(char *text)
+{
+    char *equals = strchr(text, '=');
+    if (!equals) {
+        unsetenv(text);
+        return;
+    }
+    *equals = 0;
+    setenv(text, equals + 1, 1);
+}
+
+/* The arguments that the answer names, or our own. */
+static char **arguments(const struct errand *e)
+{
+    const struct message *answer = &e->reader.message;
+    char **argv = grow(NULL, (answer->count + 1) * sizeof *argv);
+    size_t n = 0;
+    for (size_t i = 0; i < answer->count; i++)
+        if (answer->chunks[i].tag == 'A')
+            argv[n++] = answer->chunks[i].body;
+    argv[n] = NULL;
+    return n ? argv : e->argv;
+}
+
+static _Noreturn void execute(const char *path, char **argv)
+{
+    give_signals_back();
+    become(path, argv);
+    refuse("%s cannot be started: %s.", path, strerror(errno));
+}
+
+/* Waits for a person as long as it takes; the guard's own clock ends a question that nobody answers. */
+static int reply(const struct errand *e, const struct chunk *c)
+{
+    enum reply said = ask(c->body, c->size, e->connection);
+    struct bytes message = {0};
+    if (said != GUARD_SPOKE) {
+        char letter = (char)said;
+        put_chunk(&message, 'R', &letter, 1);
+        put_end(&message);
+        send_message(e->connection, &message, FIRST_ANSWER_MS);
+        free(message.at);
+    }
+    return FIRST_ANSWER_MS;
+}
+
+static int hold(uint32_t milliseconds)
+{
+    return milliseconds == 0 || milliseconds > INT32_MAX ? -1 : (int)milliseconds;
+}
+
+/* Obeys up to the first verb that ends or waits; returns how long to wait for the next answer. */
+static int obey(struct errand *e)
+{
+    for (size_t i = 0;; i++) {
+        const struct chunk *c = &e->reader.message.chunks[i];
+        switch (c->tag) {
+        case 'P':
+            write_all(*c->body - '0', c->body + 1, c->size - 1);
+            break;
+        case 'E':
+            set_variable(c->body);
+            break;
+        case 'X':
+            execute(c->body, arguments(e));
+        case 'S':
+            supervise(e->connection, &e->reader, c->body, arguments(e));
+        case 'H':
+            return hold(number(c));
+        case 'Q':
+            return reply(e, c);
+        case 'Z':
+            leave(number(c));
+        }
+    }
+}
+
+void run_errand(struct errand *e)
+{
+    int milliseconds = FIRST_ANSWER_MS;
+    e->connection = -1;
+    connect_again(e);
+    for (;;) {
+        next_answer(e, milliseconds);
+        milliseconds = obey(e);
+    }
+}

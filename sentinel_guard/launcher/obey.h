@@ -1,0 +1,24 @@
+/* The guard's answer, and doing as it says (docs/protocol.md, "Daemon to launcher").
+ *
+ * 1. An answer is understood as a whole before any of it is obeyed; a verb we do not know is a refusal.
+ * 2. Without a verb that says how it goes on or ends (X S H Q Z) it is a refusal too.
+ * 3. Where the connection closes before a whole answer was there, the question is asked again: nothing has run yet.
+ */
+#ifndef SENTINEL_OBEY_H
+#define SENTINEL_OBEY_H
+
+#include "guard.h"
+#include "wire.h"
+
+struct errand {
+    const struct guard *guard;
+    struct bytes request;
+    char **argv; /* for the program to run, where the answer gives none */
+    int connection;
+    struct reader reader;
+};
+
+/* Asks, waits, obeys. */
+_Noreturn void run_errand(struct errand *errand);
+
+#endif

@@ -1,0 +1,87 @@
+"""``sentinel-guard daemon``: start, status, stop. One real daemon; the rest against a fake one."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from sentinel_guard import __version__
+from sentinel_guard.commands import daemon as command
+from sentinel_guard.errors import DaemonError, SentinelError
+from sentinel_guard.host.places import places
+from tests.fake_daemon import FakeDaemon
+
+
+@pytest.fixture
+def where():
+    # Short, because a Unix socket path holds 107 bytes.
+    with tempfile.TemporaryDirectory(prefix="sg-") as home:
+        yield places({"SENTINEL_HOME": home})
+
+
+def sentinel(where, *arguments: str) -> subprocess.CompletedProcess:
+    environ = {"HOME": where.home, "SENTINEL_HOME": where.home, "PATH": os.environ["PATH"]}
+    program = [sys.executable, "-I", "-m", "sentinel_guard", "daemon", *arguments]
+    return subprocess.run(program, env=environ, capture_output=True, text=True, check=False, timeout=30)
+
+
+def test_its_life_from_start_to_stop(where):
+    assert sentinel(where, "status").returncode == 1
+    try:
+        assert sentinel(where, "start").returncode == 0
+        first = json.loads(sentinel(where, "status", "--json").stdout)
+        assert first["running"] and first["version"] == __version__ and first["sessions"] == 0
+        assert sentinel(where, "start").returncode == 0
+        assert json.loads(sentinel(where, "status", "--json").stdout)["pid"] == first["pid"], "twice is once"
+        second = sentinel(where, "run")
+        assert second.returncode == 1 and "runs already" in second.stderr
+        parent = Path(f"/proc/{first['pid']}/stat").read_text().rpartition(")")[2].split()[1]
+        assert int(parent) != os.getpid(), "it is nobody's child"
+    finally:
+        stopped = sentinel(where, "stop")
+    assert stopped.returncode == 0 and "has stopped" in stopped.stdout
+    assert not where.agent_socket.exists() and not where.operator_socket.exists()
+    assert sentinel(where, "stop").stdout == "No guard daemon runs.\n"
+
+
+def test_status_in_words(where, capsys):
+    assert command.status(where, as_json=False) == 1
+    assert "No guard daemon runs" in capsys.readouterr().out
+    fake = FakeDaemon(where, sessions=2)
+    try:
+        assert command.status(where, as_json=False) == 0
+    finally:
+        fake.close()
+    assert f"process {os.getpid()} with 2 sessions." in capsys.readouterr().out
+
+
+def test_stop_passes_force_on_and_a_refusal_has_words(where):
+    def refuse(asked):
+        forced.append(asked["force"])
+        return {"ok": False, "error": "2 sessions are alive", "hint": "use --force"}
+
+    forced: list[bool] = []
+    fake = FakeDaemon(where)
+    fake.replies["stop"] = refuse
+    try:
+        for force in (False, True):
+            with pytest.raises(SentinelError, match="2 sessions are alive"):
+                command.stop(where, force=force)
+    finally:
+        fake.close()
+    assert forced == [False, True]
+
+
+def test_only_one_serves(where):
+    where.make()
+    with where.lock.open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(DaemonError, match="runs already"):
+            command.run(where)

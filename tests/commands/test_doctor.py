@@ -1,0 +1,116 @@
+"""``sentinel-guard doctor``: what protects here, what is missing, what to do. Nothing is changed by looking."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from sentinel_guard import doctor
+from sentinel_guard.commands.doctor import doctor as command
+from sentinel_guard.doctor import LIMITS, PROBES, Probe, probe
+from sentinel_guard.errors import HostError
+from sentinel_guard.host import githooks
+from sentinel_guard.host.places import places
+from tests.fake_daemon import FakeDaemon
+
+
+@pytest.fixture
+def where(tmp_path):
+    return places({"SENTINEL_HOME": str(tmp_path / "g")})
+
+
+@pytest.fixture
+def repo(tmp_path, monkeypatch):
+    root = tmp_path / "repo"
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    monkeypatch.chdir(root)
+    return root
+
+
+def found(where, cwd) -> dict[str, Probe]:
+    names = [p.__name__ for p in PROBES]
+    return dict(zip(names, probe(where, cwd), strict=True))
+
+
+def test_a_repository_without_hooks_is_told_to_install(where, repo):
+    probes = found(where, repo)
+    assert (probes["_hooks"].ok, probes["_hooks"].todo) == (False, "sentinel-guard install")
+    githooks.install(repo)
+    assert found(where, repo)["_hooks"].ok
+
+
+def test_outside_of_a_repository_no_hooks_are_asked_for(where, tmp_path):
+    assert found(where, tmp_path)["_hooks"] == Probe(ok=True, what="git hooks: none outside of a repository")
+
+
+def test_every_probe_that_is_not_well_says_what_to_do(where, tmp_path):
+    (tmp_path / "nowhere").mkdir()
+    for name, seen in found(where, tmp_path / "nowhere").items():
+        assert seen.ok or seen.todo, name
+
+
+def test_a_broken_policy_is_named(where, repo):
+    (repo / "sentinel.toml").write_text("version = 1\n[path]\n")
+    seen = found(where, repo)["_policy"]
+    assert not seen.ok and "sentinel.toml" in seen.what and "validate" in seen.todo
+
+
+def test_the_daemon_that_runs_is_named_and_none_is_fine(where, repo):
+    assert found(where, repo)["_daemon"].ok
+    fake = FakeDaemon(where)
+    try:
+        assert "runs as process" in found(where, repo)["_daemon"].what
+    finally:
+        fake.close()
+
+
+def test_git_that_is_missing(where, repo, monkeypatch):
+    monkeypatch.setenv("PATH", "/nonexistent")
+    seen = found(where, repo)
+    assert not seen["_git"].ok and "Install git" in seen["_git"].todo
+
+
+ERRORS = (
+    HostError("No room.", "Make room."),
+    OSError(5, "broken"),
+    subprocess.TimeoutExpired("git", 10),
+    ValueError("not a number"),
+)
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda e: type(e).__name__)
+def test_a_probe_that_fails_is_a_probe_that_is_not_well(where, repo, monkeypatch, error):
+    def fails(_places, _cwd):
+        """The weather"""
+        raise error
+
+    monkeypatch.setattr(doctor, "PROBES", (fails, *PROBES[:1]))
+    first, second = probe(where, repo)
+    assert not first.ok and first.what.startswith("The weather: ")
+    assert second.ok, "the others are looked at all the same"
+
+
+def test_for_programs(where, repo, capsys):
+    githooks.install(repo)
+    code = command(where, as_json=True)
+    said = json.loads(capsys.readouterr().out)
+    assert said["limits"] == list(LIMITS)
+    assert len(said["probes"]) == len(PROBES)
+    assert code == (0 if all(p["ok"] for p in said["probes"]) else 1)
+
+
+def test_for_people(where, repo, capsys):
+    assert command(where, as_json=False) == 1
+    said = capsys.readouterr().out
+    assert "LOOK  git hooks not installed here" in said and "      sentinel-guard install" in said
+    for limit in LIMITS:
+        assert limit in said
+
+
+def test_looking_changes_nothing_in_the_repository(where, repo):
+    before = sorted(Path(repo).rglob("*"))
+    probe(where, repo)
+    assert sorted(Path(repo).rglob("*")) == before

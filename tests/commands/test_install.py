@@ -1,0 +1,113 @@
+"""install and uninstall: what is put there, and bytes as before."""
+
+from __future__ import annotations
+
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from sentinel_guard.commands import install as command
+from sentinel_guard.core.policy_schema import parse
+from sentinel_guard.errors import HostError, SentinelError
+from sentinel_guard.host import githooks
+from sentinel_guard.host.places import places
+from tests.fake_daemon import FakeDaemon
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SENTINEL_HOME", str(tmp_path / "g"))
+    monkeypatch.delenv("SENTINEL_SESSION", raising=False)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    subprocess.run(["git", "init", "-q", str(tmp_path / "repo")], check=True)
+    (tmp_path / "repo/.git/hooks/pre-commit").write_text("#!/bin/sh\nexit 0\n")
+    return tmp_path / "repo"
+
+
+def state(folder: Path) -> dict[str, tuple[int, bytes]]:
+    return {str(p.relative_to(folder)): (p.stat().st_mode, p.read_bytes()) for p in folder.rglob("*") if p.is_file()}
+
+
+def test_install_writes_policy_and_hooks_and_says_so(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (root / "sub").mkdir()
+    assert command.install(root / "sub") == 0
+    said = capsys.readouterr().out
+    assert (root / "sentinel.toml").read_text() == command.TEMPLATE
+    assert len(githooks.installed(root)) == 2
+    for words in ("sentinel.toml", "pre-commit", "pre-push", "runs first", "sentinel-guard run"):
+        assert words in said
+
+
+def test_uninstall_gives_back_every_byte(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = state(root)
+    command.install(root)
+    command.install(root)
+    assert "already installed" in capsys.readouterr().out
+    assert command.uninstall(root) == 0
+    assert state(root) == before
+    command.uninstall(root)
+    assert "not installed" in capsys.readouterr().out
+
+
+def test_an_edited_policy_stays(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command.install(root)
+    policy = root / "sentinel.toml"
+    policy.write_text(policy.read_text() + "[loop]\nrepeats = 2\n")
+    mine = policy.read_bytes()
+    command.install(root)
+    command.uninstall(root)
+    assert policy.read_bytes() == mine
+    assert "you edited it" in capsys.readouterr().out
+
+
+def test_outside_of_a_repository_it_says_what_to_do(tmp_path: Path) -> None:
+    for work in (command.install, command.uninstall):
+        with pytest.raises(HostError, match="not in a git repository") as caught:
+            work(tmp_path)
+        assert "git init" in caught.value.hint
+
+
+LIVE = (
+    ("ACTIVE", "repo", "", "is working in", "a session in this repository"),
+    ("PAUSED", "repo", "", "is working in", "a paused one"),
+    ("ACTIVE", "other", "s1", "From inside", "a session elsewhere, asked from inside of it"),
+    ("ACTIVE", "other", "s0", "", "a session elsewhere"),
+    ("KILLED", "repo", "", "", "a dead one"),
+)
+
+
+@pytest.mark.parametrize("row", LIVE, ids=[r[4] for r in LIVE])
+def test_while_a_session_lives_nothing_is_put_or_taken(root, monkeypatch, row) -> None:
+    alive, where, inside, words, _ = row
+    monkeypatch.setenv("SENTINEL_SESSION", inside)
+    daemon, before = FakeDaemon(places()), state(root)
+    daemon.replies["status"] = {"sessions": [{"session": "s1", "state": alive, "root": str(root.parent / where)}]}
+    try:
+        for work in (command.install, command.uninstall):
+            if not words:
+                assert work(root) == 0
+                continue
+            with pytest.raises(SentinelError, match=words) as caught:
+                work(root)
+            assert caught.value.hint
+    finally:
+        daemon.close()
+    assert state(root) == before
+
+
+def test_the_template_is_a_good_policy_and_so_is_each_line_that_it_offers() -> None:
+    parse(tomllib.loads(command.TEMPLATE), "template", command.TEMPLATE)
+    offered = "\n".join(_uncommented(line) for line in command.TEMPLATE.splitlines())
+    layer = parse(tomllib.loads(offered), "template", offered)
+    assert layer.rules[0].id == "project.no-migrate"
+    assert len(layer.settings) >= 9
+
+
+def _uncommented(line: str) -> str:
+    bare = line.removeprefix("# ")
+    return bare if " = " in bare or bare.startswith("[[") else line

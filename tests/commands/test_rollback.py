@@ -1,0 +1,145 @@
+"""``sentinel-guard rollback`` by hand (R10): shown, asked about, done. Real repositories."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from sentinel_guard.commands.rollback import SHOWN, rollback
+from sentinel_guard.errors import ConfigError, SentinelError
+from sentinel_guard.host import snapshots
+from sentinel_guard.host.places import Places, places
+from tests.fake_daemon import FakeDaemon
+
+
+@pytest.fixture
+def where(tmp_path):
+    return places({"SENTINEL_HOME": str(tmp_path / "g")})
+
+
+def repository(folder):
+    folder.mkdir()
+    (folder / "a.txt").write_text("start\n")
+    for command in ("init -q", "add -A", "commit -qm start"):
+        subprocess.run(["git", *command.split()], cwd=folder, check=True)
+    return folder
+
+
+@pytest.fixture
+def repo(tmp_path):
+    return repository(tmp_path / "repo")
+
+
+def begin(where: Places, repo, session: str) -> None:
+    snapshots.take(str(repo), where.session(session) / "baseline", lambda _: False, session)
+
+
+def do(where, repo, session="", *, dry_run=False, confirm=None) -> int:
+    return rollback(where, repo, session, dry_run=dry_run, confirm=confirm)
+
+
+def spoil(repo) -> None:
+    (repo / "a.txt").write_text("evil\n")
+    (repo / "new.txt").write_text("new\n")
+
+
+def contents(repo) -> dict[str, str]:
+    return {p.name: p.read_text() for p in repo.iterdir() if p.is_file()}
+
+
+def test_nothing_to_do(where, repo, capsys):
+    begin(where, repo, "s1")
+    assert do(where, repo) == 0
+    assert "Nothing to do" in capsys.readouterr().out
+
+
+def test_a_dry_run_shows_and_changes_nothing(where, repo, capsys):
+    begin(where, repo, "s1")
+    spoil(repo)
+    assert do(where, repo, dry_run=True) == 0
+    said = capsys.readouterr().out
+    assert "a.txt" in said and "new.txt" in said
+    assert contents(repo) == {"a.txt": "evil\n", "new.txt": "new\n"}
+
+
+def test_a_no_changes_nothing(where, repo, capsys):
+    begin(where, repo, "s1")
+    spoil(repo)
+    asked: list[str] = []
+    assert do(where, repo, confirm=lambda question: bool(asked.append(question))) == 1
+    assert asked and "Nothing was changed." in capsys.readouterr().out
+    assert contents(repo)["a.txt"] == "evil\n"
+
+
+@pytest.mark.parametrize("confirm", [None, lambda _: True], ids=["--yes", "a yes"])
+def test_a_yes_puts_everything_back_and_loses_nothing(where, repo, capsys, confirm):
+    begin(where, repo, "s1")
+    spoil(repo)
+    report = repo / "docs" / "incidents" / "INCIDENT-1.md"
+    report.parent.mkdir(parents=True)
+    report.write_text("what happened\n")
+    assert do(where, repo, confirm=confirm) == 0
+    assert contents(repo) == {"a.txt": "start\n"}
+    assert report.read_text() == "what happened\n", "a report outlives the rollback"
+    assert do(where, repo) == 0 and "Nothing to do" in capsys.readouterr().out.splitlines()[-1]
+    assert list((where.session("s1") / "baseline" / "quarantine").rglob("new.txt")), "nothing is lost"
+
+
+def test_below_the_top_of_the_repository_it_finds_it_too(where, repo):
+    (repo / "sub").mkdir()
+    begin(where, repo, "s1")
+    spoil(repo)
+    assert do(where, repo / "sub") == 0
+    assert contents(repo) == {"a.txt": "start\n"}
+
+
+def test_the_newest_session_of_this_repository_is_meant(where, repo, tmp_path):
+    other = repository(tmp_path / "other")
+    begin(where, repo, "20260101-000000-aaaa")
+    (repo / "a.txt").write_text("later\n")
+    begin(where, repo, "20260102-000000-aaaa")
+    begin(where, other, "20260103-000000-aaaa")
+    spoil(repo)
+    assert do(where, repo) == 0
+    assert contents(repo) == {"a.txt": "later\n"}
+    assert do(where, repo, "20260101-000000-aaaa") == 0
+    assert contents(repo) == {"a.txt": "start\n"}
+
+
+def test_many_changes_are_shown_in_part(where, repo, capsys):
+    begin(where, repo, "s1")
+    for n in range(SHOWN + 5):
+        (repo / f"f{n}").write_text("")
+    do(where, repo, dry_run=True)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == SHOWN + 1 and "5 more" in lines[-1]
+
+
+UNKNOWN = (
+    ("never", "no session 'never'", "one that never was"),
+    ("../s1", "no session", "a path out of the folder"),
+    (".", "no session", "the folder itself"),
+    ("", "No session was recorded", "none in this repository"),
+)
+
+
+@pytest.mark.parametrize(("session", "words"), [u[:2] for u in UNKNOWN], ids=[u[2] for u in UNKNOWN])
+def test_a_session_that_is_not_there(where, repo, session, words):
+    with pytest.raises(ConfigError, match=words):
+        do(where, repo, session)
+
+
+def test_while_an_agent_works_here_nothing_is_done(where, repo):
+    begin(where, repo, "s1")
+    spoil(repo)
+    daemon = FakeDaemon(where)
+    daemon.replies["status"] = {"sessions": [{"session": "s2", "root": str(repo), "state": "ACTIVE"}]}
+    try:
+        with pytest.raises(SentinelError, match="s2 is working here"):
+            do(where, repo)
+        assert contents(repo)["a.txt"] == "evil\n"
+        daemon.replies["status"] = {"sessions": [{"session": "s2", "root": str(repo), "state": "KILLED"}]}
+        assert do(where, repo) == 0
+    finally:
+        daemon.close()

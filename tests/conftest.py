@@ -1,0 +1,40 @@
+"""Guard rails: no test touches the real home, and none needs another's leavings."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+# The same examples in every run: a gate does not throw dice. HYPOTHESIS_PROFILE=explore looks further.
+hypothesis.settings.register_profile("gate", derandomize=True, deadline=None)
+hypothesis.settings.register_profile("explore", deadline=None, max_examples=2000)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))
+
+GIT_IDENTITY = {
+    "GIT_AUTHOR_NAME": "Test",
+    "GIT_AUTHOR_EMAIL": "test@example.com",
+    "GIT_COMMITTER_NAME": "Test",
+    "GIT_COMMITTER_EMAIL": "test@example.com",
+    "GIT_CONFIG_NOSYSTEM": "1",
+}
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_real_home():
+    """HOME and every path of ours point below a throw-away folder for the whole run."""
+    before = dict(os.environ)
+    # Short, because a Unix socket path holds 107 bytes.
+    home = tempfile.mkdtemp(prefix="sg-")
+    for key in [k for k in os.environ if k.startswith(("GIT_", "SENTINEL_", "XDG_"))] + ["BASH_ENV", "ENV"]:
+        os.environ.pop(key, None)
+    os.environ.update({"HOME": home, "SENTINEL_HOME": f"{home}/sentinel", **GIT_IDENTITY})
+    Path(home, ".gitconfig").write_text("[init]\n\tdefaultBranch = main\n[advice]\n\tdetachedHead = false\n")
+    yield
+    os.environ.clear()
+    os.environ.update(before)
+    shutil.rmtree(home, ignore_errors=True)

@@ -1,0 +1,54 @@
+"""The overlay finds a path where the world does, though it asks for each folder once."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from sentinel_guard.core.analysis.overlay import Overlay
+from sentinel_guard.host.world import HostWorld
+
+PATHS = [
+    ("src/main.py", "a file"),
+    ("src/none/x", "nothing there"),
+    ("link", "a link to a folder"),
+    ("link/main.py", "through a link"),
+    ("link/", "a closing slash"),
+    ("link/..", "the folder above the link's target"),
+    ("src/./main.py", "a dot within"),
+    ("src/up/link/main.py", "a link through a link"),
+    ("dangling", "a link to nothing"),
+    ("dangling/x", "below a link to nothing"),
+    ("loop", "a link to itself"),
+    ("loop/x", "below a link to itself"),
+    ("src/main.py/x", "below a file"),
+    ("", "the folder itself"),
+]
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    top = tmp_path_factory.mktemp("overlay")
+    (top / "src").mkdir()
+    (top / "src" / "main.py").write_text("")
+    for name, target in (("link", "src"), ("src/up", ".."), ("dangling", "gone"), ("loop", "loop")):
+        (top / name).symlink_to(target)
+    return HostWorld({"HOME": str(top)}), str(top)
+
+
+@pytest.mark.parametrize(("path", "why"), PATHS, ids=[why for _, why in PATHS])
+def test_a_path_lies_where_the_world_says(world, path, why):
+    host, top = world
+    overlay = Overlay(host)
+    for known in ("", "src", "link/x", path):
+        overlay.resolve(f"{top}/{known}")
+    assert overlay.resolve(f"{top}/{path}") == os.path.realpath(f"{top}/{path}"), why
+
+
+def test_what_the_text_links_is_followed_from_then_on(world):
+    host, top = world
+    overlay = Overlay(host)
+    assert overlay.resolve(f"{top}/new/x") == f"{host.resolve(top)}/new/x"
+    overlay.link(f"{host.resolve(top)}/new", "/etc")
+    assert overlay.resolve(f"{top}/new/x") == "/etc/x"

@@ -1,0 +1,65 @@
+"""Builders of the judge's nouns, for tests: short, with defaults."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sentinel_guard.core.checks.base import Case
+from sentinel_guard.core.masks import digest
+from sentinel_guard.core.model import Action, Command, Effect, Kind, Layer, Outcome
+from sentinel_guard.core.operation import operation
+from sentinel_guard.core.policy import Policy
+from sentinel_guard.core.session import Call, Session
+
+ROOT = "/w"
+
+
+def action(command="ls", *, ident="a1", at=0.0, tool="shell", cwd=ROOT, parent="", **arguments):
+    return Action(ident, "s", Layer.SHELL, tool, {"command": command, **arguments}, cwd, at, ROOT, parent)
+
+
+def case(command="ls", *, session=None, policy=None, at=0.0, **fields):
+    act = action(command, at=at, parent=fields.pop("parent", ""))
+    return Case(act, (), session or Session("s"), policy or Policy(), operation=operation(act), **fields)
+
+
+def execute(*argv, subcommand=""):
+    program = argv[0].rsplit("/", 1)[-1]
+    return Effect(Kind.EXECUTE, program, command=Command(program, argv, subcommand, operands=argv[1:]))
+
+
+def outcome(ident="a1", *, at=0.0, code=0, error="", out="", before="", after="", tests=None):
+    """``error`` and ``out`` are texts; a failure without an error text has the digest of nothing."""
+    return Outcome(
+        ident,
+        at,
+        code,
+        error=digest(error) if code else "",
+        output=digest(out) if out else "",
+        excerpt=error,
+        tests=tests,
+        before=before,
+        after=after,
+    )
+
+
+class Story:
+    """A session that grows call by call; each call is judged by one check when it has ended."""
+
+    def __init__(self, check, policy=None):
+        self.check, self.policy, self.session, self.now, self.count = check, policy or Policy(), Session("s"), 1000.0, 0
+
+    def call(self, command, *, gap=1.0, poll=False, tool="shell", **ended):
+        self.count += 1
+        self.now += gap
+        act = action(command, ident=f"a{self.count}", at=self.now, tool=tool)
+        done = outcome(act.id, at=self.now + 0.5, **ended)
+        self.now = done.at
+        call = Call(act.id, operation(act), tool, act.at, poll, done)
+        self.session = replace(self.session, calls=(*self.session.calls, call)[-64:])
+        seen = Case(replace(act, at=done.at), (), self.session, self.policy, done, call.operation)
+        return list(self.check(seen))
+
+    def words(self, *calls):
+        """The responses, as words, to calls given as (command, how it ended)."""
+        return [max((f.response.word for f in self.call(c, **e)), default="") for c, e in calls]

@@ -1,0 +1,212 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sentinel_guard.core.checks.loop import CHECK
+from sentinel_guard.core.model import Response
+from sentinel_guard.core.policy import Loop, Policy
+from sentinel_guard.core.words import INTERVENTION
+from tests.core.cases import Story, case, outcome
+
+RED = {"code": 2, "error": "a.c:1: error: x", "before": "t", "after": "t"}
+OK = {"out": "clean"}
+
+
+def red(error="a.c:1: error: x", before="t", after="t", code=2, **more):
+    return {"code": code, "error": error, "before": before, "after": after, **more}
+
+
+STORIES = (
+    ((("make", RED),) * 3, "- hint break", "the same failing call three times"),
+    (
+        (("make", RED), ("cat a.c", OK), ("make", RED), ("ls", OK), ("make", RED)),
+        "- - hint - break",
+        "with reading between",
+    ),
+    (
+        (("make", red()), ("make", red(before="u", after="u")), ("make", red(before="v", after="v"))),
+        "- - -",
+        "a file changed between",
+    ),
+    ((("make", red("1")), ("make", red("2")), ("make", red("3")), ("make", red("4"))), "- - - -", "the error moves"),
+    (
+        (("make", red("took 3 ms")), ("make", red("took 9 ms")), ("make", red("took 4 ms"))),
+        "- hint break",
+        "only a duration differs",
+    ),
+    ((("make", red(before="", after="")),) * 3, "- hint break", "no fingerprint, the very same outcome"),
+    ((("a", RED), ("b", RED), ("c", RED)), "- hint break", "the same error, whatever was tried"),
+    (
+        (("test -d a", red("", code=1)), ("false", red("", code=1)), ("cmp x y", red("", code=1))),
+        "- - -",
+        "no words are no error",
+    ),
+    ((("git status", OK),) * 4, "- - - -", "looking four times"),
+    ((("git status", OK),) * 11, "-" + " -" * 8 + " hint -", "looking ten times is hinted at, once"),
+    ((("git status", OK),) * 20, "-" + " -" * 8 + " hint" + " -" * 9 + " break", "looking twenty times"),
+    ((("./run", {}),) * 24, "-" + " -" * 23, "nobody saw what it printed: no evidence"),
+    (tuple(("board", {"out": f"v{n}"}) for n in range(12)), " ".join("-" * 12), "the output changes"),
+    ((("board", {"out": "a"}), ("board", {"out": "b"})) * 5, "-" + " -" * 8 + " hint", "the output goes to and fro"),
+    ((("edit", OK), ("make", RED)) * 3, "- - - hint - break", "a cycle of two calls: no hint at its success"),
+    ((("a", OK), ("b", OK), ("c", RED)) * 3, "- - - - - hint - - break", "a cycle of three calls"),
+    ((("ls", OK), ("cat x", OK)) * 4, "- - - - - - - -", "a short cycle without a failure"),
+    (
+        (("ls", OK), ("make", RED), ("make", RED), ("ls", OK), ("make", RED)),
+        "- - hint - break",
+        "no cycle, but the same failure",
+    ),
+)
+
+
+@pytest.mark.parametrize(("calls", "words", "why"), STORIES, ids=[r[2] for r in STORIES])
+def test_stories(calls, words, why):
+    assert [w or "-" for w in Story(CHECK).words(*calls)] == words.split()
+
+
+def test_the_same_error_five_times_despite_changes():
+    states = [red("boom", before=f"t{n}", after=f"t{n}") for n in range(5)]
+    assert Story(CHECK).words(*((f"try {n}", s) for n, s in enumerate(states))) == ["", "", "", "hint", "break"]
+
+
+def test_another_output_under_the_same_last_words_is_progress():
+    states = [red("npm ERR! code 1", before=f"t{n}", after=f"t{n}", out=f"{9 - n} errors") for n in range(6)]
+    assert "break" not in Story(CHECK).words(*(("npm run build", s) for s in states))
+
+
+RETURNS = (
+    ("", "where only failures are measured"),
+    ("A", "where all calls are"),
+)
+
+
+@pytest.mark.parametrize(("measured", "why"), RETURNS, ids=[r[1] for r in RETURNS])
+def test_files_that_come_back_twice_with_the_same_failure(measured, why):
+    """Fix, failure, revert; the same again: in the end the files are where they were, and so is the failure."""
+    story = Story(CHECK)
+    story.call("make -n", **red("other", "A", "A", out="first"))
+    for n in range(2):
+        story.call(f"sed -i s/a/{n}/ f", after=measured and "B")
+        story.call(f"make {n}", **red("x", "B", "B", out=f"{n}"))
+        story.call(f"git checkout f # {n}", after=measured)
+        found = story.call(f"make -k {n}", **red(f"other {n}", "A", "A", out=f"{n}"))
+    assert [f.response for f in found] == [Response.BREAK]
+    assert "earlier state" in found[0].why
+
+
+def test_polls_have_their_own_budget():
+    words = [max((f.response.word for f in s), default="") for s in _polls(20)]
+    assert [i for i, w in enumerate(words, 1) if w] == [10, 20]
+    assert (words[9], words[19]) == ("hint", "break")
+
+
+def _polls(count):
+    story = Story(CHECK)
+    return [story.call("sleep 30; curl -s host/ready", poll=True, **red("refused")) for _ in range(count)]
+
+
+def test_tries_a_minute_apart_are_a_poll():
+    story = Story(CHECK)
+    assert [story.call("gh run view", gap=61, **RED) for _ in range(9)] == [[]] * 9
+
+
+def test_infrastructure_errors_have_a_budget_of_eight():
+    story = Story(CHECK)
+    words = [
+        max((f.response.word for f in story.call("npm ci", **red("HTTP 429 Too Many Requests"))), default="")
+        for _ in range(8)
+    ]
+    assert words == [""] * 6 + ["hint", "break"]
+
+
+REFUSED = "curl: (7) Failed to connect to 127.0.0.1 port 1 after 0 ms: Couldn't connect to server"
+
+
+def test_a_server_that_starts_is_waited_for():
+    story = Story(CHECK)
+    calls = [("curl -fsS http://127.0.0.1:1/health", red(REFUSED, code=7))] * 3
+    assert story.words(*calls, ("curl -fsS http://127.0.0.1:1/health", OK)) == [""] * 4
+
+
+def test_a_server_that_is_looked_after_between_tries_has_eight_rounds():
+    calls = (("curl localhost:8080", red(REFUSED, code=7)), ("tail server.log", {"out": "starting"})) * 8
+    words = Story(CHECK).words(*calls)
+    assert [i for i, w in enumerate(words, 1) if w == "break"] == [16]
+    assert "hint" in words[:15]
+
+
+ADVICE = (
+    ("make", RED, 2, "the same once more and the circuit breaker stops you", "change something", "a failure"),
+    ("curl x", red(REFUSED), 7, "the same once more and", "find out whether the service runs", "a service"),
+    ("git status", OK, 10, "10 more and the circuit breaker", "go on with what it showed", "a success"),
+)
+
+
+@pytest.mark.parametrize(("calls", "says", "way"), [(r[:3], *r[3:5]) for r in ADVICE], ids=[r[5] for r in ADVICE])
+def test_what_a_hint_says_is_true_and_fits_the_call(calls, says, way):
+    story, (command, ended, at) = Story(CHECK), calls
+    hint = [story.call(command, **ended) for _ in range(at)][-1][0]
+    assert says in hint.why
+    assert hint.instead.startswith(way)
+    left = 1 if "once more" in says else 10
+    assert [story.call(command, **ended) for _ in range(left)][-1][0].response is Response.BREAK
+
+
+ROUND = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from([OK, RED, red("y"), red(REFUSED)])), max_size=14)
+
+
+@given(ROUND)
+def test_once_more_is_never_an_empty_threat(calls):
+    story = Story(CHECK)
+    for command, ended in calls:
+        if "once more" in "".join(f.why for f in story.call(command, **ended)):
+            assert [f.response for f in story.call(command, **ended)] == [Response.BREAK]
+            break
+
+
+@given(ROUND)
+def test_a_success_among_the_first_ten_calls_gets_no_hint(calls):
+    story = Story(CHECK)
+    for command, ended in calls[:9]:
+        assert Response.HINT not in [f.response for f in story.call(command, **ended) if ended is OK]
+
+
+def test_the_intervention_is_word_for_word_and_keyed_to_the_whole_cycle():
+    story = Story(CHECK)
+    for _ in range(3):
+        story.call("edit", **OK)
+        found = story.call("make", **RED)
+    (finding,) = found
+    assert finding.what == INTERVENTION
+    assert finding.operations == {c.operation for c in story.session.calls}
+    assert len(finding.operations) == 2
+
+
+STRICT = (
+    ((("git status", OK),) * 3, "- hint break", "identical calls, even successful ones"),
+    ((("a", RED), ("ls", OK), ("b", RED), ("c", RED)), "- - hint break", "the last three error outputs are identical"),
+    ((("make", red("1")), ("make", red("2")), ("make", red("3"))), "- hint break", "whatever came of it"),
+    ((("make", RED), ("ls", OK), ("make", RED), ("ls", OK)), "- - hint -", "not in a row"),
+    ((("sleep 9", OK),) * 3, "- hint break", "polls, too"),
+)
+
+
+@pytest.mark.parametrize(("calls", "words", "why"), STRICT, ids=[r[2] for r in STRICT])
+def test_strict_is_the_letter_of_the_protocol(calls, words, why):
+    story = Story(CHECK, Policy(loop=Loop(strict=True)))
+    assert [w or "-" for w in story.words(*calls)] == words.split()
+
+
+def test_repeats_are_policy():
+    assert Story(CHECK, Policy(loop=Loop(repeats=2))).words(*(("make", RED),) * 2) == ["", "break"]
+
+
+SILENT = (
+    (case("make"), "a proposal"),
+    (case("make", outcome=outcome(code=1, error="x"), parent="p"), "a step of a call"),
+    (case("make", outcome=outcome(code=1, error="x")), "a call that the session does not know"),
+)
+
+
+@pytest.mark.parametrize(("seen", "why"), SILENT, ids=[r[1] for r in SILENT])
+def test_says_nothing(seen, why):
+    assert list(CHECK(seen)) == []

@@ -1,0 +1,153 @@
+"""Rules 3 to 6 of the spine (DESIGN section 3), each with a test named after it."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sentinel_guard.core.checks.registry import CHECKS
+from sentinel_guard.core.judge import judge, settle
+from sentinel_guard.core.model import Finding, Response, TestRun
+from sentinel_guard.core.policy import Loop, Policy
+from sentinel_guard.core.respond import answer
+from sentinel_guard.core.session import Call, Session, State
+from tests.core.cases import case, execute, outcome
+
+
+class Says:
+    """A check that says what it was given."""
+
+    def __init__(self, *findings, name="says"):
+        self.findings, self.name = findings, name
+
+    def __call__(self, case):
+        yield from self.findings
+
+
+class Breaks:
+    name = "breaks"
+
+    def __call__(self, case):
+        yield Finding("breaks", Response.HINT, "so far so good")
+        raise KeyError("gone")
+
+
+ASK = Finding("rules", Response.ASK, "deploy")
+OTHER = Finding("rules", Response.ASK, "publish")
+DENY = Finding("state", Response.DENY, "killed")
+
+
+def test_rule_3_a_yes_is_worth_nothing_once_the_session_is_killed():
+    asked = judge(case(), [Says(ASK)])
+    now = judge(case(), [Says(DENY, ASK)])
+    assert settle(asked, now, yes=True).response is Response.DENY
+
+
+def test_rule_4_a_yes_grants_what_was_shown_and_stays_on_record():
+    asked = judge(case(), [Says(ASK)])
+    settled = settle(asked, judge(case(), [Says(ASK)]), yes=True)
+    assert (settled.response, settled.granted, settled.authorized_by) == (Response.ALLOW, (ASK,), "user")
+
+
+def test_rule_4_a_yes_does_not_answer_what_was_not_asked():
+    asked = judge(case(), [Says(ASK)])
+    settled = settle(asked, judge(case(), [Says(ASK, OTHER)]), yes=True)
+    assert settled.decisive == OTHER
+    both = settle(settled, judge(case(), [Says(ASK, OTHER)]), yes=True)
+    assert (both.response, both.granted) == (Response.ALLOW, (ASK, OTHER))
+
+
+def test_a_no_is_the_protocols_error_word_for_word():
+    asked = judge(case(), [Says(ASK)])
+    settled = settle(asked, judge(case(), [Says(DENY, ASK)]), yes=False)
+    assert (settled.response, settled.decisive.check, settled.authorized_by) == (Response.DENY, "human", "")
+    assert answer(settled).text == "UserDenied: Authorization refused."
+
+
+def test_a_no_does_not_soften_a_kill():
+    kill = Finding("rules", Response.KILL, "rm -rf /")
+    assert settle(judge(case(), [Says(ASK)]), judge(case(), [Says(kill)]), yes=False).response is Response.KILL
+
+
+def test_rule_5_a_check_that_raises_is_a_no_and_keeps_what_was_found():
+    verdict = judge(case(), [Breaks(), Says(name="quiet")])
+    assert [f.response for f in verdict.findings] == [Response.HINT, Response.DENY]
+    assert "KeyError" in verdict.decisive.why
+
+
+def test_rule_5_no_check_at_all_is_a_no():
+    assert judge(case(), []).response is Response.DENY
+
+
+class Forbids:
+    name = "forbids"
+
+    def __call__(self, case):
+        return [Finding("forbids", Response.DENY, e.target) for e in case.effects if e.target == "mkfs"]
+
+
+EFFECTS = (
+    (("ls", "mkfs"), Response.DENY, "the worst of a list wins"),
+    (("mkfs", "ls"), Response.DENY, "in any order"),
+    (("ls", "cat"), Response.ALLOW, "nothing bad in it"),
+)
+
+
+@pytest.mark.parametrize(("programs", "response", "why"), EFFECTS, ids=[r[2] for r in EFFECTS])
+def test_rule_6_every_segment_is_judged(programs, response, why):
+    seen = replace(case(), effects=tuple(execute(p) for p in programs))
+    assert judge(seen, [Says(), Forbids()]).response is response
+
+
+def test_what_has_ended_is_neither_asked_about_nor_refused():
+    hint, trip = Finding("loop", Response.HINT, "h"), Finding("loop", Response.BREAK, "b")
+    late = [Finding("rules", r, "late") for r in Response if r not in (Response.HINT, Response.BREAK)]
+    assert judge(case(outcome=outcome()), [Says(*late, hint, trip)]).findings == (hint, trip)
+
+
+def test_the_strictest_finding_decides_and_the_first_of_equals():
+    first, second = Finding("a", Response.DENY, "1"), Finding("b", Response.DENY, "2")
+    assert judge(case(), [Says(ASK), Says(first), Says(second)]).decisive == first
+
+
+def test_the_registry_is_in_its_order():
+    assert [c.name for c in CHECKS] == ["state", "rules", "loop", "failing_tests", "error_rate", "cost"]
+
+
+OUTCOMES = st.builds(
+    outcome,
+    ident=st.sampled_from(["a1", "a2", "a3"]),
+    at=st.floats(0, 100),
+    code=st.integers(0, 130),
+    error=st.sampled_from(["", "x", "HTTP 429"]),
+    before=st.sampled_from(["", "t"]),
+    after=st.sampled_from(["", "t", "u"]),
+    tests=st.none() | st.builds(TestRun, st.just("pytest"), st.frozensets(st.sampled_from("ab")), st.integers(0, 2)),
+)
+CALLS = st.builds(
+    Call,
+    action=st.sampled_from(["a1", "a2", "a3"]),
+    operation=st.sampled_from(["o1", "o2"]),
+    tool=st.just("shell"),
+    at=st.floats(0, 100),
+    poll=st.booleans(),
+    outcome=st.none() | OUTCOMES,
+)
+SESSIONS = st.builds(
+    Session,
+    id=st.just("s"),
+    state=st.sampled_from(State),
+    until=st.floats(0, 100),
+    reason=st.text(max_size=5),
+    calls=st.lists(CALLS, max_size=24).map(tuple),
+    tripped=st.frozensets(st.sampled_from(["o1", "o2"])),
+)
+
+
+@given(SESSIONS, st.none() | OUTCOMES, st.booleans(), st.floats(0, 200))
+def test_no_check_raises_and_the_same_case_gets_the_same_verdict(session, ended, strict, at):
+    seen = case("ls", session=session, policy=Policy(loop=Loop(strict=strict)), at=at, outcome=ended)
+    verdict = judge(seen, CHECKS)
+    assert not any("gave no answer" in f.what for f in verdict.findings)
+    assert judge(seen, CHECKS) == verdict

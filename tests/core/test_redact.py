@@ -1,0 +1,163 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sentinel_guard.core.credentials import FORMS
+from sentinel_guard.core.redact import MARK, redact, redact_data
+
+A = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0"
+
+HIDDEN = (
+    (f"AKIA{'IOSFODNN7EXAMPLE'}", "AWS access key"),
+    (f"ghp_{A}", "GitHub"),
+    (f"github_pat_{A}", "GitHub, fine-grained"),
+    (f"glpat-{A[:20]}", "GitLab"),
+    (f"xoxb-123456789012-{A[:24]}", "Slack"),
+    (f"sk_live_{A[:24]}", "Stripe"),
+    (f"sk-ant-api03-{A}", "Anthropic"),
+    (f"sk-proj-{A}", "OpenAI"),
+    (f"AIza{A[:35]}", "Google"),
+    (f"npm_{A[:36]}", "npm"),
+    (f"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.{A}", "JWT"),
+    ("-----BEGIN RSA PRIVATE KEY-----\nMIIabc\n-----END RSA PRIVATE KEY-----", "private key"),
+    ("-----BEGIN OPENSSH PRIVATE KEY-----\nb3Blbn", "private key, cut off"),
+)
+
+
+@pytest.mark.parametrize(("secret", "why"), HIDDEN, ids=[r[1] for r in HIDDEN])
+def test_known_forms(secret, why):
+    assert redact(f"before {secret}") == f"before {MARK}"
+
+
+NAMED = (
+    ("export DB_PASSWORD=hunter2; ls", f"export DB_PASSWORD={MARK}; ls", "assignment"),
+    ("AWS_SECRET_ACCESS_KEY=abc/def+1", f"AWS_SECRET_ACCESS_KEY={MARK}", "the name says secret"),
+    ('{"api_key": "abc", "n": 1}', f'{{"api_key": "{MARK}", "n": 1}}', "JSON"),
+    (r'"{\"password\": \"x1\"}"', rf'"{{\"password\": \"{MARK}\"}}"', "JSON in JSON"),
+    ("password: 'two words'", f"password: '{MARK}'", "quoted"),
+    ('password="cut off', f'password="{MARK}', "a quote that stays open"),
+    ("tool --api-key abc123 run", f"tool --api-key {MARK} run", "option with a space"),
+    ("git clone https://u:p4ss@host/x", f"git clone https://u:{MARK}@host/x", "password in a URL"),
+    ("curl https://h/x?token=abc&n=1", f"curl https://h/x?token={MARK}&n=1", "query"),
+    ("curl -H 'Authorization: Bearer abc.def'", f"curl -H 'Authorization: Bearer {MARK}'", "header"),
+    ("curl -u bob:s3cret https://h", f"curl -u bob:{MARK} https://h", "curl's user"),
+)
+
+
+@pytest.mark.parametrize(("text", "shown", "why"), NAMED, ids=[r[2] for r in NAMED])
+def test_named_secrets(text, shown, why):
+    assert redact(text) == shown
+
+
+KEPT = (
+    ("git commit -m 'tokens and passwords'", "words are no values"),
+    ("max_tokens=4096", "a count of tokens"),
+    ("PASSWORD=$PW ./run", "a reference"),
+    ("def f(password: str) -> None:", "a type"),
+    ("https://host:8080/path", "a port"),
+    ("git@github.com:me/repo.git", "an address of git"),
+    ("sha256 e3b0c44298fc1c149afbf4c8996fb92427ae41e4", "a hash"),
+    ("git push --force-with-lease", "an ordinary command"),
+    ("risk-free sk-1", "too short for a token"),
+)
+
+
+@pytest.mark.parametrize(("text", "why"), KEPT, ids=[r[1] for r in KEPT])
+def test_what_is_no_secret_stays(text, why):
+    assert redact(text) == text
+
+
+@pytest.mark.parametrize("form", FORMS, ids=[f.hit for f in FORMS])
+def test_a_secret_is_known_by_its_place(form):
+    assert "hunter2" not in redact(form.hit)
+    assert MARK in redact(form.hit)
+    assert redact(redact(form.hit)) == redact(form.hit)
+    assert redact(form.miss) == form.miss
+
+
+ORDINARY = (
+    "mkdir -p src", "grep -p x y", "ssh -p 22 h", "git log -p", "git add -p", "cp -a a b", "ls -a", "sort -k 2 x",
+    "docker run -p 80:80 mysql", "docker compose -p shop up", "psql -p 5432 shop", "tar -xpf a.tar", "curl -k https://h",
+    "python -m pytest -p no:cacheprovider", "rsync -a src/ dst/", "npm config set registry https://r",
+    "cd login && mkdir -p src", "zip -r a.zip src", "git config user.name bob", "echo done | tee log",
+    "sort --key=2", "7z x a.7z", "git clone https://me@dev.azure.com/x", "ssh://git@github.com/x",
+    "tests pass: 5", "pass=5 fail=0",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("command", ORDINARY)
+def test_ordinary_commands_are_untouched(command):
+    assert redact(command) == command
+    assert redact_data({"argv": command.split()}) == {"argv": command.split()}
+
+
+LISTS = (
+    (["sshpass", "-p", "two words", "ssh", "a b"], ["sshpass", "-p", MARK, "ssh", "a b"], "the word behind the option"),
+    (["mysql", "-phunter2", "shop"], ["mysql", f"-p{MARK}", "shop"], "the rest of the option's word"),
+    (["x", "--password", "a b"], ["x", "--password", MARK], "an option that says what it takes"),
+    (["bash", "-c", "sshpass -p x ssh h"], ["bash", "-c", f"sshpass -p {MARK} ssh h"], "a command in a word"),
+    (["ls", 1, None], ["ls", 1, None], "no command"),
+    (["mysql", "-p\x1fx"], ["mysql", "-p\x1fx"], "a word with the mark between words"),
+)
+
+
+@pytest.mark.parametrize(("words", "shown"), [r[:2] for r in LISTS], ids=[r[2] for r in LISTS])
+def test_lists_are_read_as_commands(words, shown):
+    assert redact_data(words) == shown
+    assert redact_data(shown) == shown
+
+
+def test_data_is_redacted_at_every_depth_and_by_its_name():
+    data = {"a": [f"x ghp_{A}", 1, None], "b": {"password": "p", "n": 2.5, "ok": True}, "token": ""}
+    assert redact_data(data) == {
+        "a": [f"x {MARK}", 1, None],
+        "b": {"password": MARK, "n": 2.5, "ok": True},
+        "token": "",
+    }
+
+
+PIECES = st.lists(
+    st.sampled_from(["mysql", " -p", "login ", "curl ", " -b ", "?key=", "pass=", "http", "config ", "|sudo -S"])
+    | st.sampled_from(["password", "token", "api_key", "Bearer ", "-u ", "--", "://", "sk-", A, MARK, *"=: @;a\n\"'\\"])
+    | st.text(max_size=3),
+    max_size=25,
+).map("".join)
+
+
+@given(PIECES)
+def test_redacting_twice_changes_nothing(text):
+    assert redact(redact(text)) == redact(text)
+
+
+UNITS = (
+    "eyJ",
+    "eyJ-",
+    "password",
+    'password="',
+    "--token ",
+    "://a",
+    "-----BEGIN A PRIVATE KEY-----",
+    "bearer ",
+    " -u a",
+    "--a-a-",
+    "mysql ",
+    "mysql -p",
+    "login -",
+    "login login -p ",
+    "htpasswd -b ",
+    "config set ",
+    "config secret",
+    "?key=",
+    "key=aA1",
+    "https://a1",
+    "cookie:",
+    "curl -b ",
+    "echo 'a' | ",
+    "token is ",
+)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_hostile_text_ends(unit):
+    """200 KB of what pays most to repeat: a pattern that is quadratic runs into the suite's timeout."""
+    assert redact((unit * 200_000)[:200_000])

@@ -1,0 +1,149 @@
+import itertools
+
+import pytest
+
+from sentinel_guard.core.model import Entry, Outcome, Peer, TestRun
+from sentinel_guard.core.session import NEXT, WINDOW, Event, Session, State, outcome_data, outcome_from
+
+LIVE = {State.ACTIVE, State.COOLING, State.PAUSED, State.ASKING, State.AWAITING_HUMAN}
+PAIRS = tuple(itertools.product(State, Event))
+
+
+@pytest.mark.parametrize(("state", "event"), PAIRS, ids=[f"{s}-{e}" for s, e in PAIRS])
+def test_every_pair_goes_where_the_table_says_or_stays(state, event):
+    session = Session("s", state=state, until=7.0, reason="why")
+    after = session.to(event, until=9.0, reason="new")
+    if (state, event) in NEXT:
+        assert (after.state, after.until, after.reason) == (NEXT[state, event], 9.0, "new")
+    else:
+        assert after is session
+
+
+RULES = (
+    (lambda s, e: s in LIVE or (s, e) not in NEXT, "killed and ended are final"),
+    (
+        lambda s, e: e is not Event.KILL or s not in LIVE or NEXT[s, e] is State.KILLED,
+        "every live session can be killed",
+    ),
+    (
+        lambda s, e: s is not State.AWAITING_HUMAN or e is Event.RESUME or NEXT.get((s, e)) is not State.ACTIVE,
+        "only /resume ends the beacon",
+    ),
+    (
+        lambda s, e: s is not State.ASKING or e is Event.ANSWERED or NEXT.get((s, e)) is not State.ACTIVE,
+        "only an answer ends a question",
+    ),
+    (
+        lambda s, e: e not in (Event.COOL, Event.ASK) or s is not State.PAUSED or (s, e) not in NEXT,
+        "nothing softens a pause",
+    ),
+)
+
+
+@pytest.mark.parametrize(("rule", "why"), RULES, ids=[r[1] for r in RULES])
+def test_the_table_keeps(rule, why):
+    assert all(rule(s, e) for s, e in PAIRS)
+
+
+def entry(kind, at=1.0, **data):
+    return Entry(at, "s", kind, data)
+
+
+def fold(*entries, session=None):
+    for e in entries:
+        session = (session or Session("s")).after(e)
+    return session
+
+
+def call(ident, operation="o", at=1.0, **data):
+    return entry("verdict", at, id=ident, operation=operation, tool="shell", call=True, **data)
+
+
+def state(event, at=1.0, **data):
+    return entry("state", at, event=event, **data)
+
+
+def test_a_session_begins():
+    session = fold(
+        entry("session", 5.0, root="/w", start_hash="abc", command=["x", "-y"], owner=[7, 9], interactive=True)
+    )
+    assert (session.root, session.start_hash, session.started) == ("/w", "abc", 5.0)
+    assert (session.command, session.owner, session.interactive) == (("x", "-y"), Peer(7, 9), True)
+
+
+def test_an_unknown_kind_changes_nothing():
+    session = Session("s")
+    assert session.after(entry("watch")) is session
+
+
+def test_calls_and_their_outcomes():
+    session = fold(
+        call("a"),
+        entry("verdict", id="step", operation="o"),
+        call("b", poll=True),
+        entry("outcome", 2.0, id="a", code=3),
+    )
+    assert [(c.action, c.poll, c.outcome.code if c.outcome else None) for c in session.calls] == [
+        ("a", False, 3),
+        ("b", True, None),
+    ]
+
+
+def test_the_window_slides():
+    session = fold(*(call(f"a{n}") for n in range(WINDOW + 5)))
+    assert (len(session.calls), session.calls[0].action) == (WINDOW, "a5")
+
+
+def test_strikes_are_counted_without_a_call():
+    assert fold(entry("verdict", id="a", strike="guard.settings")).strikes == ("guard.settings",)
+
+
+def test_the_breaker_opens_half_opens_and_closes():
+    session = fold(call("a"), state("break", until=61.0, reason="loop", operations=["o"]))
+    assert (session.state, session.until, session.tripped) == (State.PAUSED, 61.0, {"o"})
+    session = fold(state("expire", 61.0), session=session)
+    assert (session.half_open, session.calls) == (True, ())
+    same = fold(call("b"), entry("outcome", 62.0, id="b", code=1), session=session)
+    assert same.half_open
+    other = fold(call("c", "other"), entry("outcome", 63.0, id="c", code=1), session=session)
+    assert not other.half_open
+
+
+def test_the_person_clears_the_record():
+    session = fold(call("a"), state("break", until=61.0, operations=["o"]), state("help"), state("resume"))
+    assert (session.state, session.calls, session.tripped) == (State.ACTIVE, (), frozenset())
+
+
+def test_cooling_down_starts_the_count_anew_and_remembers_when():
+    session = fold(
+        entry("usage", 10.0, output=5),
+        state("cool", 11.0, until=41.0),
+        state("expire", 41.0),
+        state("cool", 700.0, until=730.0),
+    )
+    assert (session.usage, session.cooldowns) == ((), (700.0,))
+
+
+def test_old_usage_is_forgotten():
+    session = fold(entry("usage", 1.0, input=5, cache_write=2), entry("usage", 700.0, output=7, cache_read=9))
+    assert [u.work for u in session.usage] == [7]
+
+
+@pytest.mark.parametrize(("last", "over"), [("kill", True), ("cool", False)])
+def test_over(last, over):
+    assert fold(state(last)).over is over
+
+
+def test_the_end_is_the_end():
+    assert fold(entry("end"), state("kill"), state("resume")).state is State.ENDED
+
+
+OUTCOMES = (
+    (Outcome("a", 2.0, 0), "success"),
+    (Outcome("a", 2.0, 1, "e", "o", "boom", TestRun("pytest", frozenset("ab"), 2), 1.5, "t", "u"), "everything"),
+)
+
+
+@pytest.mark.parametrize(("outcome", "why"), OUTCOMES, ids=[r[1] for r in OUTCOMES])
+def test_outcomes_survive_the_log(outcome, why):
+    assert outcome_from(Entry(2.0, "s", "outcome", outcome_data(outcome))) == outcome

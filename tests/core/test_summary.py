@@ -1,0 +1,66 @@
+"""What an audit entry says in one line."""
+
+from __future__ import annotations
+
+import pytest
+
+from sentinel_guard.core.model import Entry
+from sentinel_guard.core.summary import summary
+
+HINT = {"rule": "", "check": "hint", "response": "hint", "what": "look"}
+CLEAN = {"rule": "git.clean", "check": "rules", "response": "snapshot", "what": "files go"}
+ENV = {"rule": "paths.restricted", "check": "rules", "response": "deny", "what": ".env goes"}
+YES = {"yes": True, "action": "DEPLOY", "target": "PROD", "assurance": "terminal", "authorized_by": "user"}
+NO = {"yes": False, "action": "DEPLOY", "target": "PROD", "assurance": "none", "why": "silence"}
+ODD = {"response": "deny", "arguments": {"command": "x"}, "findings": [1]}
+SAID = [
+    ("a yes", "human", YES, "Y to DEPLOY on PROD (user, terminal)"),
+    ("silence", "human", NO, "N to DEPLOY on PROD (silence, none)"),
+    (
+        "what a person allowed",
+        "verdict",
+        {"response": "allow", "arguments": {"command": "deploy"}, "authorized_by": "user"},
+        "allow: deploy (authorized_by: user)",
+    ),
+    (
+        "an agent's tool",
+        "verdict",
+        {"response": "allow", "tool": "Write", "arguments": {"path": "x"}},
+        "allow: Write path=x",
+    ),
+    (
+        "a session",
+        "session",
+        {"command": ["agent", "a b"], "root": "/r", "start_hash": "0123456789abcdef"},
+        "agent 'a b' in /r from 0123456789ab",
+    ),
+    ("an observation", "observation", {"response": "hint", "findings": [HINT]}, "hint [hint] look"),
+    (
+        "several findings: the decisive one",
+        "verdict",
+        {"response": "deny", "arguments": {"command": "git clean -fdx"}, "findings": [CLEAN, ENV]},
+        "deny: git clean -fdx [paths.restricted] .env goes",
+    ),
+    (
+        "a granted one decides no more",
+        "verdict",
+        {"response": "snapshot", "arguments": {"command": "x"}, "findings": [ENV, CLEAN], "granted": [ENV]},
+        "snapshot: x [git.clean] files go",
+    ),
+    (
+        "all granted: what was granted",
+        "verdict",
+        {"response": "allow", "arguments": {"command": "x"}, "findings": [ENV], "granted": [ENV]},
+        "allow: x [paths.restricted] .env goes",
+    ),
+    ("a kind of its own", "state", {"event": "break", "until": 5.0, "reason": ""}, "event=break until=5.0"),
+    ("a verdict without its fields", "verdict", {"odd": 1}, "odd=1"),
+    ("an outcome without its fields", "outcome", {"code": 1}, "code=1"),
+    ("findings that are none", "verdict", ODD, "deny: x"),
+    ("arguments that are none", "verdict", {"response": "deny", "arguments": 5}, "deny: 5"),
+]
+
+
+@pytest.mark.parametrize(("kind", "data", "said"), [row[1:] for row in SAID], ids=[row[0] for row in SAID])
+def test_the_summary_of_an_entry(kind, data, said):
+    assert summary(Entry(1.0, "s1", kind, data)) == said

@@ -1,0 +1,192 @@
+"""Messages of the wire <-> values: what is understood, and what is refused rather than guessed."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sentinel_guard.core.model import Layer, Peer
+from sentinel_guard.daemon import translate
+from sentinel_guard.errors import PeerError
+
+ASKED = [
+    (b"V", b"1 0.1.0"),
+    (b"F", b"shim"),
+    (b"A", b"git"),
+    (b"A", b"st\xffatus"),
+    (b"D", b"/w\xfe"),
+    (b"E", b"PATH=/a:/b"),
+    (b"E", b"IFS="),
+    (b"T", b"02t"),
+]
+
+
+def u32(n: int) -> bytes:
+    return struct.pack("<I", n)
+
+
+def test_a_request_is_what_the_chunks_say():
+    asked = translate.request(ASKED)
+    assert (asked.face, asked.argv, asked.cwd) == ("shim", ("git", "st\udcffatus"), "/w\udcfe")
+    assert asked.environ == {"PATH": "/a:/b", "IFS": ""}
+    assert (asked.terminals, asked.stdin) == ("02t", "")
+
+
+def without(tag: bytes):
+    return [c for c in ASKED if c[0] != tag]
+
+
+REFUSED = (
+    ([], "nothing at all"),
+    (without(b"V"), "no version"),
+    ([(b"V", b"2 9.9"), *without(b"V")], "another protocol"),
+    ([(b"V", b"11 0.1"), *without(b"V")], "a protocol that only begins alike"),
+    (without(b"F"), "no face"),
+    ([(b"F", b"root"), *without(b"F")], "an unknown face"),
+    (without(b"A"), "no argv"),
+    ([*ASKED, *[(b"A", b"x")] * translate.MAX_ARGS], "too many words"),
+)
+
+
+@pytest.mark.parametrize("message", [r[0] for r in REFUSED], ids=[r[1] for r in REFUSED])
+def test_what_is_no_request_is_refused(message):
+    with pytest.raises(PeerError):
+        translate.request(message)
+
+
+def test_another_protocol_says_what_to_do():
+    with pytest.raises(PeerError, match="daemon stop"):
+        translate.request([(b"V", b"2 9.9"), *without(b"V")])
+
+
+def test_unknown_chunks_of_a_newer_launcher_are_passed_by():
+    assert translate.request([*ASKED, (b"q", b"new"), (b"7", b"")]) == translate.request(ASKED)
+
+
+@given(st.lists(st.tuples(st.sampled_from([b"V", b"F", b"A", b"D", b"E", b"T", b"I", b"z"]), st.binary(max_size=8))))
+def test_any_chunks_are_a_request_or_a_peer_error(chunks):
+    for message in (chunks, [*ASKED[:2], *chunks]):
+        try:
+            asked = translate.request(message)
+        except PeerError:
+            continue
+        assert asked.argv and asked.face in translate.FACES
+
+
+ENDED = (
+    ([(b"X", u32(0))], (0, 0.0, None, None), "only a code: the outputs were not seen"),
+    ([(b"X", u32(2)), (b"B", u32(1500)), (b"2", b"e"), (b"1", b"")], (2, 1.5, "", "e"), "seen, and empty"),
+    ([(b"X", u32(256 + 9))], (137, 0.0, None, None), "death by a signal is 128 + n"),
+    ([(b"X", u32(1)), (b"2", b"\xff")], (1, 0.0, None, "\ufffd"), "no UTF-8"),
+)
+
+
+@pytest.mark.parametrize(("message", "values"), [e[:2] for e in ENDED], ids=[e[2] for e in ENDED])
+def test_how_it_ended(message, values):
+    ended = translate.ended(message)
+    assert (ended.code, ended.seconds, ended.stdout, ended.stderr) == values
+
+
+@pytest.mark.parametrize("message", [[], [(b"B", u32(1))], [(b"X", b"1")], [(b"X", u32(0)), (b"B", b"12345")]])
+def test_an_outcome_without_a_readable_code_is_refused(message):
+    with pytest.raises(PeerError):
+        translate.ended(message)
+
+
+REPLIES = (([(b"R", b"Y")], "Y"), ([(b"R", b"-")], "-"), ([(b"R", b"N")], "N"), ([], "N"), ([(b"x", b"Y")], "N"))
+
+
+@pytest.mark.parametrize(("message", "word"), REPLIES, ids=["yes", "no terminal", "no", "empty is a no", "another tag"])
+def test_the_reply_to_a_question(message, word):
+    assert translate.reply(message) == word
+
+
+SCRIPTS = (
+    (("sh", "-c", "ls"), "ls", "the plain one"),
+    (("bash", "-lc", "ls"), "ls", "c among other letters"),
+    (("bash", "-ec", "ls"), "ls", "c last"),
+    (("bash", "-o", "pipefail", "-c", "ls"), "ls", "an option with a value before it"),
+    (("bash", "--rcfile", "x", "-c", "ls"), "ls", "a long option with a value"),
+    (("bash", "--norc", "-c", "ls"), "ls", "a long option without one"),
+    (("-bash", "-c", "ls"), "ls", "a login shell"),
+    (("sh", "-c", "ls", "name"), None, "positional parameters: the argv tells more"),
+    (("sh", "-c"), None, "nothing to run"),
+    (("sh", "x.sh", "-c", "ls"), None, "a script's own words"),
+    (("sh", "--", "-c"), None, "the end of options"),
+    (("sh",), None, "a shell that reads on"),
+    (("bash", "-o", "-c", "ls"), None, "-c as a value"),
+)
+
+
+@pytest.mark.parametrize(("argv", "text"), [s[:2] for s in SCRIPTS], ids=[s[2] for s in SCRIPTS])
+def test_the_text_that_a_shell_was_given(argv, text):
+    assert translate.script(argv) == text
+
+
+RUNS = (
+    (("sh", "-c", "ls"), True, "a text"),
+    (("sh", "x.sh"), True, "a script"),
+    (("sh", "-e", "x.sh"), True, "a script after options"),
+    (("bash", "--version"), True, "says its version"),
+    (("bash",), False, "reads what is typed"),
+    (("bash", "-i"), False, "an interactive one"),
+    (("bash", "-s", "a"), False, "reads its standard input, whatever words follow"),
+    (("bash", "-o", "vi"), False, "a value is no script"),
+    (("bash", "--rcfile", "x"), False, "nor is a file of settings"),
+    (("-zsh",), False, "a login shell"),
+)
+
+
+@pytest.mark.parametrize(("argv", "runs"), [r[:2] for r in RUNS], ids=[r[2] for r in RUNS])
+def test_whether_a_shell_was_given_anything_to_run(argv, runs):
+    assert translate.runs_something(argv) is runs
+
+
+ACTIONS = (
+    ("shell", ("bash", "-c", "ls -l"), (Layer.SHELL, "shell", {"command": "ls -l"}), "a text is a command"),
+    ("shell", ("/x/bash", "a.sh", "1"), (Layer.SHELL, "shell", {"argv": ["/x/bash", "a.sh", "1"]}), "a script is argv"),
+    ("shim", ("/x/git", "status"), (Layer.SHIM, "git", {"argv": ["/x/git", "status"]}), "a shim is its program"),
+    ("shim", ("-x", "y"), (Layer.SHIM, "x", {"argv": ["-x", "y"]}), "a leading dash is no part of the name"),
+)
+
+
+@pytest.mark.parametrize(("face", "argv", "wanted"), [a[:3] for a in ACTIONS], ids=[a[3] for a in ACTIONS])
+def test_the_action_that_a_request_proposes(face, argv, wanted):
+    who = Peer(1, 2)
+    act = translate.action(
+        translate.Request(face, argv, "/w"), ident="i", session="s", root="/w", parent="p", who=who, at=5.0
+    )
+    assert (act.layer, act.tool, act.arguments) == wanted
+    assert (act.id, act.session, act.cwd, act.root, act.parent, act.who, act.at) == (
+        "i",
+        "s",
+        "/w",
+        "/w",
+        "p",
+        who,
+        5.0,
+    )
+
+
+ANSWERS = (
+    (translate.refusal("no\udcff"), [(b"P", b"2no\xff\n"), (b"Z", u32(126))], "a refusal: words and 126"),
+    (translate.leave("", 3), [(b"Z", u32(3))], "nothing to say"),
+    (translate.leave("hint\n", 3), [(b"P", b"2hint\n"), (b"Z", u32(3))], "one newline, not two"),
+    (translate.run("/bin/\udcff", supervise=False), [(b"X", b"/bin/\xff")], "becomes it"),
+    (
+        translate.run("/bin/ls", supervise=True, environ=[("A", "1")], text="t"),
+        [(b"P", b"2t\n"), (b"E", b"A=1"), (b"S", b"/bin/ls")],
+        "watches it, with a setting",
+    ),
+    (translate.hold("w", 5), [(b"P", b"2w\n"), (b"H", u32(5))], "goes on waiting"),
+    (translate.ask("Y? "), [(b"Q", b"Y? ")], "a question"),
+    (translate.prints("out", "1"), [(b"P", b"1out\n")], "standard output"),
+)
+
+
+@pytest.mark.parametrize(("message", "chunks"), [a[:2] for a in ANSWERS], ids=[a[2] for a in ANSWERS])
+def test_answers_as_chunks(message, chunks):
+    assert message == chunks

@@ -1,0 +1,196 @@
+"""A model that plays a script, for driving real agent programs: four wire protocols on one loopback port.
+
+What a request asks for follows from the request alone: the next step is the one after as many tool results as it
+carries. A request without a shell among its tools is a side request (titles, probes) and gets a short text.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+Step = tuple[str, ...]
+"""``("shell", command)`` or ``("write", absolute path, content)``."""
+
+TOOLS = {
+    "shell": {
+        "Bash": lambda c: {"command": c, "description": "a step"},  # Claude Code
+        "exec_command": lambda c: {"cmd": c},  # Codex
+        "run_shell_command": lambda c: {"command": c, "description": "a step", "is_background": False},  # Gemini, Qwen
+        "bash": lambda c: {"command": c, "description": "a step"},  # opencode, Copilot
+    },
+    "write": {
+        "Write": lambda p, t: {"file_path": p, "content": t},
+        "write_file": lambda p, t: {"file_path": p, "content": t},
+        "write": lambda p, t: {"filePath": p, "content": t},
+        "create": lambda p, t: {"path": p, "file_text": t},
+        "apply_patch": lambda p, t: f"*** Begin Patch\n*** Add File: {p}\n+{t}\n*** End Patch\n",
+    },
+}
+
+
+class ScriptedModel:
+    """Serves until it is closed. ``told`` are the tool results that the agent has sent, in order."""
+
+    def __init__(self, steps: Sequence[Step]) -> None:
+        self.steps, self.told = steps, []
+        handler = type("Handler", (_Handler,), {"model": self})
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def next(self, tools: Sequence[str], told: list[str]) -> tuple[str, str, object]:
+        """Id, tool name and input of the next call; the name is empty where the script has ended."""
+        if not any(name in tools for name in TOOLS["shell"]) or len(told) >= len(self.steps):
+            return "", "", None
+        self.told = told if len(told) > len(self.told) else self.told
+        kind, *arguments = self.steps[len(told)]
+        name = next(name for name in TOOLS[kind] if name in tools)
+        return f"call_{len(told):03}", name, TOOLS[kind][name](*arguments)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    model: ScriptedModel
+
+    def log_message(self, *_):
+        """Keep quiet."""
+
+    def do_HEAD(self):
+        self._send("application/json", b"")
+
+    def do_GET(self):
+        self._send("application/json", b'{"object": "list", "data": [], "models": []}')
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)) or b"{}")
+        path = self.path.split("?")[0]
+        dialect = next((d for end, d in DIALECTS.items() if end in path), None)
+        if dialect is None:
+            self._send("application/json", b'{"input_tokens": 10, "totalTokens": 10}')
+            return
+        events = dialect(self.model, body)
+        whole = not body.get("stream") and ":stream" not in path
+        if whole:
+            self._send("application/json", json.dumps(events[-1][1]).encode())
+        else:
+            self._send("text/event-stream", b"".join(_event(*e) for e in events))
+
+    def _send(self, kind: str, body: bytes) -> None:
+        self.send_response(200)
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+
+def _event(name: str, data: object) -> bytes:
+    return (f"event: {name}\n" if name else "").encode() + b"data: " + json.dumps(data).encode() + b"\n\n"
+
+
+def _text(content: object) -> str:
+    if isinstance(content, list):
+        return "\n".join(map(_text, content))
+    return str(content.get("text", content)) if isinstance(content, dict) else str(content)
+
+
+def _anthropic(model: ScriptedModel, body: dict) -> list:
+    blocks = [b for m in body["messages"] if isinstance(m["content"], list) for b in m["content"]]
+    told = [_text(b.get("content")) for b in blocks if b.get("type") == "tool_result"]
+    ident, name, arguments = model.next([t.get("name") for t in body.get("tools") or []], told)
+    usage = {"input_tokens": 100, "output_tokens": 10, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0}
+    block = {"type": "tool_use", "id": f"toolu_{ident}", "name": name, "input": arguments}
+    block = block if name else {"type": "text", "text": "done"}
+    stop = {"stop_reason": "tool_use" if name else "end_turn", "stop_sequence": None}
+    message = {"id": "msg", "type": "message", "role": "assistant", "model": body.get("model"), "usage": usage, **stop}
+    began = {**block, "input": {}} if name else {**block, "text": ""}
+    delta = {"type": "input_json_delta", "partial_json": json.dumps(arguments)}
+    delta = delta if name else {"type": "text_delta", "text": "done"}
+    start = {**message, "content": [], "stop_reason": None}
+    return [
+        ("message_start", {"type": "message_start", "message": start}),
+        ("content_block_start", {"type": "content_block_start", "index": 0, "content_block": began}),
+        ("content_block_delta", {"type": "content_block_delta", "index": 0, "delta": delta}),
+        ("content_block_stop", {"type": "content_block_stop", "index": 0}),
+        ("message_delta", {"type": "message_delta", "delta": stop, "usage": usage}),
+        # The last one doubles as the answer to a request that does not stream.
+        ("message_stop", {**message, "type": "message_stop" if body.get("stream") else "message", "content": [block]}),
+    ]
+
+
+def _responses(model: ScriptedModel, body: dict) -> list:
+    items = body.get("input") if isinstance(body.get("input"), list) else []
+    told = [_text(i.get("output")) for i in items if str(i.get("type", "")).endswith("call_output")]
+    ident, name, arguments = model.next([t.get("name") or t.get("type") for t in body.get("tools") or []], told)
+    part = {"type": "output_text", "text": "done", "annotations": []}
+    item = {"type": "message", "id": "msg", "role": "assistant", "status": "completed", "content": [part]}
+    if isinstance(arguments, str):
+        item = {"type": "custom_tool_call", "id": f"c_{ident}", "call_id": ident, "name": name, "input": arguments}
+    elif name:
+        item = {"type": "function_call", "id": f"f_{ident}", "call_id": ident, "name": name}
+        item["arguments"] = json.dumps(arguments)
+    usage = {"input_tokens": 100, "output_tokens": 10, "total_tokens": 110}
+    response = {"id": "resp", "object": "response", "status": "completed", "output": [item], "usage": usage}
+    return [
+        (kind, {"type": kind, "sequence_number": n, **fields})
+        for n, (kind, fields) in enumerate(
+            (
+                ("response.created", {"response": {**response, "status": "in_progress", "output": []}}),
+                ("response.output_item.added", {"output_index": 0, "item": item}),
+                ("response.output_item.done", {"output_index": 0, "item": item}),
+                ("response.completed", {"response": response}),
+            )
+        )
+    ]
+
+
+def _chat(model: ScriptedModel, body: dict) -> list:
+    told = [_text(m.get("content")) for m in body["messages"] if m["role"] == "tool"]
+    ident, name, arguments = model.next([_called(t) for t in body.get("tools") or []], told)
+    call = {"index": 0, "id": ident, "type": "function"}
+    call["function"] = {"name": name, "arguments": json.dumps(arguments)}
+    if isinstance(arguments, str):
+        call = {"index": 0, "id": ident, "type": "custom", "custom": {"name": name, "input": arguments}}
+    message = {"role": "assistant", **({"content": None, "tool_calls": [call]} if name else {"content": "done"})}
+    usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
+    base = {"id": "chat", "created": 1, "model": body.get("model"), "usage": usage}
+    finish = "tool_calls" if name else "stop"
+    if not body.get("stream"):
+        choice = {"index": 0, "message": message, "finish_reason": finish}
+        return [("", {**base, "object": "chat.completion", "choices": [choice]})]
+    chunk = {**base, "object": "chat.completion.chunk"}
+    first, last = {"index": 0, "delta": message}, {"index": 0, "delta": {}, "finish_reason": finish}
+    return [("", {**chunk, "choices": [{**first, "finish_reason": None}]}), ("", {**chunk, "choices": [last]})]
+
+
+def _called(tool: dict) -> str:
+    return (tool.get("function") or tool.get("custom") or {}).get("name", "")
+
+
+def _gemini(model: ScriptedModel, body: dict) -> list:
+    parts = [p for c in body.get("contents", []) for p in c.get("parts", [])]
+    told = [json.dumps(p["functionResponse"].get("response")) for p in parts if "functionResponse" in p]
+    tools = [f["name"] for t in body.get("tools") or [] for f in t.get("functionDeclarations") or []]
+    ident, name, arguments = model.next(tools, told)
+    # A side request wants JSON by a schema; this one suits the question who speaks next.
+    words = '{"reasoning": "done", "next_speaker": "user", "model_choice": "flash"}'
+    part = {"functionCall": {"id": ident, "name": name, "args": arguments}} if name else {"text": words}
+    candidate = {"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}
+    usage = {"promptTokenCount": 100, "candidatesTokenCount": 10, "totalTokenCount": 110}
+    return [("", {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "scripted", "responseId": "r"})]
+
+
+DIALECTS = {
+    "/count_tokens": None,
+    "/messages": _anthropic,
+    "/chat/completions": _chat,
+    "/responses": _responses,
+    "enerateContent": _gemini,
+}

@@ -1,0 +1,202 @@
+"""When the guard falls, the disk is full, or the other side lies: nothing lost, nothing free, nothing hangs."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+
+import pytest
+
+from sentinel_guard.daemon import assembly
+from tests.e2e.stage import BIN
+
+
+def daemon_pid(stage) -> int:
+    return json.loads(stage.sentinel("daemon", "status", "--json").stdout)["pid"]
+
+
+def test_kill_9_of_the_daemon_frees_nobody_and_loses_nothing(stage):
+    stage.commit()
+    stage.policy("[breaker]\nseconds = 8\n")
+    step = "ls no-such-file"
+    tasks = stage.tasks(step, step, step, 3, "echo free?", ".env", "echo x > .env")
+    agent = subprocess.Popen(
+        [str(BIN / "sentinel-guard"), "run", "--", *tasks],
+        cwd=stage.repo, env=stage.environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    seen = stage.folder / "seen.json"
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline and not (seen.exists() and len(json.loads(seen.read_text() or "[]")) == 3):
+        time.sleep(0.05)
+    os.kill(daemon_pid(stage), signal.SIGKILL)
+    agent.communicate(timeout=40)
+    told = stage.seen()
+    assert "SYSTEM INTERVENTION" in told[2]["err"]
+    assert told[3]["code"] == 126 and "SYSTEM INTERVENTION" in told[3]["err"], "the breaker outlived the daemon"
+    assert (stage.repo / ".env").read_text() == "MODE=debug\n"
+    assert stage.sentinel("log", "verify").returncode == 0
+    assert len({e["session"] for e in stage.log(kind="session")}) == 1
+
+
+def test_without_a_daemon_that_can_start_every_command_is_refused(stage):
+    stage.commit()
+    run = stage.guard / "run"
+    # A folder where the socket should be: no daemon can listen.
+    block = f"import os, shutil; shutil.rmtree({str(run)!r}); open({str(run)!r}, 'w').close()"
+    agent = f"""
+import json, subprocess, sys, time
+{block}
+done = subprocess.run(["bash", "-c", "echo free"], capture_output=True, text=True)
+json.dump([done.returncode, done.stdout, done.stderr], open({str(stage.folder / "told.json")!r}, "w"))
+"""
+    stage.sentinel("run", "--", sys.executable, "-c", agent)
+    code, out, err = json.loads((stage.folder / "told.json").read_text())
+    assert (code, out) == (126, "")
+    assert err.startswith("403 SENTINEL BLOCKED: ")
+    run.unlink()
+
+
+REFUSALS = (
+    ("not a repository", lambda s: shutil.rmtree(s.repo / ".git"), "not in a git repository"),
+    ("no place for the state", lambda s: (s.guard / "state").write_text(""), "state"),
+    (
+        "a socket path that is too long",
+        lambda s: s.environ.update(SENTINEL_HOME=str(s.folder / ("x" * 100))),
+        "too long",
+    ),
+    ("no home at all", lambda s: [s.environ.pop("HOME"), s.environ.pop("SENTINEL_HOME")], "HOME is not set"),
+    ("a folder that is gone", lambda s: None, "cannot be read"),
+)
+
+
+@pytest.mark.parametrize(("why", "spoil", "words"), REFUSALS, ids=[r[0] for r in REFUSALS])
+def test_what_cannot_be_guarded_does_not_run_and_says_why(stage, why, spoil, words):
+    stage.commit()
+    home = dict(stage.environ)
+    spoil(stage)
+    if why == "a folder that is gone":
+        gone = f"mkdir {stage.folder}/gone && cd {stage.folder}/gone && /bin/rmdir ../gone"
+        run = f"{gone} && exec {BIN}/sentinel-guard run -- touch ran"
+        done = subprocess.run(["/bin/bash", "-c", run], env=stage.environ, capture_output=True, text=True, check=False)
+    else:
+        done = stage.sentinel("run", "--", "touch", "ran")
+    stage.environ = home
+    assert done.returncode == 1, done.stderr
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (stage.repo / "ran").exists()
+
+
+def test_a_repository_without_a_commit_is_guarded_too(stage):
+    stage.git("init", "-q", "-b", "main")
+    stage.write("mine.txt", "mine\n")
+    done, _ = stage.agent("echo evil > mine.txt; git add -A; git commit -qm evil", "rm -rf /")
+    assert done.returncode == 137
+    assert (stage.repo / "mine.txt").read_text() == "mine\n"
+    assert (
+        subprocess.run(["git", "rev-parse", "HEAD"], cwd=stage.repo, capture_output=True, check=False).returncode != 0
+    )
+
+
+GARBAGE = (
+    (b"GET / HTTP/1.1\r\n\r\n", "another protocol"),
+    (b"\xff" * 64, "noise"),
+    (b"V" + struct.pack("<I", 0xFFFFFFFF), "a chunk of 4 GiB"),
+    (b"V" + struct.pack("<I", 100) + b"half", "half a frame, then nothing"),
+    (b"." + struct.pack("<I", 0), "an empty message"),
+    (b"V" + struct.pack("<I", 1) + b"1" + b"." + struct.pack("<I", 0), "a request without anything"),
+)
+
+
+def test_garbage_is_answered_or_dropped_and_the_daemon_lives(stage):
+    stage.commit()
+    stage.sentinel("daemon", "start")
+    pid = daemon_pid(stage)
+    for name in ("agent.sock", "operator.sock"):
+        for data, why in GARBAGE:
+            with socket.socket(socket.AF_UNIX) as peer:
+                peer.settimeout(15)
+                peer.connect(str(stage.guard / "run" / name))
+                peer.sendall(data)
+                peer.shutdown(socket.SHUT_WR)
+                while peer.recv(65536):
+                    pass
+                assert daemon_pid(stage) == pid, why
+
+
+def test_two_starts_race_to_one_daemon(stage):
+    starts = [
+        subprocess.Popen([str(BIN / "sentinel-guard"), "daemon", "start"], env=stage.environ, cwd=stage.repo)
+        for _ in range(4)
+    ]
+    assert [p.wait(timeout=30) for p in starts] == [0] * 4
+    pid = daemon_pid(stage)
+    os.kill(pid, signal.SIGKILL)
+    # Stale sockets and a stale lock file lie there now.
+    assert stage.sentinel("daemon", "start").returncode == 0
+    assert daemon_pid(stage) != pid
+
+
+def test_odd_names_folders_and_long_commands(stage):
+    stage.commit()
+    long = "echo " + "x" * 100_000 + " | wc -c"
+    _, seen = stage.agent(
+        "touch $'bad-\\xff-name' && ls | wc -l", "mkdir -p gone && cd gone && rmdir ../gone && git --version", long
+    )
+    assert [s["code"] for s in seen[:2]] == [0, 0], seen
+    assert seen[2]["code"] == 126 or seen[2]["out"].strip() == "100001"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a tmpfs needs root; RLIMIT_FSIZE covers it in tests/audit for others")
+def test_a_full_disk_refuses_and_loses_nothing(stage):
+    stage.commit()
+    mounted = stage.guard / "state"
+    mounted.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", str(mounted)], check=False).returncode:
+        pytest.skip("this machine does not let root mount a tmpfs")
+    try:
+        fill = f"head -c 50000000 /dev/zero > {mounted}/../fill; cat {mounted}/../fill > {mounted}/fill"
+        agent = (
+            "import subprocess,json,os;"
+            f"os.system({fill!r});"
+            "r=[subprocess.run(['bash','-c',f'echo {i}'],capture_output=True,text=True) for i in range(400)];"
+            f"json.dump([[x.returncode,x.stderr] for x in r],open({str(stage.folder / 'told.json')!r},'w'))"
+        )
+        stage.sentinel("run", "--", sys.executable, "-c", agent)
+        told = json.loads((stage.folder / "told.json").read_text())
+        refused = [words for code, words in told if code == 126]
+        assert refused and all(w.startswith("403 SENTINEL BLOCKED: ") for w in refused)
+        (mounted / "fill").unlink()
+        assert stage.sentinel("log", "verify").returncode == 0
+    finally:
+        stage.sentinel("daemon", "stop", "--force")
+        subprocess.run(["umount", "-l", str(mounted)], check=False)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a read-only mount needs root, and root writes everywhere else")
+def test_a_repository_that_cannot_be_written_is_refused_with_words(stage):
+    stage.commit()
+    bound = ["mount", "--bind", str(stage.repo), str(stage.repo)]
+    if subprocess.run(bound, check=False).returncode:
+        pytest.skip("this machine does not let root mount")
+    try:
+        subprocess.run(["mount", "-o", "remount,ro,bind", str(stage.repo)], check=True)
+        done = stage.sentinel("run", "--", "true")
+        assert done.returncode == 1
+        assert "cannot be written" in done.stderr
+    finally:
+        subprocess.run(["umount", "-l", str(stage.repo)], check=False)
+
+
+def test_a_clock_that_is_set_back_frees_nobody(monkeypatch):
+    now = assembly._steady_clock()
+    before = now()
+    monkeypatch.setattr(time, "time", lambda: 0.0)
+    assert now() >= before

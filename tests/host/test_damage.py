@@ -1,0 +1,161 @@
+"""What a rollback says of damage that it cannot undo: never ok, and never a reason to leave the rest undone."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+
+import pytest
+
+from sentinel_guard.host import metadata, objects, snapshots
+from tests.host import recovery_agents as agents
+from tests.host.recovery_repo import Repo, copied, dirty, files, state, template
+
+
+@pytest.fixture(scope="module")
+def templates(tmp_path_factory):
+    top = tmp_path_factory.mktemp("damage")
+    made = {"clean": template(top / "clean"), "dirty": template(top / "dirty")}
+    dirty(made["dirty"])
+    return made
+
+
+@pytest.fixture
+def clean(templates, tmp_path):
+    return copied(templates["clean"], tmp_path / "repo")
+
+
+@pytest.fixture
+def mine(templates, tmp_path):
+    return copied(templates["dirty"], tmp_path / "repo")
+
+
+def taken(repo: Repo) -> snapshots.Baseline:
+    return snapshots.take(str(repo.root), repo.root.parent / "session", lambda p: p.endswith("/.env"), "s1")
+
+
+EVIL = zlib.compress(b"blob 5\0evil\n")
+OBJECTS = [
+    ("HEAD:g.txt", EVIL, "a blob becomes another"),
+    ("HEAD:g.txt", b"Z", "a blob becomes junk"),
+    ("HEAD:g.txt", b"", "a blob is emptied"),
+    ("HEAD^{tree}", b"Z", "the tree"),
+    ("HEAD", b"Z", "the commit"),
+]
+
+
+def overwrite(repo: Repo, what: str, data: bytes) -> None:
+    """In place, as ``open(name, 'wb')`` does: every hard link has the new content."""
+    found = repo.git("rev-parse", what)
+    path = repo.root / ".git/objects" / found[:2] / found[2:]
+    path.chmod(0o644)
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize(("what", "data"), [r[:2] for r in OBJECTS], ids=[r[2] for r in OBJECTS])
+@pytest.mark.parametrize("also", [True, False], ids=["with its file", "alone"])
+def test_46_an_object_damaged_in_place_comes_back_from_its_copy(clean, what, data, also):
+    baseline = taken(clean)
+    overwrite(clean, what, data)
+    if also:
+        clean.write("g.txt", "evil\n")
+    report = snapshots.rollback(baseline)
+    assert report.ok, report.problems
+    assert (clean.root / "g.txt").read_text() == "g one\n" * 5
+    assert clean.git("fsck", "--no-dangling") == ""
+
+
+@pytest.mark.parametrize(("what", "data"), [r[:2] for r in OBJECTS], ids=[r[2] for r in OBJECTS])
+@pytest.mark.parametrize("also", [True, False], ids=["with its file", "alone"])
+def test_46_an_object_damaged_in_place_is_never_called_ok(clean, monkeypatch, what, data, also):
+    monkeypatch.setattr(objects, "COPIES", 0)
+    baseline = taken(clean)
+    overwrite(clean, what, data)
+    if also:
+        clean.write("g.txt", "evil\n")
+    report = snapshots.rollback(baseline)
+    assert not report.ok
+    assert any("1 objects of the repository were overwritten" in problem for problem in report.problems)
+
+
+def test_only_the_starts_commit_and_trees_are_copied_where_there_are_many(clean, monkeypatch):
+    monkeypatch.setattr(objects, "COPIES", 4)
+    baseline = taken(clean)
+    for what in ("HEAD:src/deep", "HEAD:src", "HEAD^{tree}", "HEAD"):
+        overwrite(clean, what, b"Z")
+    assert snapshots.rollback(baseline).ok
+    assert clean.git("fsck", "--no-dangling") == ""
+
+
+PACKS = [
+    (".pack", lambda data: data[:40] + b"Z" + data[41:], "a byte of a pack"),
+    (".pack", lambda data: data[:-30], "a pack cut short"),
+    (".idx", lambda _: b"Z", "an index"),
+]
+
+
+@pytest.mark.parametrize(("suffix", "change"), [r[:2] for r in PACKS], ids=[r[2] for r in PACKS])
+def test_a_damaged_pack_is_never_called_ok(clean, suffix, change):
+    clean.git("gc", "-q")
+    baseline = taken(clean)
+    (pack,) = (clean.root / ".git/objects/pack").glob(f"*{suffix}")
+    pack.chmod(0o644)
+    pack.write_bytes(change(pack.read_bytes()))
+    report = snapshots.rollback(baseline)
+    assert not report.ok
+    assert any("overwritten" in problem for problem in report.problems)
+
+
+def test_what_is_gone_from_the_farm_too_is_never_called_ok(clean):
+    baseline = taken(clean)
+    blob = clean.git("rev-parse", "HEAD:g.txt")
+    for top in (clean.root / ".git/objects", baseline.farm):
+        (top / blob[:2] / blob[2:]).unlink()
+    report = snapshots.rollback(baseline)
+    assert not report.ok
+    assert any("missing or unreadable" in problem for problem in report.problems)
+
+
+def junk_vault(baseline: snapshots.Baseline, wanted: Callable[[str], bool] = lambda _: True) -> None:
+    for path in (baseline.folder / "vault").rglob("*"):
+        if path.is_file() and wanted(path.parent.name + path.name):
+            path.write_bytes(b"Z")
+
+
+def test_a_damaged_copy_costs_its_own_file_only(mine):
+    before = state(mine)
+    baseline = taken(mine)
+    junk_vault(baseline, lambda digest: digest == baseline.files["c.txt"].content)
+    agents.edits_and_commits(mine)
+    report = snapshots.rollback(baseline)
+    assert not report.ok
+    assert all("c.txt" in problem for problem in report.problems)
+    after = state(mine)
+    assert after["refs"] == before["refs"]
+    assert {n for n, was in before["files"].items() if after["files"].get(n) != was} == {"c.txt"}
+
+
+@pytest.mark.parametrize("agent", [agents.edits_and_commits, agents.junks_metadata, agents.deletes_git])
+def test_a_vault_of_junk_stops_nothing_else(clean, agent):
+    before = files(clean.root)
+    baseline = taken(clean)
+    junk_vault(baseline)
+    agent(clean)
+    report = snapshots.rollback(baseline)
+    assert not report.ok
+    assert any(".git/" in problem and "damaged" in problem for problem in report.problems)
+    after = files(clean.root)
+    assert {n for n, was in before.items() if after.get(n) != was} == set()
+    now = metadata.refs(baseline.where.git_dir)
+    assert {n: now.get(n) for n in baseline.refs} == baseline.refs
+    assert (clean.root / ".git/HEAD").read_text() == f"ref: {baseline.branch}\n"
+
+
+def test_a_damaged_copy_of_the_index_leaves_the_persons_work(mine):
+    before = files(mine.root)
+    baseline = taken(mine)
+    junk_vault(baseline, lambda digest: digest == baseline.own["index"].content)
+    agents.resets_and_cleans(mine)
+    report = snapshots.rollback(baseline)
+    assert {p.split(" ")[0] for p in report.problems} == {".git/index"}
+    assert files(mine.root) == before

@@ -1,0 +1,124 @@
+"""Where things live, and that only their user can look at them."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from sentinel_guard.errors import HostError
+from sentinel_guard.host.places import MAX_SOCKET_PATH, Places, places
+
+UID = os.getuid()
+HOMES = (
+    (
+        {"SENTINEL_HOME": "/x", "HOME": "/h", "XDG_STATE_HOME": "/s"},
+        ("/x/state", "/x/run", "/x/config"),
+        "SENTINEL_HOME moves everything",
+    ),
+    (
+        {"HOME": "/h"},
+        ("/h/.local/state/sentinel-guard", f"/tmp/sentinel-guard-{UID}", "/h/.config/sentinel-guard"),
+        "a bare home",
+    ),
+    (
+        {"HOME": "/h", "XDG_STATE_HOME": "/s", "XDG_CONFIG_HOME": "/c", "XDG_RUNTIME_DIR": "/r"},
+        ("/s/sentinel-guard", "/r/sentinel-guard", "/c/sentinel-guard"),
+        "XDG",
+    ),
+    (
+        {"HOME": "/h", "XDG_STATE_HOME": "", "XDG_RUNTIME_DIR": ""},
+        ("/h/.local/state/sentinel-guard", f"/tmp/sentinel-guard-{UID}", "/h/.config/sentinel-guard"),
+        "an empty variable is an unset one",
+    ),
+)
+
+
+@pytest.mark.parametrize(("environ", "folders"), [h[:2] for h in HOMES], ids=[h[2] for h in HOMES])
+def test_the_folders_that_an_environment_names(environ, folders):
+    found = places(environ)
+    assert (str(found.state), str(found.runtime), str(found.config)) == folders
+    assert found.home == environ.get("SENTINEL_HOME", "")
+
+
+def test_a_relative_home_is_made_absolute(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert places({"SENTINEL_HOME": "here"}).home == str(tmp_path / "here")
+
+
+@pytest.mark.parametrize("environ", [{}, {"HOME": ""}, {"HOME": "relative"}])
+def test_without_a_home_it_says_what_to_set(environ):
+    with pytest.raises(HostError, match="SENTINEL_HOME"):
+        places(environ)
+
+
+def test_what_lies_where():
+    here = Places(Path("/s"), Path("/r"), Path("/c"))
+    assert [str(p) for p in (here.agent_socket, here.operator_socket, here.lock)] == [
+        "/r/agent.sock", "/r/operator.sock", "/r/daemon.lock",
+    ]  # fmt: skip
+    assert str(here.policy) == "/c/sentinel.toml"
+    assert str(here.shims("s1")) == "/s/sessions/s1/shims"
+
+
+def folders(tmp_path) -> Places:
+    return Places(tmp_path / "a" / "state", tmp_path / "run", tmp_path / "config")
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_folders_are_private_and_made_once(tmp_path):
+    made = folders(tmp_path)
+    for _ in range(2):
+        made.make()
+    assert [mode(p) for p in (made.state, made.runtime, made.config)] == [0o700] * 3
+
+
+def test_a_folder_that_others_may_look_into_is_closed(tmp_path):
+    made = folders(tmp_path)
+    made.make()
+    made.runtime.chmod(0o755)
+    made.make()
+    assert mode(made.runtime) == 0o700
+
+
+def spoil_link(made):
+    made.runtime.symlink_to(made.config)
+
+
+def spoil_file(made):
+    made.runtime.write_text("")
+
+
+def spoil_owner(made):
+    made.runtime.mkdir()
+    os.chown(made.runtime, 12345, 12345)
+
+
+def spoil_long(made):
+    object.__setattr__(made, "runtime", made.runtime / ("x" * MAX_SOCKET_PATH))
+
+
+SPOILT = (
+    (spoil_link, "is not yours", "a link, that somebody else might have laid"),
+    (spoil_file, "Cannot make", "a file in its place"),
+    pytest.param(
+        spoil_owner, "is not yours", "another user's folder",
+        marks=pytest.mark.skipif(os.getuid() != 0, reason="only root gives files away"),
+    ),
+    (spoil_long, "too long", "a path that no socket can have"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("spoil", "words", "why"), SPOILT)
+def test_what_is_not_safe_is_refused_with_the_way_out(tmp_path, spoil, words, why):
+    made = folders(tmp_path)
+    made.config.mkdir()
+    spoil(made)
+    with pytest.raises(HostError, match=words) as refused:
+        made.make()
+    assert refused.value.hint, why

@@ -1,0 +1,142 @@
+"""The policy in force: found, kept, read again, and never none."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from sentinel_guard.core.model import Response
+from sentinel_guard.errors import ConfigError
+from sentinel_guard.host import policies
+from sentinel_guard.host.places import Places, places
+from sentinel_guard.host.policies import Policies
+
+RULE = """
+[[rule]]
+id = "mine.frob"
+program = "frob"
+response = "deny"
+why = "it may not"
+hit = ["frob x", "sudo frob"]
+miss = ["echo frob"]
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Places:
+    found = places({"SENTINEL_HOME": str(tmp_path / "s")})
+    found.make()
+    return found
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "r").mkdir()
+    return tmp_path / "r"
+
+
+def put(path: Path, text: str) -> None:
+    path.write_text(text)
+
+
+def test_without_files_the_built_in_policy_is_in_force(here: Places, root: Path) -> None:
+    policy = Policies(here).load(root)
+    assert policy.restricts(f"{root}/.env", str(root)) == ".env"
+    assert policy.restricts(f"{root}/sentinel.toml", str(root))
+    assert not policy.restricts(f"{root}/.env.example", str(root))
+    assert "git.push-force" in {r.id for r in policy.rules}
+    assert (policy.warnings, policy.sources) == ((), ())
+
+
+def test_outside_of_a_repository_the_users_file_counts(here: Places) -> None:
+    put(here.policy, "[loop]\nrepeats = 7\n")
+    assert policies.load(here).loop.repeats == 7
+
+
+def test_user_and_project_are_joined(here: Places, root: Path) -> None:
+    put(here.policy, "[loop]\nrepeats = 7\n")
+    put(root / "sentinel.toml", "[loop]\nrepeats = 9\n[cost]\ntokens_per_minute = 10\n" + RULE)
+    policy = Policies(here).load(root)
+    assert (policy.loop.repeats, policy.cost.tokens_per_minute) == (7, 10)
+    assert "repeats = 9 is not taken" in policy.warnings[0]
+    assert policy.rules[-1].id == "mine.frob"
+    assert policy.sources == (str(here.policy), str(root / "sentinel.toml"))
+
+
+def test_a_policy_is_kept_until_a_file_changes(here: Places, root: Path) -> None:
+    kept = Policies(here)
+    first = kept.load(root)
+    assert kept.load(root) is first
+    put(root / "sentinel.toml", "[loop]\nrepeats = 2\n")
+    assert kept.load(root).loop.repeats == 2
+    (root / "sentinel.toml").unlink()
+    assert kept.load(root).loop.repeats == 3
+
+
+BROKEN = [
+    ("[loop]\nwindw = 3", "did you mean window?", "a schema error"),
+    ("[loop", "not TOML", "a syntax error"),
+    (RULE.replace("echo frob", "frob y"), "miss 'frob y' matches", "a rule whose example fails"),
+    (RULE.replace("frob x", "grep x"), "hit 'grep x' does not match", "a rule that does not hit"),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), [b[:2] for b in BROKEN], ids=[b[2] for b in BROKEN])
+def test_a_broken_file_keeps_its_last_good_version_loudly(here: Places, root: Path, text: str, words: str) -> None:
+    kept = Policies(here)
+    put(root / "sentinel.toml", "[loop]\nrepeats = 2\n" + RULE)
+    kept.load(root)
+    put(root / "sentinel.toml", "# broken now\n" + text)
+    policy = kept.load(root)
+    assert policy.loop.repeats == 2
+    assert policy.rules[-1].id == "mine.frob"
+    assert words in policy.warnings[0]
+    assert "last good version stays in force" in policy.warnings[0]
+
+
+@pytest.mark.parametrize(("text", "words"), [b[:2] for b in BROKEN], ids=[b[2] for b in BROKEN])
+def test_a_file_that_is_broken_from_the_start_means_the_built_in_policy(
+    here: Places, root: Path, text: str, words: str
+) -> None:
+    put(here.policy, text)
+    policy = Policies(here).load(root)
+    assert policy.restricts(f"{root}/.env", str(root))
+    assert "mine.frob" not in {r.id for r in policy.rules}
+    assert words in policy.warnings[0]
+
+
+def test_a_failing_rule_does_not_take_the_file_with_it(here: Places, root: Path) -> None:
+    put(
+        root / "sentinel.toml",
+        "[loop]\nrepeats = 2\n" + RULE + RULE.replace("mine.frob", "mine.bad").replace('"frob"', '"x"'),
+    )
+    policy = Policies(here).load(root)
+    assert policy.loop.repeats == 2
+    assert policy.rules[-1].id == "mine.frob"
+    assert "mine.bad" in policy.warnings[0]
+
+
+def test_an_unreadable_file_is_a_warning(here: Places, root: Path) -> None:
+    (root / "sentinel.toml").mkdir()
+    assert "stays in force" in Policies(here).load(root).warnings[0]
+
+
+def test_a_good_file_ends_the_warning(here: Places, root: Path) -> None:
+    kept = Policies(here)
+    put(root / "sentinel.toml", "nonsense")
+    assert kept.load(root).warnings
+    put(root / "sentinel.toml", "version = 1\n")
+    os.utime(root / "sentinel.toml", (1, 1))
+    assert kept.load(root).warnings == ()
+
+
+def test_validate_tells_every_mistake(tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    put(path, RULE)
+    assert policies.validate(path).rules[0].response is Response.DENY
+    put(path, RULE.replace("frob x", "grep x").replace("echo frob", "frob y"))
+    with pytest.raises(ConfigError) as caught:
+        policies.validate(path)
+    assert len(caught.value.message.splitlines()) == 2

@@ -1,0 +1,231 @@
+"""The real world and the fake one, through the same contract; then what only a real disk has."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from sentinel_guard.core.analysis.world import MAX_READ
+from sentinel_guard.host import world as host
+from sentinel_guard.host.world import HostWorld
+from tests.fakes import FakeWorld
+
+FILES = {
+    "a.py": "print()",
+    "b.txt": "b",
+    ".env": "SECRET=1",
+    "src/c.py": "c",
+    "src/deep/d.py": "d",
+    ".hidden/e.py": "e",
+    ".git/f.py": "f",
+}
+
+
+@pytest.fixture(params=["real", "fake"])
+def made(request, tmp_path):
+    """A world, and the folder that holds FILES and a few links."""
+    top = os.path.realpath(tmp_path)
+    if request.param == "fake":
+        files = {f"{top}/{name}": text for name, text in FILES.items()}
+        links = {f"{top}/link": "src", f"{top}/broken": "nowhere", f"{top}/loop": "loop"}
+        return FakeWorld(files, folders=(f"{top}/empty",), links=links, home=top), top
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / "empty").mkdir()
+    for name, target in (("link", "src"), ("broken", "nowhere"), ("loop", "loop")):
+        (tmp_path / name).symlink_to(target)
+    return HostWorld({"HOME": top, "PATH": "/usr/bin:/bin"}), top
+
+
+RESOLVED = [
+    ("a.py", "a.py", "a file"),
+    ("link/c.py", "src/c.py", "through a link"),
+    ("link/../a.py", "a.py", "up from where the link leads"),
+    ("not/there/../x", "not/x", "what does not exist"),
+    ("broken", "nowhere", "a link to nothing"),
+    (".//src/./deep/..", "src", "dots and slashes"),
+]
+
+
+@pytest.mark.parametrize(("path", "expected"), [pytest.param(*r[:2], id=r[2]) for r in RESOLVED])
+def test_resolve(made, path, expected):
+    world, top = made
+    assert world.resolve(f"{top}/{path}") == f"{top}/{expected}"
+
+
+def test_resolve_never_raises(made):
+    world, top = made
+    assert world.resolve(f"{top}/loop/x").startswith("/")
+
+
+KINDS = [
+    ("a.py", "file"),
+    ("src", "dir"),
+    ("link", "link"),
+    ("broken", "link"),
+    ("nothing", ""),
+    ("link/c.py", "file"),
+    ("", "dir"),
+]
+
+
+@pytest.mark.parametrize(("path", "expected"), KINDS)
+def test_kind(made, path, expected):
+    world, top = made
+    assert world.kind(f"{top}/{path}") == expected
+
+
+GLOBS = [
+    ("*.py", ["a.py"], "a suffix"),
+    ("?.*", ["a.py", "b.txt"], "a question mark"),
+    ("[ab].*", ["a.py", "b.txt"], "a class"),
+    ("[^a].*", ["b.txt"], "a negated class"),
+    (".e*", [".env"], "hidden names are named"),
+    ("*env", [], "and not matched by a star"),
+    ("src/*", ["src/c.py", "src/deep"], "a folder's content"),
+    ("*/c.py", ["link/c.py", "src/c.py"], "a folder in the middle"),
+    ("**/*.py", [".hidden/e.py", "a.py", "src/c.py", "src/deep/d.py"], "any depth, hidden too, .git apart"),
+    ("a.py", ["a.py"], "no wildcard"),
+    ("nothing*", [], "no match"),
+]
+
+
+@pytest.mark.parametrize(("pattern", "expected"), [pytest.param(*r[:2], id=r[2]) for r in GLOBS])
+def test_glob(made, pattern, expected):
+    world, top = made
+    found = [path.removeprefix(f"{top}/") for path in world.glob(f"{top}/{pattern}")]
+    if isinstance(world, FakeWorld):  # it does not look for names behind a link
+        expected = [e for e in expected if not e.startswith("link/")]
+    assert found == sorted(expected)
+
+
+def test_read(made):
+    world, top = made
+    assert world.read(f"{top}/link/c.py") == "c"
+    assert world.read(f"{top}/src") is None
+    assert world.read(f"{top}/nothing") is None
+
+
+def test_home(made):
+    world, top = made
+    assert world.home == top
+
+
+@pytest.fixture
+def real(tmp_path):
+    return HostWorld({"HOME": str(tmp_path), "PATH": f"{tmp_path}/shims:{tmp_path}/bin"}, shims=(f"{tmp_path}/shims",))
+
+
+def test_only_small_texts_are_read(real, tmp_path):
+    (tmp_path / "big").write_bytes(b"x" * (MAX_READ + 1))
+    (tmp_path / "fits").write_bytes(b"x" * MAX_READ)
+    (tmp_path / "binary").write_bytes(b"\x7fELF\0")
+    (tmp_path / "latin").write_bytes(b"\xe9")
+    os.mkfifo(tmp_path / "fifo")
+    assert real.read(f"{tmp_path}/big") is None
+    assert real.read(f"{tmp_path}/fits") == "x" * MAX_READ
+    assert real.read(f"{tmp_path}/binary") is None
+    assert real.read(f"{tmp_path}/latin") == "\udce9"
+    assert real.read(f"{tmp_path}/fifo") is None, "a pipe is not waited for"
+    assert real.read("/dev/zero") is None
+
+
+def test_odd_paths_raise_nothing(real):
+    for path in ("a\0b", "x" * 5000, "\udce9"):
+        assert real.kind(path) == ""
+        assert real.read(path) is None
+        assert isinstance(real.resolve(path), str)
+        assert real.glob(path) == ()
+
+
+BRACKETS = [
+    ("[ab", ["[ab"], "a bracket that nothing closes is itself"),
+    ("[[a]b", ["[b", "ab"], "a bracket in a class"),
+    ("]*[", ["]x["], "closed before it was opened"),
+    ("*[", ["[x[", "]x["], "behind a star"),
+    ("[]", ["[]"], "an empty class is none"),
+]
+
+
+@pytest.mark.parametrize(("pattern", "expected"), [pytest.param(*r[:2], id=r[2]) for r in BRACKETS])
+def test_brackets(real, tmp_path, pattern, expected):
+    for name in ("[ab", "[b", "ab", "]x[", "[x[", "[]"):
+        (tmp_path / name).touch()
+    assert [path.rpartition("/")[2] for path in real.glob(f"{tmp_path}/{pattern}")] == expected
+
+
+HOSTILE = ["[[" * 30_000, "[[" * 1990, "[" * 3900 + "]", "[]" * 1990, "[!]" * 1300, "*a" * 1990, "*/../" * 99,
+           "./" * 1990, "**/" * 99, "**/*/" * 49]  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern", HOSTILE, ids=[f"{p[:6]} x {len(p)}" for p in HOSTILE])
+def test_a_hostile_pattern_ends(real, tmp_path, pattern):
+    for n in range(200):
+        (tmp_path / f"d{n}").mkdir()
+    began = time.process_time()
+    real.glob(f"{tmp_path}/{pattern}*")
+    assert time.process_time() - began < 2, "seconds; it took minutes"
+
+
+RIDDLES = [
+    (".e[" + "n" * 5000 + "]*", "a class of thousands"),
+    ("./" * 3000 + ".e*", "folders that are none"),
+    ("d/../" * 700 + ".e*", "down and up again"),
+    ("*" * 5000, "a part that is too long matches every name"),
+]
+
+
+@pytest.mark.parametrize("pattern", [r[0] for r in RIDDLES], ids=[r[1] for r in RIDDLES])
+def test_a_riddle_hides_no_file(real, tmp_path, pattern):
+    (tmp_path / "d").mkdir()
+    (tmp_path / ".env").touch()
+    assert any(path.endswith("/.env") for path in real.glob(f"{tmp_path}/{pattern}"))
+
+
+def test_globs_together_are_bounded(real, tmp_path, monkeypatch):
+    monkeypatch.setattr(host, "SECONDS", 0.02)
+    monkeypatch.setattr(host, "SHARE", 0.0)
+    (tmp_path / "here").touch()
+    assert real.glob(f"{tmp_path}/h*")
+    real.glob("/usr/**/nothing*")
+    began = time.process_time()
+    for _ in range(100):
+        assert real.glob(f"{tmp_path}/h*"), "a folder's own names are always looked at"
+        real.glob("/usr/**/nothing*")
+    assert time.process_time() - began < 2
+
+
+def test_a_deep_tree_is_no_error(real, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for _ in range(400):
+        Path("d").mkdir()
+        os.chdir("d")
+    assert len(real.glob(f"{tmp_path}/**/d")) < 400
+
+
+def test_devices_and_others(real, tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    assert real.kind("/dev/null") == "device"
+    assert real.kind(f"{tmp_path}/fifo") == "other"
+
+
+def test_which_passes_the_shims_by(real, tmp_path):
+    for folder in ("shims", "bin"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "git").write_text("")
+        (tmp_path / folder / "git").chmod(0o755)
+    assert real.which("git") == f"{tmp_path}/bin/git"
+    assert real.which("nothing") == ""
+
+
+def test_a_glob_ends(real, tmp_path, monkeypatch):
+    monkeypatch.setattr(host, "MAX_ENTRIES", 20)
+    monkeypatch.setattr(host, "MAX_MATCHES", 5)
+    for n in range(50):
+        (tmp_path / f"f{n}").touch()
+    assert len(real.glob(f"{tmp_path}/*")) == 5
+    assert real.glob(f"{tmp_path}/**/none") == ()

@@ -1,0 +1,332 @@
+"""What a person is shown, and what counts as an answer. Pure text: no terminal here."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sentinel_guard.humans.screen import Keys, Modes
+from sentinel_guard.humans.terminal import Chat, Gate, banner, columns, notification, visible, wrap
+
+BLOCK = ["[SENTINEL SECURITY]", "Action: DEPLOY", "Target: PRODUCTION", "Risk: HIGH", "Confirm? (Y/N): "]
+EVENT = {
+    "question": "q1", "action": "DEPLOY", "target": "PRODUCTION", "risk": "HIGH",
+    "detail": "./deploy --to prod", "why": "it cannot be undone", "seconds": 300,
+}  # fmt: skip
+USUAL = (80, 24)
+
+
+def gate(**changes):
+    asked = Gate({**EVENT, **changes}, 1000.0)
+    asked.lines(USUAL, 1000.0)
+    return asked
+
+
+VISIBLE = [
+    ("rm -rf /", "rm -rf /", "plain text stays"),
+    ("größe 日本", "größe 日本", "letters of any language stay"),
+    ("\x1b[2Jhi", "\\x1b[2Jhi", "a control sequence is written out"),
+    ("a\rb\nc\td", "a\\rb\\nc\\td", "nothing moves the cursor"),
+    ("\x9b2J\x7f", "\\x9b2J\\x7f", "C1 controls and delete"),
+    ("a\u202eb\u2066c", "a\\u202eb\\u2066c", "bidi overrides and isolates"),
+    ("a\u200bb\u200dc\ufeff", "a\\u200bb\\u200dc\\ufeff", "zero-width characters"),
+    ("a\u00adb\u2028c", "a\\xadb\\u2028c", "soft hyphen, line separator"),
+    ("a\u3164b\ufe0fc", "a\\u3164b\\ufe0fc", "letters and selectors that nobody sees"),
+    ("\udcff\ud800", "\\xff\\ud800", "bytes that were not UTF-8"),
+    ("a\U000e0041", "a\\U000e0041", "tag characters"),
+    ("a\u00a0b", "a\\xa0b", "a blank that is none"),
+]
+
+
+@pytest.mark.parametrize(("text", "shown"), [row[:2] for row in VISIBLE], ids=[row[2] for row in VISIBLE])
+def test_nothing_that_a_terminal_obeys_is_shown(text, shown):
+    assert visible(text) == shown
+
+
+@given(st.text(), st.integers(1, 60))
+def test_visible_text_fits_and_is_printable(text, width):
+    shown = visible(text, width)
+    assert columns(shown) <= width
+    assert shown.isprintable()
+    shown.encode()
+
+
+WRAP = [
+    ("abcdef", 3, ["abc", "def"], "cut at the width"),
+    ("ab\ncd", 9, ["ab", "cd"], "lines stay lines"),
+    ("日本語", 4, ["日本", "語"], "wide letters need two columns"),
+    ("", 5, [""], "nothing is one empty line"),
+    ("日", 1, ["日"], "what never fits goes on alone"),
+]
+
+
+@pytest.mark.parametrize(("text", "width", "lines"), [row[:3] for row in WRAP], ids=[row[3] for row in WRAP])
+def test_long_text_is_wrapped(text, width, lines):
+    assert wrap(text, width) == lines
+
+
+def test_the_block_is_the_protocols_word_for_word_and_last():
+    lines = gate().lines(USUAL, 1000.0)
+    assert lines[-5:] == BLOCK
+    above = "\n".join(lines[:-5])
+    for part in ("./deploy --to prod", "it cannot be undone", "refused in 300 s"):
+        assert part in above
+
+
+def test_the_countdown_counts_down_and_ends_in_a_no():
+    asked = gate()
+    assert "in 299 s" in "\n".join(asked.lines(USUAL, 1001.2))
+    asked.tick(1299.9)
+    assert asked.answer is None
+    asked.tick(1300.0)
+    assert asked.answer is False
+
+
+def test_a_question_without_limit_says_so_and_waits():
+    asked = gate(seconds=0)
+    asked.tick(10.0**9)
+    assert asked.answer is None
+    assert "Nothing goes on until you answer." in asked.lines(USUAL, 1000.0)
+
+
+KEYS = [
+    (b"y", True, "y"),
+    (b"Y", True, "Y"),
+    (b"n", False, "n"),
+    (b"N", False, "N"),
+    (b"\x03", False, "^C"),
+    (b"\x1b", False, "Escape"),
+    (b"y\r", True, "y and Enter at once, on a slow line"),
+    (b"x", None, "another key"),
+    (b"\r", None, "Enter alone is no answer"),
+    (b" ", None, "nor is the space bar"),
+    (b"yes", None, "a paste is no answer"),
+    (b"yy", None, "nor is a burst"),
+    (b"\x1b[A", None, "an arrow"),
+    (b"\x1by", None, "Alt-y"),
+    (b"\x1b[200~y\x1b[201~", True, "one y between marks of a paste is a y"),
+    (b"\x1b[200~rm -rf y\x1b[201~", None, "a marked paste"),
+    (b"\x1b[?2026;2$y", None, "a terminal's reply that ends in y"),
+    (b"\x1b]11;rgb:0000/0000/0000y\x07", None, "a terminal's reply with a text"),
+    (b"\x1b[<0;12;5M", None, "a mouse click"),
+    ("ý".encode(), None, "a letter that looks like y"),
+    (b"", None, "nothing"),
+]
+
+
+@pytest.mark.parametrize(("typed", "answer"), [row[:2] for row in KEYS], ids=[row[2] for row in KEYS])
+def test_only_one_key_answers(typed, answer):
+    asked = gate()
+    asked.feed(typed)
+    assert asked.answer is answer
+
+
+def test_a_reply_of_the_terminal_that_is_split_is_no_yes():
+    asked = gate()
+    for piece in (b"\x1b[?20", b"26;2$", b"y"):
+        asked.feed(piece)
+    assert asked.answer is None
+    asked.feed(b"y")
+    assert asked.answer is True
+
+
+@pytest.mark.parametrize("size", [(80, 5), (15, 24), (1, 1)], ids=["too few rows", "too narrow", "nothing fits"])
+def test_what_cannot_be_read_cannot_be_confirmed(size):
+    asked = gate()
+    lines = asked.lines(size, 1000.0)
+    assert len(lines) == 1
+    assert columns(lines[0]) <= size[0]
+    asked.feed(b"y")
+    assert asked.answer is None
+    asked.lines(USUAL, 1000.0)
+    asked.feed(b"y")
+    assert asked.answer is True
+
+
+def test_rule_3_a_yes_counts_only_after_every_line_was_shown():
+    asked = gate(detail="\n".join(f"line {n}" for n in range(60)), target="t" * 100)
+    shown = []
+    for _ in range(10):
+        page = asked.lines(USUAL, 1000.0)
+        shown += page
+        assert page[-5] == BLOCK[0]
+        if all(f"  | line {n}" in shown for n in range(60)) and any("it cannot" in line for line in shown):
+            break
+        assert any("lines are not shown" in line for line in page)
+        asked.feed(b"y")
+        assert asked.answer is None, "not all was shown"
+        asked.feed(b" ")
+    assert "".join(line.strip() for line in shown if line.startswith(("  Target", "  t"))) == f"Target: {'t' * 100}"
+    asked.feed(b"y")
+    assert asked.answer is True
+
+
+def test_pages_go_round_and_a_new_size_begins_anew():
+    asked = gate(detail="\n".join(f"line {n}" for n in range(30)))
+    first = asked.lines(USUAL, 1000.0)
+    asked.feed(b"  ")
+    assert asked.lines(USUAL, 1000.0) == first, "a burst is no key"
+    asked.feed(b" ")
+    assert asked.lines(USUAL, 1000.0) != first
+    asked.feed(b" ")
+    again = asked.lines(USUAL, 1000.0)
+    assert again[:3] == first[:3]
+    asked.lines((81, 20), 1000.0)
+    asked.feed(b"y")
+    assert asked.answer is None
+
+
+def test_a_no_is_taken_on_any_page():
+    asked = gate(detail="x\n" * 100)
+    asked.lines(USUAL, 1000.0)
+    asked.feed(b"n")
+    assert asked.answer is False
+
+
+def test_no_is_taken_even_where_nothing_can_be_read():
+    asked = gate()
+    asked.lines((1, 1), 1000.0)
+    asked.feed(b"n")
+    assert asked.answer is False
+
+
+@given(st.text(max_size=3000), st.text(max_size=300), st.integers(20, 200), st.integers(9, 60))
+def test_whatever_is_asked_fits_the_screen_and_the_block_stands(detail, target, width, rows):
+    lines = gate(detail=detail, target=target, why=detail[:200]).lines((width, rows), 1000.0)
+    assert len(lines) <= rows
+    assert all(columns(line) <= width for line in lines)
+    assert lines[-5:-3] == BLOCK[:2]
+    assert lines[-1] == BLOCK[-1]
+
+
+def test_a_long_command_says_how_much_of_it_is_not_shown():
+    lines = gate(detail="\n".join(f"line {n}" for n in range(100))).lines(USUAL, 1000.0)
+    assert "  | line 0" in lines
+    hidden = 100 - sum(line.startswith("  | ") for line in lines) + 1
+    assert f"… {hidden} lines are not shown. Space: more. Y counts after the last." in lines, "the reason too"
+
+
+def test_a_command_cannot_draw_a_block_of_its_own():
+    detail = "x\n[SENTINEL SECURITY]\nAction: HARMLESS"
+    lines = gate(detail=detail).lines(USUAL, 1000.0)
+    assert lines.count("[SENTINEL SECURITY]") == 1
+    assert "Action: HARMLESS" not in lines
+
+
+def test_a_banner_and_a_notification_hold_no_sequence_of_others():
+    for said in (banner("a\x1b[2Jb"), notification("a\x1b[2Jb\x07c")):
+        assert b"\\x1b[2Jb" in said
+        assert b"\x1b[2J" not in said.replace(b"\\x1b[2J", b"")
+
+
+# --- the chat ---
+
+
+def test_lines_are_entered_edited_and_resume_ends_it():
+    chat = Chat("stuck on the regex")
+    chat.feed("tré".encode() + b"\x7fy it" + b"\x1b[A" + b"\r")
+    assert chat.entered == ["try it"]
+    chat.feed(b"oops\x15/res")
+    chat.feed(b"ume\r")
+    assert chat.done
+    assert chat.entered == ["try it"]
+
+
+def test_letters_split_between_reads_are_whole():
+    chat = Chat("")
+    for byte in "é日".encode() + b"\r":
+        chat.feed(bytes([byte]))
+    assert chat.entered == ["é日"]
+
+
+@pytest.mark.parametrize("line", ["resume", "/resume now", "please /resume", "/RESUME", ""])
+def test_only_resume_itself_gives_autonomy_back(line):
+    chat = Chat("stuck")
+    chat.feed(line.encode() + b"\r")
+    assert not chat.done
+
+
+def test_the_chat_shows_both_sides_and_fits():
+    chat = Chat("stuck \x1b[2J on " + "x" * 300)
+    chat.add("you", "try harder")
+    chat.feed(b"and t")
+    lines = chat.lines((40, 20), 0.0)
+    assert all(columns(line) <= 40 for line in lines)
+    assert len(lines) <= 20
+    assert any(line.startswith("agent: stuck \\x1b[2J") for line in lines)
+    assert "you: try harder" in lines
+    assert lines[-1] == "> and t"
+
+
+def test_the_same_words_of_a_daemon_that_came_back_stand_once():
+    chat = Chat("stuck")
+    chat.hear("stuck")
+    assert sum("agent: stuck" in line for line in chat.lines(USUAL, 0.0)) == 1
+
+
+# --- modes and keys ---
+
+MODES = [
+    (b"\x1b[?1049h", True, b"", b"", "the alternate screen alone"),
+    (b"\x1b[?1049h\x1b[?1049l", False, b"", b"", "and back"),
+    (b"\x1b[?47h", True, b"", b"", "its old name"),
+    (b"\x1b[?2004;1049h", True, b"\x1b[?2004l", b"\x1b[?2004h", "several modes at once"),
+    (b"\x1b[?1000h\x1b[?1006h", False, b"\x1b[?1000l\x1b[?1006l", b"\x1b[?1000h\x1b[?1006h", "a mouse"),
+    (b"\x1b[?25l", False, b"\x1b[?25h", b"\x1b[?25l", "a hidden cursor"),
+    (b"\x1b[>1u", False, b"\x1b[>0u", b"\x1b[<u", "kitty's keyboard"),
+    (b"\x1b[>1u\x1b[<u", False, b"", b"", "kitty's keyboard put back"),
+    (b"\x1b[>4;2m", False, b"\x1b[>4;0m", b"\x1b[>4;2m", "xterm's keyboard"),
+    (b"\x1b[>4;2m\x1b[>4m", False, b"", b"", "xterm's keyboard put back"),
+    (b"\x1b[2;10r", False, b"\x1b[r", b"\x1b[2;10r", "margins"),
+    (b"\x1b[2;10r\x1b[r", False, b"", b"", "margins put back"),
+    (b"\x1b[?1049h\x1b[?2004h\x1bc", False, b"", b"", "a full reset"),
+    (b"\x1b[?7h\x1b[31mtext\x1b[K", False, b"", b"", "what does not matter"),
+]
+
+
+@pytest.mark.parametrize(("data", "alternate", "off", "on"), [r[:4] for r in MODES], ids=[r[4] for r in MODES])
+def test_modes_are_followed_whole_and_byte_by_byte(data, alternate, off, on):
+    whole, pieces = Modes(), Modes()
+    whole.feed(data)
+    for byte in data:
+        pieces.feed(bytes([byte]))
+    for modes in (whole, pieces):
+        assert (modes.alternate, modes.quiet(), modes.restore(), modes.partial) == (alternate, off, on, b"")
+
+
+PARTIAL = [
+    (b"abc", b"", "text"),
+    (b"abc\x1b", b"\x1b", "an escape alone"),
+    (b"abc\x1b[38;5", b"\x1b[38;5", "half a colour"),
+    (b"\x1b]0;title", b"\x1b]0;title", "half a title"),
+    (b"\x1b]0;title\x07", b"", "a whole title"),
+    ("é".encode()[:1], "é".encode()[:1], "half a letter"),
+    ("日".encode()[:2], "日".encode()[:2], "two thirds of a letter"),
+    ("日".encode(), b"", "a whole letter"),
+    (b"\xff\xff", b"", "bytes that are no letter"),
+    (b"\x1b]52;" + b"x" * 9000, b"", "too long to be kept"),
+]
+
+
+@pytest.mark.parametrize(("data", "partial"), [row[:2] for row in PARTIAL], ids=[row[2] for row in PARTIAL])
+def test_what_is_unfinished_is_kept(data, partial):
+    modes = Modes()
+    modes.feed(data)
+    assert modes.partial == partial
+
+
+@given(st.binary(max_size=200), st.integers(0, 200))
+def test_any_bytes_are_followed_and_how_they_are_cut_does_not_matter(data, cut):
+    whole, pieces = Modes(), Modes()
+    whole.feed(data)
+    pieces.feed(data[:cut])
+    pieces.feed(data[cut:])
+    assert (whole.alternate, whole.quiet()) == (pieces.alternate, pieces.quiet())
+    Keys().feed(data)
+
+
+def test_a_killed_program_leaves_nothing_switched_on():
+    modes = Modes()
+    modes.feed(b"\x1b[?1049h\x1b[?1003h\x1b[?25l\x1b[>1u")
+    assert modes.leave() == b"\x1b[<9u\x1b[?25h\x1b[?1003l\x1b[?1049l\x1b[0m"

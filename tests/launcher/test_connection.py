@@ -1,0 +1,238 @@
+"""Finding the guard, starting it, and what happens where there is none."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.launcher.harness import answers, executes, exit_code, says, values
+
+
+def test_nobody_listens_is_a_refusal_after_2_s(guard):
+    g = guard(listen=False, python="/bin/false")
+    began = time.monotonic()
+    done = g.run("git", "status")
+    assert 1.5 < time.monotonic() - began < 4
+    assert done.returncode == 126
+    assert done.stderr == (
+        b"403 SENTINEL BLOCKED: git was not run: the guard daemon does not answer. "
+        b"Start it with 'sentinel-guard daemon start'.\n"
+    )
+
+
+def test_the_hook_refuses_with_the_code_that_agents_obey(guard):
+    g = guard(says(b"nonsense"))
+    done = g.run("sentinel-hook", "x", input=b"{}")
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"403 SENTINEL BLOCKED: the agent's call was not run: ")
+
+
+CLOSES = [
+    (b"", "before a byte of the answer"),
+    (b"X", "within a head"),
+    (b"P\x05\x00\x00\x001yes", "within a chunk"),
+    (b"P\x05\x00\x00\x001yes!" + b"X\x09\x00\x00\x00/bin/true", "before the end chunk"),
+]
+
+
+@pytest.mark.parametrize(("raw", "why"), CLOSES, ids=[row[-1] for row in CLOSES])
+def test_it_asks_again_when_the_guard_hangs_up(guard, raw, why):
+    def handler(connection):
+        if connection.index < 3:
+            says(raw)(connection)
+        else:
+            answers([exit_code(5)])(connection)
+
+    g = guard(handler)
+    done = g.run("git", "status")
+    assert (done.returncode, done.stdout, done.stderr) == (5, b"", b"")
+    assert len(g.requests) == 4
+    assert all(r == g.requests[0] for r in g.requests)
+
+
+def test_it_asks_again_when_the_guard_hangs_up_during_a_hold(guard):
+    def handler(connection):
+        connection.read()
+        if connection.index == 0:
+            connection.send((b"H", bytes(4)))
+        else:
+            connection.send(exit_code(5))
+
+    assert guard(handler).run("git").returncode == 5
+
+
+def test_a_guard_that_always_hangs_up_is_a_refusal(guard):
+    began = time.monotonic()
+    done = guard(says(b"")).run("git")
+    assert done.returncode == 126
+    assert b"does not answer" in done.stderr
+    assert time.monotonic() - began < 5
+
+
+def test_a_guard_that_refuses_before_it_has_read_all(guard):
+    """The daemon answers an oversized request while it is still being sent."""
+
+    def handler(connection):
+        connection.sock.recv(10)
+        connection.send((b"P", b"2too long"), exit_code(126))
+
+    done = guard(handler).run("git", *["x" * 100_000] * 15)
+    assert (done.returncode, done.stderr) == (126, b"too long")
+
+
+def test_a_guard_that_starts_to_listen_late(guard):
+    g = guard(answers([exit_code(5)]), listen=False)
+    later = threading.Timer(0.3, g.listen)
+    later.start()
+    assert g.run("git").returncode == 5
+    later.join()
+
+
+STARTER = """#!{python} -I
+import json, os, socket, sys, signal
+fds = sorted(int(n) for n in os.listdir("/proc/self/fd") if os.path.exists(f"/proc/self/fd/{{n}}"))
+seen = {{"argv": sys.argv[1:], "env": dict(os.environ), "cwd": os.getcwd(), "fds": fds, "sid": os.getsid(0) != {sid},
+    "null": [os.readlink(f"/proc/self/fd/{{n}}") for n in range(3)],
+    "ignored": [l for l in open("/proc/self/status") if l.startswith(("SigIgn", "SigBlk"))]}}
+with open({record!r}, "a") as f:
+    f.write(json.dumps(seen) + "\\n")
+s = socket.socket(socket.AF_UNIX); s.bind({socket!r}); s.listen()
+c, _ = s.accept()
+c.recv(100000)
+c.sendall(b"Z\\4\\0\\0\\0\\5\\0\\0\\0.\\0\\0\\0\\0")
+c.recv(1)
+"""
+
+
+@pytest.mark.parametrize("home", ["", "/some/home"])
+def test_it_starts_the_guard_once_and_clean(guard, tmp_path, home):
+    """Nothing of the agent's reaches the daemon: no variable, descriptor, signal or folder."""
+    g = guard(listen=False)
+    starter, record = tmp_path / "python", tmp_path / "record"
+    starter.write_text(
+        STARTER.format(python=sys.executable, sid=os.getsid(0), record=str(record), socket=str(g.socket))
+    )
+    starter.chmod(0o755)
+    g.settings(python=str(starter), home=home)
+    g.shim("git")
+    env = {
+        "PATH": "/evil",
+        "HOME": "/h",
+        "XDG_RUNTIME_DIR": "/x",
+        "LD_PRELOAD_": "no",
+        "SENTINEL_HOME": "/evil",
+        "PYTHONPATH": "/evil",
+    }
+    extra = os.open("/dev/null", os.O_RDONLY)
+    done = g.run(
+        "git", env=env, pass_fds=[extra], cwd=tmp_path, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)
+    )
+    os.close(extra)
+    assert done.returncode == 5
+    (seen,) = [json.loads(line) for line in record.read_text().splitlines()]
+    assert seen["argv"] == ["-I", "-m", "sentinel_guard", "daemon", "start"]
+    expected = {
+        "HOME": "/h",
+        "XDG_RUNTIME_DIR": "/x",
+        "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    }
+    assert {k: v for k, v in seen["env"].items() if k != "LC_CTYPE"} == expected | (
+        {"SENTINEL_HOME": home} if home else {}
+    )
+    assert (seen["cwd"], seen["fds"], seen["sid"]) == ("/", [0, 1, 2], True)
+    assert seen["null"] == ["/dev/null"] * 3
+    masks = {line.split()[0]: int(line.split()[1], 16) for line in seen["ignored"]}
+    assert masks["SigBlk:"] == 0
+    assert not masks["SigIgn:"] & (1 << (signal.SIGINT - 1))
+
+
+UNKNOWN = [
+    (None, "no settings"),
+    ("", "empty settings"),
+    ("python=/bin/false\n", "no socket"),
+    ("socket=\n", "an empty socket"),
+    ("socket=/" + "x" * 108 + "\n", "a socket path that is too long"),
+    ("Xsocket=/tmp/x\n", "another name"),
+]
+
+
+@pytest.mark.parametrize(("text", "why"), UNKNOWN, ids=[row[-1] for row in UNKNOWN])
+def test_without_settings_nothing_runs(guard, text, why):
+    g = guard(executes)
+    settings = g.shims / ".sentinel"
+    settings.unlink()
+    if text is not None:
+        settings.write_text(text)
+    done = g.run("true")
+    assert done.returncode == 126
+    assert done.stderr.startswith(b"403 SENTINEL BLOCKED: true was not run: ")
+    assert b"sentinel-guard run" in done.stderr
+    assert g.requests == []
+
+
+def test_settings_are_not_followed_through_a_link(guard, tmp_path):
+    g = guard(executes)
+    other = tmp_path / "other"
+    (g.shims / ".sentinel").rename(other)
+    (g.shims / ".sentinel").symlink_to(other)
+    assert g.run("true").returncode == 126
+
+
+def test_the_environment_cannot_name_another_guard(guard):
+    mine, evil = guard(answers([exit_code(5)])), guard(executes)
+    env = {"SENTINEL_HOME": str(evil.folder), "XDG_RUNTIME_DIR": str(evil.folder), "PATH": str(evil.shims)}
+    assert mine.run("true", env=env).returncode == 5
+    assert evil.requests == []
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="giving a file away needs root")
+def test_a_guard_of_another_user_is_not_believed(guard):
+    g = guard(executes)
+    os.chown(g.shims / ".sentinel", 65534, 65534)
+    done = g.run("true")
+    assert done.returncode == 126
+    assert b"another user" in done.stderr
+
+
+def test_a_symbolic_link_finds_the_guard_of_its_target(guard, tmp_path):
+    g = guard(answers([exit_code(5)]))
+    link = tmp_path / "git"
+    link.symlink_to(g.shim("sentinel-launcher"))
+    assert subprocess.run([link, "status"], check=False).returncode == 5
+    assert values(g.requests[0], "A") == [os.fsencode(link), b"status"]
+
+
+def test_a_launcher_whose_file_was_deleted_says_so(guard, tmp_path):
+    g = guard(executes)
+    copy = Path(g.shim("git"))
+    held = os.open(copy, os.O_RDONLY)
+    copy.unlink()
+    (g.shims / ".sentinel").unlink()
+    done = subprocess.run(
+        ["git"], executable=f"/proc/self/fd/{held}", pass_fds=[held], capture_output=True, check=False
+    )
+    os.close(held)
+    assert done.returncode == 126
+
+
+def test_a_busy_guard_is_waited_for(guard):
+    """Ten launchers at once, one after another served."""
+    lock = threading.Lock()
+
+    def handler(connection):
+        connection.read()
+        with lock:
+            time.sleep(0.02)
+        connection.send(exit_code(5))
+
+    g = guard(handler)
+    started = [subprocess.Popen([g.shim("git")]) for _ in range(10)]
+    assert [p.wait(10) for p in started] == [5] * 10

@@ -1,0 +1,258 @@
+"""Documents say what the code says. ``python tests/test_documents.py`` writes the generated parts anew."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+
+from sentinel_guard.core import packs, policy_schema, targets, testruns, words
+from sentinel_guard.core.analysis.effects import analyse
+from sentinel_guard.core.checks import rules as rules_check
+from sentinel_guard.core.checks.registry import CHECKS
+from sentinel_guard.core.model import Response
+from sentinel_guard.core.policy import Rule
+from sentinel_guard.core.policy_merge import merge
+from sentinel_guard.core.policy_schema import SETTINGS, Setting, Tighter
+from sentinel_guard.core.session import NEXT, Event, State
+from sentinel_guard.host.policies import builtin
+
+ROOT = Path(__file__).parent.parent
+ARCHITECTURE = ROOT / "docs" / "architecture.md"
+ESCALATION = ROOT / "docs" / "workflows" / "AGENT_ESCALATION.md"
+ADR = ROOT / "docs" / "adr"
+POLICY_PAGE = ROOT / "docs" / "policy.md"
+CHECKS_PAGE = ROOT / "docs" / "checks.md"
+POLICY = merge(builtin())
+FINAL = (State.KILLED, State.ENDED)
+PAGES = sorted([*ROOT.glob("*.md"), *(p for p in (ROOT / "docs").rglob("*.md") if "incidents" not in p.parts)])
+LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
+
+
+def diagram() -> str:
+    """The state table as a mermaid block. Events that every live state knows are drawn once, from LIVE."""
+    live = [s for s in State if s not in FINAL]
+    common = {
+        (e, NEXT[live[0], e]) for e in Event if len({NEXT.get((s, e)) for s in live}) == 1 and (live[0], e) in NEXT
+    }
+    edges: dict[tuple[State, State], list[str]] = {}
+    for (state, event), to in NEXT.items():
+        if (event, to) not in common:
+            edges.setdefault((state, to), []).append(event.value)
+    inner = [f"        {a.value} --> {b.value}: {', '.join(names)}" for (a, b), names in edges.items()]
+    outer = [f"    LIVE --> {to.value}: {event.value}" for event, to in sorted(common)]
+    ends = [f"    {state.value} --> [*]" for state in FINAL]
+    begin = ["stateDiagram-v2", "    [*] --> LIVE", "    state LIVE {", f"        [*] --> {live[0].value}"]
+    return "\n".join(["```mermaid", *begin, *inner, "    }", *outer, *ends, "```", ""])
+
+
+TIGHTER = {
+    Tighter.LOWER: "lower",
+    Tighter.HIGHER: "higher",
+    Tighter.TRUE: "`true`",
+    Tighter.MORE: "more entries",
+    Tighter.WAIT: "shorter; `0` (for ever) is the loosest",
+    Tighter.USER: "none: only your own file may set it",
+}
+TYPES = {
+    "int": "whole number",
+    "number": "number",
+    "bool": "`true` or `false`",
+    "patterns": "list of gitignore patterns",
+    "words": "list of texts",
+}
+
+
+def settings() -> str:
+    """The schema as a table: what each setting is, is built in as, and may be moved to."""
+    rows = [
+        f"| `[{table}] {key}` | {_type(setting)} | `{_built_in(table, key)}` | {TIGHTER[setting.tighter]} |"
+        for table, keys in SETTINGS.items()
+        for key, setting in keys.items()
+    ]
+    return "\n".join(["| setting | type | built in | tighter for a project |", "|---|---|---|---|", *rows, ""])
+
+
+def _type(setting: Setting) -> str:
+    span = f", {setting.low:g} to {setting.high:,.10g}" if setting.high else ""
+    return TYPES[setting.type] + span
+
+
+def _built_in(table: str, key: str) -> str:
+    whole = {"shims": POLICY.shims, "alerts": POLICY.alerts, "rules": ()}
+    value = whole[table] if table in whole else getattr(getattr(POLICY, table), key)
+    return json.dumps(int(value) if isinstance(value, float) and value.is_integer() else value)
+
+
+def rules() -> str:
+    """The packs as tables, in the order in which their rules stand."""
+    head = ["| rule | response | for example | why | instead |", "|---|---|---|---|---|"]
+    parts = [
+        "\n".join([f"### {source.title()}", *head, *map(_row, found), ""])
+        for source, found in groupby(POLICY.rules, lambda rule: rule.source)
+    ]
+    return "\n".join(parts)
+
+
+def _row(rule: Rule) -> str:
+    asked = f": {rule.action}, {rule.risk}" if rule.response is Response.ASK else ""
+    level = f" ({rule.response.level})" if rule.response.level else ""
+    cells = (f"`{rule.id}`", rule.response.word + asked + level, _code(rule.hit[0]), rule.why, _code(rule.instead))
+    return f"| {' | '.join(cells)} |"
+
+
+def _code(text: str) -> str:
+    assert "`" not in text
+    return f"`{text}`".replace("|", "\\|") if text else ""
+
+
+GENERATED = {
+    "states": (ARCHITECTURE, diagram),
+    "settings": (POLICY_PAGE, settings),
+    "rules": (CHECKS_PAGE, rules),
+}
+
+
+def written(name: str) -> str:
+    """The page of a generated part, with that part as the code has it."""
+    page, make = GENERATED[name]
+    begin, end = f"<!-- {name}: generated -->\n", f"<!-- /{name} -->"
+    before, opened, rest = page.read_text(encoding="utf-8").partition(begin)
+    _, closed, after = rest.partition(end)
+    assert opened
+    assert closed, f"{page.name} has no place for {name}"
+    return before + begin + make() + end + after
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_generated_parts_are_what_the_code_says(name):
+    page, _ = GENERATED[name]
+    assert page.read_text(encoding="utf-8") == written(name), "run: python tests/test_documents.py"
+
+
+def section(page: Path, heading: str) -> str:
+    """What stands below a heading, up to the next heading; empty where it is not there."""
+    _, _, below = page.read_text(encoding="utf-8").partition(f"\n{heading}\n")
+    return re.split(r"^#+ ", below, maxsplit=1, flags=re.MULTILINE)[0]
+
+
+def examples() -> Iterator[str]:
+    yield from re.findall(r"^```toml\n(.*?)^```", POLICY_PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("table", SETTINGS)
+def test_every_setting_is_explained_and_nothing_else(table):
+    assert re.findall(r"^- `(\w+)`:", section(POLICY_PAGE, f"### `[{table}]`"), re.MULTILINE) == list(SETTINGS[table])
+
+
+def test_every_setting_and_key_of_a_rule_has_an_example_that_loads():
+    layers = [policy_schema.parse(tomllib.loads(text), "policy.md", text) for text in examples()]
+    assert {place for layer in layers for place in layer.settings} == {(t, k) for t in SETTINGS for k in SETTINGS[t]}
+    assert [p.words for layer in layers for p in packs.validate(layer.rules, analyse)] == []
+
+
+def first_column(page: Path, heading: str) -> list[str]:
+    return re.findall(r"^\| `([^`]+)` \|", section(page, heading), re.MULTILINE)
+
+
+VOCABULARY = [
+    ("## A rule of your own", policy_schema.RULE_KEYS, "keys of a rule"),
+    ("### The responses", policy_schema.RULE_RESPONSES, "responses"),
+    ("### Effects", policy_schema.KINDS, "kinds of effects"),
+    ("### Names of targets", targets.NAMES, "names of targets"),
+]
+
+
+@pytest.mark.parametrize(("heading", "known"), [row[:2] for row in VOCABULARY], ids=[row[2] for row in VOCABULARY])
+def test_the_words_of_a_rule_are_all_there(heading, known):
+    assert sorted(first_column(POLICY_PAGE, heading)) == sorted(known)
+
+
+def test_every_word_of_how_is_there():
+    text = section(POLICY_PAGE, "### Effects")
+    assert [word for word in policy_schema.HOW if f"`{word}`" not in text] == []
+
+
+PARTS = ("Looks at", "Speaks", "Level", "What to do", "Does not say")
+
+
+@pytest.mark.parametrize("name", [check.name for check in CHECKS])
+def test_every_check_has_its_section(name):
+    assert tuple(re.findall(r"^- \*\*(.+?)\*\*", section(CHECKS_PAGE, f"## `{name}`"), re.MULTILINE)) == PARTS
+
+
+def test_no_other_check_has_a_section():
+    assert re.findall(r"^## `(\w+)`$", CHECKS_PAGE.read_text(encoding="utf-8"), re.MULTILINE) == [
+        c.name for c in CHECKS
+    ]
+
+
+def test_findings_that_stand_in_code_are_listed():
+    code = Path(rules_check.__file__).read_text(encoding="utf-8")
+    ids = set(re.findall(r"\"((?:guard|paths)\.[a-z]+)\"", code))
+    assert ids | {"confirm.NAME"} == set(first_column(CHECKS_PAGE, "## `rules`"))
+
+
+def test_every_test_runner_is_named():
+    text = section(CHECKS_PAGE, "## `failing_tests`")
+    assert [runner.name for runner in testruns.RUNNERS if not re.search(rf"\b{runner.name}\b", text)] == []
+
+
+GATE = """
+    [SENTINEL SECURITY]
+    Action: DEPLOY
+    Target: PRODUCTION
+    Risk: HIGH
+    Confirm? (Y/N):
+"""
+QUOTED = [
+    ("R5's intervention", f"\n    {words.INTERVENTION}\n"),
+    ("R7's prompt", GATE),
+    ("R7's refusal", f"`{words.USER_DENIED}`"),
+    ("R7's record", "`authorized_by: user`"),
+    ("R8's way back", "`/resume`"),
+    ("R10's command", "`git reset --hard [START_HASH]`"),
+    ("L1's opening", "`SENTINEL HINT:`"),
+    ("L2's opening", "`403 SENTINEL BLOCKED:`"),
+    ("L3's opening", f"`{words.BREAKER}`"),
+    ("L4's opening", f"`{words.KILL_SWITCH}`"),
+]
+
+
+@pytest.mark.parametrize("text", [row[1] for row in QUOTED], ids=[row[0] for row in QUOTED])
+def test_the_protocol_is_quoted_word_for_word(text):
+    assert text in ESCALATION.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("number", range(1, 11))
+def test_every_requirement_stands_in_the_protocol(number):
+    assert re.search(rf"\bR{number}\b", ESCALATION.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_lead_somewhere(page):
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        if "://" not in target and not target.startswith("mailto:"):
+            assert (page.parent / target).exists(), f"{target} is not there"
+
+
+def test_every_decision_is_in_the_index_and_short():
+    index = (ADR / "index.md").read_text(encoding="utf-8")
+    records = sorted(ADR.glob("[0-9]*.md"))
+    assert re.findall(r"\]\((\d{4}-[a-z-]+\.md)\)", index) == [r.name for r in records]
+    for record in records:
+        text = record.read_text(encoding="utf-8")
+        assert 25 <= text.count("\n") <= 80
+        assert re.search(r"Good, because|good, because|good against", text), (
+            f"{record.name} has no option that speaks for itself"
+        )
+
+
+if __name__ == "__main__":
+    for part, (page, _) in GENERATED.items():
+        page.write_text(written(part), encoding="utf-8")
