@@ -31,6 +31,7 @@ class FakeWorld:
         environ: Mapping[str, str] | None = None,
     ) -> None:
         self.home = home
+        self.cut = False
         self.environ = {"HOME": home, "PATH": "/usr/bin:/bin", "USER": "ann"} if environ is None else dict(environ)
         self.files = dict(files or {})
         self.links = dict(links or {})

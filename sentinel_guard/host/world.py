@@ -45,6 +45,7 @@ class HostWorld:
     """
 
     def __init__(self, environ: Mapping[str, str], *, shims: tuple[str, ...] = ()) -> None:
+        self.cut = False
         self.environ: Mapping[str, str] = dict(environ)
         self.home: str = os.path.realpath(environ.get("HOME") or str(Path.home()))
         folders = (environ.get("PATH") or os.defpath).split(":")
@@ -71,10 +72,12 @@ class HostWorld:
         parts = _parts(pattern)
         began = time.monotonic()
         spent = max(0.0, self._spent - (began - self._since) * SHARE)
-        if len(parts) > MAX_DEPTH:
+        self.cut = len(parts) > MAX_DEPTH
+        if self.cut:
             return ()
-        seconds = max(AT_LEAST, SECONDS - spent)
-        found = _Search(only_folders=pattern.endswith("/"), until=began + seconds).run(top, parts)
+        search = _Search(only_folders=pattern.endswith("/"), until=began + max(AT_LEAST, SECONDS - spent))
+        found = search.run(top, parts)
+        self.cut = search.cut
         self._since = time.monotonic()
         self._spent = min(SECONDS, spent + self._since - began)
         return tuple(sorted(found))
@@ -110,6 +113,8 @@ class _Search:
         self._until = until
         self._found: set[str] = set()
         self._depth = 0
+        self.cut = False
+        """True once something was not looked at."""
 
     def run(self, top: str, parts: list[str]) -> set[str]:
         self._match(top, parts)
@@ -138,6 +143,7 @@ class _Search:
     def _match_deep(self, folder: str, rest: list[str]) -> None:
         self._match(folder, rest)
         if self._depth >= MAX_DEPTH:
+            self.cut = True
             return
         self._depth += 1
         for entry in self._entries(folder):
@@ -158,7 +164,8 @@ class _Search:
     def _over(self) -> bool:
         """Counts a step."""
         self._left -= 1
-        return self._left <= 0 or time.monotonic() > self._until
+        self.cut = self.cut or self._left <= 0 or time.monotonic() > self._until
+        return self.cut
 
 
 def _is_folder(entry: os.DirEntry[str], *, follow: bool = True) -> bool:

@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.world import World
 
+MAX_GLOBS = 200
+"""Looks into the file system for one text; the next one is not looked up, and proves nothing."""
+
 
 class Overlay:
     """A World on top of another one. Lives for one analysis, so it may remember what it asked."""
@@ -19,6 +22,7 @@ class Overlay:
         self.settings: dict[str, str] = {}
         """git settings that the text made: key in lower case -> value."""
         self._world = world
+        self._globs = 0
         self._files: dict[str, str] = {}
         self._links: dict[str, str] = {}
         self._folders: set[str] = set()
@@ -69,8 +73,13 @@ class Overlay:
             return "link"
         return "dir" if path in self._folders else self._world.kind(path)
 
+    @property
+    def cut(self) -> bool:
+        return self._globs > MAX_GLOBS or self._world.cut
+
     def glob(self, pattern: str) -> tuple[str, ...]:
-        return self._world.glob(pattern)
+        self._globs += 1
+        return () if self._globs > MAX_GLOBS else self._world.glob(pattern)
 
     def read(self, path: str) -> str | None:
         return self._files[path] if path in self._files else self._world.read(path)

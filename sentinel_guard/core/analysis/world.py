@@ -16,6 +16,10 @@ class World(Protocol):
     environ: Mapping[str, str]
     """The environment at the start of the session."""
 
+    @property
+    def cut(self) -> bool:
+        """True where the last glob was not looked at whole: what it gave proves nothing."""
+
     def resolve(self, path: str) -> str:
         """The path with every symbolic link followed, as far as it exists. Never raises."""
 

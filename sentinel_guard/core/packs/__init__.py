@@ -48,6 +48,7 @@ class Problem(NamedTuple):
 class ExampleWorld:
     """The machine of the examples, in memory: a repository, a home, a system."""
 
+    cut = False
     home: str = HOME
 
     def __init__(self) -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from sentinel_guard.core.analysis.effects import analyse
+from sentinel_guard.core.model import Action, Kind, Layer
 from tests.core.analysis.test_effects import ENV, effects_of, rows, shown
+from tests.fakes import FakeWorld
 
 ERRORS = [
     ("rm -rf ${x", ["opaque ${x delete ?", "opaque unterminated ${ at 10 parse ?"], "shells may not share it"),
@@ -48,3 +51,10 @@ SEARCHES = [
 @pytest.mark.parametrize(("command", "expected"), rows(ERRORS + SUFFIXES + SEARCHES))
 def test_what_it_would_do(command, expected):
     assert shown(effects_of(command)) == expected
+
+
+def test_a_glob_that_was_not_looked_at_whole_proves_nothing() -> None:
+    world = FakeWorld({"/w/.env": "A=1"})
+    world.cut = True
+    targets = list(analyse(Action("a", "s", Layer.SHELL, "shell", {"command": "rm .e*"}, "/w", 0.0, "/w"), world))
+    assert any(e.kind is Kind.OPAQUE and "delete" in e.how for e in targets)
