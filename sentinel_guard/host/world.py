@@ -66,6 +66,7 @@ class HostWorld:
 
     def glob(self, pattern: str) -> tuple[str, ...]:
         """``**`` is any depth, hidden folders included, ``.git`` apart; other wildcards leave hidden names alone."""
+        self.cut = False
         if "\0" in pattern:
             return ()
         top = "/" if pattern.startswith("/") else ""

@@ -229,3 +229,6 @@ def test_a_glob_ends(real, tmp_path, monkeypatch):
         (tmp_path / f"f{n}").touch()
     assert len(real.glob(f"{tmp_path}/*")) == 5
     assert real.glob(f"{tmp_path}/**/none") == ()
+    assert real.cut, "and says that it did not see all"
+    assert real.glob(f"{tmp_path}/f1") == (f"{tmp_path}/f1",)
+    assert not real.cut

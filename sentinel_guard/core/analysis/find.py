@@ -30,8 +30,8 @@ _TESTS = frozenset(
 _FILES = ("-fprint", "-fprint0", "-fls", "-fprintf")
 _NARROW = frozenset(("-empty", "-executable", "-readable", "-writable", "-nouser", "-nogroup", "-prune", "!", "-not"))
 _PLAIN = re.compile(r"[\w./@+,=:%-]+")
-MATCHES = 200
-"""Matches that are named one by one; beyond, the folder as a whole is meant."""
+MATCHES = 1000
+"""As many as a glob gives: from here on there may be more than is known by name."""
 
 
 @dataclass(slots=True)
@@ -119,9 +119,11 @@ def _deletes(call: Call, seen: Search, start: Field) -> Iterator[Effect]:
     if not start.known:
         yield call.opaque(start, "delete")
         return
-    known = None if seen.everything else matches(call, seen, start)
-    if known is None:
+    if seen.everything or _reaches_all(seen):
         yield call.contents(start.text, sure=not seen.narrow or seen.everything)
+    elif (known := matches(call, seen, start)) is None:
+        # Many files of one name (*.pyc) are not everything: a question, never a kill.
+        yield call.opaque(start, "delete")
     else:
         for path in known:
             yield call.effect(Kind.DELETE, path, sure=not seen.narrow and call.certain(start.text))
@@ -129,10 +131,14 @@ def _deletes(call: Call, seen: Search, start: Field) -> Iterator[Effect]:
 
 def matches(call: Call, seen: Search, start: Field) -> list[str] | None:
     """The existing paths that a search with names finds; None where it reaches everything, or too much to tell."""
-    if not seen.names or not start.known or any(not n.strip("*.?") for n in seen.names):
+    if _reaches_all(seen) or not start.known:
         return None
     found = [path for name in seen.names for path in _named(name, start.text, call.locate(start), call.world)]
-    return None if len(found) > MATCHES else found
+    return None if len(found) >= MATCHES else found
+
+
+def _reaches_all(seen: Search) -> bool:
+    return not seen.names or any(not name.strip("*.?") for name in seen.names)
 
 
 def _named(name: str, start: str, top: str, world: World) -> list[str]:
@@ -194,7 +200,7 @@ def constant(words: Sequence[str], cwd: str, world: World) -> str | None:
     start = given["start"] or "."
     top = paths.locate(start, cwd, world)
     found = _named(given["name"], start, top, world)
-    if len(found) > MATCHES or not all(map(_PLAIN.fullmatch, (start, *found))):
+    if len(found) >= MATCHES or not all(map(_PLAIN.fullmatch, (start, *found))):
         return None
     kind = _KINDS.get(given["kind"] or given["late"] or "")
     printed = (start.rstrip("/") + path[len(top.rstrip("/")) :] for path in found if kind in (None, world.kind(path)))

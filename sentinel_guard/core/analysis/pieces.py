@@ -74,9 +74,10 @@ def glob_fields(pieces: list[Piece], scope: Scope, source: str) -> tuple[Field, 
         return (unmatched,)
     base = "" if text.startswith("/") else scope.cwd.rstrip("/") + "/" if scope.cwd else ""
     matches = scope.world.glob(escape(base) + pattern)
-    if scope.world.cut:
-        return tuple(Field(text, known=False, pattern=True, source=source) for text in (*matches, text))
     fields = tuple(Field(match.removeprefix(base), source=source) for match in matches)
+    # Without globstar bash takes ** for *: what the deep look has missed is no doubt then.
+    if scope.world.cut and "**" not in pattern:
+        return (*fields, Field(text, known=False, pattern=True, source=source))
     if not fields or len(matches) >= MAX_MATCHES:
         return (*fields, unmatched)
     return fields

@@ -56,5 +56,18 @@ def test_what_it_would_do(command, expected):
 def test_a_glob_that_was_not_looked_at_whole_proves_nothing() -> None:
     world = FakeWorld({"/w/.env": "A=1"})
     world.cut = True
-    targets = list(analyse(Action("a", "s", Layer.SHELL, "shell", {"command": "rm .e*"}, "/w", 0.0, "/w"), world))
-    assert any(e.kind is Kind.OPAQUE and "delete" in e.how for e in targets)
+    found = judged("rm .e*", world)
+    assert any(e.kind is Kind.OPAQUE and "delete" in e.how for e in found)
+    assert any(e.kind is Kind.DELETE and e.target == "/w/.env" and e.sure for e in found), "what it gave is there"
+
+
+@pytest.mark.parametrize("command", ["find . -name '*.pyc' -delete", "find . -type f -name '*.pyc' -delete"])
+@pytest.mark.parametrize("count", [300, 1500], ids=["many", "too many to tell"])
+def test_many_files_of_one_name_are_not_everything(command, count):
+    found = judged(command, FakeWorld({f"/w/src/m{n}.pyc": "" for n in range(count)}))
+    assert not any("contents" in e.how for e in found)
+    assert any(e.kind in (Kind.DELETE, Kind.OPAQUE) for e in found)
+
+
+def judged(command, world):
+    return list(analyse(Action("a", "s", Layer.SHELL, "shell", {"command": command}, "/w", 0.0, "/w"), world))

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from sentinel_guard.core.analysis.overlay import Overlay
+from sentinel_guard.core.analysis.overlay import MAX_GLOBS, Overlay
 from sentinel_guard.host.world import HostWorld
 
 PATHS = [
@@ -52,3 +52,13 @@ def test_what_the_text_links_is_followed_from_then_on(world):
     assert overlay.resolve(f"{top}/new/x") == f"{host.resolve(top)}/new/x"
     overlay.link(f"{host.resolve(top)}/new", "/etc")
     assert overlay.resolve(f"{top}/new/x") == "/etc/x"
+
+
+def test_one_text_does_not_search_for_ever(world):
+    real, top = world
+    overlay = Overlay(real)
+    for _ in range(MAX_GLOBS):
+        assert overlay.glob(f"{top}/s*") == (f"{top}/src",)
+    assert not overlay.cut
+    assert overlay.glob(f"{top}/s*") == ()
+    assert overlay.cut
