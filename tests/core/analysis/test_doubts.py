@@ -69,5 +69,13 @@ def test_many_files_of_one_name_are_not_everything(command, count):
     assert any(e.kind in (Kind.DELETE, Kind.OPAQUE) for e in found)
 
 
+@pytest.mark.parametrize(("start", "asks"), [("/srv", True), (".", False)], ids=["outside", "in the repository"])
+def test_a_search_that_was_cut_is_asked_about_outside_only(start, asks):
+    world = FakeWorld({"/srv/a.conf": "", "/w/a.conf": ""})
+    world.cut = True
+    found = judged(f"find {start} -name '*.conf' -delete", world)
+    assert any(e.kind is Kind.OPAQUE for e in found) is asks
+
+
 def judged(command, world):
     return list(analyse(Action("a", "s", Layer.SHELL, "shell", {"command": command}, "/w", 0.0, "/w"), world))
