@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SOURCES := $(wildcard sentinel_guard/launcher/*.c sentinel_guard/launcher/*.h)
 
-.PHONY: demo test unit lint format bench clean
+.PHONY: demo test unit lint format bench corpus oracles fuzz clean
 
 demo: $(READY)
 	@$(BIN)/sentinel-guard demo
@@ -26,6 +26,19 @@ format: $(READY)
 
 bench: $(READY)
 	@$(BIN)/python bench/run.py
+
+# The lists are not part of the project: SENTINEL_CORPUS names their folder.
+corpus: $(READY)
+	@$(BIN)/python bench/corpus.py
+
+# The parser and the evaluation of words against bash and shfmt, at full size; minutes.
+oracles: $(READY)
+	@$(BIN)/python -m bench.oracles
+	@$(BIN)/python -m bench.argv
+
+fuzz: $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
+	@$(BIN)/python -m bench.fuzz_atheris -max_total_time=300
 
 clean:
 	rm -rf $(VENV) sentinel_guard/launcher/sentinel-launcher

@@ -5,6 +5,7 @@ Run with ``make bench``. Nothing here is a test: a figure over its budget gets a
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import resource
@@ -16,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from rich.console import Console
@@ -41,6 +42,7 @@ COMMANDS = (
     "sed -i 's/foo/bar/g' src/cart.py && git diff --stat",
 )
 CLIENTS = 8
+CORPUS = Path(os.environ.get("SENTINEL_CORPUS", "../shared/corpus"))
 
 
 def median_ms(samples: list[float]) -> float:
@@ -107,12 +109,38 @@ def launcher(guarded: Guarded) -> tuple[float, float]:
     return median_ms(added[shim]) - median_ms(added[bare]), p99
 
 
-def verdicts(guarded: Guarded) -> tuple[float, float, float]:
-    """Milliseconds of a verdict (parse, effects, all checks): median, p99; and of a 20 KB command."""
+def verdicts(guarded: Guarded) -> tuple[float, float]:
+    """Milliseconds of a verdict (parse, effects, all checks) on what an agent types: median, p99."""
     checker, cwd = Checker(guarded.places), str(guarded.repo)
     samples = [s for command in COMMANDS for s in timed(lambda c=command: checker.verdict(c, cwd), 100)]
-    big = "\n".join(f"echo step {i} && ls -la dir{i} | grep x > out{i}.txt" for i in range(450))[:20_000]
-    return median_ms(samples), percentile_ms(samples, 0.99), median_ms(timed(lambda: checker.verdict(big, cwd), 5))
+    return median_ms(samples), percentile_ms(samples, 0.99)
+
+
+def corpora() -> list[str]:
+    """Every command of the lists in ``SENTINEL_CORPUS``, and one in five of its shell texts; none without them."""
+    texts: list[str] = []
+    for name, key, step in (("dangerous", "command", 1), ("benign", "command", 1), ("peers", "command", 1),
+                            ("shell_snippets", "text", 5)):  # fmt: skip
+        path = CORPUS / f"{name}.jsonl"
+        rows = path.read_text().splitlines() if path.exists() else []
+        texts += [json.loads(row)[key] for row in rows[::step]]
+    return texts
+
+
+def over_corpora(guarded: Guarded) -> tuple[float, float] | None:
+    """Milliseconds of a verdict over the corpora, the best of three of each text: median, p99."""
+    checker, cwd, texts = Checker(guarded.places), str(guarded.repo), corpora()
+    samples = [min(timed(lambda t=text: checker.verdict(t, cwd), 3)) for text in texts]
+    return (median_ms(samples), percentile_ms(samples, 0.99)) if samples else None
+
+
+def long_commands(guarded: Guarded) -> Iterator[tuple[str, float]]:
+    """Milliseconds of a verdict on 20 KB: as a file that is written, and as a script of 1,150 commands."""
+    checker, cwd = Checker(guarded.places), str(guarded.repo)
+    script = "\n".join(f"echo step {i} && ls -la dir{i} | grep x > out{i}.txt" for i in range(450))[:20_000]
+    heredoc = "cat > src/new.py <<'EOF'\n" + "def f(x):\n    return x['a'] + \"b\"\n" * 580 + "EOF\n"
+    for what, text in (("a file in a heredoc", heredoc), ("a script of 1,150 commands", script)):
+        yield what, median_ms(timed(lambda t=text: checker.verdict(t, cwd), 9))
 
 
 def _client(address: str, cwd: str, seconds: float, done: multiprocessing.Queue, *, whole: bool) -> None:
@@ -193,10 +221,14 @@ def main() -> None:
         p50, p99 = launcher(guarded)
         row("launcher + verdict + outcome over the bare command, p50", 1.5, p50, "ms")
         row("the same, p99", 4, p99, "ms")
-        p50, p99, big = verdicts(guarded)
+        p50, p99 = verdicts(guarded)
         row("verdict, typical agent command, p50", 0.25, p50, "ms")
         row("the same, p99", 1, p99, "ms")
-        row("verdict, 20 KB command", 20, big, "ms")
+        if figures := over_corpora(guarded):
+            row("verdict over the corpora, p50", 0.25, figures[0], "ms")
+            row("the same, p99", 1, figures[1], "ms")
+        for what, figure in long_commands(guarded):
+            row(f"verdict, 20 KB command, {what}", 20, figure, "ms")
         row("verdicts a second of daemon CPU", 3000, throughput(guarded, 5, whole=False), "/s", at_least=True)
         row("the same with their outcomes", 3000, throughput(guarded, 5, whole=True), "/s", at_least=True)
         row("daemon RSS after that", 80, guarded.rss_mb(), "MB")

@@ -162,22 +162,31 @@ def log_verify() -> Any:
 
 
 @cli.command(context_settings=ANY_COMMAND)
-@click.option("--json", "as_json", is_flag=True, help="The verdict as one JSON object.")
-@click.option("--jsonl", is_flag=True, help='Judge one {"command": ..., "cwd": ...} a line of standard input.')
+@click.option("--explain", "explained", is_flag=True, help="Show each command in it, what it does, the rule it meets.")
+@click.option("--tool", default="", help="Judge an agent's tool call: Write, Edit, WebFetch, mcp__files__delete ...")
+@click.option("--input", "given", default="{}", help="The tool's input as a JSON object; - for standard input.")
+@click.option("--json", "as_json", is_flag=True, help="The verdict as one JSON object; with --explain its effects too.")
+@click.option("--jsonl", is_flag=True, help='Judge one {"command": ..., "cwd": ...} a line of input.')
 @click.option("--cwd", type=click.Path(file_okay=False, path_type=Path), default=None, help="Where it would run.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
-def check(as_json: bool, jsonl: bool, cwd: Path | None, command: tuple[str, ...]) -> Any:
+def check(
+    *, explained: bool, tool: str, given: str, as_json: bool, jsonl: bool, cwd: Path | None, command: tuple[str, ...]
+) -> Any:
     """Say what the guard would do with COMMAND. Nothing runs, nothing is recorded, no daemon is needed."""
+    module, folder = _do("check"), cwd or Path.cwd()
     if jsonl:
-        return _do("check").lines(_places(), sys.stdin, sys.stdout)
-    if not command:
-        raise click.UsageError("Give a command after --, or --jsonl.")
-    return _do("check").check(_places(), command, cwd or Path.cwd(), as_json=as_json)
+        return module.lines(_places(), sys.stdin, sys.stdout)
+    if tool and not command:
+        text = sys.stdin.read() if given == "-" else given
+        return module.check_tool(_places(), tool, text, folder, as_json=as_json, explained=explained)
+    if tool or not command:
+        raise click.UsageError("Give a command after --, or --tool NAME --input JSON, or --jsonl.")
+    return module.check(_places(), command, folder, as_json=as_json, explained=explained)
 
 
 @cli.group()
 def policy() -> None:
-    """Show or validate the policy."""
+    """Show, prove and extend the policy."""
 
 
 @policy.command("show")
@@ -189,11 +198,66 @@ def policy_show() -> Any:
 @policy.command("validate")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path), required=False)
 def policy_validate(file: Path | None) -> Any:
-    """Check a policy file.
+    """Check how a policy file is written.
 
-    Names line, key and the nearest known key. Exit code 1 if it is wrong.
+    Names line, key and the nearest known key; a rule's own examples count. Exit code 1 if it is wrong.
     """
     return _do("policy").validate(Path.cwd(), file)
+
+
+@policy.command("test")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path), required=False)
+def policy_test(file: Path | None) -> Any:
+    """Try what all rules do, together.
+
+    Every hit, every miss, and whether what a rule says to do instead passes the guard: of all rules in force here, or
+    of those in FILE. Exit code 1 if something does not hold.
+    """
+    return _do("policy").test(Path.cwd(), file)
+
+
+_RESPONSES = ("deny", "ask", "hint", "snapshot", "kill")
+
+
+@policy.command("add")
+@click.option("--deny", default="", metavar="COMMAND", help="Refuse commands like this one; * stands for anything.")
+@click.option("--ask", default="", metavar="COMMAND", help="Ask a person about commands like this one.")
+@click.option("--hint", default="", metavar="COMMAND", help="Give the agent a hint at commands like this one.")
+@click.option("--why", default="", help="Goes into the answer. Required.")
+@click.option("--instead", default="", help="What the agent may do instead: a command that passes the guard.")
+@click.option("--id", "id_", default="", help="By default made from the command: project.kubectl-delete-ns.")
+@click.option("--response", type=click.Choice(_RESPONSES), help="Where no example says it.")
+@click.option("--action", default="", help="What the gate shows (ask).")
+@click.option("--risk", type=click.Choice(("LOW", "MEDIUM", "HIGH", "CRITICAL")), help="The same.")
+@click.option("--program", multiple=True, help="The program; a pattern. This and the next may be given often.")
+@click.option("--subcommand", multiple=True, help="push in git push.")
+@click.option("--flag", "any_flag", multiple=True, help="One of these flags.")
+@click.option("--operand", multiple=True, help="One operand matches this pattern.")
+@click.option("--effect", multiple=True, help="What it does: write, delete, read, publish, network ...")
+@click.option("--target", multiple=True, help="The effect's target: a pattern or a name such as {root}.")
+@click.option("--hit", multiple=True, help="A command that the rule must match.")
+@click.option("--miss", multiple=True, help="An honest command that it must leave alone.")
+@click.option("--user", is_flag=True, help="Into your own policy, not the project's.")
+@click.option("--yes", is_flag=True, help="Even where it stops honest commands of the built-in examples.")
+@click.option("--dry-run", is_flag=True, help="Prove it and show it, write nothing.")
+def policy_add(*, id_: str, user: bool, yes: bool, dry_run: bool, **given: Any) -> Any:
+    """Write a rule and prove it.
+
+    \b
+    sentinel-guard policy add --deny 'kubectl delete ns *' --why 'namespaces are shared'
+    sentinel-guard policy add --ask 'make release' --why 'it goes to all customers' --miss 'make test'
+
+    What the example does not say, the other options do; docs/policy.md explains every key.
+    """  # noqa: D301 - the backspace is meant: it keeps click from joining the lines
+    examples = {word: text for word in ("deny", "ask", "hint") if (text := given.pop(word))}
+    if len(examples) > 1:
+        raise click.UsageError("Give one of --deny, --ask and --hint.")
+    module = _do("policy_add")
+    for word in examples:
+        given["response"] = word
+    keys = {key: list(value) if isinstance(value, tuple) else value for key, value in given.items() if value}
+    asked = module.Asked(keys | ({"id": id_} if id_ else {}), next(iter(examples.values()), ""), user, yes, dry_run)
+    return module.add(_places(), Path.cwd(), asked)
 
 
 @cli.group(invoke_without_command=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import fnmatch
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 
 from sentinel_guard.core import chain
@@ -29,8 +30,14 @@ class FakeWorld:
         programs: Mapping[str, str] | None = None,
         home: str = HOME,
         environ: Mapping[str, str] | None = None,
+        twins: tuple[tuple[str, ...], ...] = (),
+        folds: bool = False,
     ) -> None:
         self.home = home
+        self.twins = twins
+        """Each: the names of one file."""
+        self.folds = folds
+        """Names that differ in case, or in the encoding of their accents, are one."""
         self.cut = False
         self.environ = {"HOME": home, "PATH": "/usr/bin:/bin", "USER": "ann"} if environ is None else dict(environ)
         self.files = dict(files or {})
@@ -38,7 +45,7 @@ class FakeWorld:
         self.devices = devices
         self.programs = dict(programs or {})
         named = (*self.files, *self.links, *devices, home)
-        self.folders = {"/", *folders, *(up for path in (*named, *folders) for up in _above(path))} | {home}
+        self.folders = {"/", "/tmp", *folders, *(up for path in (*named, *folders) for up in _above(path))} | {home}
 
     def resolve(self, path: str) -> str:
         done = "/"
@@ -52,7 +59,7 @@ class FakeWorld:
             if part == "..":
                 done = done.rpartition("/")[0] or "/"
                 continue
-            here = f"/{part}" if done == "/" else f"{done}/{part}"
+            here = self.spelled(f"/{part}" if done == "/" else f"{done}/{part}")
             target = self.links.get(here)
             if target is None:
                 done = here
@@ -63,7 +70,7 @@ class FakeWorld:
 
     def kind(self, path: str) -> str:
         folder, _, name = path.rstrip("/").rpartition("/")
-        path = self.resolve(folder or "/").rstrip("/") + f"/{name}" if name else "/"
+        path = self.spelled(self.resolve(folder or "/").rstrip("/") + f"/{name}") if name else "/"
         for kind, known in (
             ("link", self.links),
             ("file", self.files),
@@ -73,6 +80,14 @@ class FakeWorld:
             if path in known:
                 return kind
         return ""
+
+    def spelled(self, path: str) -> str:
+        known = (*self.files, *self.links, *self.folders) if self.folds else ()
+        return next((name for name in known if _folded(name) == _folded(path)), path)
+
+    def names(self, path: str, top: str) -> tuple[str, ...]:
+        found = next((group for group in self.twins if path in group), ())
+        return tuple(name for name in found if name != path and name.startswith(f"{top}/"))
 
     def glob(self, pattern: str) -> tuple[str, ...]:
         known = {*self.files, *self.links, *self.devices, *self.folders}
@@ -84,6 +99,10 @@ class FakeWorld:
 
     def which(self, name: str) -> str:
         return self.programs.get(name, "")
+
+
+def _folded(path: str) -> str:
+    return unicodedata.normalize("NFC", path).casefold()
 
 
 def _above(path: str) -> list[str]:

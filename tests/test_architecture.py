@@ -36,6 +36,7 @@ LIBRARIES = {
     "click": {"cli.py"},
     "git": {"host/repository.py"},
     "pathspec": {"core/policy.py"},
+    "sqlglot": {"core/analysis/sql.py"},
     "tomli_w": {"host/files.py"},
     "watchdog": {"host/watcher.py"},
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import tomllib
@@ -9,23 +10,31 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
+import click
 import pytest
+from rich.console import Console
 
+from sentinel_guard.cli import cli
+from sentinel_guard.commands import explain
 from sentinel_guard.core import packs, policy_schema, targets, testruns, words
+from sentinel_guard.core.analysis import bash, commands, overlay, walk, wrappers
 from sentinel_guard.core.analysis.effects import analyse
 from sentinel_guard.core.checks import rules as rules_check
 from sentinel_guard.core.checks.registry import CHECKS
-from sentinel_guard.core.model import Response
+from sentinel_guard.core.model import Action, Layer, Response, Verdict
 from sentinel_guard.core.policy import Rule
 from sentinel_guard.core.policy_merge import merge
 from sentinel_guard.core.policy_schema import SETTINGS, Setting, Tighter
+from sentinel_guard.core.proof import Prover
 from sentinel_guard.core.session import NEXT, Event, State
+from sentinel_guard.host import world as host_world
 from sentinel_guard.host.policies import builtin
 
 ROOT = Path(__file__).parent.parent
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 ESCALATION = ROOT / "docs" / "workflows" / "AGENT_ESCALATION.md"
 ADR = ROOT / "docs" / "adr"
+ANALYSIS_PAGE = ROOT / "docs" / "analysis.md"
 POLICY_PAGE = ROOT / "docs" / "policy.md"
 CHECKS_PAGE = ROOT / "docs" / "checks.md"
 POLICY = merge(builtin())
@@ -111,7 +120,46 @@ def _code(text: str) -> str:
     return f"`{text}`".replace("|", "\\|") if text else ""
 
 
+EXPLAINED = (
+    "cd src && ls -l",
+    "sudo bash -c 'rm -rf /'",
+    "X=origin; git push --force $X main | tee push.log",
+    'rm -rf "$BUILD"',
+)
+
+
+def explained() -> str:
+    """Commands as ``check --explain`` shows them, in the world of the examples."""
+    return "\n".join(["```text", "\n\n".join(f"$ {c}\n{_explained(c)}" for c in EXPLAINED), "```", ""])
+
+
+def _explained(command: str) -> str:
+    action = Action("example", "", Layer.CLI, "shell", {"command": command}, packs.ROOT, 0.0, packs.ROOT)
+    prover = Prover(POLICY, analyse)
+    verdict = Verdict(action, packs.example(command, analyse), prover.findings(command))
+    sink = io.StringIO()
+    explain.show(verdict, POLICY, packs.HOME, Console(file=sink, width=80, highlight=False))
+    return "\n".join(line.rstrip() for line in sink.getvalue().splitlines()[1:])
+
+
+LIMITS = (
+    ("characters of a text", bash.MAX_TEXT),
+    ("texts inside texts", walk.MAX_DEPTH),
+    ("wrappers around a command", wrappers.MAX_WRAPPERS),
+    ("scripts on disk that start one another", commands.MAX_FILES),
+    ("characters of such a script", commands.MAX_SCRIPT),
+    ("looks into the file system for one text (globs)", overlay.MAX_GLOBS),
+    ("paths that a glob gives", host_world.MAX_MATCHES),
+)
+
+
+def limits() -> str:
+    return "\n".join(["| what | at most |", "|---|---|", *(f"| {what} | {most:,} |" for what, most in LIMITS), ""])
+
+
 GENERATED = {
+    "explained": (ANALYSIS_PAGE, explained),
+    "limits": (ANALYSIS_PAGE, limits),
     "states": (ARCHITECTURE, diagram),
     "settings": (POLICY_PAGE, settings),
     "rules": (CHECKS_PAGE, rules),
@@ -156,8 +204,43 @@ def test_every_setting_and_key_of_a_rule_has_an_example_that_loads():
     assert [p.words for layer in layers for p in packs.validate(layer.rules, analyse)] == []
 
 
-def first_column(page: Path, heading: str) -> list[str]:
-    return re.findall(r"^\| `([^`]+)` \|", section(page, heading), re.MULTILINE)
+def test_every_rule_of_every_pack_is_listed_once():
+    ids = first_column(CHECKS_PAGE, "## The built-in rules", whole=True)
+    assert sorted(ids) == sorted(rule.id for rule in POLICY.rules)
+    titles = re.findall(r"^### Pack (\w+)$", CHECKS_PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert [title.lower() for title in titles] == [name for name in packs.NAMES if name != "defaults"]
+
+
+def test_what_is_opaque_names_its_rules():
+    named = re.findall(r"\(`(opaque\.\w+)`\)", section(ANALYSIS_PAGE, "## What is opaque"))
+    assert sorted(named) == sorted(rule.id for rule in POLICY.rules if rule.id.startswith("opaque."))
+
+
+OPAQUE = re.findall(r"^\| .* \| `(.+)` \| (asked|passes)", section(ANALYSIS_PAGE, "## What is opaque"), re.MULTILINE)
+
+
+@pytest.mark.parametrize(("text", "answer"), OPAQUE)
+def test_what_is_opaque_is_answered_so(text, answer):
+    stopped = Prover(POLICY, analyse).stopping(text.replace("\\|", "|"))
+    assert (stopped is not None and stopped.response is Response.ASK) is (answer == "asked")
+
+
+@pytest.mark.parametrize("name", cli.commands["policy"].commands)
+def test_every_policy_command_is_in_the_policy_page(name):
+    assert f"sentinel-guard policy {name}" in POLICY_PAGE.read_text(encoding="utf-8")
+
+
+def test_every_option_of_policy_add_is_in_the_policy_page():
+    command = cli.commands["policy"].commands["add"]
+    options = {o for p in command.params if isinstance(p, click.Option) for o in p.opts}
+    text = section(POLICY_PAGE, "### From an example")
+    assert [o for o in sorted(options) if f"`{o}`" not in text] == []
+
+
+def first_column(page: Path, heading: str, *, whole: bool = False) -> list[str]:
+    """The names in the first column of the tables below a heading; ``whole``: to the end of the page."""
+    text = page.read_text(encoding="utf-8").partition(f"\n{heading}\n")[2] if whole else section(page, heading)
+    return re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)
 
 
 VOCABULARY = [

@@ -7,13 +7,14 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TextIO
 
 from rich.console import Console
 from rich.text import Text
 
+from sentinel_guard.commands import explain
 from sentinel_guard.core import respond
 from sentinel_guard.core.analysis.effects import analyse
 from sentinel_guard.core.checks.base import Case, Guarded
@@ -22,17 +23,19 @@ from sentinel_guard.core.codec import verdict_json
 from sentinel_guard.core.judge import judge
 from sentinel_guard.core.model import Action, Layer, Response, Verdict
 from sentinel_guard.core.operation import operation
+from sentinel_guard.core.policy import Policy
 from sentinel_guard.core.session import Session
-from sentinel_guard.host import inventory, repository
+from sentinel_guard.errors import ConfigError
+from sentinel_guard.host import inventory, repository, shims
 from sentinel_guard.host.places import Places
 from sentinel_guard.host.policies import Policies
 from sentinel_guard.host.world import HostWorld
 
-COLOURS = {Response.ALLOW: "green", Response.SNAPSHOT: "green", Response.HINT: "cyan", Response.ASK: "yellow"}
+_LINE = '{"command": TEXT, "cwd": FOLDER} or {"tool": NAME, "input": {...}, "cwd": FOLDER}'
 
 
 class Checker:
-    """Judges commands one by one against the policy of where they would run."""
+    """Judges commands and tool calls one by one against the policy of where they would run."""
 
     def __init__(self, places: Places) -> None:
         self._policies = Policies(places)
@@ -41,18 +44,36 @@ class Checker:
         self._warned: set[str] = set()
         self._roots: dict[str, tuple[str, tuple[str, ...]]] = {}
 
+    @property
+    def home(self) -> str:
+        return self._world.home
+
+    def policy(self, cwd: str) -> Policy:
+        """The policy in force in a folder."""
+        return self._policies.load(self._workspace(cwd)[0])
+
     def verdict(self, command: str, cwd: str) -> Verdict:
-        """What a fresh session would be told."""
+        """What a fresh session would be told about a shell text."""
+        return self._judged("shell", {"command": command}, cwd, Layer.CLI)
+
+    def tool(self, name: str, given: Mapping[str, object], cwd: str) -> Verdict:
+        """What a fresh session would be told about an agent's tool call."""
+        return self._judged(name, given, cwd, Layer.HOOK)
+
+    def _judged(self, tool: str, arguments: Mapping[str, object], cwd: str, layer: Layer) -> Verdict:
         root, restricted = self._workspace(cwd)
         policy = self._policies.load(root)
         self._warn(policy.warnings)
-        action = Action("check", "check", Layer.CLI, "shell", {"command": command}, cwd, time.time(), root)
-        settings = (*self._guarded.settings, *((f"{root}/sentinel.toml", f"{root}/.git/hooks") if root else ()))
-        guarded = Guarded(self._guarded.folders, settings)
+        action = Action("check", "check", layer, tool, arguments, cwd, time.time(), root)
+        guarded = Guarded(self._guarded.folders, self._settings(root))
         effects = analyse(action, self._world)
         session = Session("check", root=root)
         case = Case(action, effects, session, policy, None, operation(action), restricted, guarded, self._world.home)
         return judge(case, CHECKS)
+
+    def _settings(self, root: str) -> tuple[str, ...]:
+        own = (f"{root}/sentinel.toml", f"{root}/.git/hooks") if root else ()
+        return *self._guarded.settings, *shims.own_code([root]), *own
 
     def _warn(self, warnings: tuple[str, ...]) -> None:
         """What of a policy file is not in force, each once, on standard error."""
@@ -69,16 +90,33 @@ class Checker:
         return self._roots[cwd]
 
 
-def check(places: Places, command: tuple[str, ...], cwd: Path, *, as_json: bool) -> int:
-    """Say what would happen; exit code 0 if it would run, 126 if it would be refused or asked about."""
+def check(
+    places: Places, command: tuple[str, ...], cwd: Path, *, as_json: bool = False, explained: bool = False
+) -> int:
+    """Say what would happen to a command; exit code 0 if it would run, 126 if it would be refused or asked about."""
     # One word is a shell text, as an agent's shell tool gives it; several are an argv.
     text = command[0] if len(command) == 1 else shlex.join(command)
-    verdict = Checker(places).verdict(text, str(cwd.absolute()))
-    if as_json:
-        print(json.dumps(_json(verdict)))
-    else:
-        _print(verdict)
-    return 0 if verdict.response < Response.ASK else 126
+    checker, folder = Checker(places), str(cwd.absolute())
+    return _say(checker, checker.verdict(text, folder), as_json=as_json, explained=explained)
+
+
+def check_tool(
+    places: Places, name: str, given: str, cwd: Path, *, as_json: bool = False, explained: bool = False
+) -> int:
+    """The same for an agent's tool call; ``given`` is its input as JSON text. Raises ConfigError."""
+    checker, folder = Checker(places), str(cwd.absolute())
+    return _say(checker, checker.tool(name, _input(given), folder), as_json=as_json, explained=explained)
+
+
+def _input(text: str) -> Mapping[str, object]:
+    hint = """For example: sentinel-guard check --tool Write --input '{"file_path": "x", "content": ""}'"""
+    try:
+        given = json.loads(text)
+    except (ValueError, RecursionError) as e:
+        raise ConfigError(f"--input is not JSON: {e}", hint) from e
+    if not isinstance(given, dict):
+        raise ConfigError("--input is not a JSON object.", hint)
+    return given
 
 
 def lines(places: Places, source: Iterable[str], sink: TextIO) -> int:
@@ -88,28 +126,48 @@ def lines(places: Places, source: Iterable[str], sink: TextIO) -> int:
         if not line.strip():
             continue
         try:
-            asked = json.loads(line)
-            command, cwd = str(asked["command"]), str(Path(asked.get("cwd") or ".").absolute())
-        except (ValueError, KeyError, TypeError, AttributeError) as e:
+            verdict = _asked(checker, json.loads(line))
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as e:
             bad += 1
-            answer: dict[str, object] = {"error": f'a line is {{"command": TEXT, "cwd": FOLDER}}: {e}'}
+            answer: dict[str, object] = {"error": f"a line is {_LINE}: {e}"}
         else:
-            answer = _json(checker.verdict(command, cwd))
+            answer = _json(verdict)
         sink.write(json.dumps(answer) + "\n")
         sink.flush()
     return 1 if bad else 0
 
 
-def _json(verdict: Verdict) -> dict[str, object]:
+def _asked(checker: Checker, line: dict[str, object]) -> Verdict:
+    cwd = line.get("cwd") or "."
+    if not isinstance(cwd, str):
+        raise TypeError("cwd is no text")
+    folder = str(Path(cwd).absolute())
+    if "tool" not in line:
+        return checker.verdict(str(line["command"]), folder)
+    given = line.get("input", {})
+    if not isinstance(given, dict):
+        raise TypeError("input is no object")
+    return checker.tool(str(line["tool"]), given, folder)
+
+
+def _say(checker: Checker, verdict: Verdict, *, as_json: bool, explained: bool) -> int:
+    if as_json:
+        print(json.dumps(_json(verdict, effects=explained)))
+    elif explained:
+        explain.show(verdict, checker.policy(verdict.action.cwd), checker.home, Console(highlight=False))
+    else:
+        _print(verdict)
+    return 0 if verdict.response < Response.ASK else 126
+
+
+def _json(verdict: Verdict, *, effects: bool = False) -> dict[str, object]:
     said = verdict_json(verdict)
-    return {key: said[key] for key in ("response", "level", "findings")}
+    return {key: said[key] for key in ("response", "level", "findings", *(("effects",) if effects else ()))}
 
 
 def _print(verdict: Verdict) -> None:
     console = Console(highlight=False)
-    colour = COLOURS.get(verdict.response, "red")
-    level = f" ({verdict.response.level})" if verdict.response.level else ""
-    console.print(Text(f"{verdict.response.word}{level}", style=f"bold {colour}"))
+    console.print(explain.heading(verdict.response))
     for finding in verdict.findings:
         name = finding.rule or finding.check
         console.print(Text(f"  {name}: {respond.sentence(finding)}"), soft_wrap=True)

@@ -1,15 +1,21 @@
-"""``sentinel-guard policy show | validate``: what is in force, and what is wrong with a file."""
+"""``sentinel-guard policy show | validate | test``: what is in force, what is wrong with a file, what its rules do."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass
+from itertools import groupby
 from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from sentinel_guard.core.policy import Policy
 from sentinel_guard.core.policy_merge import merge
 from sentinel_guard.core.policy_schema import Layer
+from sentinel_guard.core.proof import Proof, Prover
 from sentinel_guard.core.respond import visible
 from sentinel_guard.errors import ConfigError, HostError
 from sentinel_guard.host import policies, staged
@@ -41,6 +47,62 @@ def validate(folder: Path, file: Path | None = None) -> int:
     if not wanted:
         print("There is no policy file here; the built-in policy is in force.")
     return 1 if wrong else 0
+
+
+def test(folder: Path, file: Path | None) -> int:
+    """Tries every example of every rule in force here, or of one file: a table by place, and each failure in words.
+
+    Each hit must match its rule, no miss may, and what a rule says to do instead must pass the guard. Exit code 1
+    where something does not hold.
+    """
+    from sentinel_guard.core.analysis.effects import analyse  # noqa: PLC0415 - slow to import, and show waits
+
+    user, project, broken = _layers(folder, file)
+    policy = merge(policies.builtin(), user, project)
+    rules = [r for r in policy.rules if file is None or r.source == str(file)]
+    proofs = list(Prover(policy, analyse).prove(rules))
+    console = Console(highlight=False)
+    console.print(_table(proofs))
+    said = [*broken, *(words for proof in proofs for words in proof.problems)]
+    for words in said:
+        console.print(Text(f"\n{visible(words, keep=chr(10))}"), soft_wrap=not console.is_terminal)
+    print("\nAll hold." if not said else f"\n{len(said)} {'does' if len(said) == 1 else 'do'} not hold.")
+    return 1 if said else 0
+
+
+def _layers(folder: Path, file: Path | None) -> tuple[Layer, Layer, list[str]]:
+    """The user's layer, the project's (or one file's in its place), and what is wrong with a file."""
+    users, broken = places().policy, list[str]()
+    if file and file.absolute() == users:
+        return _read(file, broken), Layer(""), broken
+    project = file or Path(_root(folder) or folder) / policies.NAME
+    return (
+        _read(users, broken) if users.exists() else Layer(""),
+        _read(project, broken) if file or project.exists() else Layer(""),
+        broken,
+    )
+
+
+def _read(path: Path, broken: list[str]) -> Layer:
+    try:
+        return policies.read(path)
+    except ConfigError as e:
+        broken.append(str(e))
+        return Layer("")
+
+
+def _table(proofs: Iterable[Proof]) -> Table:
+    table = Table("", "rules", "hits", "misses", "ways out", "", box=None, pad_edge=False)
+    table.columns[0].overflow = "fold"
+    for column in table.columns[1:5]:
+        column.justify, column.no_wrap = "right", True
+    for source, found in groupby(proofs, lambda proof: proof.rule.source):
+        mine = list(found)
+        counts = [sum(len(getattr(p.rule, key)) for p in mine) for key in ("hit", "miss")]
+        out, wrong = sum(bool(p.rule.instead) for p in mine), sum(bool(p.problems) for p in mine)
+        said = f"[red]{wrong} fail[/]" if wrong else "[green]good[/]"
+        table.add_row(visible(source), str(len(mine)), *map(str, counts), str(out), said)
+    return table
 
 
 def _report(path: Path, layer: Layer) -> None:

@@ -3,7 +3,7 @@
 Rules of this file (the numbers are those of the spine, DESIGN section 3):
 3. After waiting for a person, judge again: a yes is worth nothing if the session was killed meanwhile.
 4. A yes grants exactly the findings that were shown, once, and stays on record.
-5. A check that raises is a DENY finding, not a crash and not a pass. No check at all is one, too.
+5. A check that raises is a DENY finding, not a crash and not a pass; so are an analysis that failed and no check.
 6. Every effect is judged by every check and the strictest finding decides; none can silence another.
 A call that has ended can only be hinted at or trip the breaker: what would ask, refuse or kill comes too late.
 """
@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sentinel_guard.core.checks.base import Case, Check
-from sentinel_guard.core.model import Finding, Response, Verdict
+from sentinel_guard.core.model import Finding, Kind, Response, Verdict
 from sentinel_guard.core.words import USER_DENIED
 
 _IN_TIME = (Response.HINT, Response.BREAK)
@@ -24,7 +24,8 @@ def judge(case: Case, checks: Sequence[Check]) -> Verdict:
     """What the checks say about a case. Never raises."""
     if not checks:
         return Verdict(case.action, case.effects, (_broken("judge", "there is no check to judge by"),))
-    return Verdict(case.action, case.effects, tuple(f for check in checks for f in _run(check, case)))
+    failed = [_broken("analysis", e.target) for e in case.effects if e.kind is Kind.OPAQUE and "error" in e.how]
+    return Verdict(case.action, case.effects, (*failed, *(f for check in checks for f in _run(check, case))))
 
 
 def settle(asked: Verdict, now: Verdict, *, yes: bool) -> Verdict:

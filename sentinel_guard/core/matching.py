@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import NamedTuple, Self
@@ -84,12 +84,14 @@ class Index:
         self._of = lru_cache(_NAMES)(self._find_kind)
         self._opened = lru_cache(_NAMES)(self._find_gates)
 
-    def rules(self, effect: Effect, ground: Ground) -> Iterator[Rule]:
+    def rules(self, effect: Effect, ground: Ground) -> Sequence[Rule]:
         """The rules that take an effect in, in the policy's order."""
         command = effect.command
         named = self._named(effect.kind, command.program, command.subcommand) if command else self._of(effect.kind)
+        if not named.rules:
+            return ()
         aimed = named.targets and takes(named.targets, effect.target, ground)
-        return (rule for rule in (named.rules if aimed else named.free) if matches(rule, effect, ground))
+        return [rule for rule in (named.rules if aimed else named.free) if matches(rule, effect, ground)]
 
     def _find_rules(self, kind: Kind, program: str, subcommand: str) -> _Named:
         return _Named.of(rule for rule in self._rules.get(kind, ()) if _names(rule, program, subcommand))

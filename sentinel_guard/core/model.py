@@ -99,8 +99,8 @@ class Effect:
     sure: bool = True
     """False when the analysis guesses: an unsure effect is asked about or refused, never a kill."""
     how: frozenset[str] = frozenset()
-    """Words from: recursive force append truncate mode owner link move raw inplace mkfs contents forkbomb,
-    and for OPAQUE: name code delete write parse data (analysis/effects.py says what each means)."""
+    """Words from: recursive force append truncate mode owner link move raw inplace mkfs contents forkbomb
+    shown stage; and for OPAQUE: name code delete write parse data (analysis/effects.py says what each means)."""
     command: Command | None = None
     """The simple command that has this effect."""
 

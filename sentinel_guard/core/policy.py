@@ -123,15 +123,15 @@ class Policy:
 
     def restricts(self, path: str, root: str) -> str:
         """The pattern that restricts an absolute path, or an empty string."""
-        return _matching(self.paths.restricted, path, root) or _matching(self.project.restricted, path, root)
+        return takes_in(self.paths.restricted, path, root) or takes_in(self.project.restricted, path, root)
 
     def hides(self, path: str, root: str) -> str:
         """The pattern that hides an absolute path, or an empty string."""
-        return _matching(self.paths.hidden, path, root) or _matching(self.project.hidden, path, root)
+        return takes_in(self.paths.hidden, path, root) or takes_in(self.project.hidden, path, root)
 
 
-def _matching(patterns: tuple[str, ...], path: str, root: str) -> str:
-    """The last pattern that takes the absolute ``path`` in, or an empty string.
+def takes_in(patterns: tuple[str, ...], path: str, root: str) -> str:
+    """The last gitignore pattern that takes the absolute ``path`` in, or an empty string.
 
     Below ``root`` the path relative to it counts, elsewhere the absolute path without its leading slash. Whether the
     path is a folder is not known here, so ``secrets/`` takes in a file of that name too: too tight beats too loose.

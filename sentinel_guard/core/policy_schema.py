@@ -85,8 +85,8 @@ RULE_RESPONSES = ("snapshot", "hint", "ask", "deny", "kill")
 RISKS = ("LOW", "MEDIUM", "HIGH", "CRITICAL")
 KINDS = tuple(k.value for k in Kind)
 HOW = (
-    *("recursive", "force", "append", "truncate", "mode", "owner", "link", "move", "raw", "inplace"),
-    *("mkfs", "contents", "forkbomb", "elsewhere", "shut", "name", "data", "code", "delete", "write", "parse"),
+    *("recursive", "force", "append", "truncate", "mode", "owner", "link", "move", "raw", "inplace", "mkfs"),
+    *("contents", "forkbomb", "elsewhere", "shut", "shown", "over", "name", "data", "code", "delete", "write", "parse"),
 )
 
 RULE_KEYS: Mapping[str, str] = {

@@ -1,4 +1,7 @@
-"""Does a signal reach the guard? By pid, by name, by a pattern, or by what the same action looked up."""
+"""Does a signal reach the guard? By pid, by name, by a pattern, or by what the same action looked up.
+
+Or does a command speak to its sockets?
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,14 @@ _LINES = (
 _PROCESSES = _NAMES
 """Names that they go by: without ``-f`` a pattern is held against these."""
 _BY_PATTERN = frozenset(("pkill", "skill"))
+_TALKERS = frozenset(
+    (
+        *("curl", "wget", "http", "nc", "ncat", "netcat", "socat", "websocat", "telnet", "openssl", "ssh", "busybox"),
+        *("python", "python3", "node", "deno", "bun", "perl", "ruby", "php", "lua"),
+    )
+)
+"""They can speak to a socket; who else is given its name looks at it, or writes of it."""
+_SOCKET = re.compile(r"/(operator|agent)\.sock\b")
 _LOOKS = frozenset(("pgrep", "pidof", "grep", "egrep", "fgrep", "rg", "lsof", "fuser", "ss", "systemctl", "awk", "sed"))
 """They look processes up; what they were asked for tells whom the pids belong to."""
 
@@ -43,6 +54,16 @@ def names_guard(case: Case, effect: Effect) -> Aim:
     if effect.command is not None and effect.command.program == "killall" and target in _PROCESSES:
         return Aim.UNSURE
     return Aim.UNSURE if not effect.sure and _looked_up(case) else Aim.NONE
+
+
+def speaks_to_guard(case: Case, effect: Effect) -> bool:
+    """Whether a command is pointed at the guard's sockets, where it would pass for the person or for the launcher."""
+    command = effect.command
+    if command is None or command.program not in _TALKERS:
+        return False
+    words = [(word, name[1]) for word in command.argv[1:] if (name := _SOCKET.search(word))]
+    ours = ("sentinel", *case.guarded.folders)
+    return any(name == "operator" or any(text in word for text in ours) for word, name in words)
 
 
 def _by_pattern(effect: Effect) -> bool:

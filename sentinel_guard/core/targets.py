@@ -14,7 +14,8 @@ from fnmatch import translate
 from functools import lru_cache
 from typing import NamedTuple
 
-from sentinel_guard.core.analysis.paths import TEMPORARY
+from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis.secrecy import is_secret
 from sentinel_guard.core.policy import Policy
 
 
@@ -27,6 +28,7 @@ class Ground:
     home: str = ""
     guard: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
+    cwd: str = ""
 
 
 def _joined(patterns: Iterable[str]) -> tuple[re.Pattern[str], ...]:
@@ -78,6 +80,19 @@ _SYSTEM_TREES = (
         *("/proc/kcore", "/sys/firmware/*", "/dev/block/*", "/dev/root"),
     )
 )
+_WORKED = ("/srv", "/opt", "/usr/src", "/usr/local/src", "/var/www", "/home", "/root", "/Users", "/mnt", "/media")
+"""System folders in which repositories lie."""
+_KEPT = ("/bin/", "/boot/", "/dev/", "/etc/", "/lib/", "/lib64/", "/proc/", "/sbin/", "/sys/", "/System/", "/usr/lib/")
+"""Those whose files stay the system's even beside a repository."""
+_REBUILT = re.compile(
+    r"/(?:node_modules|bower_components|__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.tox|\.nox|\.venv|\.next"
+    r"|\.nuxt|\.svelte-kit|\.turbo|\.parcel-cache|\.nyc_output|\.gradle|\.eggs|[^/]+\.egg-info|htmlcov)(?:/|$)"
+    r"|\.py[co]$|/\.DS_Store$"
+)
+_REBUILT_HERE = re.compile(
+    r"/(?:build|dist|target|out|coverage|venv|obj|_build|site|tmp|Pods|DerivedData|cmake-build-\w+|\.cache|\.coverage"
+    r"|\.terraform)(?:/|$)|\.(?:o|obj|class|tsbuildinfo|orig|rej|sw[op]|tmp|log)$"
+)
 _CACHES = (
     *("/.cache/", "/.npm/", "/.yarn/", "/.pnpm-store/", "/.cargo/registry/", "/.gradle/caches/", "/.m2/repository/"),
     *("/go/pkg/", "/.bun/install/cache/", "/Library/Caches/", "/.local/share/Trash/", "/.local/share/pnpm/store/"),
@@ -87,7 +102,9 @@ _CACHES = (
 
 def inside(path: str, folder: str) -> bool:
     """Whether a path is a folder or lies below it."""
-    return bool(folder) and (path == folder or path.startswith(folder.rstrip("/") + "/"))
+    if not folder or not path.startswith(folder):  # mostly not: the cheap question first
+        return False
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 def within(path: str, folders: Iterable[str]) -> bool:
@@ -124,13 +141,33 @@ def _system(path: str, g: Ground) -> bool:
 
 
 def _system_file(path: str, g: Ground) -> bool:
-    return path.startswith(_SYSTEM_TREES) and not (
-        _own(path, g) or _tmp(path, g) or f"{path}/" in TEMPORARY or _HARMLESS.match(path)
+    at_top = path.rfind("/") == 0  # no user's file lies there
+    return (at_top or path.startswith(_SYSTEM_TREES)) and not (
+        _own(path, g) or _beside(path, g) or f"{path}/".startswith(paths.TEMPORARY) or _HARMLESS.match(path)
     )
 
 
+def _beside(path: str, g: Ground) -> bool:
+    """What lies in the folder that holds the repository (without one: where work is done) is the person's."""
+    above = paths.neighbours(g.root)
+    if not g.root and g.cwd not in SYSTEM:
+        above = g.cwd
+    worked = bool(above) and (above in _WORKED or above not in SYSTEM) and not f"{above}/".startswith(_KEPT)
+    return worked and inside(path, above)
+
+
 def _tmp(path: str, g: Ground) -> bool:
-    return path.startswith(TEMPORARY) and not _is_or_holds(path, g.root) and not _is_or_holds(path, g.home)
+    return paths.scratch(path, g.root, g.home)
+
+
+def _rebuilt(path: str, g: Ground) -> bool:
+    """What a build, a test run or an installation makes anew; folders of an everyday name only where work is done."""
+    if path.startswith(_SYSTEM_TREES) and not (_own(path, g) or _beside(path, g)):
+        return False
+    if _REBUILT.search(path):
+        return True
+    here = not g.root and bool(g.cwd) and g.cwd != "/" and path.startswith(g.cwd + "/")
+    return here and _REBUILT_HERE.search(path, len(g.cwd)) is not None
 
 
 def _cache(path: str, g: Ground) -> bool:
@@ -148,15 +185,18 @@ _NAMED: Mapping[str, Callable[[str, Ground], bool]] = {
     "{guard}": lambda path, g: any(inside(path, f) or _is_or_holds(path, f) for f in g.guard),
     "{settings}": lambda path, g: any(inside(path, s) or _is_or_holds(path, s) for s in g.settings),
     "{restricted}": lambda path, g: bool(g.policy.restricts(path, g.root)),
+    "{secret}": lambda path, _: is_secret(path),
     "{inside}": lambda path, g: inside(path, g.root),
     "{tmp}": _tmp,
     "{cache}": _cache,
+    "{rebuilt}": _rebuilt,
 }
 NAMES = tuple(_NAMED)
 """``{root}`` the repository; ``{git}`` its .git, refs and objects; ``{home}`` a home; ``{system}`` a system folder;
 ``{system-file}`` what lies below one; ``{account}`` accounts and privileges; ``{device}`` block devices and memory;
-``{guard}`` the guard's folders; ``{settings}`` its settings; ``{restricted}`` restricted paths; ``{inside}`` in the
-repository; ``{tmp}`` below a temporary folder; ``{cache}`` below a cache."""
+``{guard}`` the guard's folders; ``{settings}`` its settings; ``{restricted}`` restricted paths; ``{secret}`` files of
+secrets; ``{inside}`` in the repository; ``{tmp}`` below a temporary folder; ``{cache}`` below a cache; ``{rebuilt}``
+what a build makes anew."""
 
 
 _BELOW = ("{home}/", "{root}/")

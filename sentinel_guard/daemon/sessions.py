@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-import sentinel_guard
 from sentinel_guard.audit.base import Store
 from sentinel_guard.core.checks.base import Guarded
 from sentinel_guard.core.model import Entry, Finding, Peer, Verdict
@@ -149,11 +148,9 @@ class Sessions:
     def guarded(self) -> Guarded:
         """The guard's own belongings."""
         roots = {live.session.root for live in self.live.values() if live.session.root}
-        # Our own code, unless it is what the session works on.
-        package = str(Path(sentinel_guard.__file__).resolve().parent)
         settings = (
             str(self._places.config),
-            *(() if any(package.startswith(f"{r}/") for r in roots) else (package,)),
+            *shims.own_code(roots),
             *(f"{r}/{name}" for r in sorted(roots) for name in ("sentinel.toml", ".git/hooks")),
         )
         owners = tuple(live.session.owner.pid for live in self.live.values() if live.session.owner)

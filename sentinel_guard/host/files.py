@@ -102,12 +102,17 @@ def append_toml(path: Path, tables: Mapping[str, Mapping[str, object] | list[Map
     """
     before = path.read_bytes() if path.exists() else b""
     gap = b"" if not before else b"\n" if before.endswith(b"\n") else b"\n\n"
-    after = before + gap + "\n".join(_tables(tables)).encode()
+    after = before + gap + toml_tables(tables).encode()
     try:
         tomllib.loads(after.decode("utf-8-sig"))
     except ValueError as e:
         raise ConfigError(f"{path}: the new table does not fit: {e}", "Write it by hand.") from e
     write(path, after)
+
+
+def toml_tables(tables: Mapping[str, Mapping[str, object] | list[Mapping[str, object]]]) -> str:
+    """The text of tables as ``append_toml`` writes it."""
+    return "\n".join(_tables(tables))
 
 
 def _tables(tables: Mapping[str, Mapping[str, object] | list[Mapping[str, object]]]) -> Iterator[str]:

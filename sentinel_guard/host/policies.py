@@ -81,18 +81,22 @@ def _paths_of(path: Path) -> _Read:
     if stamp is None:
         return _NOTHING
     try:
-        document, text = files.read_toml(path)
-        layer = parse(document, str(path), text)
+        layer = read(path)
     except ConfigError as e:
         return _kept(path, stamp, Layer(""), e.message)
     settings = {place: value for place, value in layer.settings.items() if place[0] == "paths"}
     return _Read(stamp, Layer(layer.source, settings))
 
 
+def read(path: Path) -> Layer:
+    """What one policy file says, its rules not yet proved. Raises ConfigError with every mistake."""
+    document, text = files.read_toml(path)
+    return parse(document, str(path), text)
+
+
 def validate(path: Path) -> Layer:
     """The layer of one policy file. Raises ConfigError with every mistake, failed examples of its rules among them."""
-    document, text = files.read_toml(path)
-    layer = parse(document, str(path), text)
+    layer = read(path)
     if problems := _problems(layer.rules):
         raise ConfigError("\n".join(p.words for p in problems), "A rule whose examples fail is not in force.")
     return layer
@@ -136,8 +140,7 @@ def _read(path: Path, stamp: _Stamp, last: _Read | None) -> _Read:
         return _NOTHING
     good = last.layer if last else Layer("")
     try:
-        document, text = files.read_toml(path)
-        layer = parse(document, str(path), text)
+        layer = read(path)
     except ConfigError as e:
         return _kept(path, stamp, good, e.message)
     problems = _problems(layer.rules)

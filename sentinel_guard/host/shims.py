@@ -9,6 +9,7 @@ import shutil
 import stat
 import sys
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 
 import sentinel_guard
@@ -18,6 +19,8 @@ from sentinel_guard.host.places import Places
 SHELLS = ("bash", "sh", "zsh", "dash", "ksh", "fish")
 HOOK = "sentinel-hook"
 CLAUDES = ("bash", "zsh")
+OWN = "sentinel-guard"
+PACKAGE = Path(sentinel_guard.__file__).resolve().parent
 LAUNCHER = Path(sentinel_guard.__file__).parent / "launcher" / "sentinel-launcher"
 
 # Bash reads this before the text of -c, by whatever path it was called; @folder@ stands for the shims, quoted.
@@ -40,6 +43,19 @@ if [ "${BASH_EXECUTION_STRING+x}${SENTINEL_CALL:+call}" = x ] && [ "${SENTINEL_S
 fi
 unset SENTINEL_SHELL __sentinel_argv __sentinel_from
 """
+
+
+def own_code(roots: Iterable[str]) -> tuple[str, ...]:
+    """The guard's package and its program, by all their names, but for what lies in a repository that is worked on."""
+    tops = tuple(f"{root}/" for root in roots if root)
+    return tuple(path for path in _own_names() if not path.startswith(tops))
+
+
+@lru_cache(maxsize=1)
+def _own_names() -> tuple[str, ...]:
+    programs = [path for path in (str(Path(sys.executable).parent / OWN), shutil.which(OWN)) if path]
+    there = [path for path in programs if os.path.lexists(path)]
+    return tuple(dict.fromkeys((str(PACKAGE), *there, *map(os.path.realpath, there))))
 
 
 def make(places: Places, session: str, names: Iterable[str], path: str) -> dict[str, str]:

@@ -8,7 +8,9 @@ import os
 import re
 import shutil
 import stat
+import sys
 import time
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -28,6 +30,11 @@ AT_LEAST = 0.002
 """Seconds for one glob where those are spent: a folder's own names are always looked at."""
 SHARE = 0.5
 """Seconds that every second gives back."""
+
+MAX_PLAIN = 4096
+"""Folders that are remembered to tell upper from lower case."""
+_UNSEEN = (".git", "node_modules")
+"""Folders full of files with several names, none of which is a person's."""
 
 _KINDS = {
     stat.S_IFREG: "file",
@@ -51,18 +58,53 @@ class HostWorld:
         folders = (environ.get("PATH") or os.defpath).split(":")
         self._path = ":".join(f for f in folders if f and f not in shims)
         self._spent = self._since = 0.0
+        self._plain: set[str] = set()
+        """Folders in which names that differ in case are different files."""
 
     def resolve(self, path: str) -> str:
         try:
-            return os.path.realpath(path)
+            real = os.path.realpath(path)
         except (OSError, ValueError):
             return os.path.normpath(path)
+        above = real.rpartition("/")[0]
+        return real if above in self._plain or not above else self._respelled(real)
+
+    def _respelled(self, path: str) -> str:
+        """Every name on the way as its folder lists it."""
+        done = ""
+        for part in path.split("/")[1:]:
+            done = self.spelled(f"{done}/{part}")
+        return done
 
     def kind(self, path: str) -> str:
         try:
             return _KINDS.get(stat.S_IFMT(os.lstat(path).st_mode), "other")
         except (OSError, ValueError):
             return ""
+
+    def spelled(self, path: str) -> str:
+        folder, _, name = path.rpartition("/")
+        if folder in self._plain or name in ("", ".", ".."):
+            return path
+        twins = {name.swapcase(), unicodedata.normalize("NFC", name), unicodedata.normalize("NFD", name)} - {name}
+        try:
+            seen = os.lstat(path)
+            if any(_is_same(f"{folder}/{twin}", seen) for twin in twins):
+                return _listed(folder, name, seen.st_ino) or path
+        except (OSError, ValueError):
+            return path
+        if name.swapcase() in twins and name.isascii() and len(self._plain) < MAX_PLAIN:
+            self._plain.add(folder)
+        return path
+
+    def names(self, path: str, top: str) -> tuple[str, ...]:
+        try:
+            seen = os.lstat(path)
+        except (OSError, ValueError):
+            return ()
+        if seen.st_nlink < 2 or not stat.S_ISREG(seen.st_mode):
+            return ()
+        return tuple(name for name in _linked(seen, top) if name != path)
 
     def glob(self, pattern: str) -> tuple[str, ...]:
         """``**`` is any depth, hidden folders included, ``.git`` apart; other wildcards leave hidden names alone."""
@@ -102,7 +144,41 @@ class HostWorld:
         return data.decode("utf-8", "surrogateescape")
 
     def which(self, name: str) -> str:
-        return shutil.which(name, path=self._path) or ""
+        """The guard's own program is found where it runs, if it is not on PATH."""
+        own = Path(sys.executable).parent / name if name == "sentinel-guard" else None
+        return shutil.which(name, path=self._path) or (str(own) if own is not None and own.exists() else "")
+
+
+def _is_same(path: str, seen: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(os.lstat(path), seen)
+    except OSError:
+        return False
+
+
+def _listed(folder: str, name: str, inode: int) -> str:
+    """The path with the name under which a folder lists a file; empty where it lists the name itself, or none."""
+    with os.scandir(folder or "/") as entries:
+        found = [entry.name for entry in entries if entry.inode() == inode]
+    return "" if name in found or not found else f"{folder}/{found[0]}"
+
+
+def _linked(seen: os.stat_result, top: str) -> Iterator[str]:
+    """The names of a file below a folder, as far as MAX_ENTRIES goes."""
+    left, todo = MAX_ENTRIES, [top]
+    while todo:
+        try:
+            with os.scandir(todo.pop()) as entries:
+                for entry in entries:
+                    left -= 1
+                    if left <= 0:
+                        return
+                    if entry.inode() == seen.st_ino and _is_same(entry.path, seen):
+                        yield entry.path
+                    elif entry.name not in _UNSEEN and _is_folder(entry, follow=False):
+                        todo.append(entry.path)
+        except OSError:
+            continue
 
 
 class _Search:

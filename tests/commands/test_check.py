@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import sentinel_guard
 from sentinel_guard.commands.check import Checker, check, lines
 from sentinel_guard.core.model import Response
 from sentinel_guard.host.places import Places
@@ -81,6 +82,12 @@ def test_the_policy_of_where_it_would_run_counts(places, repo, tmp_path):
     assert checker.verdict("tee sentinel.toml", str(repo)).response is Response.DENY, "the guard's own settings"
 
 
+def test_the_guards_own_code_is_kept_unless_it_is_what_is_worked_on(places, repo):
+    code = Path(sentinel_guard.__file__).resolve()
+    said = [Checker(places).verdict(f"rm {code}", str(cwd)).response for cwd in (repo, code.parent)]
+    assert said[0] is Response.DENY and said[1] < Response.ASK
+
+
 def feed(places, *asked: object) -> tuple[int, list[dict]]:
     sink = io.StringIO()
     code = lines(places, [a if isinstance(a, str) else json.dumps(a) for a in asked], sink)
@@ -99,6 +106,7 @@ BAD = (
     ("3", "a number"),
     ({"cwd": "/"}, "no command"),
     ({"command": "ls", "cwd": 3}, "a folder that is no text"),
+    ({"tool": "Write", "input": "x"}, "an input that is no object"),
 )
 
 
@@ -108,6 +116,13 @@ def test_a_bad_line_gets_an_error_and_the_next_is_judged(places, repo, asked):
     assert code == 1
     assert "a line is" in said[0]["error"]
     assert said[1]["response"] == "allow"
+
+
+def test_tool_calls_stand_among_commands(places, repo):
+    write = {"tool": "Write", "input": {"file_path": ".env", "content": "x"}, "cwd": str(repo)}
+    code, said = feed(places, write, {"tool": "Think", "cwd": str(repo)}, {"command": "ls", "cwd": str(repo)})
+    assert code == 0
+    assert [s["response"] for s in said] == ["deny", "allow", "allow"]
 
 
 def test_a_folder_that_is_not_there_is_outside_of_any_repository(places):

@@ -217,7 +217,7 @@ REMOTE = (
     ("timeout 1 bash -c '</dev/tcp/localhost/5432'", "ok"),
     ("timeout 1 bash -c 'cat < /dev/null > /dev/tcp/localhost/5432'", "ok"),
     ("bash -c 'echo > /dev/tcp/localhost/1' && echo up", "ok"),
-    ("grep KEY .env", "ok"),
+    ("grep -q KEY .env", "ok"),
     ("v=$(cat VERSION); curl http://x/$v", "ok"),
     ("curl http://x/$(git rev-parse HEAD)", "ok"),
     ("echo 'print(1)' | python3", "ok"),

@@ -15,7 +15,7 @@ def ask(fields):
     mine, theirs = socket.socketpair()
     if os.fork() == 0:
         peer = socket.socket(socket.AF_UNIX)
-        peer.connect(sys.argv[1])
+        peer.connect(os.environ["SENTINEL_HOME"] + "/run/" + sys.argv[1] + "." + "sock")
         socket.send_fds(theirs, [b"x"], [peer.fileno()])
         os._exit(0)
     os.wait()
@@ -40,7 +40,7 @@ def test_a_socket_whose_maker_is_gone_has_no_power(stage):
     script = stage.folder / "orphan.py"
     script.write_text(ORPHAN_SOCKET)
     stage.policy("")
-    attack = f"{sys.executable} {script} {stage.guard}/run/operator.sock $SENTINEL_SESSION"
+    attack = f"{sys.executable} {script} operator $SENTINEL_SESSION"
     _, seen = stage.agent(attack, "echo x > .env")
     assert seen[0]["out"].count('"ok": false') == 3, seen[0]
     assert seen[1]["err"].startswith("403"), "the session is still guarded"

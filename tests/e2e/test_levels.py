@@ -62,12 +62,12 @@ REFUSED = (
 
 def test_l2_whatever_touches_env_is_refused_with_403_and_on_record(stage):
     stage.commit(a__txt="a\n")
-    _, seen = stage.agent(*(command for command, _ in REFUSED), "cat .env")
+    _, seen = stage.agent(*(command for command, _ in REFUSED), "grep -c MODE=debug .env")
     for (command, why), told in zip(REFUSED, seen, strict=False):
         assert told["code"] == 126, (why, command, told)
         assert told["err"].startswith("403 SENTINEL BLOCKED: "), why
         assert ".env" in told["err"], why
-    assert seen[-1]["out"] == "MODE=debug\n", "reading stays free"
+    assert seen[-1]["out"] == "1\n", "what shows no secret stays free"
     assert len(stage.log(kind="verdict", level="L2")) == len(REFUSED)
 
 

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 # A name that no analysis can know before it runs.
-CODE = "import sys, time; open(sys.argv[1][::-1], 'w').write('EVIL'); time.sleep(2)"
-WRITE = f'{sys.executable} -c "{CODE}" vne.'
+CODE = "import os, time, zlib; name = next(n for n in os.listdir() if zlib.crc32(n.encode()) == 1840094458)"
+WRITE = f"""{sys.executable} -c "{CODE}; open(name, 'w').write('EVIL'); time.sleep(2)\""""
 
 
 def test_a_program_that_writes_a_restricted_file_changes_nothing(stage):

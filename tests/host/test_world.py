@@ -232,3 +232,41 @@ def test_a_glob_ends(real, tmp_path, monkeypatch):
     assert real.cut, "and says that it did not see all"
     assert real.glob(f"{tmp_path}/f1") == (f"{tmp_path}/f1",)
     assert not real.cut
+
+
+def test_hard_links_are_found_below_a_folder(tmp_path):
+    (tmp_path / "a").write_text("x")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "node_modules").mkdir()
+    for name in ("sub/b", "node_modules/c"):
+        (tmp_path / name).hardlink_to(tmp_path / "a")
+    (tmp_path / "single").write_text("x")
+    made, top = HostWorld({"HOME": str(tmp_path)}), str(tmp_path)
+    assert made.names(f"{top}/a", top) == (f"{top}/sub/b",)
+    assert made.names(f"{top}/sub/b", top) == (f"{top}/a",)
+    assert [made.names(f"{top}/{name}", top) for name in ("single", "sub", "none", "a\0b")] == [(), (), (), ()]
+    assert made.names(f"{top}/a", f"{top}/gone") == ()
+
+
+def test_a_name_is_spelled_as_its_folder_lists_it(tmp_path, monkeypatch):
+    made, top = HostWorld({"HOME": str(tmp_path)}), os.path.realpath(tmp_path)
+    for name in ("Readme", "1", "caf\u00e9"):
+        (tmp_path / name).write_text("x")
+    (tmp_path / "README").hardlink_to(tmp_path / "Readme")
+    assert [made.spelled(f"{top}/{n}") for n in ("Readme", "README", "1", "caf\u00e9", "no")] == [
+        f"{top}/{n}" for n in ("Readme", "README", "1", "caf\u00e9", "no")
+    ]
+    # A file system that folds case, as far as this code can see one: every spelling leads to the same file.
+    real = os.lstat
+    listed = {n.casefold(): n for n in ("Readme", "1", "caf\u00e9")}
+    (tmp_path / "README").unlink()
+
+    def folding(path, *args, **kwargs):
+        folder, _, name = str(path).rpartition("/")
+        return real(f"{folder}/{listed.get(name.casefold(), name)}" if folder == top else path, *args, **kwargs)
+
+    monkeypatch.setattr(host.os, "lstat", folding)
+    fresh = HostWorld({"HOME": str(tmp_path)})
+    assert fresh.spelled(f"{top}/rEADME") == f"{top}/Readme"
+    assert fresh.spelled(f"{top}/Readme") == f"{top}/Readme"
+    assert fresh.resolve(f"{top}/README") == f"{top}/Readme"

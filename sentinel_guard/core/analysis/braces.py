@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sentinel_guard.core.analysis.syntax import Literal, Part
+from sentinel_guard.core.analysis.syntax import Literal, Parameter, Part, Variable
 
 MAX_WORDS = 512
 """Words that one word may become."""
@@ -14,6 +14,8 @@ MAX_BRACES = 64
 MAX_TOKENS = 8192
 """Unquoted characters of one word that has braces."""
 
+_NAME = re.compile(r"[A-Za-z_]")
+_LETTERS = re.compile(r"[A-Za-z0-9_]+")
 _RANGE = re.compile(r"(?:(-?\d+)\.\.(-?\d+)|([A-Za-z])\.\.([A-Za-z]))(?:\.\.(-?\d+))?")
 
 
@@ -26,6 +28,9 @@ def braces(parts: tuple[Part, ...]) -> list[tuple[Part, ...]]:
     count = sum(p.text.count("{") for p in parts if isinstance(p, Literal) and not p.quoted)
     if not count:
         return [parts]
+    pids = any(isinstance(p, Variable) and p.name == "$" for p in parts)
+    if pids or any(isinstance(p, Parameter) and p.source.count("{") > p.source.count("}") for p in parts):
+        raise TooManyWords  # bash ends the parameter elsewhere when it looks for braces
     tokens: list[Part] = []
     for part in parts:
         if isinstance(part, Literal) and not part.quoted:
@@ -34,7 +39,7 @@ def braces(parts: tuple[Part, ...]) -> list[tuple[Part, ...]]:
             tokens.append(part)
     if count > MAX_BRACES or len(tokens) > MAX_TOKENS:
         raise TooManyWords
-    return [_joined(word) for word in _expand(tokens)]
+    return [joined(word) for word in _expand(tokens)]
 
 
 def _expand(tokens: Sequence[Part]) -> list[list[Part]]:
@@ -76,6 +81,8 @@ def _range(tokens: Sequence[Part]) -> list[Sequence[Part]]:
     if not match:
         return []
     first, last, letter, letter_last, step = match.groups()
+    if letter and letter.isupper() != letter_last.isupper():
+        raise TooManyWords  # what stands between is quotes, which shells read apart
     low, high = (int(first), int(last)) if first else (ord(letter), ord(letter_last))
     pace = abs(int(step or 1)) or 1
     if abs(high - low) // pace >= MAX_WORDS:
@@ -88,15 +95,25 @@ def _range(tokens: Sequence[Part]) -> list[Sequence[Part]]:
     return [(Literal(f"{number:0{width}d}"),) for number in numbers]
 
 
-def _joined(tokens: Sequence[Part]) -> tuple[Part, ...]:
+def joined(tokens: Sequence[Part]) -> tuple[Part, ...]:
+    """The parts of one word again. Braces are text for bash: ``$x{a,b}`` is ``$xa $xb``."""
     parts: list[Part] = []
     for token in tokens:
         last = parts[-1] if parts else None
-        if isinstance(token, Literal) and isinstance(last, Literal) and not token.quoted and not last.quoted:
-            parts[-1] = Literal(last.text + token.text)
+        plain = isinstance(token, Literal) and not token.quoted
+        if plain and isinstance(last, Variable) and (more := _LETTERS.match(_text(token))) and _NAME.match(last.name):
+            parts[-1] = Variable(last.name + more[0])
+            if rest := _text(token)[more.end() :]:
+                parts.append(Literal(rest))
+        elif plain and isinstance(last, Literal) and not last.quoted:
+            parts[-1] = Literal(last.text + _text(token))
         else:
             parts.append(token)
     return tuple(parts)
+
+
+def _text(token: Part) -> str:
+    return token.text if isinstance(token, Literal) else ""
 
 
 def _is(token: Part, char: str) -> bool:

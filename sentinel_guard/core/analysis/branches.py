@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import fnmatch
-from collections.abc import Sequence
-
 from sentinel_guard.core.analysis.commands import UNKNOWN
+from sentinel_guard.core.analysis.exposure import speaker
+from sentinel_guard.core.analysis.flow import merge
+from sentinel_guard.core.analysis.patterns import matches
 from sentinel_guard.core.analysis.place import Place, Walker
-from sentinel_guard.core.analysis.scope import Field, Scope
-from sentinel_guard.core.analysis.syntax import Case, If, Loop, Simple, simple_commands
-from sentinel_guard.core.analysis.words import expand, expand_one
-
-MAX_ROUNDS = 200
-"""Rounds of one loop."""
-
-Known = dict[str, tuple[str, ...] | None]
-"""Variables, as a scope holds them."""
+from sentinel_guard.core.analysis.rounds import rounds
+from sentinel_guard.core.analysis.syntax import Arithmetic, Case, If, List, Loop, Simple, simple_commands
+from sentinel_guard.core.analysis.words import expand_one, pattern
+from sentinel_guard.core.model import Command, Effect, Kind
 
 
 def if_(walk: Walker, node: If, place: Place) -> str:
@@ -29,7 +24,7 @@ def if_(walk: Walker, node: If, place: Place) -> str:
     branches.append(place.inside()._replace(maybe=True))
     if node.otherwise is not None:
         text += walk.node(node.otherwise, branches[-1])
-    _merge(place.scope, [b.scope for b in branches])
+    merge(place.scope, [b.scope for b in branches])
     return walk.keep(text and UNKNOWN, outputs, place)
 
 
@@ -39,86 +34,69 @@ def case(walk: Walker, node: Case, place: Place) -> str:
     walk.substitute(node.subject, place)
     subject = expand_one(node.subject, place.scope)
     branches: list[Place] = [place.inside()]
-    text = ""
+    going: list[Place] = []
+    text = previous = ""
+    sure = False
     for arm in node.arms:
         walk.substitute(arm.patterns, place)
-        patterns = [expand_one(p, place.scope) for p in arm.patterns]
-        known = subject.known and all(p.known for p in patterns)
-        hit = any(fnmatch.fnmatchcase(subject.text, p.text) for p in patterns)
-        if known and not hit:
+        patterns = [pattern(p, (going[-1] if going else place).scope) for p in arm.patterns]
+        known = subject.known and None not in patterns
+        hit = any(p is not None and matches(p, subject.text) for p in patterns)
+        if not (known and not hit) and not (going and sure):
+            sure = known
+            going.append(place.inside()._replace(maybe=place.maybe or not known))
+        elif known and not hit and not (going and previous == ";&"):
             continue
-        branches.append(place.inside()._replace(maybe=place.maybe or not known))
-        text += walk.node(arm.body, branches[-1])
-        if known and arm.end != ";;&":
-            branches = branches[-1:]
+        if going and not known and previous == ";;&":
+            for here in going:
+                other = here.inside()
+                text += walk.node(arm.body, other)
+                merge(here.scope, [here.scope.copy(), other.scope])
+            previous = arm.end
+            continue
+        for here in going:
+            text += walk.node(arm.body, here)
+        previous = arm.end
+        if previous in (";&", ";;&") and arm is not node.arms[-1]:
+            continue
+        branches += going
+        if sure:
+            branches = going
             break
-    _merge(place.scope, [b.scope for b in branches])
+        going = []
+    merge(place.scope, [b.scope for b in branches + going])
     return walk.keep(text and UNKNOWN, outputs, place)
 
 
 def loop(walk: Walker, node: Loop, place: Place) -> str:
-    place, outputs = walk.redirect(node.redirects, place)
-    walk.substitute(node.words or (), place)
+    said = speaker(node) if node.redirects or node.words else None
+    place, outputs = walk.redirect(node.redirects, place, said)
+    walk.substitute(node.words or (), place._replace(shown=place.shown and said is not None))
+    if _endless(node) and _forks(node.body):
+        bomb = Command(node.kind, (node.kind,), via=place.via)
+        walk.add(Effect(Kind.EXECUTE, node.kind, sure=False, how=frozenset(("forkbomb",)), command=bomb), place)
     inner = place._replace(maybe=True)
-    text = _for(walk, node, inner) if node.kind in ("for", "select") else _while(walk, node, inner)
-    return walk.keep(text and UNKNOWN, outputs, place)
+    return walk.keep(rounds(walk, node, inner), outputs, place)
 
 
-def _for(walk: Walker, node: Loop, place: Place) -> str:
-    scope = place.scope
-    if node.words is None:
-        given = scope.positional
-        fields = [Field("$@", known=False)] if given is None else [Field(text) for text in given]
-    else:
-        fields = [field for word in node.words for field in expand(word, scope)]
-    text = ""
-    for field in fields[:MAX_ROUNDS]:
-        scope.variables[node.variable] = (field.text,) if field.known else None
-        text += walk.node(node.body, place)
-    if len(fields) > MAX_ROUNDS:
-        scope.variables[node.variable] = None
-        text += walk.node(node.body, place)
-    return text
+_PAUSES = frozenset(("wait", "sleep", "read", "break", "return", "exit", "inotifywait", "fswatch", "usleep"))
 
 
-def _while(walk: Walker, node: Loop, place: Place) -> str:
-    """One round for each line that ``while read`` is known to get; else twice if the first round changed something."""
-    scope = place.scope
-    before = dict(scope.variables)
-    reads = node.condition is not None and any(_is_read(c) for c in simple_commands(node.condition))
-    lines = place.stdin.splitlines(keepends=True) if reads and UNKNOWN not in place.stdin else []
-    text = ""
-    for line in lines[:MAX_ROUNDS]:
-        text += _round(walk, node, place._replace(stdin=line))
-    if not lines or len(lines) > MAX_ROUNDS:
-        text += _round(walk, node, place._replace(stdin=UNKNOWN) if reads else place)
-    others = changed(scope, before)
-    scope.variables.update(dict.fromkeys(others))
-    return text + _round(walk, node, place._replace(stdin=UNKNOWN)) if others and not lines else text
+def _endless(node: Loop) -> bool:
+    """``while true``, ``while :``, ``while ((1))``, ``until false``, ``for ((;;))``."""
+    if node.kind == "arithmetic":
+        header = node.words[0].source if node.words else ""
+        return header.replace(" ", "") == ";;"
+    if node.condition is None or len(node.condition.items) != 1:
+        return False
+    first = node.condition.items[0][0]
+    if isinstance(first, Arithmetic):
+        return node.kind == "while" and first.source.strip().isdigit() and first.source.strip("0 ") != ""
+    words = [word.literal for word in first.words] if isinstance(first, Simple) else []
+    return words in ((["true"], [":"]) if node.kind == "while" else (["false"],))
 
 
-def _round(walk: Walker, node: Loop, place: Place) -> str:
-    if node.condition is not None:
-        walk.node(node.condition, place)
-    return walk.node(node.body, place)
-
-
-def changed(scope: Scope, before: Known) -> list[str]:
-    """Names whose known value is another one than it was."""
-    return [n for n, v in scope.variables.items() if v is not None and (n not in before or before[n] != v)]
-
-
-def _merge(scope: Scope, branches: Sequence[Scope]) -> None:
-    """After branches: what is the same in all of them."""
-    first = branches[0]
-    names = {name for branch in branches for name in branch.variables}
-    same = {n for n in names if all(b.variables.get(n, ()) == first.variables.get(n, ()) for b in branches)}
-    scope.variables = {n: first.variables.get(n, ()) if n in same else None for n in names}
-    scope.cwd = first.cwd if all(b.cwd == first.cwd for b in branches) else None
-    for branch in branches:
-        scope.functions.update(branch.functions)
-        scope.aliases.update(branch.aliases)
-
-
-def _is_read(command: Simple) -> bool:
-    return bool(command.words) and command.words[0].literal == "read"
+def _forks(body: List) -> bool:
+    """Whether every round leaves something behind, and none waits."""
+    behind = any(separator == "&" for _, separator in body.items)
+    return behind and not any(c.words and c.words[0].literal in _PAUSES for c in simple_commands(body))

@@ -180,7 +180,7 @@ class Call:
 
     def locate(self, item: Field | str, *, follow: bool = True) -> str:
         text = item if isinstance(item, str) else item.text
-        return paths.locate(text, self.cwd, self.world, follow=follow)
+        return self.world.opened(paths.locate(text, self.cwd, self.world, follow=follow))
 
     def certain(self, text: str) -> bool:
         return self.here or text.startswith("/")
@@ -254,7 +254,12 @@ class Call:
             self.world.write(path, (self.world.read(path) or "") + text if append else text)
 
     def copy(self, source: Field, target: Field) -> None:
-        """The target now holds what the source holds, if that is a text."""
+        """The target now holds what the source holds, if that is a text; what came from the network stays so."""
+        if source.known and target.known:
+            one, other = self.locate(source), self.locate(target)
+            self.world.copies[other] = self.world.copies.get(one, one)
+            if one in self.world.fetched:
+                self.world.fetched.add(other)
         if source.known and target.known and (text := self.world.read(self.locate(source))) is not None:
             self.world.write(self.locate(target), text)
 

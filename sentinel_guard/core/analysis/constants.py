@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sentinel_guard.core.analysis.dollar import ansi_c
+from sentinel_guard.core.analysis.filters import FILTERS
 from sentinel_guard.core.analysis.world import World
 
 MAX_OUTPUT = 64 * 1024
@@ -31,8 +32,14 @@ class Place:
 
 def output(argv: tuple[str, ...], stdin: str, place: Place) -> str | None:
     """Standard output of a program of the table below; None for others, unusual options and over MAX_OUTPUT."""
-    program = _PROGRAMS.get(posixpath.basename(argv[0])) if argv else None
-    result = program(argv[1:], stdin, place) if program else None
+    if not argv:
+        return None
+    name = posixpath.basename(argv[0])
+    if name in FILTERS:
+        result = FILTERS[name](argv[1:], stdin)
+    else:
+        program = _PROGRAMS.get(name)
+        result = program(argv[1:], stdin, place) if program else None
     return None if result is None or len(result) > MAX_OUTPUT else result
 
 
@@ -53,9 +60,11 @@ def _echo(words: tuple[str, ...], _stdin: str, _place: Place) -> str | None:
 
 
 def _echo_escapes(text: str) -> str:
-    return ansi_c(re.sub(r"\\0([0-7]{1,3})", r"\\\1", text))
+    """Of ``echo -e`` and ``%b``: an octal number begins with 0, and a quote needs no backslash."""
+    return ansi_c(_ECHO.sub(lambda m: "\\" + m[1] if m[1] else f"\\\\{m[2]}" if m[2] else m[0], text))
 
 
+_ECHO = re.compile(r"\\(?:0([0-7]{1,3})|(['\"?1-7]|x\{)|.)", re.DOTALL)
 _CONVERSION = re.compile(r"%(?:%|([-+ #0]*\d*(?:\.\d+)?)([sbdiuxXoc]))")
 
 
@@ -81,13 +90,28 @@ def _printed(layout: str, values: list[str]) -> str | None:
     """The layout once; takes what it needs from ``values``."""
     text, at = "", 0
     for match in _CONVERSION.finditer(layout):
-        text += _echo_escapes(layout[at : match.start()])
+        text += _format_escapes(layout[at : match.start()])
         at = match.end()
         done = _converted(match, values)
         if done is None:
             return None
         text += done
-    return text + _echo_escapes(layout[at:])
+    return text + _format_escapes(layout[at:])
+
+
+def _format_escapes(text: str) -> str:
+    r"""Of printf's format, where ``\c`` and ``\x{`` are nothing special."""
+    return ansi_c(
+        re.sub(r"\\(c|x\{|.)", lambda m: rf"\\{m[1]}" if m[1] in ("c", "x{") else m[0], text, flags=re.DOTALL)
+    )
+
+
+def _integer(value: str) -> int:
+    """A number as C reads it. Raises ValueError."""
+    sign = -1 if value.startswith("-") else 1
+    digits = value.lstrip("+-") or "0"
+    octal = len(digits) > 1 and digits.isdigit() and digits[0] == "0"
+    return sign * (int(digits, 8) if octal else int(digits, 0))
 
 
 def _converted(match: re.Match[str], values: list[str]) -> str | None:
@@ -99,11 +123,14 @@ def _converted(match: re.Match[str], values: list[str]) -> str | None:
     value = values.pop(0) if values else ""
     if kind in "sbc":
         value = _echo_escapes(value) if kind == "b" else value[:1] if kind == "c" else value
+        if not value.isascii() and (kind == "c" or flags):
+            return None  # bytes, not characters, are counted
         return str(f"%{flags.lstrip('0+# ')}s" % value)
     if value[:1] in ("'", '"'):
         return str(f"%{flags}{kind}" % ord(value[1:2] or "\0"))
     try:
-        return str(f"%{flags}{kind}" % int(value or "0", 0))
+        number = _integer(value)
+        return str(f"%{flags}{kind}" % (number if kind in "di" else number & (1 << 64) - 1))
     except ValueError:
         return None
 
@@ -120,11 +147,21 @@ def _base64(words: tuple[str, ...], stdin: str, _place: Place) -> str | None:
     if not options:
         wrapped = base64.b64encode(stdin.encode("utf-8", "surrogateescape")).decode()
         unwrapped = {"-w0", "--wrap=0", "-w"} & set(words)
-        return wrapped if unwrapped else wrapped + "\n" if len(wrapped) <= 76 else None
+        return wrapped if unwrapped or not wrapped else wrapped + "\n" if len(wrapped) <= 76 else None
     if not options <= {"-d", "-D", "--decode", "-di", "-id"}:
         return None
     letters = re.sub(r"[^A-Za-z0-9+/]", "", stdin)
     return _decoded(lambda: base64.b64decode(letters + "=" * (-len(letters) % 4)))
+
+
+def _openssl(words: tuple[str, ...], stdin: str, place: Place) -> str | None:
+    """``openssl base64 -d``, ``openssl enc -base64 -d``."""
+    plain = words[1:] if words[:1] == ("base64",) else words[2:] if words[:2] == ("enc", "-base64") else ()
+    return _base64(("-d",), stdin, place) if {*plain} in ({"-d"}, {"-d", "-A"}) else None
+
+
+def _type(words: tuple[str, ...], stdin: str, place: Place) -> str | None:
+    return _which(words[1:], stdin, place) if words[:1] in (("-p",), ("-P",)) else None
 
 
 def _base32(words: tuple[str, ...], stdin: str, _place: Place) -> str | None:
@@ -191,7 +228,7 @@ def _cut(words: tuple[str, ...], stdin: str, _place: Place) -> str | None:
     start = int(low) - 1
     stop = start + 1 if not dash else int(high) if high else None
     delimiter = before or behind or "\t"
-    lines = stdin.removesuffix("\n").split("\n")
+    lines = stdin.removesuffix("\n").split("\n") if stdin else []
     if kind in "cb":
         return "".join(line[start:stop] + "\n" for line in lines)
     return "".join((delimiter.join(x.split(delimiter)[start:stop]) if delimiter in x else x) + "\n" for x in lines)
@@ -308,6 +345,8 @@ _PROGRAMS: dict[str, Callable[[tuple[str, ...], str, Place], str | None]] = {
     "cat": _cat,
     "base64": _base64,
     "base32": _base32,
+    "openssl": _openssl,
+    "type": _type,
     "xxd": _xxd,
     "rev": _rev,
     "tr": _tr,
@@ -326,3 +365,5 @@ _PROGRAMS: dict[str, Callable[[tuple[str, ...], str, Place], str | None]] = {
     "mktemp": _mktemp,
     "git": _git,
 }
+NAMES = frozenset((*_PROGRAMS, *FILTERS))
+"""Who is in the table."""

@@ -26,24 +26,37 @@ _IN_ARITHMETIC = re.compile(r"[^\\$`\"'()\[\]]+")
 _IN_ARGUMENT = re.compile(r"[^\\$`\"'<>}/:\]]+")
 _PARAMETER = re.compile(r"([!#]?)([A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])?")
 _OPERATOR = re.compile(r":[-=?+]|##?|%%?|/[/#%]?|\^\^?|,,?|~~?|@[QEPAaUuLKk](?=\})|[-=?+:]")
-_ANSI_C = re.compile(r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|c.|.)", re.DOTALL)
+_ANSI_C = re.compile(
+    r"\\(x\{[0-9a-fA-F]+\}|x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|c\\\\|c.|.)", re.DOTALL
+)
+_BYTES = re.compile("[\udc80-\udcff]")
 _ESCAPES = dict(zip("abeEfnrtv\\'\"?", "\a\b\x1b\x1b\f\n\r\t\v\\'\"?", strict=True))
 
 
 def ansi_c(text: str) -> str:
     r"""The value of ``$'text'``: ``\n``, ``\x41``, ``\101``, ``\u00e9``, ``\cA``; it ends at a NUL, as in bash."""
-    return _ANSI_C.sub(_escape, text).split("\0")[0]
+    done = _ANSI_C.sub(_escape, text).split("\0")[0]
+    if _BYTES.search(done):
+        done = done.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape")
+    return done
 
 
 def _escape(match: re.Match[str]) -> str:
     code = match.group(1)
     if code in _ESCAPES:
         return _ESCAPES[code]
-    if code[0] in "xuU" and len(code) > 1:
+    if code[0] == "x" and len(code) > 1:
+        return _byte(int(code[1:].strip("{}"), 16) & 255)
+    if code[0] in "uU" and len(code) > 1:
         return chr(min(int(code[1:], 16), 0x10FFFF))
     if code[0] == "c" and len(code) > 1:
         return chr(ord(code[1]) & 31)
-    return chr(int(code, 8) & 255) if code[0] in "01234567" else match.group(0)
+    return _byte(int(code, 8) & 255) if code[0] in "01234567" else match.group(0)
+
+
+def _byte(value: int) -> str:
+    """A byte as ``surrogateescape`` has it, so that those of one character come together again."""
+    return chr(value) if value < 128 else chr(0xDC00 + value)
 
 
 class Dollars(Lexer):
@@ -272,6 +285,14 @@ class Dollars(Lexer):
         if match := _IN_ARGUMENT.match(self.text, self.at):
             self.at = match.end()
             return Literal(match.group(), quoted)
+        if char == "$" and quoted and (match := _ANSI_QUOTED.match(self.text, self.at)) and match.group(2):
+            if set(ansi_c(match.group(1))) & set("$`\"\\'"):
+                self.error("quotes inside of quotes, which shells read apart")
+            return self._ansi_quoted()
+        if char == "$" and quoted and self.peek('$"'):
+            self.error("quotes inside of quotes, which shells read apart")
+            self.at += 1
+            char = '"'
         if char in "$`":
             return self.dollar(quoted=quoted)
         if char == '"':

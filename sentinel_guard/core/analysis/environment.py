@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from sentinel_guard.core.analysis.commands import UNKNOWN
 from sentinel_guard.core.analysis.place import Place, Walker
 from sentinel_guard.core.analysis.scope import Field
@@ -40,7 +42,9 @@ _SENSITIVE = frozenset(
 _TEXTS = frozenset(
     [
         "PROMPT_COMMAND",
+        "GIT_SSH",
         "GIT_SSH_COMMAND",
+        "GIT_PROXY_COMMAND",
         "GIT_EXTERNAL_DIFF",
         "GIT_PAGER",
         "PAGER",
@@ -57,6 +61,14 @@ _TEXTS = frozenset(
     ]
 )
 """Their value is run as a command."""
+_HIDES = {
+    "TAR_OPTIONS": re.compile(
+        r"(?:action=exec=|--(?:to|rsh|rmt)-command[= ]|--(?:info|new-volume)-script[= ]|--use-compress-program[= ])(.*)"
+    ),
+    "MAKEFLAGS": re.compile(r"--eval()"),
+    "GNUMAKEFLAGS": re.compile(r"--eval()"),
+}
+"""Options that name a command; what make evaluates is not followed."""
 
 
 def environment(walk: Walker, name: str, value: Field, source: str, place: Place) -> None:
@@ -68,5 +80,7 @@ def environment(walk: Walker, name: str, value: Field, source: str, place: Place
         walk.add(Effect(Kind.PRIVILEGE, f"environment {name}", sure=value.known, how=how), place)
     if name.startswith(("GIT_CONFIG_KEY_", "GIT_CONFIG_PARAMETERS")) and "core.hookspath" in value.text.lower():
         walk.add(Effect(Kind.GIT_REWRITE, "config core.hookspath", sure=value.known), place)
+    if name in _HIDES and value.known and (match := _HIDES[name].search(value.text)):
+        walk.text(match[1] or UNKNOWN, place.inside())
     if name in _TEXTS and value.known and value.text.strip():
         walk.text(value.text.replace(UNKNOWN, ""), place.inside())

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
-from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis import archives, paths
 from sentinel_guard.core.analysis.commands import UNKNOWN, Call, options
 from sentinel_guard.core.analysis.patches import touched
 from sentinel_guard.core.analysis.scope import Field
@@ -63,8 +64,12 @@ def _landings(call: Call) -> Iterator[tuple[Field, Field]]:
 
 
 def mv(call: Call) -> Effects:
-    sources, _, _ = _moved(call)
-    yield from call.delete(sources, "move")
+    sources, into, _ = _moved(call)
+    if into is None and all(item.known for item in sources):
+        return  # mv without a destination only complains
+    sure = into is None or into.known
+    for effect in call.delete(sources, "move"):
+        yield effect if sure else replace(effect, sure=False)
     for source, target in _landings(call):
         yield from call.write(target, "move")
         call.copy(source, target)
@@ -111,6 +116,75 @@ def _link(call: Call, source: Field, name: Field) -> Effects:
         call.world.link(path, call.locate(source))
 
 
+def in_place(call: Call) -> Effects:
+    """fallocate, dos2unix, exiftool and others that change their operands."""
+    for item in call.operands:
+        yield from call.write(item, "inplace")
+
+
+def link(call: Call) -> Effects:
+    """``link OLD NEW``."""
+    for source, name in zip(call.operands[:1], call.operands[1:2], strict=False):
+        yield from _link(call, source, name)
+
+
+def split(call: Call) -> Effects:
+    """split, csplit: the pieces bear a prefix, which is a file's own name where it is meant to be."""
+    yield from (effect for item in call.operands[:1] for effect in call.read(item))
+    prefix = call.parsed.value("-f", "--prefix") if call.command.program == "csplit" else None
+    for item in (prefix,) if prefix is not None else call.operands[1:2] if call.command.program == "split" else ():
+        yield from call.write(item, "truncate")
+
+
+def renamer(call: Call) -> Effects:
+    """rename, prename: an expression, then the files; util-linux takes two texts."""
+    if call.has("-n", "--nono", "--no-act", "--dry-run", "--just-print", "-V", "--version"):
+        return
+    skip = 0 if call.has("-e") else 1
+    files = call.operands[skip:]
+    yield from call.delete([item for item in files if item.known and call.world.kind(call.locate(item))], "move")
+
+
+def mmv(call: Call) -> Effects:
+    """Mmv, mcp: ``FROM TO`` with wildcards."""
+    if not call.has("-n"):
+        yield from call.delete(call.operands[:1], "move")
+        for item in call.operands[1:2]:
+            yield from call.write(item, "move")
+
+
+def trash(call: Call) -> Effects:
+    """What can be had back from the bin is moved there; ``gio trash``, ``trash-empty``."""
+    program, items = call.command.program, call.operands
+    if program == "gio":
+        if call.command.subcommand not in ("trash", "remove") or call.has("--empty", "--list", "--restore"):
+            return
+        how = ("move",) if call.command.subcommand == "trash" else ()
+        yield from call.delete(items, *how)
+    elif program == "trash-empty":
+        yield call.contents(f"{call.world.home}/.local/share/Trash")
+    else:
+        yield from call.delete(items, "move")
+
+
+def labels(call: Call) -> Effects:
+    """setfattr, chcon: the names behind the first operand, or behind the options."""
+    items = (
+        call.operands[1:]
+        if call.command.program == "chcon" and not call.has("-t", "-u", "-r", "-l", "--reference")
+        else call.operands
+    )
+    yield from _attributes(call, items, "mode")
+
+
+def exif(call: Call) -> Effects:
+    """Exiftool writes where a tag is assigned."""
+    if any("=" in item.text or item.text.startswith("-overwrite") for item in call.fields[1:] if item.text[:1] == "-"):
+        yield from in_place(call)
+    else:
+        yield from reader(call)
+
+
 def tee(call: Call) -> Effects:
     append = call.has("-a", "--append")
     for item in call.operands:
@@ -122,28 +196,9 @@ def sponge(call: Call) -> Effects:
     return tee(call)
 
 
-def dd(call: Call) -> Effects:
-    for item in call.operands:
-        name, _, value = item.text.partition("=")
-        if name == "of":
-            yield from call.write(Field(value, item.known), "truncate")
-        elif name == "if":
-            yield from call.read(Field(value, item.known))
-
-
 def truncate(call: Call) -> Effects:
     for item in call.operands:
         yield from call.write(item, "truncate")
-
-
-def sed(call: Call) -> Effects:
-    scripted = call.has("-e", "--expression", "-f", "--file")
-    operands = call.operands[1:] if call.operands[:1] and call.operands[0].text == "" else call.operands  # BSD: -i ''
-    for item in operands if scripted else operands[1:]:
-        if call.has("-i", "-I", "--in-place"):
-            yield from call.write(item, "inplace")
-        else:
-            yield from call.read(item)
 
 
 _SHUT = re.compile(r"0*[0-3]?\d{2}|0*[0-7]?[0-3]\d{2}|0+\d?|[ua]*(?:-[wxXst]*r[rwxXst]*|=[wxXst]*)(?:,.*)?")
@@ -209,69 +264,6 @@ def sort(call: Call) -> Effects:
         yield from call.write(item, "truncate")
 
 
-def compress(call: Call) -> Effects:
-    """Gzip and its kin put another file in the place of each."""
-    for item in call.operands:
-        yield from call.read(item)
-        if not call.has("-c", "--stdout", "-k", "--keep", "-t", "--test", "-l", "--list"):
-            yield from call.delete([item], "move", follow=True)
-
-
-def rsync(call: Call) -> Effects:
-    dry = call.has("-n", "--dry-run", "--list-only") and not call.has("--no-n", "--no-dry-run")
-    *sources, target = call.operands or [Field("")]
-    for item in sources:
-        if paths.is_remote(item.text):
-            yield call.effect(Kind.NETWORK, item.text)
-        else:
-            yield from call.read(item)
-            if call.has("--remove-source-files") and not dry:
-                yield from call.delete([item], "recursive", "move", follow=True)
-    if paths.is_remote(target.text):
-        yield call.effect(Kind.NETWORK, target.text, "data")
-    elif sources and not dry:
-        yield from call.write(target, "append")
-        if target.known and any(flag.startswith("--del") for flag in call.command.flags):
-            yield call.contents(target.text)
-
-
-def tar(call: Call) -> Effects:
-    """Extraction writes the members that are named, else into the folder; creation writes the archive."""
-    flags, files, items = set(call.command.flags), call.parsed.values("-f", "--file"), list(call.operands)
-    if call.fields[1:] and (bundle := call.fields[1].text)[:1] != "-":
-        flags.update(f"-{letter}" for letter in bundle)
-        items = items[1:]
-        if "f" in bundle and items:
-            files = [items.pop(0)]
-    folder = call.parsed.value("-C", "--directory") or Field(".")
-    if flags & {"-x", "--extract", "--get"}:
-        for item in items or [Field("")]:
-            path = (
-                item if item.text.startswith("/") else Field(f"{folder.text}/{item.text}", item.known and folder.known)
-            )
-            yield from call.write(path, "append" if item.text == "" else "truncate")
-    elif flags & {"-c", "--create", "-r", "--append", "-u", "--update", "--delete"}:
-        for item in items:
-            yield from call.read(Field(f"{folder.text}/{item.text}", item.known and folder.known))
-        for item in files:
-            yield from call.write(item, "truncate")
-    if call.has("--remove-files"):
-        yield from call.delete(items, "recursive", follow=True)
-    for item in call.parsed.values("--to-command", "--use-compress-program", "-I"):
-        yield from call.runner.script(item.text, call, "tar")
-    for item in call.parsed.values("--checkpoint-action"):
-        if item.text.startswith("exec="):
-            yield from call.runner.script(item.text[5:], call, "tar")
-
-
-def unzip(call: Call) -> Effects:
-    if not call.has("-l", "-t", "-p", "-Z", "-v"):
-        folder = call.parsed.value("-d") or Field(".")
-        for member in call.operands[1:]:
-            yield from call.write(call.into(folder, member), "truncate")
-        yield from call.write(folder, "append")
-
-
 def patch(call: Call) -> Effects:
     """The files that the patch names; only those if one is given."""
     source = call.parsed.value("-i", "--input")
@@ -297,17 +289,19 @@ def patched(call: Call, text: str, strip: int, folder: Field | None = None) -> E
         yield from call.delete([item]) if removed else call.write(item, "inplace")
 
 
-def editor(call: Call) -> Effects:
-    """vim, ex, ed, nano: the operands are written; ``-c '!…'`` is a shell text."""
-    for item in call.parsed.values("-c", "--cmd"):
-        command = item.text.lstrip(": ")
-        if command.startswith(("!", "silent !", "sil !")):
-            yield from call.runner.script(command.partition("!")[2], call, call.command.program)
-    for item in call.operands:
-        yield from call.write(item, "inplace")
-
-
 OPTIONS = {
+    **archives.OPTIONS,
+    "split": options(
+        "-b= --bytes= -l= --lines= -n= --number= -a= --suffix-length= -C= --line-bytes= -t= "
+        "--additional-suffix= --filter="
+    ),
+    "csplit": options("-f= --prefix= -b= --suffix-format= -n= --digits="),
+    "fallocate": options("-l= --length= -o= --offset="),
+    "gio": options("| sub"),
+    "setfattr": options("-n= --name= -v= --value= -x= --remove= --restore="),
+    "chcon": options("-t= --type= -u= --user= -r= --role= -l= --range= --reference="),
+    "rename": options("-e= -E= -s= -S="),
+    "exiftool": options("| words"),
     "rm": options(
         "--force --recursive --interactive --one-file-system --no-preserve-root --preserve-root --dir --verbose"
     ),
@@ -321,8 +315,6 @@ OPTIONS = {
     "ln": options("-t= --target-directory= -S= --suffix= --symbolic --force --no-target-directory --relative"),
     "install": options("-t= --target-directory= -m= --mode= -o= --owner= -g= --group= -S= --suffix= --directory"),
     "truncate": options("-s= --size= -r= --reference="),
-    "sed": options("-e= --expression= -f= --file= -l= --line-length= --in-place --quiet --silent --regexp-extended"),
-    "gsed": options("-e= --expression= -f= --file= -l= --line-length= --in-place"),
     "chmod": options("--reference= --recursive"),
     "chown": options("--reference= --from= --recursive"),
     "chgrp": options("--reference= --recursive"),
@@ -341,45 +333,31 @@ OPTIONS = {
     "od": options("-A= -j= -N= -t= -w="),
     "grep": options("-e= --regexp= -f= --file= -m= --max-count= -A= -B= -C= --include= --exclude= --exclude-dir="),
     "rg": options("-e= --regexp= -f= --file= -m= --max-count= -A= -B= -C= -g= --glob= -t= --type= -T= --type-not="),
-    "awk": options("-F= -v= -f= --file= --assign= --field-separator="),
     "jq": options("-f= --from-file= --indent="),
-    "rsync": options(
-        "-e= --rsh= --exclude= --include= --exclude-from= --include-from= --files-from= -f= --filter= --rsync-path= "
-        "-B= --block-size= -M= --remote-option= -T= --temp-dir= -@= --modify-window= --address= --backup-dir= "
-        "--bwlimit= --checksum-choice= --checksum-seed= --chmod= --chown= --compare-dest= --compress-choice= "
-        "--compress-level= --contimeout= --copy-as= --copy-dest= --debug= --early-input= --groupmap= --iconv= --info= "
-        "--link-dest= --log-file= --log-file-format= --max-alloc= --max-delete= --max-size= --min-size= --out-format= "
-        "--outbuf= --partial-dir= --password-file= --port= --protocol= --read-batch= --skip-compress= --sockopts= "
-        "--stderr= --stop-after= --stop-at= --suffix= --timeout= --usermap= --write-batch= --only-write-batch="
-    ),
-    "tar": options(
-        "-f= --file= -C= --directory= -T= --files-from= -X= --exclude= --exclude-from= -I= --use-compress-program= "
-        "--to-command= --checkpoint-action= --transform= --strip-components= --owner= --group= --mode="
-    ),
-    "unzip": options("-d= -x= -P="),
     "patch": options(
         "-i= --input= -p= --strip= -d= --directory= -o= --output= -D= --ifdef= -r= --reject-file= -B= -z="
     ),
-    "vim": options("-c= --cmd= -u= -S= -w= -W= -T= -U= -i="),
-    "ed": options("-p= --prompt="),
-    "nano": options("-T= -r= -s= -Y="),
 }
 OPTIONS |= dict.fromkeys(("egrep", "fgrep", "zgrep", "ugrep"), OPTIONS["grep"])
-OPTIONS |= dict.fromkeys(("gawk", "mawk", "nawk"), OPTIONS["awk"])
-OPTIONS |= dict.fromkeys(("vi", "ex", "nvim", "view"), OPTIONS["vim"])
 
 PROGRAMS: dict[str, Callable[[Call], Effects]] = {
-    "rm": rm, "srm": rm, "rimraf": rimraf, "del-cli": rimraf, "trash": rm,
+    "rm": rm, "srm": rm, "rimraf": rimraf, "del-cli": rimraf, "trash": trash,
+    **archives.PROGRAMS,
+    "link": link, "split": split, "csplit": split, "mmv": mmv, "exiftool": exif,
+    **dict.fromkeys(("rename", "prename", "perl-rename", "file-rename", "rename.ul"), renamer),
+    **dict.fromkeys(("gio", "trash-put", "trash-empty", "gvfs-trash", "rmtrash", "rm-safe", "safe-rm", "recycle"),
+        trash),
+    **dict.fromkeys(("fallocate", "dos2unix", "unix2dos", "mac2unix", "fromdos", "todos", "strip", "patchelf"),
+        in_place),
+    **dict.fromkeys(("setfattr", "chcon", "restorecon"), labels),
     "rmdir": rmdir, "unlink": rmdir, "shred": shred, "mv": mv, "cp": cp,
     "install": install,
-    "ln": ln, "tee": tee, "sponge": sponge, "dd": dd, "truncate": truncate, "sed": sed, "gsed": sed, "chmod": chmod,
+    "ln": ln, "tee": tee, "sponge": sponge, "truncate": truncate, "chmod": chmod,
     "chown": chown, "chgrp": chown, "chattr": chattr, "setfacl": setfacl, "touch": touch, "mkdir": mkdir, "sort": sort,
-    "rsync": rsync, "tar": tar, "bsdtar": tar, "unzip": unzip, "patch": patch, "jq": searcher,
+    "patch": patch, "jq": searcher,
     **dict.fromkeys(("grep", "egrep", "fgrep", "zgrep", "ugrep", "rg"), searcher),
-    **dict.fromkeys(("gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd", "lzma"), compress),
-    **dict.fromkeys(("vi", "vim", "nvim", "ex", "ed", "nano", "emacs"), editor),
     **dict.fromkeys(
-        ("cat", "tac", "less", "more", "head", "tail", "nl", "bat", "view", "strings", "xxd", "od", "hexdump",
+        ("cat", "tac", "less", "more", "head", "tail", "nl", "bat", "strings", "xxd", "od", "hexdump",
         "base64", "base32",
          "cut", "uniq", "wc", "diff", "cmp", "comm", "paste", "join", "rev", "fold", "column", "sha256sum", "md5sum",
          "sha1sum",

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
 from sentinel_guard.core.analysis import paths
@@ -27,9 +27,13 @@ _TESTS = frozenset(
         "-anewer", "-cnewer", "-samefile", "-lname", "-ilname", "-used", "-regextype", "-printf", "-context",
     )
 )  # fmt: skip
+_NAMES = ("-name", "-iname", "-path", "-wholename", "-ipath")
 _FILES = ("-fprint", "-fprint0", "-fls", "-fprintf")
 _NARROW = frozenset(("-empty", "-executable", "-readable", "-writable", "-nouser", "-nogroup", "-prune", "!", "-not"))
 _PLAIN = re.compile(r"[\w./@+,=:%-]+")
+_GIT_FILES = ("HEAD", "index", "config", "packed-refs", "pack-0.pack", "pack-0.idx", "objects", "refs", "heads", "main")
+"""What lies in every ``.git``, where the world's globs do not look and find does."""
+_KINDS = {"d": "dir", "f": "file"}
 MATCHES = 1000
 """As many as a glob gives: from here on there may be more than is known by name."""
 
@@ -47,6 +51,16 @@ class Search:
     deletes: bool = False
     everything: bool = False
     """``-delete`` stands before every test."""
+    links: bool = False
+    """Symbolic links only."""
+    kind: str = ""
+    """Only these, as the world calls them."""
+    flat: bool = False
+    """No deeper than the starts' own entries."""
+    below: bool = False
+    """The starts themselves apart."""
+    outside_git: bool = False
+    """Something is said of ``.git``: it is left out."""
     writes: list[Field] = field(default_factory=list)
     """Files of -fprint and its kin."""
     prints: bool = True
@@ -68,36 +82,64 @@ def search(fields: Sequence[Field]) -> Search:
 
 
 def _test(found: Search, items: Sequence[Field], at: int) -> int:
+    """Takes in the test or action at ``at``; where the next one stands."""
     text = items[at].text
     if text in EXECS:
-        end = at + 1
-        while end < len(items) and items[end].text not in (";", "+"):
-            end += 1
-        found.execs.append(list(items[at + 1 : end]))
-        found.prints = False
-        return end + 1
-    if text == "-delete":
-        found.deletes, found.prints = True, False
-        found.everything = not found.names and not found.narrow
-    elif text in ("-name", "-iname") and at + 1 < len(items) and items[at + 1].known:
-        negated = at > 0 and items[at - 1].text in ("!", "-not")
-        if negated:
-            found.narrow = True
-        else:
-            found.names.append(items[at + 1].text)
-        return at + 2
+        return _exec(found, items, at)
+    if text in _NAMES and at + 1 < len(items) and items[at + 1].known:
+        _name(found, items, at)
+    elif text in ("-type", "-xtype") and at + 1 < len(items):
+        found.links = found.links or (items[at + 1].text == "l" and _alone(items, at))
+        found.kind = _KINDS.get(items[at + 1].text, "") if text == "-type" and _alone(items, at) else found.kind
+    elif text in ("-maxdepth", "-mindepth") and at + 1 < len(items):
+        found.flat = found.flat or (text == "-maxdepth" and items[at + 1].text in ("0", "1"))
+        found.below = found.below or (text == "-mindepth" and items[at + 1].text != "0")
     elif text in _FILES:
         found.writes += items[at + 1 : at + 2]
         return at + (3 if text == "-fprintf" else 2)
     elif text in _TESTS:
         found.narrow = True
-        return at + 2
-    elif text in _WIDE:
-        return at + 2
-    elif text in _NARROW:
+    elif text not in _WIDE:
+        if text == "-delete":
+            found.deletes, found.prints = True, False
+            found.everything = not (found.names or found.narrow or found.links)
+        elif text in _NARROW:
+            found.narrow = True
+            found.empty = found.empty or (text == "-empty" and _alone(items, at))
+        return at + 1
+    return at + 2
+
+
+def _exec(found: Search, items: Sequence[Field], at: int) -> int:
+    end = at + 1
+    while end < len(items) and items[end].text not in (";", "+"):
+        end += 1
+    found.execs.append(list(items[at + 1 : end]))
+    found.prints = False
+    return end + 1
+
+
+def _name(found: Search, items: Sequence[Field], at: int) -> None:
+    """A pattern of names; of a path's pattern the last name says what it reaches, if it says anything."""
+    test, pattern = items[at].text, items[at + 1].text
+    whole = test in ("-name", "-iname")
+    name = pattern if whole else paths.base(pattern)
+    found.outside_git = found.outside_git or ".git" in pattern
+    pruned = at + 2 < len(items) and items[at + 2].text == "-prune"
+    if _negated(items, at) or (not whole and (pruned or not name.strip("*.?"))):
         found.narrow = True
-        found.empty = found.empty or text == "-empty"
-    return at + 1
+        return
+    found.narrow = found.narrow or not whole
+    found.names.append(_any_case(name) if test in ("-iname", "-ipath") else name)
+
+
+def _negated(items: Sequence[Field], at: int) -> bool:
+    return at > 0 and items[at - 1].text in ("!", "-not")
+
+
+def _alone(items: Sequence[Field], at: int) -> bool:
+    """Whether every match must pass this test: it is not negated, and there is no other way in."""
+    return not _negated(items, at) and not any(item.text in ("-o", "-or", ",") for item in items)
 
 
 def find(call: Call) -> Iterator[Effect]:
@@ -119,7 +161,7 @@ def _deletes(call: Call, seen: Search, start: Field) -> Iterator[Effect]:
     if not start.known:
         yield call.opaque(start, "delete")
         return
-    if seen.everything or _reaches_all(seen):
+    if (seen.everything and not seen.flat) or _reaches_all(seen):
         yield call.contents(start.text, sure=not seen.narrow or seen.everything)
     elif (known := matches(call, seen, start)) is None:
         # Many files of one name (*.pyc) are not everything: a question, never a kill.
@@ -133,19 +175,65 @@ def matches(call: Call, seen: Search, start: Field) -> list[str] | None:
     """The existing paths that a search with names finds; None where it reaches everything, or too much to tell."""
     if _reaches_all(seen) or not start.known:
         return None
-    found = [path for name in seen.names for path in _named(name, start.text, call.locate(start), call.world)]
+    top = call.locate(start)
+    names = seen.names or ["*"]
+    if seen.flat:
+        found = _entries(seen, start.text, top, call.world)
+    else:
+        found = [path for name in names for path in _named(name, start.text, top, call.world)]
+    cut = call.world.cut
+    if not seen.outside_git and not seen.flat:
+        found += _in_git(names, top, call.world)
+    wanted = "link" if seen.links else seen.kind
+    if wanted:
+        found = [path for path in found if call.world.kind(path) == wanted]
+    if (cut or top == "/dev") and not found:  # stands for what was not looked at; devices come and go
+        found = [paths.child(top, names[0].replace("*", "a") if top == "/dev" else names[0])]
+        seen.narrow = True  # it may not be there
     # In the repository the watcher and git have what a search that was cut has missed; outside nobody has.
-    missed = call.world.cut and not f"{call.locate(start)}/".startswith(f"{call.world.root or '?'}/")
-    return None if missed or len(found) >= MATCHES else found
+    mine = f"{top}/".startswith(f"{call.world.root or '?'}/")
+    free = f"{top}/" in paths.TEMPORARY or paths.scratch(top, call.world.root, call.world.home)
+    missed = cut and not mine and not free
+    return None if missed or len(found) >= MATCHES else list(dict.fromkeys(found))
 
 
 def _reaches_all(seen: Search) -> bool:
+    if seen.links or seen.flat:
+        return False
     return not seen.names or any(not name.strip("*.?") for name in seen.names)
+
+
+def _entries(seen: Search, start: str, top: str, world: World) -> list[str]:
+    """The start and what lies in it, by name."""
+    names = seen.names or ["*"]
+    told = [] if seen.below else [(top, paths.base(start.rstrip("/")))]
+    inner = [*world.glob(paths.child(top, "*")), *world.glob(paths.child(top, ".*"))]
+    told += [(path, paths.base(path)) for path in inner]
+    return [path for path, name in told if any(fnmatchcase(name, pattern) for pattern in names)]
+
+
+def _in_git(names: Sequence[str], top: str, world: World) -> list[str]:
+    """Git's own files: those of a repository that is searched, and what a repository's ``.git`` may hold any day."""
+    own = [name for name in names if any(fnmatchcase(file, name) for file in _GIT_FILES)]
+    if f"{top}/".endswith("/.git/") or "/.git/" in top:
+        return [paths.child(top, name) for name in own if not world.glob(f"{paths.child(top, '**')}/{name}")]
+    git = paths.child(top, ".git")
+    if not own or world.kind(git) != "dir":
+        return []
+    return [path for name in own for path in world.glob(f"{git}/**/{name}")]
+
+
+def _any_case(name: str) -> str:
+    """``-iname``: every letter in both cases, as a glob."""
+    plain = "[" not in name
+    return "".join(f"[{c.lower()}{c.upper()}]" if plain and c.isalpha() and c.lower() != c.upper() else c for c in name)
 
 
 def _named(name: str, start: str, top: str, world: World) -> list[str]:
     """The start itself, if it is called so, and what lies below."""
     patterns = [name, "." + name[1:]] if name[:1] == "?" else [name, "." + name] if name[:1] == "*" else [name]
+    if name[:1] == "*" and name.lstrip("*")[:1] == ".":
+        patterns.append(name.lstrip("*"))  # a star is nothing, too: *.env is .env
     found = [top] if any(fnmatchcase(paths.base(start.rstrip("/")), pattern) for pattern in patterns) else []
     return found + [path for pattern in patterns for path in world.glob(f"{paths.child(top, '**')}/{pattern}")]
 
@@ -155,14 +243,33 @@ def _executes(call: Call, seen: Search, argv: Sequence[Field]) -> Iterator[Effec
     if not argv:
         return
     items: list[Field] = []
+    tops: dict[str, str] = {}
     for start in seen.starts:
         known = matches(call, seen, start)
-        if known is None:
-            whole = f"{start.text.rstrip('/')}/*"
-            items.append(Field(whole, start.known and not seen.narrow, pattern=True) if start.known else start)
-        else:
+        if known is not None:
             items += [Field(path, known=True) for path in known]
-    yield from call.runner.run([f for place in argv for f in _put(place, items)], call, "find")
+        elif start.known and _reaches_all(seen):
+            whole = Field(f"{start.text.rstrip('/')}/*", pattern=True)
+            tops[call.locate(whole)] = call.locate(start)
+            items.append(whole)
+        else:
+            items.append(start if not start.known else Field(f"$(find {start.text})", known=False))
+    if not items:
+        return  # nothing is found, nothing runs
+    for effect in call.runner.run([f for place in argv for f in _put(place, items)], call, "find"):
+        yield from _below(effect, tops, sure=not seen.narrow)
+
+
+def _below(effect: Effect, tops: dict[str, str], *, sure: bool) -> Iterator[Effect]:
+    """What happens to all that lies below a folder happens to the folder; a file that is emptied is lost."""
+    top = tops.get(effect.target)
+    if top is None or effect.kind is not Kind.WRITE:
+        yield effect if sure or effect.kind is Kind.EXECUTE else replace(effect, sure=False)
+        return
+    yield replace(effect, target=top, how=effect.how | {"recursive"}, sure=effect.sure and sure)
+    if "truncate" in effect.how:
+        lost = frozenset(("recursive", "contents", "truncate"))
+        yield replace(effect, kind=Kind.DELETE, target=top, how=lost, sure=effect.sure and sure)
 
 
 def _put(place: Field, items: list[Field]) -> list[Field]:
@@ -177,18 +284,18 @@ def _put(place: Field, items: list[Field]) -> list[Field]:
 def output(call: Call) -> str:
     """What find prints, for the next command of a pipe; UNKNOWN where that cannot be told."""
     seen = search(call.fields[1:])
-    if not seen.prints or seen.narrow:
+    if not seen.prints or (seen.narrow and not seen.names):
         return UNKNOWN
+    end = "\\0" if any(item.text == "-print0" for item in call.fields) else "\n"
     lines: list[str] = []
     for start in seen.starts:
         known = matches(call, seen, start)
         if known is None:
             return UNKNOWN
         lines += known
-    return "".join(f"{line}\n" for line in lines)
+    return "".join(f"{line}{end}" for line in lines)
 
 
-_KINDS = {"d": "dir", "f": "file"}
 _LOOK = re.compile(
     r"(?:(?P<start>[^-(!\0][^\0]*)\0)?(?:-type\0(?P<kind>[df])\0)?-name\0(?P<name>[^\0]+)(?:\0-type\0(?P<late>[df]))?"
 )

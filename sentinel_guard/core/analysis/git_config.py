@@ -7,12 +7,14 @@ from collections.abc import Iterator
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.commands import Call
+from sentinel_guard.core.analysis.git_settings import HOOKS, included, top
 from sentinel_guard.core.model import Effect, Kind
 
 RUNS = {
     "core.pager", "core.editor", "core.sshcommand", "core.askpass", "core.fsmonitor", "sequence.editor",
     "diff.external",
-    "credential.helper", "gpg.program", "core.gitproxy", "uploadpack.packobjectshook",
+    "credential.helper", "gpg.program", "core.gitproxy", "uploadpack.packobjectshook", "interactive.difffilter",
+    "core.alternaterefscommand", "imap.tunnel", "gpg.ssh.defaultkeycommand",
 }  # fmt: skip
 """Settings whose value git runs as a command."""
 _RUN_ENDS = (
@@ -26,7 +28,10 @@ _RUN_ENDS = (
     ".helper",
     ".program",
     ".external",
+    ".uploadpack",
+    ".receivepack",
 )
+_BOOLEANS = ("", "true", "false", "on", "off", "yes", "no", "0", "1")
 _CONFIG_READS = (
     "--get",
     "--get-all",
@@ -39,7 +44,6 @@ _CONFIG_READS = (
 )
 _CONFIG_REMOVES = ("--unset", "--unset-all", "--remove-section", "--rename-section")
 _CONFIG_MODES = ("get", "set", "unset", "list", "edit", "rename-section", "remove-section")
-HOOKS = "core.hookspath"
 _OTHER_FILES = ("-f", "--file", "--blob", "--global", "--system", "--worktree")
 """With one of these it is not the repository's own file."""
 _SECTION = re.compile(r"\s*\[([^\]\"]*)(\"[^\]]*)?\]")
@@ -50,10 +54,26 @@ def setting(call: Call, key: str, value: str, *how: str) -> Iterator[Effect]:
     """A setting that is written or given by ``-c``: on record, and what it would run."""
     low = key.lower()
     yield call.effect(Kind.GIT_REWRITE, f"config {low}", *how)
-    if low.startswith("alias.") and value.startswith("!"):
+    if low == "include.path" or (low.startswith("includeif.") and low.endswith(".path")):
+        yield from _included(call, value)
+    elif low.startswith("alias.") and value.startswith("!"):
         yield from call.runner.script(value[1:], call, f"git {key[6:]}")
-    elif low in RUNS or (low.endswith(_RUN_ENDS) and low.count(".") > 1):
+    elif _runs(low, value):
         yield from call.runner.script(value.lstrip("!"), call, f"git {low}")
+
+
+def _included(call: Call, value: str) -> Iterator[Effect]:
+    """Settings that stand where nobody has seen them: in a file that is neither the repository's nor the person's."""
+    own = tuple(f"{folder}/" for folder in (call.world.root, call.world.home) if folder)
+    if value.startswith("/") and not call.locate(value).startswith(own):
+        yield call.opaque(value, "code")
+
+
+def _runs(low: str, value: str) -> bool:
+    """Whether git runs the value of a setting as a command."""
+    if low.startswith("pager.") or (low.startswith("submodule.") and low.endswith(".update") and value[:1] == "!"):
+        return value.lower() not in _BOOLEANS
+    return low in RUNS or (low.endswith(_RUN_ENDS) and low.count(".") > 1)
 
 
 def config(call: Call) -> Iterator[Effect]:
@@ -64,12 +84,17 @@ def config(call: Call) -> Iterator[Effect]:
     if mode in ("get", "list") or call.has(*_CONFIG_READS) or not items:
         return
     key = items[0].lower()
+    for item in call.parsed.values("-f", "--file"):
+        if not call.locate(item).endswith("/.git/config"):
+            yield from call.write(item, "inplace")
     if mode in ("unset", "remove-section", "rename-section") or call.has(*_CONFIG_REMOVES):
         if key != HOOKS or _in_force(call, key) != "":
             yield call.effect(Kind.GIT_REWRITE, f"config {key}", "inplace", "delete")
     elif len(items) > 1:
         if key != HOOKS or not (fields[1].known and items[1]) or _in_force(call, key) != items[1]:
             yield from setting(call, items[0], items[1], "inplace")
+        for name, value in included(call, key, items[1], f"{top(call) or call.cwd}/.git"):
+            yield from setting(call, name, value, "inplace")
         call.world.settings[key] = items[1]
 
 

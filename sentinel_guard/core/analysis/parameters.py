@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
-import fnmatch
 import re
 from collections.abc import Callable
 
-from sentinel_guard.core.analysis.arithmetic import evaluate
 from sentinel_guard.core.analysis.dollar import ansi_c
+from sentinel_guard.core.analysis.patterns import compiled, greedy, matches
 
 MAX_VALUE = 4096
 """Characters of a value that patterns are tried on."""
 
-_SPECIAL = re.compile(r"[*?\[\]\\]")
-
-
-def escape(text: str) -> str:
-    """The pattern that matches just this text: ``*`` gives ``[*]``."""
-    return _SPECIAL.sub(r"[\g<0>]", text)
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_NAMED = {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\a": "\\a", "\b": "\\b", "\f": "\\f", "\v": "\\v", "\x1b": "\\E"}
 
 
 def transform(op: str, value: str, argument: str, extra: str) -> str | None:
     """One value behind one operator; None where it is not understood.
 
-    ``argument`` is a shell pattern (quoted characters escaped by ``escape``), for ``:`` the offset; ``extra`` is the
-    replacement, for ``:`` the length or empty.
+    ``argument`` is a shell pattern (quoted characters escaped by ``patterns.escape``); ``extra`` is the replacement.
     """
     if len(value) > MAX_VALUE:
         return None
-    if op == ":":
-        return _slice(value, argument, extra)
     if op in ("#", "##", "%", "%%"):
-        return _trimmed(op, value, _regex(argument))
+        return _trimmed(op, value, compiled(argument))
     if op[0] == "/":
         return _replaced(op, value, argument, extra)
     if op in _CASES:
@@ -40,23 +32,17 @@ def transform(op: str, value: str, argument: str, extra: str) -> str | None:
     return _OTHER[op](value) if op in _OTHER else None
 
 
-def bounds(argument: str, extra: str, size: int) -> slice | None:
-    """``${x:offset:length}`` as a slice over ``size`` items."""
-    offset, length = evaluate(argument), evaluate(extra) if extra.strip() else size
-    if offset is None or length is None:
-        return None
+def bounds(offset: int, length: int | None, size: int, *, listed: bool = False) -> slice | None:
+    """``${x:offset:length}`` as a slice over ``size`` items; None where bash would call it an error."""
     start = offset if offset >= 0 else size + offset
+    if start < 0 or start > size:
+        return slice(0, 0)
+    if length is None:
+        return slice(start, size)
+    if length < 0 and listed:
+        return None
     stop = start + length if length >= 0 else size + length
-    return slice(start, stop) if start >= 0 else slice(0, 0)
-
-
-def _slice(value: str, argument: str, extra: str) -> str | None:
-    cut = bounds(argument, extra, len(value))
-    return None if cut is None else value[cut]
-
-
-def _regex(pattern: str) -> re.Pattern[str]:
-    return re.compile(fnmatch.translate(pattern.replace("[^", "[!")))
+    return None if stop < start else slice(start, stop)
 
 
 def _trimmed(op: str, value: str, regex: re.Pattern[str]) -> str:
@@ -65,23 +51,39 @@ def _trimmed(op: str, value: str, regex: re.Pattern[str]) -> str:
     for size in sizes if len(op) == 1 else reversed(sizes):
         cut = size if op[0] == "#" else len(value) - size
         kept, tried = (value[cut:], value[:cut]) if op[0] == "#" else (value[:cut], value[cut:])
-        if regex.match(tried):
+        if regex.fullmatch(tried):
             return kept
     return value
 
 
-def _replaced(op: str, value: str, pattern: str, replacement: str) -> str:
+def _replaced(op: str, value: str, pattern: str, replacement: str) -> str | None:
     if not pattern:
         return replacement + value if op == "/#" else value + replacement if op == "/%" else value
-    body = _regex(pattern).pattern[: -len(r"\Z")]
+    body = greedy(pattern)
+    if body is None:
+        return None
     anchored = {"/#": rf"\A(?:{body})", "/%": rf"(?:{body})\Z"}.get(op, body)
-    return re.sub(anchored, lambda _: replacement, value, count=0 if op == "//" else 1)
+    regex = re.compile(anchored, re.DOTALL)
+    if op != "//":
+        return regex.sub(lambda _: replacement, value, count=1)
+    # An empty match is no match for bash, but for the one of a whole empty value.
+    if not value:
+        return replacement if regex.fullmatch("") else value
+    return regex.sub(lambda m: replacement if m[0] else "", value)
 
 
 def _cased(value: str, pattern: str, change: Callable[[str], str], everywhere: bool) -> str:
-    regex = _regex(pattern or "?")
     head = len(value) if everywhere else 1
-    return "".join(change(c) if at < head and regex.match(c) else c for at, c in enumerate(value))
+    pattern = pattern or "?"
+    return "".join(change(c) if at < head and matches(pattern, c) else c for at, c in enumerate(value))
+
+
+def quoted(value: str) -> str:
+    """``${x@Q}``: the value as bash would write it."""
+    if _CONTROL.search(value):
+        inner = value.replace("\\", "\\\\").replace("'", "\\'")
+        return "$'" + _CONTROL.sub(lambda m: _NAMED.get(m[0], f"\\{ord(m[0]):03o}"), inner) + "'"
+    return "'" + value.replace("'", "'\\''") + "'"
 
 
 _CASES: dict[str, tuple[Callable[[str], str], bool]] = {
@@ -96,6 +98,6 @@ _OTHER: dict[str, Callable[[str], str]] = {
     "@U": str.upper,
     "@L": str.lower,
     "@u": lambda value: value[:1].upper() + value[1:],
-    "@Q": lambda value: "'" + value.replace("'", "'\\''") + "'",
+    "@Q": quoted,
     "@E": ansi_c,
 }

@@ -36,7 +36,7 @@ def locate(text: str, cwd: str, world: World, *, follow: bool = True) -> str:
     if follow or path.endswith(("/", "/.", "/..")):
         return world.resolve(path or "/")
     head, _, last = path.rpartition("/")
-    return child(world.resolve(head or "/"), last)
+    return world.spelled(child(world.resolve(head or "/"), last))
 
 
 def child(folder: str, name: str) -> str:
@@ -73,6 +73,27 @@ def is_remote(text: str) -> bool:
     """``host:path``, as scp and rsync read it."""
     head, colon, _ = text.partition(":")
     return bool(colon) and "/" not in head
+
+
+def neighbours(root: str) -> str:
+    """The folder in which the repository lies beside others; empty where that is the system's or everybody's."""
+    above = parent(root) if root else "/"
+    return "" if above == "/" or f"{above}/" in TEMPORARY else above
+
+
+def scratch(path: str, root: str, home: str) -> bool:
+    """Whether a path is a temporary folder's: below one, and neither the person's (a repository that lies there
+    itself, what lies beside it, a home), nor a folder that holds such things.
+    """
+    if not path.startswith(TEMPORARY):
+        return False
+    own = (neighbours(root), root, home)
+    return not any(_touch(path, folder) for folder in own if folder.startswith(TEMPORARY))
+
+
+def _touch(path: str, folder: str) -> bool:
+    """Whether one of them is the other, or lies below it."""
+    return f"{path}/".startswith(f"{folder}/") or f"{folder}/".startswith(f"{path}/")
 
 
 def emptied(text: str, source: str, *, unmatched: bool) -> str | None:

@@ -37,6 +37,11 @@ class Place(NamedTuple):
     """Somebody reads the output."""
     maybe: bool = False
     """Since the last of these calls: under a condition or in a loop."""
+    shown: bool = True
+    """What is printed here comes before the eyes of whoever asked."""
+
+    stumbles: bool = False
+    """What follows runs though this command fails: a ``cd`` to nowhere leaves the directory as it is."""
 
     def inside(self) -> Place:
         """The same place in a subshell."""
@@ -59,6 +64,10 @@ class Walker(Runner, Protocol):
     """What builtins and starting commands need of the walk."""
 
     world: Overlay
+    effects: list[Effect]
+    """What was found so far, in order."""
+    running: dict[str, Node]
+    """Functions that are being called, by name."""
 
     def text(self, text: str, place: Place) -> str:
         """Walks a text in this very scope (eval, source); gives its output."""

@@ -9,8 +9,9 @@ from sentinel_guard.core.analysis.commands import UNKNOWN
 from sentinel_guard.core.analysis.interpreters import SHELLS
 from sentinel_guard.core.analysis.overlay import Overlay
 from sentinel_guard.core.analysis.place import Output, Place
-from sentinel_guard.core.analysis.scope import Field
-from sentinel_guard.core.analysis.syntax import Redirect
+from sentinel_guard.core.analysis.scope import Doubtful, Field
+from sentinel_guard.core.analysis.syntax import Redirect, Word
+from sentinel_guard.core.analysis.tildes import tilded
 from sentinel_guard.core.analysis.words import expand_one
 from sentinel_guard.core.analysis.wrappers import WRAPPERS
 from sentinel_guard.core.model import Command, Effect, Kind
@@ -36,30 +37,45 @@ def redirected(
     stdin: str | None = None
     for item in redirects:
         if item.op in ("<<", "<<-"):
-            stdin = _here(expand_one(item.heredoc, place.scope)) if item.heredoc is not None else ""
+            stdin = _here(expand_one(item.heredoc, place.scope), "") if item.heredoc is not None else ""
         elif item.target is None:
             continue
         elif item.op == "<&":
             stdin = UNKNOWN if item.fd in ("", "0") and _is_opened(item.target.literal) else stdin
         elif item.op == "<<<":
-            stdin = _here(expand_one(item.target, place.scope)) + "\n"
+            target = Word(tilded(item.target.parts, place.scope), item.target.source)
+            given = _here(expand_one(target, place.scope), "\n")
+            if item.fd in ("", "0"):
+                stdin = given
+            else:
+                world.write(f"/dev/fd/{item.fd}", given)
         else:
             field = expand_one(item.target, place.scope, glob=True)
             if item.op in _WRITES and not (item.op == ">&" and _is_descriptor(field)):
-                path = paths.locate(field.text, place.cwd, world) if field.known else ""
+                path = world.opened(paths.locate(field.text, place.cwd, world)) if field.known else ""
+                _open(item, path, world)
                 effects += _write(item, field, path, place, command)
                 if item.fd in ("", "1") and item.op != "<>":
                     outputs.append(_output(item, field, path))
             elif item.op == "<":
                 effect, text = _read(field, place, world, command)
+                _open(item, paths.locate(field.text, place.cwd, world) if field.known else "", world)
                 effects += effect
                 stdin = text if item.fd in ("", "0") else stdin
     return effects, stdin, outputs
 
 
-def _here(field: Field) -> str:
+def _open(item: Redirect, path: str, world: Overlay) -> None:
+    """``exec 3< FILE``: from here on ``/dev/fd/3`` is that file, to write to as well."""
+    if path and item.fd.isdigit() and int(item.fd) > 2:
+        world.open(item.fd, path)
+
+
+def _here(field: Field, end: str) -> str:
     """A here-text. Where nothing visible is left of it, all of it is unknown."""
-    return field.text if field.known or field.text.strip() else UNKNOWN
+    if field.known:
+        return field.text + end
+    return Doubtful(field.text + end) if field.text.strip() else UNKNOWN
 
 
 def _is_opened(text: str | None) -> bool:
@@ -101,7 +117,7 @@ def _read(field: Field, place: Place, world: Overlay, command: Command | None) -
     path = field.text if field.text.startswith("/dev/fd/") else paths.locate(field.text, place.cwd, world)
     if path in paths.IGNORED:
         return [], ""
-    text = world.read(path)
+    text = None if path in world.doubted else world.read(path)
     effects = [] if path.startswith("/dev/fd/") else [Effect(Kind.READ, path, _certain(field, place), command=command)]
     return effects, UNKNOWN if text is None else text
 

@@ -1,151 +1,254 @@
-"""Programs that fetch from and send to other machines: argv -> effects."""
+"""Programs that fetch from the web and ask for names: argv -> effects. ``transfers.py`` has the other senders."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Sequence
 
-from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis import addresses, paths, transfers
 from sentinel_guard.core.analysis.commands import Call, options
-from sentinel_guard.core.analysis.interpreters import SHELLS
 from sentinel_guard.core.analysis.scope import Field
 from sentinel_guard.core.model import Effect, Kind
 
 Effects = Iterable[Effect]
 
+_SENDS = (
+    *("-d", "--data", "--data-ascii", "--data-binary", "--data-raw", "--data-urlencode", "-F", "--form", "--json"),
+    *("-T", "--upload-file", "--url-query"),
+)
+_MAY_READ = ("-H", "--header", "--proxy-header", "-K", "--config")
+"""``-H @file`` sends the file's lines, a configuration may hold them."""
+_KEEPS = ("-c", "--cookie-jar", "-D", "--dump-header", "--stderr", "--trace", "--trace-ascii", "--libcurl", "--hsts",
+          "--alt-svc", "--etag-save")  # fmt: skip
+
 
 def curl(call: Call) -> Effects:
     parsed = call.parsed
-    sent = parsed.values(
-        "-d",
-        "--data",
-        "--data-binary",
-        "--data-raw",
-        "--data-urlencode",
-        "-F",
-        "--form",
-        "-T",
-        "--upload-file",
-        "--json",
-    )
+    sent = parsed.values(*_SENDS) + [item for item in parsed.values(*_MAY_READ) if _is_file(call, item)]
     for item in sent:
         yield from _attached(call, item)
-    method = parsed.value("-X", "--request")
-    how = ["data"] if sent else _unknown(call)
-    how += ["delete"] if method is not None and method.text.upper() == "DELETE" else []
-    for item in (*call.operands, *parsed.values("--url")):
-        yield call.effect(Kind.NETWORK, item.text, *how, sure=item.known)
-    for item in parsed.values("-o", "--output"):
-        yield from call.write(item, "truncate")
-    if call.has("-O", "--remote-name"):
-        for item in call.operands:
-            yield from call.write(Field(paths.base(item.text.partition("?")[0]), item.known), "truncate")
-    for item in parsed.values("-K", "--config", "-b", "--cookie", "--netrc-file"):
+    cookies = [item for item in parsed.values("-b", "--cookie") if "=" not in item.text]
+    for item in (*cookies, *parsed.values("--netrc-file")):
         yield from call.read(item)
-    for item in parsed.values("-c", "--cookie-jar", "-D", "--dump-header"):
+    urls = [*call.operands, *parsed.values("--url")]
+    talks = any(item.text.startswith(("telnet:", "smtp:", "gopher:")) for item in urls) and call.stdin
+    method = parsed.value("-X", "--request")
+    asks = not sent and (method is None or method.text.upper() in ("GET", "HEAD"))
+    for item in parsed.values("--unix-socket", "--abstract-unix-socket"):
+        yield from transfers.socket(call, item, asks=asks)
+    how = ["data"] if cookies or talks or any(_tells(call, item) for item in sent) else _unknown(call)
+    for item in urls:
+        yield from _address(call, item, how, method)
+    yield from _kept(call)
+
+
+def _tells(call: Call, item: Field) -> bool:
+    """Whether what is sent is of this machine: a file, standard input, a value; a literal is the agent's own words."""
+    files = call.parsed.values("-T", "--upload-file", "-K", "--config")
+    return _carried(item) or "@" in item.text or "=<" in item.text or item in files
+
+
+def _is_file(call: Call, item: Field) -> bool:
+    return item.text.startswith("@") or item in call.parsed.values("-K", "--config")
+
+
+def _address(call: Call, item: Field, how: Sequence[str], method: Field | None = None) -> Effects:
+    """What asking for an address does; to delete on this machine is a developer's own business."""
+    if item.text.lower().startswith("file:"):
+        yield from call.read(Field(re.sub(r"^file:(?://[^/]*)?", "", item.text, flags=re.IGNORECASE), item.known))
+        return
+    deletes = _deletes(call, item, method) and not addresses.is_here(item.text)
+    if not deletes and _empties(call, item, method):
+        yield call.effect(Kind.DATABASE, item.text, "delete")
+    yield call.effect(Kind.NETWORK, item.text, *how, *(("delete",) if deletes else ()), sure=item.known)
+
+
+_MUTATION = re.compile(r"\bmutation\b.*?\b(?:delete|remove|destroy|purge)[A-Z]", re.DOTALL)
+_DELETING = re.compile(r"[^?]*/(?:_delete_by_query|do_?[Dd]elete|delete|destroy|purge)(?:[/?].*)?")
+
+
+_WHOLE = re.compile(r"[^?]*:\d+/(?:_all|\*|_data_stream/\*)/?(?:\?.*)?")
+_ALL = re.compile(r"\"match_all\"|\*:\*")
+
+
+def _empties(call: Call, item: Field, method: Field | None) -> bool:
+    """Whether a store on this machine loses all it has: ``DELETE :9200/_all``, ``_delete_by_query`` of everything."""
+    if method is not None and method.text.upper() == "DELETE":
+        return _WHOLE.fullmatch(item.text) is not None
+    sent = call.parsed.values(*_SENDS)
+    queries = "_delete_by_query" in item.text or ("/update" in item.text and any("delete" in s.text for s in sent))
+    return queries and any(_ALL.search(s.text) for s in sent)
+
+
+def _deletes(call: Call, item: Field, method: Field | None) -> bool:
+    """By the method, by a mutation of GraphQL, by the last words of an address that is posted to."""
+    name = method.text.upper() if method is not None else ""
+    sent = call.parsed.values(*_SENDS)
+    if name == "DELETE" or any(_MUTATION.search(given.text) for given in sent):
+        return True
+    return (name == "POST" or bool(sent)) and _DELETING.fullmatch(item.text) is not None
+
+
+def _kept(call: Call) -> Effects:
+    """The files that curl writes."""
+    parsed = call.parsed
+    folder = parsed.value("--output-dir")
+    names = list(parsed.values("-o", "--output"))
+    if call.has("-O", "--remote-name", "--remote-name-all"):
+        names += [Field(paths.base(item.text.partition("?")[0]), item.known) for item in call.operands]
+    for item in names:
+        plain = folder is None or item.text.startswith(("/", "-"))
+        yield from call.write(item if plain or folder is None else call.into(folder, item), "truncate")
+    for item in parsed.values(*_KEEPS):
         yield from call.write(item, "truncate")
+
+
+def _carried(item: Field) -> bool:
+    """Whether a word may hold what was read: it is not known, or it is not as it was written."""
+    return not item.known or "$" in item.source or "`" in item.source
 
 
 def _unknown(call: Call) -> list[str]:
     """Words that are values of this machine: an address or a header may carry what was read."""
-    return [] if all(item.known for item in call.fields) else ["data", "value"]
+    return ["data", "value"] if any(_carried(item) for item in call.fields) else []
 
 
 def _attached(call: Call, item: Field) -> Effects:
-    """``@file``, ``name=@file``, ``name=<file``; the plain name behind -T."""
-    if item in call.parsed.values("-T", "--upload-file"):
+    """``@file``, ``name=@file,other``, ``name=<file``; the plain name behind -T and -K."""
+    if item in call.parsed.values("-T", "--upload-file", "-K", "--config"):
         yield from call.read(item)
         return
     for mark in ("@", "=<"):
         _, found, name = item.text.partition(mark)
-        if found:
-            yield from call.read(Field(name.partition(";")[0], item.known))
+        for one in name.partition(";")[0].split(",") if found else ():
+            yield from call.read(Field(one.strip('"'), item.known))
 
 
 def wget(call: Call) -> Effects:
-    sent = call.parsed.values("--post-file", "--body-file")
+    parsed = call.parsed
+    sent = parsed.values("--post-file", "--body-file", "-i", "--input-file")
     for item in sent:
         yield from call.read(item)
-    for item in call.operands:
-        how = ["data"] if sent or call.has("--post-data") else _unknown(call)
-        yield call.effect(Kind.NETWORK, item.text, *how, sure=item.known)
-    target = call.parsed.value("-O", "--output-document")
-    folder = call.parsed.value("-P", "--directory-prefix") or Field(".", known=True)
+    how = ["data"] if sent or call.has("--post-data", "--body-data") else _unknown(call)
+    for item in call.operands or parsed.values("-i", "--input-file"):
+        yield from _address(call, item, how, parsed.value("--method"))
+    for item in parsed.values("-o", "--output-file", "-a", "--append-output", "--save-cookies"):
+        yield from call.write(item, "append")
+    target = parsed.value("-O", "--output-document")
     if target is not None:
         yield from call.write(target, "truncate")
-    else:
-        for item in call.operands:
-            name = paths.base(item.text.partition("?")[0].rstrip("/"))
-            yield from call.write(Field(f"{folder.text}/{name}", folder.known and item.known), "append")
+    elif not call.has("--spider"):
+        yield from _named_by_address(call, parsed.value("-P", "--directory-prefix"), "append")
 
 
-def copy(call: Call) -> Effects:
-    """scp, sftp: ``host:path`` is elsewhere."""
-    *sources, target = call.operands or [Field("", known=True)]
-    away = [item for item in call.operands if paths.is_remote(item.text)]
-    for item in sources:
-        if not paths.is_remote(item.text):
-            yield from call.read(item)
-    for item in away:
-        yield call.effect(Kind.NETWORK, item.text, *(("data",) if item is target else ()))
-    if sources and not paths.is_remote(target.text):
-        yield from call.write(target, "truncate")
-
-
-def _served(call: Call, text: str, known: bool) -> Effects:
-    """A command that another machine talks to: a shell is the machine."""
-    effects = call.runner.script(text, call, call.command.program)
-    if not known or any(e.kind is Kind.EXECUTE and e.target in SHELLS for e in effects):
-        yield call.effect(Kind.PRIVILEGE, "remote shell")
-    yield from effects
-
-
-def netcat(call: Call) -> Effects:
-    """nc, ncat, socat, telnet: whatever is piped in leaves; ``-e`` runs a command."""
-    for item in call.parsed.values("-e", "--exec", "-c", "--sh-exec"):
-        yield from _served(call, item.text, item.known) if call.operands or call.has("-l", "--listen") else ()
+def _named_by_address(call: Call, folder: Field | None, how: str) -> Effects:
+    into = folder or Field(".")
     for item in call.operands:
-        kind, colon, rest = item.text.partition(":")
-        if colon and kind.upper() in ("EXEC", "SYSTEM", "SHELL"):
-            yield from _served(call, rest.partition(",")[0], item.known)
-        elif colon and kind.upper() in ("OPEN", "FILE", "GOPEN"):
-            yield from call.read(Field(rest.partition(",")[0], item.known))
-        elif colon and kind.upper() in ("CREATE", "CREAT"):
-            yield from call.write(Field(rest.partition(",")[0], item.known), "truncate")
-    if call.operands:
-        yield call.effect(Kind.NETWORK, " ".join(item.text for item in call.operands[:2]), "data")
+        name = paths.base(item.text.partition("?")[0].rstrip("/"))
+        yield from call.write(Field(f"{into.text}/{name}", into.known and item.known), how)
+
+
+_METHOD_NAMES = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"))
+_ITEM = re.compile(r"[\w.\[\]-]*(?::=|=|:|)@(.+)")
+
+
+def httpie(call: Call) -> Effects:
+    """http, https, xh: ``[METHOD] URL [name=value name=@file name@file]``."""
+    items = list(call.operands)
+    method = items.pop(0) if items and items[0].text.upper() in _METHOD_NAMES else None
+    files = [
+        Field(match[1].partition(";")[0], item.known) for item in items[1:] if (match := _ITEM.fullmatch(item.text))
+    ]
+    for item in files:
+        yield from call.read(item)
+    sends = files or call.stdin or len(items) > 1 or call.has("--raw")
+    for item in items[:1]:
+        yield from _address(call, item, ["data"] if sends else _unknown(call), method)
+    for item in call.parsed.values("-o", "--output"):
+        yield from call.write(item, "truncate")
+
+
+def downloader(call: Call) -> Effects:
+    """aria2c, axel, yt-dlp: what they fetch, where they put it, what they run behind it."""
+    parsed = call.parsed
+    for item in parsed.values("-i", "--input-file", "-a", "--batch-file"):
+        yield from call.read(item)
+    for item in call.operands:
+        yield from _address(call, item, _unknown(call))
+    folder, name = parsed.value("-d", "--dir", "-P"), parsed.value("-o", "--out", "--output")
+    if name is not None:
+        yield from call.write(call.into(folder, name) if folder is not None else name, "truncate")
+    else:
+        yield from _named_by_address(call, folder, "append")
+    for item in parsed.values("--exec", "--on-download-complete", "--on-download-start", "--on-download-stop"):
+        yield from call.runner.script(item.text, call, call.command.program)
 
 
 def lookup(call: Call) -> Effects:
     """dig, host, ping: a name that holds data leaves by DNS."""
     for item in call.operands:
-        yield call.effect(Kind.NETWORK, item.text, *(() if item.known else ("data",)), sure=item.known)
+        yield call.effect(Kind.NETWORK, item.text, *(("data", "value") if _carried(item) else ()), sure=item.known)
 
 
+def getent(call: Call) -> Effects:
+    if call.operands and call.operands[0].text in ("hosts", "ahosts", "ahostsv4", "ahostsv6", "query"):
+        yield from lookup(call)
+
+
+_CURL = options(
+    "-d= --data= --data-ascii= --data-binary= --data-raw= --data-urlencode= -F= --form= --form-string= -T= "
+    "--upload-file= "
+    "--json= --url= --url-query= -o= --output= --output-dir= -X= --request= -H= --header= --proxy-header= -u= --user= "
+    "-A= "
+    "--user-agent= -e= --referer= -b= --cookie= -c= --cookie-jar= -K= --config= -m= --max-time= --connect-timeout= -w= "
+    "--write-out= -x= --proxy= --retry= --retry-delay= --retry-max-time= -D= --dump-header= --cacert= --capath= "
+    "--cert= "
+    "-E= --key= --pass= -r= --range= --limit-rate= --resolve= --connect-to= --interface= -C= --continue-at= -z= "
+    "--time-cond= --netrc-file= -Y= -y= -Q= --quote= -P= -t= --stderr= --trace= --trace-ascii= --libcurl= --hsts= "
+    "--alt-svc= --etag-save= --etag-compare= --unix-socket= --max-filesize= --max-redirs= --mail-from= --mail-rcpt= "
+    "--oauth2-bearer= --aws-sigv4= --ciphers= --noproxy= --proxy-user= --parallel-max= --rate= --socks5= "
+    "--socks5-hostname= --doh-url= --dns-servers= --tls-max= --variable= --expand-url= --expand-data= "
+    "--keepalive-time= "
+    "--remote-name --remote-name-all --remote-header-name --location --silent --show-error --fail --include --head "
+    "--get "
+    "--insecure --compressed --verbose --create-dirs --fail-with-body"
+)
 OPTIONS = {
-    "curl": options(
-        "-d= --data= --data-binary= --data-raw= --data-urlencode= -F= --form= -T= --upload-file= --json= --url= -o= "
-        "--output= -X= "
-        "--request= -H= --header= -u= --user= -A= --user-agent= -e= --referer= -b= --cookie= -c= --cookie-jar= -K= "
-        "--config= -m= "
-        "--max-time= --connect-timeout= -w= --write-out= -x= --proxy= --retry= -D= --dump-header= --cacert= --cert= "
-        "-E= --key= "
-        "-r= --range= --limit-rate= --resolve= -C= --continue-at= -z= --netrc-file= -Y= -y= -Q= --remote-name "
-        "--location --silent"
-    ),
+    "curl": _CURL,
+    "curlie": _CURL,
     "wget": options(
-        "-O= --output-document= -P= --directory-prefix= -o= --output-file= -a= -U= --user-agent= --header= "
-        "--post-data= --post-file= "
-        "--body-file= --method= -t= --tries= -T= --timeout= -w= --wait= -Q= -A= -R= -D= -l= --user= --password= -e= "
-        "-i= --input-file="
+        "-O= --output-document= -P= --directory-prefix= -o= --output-file= -a= --append-output= -U= --user-agent= "
+        "--header= --post-data= --post-file= --body-data= --body-file= --method= -t= --tries= -T= --timeout= -w= "
+            "--wait= "
+        "-Q= --quota= -A= --accept= -R= --reject= -D= --domains= -l= --level= --user= --password= -e= --execute= -i= "
+        "--input-file= --save-cookies= --load-cookies= -B= --base= -X= -I= --limit-rate= --waitretry= --referer= "
+        "--ca-certificate= --certificate= --private-key= --cut-dirs= --default-page= --spider --quiet --no-verbose "
+        "--continue --recursive --mirror --no-check-certificate"
     ),
-    "scp": options("-c= -D= -F= -i= -J= -l= -o= -P= -S= -X="),
-    "nc": options("-e= --exec= -c= --sh-exec= -p= -s= -w= -i= -q= -x= -X="),
+    **dict.fromkeys(
+        ("http", "https", "xh", "xhs"),
+        options("-o= --output= -a= --auth= -A= --auth-type= --session= -s= --style= -p= --print= --timeout= --proxy= "
+                "--verify= --cert= --cert-key= --raw= --max-redirects= --bearer="),
+    ),
+    "aria2c": options("-o= --out= -d= --dir= -i= --input-file= -x= -s= -j= -k= --header= -U= --on-download-complete= "
+                      "--on-download-start= --on-download-stop= -l= --log= --max-tries= -t= -m="),
+    "axel": options("-o= --output= -n= -s= -H= -U= -T="),
+    **dict.fromkeys(("yt-dlp", "youtube-dl"), options("-o= --output= -f= --format= -P= --exec= -a= --batch-file= "
+        "--cookies= -S=")),
     "dig": options("-b= -c= -f= -k= -m= -p= -q= -t= -x= -y="),
-}
-OPTIONS["ncat"] = OPTIONS["nc"]
-
-PROGRAMS: dict[str, Callable[[Call], Effects]] = {
-    "curl": curl, "wget": wget, "scp": copy, "sftp": copy, "http": lookup, "https": lookup,
-    **dict.fromkeys(("nc", "ncat", "netcat", "socat", "telnet"), netcat),
-    **dict.fromkeys(("dig", "host", "nslookup", "ping", "traceroute", "whois"), lookup),
+    **dict.fromkeys(("ping", "ping6"), options("-c= -i= -I= -l= -m= -M= -p= -Q= -s= -S= -t= -T= -w= -W=")),
+    "host": options("-c= -m= -N= -R= -t= -W="),
+    "traceroute": options("-f= -g= -i= -m= -N= -p= -q= -s= -w= -z="),
+    "whois": options("-h= -p="),
 }  # fmt: skip
+PROGRAMS: dict[str, Callable[[Call], Effects]] = {
+    "curl": curl, "curlie": curl, "wget": wget, "wget2": wget,
+    **dict.fromkeys(("http", "https", "xh", "xhs"), httpie),
+    **dict.fromkeys(("aria2c", "axel", "yt-dlp", "youtube-dl"), downloader),
+    **dict.fromkeys(("dig", "host", "nslookup", "ping", "ping6", "traceroute", "whois", "drill", "kdig", "dog",
+        "doggo", "mtr",
+                     "tracepath", "fping", "arping", "hping3", "delv"), lookup),
+    "getent": getent, "resolvectl": getent, "systemd-resolve": lookup,
+    **transfers.PROGRAMS,
+}  # fmt: skip
+OPTIONS |= transfers.OPTIONS

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import fnmatch
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis import edits, paths
 from sentinel_guard.core.analysis.commands import STDIN, UNKNOWN, Call, options
 from sentinel_guard.core.analysis.publish import registry
 from sentinel_guard.core.analysis.scope import Field
@@ -19,6 +20,7 @@ _MAKE_RULE = re.compile(r"([^\s:=#][^:=#]*?)\s*::?(?!=)\s*([^=;]*?)\s*(?:;(.*))?
 _MAKE_SET = re.compile(r"(?:export\s+|override\s+)?([A-Za-z_][\w.]*)\s*(\+|\?|:{1,3}|!)?=\s*(.*)$")
 _MAKE_USE = re.compile(r"\$(?:\$|\((\w[\w.]*)\)|\{(\w[\w.]*)\}|(\w|@|<|\^))")
 _JUST_RULE = re.compile(r"@?([A-Za-z_][\w-]*)((?:\s+[^:=]+?)?)\s*:(?!=)\s*(.*)$")
+_INSTALLS = ("install", "i", "ci", "add", "in", "isntall")
 TARGETS = 40
 """Prerequisites that are followed."""
 
@@ -107,10 +109,15 @@ def make(call: Call) -> Effects:
             yield call.opaque("makefile from standard input", "code")
     else:
         text = _makefile_text(call, given, cwd)
-    if text is None:
+    more = [item.text.replace("\\n", "\n") for item in call.parsed.values("--eval", "-E")]
+    if text is None and not more:
         return
-    made = makefile(text)
+    if text and not text.strip(f"{UNKNOWN}\n"):
+        yield call.opaque("the makefile as it was changed here", "code")
+    made = makefile("\n".join([text or "", *more]))
     made.variables |= {name: value for item in call.operands for name, eq, value in [item.text.partition("=")] if eq}
+    if "SHELL" in (item.text.partition("=")[0] for item in call.operands):
+        yield from call.runner.script(made.variables["SHELL"], call, "make")
     targets = [item.text for item in call.operands if "=" not in item.text] or [made.first]
     for target in targets:
         for line in recipe(made, target):
@@ -121,9 +128,27 @@ def npm(call: Call) -> Effects:
     """Scripts of package.json behind ``run``, and those that have a verb of their own; else what the registry sees."""
     yield from registry(call)
     verb, words = call.command.subcommand, [item.text for item in call.operands]
+    cwd = _folder(call)
+    package = paths.child(cwd, "package.json")
+    if verb == "pkg" and words[:1] == ["set"]:
+        call.world.write(package, edits.pkg_set(words[1:], call.script_text(package) or "{}"))
+        return
+    if verb == "set-script" and len(words) > 1:
+        pairs = [(("scripts", words[0]), words[1])]
+        call.world.write(package, edits.assigned(call.script_text(package) or "{}", pairs))
+        return
+    if verb in _INSTALLS and package in call.world.made():
+        for step in ("install", "prepare"):
+            yield from _steps(call, step, (), cwd)
+        return
+    if verb == "workspaces" and "run" in words:
+        yield from _steps(call, (words[words.index("run") + 1 :] or [""])[0], (), cwd)
+        return
     if verb in ("run", "run-script", "rum", "urn"):
         name, rest = (words[0] if words else ""), call.operands[1:]
     elif verb in ("exec", "x", "dlx"):
+        for text in call.parsed.values("-c", "--call"):
+            yield from call.runner.script(text.text if text.known else UNKNOWN, call, f"{call.command.program} {verb}")
         yield from call.runner.run(call.operands, call, f"{call.command.program} {verb}")
         return
     elif verb in ("test", "t", "tst", "start", "stop", "restart"):
@@ -132,20 +157,47 @@ def npm(call: Call) -> Effects:
         name, rest = verb, call.operands
     else:
         return
+    yield from _steps(call, name, rest, cwd)
+
+
+def _folder(call: Call) -> str:
     folder = call.parsed.value("--prefix", "-C", "--dir", "--cwd")
-    cwd = call.locate(folder) if folder is not None and folder.known else call.cwd
-    scripts = _package_scripts(call.script_text(paths.child(cwd, "package.json")))
+    return call.locate(folder) if folder is not None and folder.known else call.cwd
+
+
+def _steps(call: Call, name: str, rest: Sequence[Field], cwd: str) -> Effects:
+    text = call.script_text(paths.child(cwd, "package.json"))
+    scripts = _package_scripts(text)
+    if text is not None and not scripts and not text.strip(f"{UNKNOWN}\n"):
+        yield call.opaque("package.json as it was changed here", "code")
     for step in (f"pre{name}", name, f"post{name}"):
         if text := scripts.get(step):
+            if text.startswith(UNKNOWN):
+                yield call.opaque(f"the script {step} as it was changed here", "code")
             more = " ".join(_quoted(item) for item in rest) if step == name else ""
             yield from call.runner.script(
                 f"{text} {more}", call, f"{call.command.program} run {name}", cwd=cwd, file=True
             )
 
 
+def run_scripts(call: Call) -> Effects:
+    """npm-run-all, run-s, run-p: every operand is a script of package.json, ``dev:*`` all that begin so."""
+    scripts = _package_scripts(call.script_text(paths.child(call.cwd, "package.json")))
+    for item in call.operands:
+        for name in fnmatch.filter(scripts, item.text):
+            yield from _steps(call, name, (), call.cwd)
+
+
+def node_script(call: Call) -> Effects:
+    """``node --run NAME``."""
+    names = [*call.parsed.values("--run"), *call.operands[:1]] if call.has("--run") else []
+    for item in names[:1]:
+        yield from _steps(call, item.text, (), call.cwd)
+
+
 def _package_scripts(text: str | None) -> dict[str, str]:
     try:
-        package = json.loads(text or "{}")
+        package = json.loads(text or "{}", strict=False)
     except ValueError:
         return {}
     scripts = package.get("scripts") if isinstance(package, dict) else None
@@ -177,10 +229,11 @@ def just(call: Call) -> Effects:
 
 OPTIONS = {
     "make": options(
-        "-C= --directory= -f= --file= --makefile= -j= --jobs= -I= --include-dir= -o= -W= -l= --output-sync="
+        "-C= --directory= -f= --file= --makefile= --eval= -E= -j= --jobs= -I= --include-dir= -o= -W= -l= --output-sync="
     ),
     "just": options("-f= --justfile= -d= --working-directory= --set= --shell="),
 }
 OPTIONS["gmake"] = OPTIONS["make"]
 
 PROGRAMS = {"make": make, "gmake": make, "just": just, **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), npm)}
+PROGRAMS |= dict.fromkeys(("npm-run-all", "run-s", "run-p", "npm-run-all2"), run_scripts)

@@ -13,6 +13,7 @@ from sentinel_guard.core.analysis.syntax import (
     Function,
     Literal,
     Node,
+    Part,
     Redirect,
     Script,
     Simple,
@@ -32,6 +33,9 @@ _REDIRECT_START = frozenset("<>&{0123456789")
 _ASSIGN = re.compile(rf"({_NAME})(\+?=|\[)")
 _ASSIGN_END = re.compile(r"\](\+?)=")
 _ASSIGN_WORD = re.compile(rf"({_NAME})(?:\[([^\]]*)\])?(\+?)=")
+_LETTER = r"[^ \t\n;&|<>()\\'\"$`#"
+_PLAIN_RUN = re.compile(rf"{_LETTER}=\[]++(?![<>('\"\\$`#=\[])(?: {_LETTER}]++(?![<>('\"\\$`#]))*+")
+"""The first words of most commands: one Literal each, one blank between them; neither assignment nor redirection."""
 PARENTHESES = re.compile(r"\([ \t]*\)")
 _SEPARATES = re.compile(r"[;&|\n]")
 
@@ -62,6 +66,10 @@ class Simples(Dollars):
         words: list[Word] = []
         redirects: list[Redirect] = []
         text, size = self.text, self.size
+        if (run := _PLAIN_RUN.match(text, start)) and (found := run.group().split(" "))[0] not in DECLARERS:
+            words = [Word((Literal(word),), word) for word in found]
+            self.at = end = run.end()
+            self.blanks()
         while self.at < size:
             char = text[self.at]
             if char in _REDIRECT_START and (redirect := self.redirect()):
@@ -137,10 +145,7 @@ class Simples(Dollars):
         """The index and the operator behind it; None, with no trace, for a word that only looks like one."""
         before, errors = self.at, len(self.run.errors)
         self.at = start
-        index = self.argument("]", quoted=False)
-        while index.source.count("[") > index.source.count("]") and self.take("]"):
-            more = self.argument("]", quoted=False)
-            index = Word((*index.parts, Literal("]"), *more.parts), f"{index.source}]{more.source}")
+        index = self._index()
         match = _ASSIGN_END.match(self.text, self.at)
         if not match:
             affordable = self.charge(self.at - start)
@@ -149,10 +154,25 @@ class Simples(Dollars):
             if not affordable:
                 self.stop("time")
             return None
-        if _SEPARATES.search(index.source):  # one word for bash, several commands for other shells
+        bare = (p.text for p in index.parts if isinstance(p, Literal) and not p.quoted)
+        if any(map(_SEPARATES.search, bare)):  # one word for bash, several commands for other shells
             self.error("a subscript that other shells read as commands")
         self.at = match.end()
         return index, match.group(1) + "="
+
+    def _index(self) -> Word:
+        """What stands between the brackets; those inside of it close in pairs."""
+        start = self.at
+        parts: list[Part] = []
+        level = 0
+        while True:
+            more = self.argument("]", quoted=False)
+            parts += more.parts
+            level += sum(p.text.count("[") for p in more.parts if isinstance(p, Literal) and not p.quoted)
+            if level <= 0 or not self.take("]"):
+                return Word(tuple(parts), self.text[start : self.at])
+            level -= 1
+            parts.append(Literal("]"))
 
     def _array(self) -> Word:
         start = self.at

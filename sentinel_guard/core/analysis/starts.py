@@ -3,70 +3,103 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from sentinel_guard.core.analysis import constants, find, paths
+from sentinel_guard.core.analysis import constants, fd, find, listing, loads, paths, processes, wrapped
+from sentinel_guard.core.analysis.autoload import loaded
 from sentinel_guard.core.analysis.builtins import BUILTINS, DECLARES
 from sentinel_guard.core.analysis.commands import UNKNOWN, Call, build
-from sentinel_guard.core.analysis.environment import environment
+from sentinel_guard.core.analysis.declares import declare, perform
+from sentinel_guard.core.analysis.edits import printed
+from sentinel_guard.core.analysis.exposure import speaks
+from sentinel_guard.core.analysis.filters import SPEAKERS
 from sentinel_guard.core.analysis.git import SUBCOMMANDS
+from sentinel_guard.core.analysis.guesses import alternatives, guessed
+from sentinel_guard.core.analysis.handed import handed
+from sentinel_guard.core.analysis.interpreters import PROGRAMS as INTERPRETERS
 from sentinel_guard.core.analysis.interpreters import SHELLS, by_shebang
+from sentinel_guard.core.analysis.overlay import Overlay
 from sentinel_guard.core.analysis.place import Output, Place, Walker
 from sentinel_guard.core.analysis.programs import OPTIONS, PROGRAMS
-from sentinel_guard.core.analysis.scope import Field
-from sentinel_guard.core.analysis.simple import assignment
+from sentinel_guard.core.analysis.scope import Doubtful, Field, Scope
 from sentinel_guard.core.analysis.substitutions import may_substitute
-from sentinel_guard.core.analysis.syntax import Assignment, Literal, Redirect, Simple, Word
-from sentinel_guard.core.analysis.words import assign, expand
-from sentinel_guard.core.analysis.wrappers import MAX_WRAPPERS, WRAPPERS, Peeled, Wrapper, peel
+from sentinel_guard.core.analysis.syntax import Literal, ProcessSub, Redirect, Script, Simple, Word, simple_commands
+from sentinel_guard.core.analysis.unknown import unknown
+from sentinel_guard.core.analysis.words import expand
+from sentinel_guard.core.analysis.world import MAX_READ
+from sentinel_guard.core.analysis.wrappers import MAX_WRAPPERS, WRAPPERS, peel
 from sentinel_guard.core.model import Command, Effect, Kind
 
 _SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib", "/opt/", "/nix/", "/snap/")
 """Programs there are not scripts of this project."""
 _SPEAKERS = ("echo", "printf", "pwd", "basename", "dirname", "realpath", "readlink", "which", "mktemp", "git")
 """Their output does not come from standard input."""
-_SUFFIX = re.compile(r"\"[^\"`\\]*(?:/|\"(?:/[\w.+-]+)*/)([A-Za-z][\w.+-]*)\"?")
-"""A quoted word whose last component is plain text, inside the quotes or behind them."""
-_HELP = {"-h", "--help", "-V", "--version"}
-_PRIVILEGED = ("sudo", "doas", "su", "pkexec", "runuser")
+_CHANGES = re.compile(r"\$\(\(|\$\[|\{\w+:?=")
+"""Expansions that may assign."""
+_TEXTS = ("-c", "-e", "-m", "-r", "-p", "-n", "--eval", "--print")
+"""Options with which an interpreter takes its script from elsewhere."""
 
 
 def simple(walk: Walker, node: Simple, place: Place) -> str:
-    """One simple command: substitutions, words, redirections, assignments, then the command."""
-    later = walk.substitute((node.assignments, node.words), place) if may_substitute(node.source) else []
+    """One simple command, and what it does to what was loaded."""
+    mark = len(walk.effects)
+    loads.show(walk, node, place)
+    text = _simple(walk, node, place)
+    loads.note(node, place.scope, walk.effects[mark:])
+    return text
+
+
+def _simple(walk: Walker, node: Simple, place: Place) -> str:
+    """Substitutions, words, redirections, assignments, then the command."""
+    later: list[ProcessSub] = []
+    if may_substitute(node.source):
+        seen = place if speaks(node.words) else place._replace(shown=False)
+        later = walk.substitute(node.words, seen)
+        if _CHANGES.search(node.source):
+            place.scope.outputs.clear()  # what is substituted may see another value than the walk did
     words, scope = node.words, place.scope
-    if words and _is_alias(words[0], place):
-        return _alias(walk, node, place)
-    fields = [field for word in words for field in expand(word, scope)]
-    named = _redirecting(fields, node.redirects) if fields and node.redirects else None
+    if scope.aliases and words and _is_alias(words[0], place):
+        _alias(walk, node, place)
+    declares = bool(words) and words[0].literal in DECLARES
+    fields = [field for word in words for field in expand(word, scope.copy() if declares else scope)]
+    named = _redirecting(fields, node.redirects) if node.redirects else None
     place, outputs = walk.redirect(node.redirects, place, named)
     if not fields:
-        for item in node.assignments:
-            _assign(walk, item, place)
-        return walk.keep("", outputs, place)
-    if words[0].literal in DECLARES:
-        _declare(walk, words, fields, place)
-        return walk.keep("", outputs, place)
+        later += _assign(walk, node, place)
+        reads = not (words or node.assignments) and [r.op for r in node.redirects] == ["<"]
+        return walk.keep(place.stdin if reads else "", outputs, place)
+    if declares:
+        walk.add(Effect(Kind.EXECUTE, fields[0].text, command=build(fields, OPTIONS, place.via)[0]), place)
+        return walk.keep(declare(walk, words, fields, place), outputs, place)
     if not (node.assignments or later):
+        mark = len(walk.effects)
         text = command(walk, fields, place)
+        if outputs:
+            _fetches(walk, mark, [output.path for output in outputs if output.path])
         return walk.keep(text, outputs, place) if outputs else text
     place = place._replace(wanted=True) if later else place
     saved = {item.name: scope.variables.get(item.name) for item in node.assignments}
     missing = saved.keys() - scope.variables.keys()
-    for item in node.assignments:
-        _assign(walk, item, place)
+    later += _assign(walk, node, place)
     text = command(walk, fields, place)
     scope.variables.update(saved)
     for name in missing:
-        del scope.variables[name]
+        scope.variables.pop(name, None)
     outputs += [Output(sub=sub) for sub in later]
     return walk.keep(text, outputs, place) if outputs else text
 
 
-def _redirecting(fields: Sequence[Field], redirects: Sequence[Redirect]) -> Command:
-    """The command that a redirection's effects are told of, with the redirections as written: ``echo x > .env``."""
-    written = [_written(r) for r in redirects]
-    return Command(paths.base(fields[0].text), (*(f.text for f in fields), *written))
+def _redirecting(fields: Sequence[Field], redirects: Sequence[Redirect]) -> Command | None:
+    """The command that a redirection's effects are told of, with the redirections as written: ``echo x > .env``.
+
+    ``$(< FILE)`` is ``$(cat FILE)``; any other redirection without a command is nobody's.
+    """
+    if not fields and [r.op for r in redirects] == ["<"]:
+        fields = [Field("cat")]
+    if not fields:
+        return None
+    written, words = [_written(r) for r in redirects], tuple([f.text for f in fields])
+    return Command(paths.base(words[0]), (*words, *written), operands=words[1:])
 
 
 def _written(redirect: Redirect) -> str:
@@ -74,13 +107,14 @@ def _written(redirect: Redirect) -> str:
     return f"{redirect.fd}{redirect.op}{'' if redirect.op[-1] in '&-' or redirect.op == '<<' else ' '}{target}"
 
 
-def _assign(walk: Walker, item: Assignment, place: Place) -> None:
-    assign(item, place.scope)
-    value = place.scope.variables.get(item.name)
-    known = value is not None and len(value) == 1
-    environment(
-        walk, item.name, Field(value[0] if value and known else item.value.source, known), item.value.source, place
-    )
+def _assign(walk: Walker, node: Simple, place: Place) -> list[ProcessSub]:
+    """The assignments in front of a command, each with what it substitutes."""
+    later: list[ProcessSub] = []
+    for item in node.assignments:
+        if may_substitute(item.value.source) or (item.index is not None and may_substitute(item.index.source)):
+            later += walk.substitute(item, place._replace(shown=False))
+        perform(walk, item, place)
+    return later
 
 
 def _is_alias(word: Word, place: Place) -> bool:
@@ -89,58 +123,55 @@ def _is_alias(word: Word, place: Place) -> bool:
     )
 
 
-def _alias(walk: Walker, node: Simple, place: Place) -> str:
-    """The alias's text in the place of its name; it does not expand itself again."""
+def _alias(walk: Walker, node: Simple, place: Place) -> None:
+    """The alias's text in the place of its name; it does not expand itself again.
+
+    Whether a shell expands aliases is its own affair, so that the command as it stands counts too.
+    """
     name = node.words[0].source
     inner = place.inside()
     value = inner.scope.aliases.pop(name)
     at = node.source.find(name)
-    return walk.text(node.source[:at] + value + node.source[at + len(name) :], inner)
-
-
-def _declare(walk: Walker, words: Sequence[Word], fields: Sequence[Field], place: Place) -> None:
-    """export, declare, local …: what is an assignment is done."""
-    walk.add(Effect(Kind.EXECUTE, fields[0].text, command=build(fields, OPTIONS, place.via)[0]), place)
-    for word in words[1:]:
-        item = assignment(word)
-        if item is not None:
-            _assign(walk, item, place)
-            # A name reference, and braces that make several words of one: the value is not what it says.
-            if {"-n", "-gn"} & {f.text for f in fields} or ("{" in word.source and "${" not in word.source):
-                place.scope.variables[item.name] = None
+    rest = node.source[at + len(name) :]
+    second = node.words[1].literal if value[-1:] in (" ", "\t") and len(node.words) > 1 else None
+    if second is not None and second in inner.scope.aliases:
+        rest = rest.replace(second, inner.scope.aliases[second], 1)
+    walk.text(node.source[:at] + value + rest, inner)
 
 
 def command(walk: Walker, fields: Sequence[Field], place: Place) -> str:
     """Takes the wrappers off, then starts the function, builtin or program."""
+    direct = True
     for _ in range(MAX_WRAPPERS + 1):
         if not fields:
             return ""
         first = fields[0]
-        if not first.known and (found := _by_suffix(first)) is not None:
+        if not first.known and (found := guessed(first, place.scope)) is not None:
+            _vanished(walk, fields, place)
             fields = [found, *fields[1:]]
             place = place._replace(elsewhere=True)
             break
+        if not first.known and _chosen(walk, fields, place):
+            return UNKNOWN
         if not first.known or (first.pattern and first.text != "["):
             walk.opaque(first.text or first.source, "name", place)
             if first.text:
                 return UNKNOWN
             fields = fields[1:]  # an empty expansion vanishes, and the next word is the command
             continue
-        name = paths.base(first.text)
-        if name.startswith("git-") and name[4:] in SUBCOMMANDS:
-            fields = [Field("git"), Field(name[4:]), *fields[1:]]
-            break
-        if first.text in place.scope.functions:
-            return walk.call_function(first.text, fields[1:], place)
-        if first.text in BUILTINS:
-            walk.add(Effect(Kind.EXECUTE, name, command=build(fields, OPTIONS, place.via)[0]), place)
-            return BUILTINS[first.text](walk, fields, place)
+        own = _own(walk, fields, place, direct=direct)
+        if own is not None:
+            return own
+        fields = _renamed(fields, place)
+        name = paths.base(fields[0].text)
         row = WRAPPERS.get(name)
         peeled = peel(fields, row) if row is not None else None
         if row is None or peeled is None or (name == "command" and {"-v", "-V"} & peeled.parsed.flags.keys()):
             return _program(walk, fields, place)
-        place = _wrapped(walk, fields, row, peeled, place)
+        place = wrapped.into(walk, fields, row, peeled, place)
+        direct = direct and name == "time"  # nothing else that wraps a command looks for functions
         if not peeled.rest:
+            _environment(walk, Command(name, (name,)), place)
             return UNKNOWN
         fields = peeled.rest
     else:
@@ -149,55 +180,71 @@ def command(walk: Walker, fields: Sequence[Field], place: Place) -> str:
     return _program(walk, fields, place)
 
 
-def _by_suffix(first: Field) -> Field | None:
-    """``"$VENV/bin/python"`` is python, wherever it lies; None for a shell or wrapper, and where blanks would split."""
-    named = _SUFFIX.fullmatch(first.source)
-    if named is None or named[1] in SHELLS or named[1] in WRAPPERS or not first.text.endswith(f"/{named[1]}"):
-        return None
-    return Field(first.source.replace('"', ""), source=first.source)
+def _own(walk: Walker, fields: Sequence[Field], place: Place, *, direct: bool) -> str | None:
+    """The output of the function or builtin of that name; None where there is none."""
+    name = fields[0].text
+    if direct and name in place.scope.functions:
+        return walk.call_function(name, fields[1:], place)
+    if name in BUILTINS and (name != "printf" or [f.text for f in fields[1:2]] == ["-v"]):
+        walk.add(Effect(Kind.EXECUTE, name, command=build(fields, OPTIONS, place.via)[0]), place)
+        return BUILTINS[name](walk, fields, place)
+    return None
 
 
-def _wrapped(walk: Walker, fields: Sequence[Field], row: Wrapper, peeled: Peeled, place: Place) -> Place:
-    """What the wrapper itself does; the place that its command stands in."""
-    name = paths.base(fields[0].text)
-    own = build(fields, OPTIONS, place.via)[0]
-    flags = peeled.parsed.flags.keys()
-    if not peeled.rest:
-        walk.add(Effect(Kind.EXECUTE, name, command=own), place)
-    opened = row.elsewhere or name in ("nsenter", "unshare")
-    if row.privilege and (peeled.rest or peeled.texts or (opened and len(fields) > 1 and not _HELP & flags)):
-        walk.add(Effect(Kind.PRIVILEGE, row.privilege, command=own), place)
-    opens = name == "su" or bool({"-i", "-s", "--login", "--shell"} & flags)
-    if row.privilege and opens and not peeled.rest and not peeled.texts and name in _PRIVILEGED:
-        walk.add(Effect(Kind.PRIVILEGE, "root shell", command=own), place)
-    if name in ("strace", "ltrace", "gdb") and {"-p", "--pid"} & flags:
-        walk.add(Effect(Kind.PRIVILEGE, "ptrace", command=own), place)
-    if name in ("ssh", "mosh") and peeled.parsed.operands:
-        host = peeled.parsed.operands[0].text
-        walk.add(Effect(Kind.NETWORK, host, how=frozenset(("data",) if place.stdin else ()), command=own), place)
-    place = place._replace(via=(*place.via, name), elsewhere=place.elsewhere or row.elsewhere)
-    if peeled.cwd is not None or peeled.assignments:
-        place = place.inside()
-    if peeled.cwd is not None:
-        place.scope.cwd = paths.locate(peeled.cwd.text, place.cwd, walk.world) if peeled.cwd.known else None
-    for key, value in peeled.assignments:
-        place.scope.variables[key] = (value.text,) if value.known else None
-        environment(walk, key, value, value.source, place)
-    for item in peeled.texts:
-        walk.text(item.text if item.known or item.text.strip() else UNKNOWN, place.inside())
-    return place
+def _environment(walk: Walker, own: Command, place: Place) -> None:
+    """All variables, with the secrets among them, are handed to whoever reads the output."""
+    if place.wanted and own.program in ("env", "printenv") and not own.operands:
+        walk.add(Effect(Kind.READ, "/proc/self/environ", command=own), place)
+
+
+def _renamed(fields: Sequence[Field], place: Place) -> Sequence[Field]:
+    """``git-push`` is ``git push``; a copy of rm, or a link to it, is rm."""
+    text = fields[0].text
+    name = paths.base(text)
+    if text.startswith(("/etc/init.d/", "/etc/rc.d/")):
+        return [Field("service"), Field(name), *fields[1:]]
+    if name.startswith("git-") and name[4:] in SUBCOMMANDS:
+        return [Field("git"), Field(name[4:]), *fields[1:]]
+    if name == text or text.startswith(_SYSTEM) or name in PROGRAMS or name in WRAPPERS:
+        return fields
+    world = place.scope.world
+    path = paths.locate(text, place.cwd, world)
+    real = paths.base(world.copies.get(path, path) if isinstance(world, Overlay) else path)
+    return [Field(real), *fields[1:]] if real != name and (real in PROGRAMS or real in WRAPPERS) else fields
+
+
+def _vanished(walk: Walker, fields: Sequence[Field], place: Place) -> None:
+    """Without a value the next word is the command."""
+    if not fields[0].text and fields[0].source[:1] == "$":
+        command(walk, fields[1:], place)
+
+
+def _chosen(walk: Walker, fields: Sequence[Field], place: Place) -> bool:
+    """Starts each of the few programs that the first word may be."""
+    options = alternatives(fields[0], place.scope)
+    for words in options:
+        command(walk, [*words, *fields[1:]], place.inside()._replace(maybe=True))
+    return bool(options)
+
+
+def exact(script: Script, scope: Scope) -> bool:
+    """Whether what the walk says of an output is just what is printed; of find, ls and their like it is what may be."""
+    heads = [(c.words[0].literal, len(c.words)) for c in simple_commands(script) if c.words]
+    names = [name for name, size in heads if name != "ls" or size == 1]
+    return all(n in constants.NAMES or n in BUILTINS or n in DECLARES or n in scope.functions for n in names)
 
 
 def _program(walk: Walker, fields: Sequence[Field], place: Place) -> str:
     own, head, parsed = build(fields, OPTIONS, place.via)
     walk.add(Effect(Kind.EXECUTE, own.program, command=own), place)
     name = own.program
-    if name in SHELLS and not parsed.operands and not place.stdin and any(v in _PRIVILEGED for v in place.via):
+    if name in SHELLS and not parsed.operands and not place.stdin and any(v in wrapped.PRIVILEGED for v in place.via):
         walk.add(Effect(Kind.PRIVILEGE, "root shell", command=own), place)
+    _environment(walk, own, place)
     program = PROGRAMS.get(name)
     path = fields[0].text
     local = program is None and "/" in path and not path.startswith(_SYSTEM)
-    if (program is None and not local and not place.wanted) or "--help" in own.flags or own.argv[1:] == ("--version",):
+    if _only_speaks(own):
         return UNKNOWN
     here = place.scope.cwd is not None
     call = Call(
@@ -215,13 +262,40 @@ def _program(walk: Walker, fields: Sequence[Field], place: Place) -> str:
         place.files,
         place.disk,
     )
+    if _is_fetched(call, name, local=local):
+        walk.opaque(" ".join(own.argv)[:200], "code", place)
     if program is not None:
+        mark = len(walk.effects)
         for effect in program(call):
             walk.add(effect, place)
-    elif local:
-        for effect in by_shebang(call, fields[0], fields[1:]):
+        _fetches(walk, mark, [])
+    else:
+        for effect in by_shebang(call, fields[0], fields[1:]) if local else unknown(call):
             walk.add(effect, place)
+    for effect in (*handed(call), *loaded(call)):
+        walk.add(effect, place)
     return _output(call) if place.wanted else UNKNOWN
+
+
+def _only_speaks(own: Command) -> bool:
+    """Help and versions; behind find's ``-exec`` the words are another command's."""
+    return ("--help" in own.flags and own.program != "find") or own.argv[1:] == ("--version",)
+
+
+def _is_fetched(call: Call, name: str, *, local: bool) -> bool:
+    """Whether what it would run came from the network in this same text: ``curl -o x.sh … && sh x.sh``."""
+    if not call.world.fetched:
+        return False
+    scripts = call.fields[:1] if local else call.operands[:1] if name in INTERPRETERS and not call.has(*_TEXTS) else []
+    return any(item.known and call.locate(item) in call.world.fetched for item in scripts)
+
+
+def _fetches(walk: Walker, mark: int, files: Iterable[str]) -> None:
+    """Marks what a command that reads from the network has written since, and the files that its output goes to."""
+    found = walk.effects[mark:]
+    if any(e.kind is Kind.NETWORK and "data" not in e.how for e in found):
+        walk.world.fetched.update(e.target for e in found if e.kind is Kind.WRITE)
+        walk.world.fetched.update(files)
 
 
 def _output(call: Call) -> str:
@@ -229,21 +303,40 @@ def _output(call: Call) -> str:
     name = call.command.program
     if name == "find":
         return find.output(call)
+    if name in fd.PROGRAMS:
+        return fd.output(call)
+    if name == "ls":
+        return listing.output(call)
     if name == "tee":
         return call.stdin
+    if name == "jq":
+        return printed(call)
+    if name in processes.NAMES:
+        return processes.output(call)
+    if begun := processes.begun(call):
+        return begun
     if name == "cat" and call.operands:
-        texts = [_content(call, item) for item in call.operands]
-        return "".join(texts)
+        return _together(_content(call, item) for item in call.operands)
     known = all(f.known for f in call.fields)
     if (
-        (not call.stdin and name not in _SPEAKERS)
-        or (UNKNOWN in call.stdin and name != "cat")
+        (not call.stdin and name not in _SPEAKERS and name not in SPEAKERS)
+        or ((UNKNOWN in call.stdin or isinstance(call.stdin, Doubtful)) and name != "cat")
         or not (known or name in ("echo", "printf"))
     ):
         return UNKNOWN
     spot = constants.Place(call.world, call.cwd if call.here else None)
     text = constants.output(call.command.argv, call.stdin, spot)
     return UNKNOWN if text is None else text if known else text + UNKNOWN
+
+
+def _together(texts: Iterable[str]) -> str:
+    """Texts one behind the other; unknown where they become longer than any that is looked at."""
+    whole = ""
+    for text in texts:
+        whole += text
+        if len(whole) > MAX_READ:
+            return UNKNOWN
+    return whole
 
 
 def _content(call: Call, item: Field) -> str:

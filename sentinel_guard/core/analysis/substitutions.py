@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sentinel_guard.core.analysis.syntax import CommandSub, Literal, ProcessSub, Simple, Variable
+from sentinel_guard.core.analysis.syntax import CommandSub, Literal, Parameter, ProcessSub, Simple, Variable
 
 
-def substitutions(tree: object) -> Iterator[CommandSub | ProcessSub]:
-    """The outermost substitutions in a word, or in a tuple of words, in source order."""
-    if isinstance(tree, CommandSub | ProcessSub):
+def substitutions(tree: object) -> Iterator[CommandSub | ProcessSub | Parameter]:
+    """The outermost substitutions in a word, or in a tuple of words, in source order; ``${x@P}`` runs what x holds."""
+    if isinstance(tree, CommandSub | ProcessSub) or (isinstance(tree, Parameter) and tree.op == "@P"):
         yield tree
     elif isinstance(tree, tuple):
         for item in tree:
@@ -24,7 +24,7 @@ def substitutions(tree: object) -> Iterator[CommandSub | ProcessSub]:
 
 def may_substitute(source: str) -> bool:
     """A cheap look at a text as written: most hold none."""
-    return "(" in source or "`" in source or "${ " in source or "${\n" in source or "${|" in source
+    return "(" in source or "@P}" in source or "`" in source or "${ " in source or "${\n" in source or "${|" in source
 
 
 _READERS = frozenset(

@@ -23,14 +23,14 @@ class Literal:
     """True inside quotes or behind a backslash: no glob, brace, tilde or keyword."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class DoubleQuoted:
     """``"…"`` or ``$"…"``; its literals are ``quoted``."""
 
     parts: tuple[Part, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Variable:
     """``$x  $1  $@  $?``, the name without the dollar."""
 
@@ -57,7 +57,7 @@ class Parameter:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CommandSub:
     """``$(…)``, backticks, ``${ …; }``."""
 
@@ -151,7 +151,7 @@ class Redirect:
         return self.op == "<<-"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Assignment:
     """``name=value``, ``name+=value``, ``name[index]=value``."""
 
@@ -175,7 +175,7 @@ class Simple:
     """That span, as written."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Pipeline:
     """``a | b``; also one command behind ``!`` or ``time``. A single plain command stands without a pipeline."""
 
@@ -184,7 +184,7 @@ class Pipeline:
     timed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class List:
     """Nodes, each with what follows it: ``&&  ||  ;  &``, a newline or ``""`` at the end.
 

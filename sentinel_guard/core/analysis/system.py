@@ -1,66 +1,19 @@
-"""Programs that touch devices, processes, the kernel, users: argv -> effects."""
+"""Programs that touch processes, the kernel, what runs later: argv -> effects.
+
+``disks.py`` and ``services.py`` have the rest of the machine.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 
+from sentinel_guard.core.analysis import disks, processes, services
 from sentinel_guard.core.analysis.commands import UNKNOWN, Call, options
 from sentinel_guard.core.analysis.scope import Field
 from sentinel_guard.core.model import Effect, Kind
 
 Effects = Iterable[Effect]
-
-_ERASES = ("-a", "--all", "-o", "--offset", "-f", "--force", "-t", "--types")
-_LISTS = ("-l", "--list", "-V", "--version", "-h", "--help")
-
-
-def mkfs(call: Call) -> Effects:
-    """Makes, wipes or partitions what is on a device (or in an image file)."""
-    if call.has(*_LISTS, "-n", "--no-act", "--dry-run") or (
-        call.command.program == "wipefs" and not call.has(*_ERASES)
-    ):
-        return
-    for item in call.operands:
-        if "/" in item.text or not item.known:
-            yield from _device(call, item, "mkfs")
-
-
-def partition(call: Call) -> Effects:
-    if call.has(*_LISTS, "-n", "--no-act", "-d", "--dump", "-J", "--json", "--verify") or any(
-        item.text == "print" for item in call.operands
-    ):
-        return
-    for item in call.operands[:1]:
-        yield from _device(call, item, "mkfs")
-
-
-def hdparm(call: Call) -> Effects:
-    if any(
-        flag.startswith(("--security-erase", "--trim", "--write-sector", "--make-bad")) for flag in call.command.flags
-    ):
-        for item in call.operands[-1:]:
-            yield from _device(call, item, "mkfs")
-
-
-def volume(call: Call) -> Effects:
-    """cryptsetup, lvremove, mdadm, zpool, blkdiscard and the like."""
-    program = call.command.program
-    if program in ("cryptsetup", "zpool", "mdadm", "zfs", "btrfs"):
-        verbs = {"luksFormat", "erase", "luksErase", "destroy", "labelclear", "--zero-superblock", "--stop", "delete"}
-        words = {item.text for item in call.operands} | call.command.flags
-        if not verbs & words:
-            return
-    if call.has(*_LISTS, "--longhelp", "-t", "--test") or (program == "zfs" and call.has("-n")):
-        return
-    for item in call.operands[-1:]:
-        if program in _NAMED and not item.text.startswith("/"):
-            yield call.effect(Kind.PRIVILEGE, "volume", sure=item.known)
-        else:
-            yield from _device(call, item, "mkfs")
-
-
-def _device(call: Call, item: Field, how: str) -> Iterator[Effect]:
-    yield from call.write(item, how)
 
 
 def kill(call: Call) -> Effects:
@@ -70,7 +23,18 @@ def kill(call: Call) -> Effects:
         return
     how = ("force",) if signals & {"9", "KILL"} else ()
     for item in call.operands or call.fields[2:]:
-        yield call.effect(Kind.SIGNAL, item.text, *how, sure=item.known)
+        target = item.text if item.known or not _means_all(call, item) else processes.FIRST
+        yield call.effect(Kind.SIGNAL, target, *how, sure=item.known)
+
+
+_LISTED = re.compile(r"[\"']?(?:\$\(|`)(.*)[)`][\"']?", re.DOTALL)
+
+
+def _means_all(call: Call, item: Field) -> bool:
+    """Whether ``$(…)`` lists processes that nobody chose."""
+    match = _LISTED.fullmatch(item.source)
+    found = call.runner.script(f"{match[1]} | xargs kill", call, "kill") if match else []
+    return any(effect.kind is Kind.SIGNAL and effect.target == processes.FIRST for effect in found)
 
 
 def pkill(call: Call) -> Effects:
@@ -81,8 +45,28 @@ def pkill(call: Call) -> Effects:
     how = ("force",) if signals & {"9", "KILL"} else ()
     for item in call.operands:
         yield call.effect(Kind.SIGNAL, item.text, *how, sure=item.known)
-    for item in call.parsed.values("-u", "--euid", "-U", "--uid", "-P", "-g", "-t") if not call.operands else ():
+    for item in (
+        call.parsed.values("-u", "--user", "--euid", "-U", "--uid", "-P", "-g", "-t") if not call.operands else ()
+    ):
         yield call.effect(Kind.SIGNAL, f"of {item.text}", *how)
+
+
+def kill_all(call: Call) -> Effects:
+    """Killall5: everything but its own session."""
+    yield call.effect(Kind.SIGNAL, "-1", "force")
+
+
+def slay(call: Call) -> Effects:
+    """All that belongs to a user."""
+    for item in call.operands:
+        yield call.effect(Kind.SIGNAL, f"of {item.text}", "force", sure=item.known)
+
+
+def edit(call: Call) -> Effects:
+    """Sudoedit: the files are written as root."""
+    yield call.effect(Kind.PRIVILEGE, "sudo")
+    for item in call.operands:
+        yield from call.write(item, "inplace")
 
 
 def _signals(call: Call) -> set[str]:
@@ -106,18 +90,12 @@ def module(call: Call) -> Effects:
 
 
 def mount(call: Call) -> Effects:
-    if call.operands:
+    every = {"losetup": ("-D", "--detach-all"), "mount": ("-a", "--all"), "umount": ("-a", "--all")}
+    if call.operands or call.has(*every.get(call.command.program, ())):
         yield call.effect(Kind.PRIVILEGE, "mount")
     binds = call.has("--bind", "-B", "--rbind") and len(call.operands) > 1
     if binds:
         yield from call.write(call.operands[1], "link")
-
-
-def firewall(call: Call) -> Effects:
-    """Whatever does not just list: iptables, nft, ufw."""
-    lists = call.has("-L", "--list", "-S", "--list-rules", "-C", "--check", "--list-all", "--state")
-    if call.fields[1:] and not lists and not {"list", "status", "show"} & {item.text for item in call.operands[:1]}:
-        yield call.effect(Kind.PRIVILEGE, "firewall")
 
 
 def power(call: Call) -> Effects:
@@ -129,15 +107,11 @@ def systemctl(call: Call) -> Effects:
     verb = call.command.subcommand
     if verb in ("reboot", "poweroff", "halt", "kexec", "suspend", "hibernate", "rescue", "emergency", "soft-reboot"):
         yield call.effect(Kind.PRIVILEGE, "power")
-    elif verb in ("stop", "kill", "disable", "mask", "restart") and not call.has("--user"):
+    elif verb in ("stop", "kill", "disable", "mask", "restart"):
         for item in call.operands:
+            if call.has("--user") and "sentinel" not in item.text:
+                continue  # the person's own service
             yield call.effect(Kind.SIGNAL, item.text)
-
-
-def service(call: Call) -> Effects:
-    words = [item.text for item in call.operands]
-    if words[1:2] and words[1] in ("stop", "restart", "force-reload"):
-        yield call.effect(Kind.SIGNAL, words[0])
 
 
 def sysctl(call: Call) -> Effects:
@@ -149,14 +123,6 @@ def setcap(call: Call) -> Effects:
     yield call.effect(Kind.PRIVILEGE, "capabilities")
     for item in call.operands[1:]:
         yield from call.write(item, "mode")
-
-
-def users(call: Call) -> Effects:
-    yield call.effect(Kind.PRIVILEGE, "users")
-
-
-def swap(call: Call) -> Effects:
-    yield call.effect(Kind.PRIVILEGE, "kernel setting")
 
 
 def init(call: Call) -> Effects:
@@ -202,49 +168,25 @@ OPTIONS = {
     "pkill": options(
         "--signal= -u= --euid= -U= --uid= -P= --parent= -g= --pgroup= -G= --group= -t= --terminal= -s= --session= -F="
     ),
+    "skill": options("--signal= -u= -U= -t= -c= -p="),
     "fuser": options("-n= --namespace="),
-    "mkswap": options("-L= -p= -U="),
-    "wipefs": options("-o= --offset= -t= --types= -O= -J"),
     "mount": options("-t= --types= -o= --options= -L= -U= -N="),
     "systemctl": options("-H= --host= -M= --machine= -t= --type= -s= --signal= -n= --lines= -o= -p= --property= | sub"),
     "at": options("-f= -q= -t="),
     "sysctl": options("-r= --pattern="),
+    **disks.OPTIONS,
+    **processes.OPTIONS,
+    "sudoedit": options("-u= --user= -g= --group= -p= -h="),
+    **services.OPTIONS,
 }
 
-_PARTITION = ("fdisk", "parted", "sfdisk", "cfdisk", "gdisk", "sgdisk", "cgdisk")
-_VOLUME = (
-    "cryptsetup",
-    "lvremove",
-    "vgremove",
-    "pvremove",
-    "mdadm",
-    "zpool",
-    "zfs",
-    "blkdiscard",
-    "nvme",
-    "badblocks",
-    "btrfs",
-)
-_NAMED = ("zpool", "zfs", "lvremove", "vgremove")
-"""They take the name of a volume, which is no path."""
-_FIREWALL = ("iptables", "ip6tables", "nft", "ufw", "firewall-cmd", "iptables-restore", "ipset", "ebtables")
-_USERS = (
-    "useradd", "userdel", "usermod", "groupadd", "groupdel", "groupmod", "passwd", "chpasswd", "visudo", "adduser",
-    "deluser",
-    "addgroup", "delgroup", "gpasswd", "vipw", "chsh", "newusers",
-)  # fmt: skip
-
 PROGRAMS: dict[str, Callable[[Call], Effects]] = {
-    "wipefs": mkfs, "mkswap": mkfs, "mke2fs": mkfs, "mkdosfs": mkfs, "mkntfs": mkfs, "newfs": mkfs, "hdparm": hdparm,
-    **dict.fromkeys(_PARTITION, partition), **dict.fromkeys(_VOLUME, volume), **dict.fromkeys(_FIREWALL, firewall),
-    **dict.fromkeys(_USERS, users),
-    **dict.fromkeys((f"mkfs.{kind}" for kind in ["ext2", "ext3", "ext4", "xfs", "btrfs", "vfat", "fat", "ntfs",
-    "f2fs", "exfat", "minix", "msdos"]), mkfs),
-    "mkfs": mkfs, "kill": kill, "killall": pkill, "pkill": pkill, "skill": pkill, "fuser": fuser, "insmod": module,
-    "modprobe": module, "rmmod": module, "kexec": module, "mount": mount, "umount": mount, "sysctl": sysctl,
-    "setcap": setcap,
-    "pivot_root": mount, "losetup": mount, "swapoff": swap, "swapon": swap, "systemctl": systemctl,
-    "service": service, "init": init, "telinit": init,
-    "crontab": crontab, "at": at, "batch": at,
+    "kill": kill, "killall": pkill, "pkill": pkill, "skill": pkill, "killall5": kill_all, "slay": slay,
+    "sudoedit": edit, "fuser": fuser,
+    "insmod": module, "modprobe": module, "rmmod": module, "kexec": module, "mount": mount, "umount": mount,
+    "pivot_root": mount, "losetup": mount, "systemctl": systemctl, "sysctl": sysctl, "setcap": setcap,
+    "init": init, "telinit": init, "crontab": crontab, "at": at, "batch": at,
     **dict.fromkeys(("shutdown", "reboot", "halt", "poweroff"), power),
+    **disks.PROGRAMS,
+    **services.PROGRAMS,
 }  # fmt: skip

@@ -4,7 +4,7 @@ Rules of this file:
 1. Every simple command is seen, whether its condition may hold or not: ``&&``, ``||``, if, case and loops hide nothing.
 2. What differs between branches is unknown behind them. What a subshell changes is not seen outside.
 3. A node gives its output as far as it is a constant, UNKNOWN standing for the rest, so that ``echo x | sh`` is ``x``.
-4. Depth, number of commands and number of rounds are limited; what lies beyond is opaque, and what was found stays.
+4. Depth, rounds and all steps together (budget.py) are limited; what lies beyond is opaque, and what was found stays.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from sentinel_guard.core.analysis import bash, branches, paths, starts
-from sentinel_guard.core.analysis.branches import Known, changed
-from sentinel_guard.core.analysis.builtins import BUILTINS
+from sentinel_guard.core.analysis import bash, branches, functions, paths, starts
+from sentinel_guard.core.analysis.budget import COMMAND, EFFECT, NODE, Spent
 from sentinel_guard.core.analysis.commands import MAX_FILES, MAX_SCRIPT, UNKNOWN, Call
+from sentinel_guard.core.analysis.exposure import shows, swallows
+from sentinel_guard.core.analysis.flow import Doubts, asks, changed, jumps
 from sentinel_guard.core.analysis.overlay import Overlay
 from sentinel_guard.core.analysis.place import Output, Place
-from sentinel_guard.core.analysis.programs import PROGRAMS
 from sentinel_guard.core.analysis.redirects import redirected
 from sentinel_guard.core.analysis.refusals import refused
 from sentinel_guard.core.analysis.scope import Field
@@ -34,6 +34,7 @@ from sentinel_guard.core.analysis.syntax import (
     List,
     Loop,
     Node,
+    Parameter,
     Pipeline,
     ProcessSub,
     Redirect,
@@ -42,18 +43,20 @@ from sentinel_guard.core.analysis.syntax import (
     Test,
     simple_commands,
 )
+from sentinel_guard.core.analysis.words import number
 from sentinel_guard.core.model import Command, Effect, Kind
 
-MAX_COMMANDS = 5_000
-"""Simple commands of one analysis, rounds of loops and calls of functions counted."""
 MAX_DEPTH = 10
 """Texts inside texts."""
-MAX_CALLS = 20
-"""Functions inside functions."""
+TOO_MUCH = "more than can be followed"
 
 _FAITHFUL = frozenset("bash sh dash zsh ksh mksh ash rbash sudo timeout nice nohup command exec time".split())  # noqa: SIM905 - one line reads better than thirteen
 """Who takes a text as bash does, or hands it on as it is. Others (fish, socat) may run what bash refuses."""
 
+_NOWHERE = Output()
+_UNFOUND = ("command_not_found_handle", "command_not_found_handler")
+"""Functions that the shell itself calls."""
+_REPLACES = frozenset(("truncate", "move"))
 PIPE = "/dev/fd/63"
 """The name that ``words`` gives to ``<(…)``."""
 
@@ -63,25 +66,23 @@ class Walk:
 
     def __init__(self, world: Overlay) -> None:
         self.world = world
+        self.running: dict[str, Node] = {}
         self.effects: list[Effect] = []
-        self._left = MAX_COMMANDS
 
     def add(self, effect: Effect, place: Place) -> None:
+        if effect.kind is Kind.READ and _is_shown(effect, place):
+            effect = replace(effect, how=effect.how | {"shown"})
+        if effect.kind is Kind.WRITE and effect.how & _REPLACES and self.world.replaces(effect.target):
+            effect = replace(effect, how=effect.how | {"over"})
         if place.disk and effect.kind is Kind.OPAQUE:
             effect = replace(effect, how=frozenset(("data",)))
         if place.elsewhere and effect.sure:
             effect = replace(effect, sure=False)
         self.effects.append(effect)
+        self.world.budget.spend(EFFECT)
 
     def opaque(self, text: str, how: str, place: Place) -> None:
         self.add(Effect(Kind.OPAQUE, text, sure=False, how=frozenset((how,))), place)
-
-    def spend(self, place: Place) -> bool:
-        """Counts one command; False when the budget is gone."""
-        self._left -= 1
-        if self._left == 0:
-            self.opaque(f"more than {MAX_COMMANDS} commands", "parse", place)
-        return self._left > 0
 
     # ---- texts ----
 
@@ -98,7 +99,7 @@ class Walk:
         for error in script.errors[:1]:
             plain = _FAITHFUL.issuperset(place.via) and not (place.elsewhere or place.scope.aliases)
             self.opaque(error, "data" if plain and refused(script.source, script.errors) else "parse", place)
-        return output
+        return output + UNKNOWN if script.errors else output
 
     def follow(self, item: Field, rest: Sequence[Field], place: Place) -> str:
         """``source FILE``: the file is walked in this scope."""
@@ -112,37 +113,64 @@ class Walk:
         if path == PIPE:
             return self.text(UNKNOWN if text is None else text, place)
         self.add(Effect(Kind.READ, path, sure=place.scope.cwd is not None or item.text.startswith("/")), place)
+        if path in self.world.fetched:
+            self.opaque(item.text, "code", place)
         if text is None or len(text) > MAX_SCRIPT:
             return UNKNOWN
+        before, given = dict(place.scope.variables), place.scope.positional
         if rest:
             place.scope.positional = tuple(f.text for f in rest) if all(f.known for f in rest) else None
-        return self.text(text, place._replace(disk=True, files=place.files + 1))
+        output = self._on_disk(text, place._replace(disk=True, files=place.files + 1))
+        if rest:
+            place.scope.positional = given
+        if path in self.world.doubted:
+            place.scope.doubt(changed(place.scope, before))
+        return output
+
+    def _on_disk(self, text: str, place: Place) -> str:
+        try:
+            with self.world.budget.half():
+                return self.text(text, place)
+        except Spent:
+            self.opaque(TOO_MUCH, "parse", place)
+            return UNKNOWN
 
     # ---- nodes ----
 
     def node(self, node: Node, place: Place) -> str:
+        # Places are copied and merged on the way, with all that is known there.
+        self.world.budget.spend(NODE + (len(place.scope.variables) >> 4))
         return _HANDLERS[type(node)](self, node, place)
 
     def items(self, node: List, place: Place) -> str:
         """Items in order. What an and-or list assigns behind its first item may not have happened."""
         output, before = [], ""
-        sure: Known | None = None
-        doubtful: set[str] = set()
-        for item, separator in node.items:
+        doubts: Doubts | None = None
+        left: Doubts | None = None
+        last: Node = node
+        for at, (item, separator) in enumerate(node.items):
+            onward = separator in (";", "\n", "", "||")
+            if onward and type(item) is Simple and _may_stumble(item, place) and not _gives_up(node, at):
+                place = place._replace(stumbles=True)
             conditional = before in ("&&", "||")
-            if conditional and sure is None:
-                sure, doubtful = dict(place.scope.variables), set()
+            if conditional and doubts is None:
+                doubts = Doubts(place.scope, asked=asks(last))
+            if doubts is not None and before == "||":
+                doubts.settle(place.scope)
             if separator == "&":
-                self.node(item, place.inside()._replace(forks=True))
+                output.append(self.node(item, place.inside()._replace(forks=True)) and UNKNOWN)
             else:
                 text = self.node(item, place._replace(maybe=True) if conditional and not place.maybe else place)
                 output.append(UNKNOWN if before == "||" and text else text)
-            if sure is not None:
-                doubtful.update(changed(place.scope, sure))
-                if separator not in ("&&", "||"):
-                    place.scope.variables.update(dict.fromkeys(doubtful))
-                    sure = None
-            before = separator
+            if doubts is not None and separator not in ("&&", "||"):
+                doubts.settle(place.scope, ends=True)
+                doubts = None
+            if left is None and jumps(item):
+                left = Doubts(place.scope, asked=False)
+            before, last = separator, item
+            place = place._replace(stumbles=False) if place.stumbles else place
+        if left is not None:
+            left.settle(place.scope)
         return "".join(output)
 
     def pipeline(self, node: Pipeline, place: Place) -> str:
@@ -150,14 +178,27 @@ class Walk:
             return self.node(node.commands[0], place)
         output = place.stdin
         last = len(node.commands) - 1
-        reader = max((at for at, stage in enumerate(node.commands) if consumes(stage)), default=-1)
+        stages = range(last, -1, -1)
+        reader = last if place.wanted else next((at for at in stages if consumes(node.commands[at])), -1)
+        swallower = next((at for at in stages if swallows(node.commands[at])), -1) if place.shown else -1
         for at, stage in enumerate(node.commands):
             wanted = place.wanted or (at < last and at < reader)
-            output = self.node(stage, place._replace(scope=place.scope.copy(), stdin=output, forks=True, wanted=wanted))
+            shown = place.shown and at >= swallower
+            here = place._replace(scope=place.scope.copy(), stdin=output, forks=True, wanted=wanted, shown=shown)
+            output = self.node(stage, here)
         return output
 
     def subshell(self, node: Subshell, place: Place) -> str:
-        return self._body(node.body, node.redirects, place.inside())
+        inner = place.inside()
+        inner.scope.traps = []
+        output = self._body(node.body, node.redirects, inner)
+        self.finish(inner)
+        return output
+
+    def finish(self, place: Place) -> None:
+        """The end of a shell: traps run with what is known then."""
+        for text in place.scope.traps:
+            self.text(text, place.inside()._replace(maybe=True))
 
     def group(self, node: Group, place: Place) -> str:
         return self._body(node.body, node.redirects, place)
@@ -168,38 +209,12 @@ class Walk:
 
     def function(self, node: Function, place: Place) -> str:
         place.scope.functions[node.name] = node.body
+        if node.name in _UNFOUND:
+            self.call_function(node.name, [Field("$@", known=False)], place.inside())
         return ""
 
     def call_function(self, name: str, fields: Sequence[Field], place: Place) -> str:
-        """The body, with the arguments as ``$1 …``. One that calls itself twice and forks has no end: a fork bomb."""
-        scope = place.scope
-        body = scope.functions[name]
-        if name in place.calls:
-            again = sum(1 for c in simple_commands(body) if c.words and c.words[0].literal == name)
-            if place.forks and not place.maybe and again > 1:
-                own = Command(name, (name,), via=place.via)
-                bomb = Effect(Kind.EXECUTE, name, how=frozenset(("forkbomb",)), command=own)
-                self.effects += [] if bomb in self.effects else [bomb]
-            return UNKNOWN
-        if len(place.calls) >= MAX_CALLS:
-            return UNKNOWN
-        saved, mark = scope.positional, len(self.effects)
-        scope.positional = tuple(f.text for f in fields) if all(f.known for f in fields) else None
-        output = self.node(body, place._replace(calls=(*place.calls, name), forks=False, maybe=False))
-        scope.positional = saved
-        if name in PROGRAMS and not place.calls and self._hands_on(fields, mark):
-            plain = place.inside()
-            del plain.scope.functions[name]
-            starts.command(self, [Field(name), *fields], plain)
-        return output
-
-    def _hands_on(self, fields: Sequence[Field], mark: int) -> bool:
-        """Whether a program that nobody knows was given these arguments: ``find() { exec -a bfs x "$@"; }``."""
-        given = tuple(field.text for field in fields)
-        started = (e.command for e in self.effects[mark:] if e.kind is Kind.EXECUTE and e.command is not None)
-        return bool(given) and any(
-            c.program not in PROGRAMS and c.program not in BUILTINS and c.argv[-len(given) :] == given for c in started
-        )
+        return functions.call(self, name, fields, place)
 
     def test(self, node: Test, place: Place) -> str:
         self.substitute(node.words, place)
@@ -208,6 +223,7 @@ class Walk:
 
     def arithmetic(self, node: Arithmetic, place: Place) -> str:
         self.substitute(node.word, place)
+        number(node.word.parts, place.scope)
         self.redirect(node.redirects, place)
         return ""
 
@@ -216,7 +232,11 @@ class Walk:
         return ""
 
     def simple(self, node: Simple, place: Place) -> str:
-        return starts.simple(self, node, place) if self.spend(place) else UNKNOWN
+        self.world.budget.spend(COMMAND + len(node.words))
+        text = starts.simple(self, node, place)
+        if len(text) > 255:
+            self.world.budget.spend(len(text) >> 8)
+        return text
 
     # ---- substitutions and redirections ----
 
@@ -225,8 +245,13 @@ class Walk:
         later: list[ProcessSub] = []
         given: list[str] = []
         for part in substitutions(tree):
-            if isinstance(part, CommandSub):
-                self.node(part.script.body, place.inside()._replace(stdin=""))
+            if isinstance(part, Parameter):
+                for item in place.scope.lookup(part.name).items[:1]:
+                    self.text(f': "{item}"', place.inside())
+            elif isinstance(part, CommandSub):
+                said = self.node(part.script.body, place.inside()._replace(stdin="", wanted=True))
+                if starts.exact(part.script, place.scope):
+                    place.scope.outputs[id(part.script)] = part.script, said
             elif part.direction == "<":
                 given.append(self.node(part.script.body, place.inside()._replace(stdin="", wanted=True)))
             else:
@@ -249,7 +274,10 @@ class Walk:
         if stdin is None and not outputs:
             return place, outputs
         stdin = place.stdin if stdin is None else stdin
-        return place._replace(stdin=stdin, wanted=place.wanted or bool(outputs)), outputs
+        lost = any(output == _NOWHERE for output in outputs)
+        return place._replace(
+            stdin=stdin, wanted=place.wanted or bool(outputs), shown=place.shown and not lost
+        ), outputs
 
     def _in_redirect(self, item: Redirect, place: Place) -> list[ProcessSub]:
         words = [word for word in (item.target, item.heredoc) if word is not None and may_substitute(word.source)]
@@ -263,8 +291,11 @@ class Walk:
             if output.sub is not None:
                 self.node(output.sub.script.body, place.inside()._replace(stdin=text or UNKNOWN))
             elif output.path:
-                old = (self.world.read(output.path) or "") if output.append else ""
+                old = self.world.read(output.path) if output.append else ""
+                old = UNKNOWN if old is None and self.world.kind(output.path) else old or ""
                 self.world.write(output.path, old + text)
+                if place.maybe:
+                    self.world.doubted.add(output.path)
         return "" if gone else text
 
     # ---- what programs start in turn: commands.Runner ----
@@ -292,7 +323,7 @@ class Walk:
             place = place._replace(disk=True, files=place.files + 1)
         if text == call.stdin:
             place = place._replace(stdin="")
-        return self._collect(lambda: self.text(text, place))
+        return self._collect(lambda: self._on_disk(text, place) if file else self.text(text, place))
 
     def _beside(self, call: Call, via: str, cwd: str) -> Place:
         scope = call.scope.copy()
@@ -304,11 +335,34 @@ class Walk:
         saved, self.effects = self.effects, []
         try:
             walk()
-            return self.effects
+        except BaseException:
+            saved += self.effects
+            raise
         finally:
-            self.effects = saved
+            found, self.effects = self.effects, saved
+        return found
 
 
+def _may_stumble(item: Simple, place: Place) -> bool:
+    moves = bool(item.words) and item.words[0].literal in ("cd", "pushd", "chdir")
+    return moves and not (place.wanted or place.scope.is_on("errexit"))
+
+
+def _gives_up(node: List, at: int) -> bool:
+    """Whether what stands behind the ``||`` of an item leaves: ``cd x || exit 1``."""
+    if node.items[at][1] != "||" or at + 1 >= len(node.items):
+        return False
+    return any(c.words and c.words[0].literal in _LEAVES for c in simple_commands(node.items[at + 1][0]))
+
+
+def _is_shown(effect: Effect, place: Place) -> bool:
+    """Of what runs inside of another command, its own place has said so before."""
+    shown = place.shown and not place.disk and not effect.target.startswith("/dev/fd/")
+    command = effect.command
+    return shown and command is not None and len(command.via) <= len(place.via) and shows(command)
+
+
+_LEAVES = frozenset(("exit", "return", "break", "continue", "exec"))
 _HANDLERS: dict[type, Callable[..., str]] = {
     Simple: Walk.simple,
     List: Walk.items,

@@ -14,14 +14,15 @@ import posixpath
 import re
 
 from sentinel_guard.core.analysis import constants, find, parameters
-from sentinel_guard.core.analysis.arithmetic import evaluate
-from sentinel_guard.core.analysis.braces import TooManyWords, braces
+from sentinel_guard.core.analysis.arithmetic import assigned, evaluate
+from sentinel_guard.core.analysis.braces import TooManyWords, braces, joined
+from sentinel_guard.core.analysis.commands import UNKNOWN
+from sentinel_guard.core.analysis.parts import ends_bare, is_plain
+from sentinel_guard.core.analysis.patterns import escape
 from sentinel_guard.core.analysis.pieces import BREAK, Piece, glob_fields, separators, split
-from sentinel_guard.core.analysis.scope import Field, Scope, Value
+from sentinel_guard.core.analysis.scope import Field, Keyed, Numbers, Scope, Value, keys_of
 from sentinel_guard.core.analysis.syntax import (
     ArithSub,
-    ArrayLiteral,
-    Assignment,
     CommandSub,
     DoubleQuoted,
     Literal,
@@ -34,39 +35,46 @@ from sentinel_guard.core.analysis.syntax import (
     Variable,
     Word,
 )
+from sentinel_guard.core.analysis.tildes import tilde, tilded_operand
 
-__all__ = ["Field", "Scope", "assign", "expand", "expand_one"]
+__all__ = ["Field", "Scope", "expand", "expand_one", "key_of", "number", "pattern"]
 
 
-_EXPANDS = re.compile(r"[*?\[{~]")
 MAX_LENGTH = 64 * 1024
 """Characters of a field; a longer one (``a=$a$a`` forty times) is unknown."""
 MAX_PIECES = 4096
 
-_NAME = re.compile(r"(?<![0-9A-Za-z_])[A-Za-z_][A-Za-z0-9_]*")
 
+def expand(word: Word, scope: Scope, *, operand: bool = True) -> tuple[Field, ...]:
+    """The fields that a word becomes; none for an unquoted expansion that is known to be empty.
 
-def expand(word: Word, scope: Scope) -> tuple[Field, ...]:
-    """The fields that a word becomes; none for an unquoted expansion that is known to be empty."""
-    if _is_plain(word.parts):
+    As an operand ``x=~/a`` holds a tilde; in an array it does not.
+    """
+    if is_plain(word.parts):
         return (Field(word.literal or "", source=word.source),)
     try:
         expanded = braces(word.parts)
     except TooManyWords:
         return (Field(word.source, known=False, source=word.source),)
-    return tuple(
+    if operand and ("=~" in word.source or ":~" in word.source):
+        expanded = [tilded_operand(parts, scope) if parts == word.parts else parts for parts in expanded]
+    fields = tuple(
         found
         for parts in expanded
-        for pieces in split(_evaluated(parts, scope), separators(scope))
+        for pieces in split(_evaluated(parts, scope), "" if ends_bare(parts) else separators(scope))
         for found in glob_fields(pieces, scope, word.source)
     )
+    scope.budget.spend(len(fields))
+    return fields
 
 
 def expand_one(word: Word, scope: Scope, *, glob: bool = False) -> Field:
     """The one field of an assignment, a case subject, a here-string or, with ``glob``, a redirection's target."""
-    if len(word.parts) == 1 and _is_plain(word.parts):
+    if len(word.parts) == 1 and is_plain(word.parts):
         return Field(word.literal or "", source=word.source)
-    pieces = [p if p is not BREAK else Piece(" ") for p in _evaluated(word.parts, scope)]
+    star = any(isinstance(part, Variable | Parameter) and _is_star(part) for part in word.parts)
+    between = Piece((separators(scope) or "")[:1] if star else " ", known=not star or separators(scope) is not None)
+    pieces = [p if p is not BREAK else between for p in _evaluated(word.parts, scope)]
     if glob:
         found = glob_fields(pieces, scope, word.source)
         if len(found) == 1:
@@ -74,60 +82,14 @@ def expand_one(word: Word, scope: Scope, *, glob: bool = False) -> Field:
     return Field("".join(p.text for p in pieces), all(p.known for p in pieces), source=word.source)
 
 
-def assign(assignment: Assignment, scope: Scope) -> None:
-    """Does an assignment. What is not wholly known becomes an unknown variable."""
-    name, value = assignment.name, assignment.value
-    before = scope.variables.get(name, ()) if assignment.append else ()
-    items: tuple[str, ...] | None
-    if value.parts and isinstance(value.parts[0], ArrayLiteral):
-        fields = [f for word in value.parts[0].words for f in expand(word, scope)]
-        keyed = any(re.match(r"\[.*\]\+?=", f.source) for f in fields)
-        items = (*(before or ()), *(f.text for f in fields))
-        sure = all(f.known for f in fields) and not keyed and before is not None and len(items) <= MAX_PIECES
-        scope.variables[name] = items if sure else None
-        return
-    one = expand_one(value, scope)
-    items = (one.text,) if one.known and assignment.index is None else None
-    if assignment.append and items is not None:
-        old = scope.lookup(name)
-        items = (*old.items[:-1], "".join(old.items[-1:]) + one.text) if old.known else None if old.isset else items
-    scope.variables[name] = items if items is None or len(items[-1]) <= MAX_LENGTH else None
-
-
-def _is_plain(parts: tuple[Part, ...]) -> bool:
-    """Nothing to expand: the common case."""
-    for part in parts:
-        if type(part) is Literal:
-            if not part.quoted and _EXPANDS.search(part.text):
-                return False
-        elif type(part) is not DoubleQuoted or not _is_plain(part.parts):
-            return False
-    return True
-
-
-def _tilde(parts: tuple[Part, ...], scope: Scope) -> tuple[Part, ...]:
-    first = parts[0] if parts else None
-    if not isinstance(first, Literal) or first.quoted or not first.text.startswith("~"):
-        return parts
-    user, slash, rest = first.text.partition("/")
-    if len(parts) > 1 and not slash:
-        return parts
-    name = {"~": "HOME", "~+": "PWD", "~-": "OLDPWD"}.get(user)
-    if name is None and user == "~root":
-        return (Literal("/root" + slash + rest), *parts[1:])
-    if name is None:
-        return (Parameter(user, None, "unknown", None, None, user), Literal(slash + rest), *parts[1:])
-    value = scope.lookup(name)
-    home = Literal(value.items[0], quoted=True) if value.known else Parameter(name, None, "unknown", None, None, user)
-    return (home, Literal(slash + rest), *parts[1:])
-
-
 # ---- parts ----
 
 
 def _evaluated(parts: tuple[Part, ...], scope: Scope) -> list[Piece]:
-    pieces = _pieces(_tilde(parts, scope), scope)
-    if len(pieces) > MAX_PIECES or sum(len(p.text) for p in pieces) > MAX_LENGTH:
+    pieces = _pieces(tilde(parts, scope), scope)
+    length = sum(len(p.text) for p in pieces)
+    scope.budget.spend(len(pieces) + (length >> 6))
+    if len(pieces) > MAX_PIECES or length > MAX_LENGTH:
         return [Piece("…", known=False)]
     return pieces
 
@@ -141,14 +103,14 @@ def _pieces(parts: tuple[Part, ...], scope: Scope, *, quoted: bool = False) -> l
             inner = _pieces(part.parts, scope, quoted=True)
             pieces.extend(inner if inner or part.parts else [Piece("", quoted=True)])
         elif isinstance(part, Variable):
-            pieces.extend(_values(part.name, "$" + part.name, scope.lookup(part.name), scope, quoted))
+            pieces.extend(_values(part.name, "$" + part.name, _variable(part.name, scope), scope, quoted))
         elif isinstance(part, Parameter):
             pieces.extend(_parameter(part, scope, quoted))
         elif isinstance(part, CommandSub):
             output = _constant(part.script, scope)
             pieces.append(_result(None if output is None else output.rstrip("\n"), part.source, quoted))
         elif isinstance(part, ArithSub):
-            pieces.append(_result(_number(part.parts, scope), part.source, quoted))
+            pieces.append(_result(number(part.parts, scope), part.source, quoted))
         elif isinstance(part, ProcessSub):
             pieces.append(Piece("/dev/fd/63", quoted=True))
         else:
@@ -156,10 +118,18 @@ def _pieces(parts: tuple[Part, ...], scope: Scope, *, quoted: bool = False) -> l
     return pieces
 
 
+def _variable(name: str, scope: Scope) -> Value:
+    return scope.lookup(name) if name in ("@", "*") else scope.scalar(name)
+
+
 def _result(text: str | None, source: str, quoted: bool) -> Piece:
     if text is None:
         return Piece(source, quoted, known=False)
     return Piece(text, quoted, split=not quoted)
+
+
+def _is_star(part: Variable | Parameter) -> bool:
+    return part.name == "*" or (isinstance(part, Parameter) and part.index is not None and part.index.source == "*")
 
 
 def _values(name: str, source: str, value: Value, scope: Scope, quoted: bool) -> list[Piece]:
@@ -169,7 +139,11 @@ def _values(name: str, source: str, value: Value, scope: Scope, quoted: bool) ->
     if name not in ("@", "*"):
         return [Piece("".join(value.items[:1]), quoted, split=not quoted)]
     if quoted and name == "*":
-        return [Piece(separators(scope)[:1].join(value.items), quoted)]
+        ifs = separators(scope)
+        return [Piece(source, quoted, known=False) if ifs is None else Piece(ifs[:1].join(value.items), quoted)]
+    ifs = separators(scope)
+    if ifs and not quoted and ifs[0] not in " \t\n":
+        return [Piece(ifs[0].join(value.items), quoted, split=True)]
     pieces: list[Piece] = []
     for item in value.items:
         pieces += [BREAK] if pieces else []
@@ -182,48 +156,96 @@ def _values(name: str, source: str, value: Value, scope: Scope, quoted: bool) ->
 
 def _parameter(part: Parameter, scope: Scope, quoted: bool) -> list[Piece]:
     op = part.op
-    kind, value = _selected(part, scope)
-    if op in ("unknown", "names", "keys"):
+    if op == "unknown":
         return [Piece(part.source, quoted, known=False)]
+    if op in ("names", "keys"):
+        return _names(part, scope, quoted)
+    if op == "indirect":
+        return _indirect(part, scope, quoted)
+    kind, value = _selected(part, scope)
     if op.lstrip(":") in tuple("-=+?"):
         return _defaulted(part, kind, value, scope, quoted)
     if op == "" or (not value.known and not value.isset):
         return _values(kind, part.source, value, scope, quoted)
-    if op == "indirect" and value.known and value.items:
-        return _values(value.items[0], part.source, scope.lookup(value.items[0]), scope, quoted)
     items = _transformed(part, kind, value, scope) if value.known else None
+    kind = "" if op == "length" else kind
     return _values(kind, part.source, Value(items or (), items is not None, True), scope, quoted)
 
 
 def _selected(part: Parameter, scope: Scope) -> tuple[str, Value]:
     """The value that the name and index choose; ``@`` or ``*`` where it is a list."""
     name = part.name
-    if part.index is None or part.index.source in ("@", "*"):
-        return (name if part.index is None else part.index.source), scope.lookup(name)
+    if part.index is None:
+        return name, _variable(name, scope)
+    if part.index.source not in ("@", "*"):
+        key = key_of(name, part.index, scope)
+        return name, Value((), False, True) if key is None else scope.element(name, key)
     value = scope.lookup(name)
-    number = _number(part.index.parts, scope)
-    if number is None or not value.known or name not in scope.variables:
-        return name, Value((), False, True)
-    at = int(number) + (len(value.items) if number.startswith("-") else 0)
-    return name, Value(value.items[at : at + 1] if at >= 0 else (), True, 0 <= at < len(value.items))
+    # Names stand in the order of a hash table, which is bash's own affair.
+    jumbled = "A" in scope.attributes.get(scope.named(name), "") and len(value.items) > 1 and part.op != "length"
+    return part.index.source, Value((), False, True) if jumbled else value
+
+
+def key_of(name: str, index: Word, scope: Scope) -> str | None:
+    """The key of an item: text for names, a number else; None where it is not known."""
+    if "A" in scope.attributes.get(scope.named(name), ""):
+        one = expand_one(index, scope)
+        return one.text if one.known else None
+    return number(index.parts, scope)
+
+
+def _names(part: Parameter, scope: Scope, quoted: bool) -> list[Piece]:
+    """``${!a[@]}``: the keys; ``${!x@}``: the names that begin so."""
+    unknown = [Piece(part.source, quoted, known=False)]
+    kind = "*" if part.source.endswith(("*}", "*]}")) else "@"
+    if part.op == "names":
+        named = {*scope.variables, *scope.environ}
+        found = sorted(n for n in named if n.startswith(part.name) and scope.lookup(n).isset)
+        return _values(kind, part.source, Value(tuple(found), True, True), scope, quoted) if found else unknown
+    _, value = _selected(part, scope)
+    keys = Value(keys_of(value.items), value.known, value.isset)
+    return _values(kind, part.source, keys, scope, quoted)
+
+
+def _indirect(part: Parameter, scope: Scope, quoted: bool) -> list[Piece]:
+    """``${!x}``; of a name reference the name itself."""
+    if "n" in scope.attributes.get(part.name, ""):
+        value = Value((scope.named(part.name),), True, True)
+        return _values("", part.source, value, scope, quoted)
+    _, value = _selected(part, scope)
+    name = "".join(value.items[:1])
+    if not value.known or not re.fullmatch(r"\w+|[@*]", name):
+        return [Piece(part.source, quoted, known=False)]
+    return _values(name, part.source, _variable(name, scope), scope, quoted)
 
 
 def _defaulted(part: Parameter, kind: str, value: Value, scope: Scope, quoted: bool) -> list[Piece]:
     """``:- - := = :+ + :? ?``. Here the text itself says what an unset variable means, so the result is known."""
     unknown = [Piece(part.source, quoted, known=False)]
-    if not value.known and value.isset:
-        return unknown
+    tangled = quoted and part.argument is not None and '"' in part.argument.source and "\\" in part.argument.source
+    if tangled or (not value.known and value.isset):
+        return unknown  # quotes inside of quotes follow rules of their own
     given = value.isset and (":" not in part.op or any(value.items))
     if part.op[-1] == "?" and not given:
         return unknown
     if given == (part.op[-1] == "+"):
         parts = part.argument.parts if part.argument else ()
-        pieces = _pieces(parts if quoted else _tilde(parts, scope), scope, quoted=quoted)
+        pieces = _pieces(parts if quoted else tilde(joined(parts), scope), scope, quoted=quoted)
         if part.op[-1] == "=":
-            known = all(p.known for p in pieces)
-            scope.variables[part.name] = ("".join(p.text for p in pieces),) if known else None
+            pieces = _set_default(part, pieces, scope, quoted)
         return [p if p.quoted or p is BREAK else p._replace(split=True) for p in pieces] or [Piece("", quoted)]
     return _values(kind, part.source, value, scope, quoted) if part.op[-1] != "+" else [Piece("", quoted)]
+
+
+def _set_default(part: Parameter, pieces: list[Piece], scope: Scope, quoted: bool) -> list[Piece]:
+    """``${x:=…}`` assigns, and what it gives is the new value."""
+    known = all(p.known for p in pieces)
+    text = "".join(" " if p is BREAK else p.text for p in pieces)
+    if part.index is None:
+        scope.put(part.name, (text,) if known else None)
+    else:
+        scope.put_element(part.name, key_of(part.name, part.index, scope), text if known else None)
+    return [Piece(text, quoted, split=not quoted)] if known else pieces
 
 
 def _transformed(part: Parameter, kind: str, value: Value, scope: Scope) -> tuple[str, ...] | None:
@@ -232,54 +254,78 @@ def _transformed(part: Parameter, kind: str, value: Value, scope: Scope) -> tupl
     if op == "length":
         return (str(len(value.items) if listed else len("".join(value.items[:1]))),)
     if op == ":":
-        texts = [_number(w.parts, scope) if w else "" for w in (part.argument, part.extra)]
-    else:
-        texts = [_pattern(part.argument, scope), _plain(part.extra, scope)]
-    argument, extra = texts
+        return _sliced(part, value, listed, scope)
+    argument, extra = pattern(part.argument, scope), _plain(part.extra, scope)
     if argument is None or extra is None:
         return None
-    if op == ":" and listed:
-        items = ("bash", *value.items) if part.name in ("@", "*") else value.items
-        cut = parameters.bounds(argument, extra, len(items))
-        return None if cut is None else items[cut]
+    # A pattern is tried on every part of a value.
+    scope.budget.spend(sum(min(len(item), parameters.MAX_VALUE) ** 2 for item in value.items) >> 10)
     done = [parameters.transform(op, item, argument, extra) for item in value.items]
     return None if None in done else tuple(item for item in done if item is not None)
 
 
-def _pattern(word: Word | None, scope: Scope) -> str | None:
+def _sliced(part: Parameter, value: Value, listed: bool, scope: Scope) -> tuple[str, ...] | None:
+    texts = [number(w.parts, scope) if w else None for w in (part.argument, part.extra)]
+    if texts[0] is None or (part.extra and texts[1] is None):
+        return None
+    offset, length = int(texts[0]), None if texts[1] is None else int(texts[1])
+    items = value.items
+    if not listed:
+        text = "".join(items[:1])
+        cut = parameters.bounds(offset, length, len(text))
+        return None if cut is None else (text[cut],)
+    if part.index is not None and len(items) == 1 and not isinstance(items, Keyed):
+        return None  # of a scalar it is a part of the text, and nobody knows here which it is
+    if part.name in ("@", "*"):
+        items = ("", *items)  # the first is $0
+        if offset == 0:
+            return None
+    if isinstance(items, Keyed):
+        first = offset if offset >= 0 else int(items.keys[-1]) + 1 + offset
+        items, offset = tuple(v for k, v in zip(items.keys, items, strict=True) if int(k) >= first), 0
+    cut = parameters.bounds(offset, length, len(items), listed=True)
+    return None if cut is None else items[cut]
+
+
+def pattern(word: Word | None, scope: Scope) -> str | None:
+    """A word as a pattern, quoted characters escaped; None where it is not known."""
     pieces = _pieces(word.parts, scope) if word else []
     if not all(p.known for p in pieces):
         return None
-    return "".join(parameters.escape(p.text) if p.quoted else p.text for p in pieces)
+    return "".join(escape(p.text) if p.quoted else p.text for p in pieces)
 
 
 def _plain(word: Word | None, scope: Scope) -> str | None:
+    """A replacement. Newer shells put what matched for a bare ``&``."""
     one = expand_one(word, scope) if word else Field("")
-    return one.text if one.known else None
+    return one.text if one.known and "&" not in one.text else None
 
 
 # ---- substitutions with a constant result ----
 
 
-def _number(parts: tuple[Part, ...], scope: Scope) -> str | None:
+def number(parts: tuple[Part, ...], scope: Scope) -> str | None:
+    """The result of arithmetic, its assignments made; None where it is not known, and nor is what it assigns."""
     pieces = _pieces(parts, scope, quoted=True)
-    if not all(p.known for p in pieces):
+    text = "".join(p.text for p in pieces)
+    found = evaluate(text, Numbers(scope)) if all(p.known for p in pieces) else None
+    if found is None:
+        scope.forget(assigned(text))
         return None
-    text = _NAME.sub(lambda m: _variable_number(m.group(), scope), "".join(p.text for p in pieces))
-    number = evaluate(text)
-    return None if number is None else str(number)
-
-
-def _variable_number(name: str, scope: Scope) -> str:
-    value = scope.lookup(name)
-    text = "".join(value.items[:1]) or "0"
-    return f"({text})" if value.known and text.lstrip("-").isdigit() else "?"
+    return str(found)
 
 
 def _constant(script: Script, scope: Scope) -> str | None:
     """The output of commands that are constants of the text; None for any other."""
     if script.errors:
         return None
+    simple = _simple_constant(script, scope)
+    _, walked = scope.outputs.get(id(script), (script, UNKNOWN))
+    return walked if simple is None and UNKNOWN not in walked else simple
+
+
+def _simple_constant(script: Script, scope: Scope) -> str | None:
+    """The same of plain commands and pipes, without the walk's help."""
     inner, output = scope.copy(), ""
     for node, separator in script.body.items:
         text = None if separator in ("||", "&") else _found(node, inner)

@@ -26,6 +26,14 @@ class World(Protocol):
     def kind(self, path: str) -> str:
         """``file``, ``dir``, ``link``, ``device``, ``other`` or ``""`` for nothing there; links are not followed."""
 
+    def spelled(self, path: str) -> str:
+        """The path with its last name as the folder lists it, where names that differ in case or in the encoding of
+        their accents are one file; elsewhere, and for what is not there, the path itself.
+        """
+
+    def names(self, path: str, top: str) -> tuple[str, ...]:
+        """Other names below ``top`` of the very same file (hard links); none for most files."""
+
     def glob(self, pattern: str) -> tuple[str, ...]:
         """Existing paths that match a shell pattern, sorted, at most 1,000."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from sentinel_guard.core.analysis.commands import UNKNOWN, Call, options
 from sentinel_guard.core.analysis.scope import Field
@@ -16,12 +16,20 @@ _WORD = re.compile(r"\"([^\"\n]*)\"|'([^'\n]*)'|((?:\\.|[^\s\"'\\])+)")
 _ANY = Field("$(stdin)", known=False)
 
 
-def xargs(call: Call) -> Iterable[Effect]:
+def xargs(call: Call) -> Iterator[Effect]:
+    """The command with what is read as its operands; ``-a FILE`` reads a file."""
+    given = call.parsed.value("-a", "--arg-file")
+    text: str | None = call.stdin
+    if given is not None:
+        yield from call.read(given)
+        text = call.script_text(call.locate(given)) if given.known else None
+    yield from _run(call, UNKNOWN if text is None else text)
+
+
+def _run(call: Call, text: str) -> Iterable[Effect]:
     command = call.operands or [Field("echo")]
-    items = _items(call, call.stdin)
+    items = _items(call, text)
     place = call.parsed.value("-I", "--replace", "-J")
-    if not items and not call.stdin and not call.has("-r", "--no-run-if-empty"):
-        items = [_ANY] if place is not None or call.has("-i") else []
     if not items and call.has("-r", "--no-run-if-empty"):
         return []
     if place is not None or call.has("-i"):
@@ -30,8 +38,6 @@ def xargs(call: Call) -> Iterable[Effect]:
 
 
 def _items(call: Call, text: str) -> list[Field]:
-    if call.has("-a", "--arg-file"):
-        return [_ANY]
     known = text.replace(UNKNOWN, "")
     delimiter = call.parsed.value("-d", "--delimiter")
     if call.has("-0", "--null"):
@@ -68,8 +74,11 @@ def parallel(call: Call) -> Iterable[Effect]:
     if cut is not None and texts[cut] == "::::":
         given = [_ANY]
     items = given if given is not None else _items(call, call.stdin)
+    if call.has("--pipe"):
+        return call.runner.run(command, call, "parallel")
     if not command:
-        return [e for item in items for e in call.runner.script(item.text if item.known else UNKNOWN, call, "parallel")]
+        lines = call.stdin.splitlines() if given is None else [i.text if i.known else UNKNOWN for i in items]
+        return [e for line in lines for e in call.runner.script(line, call, "parallel")]
     if len(command) == 1 and " " in command[0].text:
         return [e for item in items for e in call.runner.script(_filled(command[0], item), call, "parallel")]
     if not any("{}" in field.text for field in command):

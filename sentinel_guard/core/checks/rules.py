@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.matching import Index
 from sentinel_guard.core.model import Ask, Command, Effect, Finding, Kind, Layer, Response
+from sentinel_guard.core.modes import keeps, narrows
 from sentinel_guard.core.operation import spoken
-from sentinel_guard.core.policy import Policy, Rule
-from sentinel_guard.core.signals import Aim, names_guard
-from sentinel_guard.core.targets import Ground, inside, within
+from sentinel_guard.core.policy import Policy, Rule, takes_in
+from sentinel_guard.core.signals import Aim, names_guard, speaks_to_guard
+from sentinel_guard.core.targets import Ground, inside, takes, within
 
 NAME = "rules"
 SETTINGS_RULE = "guard.settings"
@@ -29,8 +31,13 @@ STRIKES = frozenset({SETTINGS_RULE, STEERING_RULE})
 _PATHS = (Kind.WRITE, Kind.DELETE, Kind.READ)
 _SHOWN = 120
 _ANOTHER = "work on another file, for example .env.example, or ask the user: sentinel-guard help-me 'what you need'"
-_BITS = {"r": 4, "w": 2, "x": 1}
-_CLAUSE = re.compile(r"([ugoa]*)([-+=])([rwxXst]*)")
+_NAMED_AGAIN = frozenset(("link", "stage"))
+"""Reading that is more: the file gets another name, or goes into a commit."""
+_WHOLE = ("find", "fd", "fdfind", "rsync")
+"""To whom all that is in a folder is all: hidden files, too."""
+_SEARCHERS = frozenset(("find", "fd", "xargs"))
+_ALL = re.compile(r"(?:^|[\s/'\"])\*+(?:$|[\s;&|)'\"])")
+"""A word that means all that is there."""
 _POLICIES = 16
 """Policies whose index is kept."""
 _INTERPRETERS = frozenset(
@@ -57,6 +64,9 @@ class Rules:
         for effect in case.effects:
             if effect.kind is Kind.EXECUTE:
                 yield from _confirm(case, effect, index)
+                if speaks_to_guard(case, effect):
+                    why = "it speaks to the guard in the place of the person or of the launcher"
+                    yield _attack(case, "guard.folders", effect, why, fatal=False)
             elif effect.kind in _PATHS:
                 yield from _path_findings(case, effect, ground, told)
             elif effect.kind is Kind.SIGNAL and (aimed := names_guard(case, effect)):
@@ -83,7 +93,7 @@ rules = Rules()
 def ground_of(case: Case) -> Ground:
     """What the names in a rule's targets stand for in this case."""
     root = case.session.root or case.action.root
-    return Ground(case.policy, root, case.home, case.guarded.folders, case.guarded.settings)
+    return Ground(case.policy, root, case.home, case.guarded.folders, case.guarded.settings, case.action.cwd)
 
 
 def _finding(case: Case, rule: Rule, effect: Effect) -> Finding:
@@ -147,6 +157,14 @@ def _folders(case: Case, effect: Effect, ground: Ground) -> Iterator[Finding]:
     along = not directly and _takes_along(effect, folders, ground)
     if directly or (along and effect.kind is Kind.DELETE):
         yield _attack(case, "guard.folders", effect, "it attacks the guard's own files", fatal=directly)
+    elif not directly and "mode" in effect.how and any(inside(f, effect.target) for f in folders) and _shuts(effect):
+        yield _attack(case, "guard.folders", effect, "the guard could not reach its own files any more", fatal=False)
+
+
+def _shuts(effect: Effect) -> bool:
+    """Whether a chmod takes from a folder's owner the way through it."""
+    command = effect.command
+    return command is not None and command.program == "chmod" and not keeps(command, "rx")
 
 
 def _named(case: Case, effect: Effect) -> bool:
@@ -178,24 +196,26 @@ def _spares(effect: Effect, path: str) -> bool:
         return True  # from a folder above: the watcher keeps the bytes
     if "owner" in effect.how or command.program == "touch":
         return True
-    return command.program == "chmod" and _keeps(command, "r" if path.endswith(".toml") else "rx")
+    return command.program == "chmod" and keeps(command, "r" if path.endswith(".toml") else "rx")
 
 
-def _keeps(command: Command, rights: str) -> bool:
-    """Whether a chmod leaves the owner these rights (``rx``)."""
-    if taken := {flag[1:] for flag in command.flags} & set("rwx"):
-        return taken.isdisjoint(rights)
-    mode = command.operands[0] if command.operands else ""
-    if mode.isdigit():
-        return all(int(mode.zfill(3)[-3]) & _BITS[right] for right in rights)
-    clauses = [_CLAUSE.fullmatch(clause) for clause in mode.split(",")]
-    return all(clause is not None and _leaves(clause[1], clause[2], clause[3], rights) for clause in clauses)
+def _stays_readable(effect: Effect) -> bool:
+    """Whether an owner or a mode changes, and whose file it is can still read it: the watcher keeps the bytes."""
+    command = effect.command
+    if command is None or not effect.how & {"owner", "mode"}:
+        return False
+    return "owner" in effect.how or (command.program == "chmod" and keeps(command, "r"))
 
 
-def _leaves(who: str, sign: str, named: str, rights: str) -> bool:
-    if sign == "+" or (who and not set(who) & set("ua")):
-        return True
-    return set(named).isdisjoint(rights) if sign == "-" else set(named.replace("X", "x")) >= set(rights)
+def _along_with_all(effect: Effect, said: str) -> bool:
+    """Whether a file was reached without being meant: by a search, by ``*``, by a name that is nowhere written.
+
+    A mode is meant where the name was put together from pieces: ``.e*``, ``.e''nv``.
+    """
+    if paths.base(effect.target) in said:
+        return False
+    searched = effect.command is not None and not _SEARCHERS.isdisjoint(effect.command.via)
+    return "mode" not in effect.how or searched or _ALL.search(said) is not None
 
 
 def _settings(case: Case, effect: Effect) -> Finding:
@@ -217,22 +237,41 @@ def _attack(case: Case, rule: str, effect: Effect, why: str, *, fatal: bool = Tr
 
 def _restricted(case: Case, effect: Effect, ground: Ground) -> Iterator[Finding]:
     policy, path = case.policy, effect.target
-    if effect.kind is Kind.READ and "link" not in effect.how:
+    if effect.kind is Kind.READ and not effect.how & _NAMED_AGAIN:
         if pattern := policy.hides(path, ground.root):
             yield _path(case, "paths.hidden", effect, f"{_near(path, ground.root)} is hidden (pattern {pattern})")
     elif pattern := policy.restricts(path, ground.root):
-        yield _path(case, "paths.restricted", effect, f"{_near(path, ground.root)} is restricted (pattern {pattern})")
+        if narrows(effect) or (_stays_readable(effect) and _along_with_all(effect, str(case.action.arguments))):
+            return
+        way = "leave it out of the commit, and name it in .gitignore" if "stage" in effect.how else _ANOTHER
+        said = f"{_near(path, ground.root)} is restricted (pattern {pattern})"
+        yield _path(case, "paths.restricted", effect, said, way)
     elif held := _held(case, effect, ground):
         pattern = policy.restricts(held, ground.root) or _near(held, ground.root)
         what = f"{_near(path, ground.root)} holds {_near(held, ground.root)}, which is restricted (pattern {pattern})"
-        yield _path(case, "paths.restricted", effect, what)
+        way = f"git clean -fdx -e {paths.base(held)}" if "sweep" in effect.how else _ANOTHER
+        yield _path(case, "paths.restricted", effect, what, way)
 
 
 def _held(case: Case, effect: Effect, ground: Ground) -> str:
     """A restricted file that goes with the folder that an effect is about."""
-    if "contents" in effect.how:
+    command = effect.command
+    if "sweep" in effect.how:
+        return next((p for p in case.restricted if inside(p, effect.target) and not _excluded(command, p, ground)), "")
+    if "contents" in effect.how and (command is None or command.program not in _WHOLE):
+        return ""  # by a glob, which leaves hidden names alone and tells of all others one by one
+    if _stays_readable(effect):
         return ""
     return _takes_along(effect, case.restricted, ground, apart=case.guarded.settings)
+
+
+def _excluded(command: Command | None, path: str, ground: Ground) -> bool:
+    """Whether ``git clean -e PATTERN`` leaves a path out."""
+    words = command.argv if command is not None else ()
+    given = [after for word, after in pairwise(words) if word in ("-e", "--exclude")]
+    given += [word.partition("=")[2] for word in words if word.startswith("--exclude=")]
+    given += [word[2:] for word in words if word.startswith("-e") and len(word) > 2]
+    return bool(takes_in(tuple(given), path, ground.root))
 
 
 def _takes_along(effect: Effect, held: tuple[str, ...], ground: Ground, apart: tuple[str, ...] = ()) -> str:
@@ -254,17 +293,50 @@ def _near(path: str, root: str) -> str:
     return path[len(root) + 1 :] if root and path.startswith(root + "/") else path
 
 
+_SECRETS = (
+    *("*/.netrc", "*/.pgpass", "*/.git-credentials", "*/id_dsa", "*/id_ecdsa", "*/id_ed25519", "{home}/.ssh"),
+    *(
+        "{home}/.aws",
+        "{home}/.aws/credentials",
+        "{home}/.gnupg",
+        "{home}/.gnupg/*",
+        "{home}/.npmrc",
+        "{home}/.pypirc",
+        "{home}/.kube",
+    ),
+    *("{home}/.kube/config", "{home}/.docker/config.json", "{home}/.config/gh/hosts.yml", "{home}/.config/gcloud"),
+    *("{home}/.config/gcloud/*", "/etc/passwd", "/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/proc/*/environ"),
+)
+"""What no policy needs to name: whoever has it is somebody else."""
+_CARRIERS = frozenset(
+    ("tar", "bsdtar", "gtar", "zip", "7z", "7za", "rar", "cpio", "rsync", "scp", "aws", "gsutil", "rclone")
+)
+"""To whom a folder is all that is in it."""
+
+
 def _leak(case: Case, ground: Ground) -> Iterator[Finding]:
-    """A restricted file that is read by an action that also sends data out."""
+    """A restricted or secret file that is read by an action that also sends data out."""
     sends = next((e for e in case.effects if e.kind is Kind.NETWORK and "data" in e.how), None)
     if sends is None:
         return
     for effect in case.effects:
-        if effect.command is None and "value" in sends.how:
+        if effect.kind is not Kind.READ or (effect.command is None and "value" in sends.how):
             continue  # `. ./.env` is how a program is given its settings
-        if effect.kind is Kind.READ and case.policy.restricts(effect.target, ground.root):
-            what = f"it sends {_near(effect.target, ground.root)}, which is restricted, to {sends.target}"
+        if found := _secret(case, effect, ground):
+            what = f"it sends {_near(found[0], ground.root)}, which {found[1]}, to {sends.target}"
             yield _path(case, "paths.leak", sends, what)
+
+
+def _secret(case: Case, effect: Effect, ground: Ground) -> tuple[str, str] | None:
+    """What a read gives away, and why it must not be: the file itself, or one in a folder that is taken whole."""
+    if case.policy.restricts(effect.target, ground.root):
+        return effect.target, "is restricted"
+    if takes(_SECRETS, effect.target, ground):
+        return effect.target, "holds secrets"
+    command = effect.command
+    whole = command and command.program in _CARRIERS and not any(f.startswith("--exclude") for f in command.flags)
+    held = next((p for p in case.restricted if inside(p, effect.target)), "") if whole else ""
+    return (held, "is restricted") if held else None
 
 
 # The two-key gate by name

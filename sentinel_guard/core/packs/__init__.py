@@ -6,6 +6,7 @@ Reading the files is host/policies.py's; here stands what they are called and wh
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
@@ -63,6 +64,12 @@ class ExampleWorld:
             return "device"
         return "dir" if path in _FOLDERS else "file" if path in _FILES else ""
 
+    def spelled(self, path: str) -> str:
+        return path
+
+    def names(self, path: str, top: str) -> tuple[str, ...]:  # noqa: ARG002 - World's
+        return ()
+
     def glob(self, pattern: str) -> tuple[str, ...]:
         wanted = paths.normal(pattern).strip("/").split("/")
         return tuple(p for p in sorted(_FOLDERS | _FILES) if p != "/" and _like(p.strip("/").split("/"), wanted))
@@ -84,21 +91,73 @@ def _like(parts: list[str], wanted: list[str]) -> bool:
     return not hidden and fnmatchcase(parts[0], wanted[0]) and _like(parts[1:], wanted[1:])
 
 
-def example(text: str, analyse: Analyse) -> tuple[Effect, ...]:
+def example(text: str, analyse: Analyse, world: World | None = None) -> tuple[Effect, ...]:
     """What an example would do, run by a shell at the top of the repository."""
     action = Action("example", "", Layer.CLI, "shell", {"command": text}, ROOT, 0.0, ROOT)
-    return tuple(analyse(action, ExampleWorld()))
+    return tuple(analyse(action, world or ExampleWorld()))
 
 
 def validate(rules: Iterable[Rule], analyse: Analyse, policy: Policy | None = None) -> list[Problem]:
     """Runs every rule's examples through the analysis: each ``hit`` must match the rule, each ``miss`` must not."""
-    ground = Ground(policy or Policy(), ROOT, HOME)
-    return [problem for rule in rules for problem in _problems(rule, analyse, ground)]
+    where = ground(policy or Policy())
+    return [problem for rule in rules for problem in _problems(rule, analyse, where)]
 
 
-def _problems(rule: Rule, analyse: Analyse, ground: Ground) -> Iterator[Problem]:
+def ground(policy: Policy) -> Ground:
+    """What the names in a rule's targets stand for in the world of the examples."""
+    return Ground(policy, ROOT, HOME)
+
+
+def _problems(rule: Rule, analyse: Analyse, where: Ground) -> Iterator[Problem]:
     for texts, wanted in ((rule.hit, True), (rule.miss, False)):
         for text in texts:
-            if any(matches(rule, e, ground) for e in example(text, analyse)) is not wanted:
-                what = "hit {!r} does not match" if wanted else "miss {!r} matches"
-                yield Problem(rule.id, f"{rule.source}: rule {rule.id}: its {what.format(text)}.")
+            effects = example(text, analyse)
+            if any(matches(rule, e, where) for e in effects) is not wanted:
+                why = _because(rule, effects, where) if wanted else ""
+                what = f"hit {text!r} does not match: {why}" if wanted else f"miss {text!r} matches"
+                yield Problem(rule.id, f"{rule.source}: rule {rule.id}: its {what}.")
+
+
+_KEYS = ("program", "subcommand", "any_flag", "all_flags", "no_flag", "operand")
+_EFFECT_KEYS = ("target", "not_target", "how", "no_how", "sure", "effect")
+"""The widest last: without its kind, an effect's other keys say nothing."""
+
+
+def _because(rule: Rule, effects: tuple[Effect, ...], where: Ground) -> str:
+    """Why no effect meets a rule: the key that alone stands in the way, and what the command has there."""
+    blank = Rule("", rule.response, "")
+    given = [key for key in (*_KEYS, *_EFFECT_KEYS) if getattr(rule, key) != getattr(blank, key)]
+    for key in given:
+        without = _EFFECT_KEYS if key == "effect" else (key,)
+        looser = replace(rule, **{name: getattr(blank, name) for name in without})
+        if near := [e for e in effects if matches(looser, e, where)]:
+            return f"{key} is {_words(getattr(rule, key))}, and the command has {_seen(key, near)}"
+    seen = "; ".join(dict.fromkeys(" ".join(e.command.argv) for e in effects if e.command))
+    return f"{', '.join(given)} do not fit together on any command of it ({seen or 'none was found'})"
+
+
+def _seen(key: str, effects: list[Effect]) -> str:
+    """What stands in the place of a key."""
+    commands = [e.command for e in effects if e.command]
+    found: Iterable[str] = (flag for c in commands for flag in sorted(c.flags))
+    if key in ("program", "subcommand"):
+        found = (getattr(c, key) for c in commands)
+    elif key == "operand":
+        found = (word for c in commands for word in c.operands)
+    elif key in _EFFECT_KEYS:
+        found = (word for e in effects for word in _of_effect(key, e))
+    return _words(tuple(dict.fromkeys(word for word in found if word)))
+
+
+def _of_effect(key: str, effect: Effect) -> Iterable[str]:
+    if key in ("target", "not_target"):
+        return (effect.target,)
+    if key in ("how", "no_how"):
+        return sorted(effect.how)
+    return (effect.kind.value if key == "effect" else str(effect.sure).lower(),)
+
+
+def _words(value: object) -> str:
+    if isinstance(value, tuple | frozenset):
+        return ", ".join(sorted(value) if isinstance(value, frozenset) else value) or "none"
+    return str(value).lower()

@@ -90,6 +90,7 @@ CLEAN = [
     ("echo $(a # )\n)", ["echo", "a"], "a comment in a substitution"),
     ("echo a#b #c\nd", ["echo", "d"], "a hash inside a word"),
     ("echo if then fi; ls done", ["echo", "ls"], "keywords as arguments"),
+    ("a[$(b [c])]=1 d; a[$(b [)]=1 e; a[b[c]]=1 f", ["d", "b", "e", "b", "f"], "brackets inside of a subscript"),
     ("A=1 if; >x while", ["if", "while"], "keywords behind an assignment or redirect"),
     ("r\\\nm x; a \\\n b", ["rm", "a"], "continued lines"),
     ("2>&1 a &>b 3<&- {fd}>c <>d >|e", ["a"], "redirections of all kinds"),

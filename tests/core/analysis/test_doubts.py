@@ -30,7 +30,8 @@ SUFFIXES = [
     ('"$X/bash" -c ls', ["opaque /bash name ?"], "a shell stays unknown"),
     ('"$X/sudo" ls', ["opaque /sudo name ?"], "so does a wrapper"),
     ('"$X/p$Y" ls', ["opaque /p name ?"], "half a name is none"),
-    ("$X/bin/python x", ["opaque /bin/python name ?"], "without quotes it may be several words"),
+    ("$X/bin/python x", [], "without quotes too, where the text does not say what X is"),
+    ("X=$(cat f); $X/bin/python x", ["opaque $X/bin/python name ?"], "else it may be several words"),
 ]
 
 SEARCHES = [

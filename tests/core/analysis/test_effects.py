@@ -42,9 +42,9 @@ def tool_call(tool: str, arguments: dict[str, object], world=WORLD) -> tuple[Eff
 def shown(effects: tuple[Effect, ...], *, but: tuple[Kind, ...] = (Kind.EXECUTE, Kind.READ)) -> list[str]:
     """``delete x force ?``, relative to the repository; kinds in ``but`` are left out where ``how`` is empty."""
     return [
-        " ".join([e.kind.value, _short(e.target), *sorted(e.how), *([] if e.sure else ["?"])])
+        " ".join([e.kind.value, _short(e.target), *sorted(e.how - {"shown"}), *([] if e.sure else ["?"])])
         for e in effects
-        if e.kind not in but or e.how
+        if e.kind not in but or e.how - {"shown"}
     ]
 
 
@@ -181,10 +181,10 @@ WRAPPED = [
     ("flock /tmp/l rm -rf /", [ROOT], "flock"),
     ("flock /tmp/l -c 'rm -rf /'", [ROOT], "flock -c"),
     ("watch -n 1 'rm -rf /'", [ROOT], "watch"),
-    ("strace -f -o log rm -rf /", [ROOT], "strace"),
+    ("strace -f -o log rm -rf /", ["write log truncate", ROOT], "strace"),
     ("chrt -r 10 rm -rf /", [ROOT], "chrt"),
     ("busybox rm -rf /", [ROOT], "busybox"),
-    ("script -q -c 'rm -rf /' log", [ROOT], "script"),
+    ("script -q -c 'rm -rf /' log", ["write log truncate", ROOT], "script"),
     ("echo / | xargs rm -rf", [ROOT], "xargs with a known operand"),
     ("echo / | xargs -I{} rm -rf {}", [ROOT], "xargs -I"),
     ("parallel rm -rf ::: /", [ROOT], "parallel"),
@@ -343,7 +343,7 @@ TOOLS = [
     (
         "mcp__fs__move_file",
         {"source": "a.py", "destination": "c.py"},
-        ["write c.py move", "delete a.py move"],
+        ["delete a.py move", "write c.py move"],
         "a move by MCP",
     ),
     ("mcp__x__save_note", {"path": ".env"}, ["write .env ?"], "an unknown tool that sounds like writing"),
@@ -382,4 +382,4 @@ def test_limits_end_in_opaque_or_in_nothing(text):
 
 def test_beyond_the_limit_is_said_and_what_was_found_stays():
     effects = shown(effects_of("rm -f .env;" + "ls;" * 6000 + "rm -rf /"))
-    assert effects == [ENV, "opaque more than 5000 commands parse ?"]
+    assert effects == [ENV, "opaque more than can be followed parse ?"]

@@ -27,7 +27,7 @@ WORLD = FakeWorld(
 def shown(command: str, *, but: tuple[Kind, ...] = (Kind.EXECUTE, Kind.NETWORK), world: FakeWorld = WORLD) -> list[str]:
     effects = analyse(Action("1", "s", Layer.SHELL, "shell", {"command": command}, REPO, 0.0, root=REPO), world)
     return [
-        " ".join([e.kind.value, _short(e.target), *sorted(e.how), *([] if e.sure else ["?"])])
+        " ".join([e.kind.value, _short(e.target), *sorted(e.how - {"shown"}), *([] if e.sure else ["?"])])
         for e in effects
         if e.kind not in but
     ]
@@ -61,7 +61,11 @@ FILES = [
     ("cp README.md .env", ["read README.md", "write .env truncate"], "a copy over it"),
     ("cp -r src build", ["read src", "write build/src recursive truncate"], "a tree"),
     ("cp x /dev/sda", ["read x", "write /dev/sda raw truncate"], "onto a device"),
-    ("cp README.md alias", ["read README.md", "write .env truncate"], "through a link"),
+    (
+        "cp README.md alias",
+        ["read README.md", "write .env truncate", "write alias truncate"],
+        "through a link, under both names",
+    ),
     ("ln -s .env notes", ["read .env link", "write notes link"], "another name for it"),
     ("ln .env build/", ["read .env link", "write build/.env link"], "a hard link in a folder"),
     ("install -m 4755 x /usr/local/bin/x", ["privilege setuid", "read x", "write /usr/local/bin/x truncate"], "setuid"),
@@ -85,7 +89,7 @@ FILES = [
     ("ls &> .env", ["write .env truncate"], "both outputs"),
     ("ls 2> .env", ["write .env truncate"], "standard error"),
     ("cat <> .env", ["write .env append"], "opened for both"),
-    ("echo x > alias", ["write .env truncate"], "through a link"),
+    ("echo x > alias", ["write .env truncate", "write alias truncate"], "through a link, under both names"),
     ("> /dev/sda", ["write /dev/sda raw truncate"], "a device"),
     ("echo b > /proc/sysrq-trigger", ["write /proc/sysrq-trigger raw truncate"], "the kernel's trigger"),
     ("cat .env", ["read .env"], "cat"),
@@ -134,7 +138,11 @@ GIT = [
     ("git switch --discard-changes main", ["git-rewrite worktree force"], "switch"),
     ("git restore .", ["git-rewrite worktree"], "restore"),
     ("git restore --staged .", ["git-rewrite index"], "the index only"),
-    ("git clean -fdx", ["git-rewrite untracked force recursive", "git-rewrite ignored force recursive"], "clean -x"),
+    (
+        "git clean -fdx",
+        ["git-rewrite untracked force recursive", "git-rewrite ignored force recursive", "write . recursive sweep"],
+        "clean -x",
+    ),
     ("git clean -f", ["git-rewrite untracked force"], "clean"),
     ("git clean -nfdx", [], "a dry run"),
     ("git branch -D x", ["git-rewrite branch x force"], "a branch that is not merged"),
@@ -263,12 +271,12 @@ REMOTE = [
     ("gsutil -m cp gs://b/x a", ["network gs://b/x", "write a truncate"], "gsutil"),
     ("mc cp m/b/f ./l", ["network m/b/f", "write l truncate"], "mc"),
     ("kubectl cp pod:/x ./x", ["network pod:/x", "write x truncate"], "out of a pod"),
-    ("aws s3 cp ./x s3://b/x", ["deploy aws"], "an upload"),
+    ("aws s3 cp ./x s3://b/x", ["read x", "network s3://b/x data"], "an upload"),
     ("aws s3 cp s3://a/x s3://b/x", ["deploy aws"], "from bucket to bucket"),
     ("aws s3 sync ./d s3://b --new-option x", ["deploy aws"], "an upload with an option that is not known"),
     ('aws s3 cp s3://a/x "$TO"', ["deploy aws"], "a destination that is not known"),
-    ("aws s3 mv s3://b/x ./x", ["deploy aws"], "a move takes it away there"),
-    ("mc cp ./l m/b/f", ["deploy mc"], "an upload of mc"),
+    ("aws s3 mv s3://b/x ./x", ["deploy aws delete"], "a move takes it away there"),
+    ("mc cp ./l m/b/f", ["read l", "network m/b/f data"], "an upload of mc"),
     ("mc cp m/b/f m/c/f", ["deploy mc"], "a bare name is a bucket"),
     ("kubectl cp ./x pod:/x", ["deploy kubectl"], "into a pod"),
     ("gsutil -m rm -r gs://prod", ["deploy gsutil delete"], "another"),
@@ -303,7 +311,7 @@ CODE = [
     ("python3 -c \"print(open('.env').read())\"", ["read .env"], "open for reading"),
     ("python3 -c \"exec('import os; os.remove(\\\".env\\\")')\"", ["delete .env"], "exec"),
     ("python3 -c \"for f in ['.env', 'x']: __import__('os').remove(f)\"", ["delete .env", "delete x"], "a loop"),
-    ('python3 -c "import os; os.remove(x)"', ["opaque $(a Python value) delete ?"], "an unknown path"),
+    ('python3 -c "import os; os.remove(x)"', ["opaque $(a value) delete ?"], "an unknown path"),
     ("python3 - <<'E'\nimport os\nos.remove('.env')\nE", ["delete .env"], "from standard input"),
     ("node -e \"require('fs').rmSync('/', {recursive: true})\"", ["delete / recursive"], "node"),
     ("node -e \"require('child_process').execSync('rm -f .env')\"", ["delete .env force"], "node's shell"),

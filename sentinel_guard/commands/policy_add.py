@@ -1,0 +1,199 @@
+"""``sentinel-guard policy add``: writes a rule, once it is proved.
+
+Rules of this file:
+1. A rule is written only when each hit matches it, no miss does, and its way out passes the guard.
+2. Honest commands that it would newly stop are named first; they need a ``--yes``.
+3. What a person wrote stays byte for byte: the rule goes to the end of the file, the file is written aside and renamed.
+4. Never from inside a guarded session: the policy is the user's.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sentinel_guard.client import Operator
+from sentinel_guard.core import draft, policy_schema
+from sentinel_guard.core.analysis.effects import analyse
+from sentinel_guard.core.policy import Policy, Rule
+from sentinel_guard.core.policy_merge import merge
+from sentinel_guard.core.policy_schema import Layer, line_of
+from sentinel_guard.core.proof import Prover
+from sentinel_guard.core.respond import visible
+from sentinel_guard.errors import ConfigError, DaemonError, SentinelError
+from sentinel_guard.host import files, policies, processes, staged
+from sentinel_guard.host.places import Places
+
+SHOWN = 8
+"""Honest commands that are named."""
+_ORDER = (
+    *("id", "program", "subcommand", "any_flag", "all_flags", "no_flag", "operand", "effect", "target", "not_target"),
+    *("how", "no_how", "response", "action", "risk", "why", "instead", "hit", "miss"),
+)
+_FROM_COMMAND = ("program", "subcommand", "any_flag", "all_flags", "no_flag", "operand")
+_OPTIONS = {"id": "--id", "response": "--response", "why": "--why", "hit": "--hit", "miss": "--miss"}
+_MODE = 0o644
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a person gave: the keys of the rule, and how it is to be taken."""
+
+    keys: Mapping[str, object]
+    """By key of a rule; texts and lists of texts, what was not given left out."""
+    example: str = ""
+    """One command to take the rest from."""
+    user: bool = False
+    """Into the user's own file."""
+    yes: bool = False
+    """Honest commands may be stopped."""
+    dry_run: bool = False
+
+
+def add(places: Places, folder: Path, asked: Asked) -> int:
+    """Proves the rule and appends it to the project's sentinel.toml, or the user's; says what it did.
+
+    Raises ConfigError for a rule that is not complete, not proved, or there already; HostError outside of a
+    repository; SentinelError from inside a session.
+    """
+    root = None if asked.user else staged.top(folder)
+    path = places.policy if root is None else root / policies.NAME
+    _refuse_while_live(places, root)
+    keys, notes = _keys(asked)
+    rule, policy = _rule(keys, path), _policy(places, path)
+    _refuse_double(rule, policy)
+    _prove(rule, policy)
+    print(visible(_toml(keys), keep="\n"))
+    print("".join(f"Note: {visible(note)}\n" for note in notes), end="")
+    if not _agreed(rule, policy, yes=asked.yes):
+        return 1
+    if asked.dry_run:
+        print(f"It holds. Nothing was written; without --dry-run it goes to {path}.")
+        return 0
+    _write(places, path, keys)
+    print(f"Wrote {rule.id} to {path}. Its examples hold ({len(rule.hit)} hit, {len(rule.miss)} miss).")
+    print(f"Next: sentinel-guard check --explain -- {visible(shlex.quote(rule.hit[0]))}")
+    return 0
+
+
+def _refuse_while_live(places: Places, root: Path | None) -> None:
+    """The policy is not an agent's to change, and a session's watcher would put the project's file back."""
+    try:
+        with Operator(places, start=False) as operator:
+            live = [s for s in operator.request("status")["sessions"] if s["state"] not in ("KILLED", "ENDED")]
+    except DaemonError:
+        return
+    marks = {os.environ.get("SENTINEL_SESSION")}
+    marks |= {processes.environ(p.pid).get("SENTINEL_SESSION") for p in processes.lineage(processes.own_pid())}
+    if any(s["session"] in marks for s in live):
+        words = "From inside a guarded session the policy is not changed."
+        raise SentinelError(words, "The user does it, in a terminal of their own.")
+    here = [s["session"] for s in live if root and s["root"] and os.path.realpath(s["root"]) == os.path.realpath(root)]
+    if here:
+        raise SentinelError(f"Session {here[0]} is working in {root}.", "End its agent first, then try again.")
+
+
+def _keys(asked: Asked) -> tuple[dict[str, object], tuple[str, ...]]:
+    """The rule's keys in their order, as TOML holds them. Raises ConfigError that names what is missing."""
+    keys, notes = dict(asked.keys), tuple[str, ...]()
+    prefix = "user" if asked.user else "project"
+    if asked.example:
+        drafted = draft.Draft({})
+        if "effect" not in keys and "program" not in keys:
+            drafted = draft.draft(asked.example, analyse)
+            taken = _FROM_COMMAND if "any_flag" not in keys else [k for k in _FROM_COMMAND if k != "all_flags"]
+            keys = {**{k: v for k, v in drafted.keys.items() if k in taken}, **keys}
+            notes = tuple(n for n in drafted.notes if not ("--flag" in n and "any_flag" in asked.keys))
+        keys["hit"] = list(dict.fromkeys((asked.example, *_list(keys.get("hit")))))
+        if drafted.keys:
+            harmless = draft.harmless(drafted.keys, asked.example)
+            keys["miss"] = list(dict.fromkeys((*_list(keys.get("miss")), *harmless)))
+        keys.setdefault("id", draft.name(keys, prefix))
+    if keys.get("response") == "ask" and keys.get("id"):
+        keys.setdefault("action", draft.action(str(keys["id"])))
+    lacks = [option for key, option in _OPTIONS.items() if not keys.get(key)]
+    if not (keys.get("program") or keys.get("effect")):
+        lacks.append("--program or --effect")
+    if lacks:
+        hint = (
+            "From an example: sentinel-guard policy add --deny 'kubectl delete ns *' --why '...'; --help has the rest."
+        )
+        raise ConfigError(f"A rule needs {', '.join(lacks)}.", hint)
+    return {key: _flat(keys[key]) for key in _ORDER if keys.get(key)}, notes
+
+
+def _list(value: object) -> Sequence[str]:
+    return [value] if isinstance(value, str) else list(value) if isinstance(value, list | tuple) else []
+
+
+def _flat(value: object) -> object:
+    """One text stands alone, several stand in a list."""
+    items = _list(value)
+    return items[0] if len(items) == 1 else items
+
+
+def _toml(keys: Mapping[str, object]) -> str:
+    return files.toml_tables({"rule": [keys]})
+
+
+def _rule(keys: Mapping[str, object], path: Path) -> Rule:
+    """The rule as it would be read. Raises ConfigError with every mistake."""
+    return policy_schema.parse({"rule": [dict(keys)]}, str(path), "").rules[0]
+
+
+def _policy(places: Places, path: Path) -> Policy:
+    """What is in force here. Raises ConfigError where the file that is to be written is broken already."""
+    own = policies.read(path) if path.exists() else Layer("")
+    if path == places.policy:
+        return merge(policies.builtin(), own)
+    try:
+        users = policies.read(places.policy) if places.policy.exists() else Layer("")
+    except ConfigError:
+        users = Layer("")
+    return merge(policies.builtin(), users, own)
+
+
+def _refuse_double(rule: Rule, policy: Policy) -> None:
+    other = next((r for r in (*policy.rules, *policies.builtin().rules) if r.id == rule.id), None)
+    if other is None:
+        return
+    place = other.source
+    if Path(place).is_file():
+        text = Path(place).read_text(encoding="utf-8", errors="replace")
+        nth = [r.id for r in policies.read(Path(place)).rules].index(rule.id)
+        place = f"{place}:{line_of(text, 'rule', 'id', nth)}"
+    raise ConfigError(f"There is a rule {rule.id} already, in {place}.", "Give another --id, or edit it there.")
+
+
+def _prove(rule: Rule, policy: Policy) -> None:
+    proved = next(iter(Prover(replace(policy, rules=(*policy.rules, rule)), analyse).prove((rule,))))
+    if proved.problems:
+        words = "\n".join(problem.removeprefix(f"{rule.source}: ") for problem in proved.problems)
+        raise ConfigError(words, "Nothing was written. Change the rule or its examples.")
+
+
+def _agreed(rule: Rule, policy: Policy, *, yes: bool) -> bool:
+    """Whether the honest commands that it would newly stop may be stopped; says which."""
+    stopped = list(Prover(policy, analyse).disturbed(rule))
+    if not stopped:
+        return True
+    print(f"It would stop {len(stopped)} honest commands that pass today:")
+    for text, named in stopped[:SHOWN]:
+        print(f"  {visible(text)}    (a miss or a way out of {named})")
+    if len(stopped) > SHOWN:
+        print(f"  ... and {len(stopped) - SHOWN} more")
+    if not yes:
+        print("Nothing was written. Make the rule narrower (--operand, --flag), or say --yes.")
+    return yes
+
+
+def _write(places: Places, path: Path, keys: Mapping[str, object]) -> None:
+    if path == places.policy:
+        places.make()
+    elif not path.exists():
+        files.write(path, b"version = 1\n", _MODE)
+    files.append_toml(path, {"rule": [keys]})
+    policies.validate(path)

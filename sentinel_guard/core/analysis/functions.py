@@ -1,0 +1,59 @@
+"""Functions that the text defined, when they are called; and the fork bombs among them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sentinel_guard.core.analysis import starts
+from sentinel_guard.core.analysis.builtins import BUILTINS
+from sentinel_guard.core.analysis.commands import UNKNOWN
+from sentinel_guard.core.analysis.declares import restore
+from sentinel_guard.core.analysis.place import Place, Walker
+from sentinel_guard.core.analysis.programs import PROGRAMS
+from sentinel_guard.core.analysis.scope import Field
+from sentinel_guard.core.analysis.syntax import Node, simple_commands
+from sentinel_guard.core.model import Command, Effect, Kind
+
+MAX_CALLS = 20
+"""Functions inside functions."""
+
+
+def call(walk: Walker, name: str, fields: Sequence[Field], place: Place) -> str:
+    """The body, with the arguments as ``$1 …``. One that calls itself twice and forks has no end: a fork bomb."""
+    scope = place.scope
+    body = scope.functions[name]
+    if name in place.calls and walk.running.get(name) is body:
+        if place.forks and not place.maybe and _calls_again(walk, body, place.calls) > 1:
+            own = Command(name, (name,), via=place.via)
+            bomb = Effect(Kind.EXECUTE, name, how=frozenset(("forkbomb",)), command=own)
+            walk.effects += [] if bomb in walk.effects else [bomb]
+        return UNKNOWN
+    if len(place.calls) >= MAX_CALLS:
+        return UNKNOWN
+    saved, outer, mark = scope.positional, scope.locals, len(walk.effects)
+    scope.positional = tuple(f.text for f in fields) if all(f.known for f in fields) else None
+    scope.locals = {}
+    walk.running[name] = body
+    output = walk.node(body, place._replace(calls=(*place.calls, name), forks=False, maybe=False))
+    restore(scope)
+    scope.positional, scope.locals = saved, outer
+    if name in PROGRAMS and not place.calls and _hands_on(walk, fields, mark):
+        plain = place.inside()
+        del plain.scope.functions[name]
+        starts.command(walk, [Field(name), *fields], plain)
+    return output
+
+
+def _calls_again(walk: Walker, body: Node, names: Sequence[str]) -> int:
+    commands = list(simple_commands(body))
+    walk.world.budget.spend(len(commands))
+    return sum(1 for c in commands if c.words and c.words[0].literal in names)
+
+
+def _hands_on(walk: Walker, fields: Sequence[Field], mark: int) -> bool:
+    """Whether a program that nobody knows was given these arguments: ``find() { exec -a bfs x "$@"; }``."""
+    given = tuple(field.text for field in fields)
+    started = (e.command for e in walk.effects[mark:] if e.kind is Kind.EXECUTE and e.command is not None)
+    return bool(given) and any(
+        c.program not in PROGRAMS and c.program not in BUILTINS and c.argv[-len(given) :] == given for c in started
+    )

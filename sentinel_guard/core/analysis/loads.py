@@ -1,0 +1,60 @@
+"""Which files a text's variables were loaded from, and what shows them again: ``x=$(cat .env); echo "$x"``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sentinel_guard.core.analysis.exposure import speaks
+from sentinel_guard.core.analysis.place import Place, Walker
+from sentinel_guard.core.analysis.scope import Scope
+from sentinel_guard.core.analysis.syntax import Simple
+from sentinel_guard.core.model import Command, Effect, Kind
+
+_ANY = "*"
+"""For all variables that the text did not assign by name: ``source .env``."""
+_SOURCES = frozenset(("source", "."))
+_READERS = frozenset(("read", "mapfile", "readarray"))
+_DECLARES = frozenset(("export", "declare", "typeset", "local", "readonly"))
+_NOTED = _SOURCES | _READERS | _DECLARES
+_USED = re.compile(r"\$\{?[#!]?([A-Za-z_]\w*)")
+_PRINTS = re.compile(r"(?:env|printenv|set|export(?: -p)?|(?:declare|typeset)(?: -\w+)?|env -0|compgen -v)")
+"""Without operands these print every variable."""
+
+
+def note(node: Simple, scope: Scope, found: Sequence[Effect]) -> None:
+    """Remembers what was read while a command set variables."""
+    first = node.words[0].literal if node.words else None
+    if not node.assignments and first not in _NOTED:
+        return
+    files = tuple(e.target for e in found if e.kind is Kind.READ and not e.target.startswith("/dev/"))
+    if files:
+        for name in (*(item.name for item in node.assignments), *_names(first, node)):
+            scope.loaded[name] = (*scope.loaded.get(name, ()), *files)
+
+
+def _names(first: str | None, node: Simple) -> list[str]:
+    words = [word.source for word in node.words[1:] if word.source[:1] != "-"]
+    if first in _READERS:
+        return words
+    if first in _DECLARES:
+        return [name if eq and name.isidentifier() else _ANY for name, eq, _ in (w.partition("=") for w in words)]
+    return [_ANY] if first in _SOURCES else []
+
+
+def show(walk: Walker, node: Simple, place: Place) -> None:
+    """What a command prints of what was loaded counts as read here."""
+    loaded = place.scope.loaded
+    if not loaded or not node.words:
+        return
+    first = node.words[0].literal or ""
+    files: list[str] = []
+    if speaks(node.words):
+        for name in _USED.findall(" ".join(word.source for word in node.words[1:])):
+            unnamed = loaded.get(_ANY, ()) if name.isupper() else ()
+            files += loaded.get(name, unnamed)
+    elif _PRINTS.fullmatch(" ".join(word.source for word in node.words)):
+        files = [file for each in loaded.values() for file in each]
+    command = Command(first, tuple(word.source for word in node.words), via=place.via)
+    for file in dict.fromkeys(files):
+        walk.add(Effect(Kind.READ, file, command=command), place)

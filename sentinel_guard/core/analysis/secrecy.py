@@ -1,0 +1,39 @@
+"""Files and variables that hold secrets by their nature, told by their names.
+
+Such files are not shown without a person's yes (ADR 0008), and their content is never folded into a word: what the
+analysis says stands in refusals, logs and reports, where a secret has no place.
+"""
+
+from __future__ import annotations
+
+import re
+
+_EXAMPLES = (".example", ".sample", ".template", ".dist", ".defaults", ".pub")
+_SECRET = re.compile(
+    r".*/(?:"
+    r"\.env(?:\.[^/]*)?|[^/.][^/]*\.env|\.envrc"
+    r"|\.netrc|\.pgpass|\.my\.cnf|\.git-credentials|\.npmrc|\.pypirc|\.vault-token|\.htpasswd"
+    r"|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?"
+    r"|\.(?:aws/credentials|docker/config\.json|kube/config|gnupg/.*|config/gh/hosts\.yml|config/gcloud/.*)|Library/Keychains/.*"
+    r"|\.cargo/credentials(?:\.toml)?|\.gem/credentials|\.terraform\.d/credentials\.tfrc\.json"
+    r")|/etc/(?:shadow-?|gshadow-?|sudoers|ssh/ssh_host_[^/]*_key)|/proc/[^/]+/environ"
+)
+_KEYS = (".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".asc")
+
+
+_VARIABLE = re.compile(r"TOKEN|SECRET|PASS|PRIVATE|CRED|API_?KEY|ACCESS_KEY|_KEY$|AUTH|COOKIE|DSN|_UR[IL]$|CONN_")
+
+
+def names_secret(variable: str) -> bool:
+    """Whether a variable of the environment may hold a secret: its value is not folded into a word."""
+    return _VARIABLE.search(variable.upper()) is not None and not variable.endswith("_SOCK")
+
+
+def is_secret(path: str) -> bool:
+    """Whether an absolute path names a file of secrets; examples of one and public keys are none."""
+    return _SECRET.fullmatch(path) is not None and not path.endswith(_EXAMPLES)
+
+
+def conceals(path: str) -> bool:
+    """Whether the content of a file stays unread: secrets, and what may be a key."""
+    return path.endswith(_KEYS) or is_secret(path)
