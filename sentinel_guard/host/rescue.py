@@ -7,9 +7,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from sentinel_guard.errors import HostError
 from sentinel_guard.host.metadata import refs
 from sentinel_guard.host.repository import commit
 from sentinel_guard.host.shadow import Shadow, capture, layout
+
+MAX_TIPS = 100
+"""Branches whose tips a snapshot holds."""
+MAX_NAMES = 1000
+"""Branches and tags that it names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +47,27 @@ def rescue(root: str, folder: Path, label: str, found: Iterable[str] | None = No
     tree = capture(private, found, objects=objects)
     parent = commit(where.git, "HEAD")
     git = replace(private.git, objects=objects)
-    made = git.text("commit-tree", tree.hash, *(["-p", parent] if parent else []), "-m", f"sentinel-guard: {label}")
-    ref = _free(f"refs/sentinel/rescue/{_word(label)}", refs(where.common_dir))
+    taken = refs(where.common_dir)
+    words = ("-m", _message(label, taken))
+    try:
+        made = git.text("commit-tree", tree.hash, *_parents(parent, taken), *words)
+    except HostError:  # a branch that names no commit must not cost the snapshot
+        made = git.text("commit-tree", tree.hash, *_parents(parent, {}), *words)
+    ref = _free(f"refs/sentinel/rescue/{_word(label)}", taken)
     where.git.run("update-ref", ref, made)
     return Rescue(ref, made, len(tree.changed), tree.left_out)
+
+
+def _parents(head: str, taken: dict[str, str]) -> list[str]:
+    """HEAD, then the tips of the branches, so that git keeps the commits of a branch that is deleted next."""
+    tips = [tip for name, tip in sorted(taken.items()) if name.startswith("refs/heads/") and tip != head]
+    return [word for tip in dict.fromkeys([head, *tips[:MAX_TIPS]]) for word in ("-p", tip)] if head else []
+
+
+def _message(label: str, taken: dict[str, str]) -> str:
+    """Says what each branch and tag was, for the names are not in the commit."""
+    names = [f"{tip} {name}" for name, tip in sorted(taken.items()) if name.startswith(("refs/heads/", "refs/tags/"))]
+    return "\n".join([f"sentinel-guard: {label}", "", *names[:MAX_NAMES]])
 
 
 def forget(root: str, label: str) -> None:

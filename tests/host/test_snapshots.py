@@ -118,6 +118,22 @@ def test_a_rescue_holds_the_work_tree_and_leaves_all_else_alone(mine, tmp_path):
     )
 
 
+def test_a_branch_that_is_deleted_next_stays_reachable(mine, tmp_path):
+    tip = mine.git("commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "work").strip()
+    mine.git("branch", "feature", tip)
+    made = snapshots.rescue(str(mine.root), tmp_path / "b", "before: branch -D")
+    mine.git("branch", "-D", "feature")
+    mine.git("reflog", "expire", "--expire=now", "--all")
+    mine.git("gc", "-q", "--prune=now")
+    assert mine.git("cat-file", "-t", tip).strip() == "commit"
+    assert f"{tip} refs/heads/feature" in mine.git("show", "-s", "--format=%B", made.commit)
+
+
+def test_a_branch_that_names_no_commit_costs_no_snapshot(mine, tmp_path):
+    (mine.root / ".git/refs/heads/broken").write_text("1" * 40 + "\n")
+    assert snapshots.rescue(str(mine.root), tmp_path / "b", "x").commit
+
+
 def test_a_second_rescue_of_a_label_gets_its_own_ref(mine, tmp_path):
     first = snapshots.rescue(str(mine.root), tmp_path / "b", "x")
     second = snapshots.rescue(str(mine.root), tmp_path / "b", "x")
