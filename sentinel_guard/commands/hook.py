@@ -105,7 +105,7 @@ def _what(change: Change) -> str:
 
 def _push(root: Path, policy: Policy, arguments: tuple[str, ...], lines: bytes) -> Iterator[str]:
     remote = arguments[0] if arguments else "origin"
-    for line in os.fsdecode(lines).splitlines():
+    for line in filter(None, os.fsdecode(lines).splitlines()):  # none at all: everything is up to date
         words = line.split(" ")
         if len(words) != 4:
             raise ConfigError(

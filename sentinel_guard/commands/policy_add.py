@@ -61,18 +61,22 @@ def add(places: Places, folder: Path, asked: Asked) -> int:
     """
     root = None if asked.user else staged.top(folder)
     path = places.policy if root is None else root / policies.NAME
-    _refuse_while_live(places, root)
     keys, notes = _keys(asked)
     rule, policy = _rule(keys, path), _policy(places, path)
     _refuse_double(rule, policy)
     _prove(rule, policy)
     print(visible(_toml(keys), keep="\n"))
     print("".join(f"Note: {visible(note)}\n" for note in notes), end="")
+    if found := Prover(policy, analyse).stopping(rule.hit[0]):
+        print(
+            f"Note: {visible(rule.hit[0])} is stopped already ({found.rule or found.check}: {found.response.word}).\n"
+        )
     if not _agreed(rule, policy, yes=asked.yes):
         return 1
     if asked.dry_run:
         print(f"It holds. Nothing was written; without --dry-run it goes to {path}.")
         return 0
+    _refuse_while_live(places, root)
     _write(places, path, keys)
     print(f"Wrote {rule.id} to {path}. Its examples hold ({len(rule.hit)} hit, {len(rule.miss)} miss).")
     print(f"Next: sentinel-guard check --explain -- {visible(shlex.quote(rule.hit[0]))}")

@@ -236,6 +236,10 @@ def test_what_cannot_be_judged_is_an_error(tmp_path: Path, root: Path, monkeypat
         command.hook("pre-commit")
 
 
+def test_a_push_with_nothing_to_push_passes(root: Path) -> None:
+    assert command.hook("pre-push", ("origin",), lambda: b"\n") == 0
+
+
 # Pushes, and whole commits through the installed hooks
 
 

@@ -80,7 +80,7 @@ def test_outside_of_a_repository_what_is_made_anew_needs_no_question(text: str, 
 
 FAMILY = [
     ("find . -name '*.zzz' -exec mv {} .. \\;", "ok", "nothing is found, nothing runs"),
-    ("find . -name '*.zzz' -exec rm -rf .. \\;", "ok", "not even what has no {}"),
+    ("find . -name '*.zzz' -exec rm -rf .. \\;", "deny", "what has no {} may find something yet: unsure"),
     ("find . -name '*.md' -exec rm -rf .. \\;", "kill", "where something is found it runs"),
     ("find . -name '*.zzz' | xargs -I{} mv {} ..", "ok", "xargs has no item"),
     ("printf '' | xargs mv ..", "ok", "xargs runs it once, and mv only complains"),

@@ -41,7 +41,7 @@ def case(walk: Walker, node: Case, place: Place) -> str:
         walk.substitute(arm.patterns, place)
         patterns = [pattern(p, (going[-1] if going else place).scope) for p in arm.patterns]
         known = subject.known and None not in patterns
-        hit = any(p is not None and matches(p, subject.text) for p in patterns)
+        hit = any(p is not None and _fits(p, subject.text, place) for p in patterns)
         if not (known and not hit) and not (going and sure):
             sure = known
             going.append(place.inside()._replace(maybe=place.maybe or not known))
@@ -66,6 +66,11 @@ def case(walk: Walker, node: Case, place: Place) -> str:
         going = []
     merge(place.scope, [b.scope for b in branches + going])
     return walk.keep(text and UNKNOWN, outputs, place)
+
+
+def _fits(given: str, text: str, place: Place) -> bool:
+    folds = place.scope.is_on("nocasematch")
+    return matches(given, text) or (folds and matches(given.lower(), text.lower()))
 
 
 def loop(walk: Walker, node: Loop, place: Place) -> str:

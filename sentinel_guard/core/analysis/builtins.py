@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from sentinel_guard.core.analysis import constants, paths
 from sentinel_guard.core.analysis.arithmetic import assigned, evaluate
 from sentinel_guard.core.analysis.commands import UNKNOWN
+from sentinel_guard.core.analysis.flow import changed
 from sentinel_guard.core.analysis.place import Place, Walker
 from sentinel_guard.core.analysis.readers import mapfile, read
 from sentinel_guard.core.analysis.scope import Field, Numbers, Scope
@@ -233,8 +235,12 @@ def _is_set_up(text: str, place: Place) -> bool:
 
 def trap(walk: Walker, fields: Fields, place: Place) -> str:
     items = [f for f in fields[1:] if f.text not in ("--", "-l", "-p")]
+    before = dict(place.scope.variables)
     if len(items) > 1 and items[0].text not in ("-", ""):
-        walk.text(items[0].text if items[0].known else UNKNOWN, place.inside()._replace(maybe=True))
+        inner = place.inside()._replace(maybe=True)
+        walk.text(items[0].text if items[0].known else UNKNOWN, inner)
+        if any(f.text in ("DEBUG", "SIGDEBUG", "RETURN", "ERR") for f in items[1:]):
+            place.scope.doubt(changed(inner.scope, before))
         if items[0].known and "$" in items[0].text:
             place.scope.traps.append(items[0].text)
     return ""
@@ -263,6 +269,12 @@ def enable(walk: Walker, fields: Fields, place: Place) -> str:
     return UNKNOWN
 
 
+def wait(_walk: Walker, fields: Fields, place: Place) -> str:
+    """``wait -p NAME`` sets a variable."""
+    place.scope.forget(b.text for a, b in pairwise(fields) if a.text[:1] == "-" and a.text[-1] == "p")
+    return ""
+
+
 def speaking(_walk: Walker, _fields: Fields, _place: Place) -> str:
     return UNKNOWN
 
@@ -275,8 +287,8 @@ BUILTINS: dict[str, Callable[[Walker, Fields, Place], str]] = {
     "cd": cd, "chdir": cd, "pushd": pushd, "popd": popd, "read": read, "mapfile": mapfile, "readarray": mapfile,
     "unset": unset, "set": set_, "shopt": shopt, "shift": shift, "eval": eval_, "source": source, ".": source,
     "trap": trap, "alias": alias, "hash": hash_, "printf": printf, "let": let, "getopts": getopts,
-    "enable": enable,
+    "enable": enable, "wait": wait,
     **dict.fromkeys(("jobs", "times", "umask", "ulimit", "fg", "dirs", "complete", "bind"), speaking),
-    **dict.fromkeys((":", "true", "false", "test", "[", "exit", "return", "break", "continue", "wait", "bg",
+    **dict.fromkeys((":", "true", "false", "test", "[", "exit", "return", "break", "continue", "bg",
                      "disown", "unalias"), nothing),
 }  # fmt: skip

@@ -242,9 +242,9 @@ class Call:
 
     def script_text(self, path: str) -> str | None:
         """The text of a script on disk, if it is one and files may still be followed here."""
-        if self.files >= MAX_FILES:
-            return None
         text = self.world.read(path)
+        if self.files >= MAX_FILES and not (text is not None and self.world.wrote(text)):
+            return None
         return text if text is not None and len(text) <= MAX_SCRIPT else None
 
     def save(self, item: Field, text: str, *, append: bool = False) -> None:

@@ -22,15 +22,21 @@ _SED = re.compile(
     re.DOTALL,
 )
 _DROPS = re.compile(rf"\s*{_PLAIN},{_PLAIN}\s*d\s*(?:[;\n]|\Z)")
-_NESTED = re.compile(r"[*+?}]\)?[*+{]|\)[*+{]")
-"""Repetitions of repetitions may take for ever."""
+_NESTED = re.compile(r"[*+?}]\)?[*+{]|\)[*+{]|\(\?(?!:|i\))")
+"""Repetitions of repetitions may take for ever; so may what ``(?x)`` and its kin let one write."""
 MAX_STEPS = 10_000_000
 """Of a search that goes back and forth as often as it can."""
 
 
-def _costs(pattern: str, lines: Sequence[str]) -> int:
-    loops = min(sum(pattern.count(sign) for sign in "*+{"), 8)
-    return sum(len(line) ** (loops + 1) for line in lines) if loops else 0
+def bounded(pattern: str, lines: Iterable[str]) -> bool:
+    """Whether a search for it ends soon: no repetition in another, and no more ways to try than can be tried."""
+    if _NESTED.search(pattern):
+        return False
+    loops = sum(pattern.count(sign) for sign in "*+{")
+    groups = pattern.count("(")
+    ways = (1 - -pattern.count("|") // groups) ** groups if groups else 1 + pattern.count("|")
+    ways <<= pattern.count("?")
+    return ways * sum([int(len(line) ** (loops + 1)) for line in lines]) <= MAX_STEPS
 
 
 def sed(scripts: Iterable[str], text: str, *, extended: bool) -> str:
@@ -56,28 +62,30 @@ def sed(scripts: Iterable[str], text: str, *, extended: bool) -> str:
 
 def _edited(match: re.Match[str], text: str, *, extended: bool) -> str | None:
     lines = text.split("\n")
-    chosen = _chosen(match, len(lines) - text.endswith("\n"), extended=extended)
+    chosen = _chosen(match, lines, extended=extended)
     if chosen is None:
         return None
     if match["drop"]:
         return "\n".join(line for n, line in enumerate(lines) if not chosen(n, line))
     pattern = _pattern(match["old"], match["mark"], extended=extended, flags=match["flags"])
-    if pattern is None or len(match["new"]) > 2000 or _costs(pattern.pattern, lines) > MAX_STEPS:
+    if pattern is None or len(match["new"]) > 2000 or not bounded(pattern.pattern, lines):
         return None
     new = _replacement(match["new"])
     count = 0 if "g" in match["flags"] else 1
     return "\n".join(pattern.sub(new, line, count=count) if chosen(n, line) else line for n, line in enumerate(lines))
 
 
-def _chosen(match: re.Match[str], count: int, *, extended: bool) -> Callable[[int, str], bool] | None:
+def _chosen(match: re.Match[str], lines: Sequence[str], *, extended: bool) -> Callable[[int, str], bool] | None:
     """Whether a line, counted from 0, is one that the command is for."""
     if match["line"]:
-        wanted = count if match["line"] == "$" else int(match["line"])
+        wanted = len(lines) - (lines[-1] == "") if match["line"] == "$" else int(match["line"])
         return lambda n, _: n + 1 == wanted
     if match["regex"] is None:
         return lambda _, __: True
     pattern = _pattern(match["regex"], "/", extended=extended, flags="")
-    return None if pattern is None else lambda _, line: pattern.search(line) is not None
+    if pattern is None or not bounded(pattern.pattern, lines):
+        return None
+    return lambda _, line: pattern.search(line) is not None
 
 
 _BASIC = re.compile(r"\\([(){}|+?])|([(){}|+?])|(\\.)|(\[(?:\^?\]?)[^\]]*\])", re.DOTALL)

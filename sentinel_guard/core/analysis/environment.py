@@ -73,6 +73,8 @@ _HIDES = {
 
 def environment(walk: Walker, name: str, value: Field, source: str, place: Place) -> None:
     """The effects of giving a variable this value."""
+    if name == "PATH" and place.disk:
+        return  # virtual environments and version managers do; what runs then is in their text, which is read
     if name in _SENSITIVE or name.startswith(("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_", "BASH_FUNC_", "SENTINEL_")):
         old = place.scope.environ.get(name, "")
         keeps = f"${name}" in source or f"${{{name}" in source or (bool(old) and old in value.text)
@@ -82,5 +84,7 @@ def environment(walk: Walker, name: str, value: Field, source: str, place: Place
         walk.add(Effect(Kind.GIT_REWRITE, "config core.hookspath", sure=value.known), place)
     if name in _HIDES and value.known and (match := _HIDES[name].search(value.text)):
         walk.text(match[1] or UNKNOWN, place.inside())
+    if name == "PS4" and value.known and ("$(" in value.text or "`" in value.text):
+        walk.text(f': "{value.text}"', place.inside())
     if name in _TEXTS and value.known and value.text.strip():
         walk.text(value.text.replace(UNKNOWN, ""), place.inside())

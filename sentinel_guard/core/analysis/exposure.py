@@ -19,6 +19,16 @@ SPEAKERS = frozenset(
     )
 )
 """What is handed to these, or reaches them, is seen."""
+_BEFORE = ("command", "builtin", "exec", "sudo", "env", "nohup", "time")
+_WITH = {
+    **dict.fromkeys(("python", "python3"), ("-c",)),
+    **dict.fromkeys(("node", "perl", "ruby"), ("-e",)),
+    "php": ("-r",),
+    "git": ("commit", "tag", "notes"),
+    "jq": ("-n", "-rn", "-nr"),
+    "expr": (),
+}
+"""What these say holds what was substituted, where one of the words is there."""
 
 _SILENT = frozenset(
     (
@@ -29,32 +39,53 @@ _SILENT = frozenset(
     )
 )
 """They may open a file; what they say is not its content."""
-_NAMES_ONLY = re.compile(
-    r"[ef]?grep (?:.* )?(?:-\w*[qclL]\w*|--quiet|--silent|--count|--files-with\w*)(?: .*)?"
-    r"|[ef]?grep (?:.* )?-\w*o\w* ['\"]?\^[^=]*=?['\"]?(?: .*)?"
-    r"|rg (?:.* )?(?:-\w*[qcl]\w*|--quiet|--count|--files-with\w*)(?: .*)?"
-    r"|cut (?:-d ?= -f ?1|-f ?1 -d ?=)(?: .*)?"
-    r"|g?sed (?:-\w+ )*['\"]?s(.)=\.\*\1[^$]*?\1g?['\"]?(?: .*)?"
-    r"|g?awk (?:-F ?=|-F ?'=') ['\"]?(?:/[^/]*/ ?)?\{ ?print \$1 ?\}['\"]?(?: .*)?"
-    r"|diff (?:.* )?(?:-\w*q\w*|--brief)(?: .*)?"
+_PASSES_ON = frozenset(("env", "docker", "podman", "ssh", "source", ".", "find", "fd", "rm", "mv", "ln"))
+"""Of these that does not hold for what they start."""
+_NOTHING = re.compile(
+    r"(?:[ef]?grep|rg) (?:-[hHinsvwxEFPar]+ )*(?:-[hHinsvwxEFPar]*[qclL][hHinsvwxEFPar]*|--quiet|--silent|--count"
+    r"|--files-with\w*)(?: (?!-[ef]|--).*)?"
+    r"|diff (?:-[qrsN]*q[qrsN]*|--brief)(?: .*)?"
 )
-"""Of each line no more than the name before ``=``, or nothing at all."""
+_NAMES_ONLY = re.compile(
+    r"[ef]?grep (?:-\w+ )*-\w*o\w* ['\"]?\^\[[^\]]*\][*+]?=?['\"]?(?: [^-]\S*)*"
+    r"|cut (?:-d ?= -f ?1|-f ?1 -d ?=)(?: [^-]\S*)*"
+    r"|g?sed (?:-[nEr]+ )*['\"]?s(.)=\.\*\1[^$&\\]*?\1g?['\"]?(?: [^-]\S*)*"
+    r"|g?awk -F ?'?='? ['\"]?(?:/[^/]*/ ?)?\{ ?print \$1 ?\}['\"]?(?: [^-=\s]+)*"
+)
+"""Nothing of a line, and no more than the name before ``=``."""
+_BYTES = {
+    "cmp": frozenset(("-l", "-b", "--verbose", "--print-bytes")),
+    "file": frozenset(("-f", "--files-from")),
+    **dict.fromkeys(("wc", "du"), frozenset(("--files0-from",))),
+}
+"""Options with which these show bytes or lines."""
 _FILTERS = frozenset(("grep", "egrep", "fgrep", "rg", "cut", "sed", "gsed", "awk", "gawk", "diff"))
 LONGEST = 200
 """Characters of a filter that are looked at."""
 
 
-def shows(command: Command) -> bool:
-    """Whether a command that reads a file gives its content away, on its output or as a copy."""
+COPIERS = frozenset(("cp", "install", "tar", "dd", "rsync", "zip", "7z", "tee", "scp", "cpio", "gpg", "split"))
+"""What they read stays somewhere, whatever becomes of their output."""
+
+
+def shows(command: Command, path: str = ".env") -> bool:
+    """Whether a command that reads this file gives its content away, on its output or as a copy."""
     if command.program not in _FILTERS:
-        return command.program not in _SILENT
+        return command.program not in _SILENT or bool(_BYTES.get(command.program, frozenset()) & command.flags)
     text = " ".join((command.program, *command.argv[1:]))
-    return len(text) > LONGEST or not _NAMES_ONLY.fullmatch(text)
+    if len(text) > LONGEST:
+        return True
+    return not (_NOTHING.fullmatch(text) or ("env" in path.rpartition("/")[2] and _NAMES_ONLY.fullmatch(text)))
 
 
 def speaks(words: Sequence[Word]) -> bool:
     """Whether what is substituted into these words of a command is seen: ``echo "$(cat .env)"``."""
-    return bool(words) and words[0].literal in SPEAKERS
+    at = 1 if len(words) > 1 and words[0].literal in _BEFORE else 0
+    name = (words[at].literal or "").rpartition("/")[2] if words else ""
+    if name in SPEAKERS:
+        return True
+    with_ = _WITH.get(name)
+    return with_ is not None and (not with_ or any(word.literal in with_ for word in words[at + 1 :]))
 
 
 def swallows(stage: Node) -> bool:
@@ -67,9 +98,16 @@ def swallows(stage: Node) -> bool:
         return True
     program = stage.words[0].literal
     if program not in _FILTERS:
-        return program in _SILENT
+        return program in _SILENT and program not in _PASSES_ON
     plain = [word.literal if word.literal is not None else word.source for word in stage.words]
     return not shows(Command(program, tuple(plain)))
+
+
+def swallowing(stages: Sequence[Node]) -> int:
+    """Where the last stage stands that lets nothing through; -1 for none, or where tee takes it out before."""
+    if any(isinstance(s, Simple) and s.words and s.words[0].literal == "tee" for s in stages):
+        return -1
+    return next((at for at in range(len(stages) - 1, -1, -1) if swallows(stages[at])), -1)
 
 
 def speaker(tree: Node) -> Command | None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase, translate
 
-from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis import paths, patterns
 from sentinel_guard.core.analysis.commands import UNKNOWN, Call, options, parse
+from sentinel_guard.core.analysis.edits import bounded
 from sentinel_guard.core.analysis.find import MATCHES
 from sentinel_guard.core.analysis.scope import Field
-from sentinel_guard.core.model import Effect
+from sentinel_guard.core.analysis.xargs import PLACE, fill
+from sentinel_guard.core.model import Effect, Kind
 
 _EXECS = ("-x", "--exec", "-X", "--exec-batch")
-_PLACES = ("{}", "{/}", "{//}", "{.}", "{/.}")
 _OPTIONS = options(
     "-e= --extension= -t= --type= -d= --max-depth= --min-depth= --exact-depth= -E= --exclude= -S= --size= -o= --owner= "
     "--changed-within= --changed-before= -j= --threads= -c= --color= --max-results= --base-directory= --format= "
@@ -23,6 +25,8 @@ _KINDS = {"f": "file", "file": "file", "d": "dir", "dir": "dir", "directory": "d
 _HIDDEN = ("-H", "--hidden", "-u", "--unrestricted")
 LONGEST = 200
 """Characters of a pattern that is tried."""
+_FOREIGN = re.compile(r"\\[pPzxu]|\[\[|\[[^\]]*(?:&&|--|~~)|\(\?<\w")
+"""What Rust reads otherwise than Python."""
 
 
 def fd(call: Call) -> Iterator[Effect]:
@@ -32,9 +36,28 @@ def fd(call: Call) -> Iterator[Effect]:
         found = _found(call, given)
         items = [Field("$(fd)", known=False)] if found is None else [Field(path) for path in found]
         for command in commands:
-            fields = command if any(f.text in _PLACES for f in command) else [*command, Field("{}")]
-            filled = [f for field in fields for f in (items if field.text in _PLACES else [field])]
-            yield from call.runner.run(filled, call, "fd") if items else ()
+            yield from _runs(call, command, items)
+
+
+def _runs(call: Call, command: Sequence[Field], items: Sequence[Field]) -> Iterator[Effect]:
+    """Without a match only what the command does apart from it, unsurely: the file may be made before it runs."""
+    placed = any(PLACE.search(field.text) for field in command)
+    fields = command if placed else [*command, Field("{}")]
+    if items:
+        filled = [f for field in fields for f in _filled(field, items)]
+        yield from call.runner.run(filled, call, "fd")
+    elif not placed:
+        nothing = paths.child(call.cwd, "{}")
+        for effect in call.runner.run([*command, Field(nothing)], call, "fd"):
+            if effect.kind is Kind.EXECUTE or effect.target != nothing:
+                yield effect if effect.kind is Kind.EXECUTE else replace(effect, sure=False)
+
+
+def _filled(field: Field, items: Sequence[Field]) -> Iterable[Field]:
+    """One word for each match; matches of one folder share it."""
+    if not PLACE.search(field.text):
+        return [field]
+    return {filled.text: filled for filled in (fill(field, item) for item in items)}.values()
 
 
 def output(call: Call) -> str:
@@ -70,12 +93,11 @@ def _found(call: Call, given: Sequence[Field]) -> list[str] | None:
     tops = [call.locate(word) for word in words[1:]] or [call.cwd]
     hidden = any(name in parsed.flags for name in _HIDDEN)
     found = [path for top in tops for path in _below(call, top, hidden=hidden)]
-    if call.world.cut or len(found) >= MATCHES or len(pattern) > LONGEST:
+    if call.world.cut or len(found) >= MATCHES:
         return None
-    try:
-        meant = re.compile(translate(pattern) if {"-g", "--glob"} & parsed.flags.keys() else pattern, re.IGNORECASE)
-    except re.error:
-        return []
+    meant = _meant(pattern, found, glob=not parsed.flags.keys().isdisjoint(("-g", "--glob")))
+    if meant is None:
+        return None
     extensions = tuple(f".{item.text.lstrip('.')}" for item in parsed.values("-e", "--extension"))
     kinds = {_KINDS.get(item.text, "") for item in parsed.values("-t", "--type")}
     left_out = [item.text for item in parsed.values("-E", "--exclude")]
@@ -87,6 +109,19 @@ def _found(call: Call, given: Sequence[Field]) -> list[str] | None:
         and (not kinds or call.world.kind(path) in kinds)
         and not any(fnmatchcase(paths.base(path), name) for name in left_out)
     ]
+
+
+def _meant(pattern: str, found: Sequence[str], *, glob: bool) -> re.Pattern[str] | None:
+    """What a name must match; None for what cannot be told in time. A pattern that is none matches nothing."""
+    text = patterns.world_classes(pattern)
+    if len(text) > LONGEST:
+        return None
+    if not glob and (_FOREIGN.search(text) or not bounded(text, map(paths.base, found))):
+        return None
+    try:
+        return re.compile(translate(text) if glob else text, re.IGNORECASE)
+    except (re.error, OverflowError):
+        return re.compile(r"(?!)")
 
 
 def _below(call: Call, top: str, *, hidden: bool) -> Iterable[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
-from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis import paths, patterns
 from sentinel_guard.core.analysis.commands import UNKNOWN, Call
 from sentinel_guard.core.analysis.scope import Field
 from sentinel_guard.core.analysis.world import World
@@ -29,7 +29,13 @@ _TESTS = frozenset(
 )  # fmt: skip
 _NAMES = ("-name", "-iname", "-path", "-wholename", "-ipath")
 _FILES = ("-fprint", "-fprint0", "-fls", "-fprintf")
+_ACTIONS = (*EXECS, *_FILES, "-delete", "-print", "-print0", "-printf", "-ls")
+_OR = ("-o", "-or", ",")
+_SETTING = re.compile(r"-[HLP]|-O\d*|-D|--")
+"""What may stand before the starts."""
 _NARROW = frozenset(("-empty", "-executable", "-readable", "-writable", "-nouser", "-nogroup", "-prune", "!", "-not"))
+_LETTER = re.compile(r"[^\W\d_]")
+_CASED = re.compile(r"\[[^\]]+\]|[^\W\d_]")
 _PLAIN = re.compile(r"[\w./@+,=:%-]+")
 _GIT_FILES = ("HEAD", "index", "config", "packed-refs", "pack-0.pack", "pack-0.idx", "objects", "refs", "heads", "main")
 """What lies in every ``.git``, where the world's globs do not look and find does."""
@@ -70,15 +76,51 @@ class Search:
 def search(fields: Sequence[Field]) -> Search:
     """Takes the arguments of find apart."""
     found = Search()
-    items = [f for f in fields if f.text not in ("-H", "-L", "-P")]
-    at = 0
+    items, at = fields, 0
+    while at < len(items) and _SETTING.fullmatch(items[at].text):
+        at += 2 if items[at].text == "-D" else 1
     while at < len(items) and items[at].text[:1] not in "-(!":
         found.starts.append(items[at])
         at += 1
     found.starts = found.starts or [Field(".", known=True)]
+    rest = items[at:]
     while at < len(items):
         at = _test(found, items, at)
+    if found.names and not _all_named(rest):
+        found.names, found.narrow = [], True
     return found
+
+
+def _all_named(items: Sequence[Field]) -> bool:
+    """Whether every action (without one: every alternative) stands behind a name of its own."""
+    named, others = [False], [True]
+    """Of each open parenthesis: the alternative that is read has a name; all those before had one."""
+    acts, at = False, 0
+    while at < len(items):
+        text = items[at].text
+        if text in _ACTIONS:
+            acts = True
+            if not any(named):
+                return False
+            at = _after(items, at) if text in EXECS else at
+        elif text == "(":
+            named.append(False)
+            others.append(not _negated(items, at))
+        elif text in _OR:
+            others[-1] = others[-1] and named[-1]
+            named[-1] = False
+        elif text == ")" and len(named) > 1:
+            inner = named.pop() and others.pop()
+            named[-1] = named[-1] or inner
+        elif text in (*_NAMES, "-empty") and not _negated(items, at):
+            named[-1] = True
+        at += 1
+    return acts or (named[0] and others[0])
+
+
+def _after(items: Sequence[Field], at: int) -> int:
+    """Where the command of an ``-exec`` ends."""
+    return next((n for n in range(at, len(items)) if items[n].text in (";", "+")), len(items))
 
 
 def _test(found: Search, items: Sequence[Field], at: int) -> int:
@@ -111,9 +153,7 @@ def _test(found: Search, items: Sequence[Field], at: int) -> int:
 
 
 def _exec(found: Search, items: Sequence[Field], at: int) -> int:
-    end = at + 1
-    while end < len(items) and items[end].text not in (";", "+"):
-        end += 1
+    end = _after(items, at)
     found.execs.append(list(items[at + 1 : end]))
     found.prints = False
     return end + 1
@@ -121,7 +161,7 @@ def _exec(found: Search, items: Sequence[Field], at: int) -> int:
 
 def _name(found: Search, items: Sequence[Field], at: int) -> None:
     """A pattern of names; of a path's pattern the last name says what it reaches, if it says anything."""
-    test, pattern = items[at].text, items[at + 1].text
+    test, pattern = items[at].text, _glob(items[at + 1].text)
     whole = test in ("-name", "-iname")
     name = pattern if whole else paths.base(pattern)
     found.outside_git = found.outside_git or ".git" in pattern
@@ -133,13 +173,19 @@ def _name(found: Search, items: Sequence[Field], at: int) -> None:
     found.names.append(_any_case(name) if test in ("-iname", "-ipath") else name)
 
 
+def _glob(pattern: str) -> str:
+    """The pattern for the world's globs, which know neither backslashes nor named classes."""
+    plain = re.sub(r"\\(.)", lambda m: f"[{m[1]}]" if m[1] in "*?[" else m[1], pattern)
+    return patterns.world_classes(plain).replace("[^", "[!")
+
+
 def _negated(items: Sequence[Field], at: int) -> bool:
     return at > 0 and items[at - 1].text in ("!", "-not")
 
 
 def _alone(items: Sequence[Field], at: int) -> bool:
     """Whether every match must pass this test: it is not negated, and there is no other way in."""
-    return not _negated(items, at) and not any(item.text in ("-o", "-or", ",") for item in items)
+    return not _negated(items, at) and not any(item.text in _OR for item in items)
 
 
 def find(call: Call) -> Iterator[Effect]:
@@ -225,8 +271,11 @@ def _in_git(names: Sequence[str], top: str, world: World) -> list[str]:
 
 def _any_case(name: str) -> str:
     """``-iname``: every letter in both cases, as a glob."""
-    plain = "[" not in name
-    return "".join(f"[{c.lower()}{c.upper()}]" if plain and c.isalpha() and c.lower() != c.upper() else c for c in name)
+    return _CASED.sub(lambda m: _LETTER.sub(_both, m[0]) if m[0][0] == "[" else f"[{_both(m)}]", name)
+
+
+def _both(letter: re.Match[str]) -> str:
+    return letter[0].lower() + letter[0].upper()
 
 
 def _named(name: str, start: str, top: str, world: World) -> list[str]:
@@ -254,10 +303,11 @@ def _executes(call: Call, seen: Search, argv: Sequence[Field]) -> Iterator[Effec
             items.append(whole)
         else:
             items.append(start if not start.known else Field(f"$(find {start.text})", known=False))
-    if not items:
+    if not items and any("{}" in place.text for place in argv):
         return  # nothing is found, nothing runs
+    # What needs no match may find one all the same: the file is made before it runs.
     for effect in call.runner.run([f for place in argv for f in _put(place, items)], call, "find"):
-        yield from _below(effect, tops, sure=not seen.narrow)
+        yield from _below(effect, tops, sure=bool(items) and not seen.narrow)
 
 
 def _below(effect: Effect, tops: dict[str, str], *, sure: bool) -> Iterator[Effect]:
@@ -304,7 +354,9 @@ _LOOK = re.compile(
 def constant(words: Sequence[str], cwd: str, world: World) -> str | None:
     """What ``find FOLDER -type d -name PATTERN`` prints, exactly; None for any other search."""
     given = _LOOK.fullmatch("\0".join(words[1:]))
-    if given is None or (given["kind"] and given["late"]) or not given["name"].strip("*.?") or "[" in given["name"]:
+    if given is None or (given["kind"] and given["late"]):
+        return None
+    if not given["name"].strip("*.?") or not {"[", "\\"}.isdisjoint(given["name"]):
         return None
     start = given["start"] or "."
     top = paths.locate(start, cwd, world)

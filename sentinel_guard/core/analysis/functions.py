@@ -16,22 +16,27 @@ from sentinel_guard.core.model import Command, Effect, Kind
 
 MAX_CALLS = 20
 """Functions inside functions."""
+MAX_AGAIN = 4
+"""How often one may call itself, each time with other arguments."""
 
 
 def call(walk: Walker, name: str, fields: Sequence[Field], place: Place) -> str:
     """The body, with the arguments as ``$1 …``. One that calls itself twice and forks has no end: a fork bomb."""
     scope = place.scope
     body = scope.functions[name]
-    if name in place.calls and walk.running.get(name) is body:
+    given = tuple(f.text for f in fields)
+    again = name in place.calls and walk.running.get(name) is body
+    if again and (given == scope.positional or place.calls.count(name) > MAX_AGAIN):
         if place.forks and not place.maybe and _calls_again(walk, body, place.calls) > 1:
             own = Command(name, (name,), via=place.via)
             bomb = Effect(Kind.EXECUTE, name, how=frozenset(("forkbomb",)), command=own)
             walk.effects += [] if bomb in walk.effects else [bomb]
         return UNKNOWN
     if len(place.calls) >= MAX_CALLS:
+        walk.opaque(name, "name", place)
         return UNKNOWN
     saved, outer, mark = scope.positional, scope.locals, len(walk.effects)
-    scope.positional = tuple(f.text for f in fields) if all(f.known for f in fields) else None
+    scope.positional = given if all(f.known for f in fields) else None
     scope.locals = {}
     walk.running[name] = body
     output = walk.node(body, place._replace(calls=(*place.calls, name), forks=False, maybe=False))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from sentinel_guard.core.analysis.commands import UNKNOWN, Call
 from sentinel_guard.core.analysis.git_config import setting
 from sentinel_guard.core.analysis.git_settings import given, own, read
-from sentinel_guard.core.analysis.git_work import passes_hooks, rewrite, said_of, told
+from sentinel_guard.core.analysis.git_work import passes_hooks, rewrite, said_of, show, told
 from sentinel_guard.core.model import Effect, Kind
 
 Effects = Iterable[Effect]
@@ -67,6 +67,17 @@ def fetch(call: Call) -> Effects:
         source, _, target = item.text.partition(":")
         if target and (source.startswith("+") or call.has("-f", "--force")):
             yield from _moved(call, target)
+
+
+def archive(call: Call) -> Effects:
+    yield from show(call)
+    yield from _commands(call, "--exec")
+
+
+def helper(call: Call) -> Effects:
+    """``git remote-ext NAME COMMAND``: what fetching from ``ext::COMMAND`` starts."""
+    for item in call.operands[1:2]:
+        yield from _transport(call, f"ext::{item.text if item.known else UNKNOWN}")
 
 
 def _moved(call: Call, name: str) -> Effects:
@@ -236,5 +247,5 @@ SUBCOMMANDS: dict[str, Callable[[Call], Effects]] = {
     "cherry-pick": merge, "revert": merge, "filter-branch": filter_branch, "filter-repo": filter_branch,
     "reflog": reflog, "gc": gc, "prune": prune, "update-ref": update_ref, "symbolic-ref": symbolic_ref,
     "fast-import": fast_import, "bisect": bisect, "remote": remote, "send-email": send_email, "imap-send": send_email,
-    "lfs": extension, "annex": extension,
+    "lfs": extension, "annex": extension, "archive": archive, "remote-ext": helper,
 }  # fmt: skip

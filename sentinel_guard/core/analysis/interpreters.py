@@ -21,7 +21,8 @@ from sentinel_guard.core.model import Effect, Kind
 
 Effects = Iterable[Effect]
 
-SHELLS = ("bash", "sh", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "fish", "posh", "yash", "tcsh", "csh")
+SHELLS = ("bash", "sh", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "fish", "posh", "yash", "tcsh", "csh",
+          "osh", "brush", "mrsh")  # fmt: skip
 
 
 def shell(call: Call) -> Effects:
@@ -30,7 +31,7 @@ def shell(call: Call) -> Effects:
     if items and _PLUS.fullmatch(items[0].text):
         yield from call.runner.run(_without_plus(call.fields), call, name)
         return
-    if call.has("-n"):
+    if call.has("-n") and not call.has("-i"):
         return  # reads the script, runs nothing
     for item in call.parsed.values("--rcfile", "--init-file"):
         yield from follow(call, item, (), name)
@@ -87,9 +88,9 @@ def by_shebang(call: Call, item: Field, rest: Sequence[Field]) -> Effects:
     if not text.startswith("#!") or name in SHELLS:
         yield from call.runner.script(text, call, item.text, positional=_texts(rest), file=True)
     elif name in ("python", "pypy", "uv"):
-        yield from lenient(python_text(call, text))
+        yield from _of_file(call, item, text, python_text(call, text))
     elif name in _LANGUAGES:
-        yield from lenient(inline(call, text, _LANGUAGES[name]))
+        yield from _of_file(call, item, text, inline(call, text, _LANGUAGES[name]))
     elif match:
         yield from compilers.started(call, match[1], text)
 
@@ -138,12 +139,12 @@ def _python_file(call: Call, items: list[Field]) -> Effects:
     text = call.script_text(call.locate(items[0])) if items[0].known else None
     if text is not None:
         call = replace(call, parsed=Parsed({}, items[1:]), files=call.files + 1)
-        yield from _of_file(items[0], python_text(call, text))
+        yield from _of_file(call, items[0], text, python_text(call, text))
 
 
-def _of_file(item: Field, effects: Effects) -> Effects:
-    """What ``<(curl …)`` gives is no file that anybody has seen before."""
-    return effects if item.text.startswith("/dev/fd/") else lenient(effects)
+def _of_file(call: Call, item: Field, text: str, effects: Effects) -> Effects:
+    """What ``<(curl …)`` gives, or the text itself wrote, is no file that anybody has seen before."""
+    return effects if item.text.startswith("/dev/fd/") or call.world.wrote(text) else lenient(effects)
 
 
 # ---- the one-line languages ----
@@ -175,11 +176,9 @@ _LANGUAGES: dict[str, str] = {
     "luajit": "lua", "lua5.1": "lua", "lua5.3": "lua", "lua5.4": "lua", "texlua": "lua", "Rscript": "r", "R": "r",
     "littler": "r", "julia": "julia", "elixir": "elixir", "iex": "elixir", "erl": "erlang", "groovy": "groovy",
 }  # fmt: skip
-_CHECKS = {"perl": {"-c", "-v", "-V"}, "ruby": {"-c", "-v", "-h"}, "php": {"-l", "-i", "-v", "-m", "-s", "-w", "-h"}}
+_CHECKS = {"perl": {"-c", "-v", "-V"}, "ruby": {"-c", "-h"}, "php": {"-l", "-i", "-v", "-m", "-s", "-w", "-h"}}
 """With these nothing is run."""
-_QUIET = frozenset(
-    ("-v", "-V", "--version", "-h", "--help", "--test", "-c", "--check", "-l", "-i", "-s", "--check-syntax")
-)
+_QUIET = frozenset(("-v", "-V", "--version", "-h", "--help", "--test", "-c", "--check", "--check-syntax"))
 """With these the text on standard input is not run."""
 
 
@@ -194,14 +193,19 @@ def oneliner(call: Call) -> Effects:
         if verb == "eval" and found.operands:
             found.texts.append(found.operands.pop(0))
     call = replace(call, parsed=Parsed(call.parsed.flags, found.operands))
-    if found.flags & _CHECKS.get(language, set()):
+    if found.flags & _CHECKS.get(language, set()) and not _begins(language, found):
         return
     if found.texts:
         yield from _given(call, language, found)
     elif found.operands and found.operands[0].text not in STDIN:
         yield from _file(call, language, found.operands)
-    elif call.stdin and not found.flags & _QUIET and name != "irb":
+    elif call.stdin and not found.flags & (_QUIET - {"-v"} if found.operands else _QUIET):
         yield from inline(call, call.stdin, language)
+
+
+def _begins(language: str, found: Given) -> bool:
+    """``perl -c`` runs what stands in ``BEGIN`` blocks."""
+    return language == "perl" and any("BEGIN" in item.text for item in found.texts)
 
 
 def _given(call: Call, language: str, found: Given) -> Effects:
@@ -230,7 +234,7 @@ def _file(call: Call, language: str, items: list[Field]) -> Effects:
     text = call.script_text(path) or call.script_text(f"{path}.js" if language == "js" else path)
     if text is not None:
         call = replace(call, parsed=Parsed(call.parsed.flags, items[1:]), files=call.files + 1)
-        yield from _of_file(items[0], inline(call, text, language))
+        yield from _of_file(call, items[0], text, inline(call, text, language))
 
 
 def _task(call: Call, item: Field) -> Effects:

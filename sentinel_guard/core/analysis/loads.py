@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from sentinel_guard.core.analysis.exposure import speaks
 from sentinel_guard.core.analysis.place import Place, Walker
 from sentinel_guard.core.analysis.scope import Scope
+from sentinel_guard.core.analysis.secrecy import names_secret
 from sentinel_guard.core.analysis.syntax import Simple
 from sentinel_guard.core.model import Command, Effect, Kind
 
@@ -27,6 +28,10 @@ def note(node: Simple, scope: Scope, found: Sequence[Effect]) -> None:
     first = node.words[0].literal if node.words else None
     if not node.assignments and first not in _NOTED:
         return
+    for item in node.assignments if scope.loaded else ():
+        for name in _USED.findall(item.value.source):
+            if name in scope.loaded:
+                scope.loaded[item.name] = scope.loaded[name]
     files = tuple(e.target for e in found if e.kind is Kind.READ and not e.target.startswith("/dev/"))
     if files:
         for name in (*(item.name for item in node.assignments), *_names(first, node)):
@@ -42,6 +47,12 @@ def _names(first: str | None, node: Simple) -> list[str]:
     return [_ANY] if first in _SOURCES else []
 
 
+def _said(node: Simple) -> str:
+    """The words of a command, and its here-texts."""
+    here = [part.source for r in node.redirects for part in (r.target, r.heredoc) if part is not None]
+    return " ".join([*(word.source for word in node.words[1:]), *here])
+
+
 def show(walk: Walker, node: Simple, place: Place) -> None:
     """What a command prints of what was loaded counts as read here."""
     loaded = place.scope.loaded
@@ -50,11 +61,15 @@ def show(walk: Walker, node: Simple, place: Place) -> None:
     first = node.words[0].literal or ""
     files: list[str] = []
     if speaks(node.words):
-        for name in _USED.findall(" ".join(word.source for word in node.words[1:])):
-            unnamed = loaded.get(_ANY, ()) if name.isupper() else ()
+        for name in _USED.findall(_said(node)):
+            unnamed = loaded.get(_ANY, ()) if names_secret(name) else ()
             files += loaded.get(name, unnamed)
     elif _PRINTS.fullmatch(" ".join(word.source for word in node.words)):
         files = [file for each in loaded.values() for file in each]
+    elif first in ("printenv", "declare", "typeset", "export"):
+        names = [word.source for word in node.words[1:] if names_secret(word.source)]
+        files = [file for name in names for file in loaded.get(name, loaded.get(_ANY, ()))]
     command = Command(first, tuple(word.source for word in node.words), via=place.via)
+    how = frozenset(("shown",) if place.shown and not place.disk else ())
     for file in dict.fromkeys(files):
-        walk.add(Effect(Kind.READ, file, command=command), place)
+        walk.add(Effect(Kind.READ, file, how=how, command=command), place)

@@ -57,6 +57,10 @@ class Overlay:
         """The files that the text itself wrote."""
         return tuple(self._files) if self._files else ()
 
+    def wrote(self, text: str) -> bool:
+        """Whether the text itself wrote a file that holds this: it is as if it were typed."""
+        return text in self._files.values()
+
     def link(self, path: str, target: str) -> None:
         """From here on ``path`` is a symbolic link to the absolute ``target``."""
         self._links[path] = target
@@ -147,7 +151,7 @@ class Overlay:
 
     def glob(self, pattern: str) -> tuple[str, ...]:
         self._globs += 1
-        self.budget.spend((len(self._files) + len(self._folders)) >> 2)
+        self.budget.spend((len(self._files) + len(self._folders)) >> (0 if "**" in pattern else 2))
         found = () if self._globs > MAX_GLOBS else self._world.glob(pattern)
         return (*found, *self._made(pattern, found)) if self._files or self._folders else found
 
@@ -157,7 +161,7 @@ class Overlay:
         made = [
             path
             for path in (*([] if pattern[-1:] == "/" else self._files), *self._folders)
-            if path not in found and path.count("/") < len(wanted)
+            if path not in found and ("**" in wanted or path.count("/") < len(wanted))
         ]
         return [path for path in made if _fits(path.split("/"), wanted)]
 
@@ -172,6 +176,21 @@ class Overlay:
 
 
 def _fits(parts: list[str], wanted: list[str]) -> bool:
-    pairs = list(zip(parts, wanted, strict=False))
-    same = all(fnmatch.fnmatchcase(part, want.replace("[^", "[!")) for part, want in pairs)
-    return same and len(parts) == len(wanted) and all(p[:1] != "." or w[:1] == "." for p, w in pairs)
+    """``**`` stands for any number of folders; after a failure only the last one takes more."""
+    at = want = again = 0
+    stars = -1
+    while at < len(parts):
+        if want < len(wanted) and wanted[want] == "**":
+            stars, again, want = want, at, want + 1
+        elif want < len(wanted) and _is(parts[at], wanted[want]):
+            at, want = at + 1, want + 1
+        elif stars >= 0:
+            again += 1
+            at, want = again, stars + 1
+        else:
+            return False
+    return all(rest == "**" for rest in wanted[want:])
+
+
+def _is(part: str, want: str) -> bool:
+    return (part[:1] != "." or want[:1] == ".") and fnmatch.fnmatchcase(part, want.replace("[^", "[!"))

@@ -36,6 +36,8 @@ def redirected(
     outputs: list[Output] = []
     stdin: str | None = None
     for item in redirects:
+        if item.fd[:1] == "{":
+            place.scope.forget((item.fd.strip("{}"),))
         if item.op in ("<<", "<<-"):
             stdin = _here(expand_one(item.heredoc, place.scope), "") if item.heredoc is not None else ""
         elif item.target is None:

@@ -75,7 +75,7 @@ def _simple(walk: Walker, node: Simple, place: Place) -> str:
         mark = len(walk.effects)
         text = command(walk, fields, place)
         if outputs:
-            _fetches(walk, mark, [output.path for output in outputs if output.path])
+            fetches(walk, mark, [output.path for output in outputs if output.path])
         return walk.keep(text, outputs, place) if outputs else text
     place = place._replace(wanted=True) if later else place
     saved = {item.name: scope.variables.get(item.name) for item in node.assignments}
@@ -268,7 +268,7 @@ def _program(walk: Walker, fields: Sequence[Field], place: Place) -> str:
         mark = len(walk.effects)
         for effect in program(call):
             walk.add(effect, place)
-        _fetches(walk, mark, [])
+        fetches(walk, mark)
     else:
         for effect in by_shebang(call, fields[0], fields[1:]) if local else unknown(call):
             walk.add(effect, place)
@@ -278,8 +278,10 @@ def _program(walk: Walker, fields: Sequence[Field], place: Place) -> str:
 
 
 def _only_speaks(own: Command) -> bool:
-    """Help and versions; behind find's ``-exec`` the words are another command's."""
-    return ("--help" in own.flags and own.program != "find") or own.argv[1:] == ("--version",)
+    """Help and versions, asked of a program that stops there: an interpreter gives the rest to its script."""
+    if own.argv[1:] in (("--version",), ("--help",)):
+        return "/" not in own.argv[0] or own.argv[0].startswith(_SYSTEM)
+    return "--help" in own.flags and own.program in PROGRAMS and own.program not in (*INTERPRETERS, "find")
 
 
 def _is_fetched(call: Call, name: str, *, local: bool) -> bool:
@@ -290,7 +292,7 @@ def _is_fetched(call: Call, name: str, *, local: bool) -> bool:
     return any(item.known and call.locate(item) in call.world.fetched for item in scripts)
 
 
-def _fetches(walk: Walker, mark: int, files: Iterable[str]) -> None:
+def fetches(walk: Walker, mark: int, files: Iterable[str] = ()) -> None:
     """Marks what a command that reads from the network has written since, and the files that its output goes to."""
     found = walk.effects[mark:]
     if any(e.kind is Kind.NETWORK and "data" not in e.how for e in found):

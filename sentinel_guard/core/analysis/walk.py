@@ -15,7 +15,7 @@ from dataclasses import replace
 from sentinel_guard.core.analysis import bash, branches, functions, paths, starts
 from sentinel_guard.core.analysis.budget import COMMAND, EFFECT, NODE, Spent
 from sentinel_guard.core.analysis.commands import MAX_FILES, MAX_SCRIPT, UNKNOWN, Call
-from sentinel_guard.core.analysis.exposure import shows, swallows
+from sentinel_guard.core.analysis.exposure import COPIERS, shows, swallowing
 from sentinel_guard.core.analysis.flow import Doubts, asks, changed, jumps
 from sentinel_guard.core.analysis.overlay import Overlay
 from sentinel_guard.core.analysis.place import Output, Place
@@ -120,7 +120,8 @@ class Walk:
         before, given = dict(place.scope.variables), place.scope.positional
         if rest:
             place.scope.positional = tuple(f.text for f in rest) if all(f.known for f in rest) else None
-        output = self._on_disk(text, place._replace(disk=True, files=place.files + 1))
+        disk = place.disk or not self.world.wrote(text)
+        output = self._on_disk(text, place._replace(disk=disk, files=place.files + 1))
         if rest:
             place.scope.positional = given
         if path in self.world.doubted:
@@ -180,12 +181,14 @@ class Walk:
         last = len(node.commands) - 1
         stages = range(last, -1, -1)
         reader = last if place.wanted else next((at for at in stages if consumes(node.commands[at])), -1)
-        swallower = next((at for at in stages if swallows(node.commands[at])), -1) if place.shown else -1
+        swallower = swallowing(node.commands) if place.shown else -1
+        mark = len(self.effects)
         for at, stage in enumerate(node.commands):
             wanted = place.wanted or (at < last and at < reader)
             shown = place.shown and at >= swallower
             here = place._replace(scope=place.scope.copy(), stdin=output, forks=True, wanted=wanted, shown=shown)
             output = self.node(stage, here)
+        starts.fetches(self, mark)
         return output
 
     def subshell(self, node: Subshell, place: Place) -> str:
@@ -229,6 +232,7 @@ class Walk:
 
     def coproc(self, node: Coproc, place: Place) -> str:
         self.node(node.body, place.inside()._replace(stdin=UNKNOWN, forks=True))
+        place.scope.forget((node.name,) if node.name else ())
         return ""
 
     def simple(self, node: Simple, place: Place) -> str:
@@ -320,7 +324,7 @@ class Walk:
         place = self._beside(call, via, cwd)
         place.scope.positional = None if positional is None else tuple(positional)
         if file:
-            place = place._replace(disk=True, files=place.files + 1)
+            place = place._replace(disk=place.disk or not self.world.wrote(text), files=place.files + 1)
         if text == call.stdin:
             place = place._replace(stdin="")
         return self._collect(lambda: self._on_disk(text, place) if file else self.text(text, place))
@@ -357,9 +361,10 @@ def _gives_up(node: List, at: int) -> bool:
 
 def _is_shown(effect: Effect, place: Place) -> bool:
     """Of what runs inside of another command, its own place has said so before."""
-    shown = place.shown and not place.disk and not effect.target.startswith("/dev/fd/")
     command = effect.command
-    return shown and command is not None and len(command.via) <= len(place.via) and shows(command)
+    if command is None or place.disk or effect.target.startswith("/dev/fd/") or len(command.via) > len(place.via):
+        return False
+    return (place.shown or command.program in COPIERS) and shows(command, effect.target)
 
 
 _LEAVES = frozenset(("exit", "return", "break", "continue", "exec"))

@@ -22,7 +22,7 @@ _SHELLS = {"-i", "-s", "--login", "--shell"}
 _LOCAL = re.compile(r"(?:Proxy|Local|KnownHosts)Command[ =]+(.*)", re.IGNORECASE | re.DOTALL)
 """ssh_config(5): commands that run on this machine."""
 _BY_NAME = re.compile(
-    r"\"?\$(?:!|\((?:pgrep|pidof) (?:-\w+ )*(?!\S*(?:ssh|systemd|docker|init|login|sudo|agent))[\w./-]+\))\"?"
+    r"\"?\$(?:!|\((?:pgrep|pidof) (?:-\w+ )*(?!\S*(?:ssh|systemd|docker|init|login|sudo|agent|sentinel))[\w./-]+\))\"?"
 )
 """A process that the text started, or found by its program's name: the developer's own."""
 _DEBUGGER = re.compile(r"\s*(?:shell|!|platform shell|pi(?:pe)?)\s*(.*)", re.DOTALL)

@@ -77,6 +77,8 @@ SED = [
     (["1,3d"], "a\nb", False, "a\nb", "what goes may stay here: more is judged"),
     (["1i text"], "a", False, "\0", "not followed"),
     (["s/(a*)*b/c/"], "a", True, "\0", "a search that may take for ever"),
+    ([f"/{'a*' * 30}b/d"], "a" * 400, False, "\0", "an address that may"),
+    ([f"/{'a?' * 30}{'a' * 30}/d"], "a" * 30, True, "\0", "what may be left out, many times"),
 ]  # fmt: skip
 
 

@@ -75,6 +75,11 @@ ROWS = [
     ("fd .env -X rm -f", [], "fd: hidden files are left out"),
     ("fd -e py -X wc -l", [], "fd: an honest one"),
     ("fd -E '*.pyc' . sub -x rm", [], "fd: what is left out"),
+    ("fd b.pyc -x rm -r {//}", ["delete sub recursive"], "fd: the folder of a match"),
+    ("fd b.pyc -x rm {.}.o", ["delete sub/b.o"], "fd: a place inside of a word"),
+    ("fd nothing -x rm a.pyc", ["delete a.pyc ?"], "fd: a match may come before it runs"),
+    ("fd nothing -x rm", [], "fd: nothing is found"),
+    ("fd '(a+)+$' -x rm .env", ["delete .env"], "fd: a pattern that may take for ever"),
 ]
 
 

