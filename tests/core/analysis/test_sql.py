@@ -178,7 +178,7 @@ def test_2_sqlglot_is_imported_only_for_a_word_of_harm():
         "import sys; from sentinel_guard.core.analysis import sql;"
         "list(sql.found(\"SELECT 1; INSERT INTO x VALUES ('a')\")); assert 'sqlglot' not in sys.modules"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 LONG = [
@@ -199,8 +199,15 @@ LONG = [
 @pytest.mark.parametrize("text", rows(LONG))
 @pytest.mark.timeout(5)
 def test_3_long_texts_end(text, dialect):
-    list(sql.found(text, dialect))
-    split(text, "psql", dialect)
+    assert {found.how for found in sql.found(text, dialect)} <= {
+        "delete",
+        "truncate",
+        "read",
+        "write",
+        "program",
+        "code",
+    }
+    assert len(split(text, "psql", dialect)[0]) <= len(text)
 
 
 def test_3_beyond_what_is_parsed_the_words_decide():
