@@ -21,7 +21,7 @@ from sentinel_guard.errors import ConfigError, HostError
 from sentinel_guard.host import policies, staged
 from sentinel_guard.host.places import places
 
-_SECTIONS = ("loop", "failures", "error_rate", "breaker", "cost", "fatal", "gate")
+_SECTIONS = ("loop", "failures", "error_rate", "breaker", "cost", "fatal", "recovery", "gate")
 
 
 def show(folder: Path) -> int:

@@ -58,6 +58,16 @@ class Fatal:
 
 
 @dataclass(frozen=True, slots=True)
+class Recovery:
+    deep: bool = False
+    """Keep an independent copy of the start's objects, where hard links do not suffice."""
+    keep_days: int = 14
+    """Rescue snapshots older than this are collected."""
+    keep_megabytes: int = 500
+    """The oldest rescue snapshots are collected until the rest hold no more."""
+
+
+@dataclass(frozen=True, slots=True)
 class Gate:
     seconds: float = 300.0
     """How long a question waits; 0 = for ever. Silence is a no."""
@@ -113,6 +123,7 @@ class Policy:
     breaker: Breaker = Breaker()
     cost: Cost = Cost()
     fatal: Fatal = Fatal()
+    recovery: Recovery = Recovery()
     gate: Gate = Gate()
     alerts: tuple[str, ...] = ()
     rules: tuple[Rule, ...] = ()

@@ -76,6 +76,11 @@ SETTINGS: Mapping[str, Mapping[str, Setting]] = {
         "cooldown_seconds": Setting("number", Tighter.HIGHER, 0.1, 3600),
     },
     "fatal": {"rollback": Setting("bool", Tighter.TRUE)},
+    "recovery": {
+        "deep": Setting("bool", Tighter.TRUE),
+        "keep_days": Setting("int", Tighter.USER, 1, 3650),
+        "keep_megabytes": Setting("int", Tighter.USER, 1, 1_000_000),
+    },
     "gate": {"seconds": Setting("number", Tighter.WAIT, 0, _DAY)},
     "alerts": {"urls": Setting("words", Tighter.USER)},
     "rules": {"disable": Setting("words", Tighter.USER)},
