@@ -25,7 +25,7 @@ format: $(READY)
 	@$(BIN)/ruff format .
 
 bench: $(READY)
-	@$(BIN)/python bench/run.py
+	@$(BIN)/python -m bench.run
 
 # The lists are not part of the project: SENTINEL_CORPUS names their folder.
 corpus: $(READY)

@@ -1,242 +1,32 @@
 """Every budget of the design beside its measured figure (DESIGN section 13). Medians; shared machines are noisy.
 
-Run with ``make bench``. Nothing here is a test: a figure over its budget gets a mark, the exit code stays 0.
+Run with ``make bench``, minutes. Nothing here is a test: a figure over its budget gets a mark, the exit code stays 0.
 """
 
 from __future__ import annotations
 
-import json
-import multiprocessing
-import os
-import resource
-import shutil
-import socket
-import statistics
-import struct
-import subprocess
-import sys
-import tempfile
-import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+import itertools
+from collections.abc import Iterator
 
-from rich.console import Console
-from rich.table import Table
+from bench import recovery, verdicts, watching
+from bench.rows import Row, show
 
-from sentinel_guard import __version__
-from sentinel_guard.audit.sqlite import SqliteStore
-from sentinel_guard.client import Operator
-from sentinel_guard.commands.check import Checker
-from sentinel_guard.core.model import Entry
-from sentinel_guard.core.wire import Reader, encode
-from sentinel_guard.host.places import Places, places
-
-COMMANDS = (
-    "ls -la src && git status --short",
-    "git log --oneline -20 | head -5",
-    "grep -rn 'def main' --include='*.py' . | sort | uniq -c",
-    "python -m pytest tests/test_cart.py -q 2>&1 | tail -20",
-    'cd src && for f in *.py; do python -m py_compile "$f" || exit 1; done',
-    "git add -A && git commit -m 'fix the total of an empty cart'",
-    "npm run build --silent > build.log 2>&1; tail -5 build.log",
-    "sed -i 's/foo/bar/g' src/cart.py && git diff --stat",
-)
-CLIENTS = 8
-CORPUS = Path(os.environ.get("SENTINEL_CORPUS", "../shared/corpus"))
+TAMPERINGS = 100
+SWEPT = ("hard link outside (sweep)",)
+"""What no event tells: found by the sweep, which has no budget."""
 
 
-def median_ms(samples: list[float]) -> float:
-    return statistics.median(samples) * 1000
+def tampering() -> Iterator[Row]:
+    for kind, (p50, p99) in watching.tampering(TAMPERINGS).items():
+        budget = None if kind in SWEPT else 20
+        yield Row(f"tampered file put back, {kind}, p99", budget, p99, "ms", f"p50 {p50:.2f} ms")
 
 
-def percentile_ms(samples: list[float], share: float) -> float:
-    return sorted(samples)[int(len(samples) * share)] * 1000
-
-
-def timed(work: Callable[[], object], times: int) -> list[float]:
-    samples = []
-    for _ in range(times):
-        began = time.perf_counter()
-        work()
-        samples.append(time.perf_counter() - began)
-    return samples
-
-
-class Guarded:
-    """A throw-away repository with a guarded session whose owner is this process."""
-
-    def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="sg-"))
-        os.environ |= {"SENTINEL_HOME": str(self.folder / "guard"), "HOME": str(self.folder)}
-        self.repo = self.folder / "repo"
-        config = self.folder / "guard" / "config"
-        config.mkdir(parents=True)
-        (config / "sentinel.toml").write_text('version = 1\n[shims]\nnames = ["git", "rm", "true"]\n')
-        self.repo.mkdir()
-        identity = ("-c", "user.name=Bench", "-c", "user.email=bench@example.com")
-        for arguments in (("init", "-q"), (*identity, "commit", "-qm", "start", "--allow-empty")):
-            subprocess.run(["git", *arguments], cwd=self.repo, check=True)
-        self.places: Places = places()
-        self.operator = Operator(self.places).connect()
-        said = self.operator.request(
-            "start", command=["bench"], cwd=str(self.repo), pid=os.getpid(), interactive=False, path=os.environ["PATH"],
-            kind="run", seconds=60,
-        )  # fmt: skip
-        self.session = said["session"]
-        self.environ = os.environ | said["environ"]
-        self.daemon = int(self.operator.request("hello")["pid"])
-
-    def close(self) -> None:
-        self.operator.request("end", session=self.session, code=0)
-        self.operator.request("stop", force=True)
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-    def rss_mb(self) -> float:
-        pages = int(Path(f"/proc/{self.daemon}/statm").read_text().split()[1])
-        return pages * resource.getpagesize() / 1e6
-
-
-def launcher(guarded: Guarded) -> tuple[float, float]:
-    """Milliseconds that the launcher, the verdict and the outcome add to a whole process, median and p99."""
-    shim, bare = str(guarded.places.shims(guarded.session) / "true"), shutil.which("true") or "/bin/true"
-    added: dict[str, list[float]] = {shim: [], bare: []}
-    for _ in range(400):
-        for program in (bare, shim):
-            began = time.perf_counter()
-            subprocess.run([program], env=guarded.environ, cwd=guarded.repo, check=True)
-            added[program].append(time.perf_counter() - began)
-    p99 = percentile_ms(added[shim], 0.99) - median_ms(added[bare])
-    return median_ms(added[shim]) - median_ms(added[bare]), p99
-
-
-def verdicts(guarded: Guarded) -> tuple[float, float]:
-    """Milliseconds of a verdict (parse, effects, all checks) on what an agent types: median, p99."""
-    checker, cwd = Checker(guarded.places), str(guarded.repo)
-    samples = [s for command in COMMANDS for s in timed(lambda c=command: checker.verdict(c, cwd), 100)]
-    return median_ms(samples), percentile_ms(samples, 0.99)
-
-
-def corpora() -> list[str]:
-    """Every command of the lists in ``SENTINEL_CORPUS``, and one in five of its shell texts; none without them."""
-    texts: list[str] = []
-    for name, key, step in (("dangerous", "command", 1), ("benign", "command", 1), ("peers", "command", 1),
-                            ("shell_snippets", "text", 5)):  # fmt: skip
-        path = CORPUS / f"{name}.jsonl"
-        rows = path.read_text().splitlines() if path.exists() else []
-        texts += [json.loads(row)[key] for row in rows[::step]]
-    return texts
-
-
-def over_corpora(guarded: Guarded) -> tuple[float, float] | None:
-    """Milliseconds of a verdict over the corpora, the best of three of each text: median, p99."""
-    checker, cwd, texts = Checker(guarded.places), str(guarded.repo), corpora()
-    samples = [min(timed(lambda t=text: checker.verdict(t, cwd), 3)) for text in texts]
-    return (median_ms(samples), percentile_ms(samples, 0.99)) if samples else None
-
-
-def long_commands(guarded: Guarded) -> Iterator[tuple[str, float]]:
-    """Milliseconds of a verdict on 20 KB: as a file that is written, and as a script of 1,150 commands."""
-    checker, cwd = Checker(guarded.places), str(guarded.repo)
-    script = "\n".join(f"echo step {i} && ls -la dir{i} | grep x > out{i}.txt" for i in range(450))[:20_000]
-    heredoc = "cat > src/new.py <<'EOF'\n" + "def f(x):\n    return x['a'] + \"b\"\n" * 580 + "EOF\n"
-    for what, text in (("a file in a heredoc", heredoc), ("a script of 1,150 commands", script)):
-        yield what, median_ms(timed(lambda t=text: checker.verdict(t, cwd), 9))
-
-
-def _client(address: str, cwd: str, seconds: float, done: multiprocessing.Queue, *, whole: bool) -> None:
-    count, end = 0, time.monotonic() + seconds
-    while time.monotonic() < end:
-        argv = (b"bash", b"-c", COMMANDS[count % len(COMMANDS)].encode() + f" # {count}".encode())
-        request = [
-            (b"V", f"1 {__version__}".encode()),
-            (b"F", b"shell"),
-            *((b"A", a) for a in argv),
-            (b"D", cwd.encode()),
-        ]
-        with socket.socket(socket.AF_UNIX) as peer:
-            peer.connect(address)
-            peer.sendall(encode(request))
-            reader, answer = Reader(), None
-            while answer is None:
-                reader.feed(peer.recv(65536))
-                answer = reader.next_message()
-            if whole:
-                peer.sendall(encode([(b"X", struct.pack("<I", 0))]))
-                while peer.recv(65536):
-                    pass
-        count += 1
-    done.put(count)
-
-
-def throughput(guarded: Guarded, seconds: float, *, whole: bool) -> float:
-    """Verdicts (``whole``: with their outcomes), on record, a second of the daemon's CPU time; 8 clients."""
-    done: multiprocessing.Queue = multiprocessing.Queue()
-    address, before = str(guarded.places.agent_socket), cpu(guarded.daemon)
-    clients = [
-        multiprocessing.Process(
-            target=_client, args=(address, str(guarded.repo), seconds, done), kwargs={"whole": whole}
-        )
-        for _ in range(CLIENTS)
-    ]
-    for client in clients:
-        client.start()
-    count = sum(done.get() for _ in clients)
-    for client in clients:
-        client.join()
-    return count / (cpu(guarded.daemon) - before)
-
-
-def cpu(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def appends(guarded: Guarded) -> float:
-    """Milliseconds until an audit entry is safe against kill -9."""
-    store = SqliteStore(guarded.folder / "bench.sqlite3")
-    entry = Entry(time.time(), "bench", "verdict", {"id": "1", "tool": "shell", "arguments": {"command": "git status"}})
-    try:
-        return median_ms(timed(lambda: store.append(entry), 2000))
-    finally:
-        store.close()
-
-
-def help_ms() -> float:
-    command = [str(Path(sys.executable).parent / "sentinel-guard"), "--help"]
-    return median_ms(timed(lambda: subprocess.run(command, check=True, stdout=subprocess.DEVNULL), 15))
+PARTS = (verdicts.rows, recovery.rows, tampering)
 
 
 def main() -> None:
-    guarded = Guarded()
-    table = Table(
-        "what", "budget", "measured", "", title="budgets and measured figures (medians)", box=None, pad_edge=False
-    )
-
-    def row(what: str, budget: float, figure: float, unit: str, *, at_least: bool = False) -> None:
-        good = figure >= budget if at_least else figure <= budget
-        sign = "≥" if at_least else "≤"
-        table.add_row(what, f"{sign} {budget:,g} {unit}", f"{figure:,.3g} {unit}", "" if good else "[red]over[/]")
-
-    try:
-        p50, p99 = launcher(guarded)
-        row("launcher + verdict + outcome over the bare command, p50", 1.5, p50, "ms")
-        row("the same, p99", 4, p99, "ms")
-        p50, p99 = verdicts(guarded)
-        row("verdict, typical agent command, p50", 0.25, p50, "ms")
-        row("the same, p99", 1, p99, "ms")
-        if figures := over_corpora(guarded):
-            row("verdict over the corpora, p50", 0.25, figures[0], "ms")
-            row("the same, p99", 1, figures[1], "ms")
-        for what, figure in long_commands(guarded):
-            row(f"verdict, 20 KB command, {what}", 20, figure, "ms")
-        row("verdicts a second of daemon CPU", 3000, throughput(guarded, 5, whole=False), "/s", at_least=True)
-        row("the same with their outcomes", 3000, throughput(guarded, 5, whole=True), "/s", at_least=True)
-        row("daemon RSS after that", 80, guarded.rss_mb(), "MB")
-        row("audit append, durable against kill -9", 0.1, appends(guarded), "ms")
-        row("sentinel-guard --help", 150, help_ms(), "ms")
-    finally:
-        guarded.close()
-    Console(width=110).print(table)
+    show(itertools.chain.from_iterable(part() for part in PARTS))
 
 
 if __name__ == "__main__":

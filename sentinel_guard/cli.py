@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 
-from sentinel_guard import __version__
+from sentinel_guard import __version__, cli_recovery, cli_snapshots
 from sentinel_guard.errors import SentinelError
 from sentinel_guard.host.places import Places, places
 
@@ -260,18 +260,9 @@ def policy_add(*, id_: str, user: bool, yes: bool, dry_run: bool, **given: Any) 
     return module.add(_places(), Path.cwd(), asked)
 
 
-@cli.group(invoke_without_command=True)
-@click.pass_context
-def incidents(ctx: click.Context) -> Any:
-    """List the incident reports of this repository."""
-    return _do("incidents").list_reports(Path.cwd()) if ctx.invoked_subcommand is None else 0
-
-
-@incidents.command("show")
-@click.argument("name", required=False, default="")
-def incidents_show(name: str) -> Any:
-    """Show one report; the newest if none is named."""
-    return _do("incidents").show(Path.cwd(), name)
+cli.add_command(cli_recovery.incidents)
+cli.add_command(cli_recovery.replay)
+cli.add_command(cli_snapshots.snapshots)
 
 
 @cli.command()
@@ -285,6 +276,29 @@ def rollback(session: str, dry_run: bool, yes: bool) -> Any:
     """
     confirm = None if yes else lambda question: click.confirm(question, err=True)
     return _do("rollback").rollback(_places(), Path.cwd(), session, dry_run=dry_run, confirm=confirm)
+
+
+@cli.command()
+@click.argument("paths", nargs=-1, type=click.Path())
+@click.option("--for", "span", default="", metavar="TIME", help="How long: 30s, 10m (the default), 2h; 24h at most.")
+@click.option("--end", is_flag=True, help="Close the windows of these paths.")
+@click.option("--list", "listed", is_flag=True, help="Show the open windows of this repository.")
+def allow(paths: tuple[str, ...], span: str, end: bool, listed: bool) -> Any:
+    """Change restricted files yourself while an agent works here.
+
+    \b
+    sentinel-guard allow .env              10 minutes for .env
+    sentinel-guard allow secrets --for 1h  a folder, and all that is or comes below it
+
+    While the window is open, changes of these paths are not put back: what is there at its end is the new original.
+    It is for changes that the watcher sees. What the agent's commands may do does not change.
+    """  # noqa: D301 - the backspace is meant: it keeps click from joining the lines
+    if listed == bool(paths) or (end and (span or listed)):
+        raise click.UsageError("Give paths, with --for TIME or --end, or --list alone.")
+    module = _do("allow")
+    if listed:
+        return module.show(_places(), Path.cwd())
+    return module.allow(_places(), Path.cwd(), paths, "0s" if end else span or "10m")
 
 
 @cli.command()

@@ -22,6 +22,8 @@ ROOMS = {
     "doctor": 4,
     "commands": 5,
     "faces": 5,
+    "cli_recovery": 6,
+    "cli_snapshots": 6,
     "cli": 6,
     "__main__": 7,
 }
@@ -33,8 +35,9 @@ IMPURE = {
 }  # fmt: skip
 ASYNC_ROOMS = {"daemon", "humans"}
 LIBRARIES = {
-    "click": {"cli.py"},
+    "click": {"cli.py", "cli_recovery.py", "cli_snapshots.py"},
     "git": {"host/repository.py"},
+    "inotify_simple": {"host/inotify.py"},
     "pathspec": {"core/policy.py"},
     "sqlglot": {"core/analysis/sql.py"},
     "tomli_w": {"host/files.py"},

@@ -21,7 +21,7 @@ from sentinel_guard.core.checks.base import Case, Guarded
 from sentinel_guard.core.checks.registry import CHECKS
 from sentinel_guard.core.codec import verdict_json
 from sentinel_guard.core.judge import judge
-from sentinel_guard.core.model import Action, Layer, Response, Verdict
+from sentinel_guard.core.model import Action, Layer, Outcome, Response, Verdict
 from sentinel_guard.core.operation import operation
 from sentinel_guard.core.policy import Policy
 from sentinel_guard.core.session import Session
@@ -61,14 +61,19 @@ class Checker:
         return self._judged(name, given, cwd, Layer.HOOK)
 
     def _judged(self, tool: str, arguments: Mapping[str, object], cwd: str, layer: Layer) -> Verdict:
-        root, restricted = self._workspace(cwd)
+        root, _ = self._workspace(cwd)
+        action = Action("check", "check", layer, tool, arguments, cwd, time.time(), root)
+        return self.judge(action, Session("check", root=root), operation(action))
+
+    def judge(self, action: Action, session: Session, operation: str, outcome: Outcome | None = None) -> Verdict:
+        """What this session would be told about an action of its own, or about how it ended."""
+        root, restricted = self._workspace(action.root or action.cwd)
         policy = self._policies.load(root)
         self._warn(policy.warnings)
-        action = Action("check", "check", layer, tool, arguments, cwd, time.time(), root)
         guarded = Guarded(self._guarded.folders, self._settings(root))
-        effects = analyse(action, self._world)
-        session = Session("check", root=root)
-        case = Case(action, effects, session, policy, None, operation(action), restricted, guarded, self._world.home)
+        # What it would do was judged before it ran; of a call that has ended only how it ended is.
+        effects = () if outcome else analyse(action, self._world)
+        case = Case(action, effects, session, policy, outcome, operation, restricted, guarded, self._world.home)
         return judge(case, CHECKS)
 
     def _settings(self, root: str) -> tuple[str, ...]:
@@ -85,8 +90,8 @@ class Checker:
         if cwd not in self._roots:
             root = repository.top(cwd) or ""
             policy = self._policies.load(root)
-            found = inventory.walk(root, lambda path: bool(policy.restricts(path, root))).restricted if root else ()
-            self._roots[cwd] = root, tuple(f"{root}/{name}" for name in found)
+            found = inventory.restricted(root, lambda path: bool(policy.restricts(path, root))) if root else ()
+            self._roots[cwd] = self._roots[root] = root, tuple(f"{root}/{name}" for name in found)
         return self._roots[cwd]
 
 

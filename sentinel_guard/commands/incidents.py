@@ -1,70 +1,230 @@
-"""``sentinel-guard incidents``: read the incident reports of a repository (R9)."""
+"""``sentinel-guard incidents``: read the incident reports of a repository, fill in the agent's part, sign off (R9)."""
 
 from __future__ import annotations
 
+import json
+import os
+import re
 import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from rich.console import Console
 from rich.markdown import Markdown
+from rich.table import Table
+from rich.text import Text
 
+from sentinel_guard.audit.sqlite import SqliteReader
+from sentinel_guard.client import Operator
+from sentinel_guard.core import review, timeline
+from sentinel_guard.core.markdown import uncoded
+from sentinel_guard.core.model import Entry
+from sentinel_guard.core.review import Review, Seal, State
 from sentinel_guard.errors import ConfigError, HostError
+from sentinel_guard.host import reports
+from sentinel_guard.host.places import Places
 from sentinel_guard.humans.terminal import visible
 
-FOLDER = Path("docs", "incidents")
+COLOURS = {State.OPEN: "yellow", State.FILLED: "cyan", State.SIGNED: "green"}
+SEALS = {Seal.UNCHANGED: "green", Seal.CHANGED: "bold red", Seal.UNKNOWN: "yellow"}
+MAX_TEXT = 1 << 20
+"""Characters of a root cause that are read from a file or standard input."""
 
 
-def list_reports(cwd: Path) -> int:
-    """Print a line a report, the oldest first: its name, a tab, its heading."""
-    reports = _reports(cwd)
-    if not reports:
-        print(f"There is no incident report in {_folder(cwd)}.", file=sys.stderr)
-    for report in reports:
-        print(f"{visible(report.stem)}\t{_heading(report)}")
-    return 0
-
-
-def show(cwd: Path, name: str) -> int:
-    """Print the report whose name holds ``name``; the newest if it is empty. Raises ConfigError for none or several."""
-    text = _text(_one(_reports(cwd), name, cwd))
-    if sys.stdout.isatty():
-        Console().print(Markdown(text))
+def list_reports(places: Places, cwd: Path, *, as_json: bool = False) -> int:
+    """Print the reports, the oldest first: name, state, when, level, headline; a table in a terminal, else tabs."""
+    found = _reports(places, cwd)
+    rows = [_row(places, report) for report in found]
+    if as_json:
+        print(json.dumps({"incidents": rows}))
+    elif not rows:
+        print(f"There is no incident report in {_top(cwd) / reports.FOLDER}.", file=sys.stderr)
+    elif sys.stdout.isatty():
+        Console(highlight=False).print(_table(rows))
     else:
-        print(text)
+        for row in rows:
+            print("\t".join(visible(row[key]) for key in ("name", "state", "when", "level", "headline")))
     return 0
 
 
-def _one(reports: list[Path], name: str, cwd: Path) -> Path:
-    if not reports:
-        raise ConfigError(f"There is no incident report in {_folder(cwd)}.")
+def show(places: Places, cwd: Path, name: str) -> int:
+    """Print the report whose name holds ``name``; the newest if it is empty. Exit code 1 where it was changed.
+
+    Raises ConfigError for none or several, HostError where it cannot be read.
+    """
+    report = one(places, cwd, name)
+    text = reports.read(report)
+    sealed = review.sealed(text, report.stem, _about(places, text))
+    said = f"{report.stem}: {sealed}."
+    if sys.stdout.isatty():
+        console = Console(highlight=False)
+        _render(console, _safe(text))
+        console.print(Text(said, SEALS[sealed]))
+    else:
+        print(_safe(text))
+        print(said, file=sys.stderr)
+    return 1 if sealed is Seal.CHANGED else 0
+
+
+def fill(places: Places, cwd: Path, name: str, given: Review) -> int:
+    """Fill in the agent's part; the machine's part stays byte for byte.
+
+    Raises ConfigError with what is missing, HostError, DaemonError where it cannot be put on record.
+    """
+    report = one(places, cwd, name)
+    text = reports.read(report)
+    if review.sealed(text, report.stem, _about(places, text)) is Seal.CHANGED:
+        raise ConfigError(f"The machine's part of {report.stem} was {Seal.CHANGED}.", "Bring it back first.")
+    if review.state(text, report.stem, _about(places, text)) is State.SIGNED:
+        raise ConfigError(f"{report.stem} is signed off: nothing is filled in any more.")
+    by = f"Filled in at {_now()}"
+    with Operator(places) as operator:
+        reports.write(report, review.filled(text, given, by))
+        operator.request("filled", path=str(report))
+    print(f"{report.stem} is filled in. A person reads it and runs: sentinel-guard incidents sign-off {report.stem}")
+    return 0
+
+
+def sign_off(places: Places, cwd: Path, name: str, note: str) -> int:
+    """Put the person's sign-off on record, and below the agent's part. Raises SentinelError from inside a session."""
+    report = one(places, cwd, name)
+    with Operator(places) as operator:
+        operator.request("sign-off", path=str(report), note=note)
+    text = reports.read(report)
+    reports.write(report, review.signed(text, _now(), note))
+    unexplained = "" if review.state(text, report.stem, ()) is State.FILLED else " Its root cause was not filled in."
+    print(f"{report.stem} is signed off.{unexplained}")
+    return 0
+
+
+def given(cause: str, actions: Sequence[str], file: Path | None) -> Review:
+    """What is to be filled in, from options, standard input (``-``) or a file with the two headings.
+
+    Raises ConfigError, HostError.
+    """
+    if file is not None:
+        if cause or actions:
+            raise ConfigError("--from FILE takes the place of --root-cause and --action.")
+        return review.parse(_read(file))
+    return Review(sys.stdin.read(MAX_TEXT) if cause == "-" else cause, tuple(actions))
+
+
+def one(places: Places, cwd: Path, name: str) -> Path:
+    """The report whose name is or holds ``name``; the newest if it is empty. Raises ConfigError for none or several."""
+    found = _reports(places, cwd)
+    if not found:
+        raise ConfigError(f"There is no incident report in {_top(cwd) / reports.FOLDER}.")
     if not name:
-        return reports[-1]
-    found = [r for r in reports if name.removesuffix(".md") == r.stem] or [r for r in reports if name in r.stem]
-    if len(found) == 1:
-        return found[0]
-    what = f"{len(found)} incident reports have" if found else "No incident report has"
+        return found[-1]
+    name = name.rpartition("/")[2].removesuffix(".md")
+    fits = [r for r in found if name == r.stem] or [r for r in found if name in r.stem]
+    if len(fits) == 1:
+        return fits[0]
+    what = f"{len(fits)} incident reports have" if fits else "No incident report has"
     raise ConfigError(f"{what} '{visible(name)}' in the name.", "See them with: sentinel-guard incidents")
 
 
-def _reports(cwd: Path) -> list[Path]:
-    # The names begin with the UTC time, so their order is the order of the incidents.
-    return sorted(_folder(cwd).glob("INCIDENT-*.md"))
+def _reports(places: Places, cwd: Path) -> list[Path]:
+    return reports.found(places, str(_top(cwd)))
 
 
-def _folder(cwd: Path) -> Path:
+def _top(cwd: Path) -> Path:
     top = next((folder for folder in (cwd, *cwd.parents) if (folder / ".git").exists()), cwd)
-    return top / FOLDER
+    return Path(os.path.realpath(top))
 
 
-def _heading(report: Path) -> str:
-    lines = _text(report).splitlines()
-    return next((line.removeprefix("# ") for line in lines if line.startswith("# ")), "")
-
-
-def _text(report: Path) -> str:
-    """The report, safe to show: parts of it are an agent's words."""
+def _about(places: Places, text: str) -> list[Entry]:
+    """What the log has of the report's session and is about reports."""
+    session = reports.session(text)
+    if not (session and places.database.exists()):
+        return []
+    reader = SqliteReader(places.database)
     try:
-        text = report.read_text(encoding="utf-8", errors="replace")
-    except OSError as e:
-        raise HostError(f"The incident report {report} cannot be read: {e.strerror}.") from e
+        return [*reader.entries(session=session, kinds=("incident",))]
+    finally:
+        reader.close()
+
+
+def _row(places: Places, report: Path) -> dict[str, str]:
+    try:
+        text = reports.read(report)
+    except HostError as e:
+        return _fields(report, "unreadable", "", e.message)
+    severity = re.search(r"(?m)^\| Severity \| (L\d)", text)
+    state = review.state(text, report.stem, _about(places, text))
+    return _fields(report, state.value, severity[1] if severity else "", _headline(text))
+
+
+def _fields(report: Path, state: str, level: str, headline: str) -> dict[str, str]:
+    at = datetime.fromtimestamp(reports.when(report), UTC)
+    when = f"{at:%Y-%m-%d %H:%M:%S}Z"
+    return {
+        "name": report.stem, "state": state, "when": when, "level": level, "headline": headline, "path": str(report),
+    }  # fmt: skip
+
+
+def _headline(text: str) -> str:
+    """The last paragraph before the first table: what was decided, in one line."""
+    lines = text.partition("\n|")[0].splitlines()
+    return next((said for line in reversed(lines) if (said := line.removeprefix("# ").strip())), "")
+
+
+def _table(rows: Sequence[dict[str, str]]) -> Table:
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("incident", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    table.add_column("state", no_wrap=True)
+    table.add_column("what", overflow="fold", ratio=1)
+    for row in rows:
+        state = Text(row["state"], COLOURS.get(State(row["state"]), "") if row["state"] in {*State} else "red")
+        table.add_row(visible(row["name"]), row["level"], state, Text(visible(row["headline"])))
+    return table
+
+
+def _render(console: Console, text: str) -> None:
+    """The report as a terminal shows it; its timeline as a table that fits."""
+    rows = timeline.rows(text)
+    if not rows:
+        console.print(Markdown(text, hyperlinks=False))
+        return
+    lines = text.split("\n")
+    first = next(n for n, said in enumerate(lines) if said.startswith("| step |"))
+    console.print(Markdown("\n".join(lines[:first]), hyperlinks=False))
+    console.print(_steps(rows))
+    console.print(Markdown("\n".join(lines[first + 2 + len(rows) :]), hyperlinks=False))
+
+
+def _steps(rows: Sequence[timeline.Row]) -> Table:
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
+    for heading, width in (("step", 4), ("time", 12), ("kind", 11)):
+        table.add_column(heading, width=width, no_wrap=True)
+    table.add_column("what", overflow="fold", ratio=3)
+    table.add_column("result", overflow="fold", ratio=2)
+    for row in rows:
+        number = f"{row.number}{timeline.IN_LOOP if row.in_loop else ''}"
+        what = uncoded(row.what) if row.kind == "verdict" else _prose(row.what)
+        style = "yellow" if row.in_loop else ""
+        table.add_row(number, row.time, row.kind, Text(what), Text(_prose(row.result)), style=style)
+    return table
+
+
+def _prose(cell: str) -> str:
+    return cell.replace("\\|", "|").replace("&lt;", "<")
+
+
+def _safe(text: str) -> str:
+    """The report, safe to show: parts of it are an agent's words."""
     return "\n".join(visible(line.expandtabs()) for line in text.splitlines())
+
+
+def _read(file: Path) -> str:
+    try:
+        with file.open(encoding="utf-8", errors="replace") as opened:
+            return opened.read(MAX_TEXT)
+    except OSError as e:
+        raise HostError(f"{file} cannot be read: {e.strerror}.") from e
+
+
+def _now() -> str:
+    return f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import shlex
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from sentinel_guard.client import Operator
+from sentinel_guard.core.respond import visible
 from sentinel_guard.errors import ConfigError, DaemonError, SentinelError
-from sentinel_guard.host import repository, snapshots
+from sentinel_guard.host import policies, repository, snapshots
 from sentinel_guard.host.places import Places
 
 INCIDENTS = "docs/incidents/"
@@ -17,25 +19,89 @@ SHOWN = 40
 def rollback(places: Places, cwd: Path, session: str, *, dry_run: bool, confirm: Callable[[str], bool] | None) -> int:
     """Show what would change, ask with ``confirm`` (None: do not), and do it. What is removed goes to quarantine."""
     baseline = _baseline(places, cwd, session)
-    changes = snapshots.plan(baseline, _is_report)
-    if not changes:
+    outlook = snapshots.outlook(baseline, _is_report)
+    if not outlook.changes:
         print("Nothing to do: the repository is as it was when the session started.")
         return 0
-    for change in changes[:SHOWN]:
-        print(f"  {change}")
-    if len(changes) > SHOWN:
-        print(f"  ... and {len(changes) - SHOWN} more")
+    _foretell(outlook)
     if dry_run:
         return 0
     if confirm and not confirm("Put these back to where they were?"):
         print("Nothing was changed.")
         return 1
     _refuse_while_live(places, baseline.root)
-    report = snapshots.rollback(baseline, _is_report)
-    for problem in report.problems:
-        print(f"  not done: {problem}")
-    print(f"Restored {len(report.restored)}, moved {len(report.quarantined)} to {baseline.folder / 'quarantine'}.")
+    policy = policies.load_paths(places, baseline.root)
+    report = snapshots.rollback(baseline, _is_report, lambda path: bool(policy.restricts(path, baseline.root)))
+    _tell(report, baseline)
     return 0 if report.ok else 1
+
+
+def _foretell(outlook: snapshots.Plan) -> None:
+    """All that would change, grouped by what becomes of it, and what cannot be changed."""
+    undone = [c for c in outlook.changes if c.path not in outlook.beyond]
+    for title, member in _GROUPS:
+        _list(title, [visible(str(c)) for c in undone if member(c)])
+    _list("Cannot be put back: too large, or not readable when the session started", _words(outlook.beyond))
+    _list("Was pushed or fetched, and stays so (no remote is ever touched)", _words(outlook.pushed))
+
+
+def _is_settings(change: snapshots.Change) -> bool:
+    return change.path.startswith("/")
+
+
+def _is_git(change: snapshots.Change) -> bool:
+    return ".git" in change.path.split("/") and not _is_settings(change)
+
+
+def _is_new(change: snapshots.Change) -> bool:
+    return change.what == "created" and not (_is_git(change) or _is_settings(change))
+
+
+def _is_old(change: snapshots.Change) -> bool:
+    return not (_is_new(change) or _is_git(change) or _is_settings(change))
+
+
+_GROUPS: tuple[tuple[str, Callable[[snapshots.Change], bool]], ...] = (
+    ("Comes back as it was", _is_old),
+    ("Is moved away (it stays in quarantine)", _is_new),
+    ("Of git: branches, index, settings, hooks, objects", _is_git),
+    ("Your own settings of git", _is_settings),
+)
+"""Every change belongs to exactly one."""
+
+
+def _tell(report: snapshots.Report, baseline: snapshots.Baseline) -> None:
+    _list("Not done", _words(report.problems))
+    _list("Worth knowing", _words(report.notes))
+    moved = _files(report)
+    print(f"Restored {len(report.restored)}, moved {len(moved)} to {baseline.quarantine}.")
+    if report.rescue_ref:
+        print("To have back what was there before, your own edits during the session among it:")
+        print(f"  sentinel-guard snapshots restore {report.rescue_ref} --all")
+    alone = [(name, path) for name, path in moved if name not in report.rescued]
+    _list("To have back what that does not hold", [_copy(name, path, baseline.root) for name, path in alone])
+
+
+def _files(report: snapshots.Report) -> list[tuple[str, str]]:
+    """Versions that were moved away, without git's own files: those make sense only together."""
+    return [(name, path) for name, path in report.versions if ".git" not in name.split("/")]
+
+
+def _copy(name: str, path: str, root: str) -> str:
+    to = name if name.startswith("/") else f"{root}/{name}"
+    return visible(f"cp -a -- {shlex.quote(path)} {shlex.quote(to)}")
+
+
+def _list(title: str, rows: Sequence[str]) -> None:
+    if rows:
+        print(f"{title} ({len(rows)}):")
+        print("\n".join(f"  {row}" for row in rows[:SHOWN]))
+        if len(rows) > SHOWN:
+            print(f"  ... and {len(rows) - SHOWN} more")
+
+
+def _words(rows: Sequence[str]) -> list[str]:
+    return [visible(row) for row in rows]
 
 
 def _is_report(path: str) -> bool:

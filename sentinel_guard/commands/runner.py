@@ -161,6 +161,8 @@ class Runner:
             for event in self._operator.poll():
                 if event.get("event") == "killed":
                     self._kill(event)
+            if left := ended.get("left"):
+                self._say(_left(left))
             if ended.get("state") == "KILLED" and not self._killed:
                 self._killed = f"{SWITCH} this session was ended."
         except SentinelError:
@@ -299,3 +301,9 @@ class Runner:
         if self._told:
             self._told = False
             self._notice(BACK)
+
+
+def _left(left: list[Fields]) -> str:
+    """Words for what an agent has left running."""
+    names = ", ".join(f"{p.get('name')} (pid {p.get('pid')})" for p in left)
+    return f"SENTINEL: still running, and no longer watched: {names}."

@@ -28,7 +28,7 @@ def result(call: Call) -> Outcome:
 def unchanged(earlier: Call, later: Call) -> bool:
     """True where no file changed between two ended calls.
 
-    The worktree's fingerprint after the one and before the other decides. Where it was not taken, only the very same
+    The worktree's tree after the one and before the other decides. Where it was not taken, only the very same
     outcome passes for a worktree that stands still.
     """
     one, two = result(earlier), result(later)

@@ -212,7 +212,8 @@ class Outcome:
     tests: TestRun | None = None
     duration: float = 0.0
     before: str = ""
-    """Fingerprint of the worktree when the call began; empty when unknown."""
+    """The worktree when the call began: ``TREE``, a git tree, or ``TREE+digest`` where files are too large for one;
+    empty when unknown."""
     after: str = ""
     """The same when it ended."""
 

@@ -1,31 +1,64 @@
 """The incident report (R9): entries of the audit log -> one Markdown document.
 
 Rules of this file:
-1. The machine's part ends at ``SEAL``; its hash stands in the audit log. What follows is the agent's.
-2. Nothing that comes from the agent can end a table's cell, a code block, or the machine's part.
-3. Everything is redacted, the diff included.
+1. The machine's part ends at ``SEAL``; its hash stands in the audit log. What follows is the agent's (``core.review``).
+2. Nothing that comes from the agent can end a table's cell, a code block, or the machine's part (``core.markdown``).
+3. Everything is redacted, the patches included.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
+from sentinel_guard.core import difference, review
+from sentinel_guard.core.difference import Changed
+from sentinel_guard.core.markdown import block, cell, line, section
 from sentinel_guard.core.model import Entry, Finding, Response, Verdict
 from sentinel_guard.core.redact import redact
 from sentinel_guard.core.respond import command_line, headline, visible
+from sentinel_guard.core.review import SEAL
 from sentinel_guard.core.session import Session
-from sentinel_guard.core.summary import decisive
+from sentinel_guard.core.timeline import came_of, clock, loop_calls, steps, table, utc, what
 from sentinel_guard.core.words import sentence
 
-STEPS = 50
 DIFF_LINES = 400
-MAX_CELL = 160
-SEAL = "<!-- sentinel: end of the machine's part -->"
+STAT_LINES = 200
+SHOWN = 1 << 18
+"""Characters of a patch that are shown at most."""
+LISTED = 20
+"""Files of a list that are named one by one."""
 
-TIMELINE = frozenset({"session", "verdict", "outcome", "observation", "human", "watch", "usage", "state"})
-"""Kinds of entries that are steps."""
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """What changed between two moments."""
+
+    files: tuple[Changed, ...] = ()
+    saved: str = ""
+    """Name of the file beside the report that holds all of it."""
+    unknown: str = ""
+    """Why it could not be had, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What a rollback did."""
+
+    ok: bool
+    start: str
+    """The commit that it went back to; empty for an unborn branch."""
+    reset: bool
+    """True where ``git reset --hard`` itself was run."""
+    back: tuple[str, ...] = ()
+    """What was put back."""
+    gone: tuple[str, ...] = ()
+    """What was removed, as it was not there at the start."""
+    kept: tuple[tuple[str, str], ...] = ()
+    """Where each of the agent's versions is kept, and where it belongs; empty where it belongs nowhere."""
+    problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,46 +72,70 @@ class Incident:
     session: Session
     entries: Sequence[Entry]
     """The session's entries, oldest first, up to the incident."""
-    stat: str = ""
-    """``git diff --stat`` from the session's start to the moment of failure."""
-    diff: str = ""
-    patch: str = ""
-    """Path of the file that holds the whole patch."""
-    impact: tuple[str, ...] = ()
-    """Sentences: what was stopped, restored, moved aside, what went wrong."""
+    loop: Patch | None = None
+    """From the first to the last step of the failure loop; None where there was none."""
+    whole: Patch = Patch()
+    """From the session's start to the moment of failure."""
+    restored: Restored | None = None
+    """None for a breaker: nothing is rolled back."""
     rescue: str = ""
     """The ref that holds the agent's work."""
     head: str = ""
     """Hash of the last entry of the audit chain."""
+    problem: str = ""
+    """Why the report does not lie where it should, in words."""
+    seconds: float = 0.0
+    """How long a breaker pauses the session."""
+
+
+def cut(patch: Patch) -> bool:
+    """True where the report does not show all of it."""
+    text = [f.text for f in patch.files]
+    return sum(t.count("\n") for t in text) > DIFF_LINES or sum(map(len, text)) > SHOWN
 
 
 def name(at: float, incident: str) -> str:
-    """The report's file name: ``INCIDENT-2026-11-21T101112Z-ID.md``."""
-    return f"INCIDENT-{_utc(at):%Y-%m-%dT%H%M%SZ}-{incident}.md"
+    """The report's name without its ending: ``INCIDENT-2026-11-21T101112Z-ID``."""
+    return f"INCIDENT-{utc(at):%Y-%m-%dT%H%M%SZ}-{incident}"
 
 
 def incident(facts: Incident) -> str:
     """The report as Markdown; the agent's part is there to be filled in."""
-    finding = facts.verdict.decisive
+    finding, found = facts.verdict.decisive, steps(facts.entries)
+    loop = loop_calls(facts.entries, finding)
     parts = [
         _head(facts, finding),
-        _section("Rule and evidence", _evidence(finding)),
-        _section("Impact", [f"- {_line(text)}" for text in facts.impact] or ["Nothing was changed by the guard."]),
-        _section("Timeline", _timeline(_steps(facts.entries))),
-        _section("Diff", _diff(facts)),
-        _section("Approvals", _approvals(facts.entries)),
-        _section("Recovery", _recovery(facts)),
-        _section("Record", [f"Audit chain head: `{_line(facts.head) or 'unknown'}` (`sentinel-guard log verify`)."]),
+        section("Rule and evidence", _evidence(finding)),
+        section("Impact", [f"- {line(text)}" for text in _impact(facts)]),
+        section("Timeline", table(found, loop)),
+        *_loop(facts.loop),
+        section("Diff of the session", _patch(facts.whole, "since the session began")),
+        section("Approvals", _approvals(facts.entries)),
+        section("Recovery", _recovery(facts)),
+        section("Record", [f"Audit chain head: `{line(facts.head) or 'unknown'}` (`sentinel-guard log verify`)."]),
+        "The part above is sealed: `sentinel-guard incidents show` says whether it is as it was written.\n",
         SEAL,
-        _agents_part(_steps(facts.entries)),
-    ]
+        review.template(len(found)),
+    ]  # fmt: skip
     return "\n".join(parts)
 
 
-def machine_part(text: str) -> str:
-    """The part of a report that is sealed by its hash: up to and with the seal; all of it where the seal is gone."""
-    head, seal, _ = text.partition(SEAL)
-    return head + seal
+def _loop(patch: Patch | None) -> list[str]:
+    lines = _patch(patch, "between its first and its last step") if patch else []
+    return [section("Diff of the failure loop", lines)] if lines else []
+
+
+def summary(facts: Incident) -> str:
+    """What happened, for somebody who was not there."""
+    at = facts.verdict.action.at
+    who = f"`{line(facts.session.command[0].rpartition('/')[2])}`" if facts.session.command else "The agent"
+    when = f"{utc(at):%Y-%m-%d %H:%M} UTC"
+    if facts.verdict.response is Response.KILL:
+        did = "tried something that endangers the machine or the repository; it was not run, and the session was ended"
+        after = " and the repository put back to where it had started" if facts.restored and facts.restored.ok else ""
+        return f"{when}: {who} {did}{after}."
+    pause = f" for {facts.seconds:g} seconds" if facts.seconds else ""
+    return f"{when}: {who} kept failing without getting anywhere; it was paused{pause}. Nothing was rolled back."
 
 
 def _head(facts: Incident, finding: Finding | None) -> str:
@@ -87,20 +144,17 @@ def _head(facts: Incident, finding: Finding | None) -> str:
     severity = {Response.BREAK: "CRITICAL", Response.KILL: "FATAL"}.get(facts.verdict.response, "BLOCKER")
     rows = (
         ("Severity", f"{level} {severity}"),
-        ("When", f"{_clock(action.at)} on {_utc(action.at):%Y-%m-%d} (UTC)"),
+        ("When", f"{clock(action.at)} on {utc(action.at):%Y-%m-%d} (UTC)"),
         ("Rule", (finding.rule or finding.check) if finding else "none"),
         ("Session", session.id),
         ("Agent", " ".join(session.command) or "unknown"),
         ("Repository", session.root or "none"),
         ("Start commit", session.start_hash or "none"),
     )
-    table = "\n".join(f"| {key} | {_cell(value)} |" for key, value in rows)
-    top = f"# {_line(facts.id)}\n\n{_line(headline(facts.verdict))}"
-    return f"{top}\n\n| | |\n|---|---|\n{table}\n\n{_command(facts)}"
-
-
-def _command(facts: Incident) -> str:
-    return "What was asked for:\n\n" + _code(redact(command_line(facts.verdict.action)))
+    rules = "\n".join(f"| {key} | {cell(value)} |" for key, value in rows)
+    asked = block(visible(redact(command_line(action)), keep="\n"))
+    top = f"# {line(facts.id)}\n\n{summary(facts)}\n\n{line(headline(facts.verdict))}"
+    return f"{top}\n\n| | |\n|---|---|\n{rules}\n\nWhat was asked for:\n\n{asked}\n"
 
 
 def _evidence(finding: Finding | None) -> list[str]:
@@ -108,150 +162,88 @@ def _evidence(finding: Finding | None) -> list[str]:
         return ["No finding is on record."]
     instead = "" if finding.response is Response.KILL else finding.instead
     said = ((finding.what, "What"), (finding.why, "Why"), (instead, "Instead"), (finding.evidence, "Evidence"))
-    return [f"- {label}: {_line(sentence(text))}" for text, label in said if text]
+    return [f"- {label}: {line(sentence(text))}" for text, label in said if text]
 
 
-def _steps(entries: Iterable[Entry]) -> list[Entry]:
-    return [e for e in entries if e.kind in TIMELINE][-STEPS:]
+def _impact(facts: Incident) -> list[str]:
+    moved = [facts.problem] if facts.problem else []
+    return [*_undone(facts.restored), *moved]
 
 
-def _timeline(steps: Sequence[Entry]) -> list[str]:
-    if not steps:
-        return ["No step is on record."]
-    table = ("| step | time | kind | what | result |", "|---|---|---|---|---|")
-    head = (f"The last {len(steps)} steps, times in UTC.", "", *table)
-    return [*head, *(_row(n, entry) for n, entry in enumerate(steps, 1))]
+def _undone(done: Restored | None) -> list[str]:
+    if done is None:
+        return ["The session was paused; nothing was rolled back."]
+    said = ["Every process of the session was ended."]
+    if done.ok:
+        way = "by `git reset --hard` and the person's own state on top" if done.reset else "path by path"
+        said.append(f"The repository was put back to {done.start or 'its unborn branch'} {way}, and verified.")
+    said += _listed("Put back as it was", done.back)
+    said += _listed("Removed, as it was not there at the start", done.gone)
+    return [*said, *done.problems, *done.notes]
 
 
-def _row(number: int, entry: Entry) -> str:
-    return f"| {number} | {_clock(entry.at)} | {entry.kind} | {_cell(_what(entry))} | {_cell(_came_of(entry))} |"
+def _listed(label: str, names: Sequence[str]) -> list[str]:
+    more = len(names) - LISTED
+    return [*(f"{label}: {n}" for n in names[:LISTED]), *([f"{label}: {more} more"] if more > 0 else [])]
 
 
-def _what(entry: Entry) -> str:
-    d = entry.data
-    match entry.kind:
-        case "verdict":
-            return _asked(d)
-        case "outcome" | "observation":
-            return f"call {d.get('id', '')}"
-        case "human":
-            return " ".join(str(d[k]) for k in ("action", "target", "text", "context") if d.get(k))
-        case "usage":
-            return "tokens reported"
-        case "session":
-            return " ".join(map(str, command)) if isinstance(command := d.get("command"), list | tuple) else "began"
-        case _:
-            return " ".join(str(d[k]) for k in ("event", "path", "target") if d.get(k))
+def _patch(patch: Patch, span: str) -> list[str]:
+    if patch.unknown:
+        return [f"Not known: {line(sentence(patch.unknown))}"]
+    if not patch.files:
+        return [f"No file was changed {span}."]
+    told, total = difference.stat(patch.files), sum(f.text.count("\n") for f in patch.files)
+    lines = difference.text(patch.files, SHOWN).rstrip("\n").split("\n")[:DIFF_LINES]
+    told = told if len(told) <= STAT_LINES else [*told[: STAT_LINES - 1], f"... {told[-1]}"]
+    left = f"{total - len(lines)} more lines. " if total > len(lines) else ""
+    whole = f"The whole patch: `{line(patch.saved)}`." if patch.saved else ""
+    stat, shown = (visible("\n".join(part), keep="\n\t") for part in (told, lines))
+    return [block(redact(stat)), "", block(shown, "diff"), *([f"\n{left}{whole}"] if left or whole else [])]
 
 
-def _came_of(entry: Entry) -> str:
-    d = entry.data
-    match entry.kind:
-        case "verdict" | "observation":
-            return ": ".join(filter(None, (str(d.get("response", "")), _finding(d))))
-        case "outcome":
-            return f"exit {d.get('code', '?')} {d.get('excerpt', '')}".strip()
-        case "human":
-            return "yes" if d.get("yes") else str(d.get("why", "") or ("no" if "yes" in d else ""))
-        case "usage":
-            return ", ".join(f"{k} {d[k]}" for k in ("input", "output", "cache_read", "cache_write") if d.get(k))
-        case _:
-            return str(d.get("reason", "") or d.get("what", ""))
-
-
-def _asked(data: Mapping[str, object]) -> str:
-    arguments = data.get("arguments")
-    if not isinstance(arguments, Mapping):
-        return str(data.get("tool", ""))
-    if isinstance(command := arguments.get("command"), str):
-        return command
-    if isinstance(argv := arguments.get("argv"), list | tuple):
-        return " ".join(map(str, argv))
-    return f"{data.get('tool', '')} {dict(arguments)}"
-
-
-def _finding(data: Mapping[str, object]) -> str:
-    """The rule and the reason of the finding that decided."""
-    found = decisive(data)
-    name, said = found.get("rule") or found.get("check", ""), found.get("why") or found.get("what", "")
-    return f"{name}: {said}" if found else ""
-
-
-def _diff(facts: Incident) -> list[str]:
-    if not facts.diff.strip() and not facts.stat.strip():
-        return ["No file was changed during the session."]
-    lines = redact(facts.diff).splitlines()
-    more = f"{len(lines) - DIFF_LINES} more lines. " if len(lines) > DIFF_LINES else ""
-    whole = f"The whole patch: `{_line(facts.patch)}`." if facts.patch else ""
-    shown = [_code(visible("\n".join(lines[:DIFF_LINES]), keep="\n\t"), "diff")] if lines else []
-    return [_code(visible(facts.stat.strip("\n"), keep="\n")), *shown, f"{more}{whole}"]
-
-
-def _approvals(entries: Iterable[Entry]) -> list[str]:
+def _approvals(entries: Sequence[Entry]) -> list[str]:
     asked = [e for e in entries if e.kind == "human"]
-    rows = [f"- {_clock(e.at)}: {_line(_what(e))}: {_line(_came_of(e))}{_by(e)}" for e in asked]
+    rows = [f"- {clock(e.at)}: {line(what(e))}: {line(came_of(e))}{_by(e)}" for e in asked]
     return rows or ["Nobody was asked."]
 
 
 def _by(entry: Entry) -> str:
-    said = [f"{k}: {_line(str(entry.data[k]))}" for k in ("authorized_by", "assurance") if entry.data.get(k)]
+    said = [f"{k}: {line(str(entry.data[k]))}" for k in ("authorized_by", "assurance") if entry.data.get(k)]
     return f" ({', '.join(said)})" if said else ""
 
 
 def _recovery(facts: Incident) -> list[str]:
-    if not facts.rescue:
-        return ["No rescue snapshot was taken: the files are as the agent left them."]
-    ref = _line(facts.rescue)
-    return [
-        f"The agent's work is kept in `{ref}`.",
-        "",
-        f"- look at it: `git diff HEAD {ref}`",
-        f"- take one file back: `git checkout {ref} -- PATH`",
-        f"- take all of it to a branch: `git branch rescued {ref}`",
+    if facts.rescue:
+        ref = line(facts.rescue)
+        said = [
+            f"The agent's work is kept in `{ref}`.",
+            "",
+            f"- look at it: `sentinel-guard snapshots show {ref}`",
+            f"- compare it with the files of now: `sentinel-guard snapshots diff {ref}`",
+            f"- take files back: `sentinel-guard snapshots restore {ref} PATH`, or `--all`",
+            f"- take all of it to a branch: `git branch rescued {ref}`",
+        ]
+    else:
+        said = ["No rescue snapshot was taken: the files are as the agent left them."]
+    if facts.restored is None:
+        back = f"`sentinel-guard rollback {line(facts.session.id)}`"
+        said += ["", f"To put the repository back to where the session began: {back}."]
+    return said + _quarantine(facts.restored, facts.session.root)
+
+
+def _quarantine(done: Restored | None, root: str) -> list[str]:
+    """The agent's versions, each with the command that brings it back."""
+    if done is None or not done.kept:
+        return []
+    commands = [
+        f"cp -a -- {shlex.quote(at)} {shlex.quote(_below(root, to))}" if to else f"ls -l -- {shlex.quote(at)}"
+        for at, to in done.kept[:LISTED]
     ]
+    more = len(done.kept) - LISTED
+    rest = [f"{more} more lie in the same folder."] if more > 0 else []
+    text = visible("\n".join(commands), keep="\n")
+    return ["", "What the rollback moved aside, and the command that brings each back:", "", block(text, "sh"), *rest]
 
 
-def _agents_part(steps: Sequence[Entry]) -> str:
-    span = f"1 to {len(steps)}" if steps else "none"
-    return f"""
-## Root cause
-
-To be filled in by the agent after recovery. Cite the steps of the timeline by number ({span}): which step was the
-first wrong one, and what was believed then that was not true.
-
-## Action items
-
-To be filled in by the agent: what it will do differently, each item with the step that it would have changed.
-"""
-
-
-def _section(title: str, lines: Sequence[str]) -> str:
-    return f"\n## {title}\n\n" + "\n".join(lines) + "\n"
-
-
-def _code(text: str, language: str = "") -> str:
-    """A code block whose fence is longer than any in the text."""
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    text = text.replace("<!-- sentinel:", "&lt;!-- sentinel:")
-    return f"{fence}{language}\n{text}\n{fence}"
-
-
-def _line(text: str) -> str:
-    """Text of others as one line of Markdown that cannot become structure."""
-    return visible(redact(" ".join(text.split()))).replace("<", "&lt;").replace("`", "'")
-
-
-def _cell(text: str) -> str:
-    line = _line(text).replace("|", "\\|")
-    return line if len(line) <= MAX_CELL else f"{line[: MAX_CELL - 1]}…"
-
-
-def _clock(at: float) -> str:
-    time = _utc(at)
-    return f"{time:%H:%M:%S}.{time.microsecond // 1000:03d}"
-
-
-def _utc(at: float) -> datetime:
-    return datetime.fromtimestamp(at, UTC)
+def _below(root: str, name: str) -> str:
+    return name if name.startswith("/") else f"{root}/{name}"

@@ -8,6 +8,7 @@ import gc
 import logging
 import os
 import signal
+import sys
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
@@ -39,6 +40,8 @@ IDLE = 600.0
 LOOK = 2.0
 """Seconds between two looks for sessions whose owner has gone."""
 BACKLOG = 256
+SWITCH = 0.0005
+"""Seconds that a busy thread keeps the interpreter while another one waits for it."""
 log = logging.getLogger(__name__)
 
 
@@ -53,14 +56,16 @@ class Daemon:
         self.used = time.monotonic()
         recovery = Recovery(places)
         self.beginnings = Beginnings(
-            places=places, store=self.store, policies=Policies(places), recovery=recovery, now=self.now
+            places=places, store=self.store, policies=Policies(places, keeps=True), recovery=recovery, now=self.now
         )
         sessions = self.sessions = self.beginnings.sessions
         incidents = Incidents(places, self.store, sessions, recovery, self.now)
         reactions = Reactions(sessions=sessions, recovery=recovery, incidents=incidents, now=self.now)
         self.reactions = reactions
         guard = Guard(sessions=sessions, inbox=Inbox(), reactions=reactions, world=self._world, now=self.now)
-        outcomes, faces = Outcomes(guard, self.now), Faces(sessions, guard, self.now)
+        self.incidents = incidents
+        outcomes = Outcomes(sessions, guard, self.beginnings.reviews, self.now)
+        faces = Faces(sessions, guard, self.now)
         self.server = Server(
             sessions=sessions, guard=guard, reactions=reactions, outcomes=outcomes, faces=faces, now=self.now
         )
@@ -78,21 +83,27 @@ class Daemon:
             await self._listen(self.places.agent_socket, self.server.serve),
             await self._listen(self.places.operator_socket, self.operators.serve),
         ):
-            tasks = [loop.create_task(self._end_when_idle()), *map(loop.create_task, self._half_done())]
+            stands = _standing(self.places)
+            tasks = [loop.create_task(self._end_when_idle(stands)), *map(loop.create_task, self._half_done())]
             await self.stopped.wait()
             for task in tasks:
                 task.cancel()
-        for path in (self.places.agent_socket, self.places.operator_socket):
-            path.unlink(missing_ok=True)
+        if _standing(self.places) == stands:
+            for path in (self.places.agent_socket, self.places.operator_socket):
+                path.unlink(missing_ok=True)
         for live in self.sessions.live.values():
             if live.watch:
                 live.watch.stop()
         self.store.close()
 
     def _half_done(self) -> list[Coroutine[Any, Any, None]]:
-        """The kills that are on record and were not carried out to their end."""
-        killed = [live for live in self.sessions.live.values() if live.session.state is State.KILLED]
-        return [self.reactions.take_up(live) for live in killed if not live.buried.is_set()]
+        """The kills that are on record and were not carried out to their end, and the reports that were not written."""
+        return [
+            self.reactions.take_up(live)
+            if live.session.state is State.KILLED and not live.buried.is_set()
+            else self.incidents.finish(live)
+            for live in (*self.sessions.live.values(), *self.beginnings.orphans)
+        ]
 
     async def _listen(self, path: Path, serve: Callable[[Link], Awaitable[None]]) -> asyncio.AbstractServer:
         # Whoever holds the lock is the only daemon: a socket that lies here is stale.
@@ -112,9 +123,13 @@ class Daemon:
         finally:
             os.umask(before)
 
-    async def _end_when_idle(self) -> None:
+    async def _end_when_idle(self, stands: list[object]) -> None:
         while True:
             await asyncio.sleep(LOOK)
+            if _standing(self.places) != stands:
+                # Nobody can reach it, and what it writes is not on record: whoever starts next takes the sessions up.
+                log.warning("its sockets or its database are gone: ends")
+                self.stopped.set()
             self._bury_orphans()
             if not self.sessions.live and time.monotonic() - self.used > IDLE:
                 self.stopped.set()
@@ -140,12 +155,27 @@ def serve(places: Places) -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
+    # A storm of file events keeps a thread busy, and verdicts and files to put back wait for it at every system call.
+    sys.setswitchinterval(SWITCH)
     asyncio.run(_serve(places))
     log.info("has ended")
 
 
 async def _serve(places: Places) -> None:
     await Daemon(places).run()
+
+
+def _standing(places: Places) -> list[object]:
+    """The files that make a daemon reachable and its record lasting, by identity; None for what is not there."""
+    found: list[object] = []
+    for path in (places.agent_socket, places.operator_socket, places.database):
+        try:
+            seen = path.lstat()
+        except OSError:
+            found.append(None)
+        else:
+            found.append((seen.st_dev, seen.st_ino))
+    return found
 
 
 def _level() -> int:

@@ -16,12 +16,14 @@ from sentinel_guard.core.model import Entry, Peer
 from sentinel_guard.core.policy import Policy
 from sentinel_guard.core.session import Event, Session, State
 from sentinel_guard.daemon.recovery import Recovery
+from sentinel_guard.daemon.reviews import Reviews
 from sentinel_guard.daemon.sessions import Live, Sessions
 from sentinel_guard.daemon.watching import Watching
 from sentinel_guard.errors import HostError, PeerError
 from sentinel_guard.host import processes, repository, shims
 from sentinel_guard.host.places import Places
 from sentinel_guard.host.policies import Policies
+from sentinel_guard.host.worktrees import Worktrees
 
 FRESH = 0.2
 """Seconds for which a policy is taken as read."""
@@ -40,6 +42,9 @@ class Beginnings:
     ) -> None:
         self._places, self._store, self._policies, self._recovery, self._now = places, store, policies, recovery, now
         self.sessions = Sessions(store, places, self.revive)
+        self.reviews = Reviews(places, store, self.sessions, now)
+        self.orphans: list[Live] = []
+        """Sessions that ended with the daemon that fell: what it did not report is still to be reported."""
         self._seen: dict[str, tuple[float, Policy]] = {}
 
     async def begin(self, message: Fields, owner: Peer) -> tuple[Live, Fields]:
@@ -54,13 +59,14 @@ class Beginnings:
         self.sessions.note(live, [Entry(self._now(), ident, "session", _data(message, owner, live, path))])
         live.watch = self._watch(live)
         self.sessions.live[ident] = live
-        return live, {"session": ident, "environ": environ, "notes": list(live.policy().warnings)}
+        await asyncio.to_thread(self.reviews.remember, live)
+        notes = [*live.policy().warnings, *self.reviews.note(live)]
+        return live, {"session": ident, "environ": environ, "notes": notes}
 
     async def leave(self, live: Live) -> None:
-        """Forget a session that has ended; of one that was not killed, the snapshot of its start too."""
+        """Forget a session that has ended, once all that begins with it has come to its end."""
         self.sessions.live.pop(live.id, None)
-        if live.session.state is State.ENDED:
-            await asyncio.to_thread(self._recovery.forget_start, live)
+        await self._recovery.settled(live)
 
     def revive(self, session: Session) -> Live:
         """A session that is not live (any more), for judging what still comes from it."""
@@ -75,7 +81,7 @@ class Beginnings:
 
     def _take_up(self, live: Live) -> None:
         begun = next(self._store.entries(session=live.id, kinds=("session",))).data
-        live.path, live.start_snapshot = str(begun.get("path") or live.path), str(begun.get("snapshot") or "")
+        live.path = str(begun.get("path") or live.path)
         if live.session.state is State.ASKING:
             # Nobody waits for the answer any more: the launcher asks anew, and so does the gate.
             self.sessions.note(live, [record.state(live.id, self._now(), Event.ANSWERED, reason="restart")])
@@ -84,11 +90,13 @@ class Beginnings:
         killed = live.session.state is State.KILLED
         if live.session.owner and processes.alive(live.session.owner):
             live.watch = None if killed else self._watch(live)
+            self.reviews.remember(live)
             self.sessions.live[live.id] = live
         elif killed and not live.buried.is_set():
             self.sessions.live[live.id] = live
         else:
             self.end_orphan(live)
+            self.orphans.append(live)
 
     def end_orphan(self, live: Live) -> None:
         """End a session whose owner has gone without a word."""
@@ -99,7 +107,10 @@ class Beginnings:
         self.sessions.live.pop(live.id, None)
 
     def _live(self, session: Session, path: str) -> Live:
-        return Live(session, functools.partial(self._policy, session.root), path)
+        folder = self._places.session(session.id) / "baseline"
+        root, policy = session.root, functools.partial(self._policy, session.root)
+        trees = Worktrees(root, folder, lambda p: bool(policy().restricts(p, root))) if root else None
+        return Live(session, policy, path, trees=trees)
 
     def _policy(self, root: str) -> Policy:
         """The policy in force, looked at again after a moment: one call asks for it many times."""
@@ -139,7 +150,6 @@ def _data(message: Fields, owner: Peer, live: Live, path: str) -> dict[str, obje
     return {
         "root": live.session.root,
         "start_hash": repository.head(live.session.root),
-        "snapshot": live.start_snapshot,
         "command": [str(word) for word in command],
         "owner": [owner.pid, owner.start],
         "interactive": bool(message.get("interactive")),

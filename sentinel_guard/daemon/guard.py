@@ -34,6 +34,8 @@ NOBODY = "it needs a person's yes, and nobody can be asked here (no terminal)"
 ATTEND = "start the agent in a terminal with 'sentinel-guard run -- AGENT', or let the user do this step"
 COMES_BACK = 3.0
 """Seconds that a runner may take to find the daemon again before nobody can be asked."""
+REPEATED = 5
+"""Times that a call may come, well ended, before it is in question whether it serves anything."""
 EXPECTED = 30.0
 """Seconds for which an allowed git command may go on changing files."""
 
@@ -205,9 +207,13 @@ class Guard:
         }
         self._note(live, [Entry(usage.at, live.id, "usage", data)])
 
-    def failed_before(self, session: Session, op: str) -> bool:
-        """True where the same operation has failed within the window: only then is progress worth measuring."""
-        return any(c.operation == op and c.outcome is not None and failed(c.outcome) for c in session.calls)
+    def in_question(self, session: Session, op: str) -> bool:
+        """True where a loop may be under way, and progress is worth measuring: the last call failed, or the same
+        operation has failed, or has come REPEATED times, within the window.
+        """
+        ended = [c for c in session.calls if c.outcome]
+        same = [c for c in ended if c.operation == op]
+        return any(failed(c.outcome) for c in (*same, *ended[-1:])) or len(same) >= REPEATED
 
     def _note(self, live: Live, entries: list[Entry]) -> None:
         self._sessions.note(live, entries)

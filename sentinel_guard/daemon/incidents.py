@@ -1,26 +1,35 @@
-"""Incident reports: gathered from the log and the snapshots, written into the repository (R9)."""
+"""Incident reports: gathered from the log and the snapshots, written into the repository (R9).
+
+Rules of this file:
+1. A report is never written over: each has a name of its own.
+2. It is made of what is on record, so that a daemon that was started anew writes what the fallen one did not.
+3. Where the repository cannot be written it goes beside the session's state, and the record says so.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from sentinel_guard.audit.base import Store
-from sentinel_guard.core import report
-from sentinel_guard.core.model import Entry, Verdict
-from sentinel_guard.core.redact import redact
-from sentinel_guard.daemon.recovery import INCIDENTS, Recovered, Recovery
+from sentinel_guard.core import difference, recall, report, review, timeline
+from sentinel_guard.core.model import Entry, Response, Verdict
+from sentinel_guard.core.report import Incident, Patch, Restored
+from sentinel_guard.core.respond import headline
+from sentinel_guard.daemon.recovery import Recovered, Recovery
 from sentinel_guard.daemon.sessions import Live, Sessions
-from sentinel_guard.errors import SentinelError
-from sentinel_guard.host import files, repository
+from sentinel_guard.errors import HostError, SentinelError
+from sentinel_guard.host import files, reports, snapshots
 from sentinel_guard.host.places import Places
 
 log = logging.getLogger(__name__)
 ENTRIES = 400
 """Entries that are looked through for the last steps."""
+KINDS = tuple(sorted(timeline.TIMELINE))
 
 
 class Incidents:
@@ -28,31 +37,38 @@ class Incidents:
         self, places: Places, store: Store, sessions: Sessions, recovery: Recovery, now: Callable[[], float]
     ) -> None:
         self._places, self._store, self._sessions, self._recovery, self._now = places, store, sessions, recovery, now
+        self._one = asyncio.Lock()
 
     async def write(self, live: Live, verdict: Verdict, recovered: Recovered | None) -> Path:
-        """Write the report of a breaker (``recovered`` is None) or of a kill, and put it on record. The report's path.
+        """Write the report of a breaker (``recovered`` is None) or of a kill, and put it on record; its path.
 
-        Where the repository cannot be written the report goes beside the session's state, and says so in the log.
+        Raises HostError, StoreError.
         """
-        rescue = recovered.rescue if recovered else await self._rescue(live)
-        stat, diff = await asyncio.to_thread(self._difference, live, rescue)
-        at, ident = self._now(), live.id.rpartition("-")[2]
-        name = report.name(at, ident)
-        patch = f"{name.removesuffix('.md')}.patch" if diff else ""
-        entries = [*self._store.entries(session=live.id, last=ENTRIES)]
-        name, link = name.removesuffix(".md"), f"{INCIDENTS}{patch}" if patch else ""
-        text = report.incident(
-            report.Incident(
-                name, verdict, live.session, entries, stat, diff, link,
-                _impact(recovered, Path(live.session.root)), rescue, entries[-1].hash if entries else "",
-            )
-        )  # fmt: skip
-        documents = {f"{name}.md": text} | ({patch: redact(diff)} if patch else {})
-        path = await asyncio.to_thread(self._save, live, documents)
-        seal = hashlib.sha256(report.machine_part(text).encode(errors="surrogateescape")).hexdigest()
-        data = {"path": str(path), "seal": seal, "rescue": rescue}
-        self._sessions.note(live, [Entry(at, live.id, "incident", data, verdict.response.level)])
+        async with self._one:
+            rescue = recovered.rescue if recovered else await self._rescue(live)
+            entries = timeline.until([*self._store.entries(session=live.id, kinds=KINDS, last=ENTRIES)])
+            path, text = await asyncio.to_thread(self._written, live, verdict, recovered, rescue, entries)
+        data: dict[str, object] = {"path": str(path), "name": path.stem, "seal": review.seal(text), "rescue": rescue}
+        data |= {"call": verdict.action.id, "upto": entries[-1].seq if entries else 0, "headline": headline(verdict)}
+        self._sessions.note(live, [Entry(self._now(), live.id, "incident", data, verdict.response.level)])
+        live.unexplained = (*live.unexplained, str(path))
         return path
+
+    def unreported(self, live: Live) -> Verdict | None:
+        """The newest breaker or kill of which no report is on record."""
+        return recall.unreported(self._store.entries(session=live.id), live.session.root)
+
+    async def finish(self, live: Live) -> None:
+        """Write the report that a daemon which fell did not come to write."""
+        verdict = self.unreported(live)
+        if verdict is None:
+            return
+        done = [*self._store.entries(session=live.id, kinds=("recovery",), last=1)]
+        try:
+            recovered: dict[str, Any] = dict(done[0].data) if done and verdict.response is Response.KILL else {}
+            await self.write(live, verdict, Recovered(**recovered) if recovered else None)
+        except Exception:
+            log.exception("an incident of %s could not be reported after the restart", live.id)
 
     async def _rescue(self, live: Live) -> str:
         try:
@@ -61,45 +77,82 @@ class Incidents:
             log.warning("no snapshot for the report: %s", e)
             return ""
 
-    def _difference(self, live: Live, rescue: str) -> tuple[str, str]:
-        """``git diff`` from the worktree at the start to the one at the failure: its stat, and the patch."""
-        if not (rescue and live.start_snapshot):
-            return "", ""
+    def _written(
+        self, live: Live, verdict: Verdict, recovered: Recovered | None, rescue: str, entries: Sequence[Entry]
+    ) -> tuple[Path, str]:
+        calls = timeline.loop_calls(entries, verdict.decisive)
+        newest = [*self._store.entries(last=1)]
+        facts = Incident(
+            "", verdict, live.session, entries,
+            loop=self._loop(live, entries, calls) if calls else None,
+            whole=self._whole(live, rescue),
+            restored=_restored(recovered, live.session.root) if recovered else None,
+            rescue=rescue,
+            head=newest[0].hash if newest else "",
+            seconds=live.policy().breaker.seconds,
+        )  # fmt: skip
+        return self._saved(live, facts)
+
+    def _loop(self, live: Live, entries: Sequence[Entry], calls: Sequence[str]) -> Patch:
+        before, after = timeline.between(entries, calls)
+        if not (before and after and live.trees):
+            return Patch(unknown="the files were not measured during the loop")
         try:
-            both = repository.patch(live.session.root, live.start_snapshot, rescue)
+            return Patch(difference.files(live.trees.patch(before, after), without=reports.FOLDER))
+        except SentinelError as e:
+            return Patch(unknown=e.message)
+
+    def _whole(self, live: Live, rescue: str) -> Patch:
+        if not rescue:
+            return Patch(unknown="there is no snapshot of the moment of failure")
+        try:
+            baseline = snapshots.load(self._places.session(live.id) / "baseline")
+            told = snapshots.patch(baseline, snapshots.start_tree(baseline), rescue)
         except SentinelError as e:
             log.warning("no difference for the report: %s", e)
-            return "", ""
-        stat, _, patch = both.partition("\n\n")
-        return stat, patch
+            return Patch(unknown=e.message)
+        return Patch(difference.files(told, without=reports.FOLDER))
 
-    def _save(self, live: Live, documents: dict[str, str]) -> Path:
-        """Write all; the path of the first."""
-        folders = (Path(live.session.root) / INCIDENTS, self._places.session(live.id) / "incidents")
-        for folder in folders:
+    def _saved(self, live: Live, facts: Incident) -> tuple[Path, str]:
+        """Write the report, and beside it each patch that it holds. Its path and its text."""
+        wanted = report.name(self._now(), live.id.rpartition("-")[2])
+        problem = ""
+        for folder in reports.folders(self._places, live.session.root, live.id):
             try:
                 folder.mkdir(parents=True, exist_ok=True)
-                for name, text in documents.items():
-                    files.write(folder / name, text.encode(errors="surrogateescape"))
+                return _save(folder, wanted, facts, problem)
             except (OSError, SentinelError) as e:
-                log.warning("the report could not be written to %s: %s", folder, e)
-            else:
-                return folder / next(iter(documents))
-        return Path(next(iter(documents)))
+                problem = f"The report could not be written to {folder}: {e}"
+                log.warning(problem)
+        raise HostError(problem, "Make room, or make the folder writable; the daemon tries again when it starts anew.")
 
 
-def _impact(recovered: Recovered | None, root: Path) -> tuple[str, ...]:
-    if recovered is None:
-        return ("The session was paused; nothing was rolled back.",)
-    lines = ["Every process of the session was ended."]
-    if recovered.ok:
-        way = "by `git reset --hard` and the person's own state on top" if recovered.reset else "path by path"
-        lines.append(
-            f"The repository was put back to {recovered.start_hash or 'its unborn branch'} {way}, and verified."
-        )
-    lines += [
-        f"Put back as it was: {name}" if (root / name).exists() else f"Removed, as at the start: {name}"
-        for name in recovered.restored[:20]
-    ]
-    lines += [f"The agent's version is kept in {name}" for name in recovered.quarantined[:20]]
-    return (*lines, *recovered.problems, *recovered.notes)
+def _save(folder: Path, wanted: str, facts: Incident, problem: str) -> tuple[Path, str]:
+    name = _free(folder, wanted)
+    loop, whole = facts.loop, facts.whole
+    if loop and report.cut(loop):
+        loop = replace(loop, saved=f"{name}.loop.patch")
+    if whole.files:
+        whole = replace(whole, saved=f"{name}.patch")
+    for patch in (p for p in (loop, whole) if p and p.saved):
+        files.write(folder / patch.saved, difference.text(patch.files).encode(errors="surrogateescape"))
+    text = report.incident(replace(facts, id=name, loop=loop, whole=whole, problem=problem))
+    path = folder / f"{name}.md"
+    reports.write(path, text)
+    return path, text
+
+
+def _free(folder: Path, wanted: str) -> str:
+    name, number = wanted, 2
+    while (folder / f"{name}.md").exists():
+        name, number = f"{wanted}-{number}", number + 1
+    return name
+
+
+def _restored(done: Recovered, root: str) -> Restored:
+    back = tuple(n for n in done.restored if Path(root, n).exists() or Path(root, n).is_symlink())
+    gone = tuple(n for n in done.restored if n not in back)
+    names = {path: name for name, path in done.versions}
+    kept = tuple((path, names.get(path, "")) for path in done.quarantined)
+    notes, problems = tuple(done.notes), tuple(done.problems)
+    return Restored(done.ok, done.start_hash, done.reset, back, gone, kept, problems, notes)

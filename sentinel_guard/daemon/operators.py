@@ -1,7 +1,7 @@
 """The operator socket: what a person's commands and the runner may do.
 
 Rules of this file:
-1. What gives power (start, answer, say, resume, stop) is never taken from a process inside a guarded session:
+1. What gives power (start, answer, say, resume, sign-off, stop) is never taken from a process inside a guarded session:
    refused, recorded (L2); the second try is L4.
 2. A runner speaks for its own session only, on the connection that began or took up that session.
 3. A runner that vanishes without a word ends its session, and every process of it.
@@ -30,8 +30,11 @@ from sentinel_guard.host import processes
 from sentinel_guard.humans.inbox import Reply
 
 log = logging.getLogger(__name__)
-POWER = frozenset({"start", "agent", "attach", "answer", "say", "resume", "end", "stop"})
+POWER = frozenset({"start", "agent", "attach", "answer", "say", "resume", "end", "stop", "allow", "sign-off"})
+NO_SESSION = "No guarded session is running here."
 TAIL_SECONDS = 1.0
+LONGEST = 86_400.0
+"""Seconds that a window for a person's own changes may be open."""
 Fields = dict[str, Any]
 
 
@@ -198,8 +201,36 @@ class Operators:
         if live.session.state.value == "KILLED":
             await live.buried.wait()
         self._reactions.end(live, int(message.get("code", 0)))
+        left = await self._reactions.left_running(live)
         await self._beginnings.leave(live)
-        return {"state": live.session.state.value}
+        return {"state": live.session.state.value, **({"left": left} if left else {})}
+
+    def allow(self, message: Fields) -> Fields:
+        """Open windows for a person's own changes of restricted files; 0 seconds close them."""
+        path, seconds = str(message["path"]), float(message["span"])
+        if not 0 <= seconds <= LONGEST:
+            raise PeerError(f"a window is open for at most {LONGEST:.0f} seconds")
+        watches = [live.watch for live in self._around(path) if live.watch]
+        if not watches:
+            raise DaemonError(NO_SESSION, f"Edit {path}: nothing puts it back.")
+        if not seconds and not any(path in watch.windows() for watch in watches):
+            raise DaemonError(f"No window is open for {path}.", "sentinel-guard allow --list")
+        return {"until": max(watch.allow(path, seconds) for watch in watches)}
+
+    def windows(self, message: Fields) -> Fields:
+        """The open windows of the sessions around a folder."""
+        around = self._around(str(message["cwd"]))
+        found = [(live, live.watch.windows()) for live in around if live.watch]
+        rows = [{"session": live.id, "path": p, "until": t} for live, opened in found for p, t in opened.items()]
+        return {"sessions": [live.id for live in around], "windows": rows}
+
+    def _around(self, path: str) -> list[Live]:
+        """The live sessions whose repository holds a path."""
+        return [
+            live
+            for live in self._sessions.live.values()
+            if not live.session.over and f"{path}/".startswith(f"{live.session.root}/") and live.session.root
+        ]
 
     def stop(self, message: Fields) -> Fields:
         count = self.hello()["sessions"]
@@ -213,6 +244,15 @@ class Operators:
 
     def resume(self, live: Live) -> None:
         self._reactions.resume(live)
+
+    def filled(self, message: Fields, link: Link) -> Fields:
+        """The agent's part of an incident report was filled in, by the agent or by a person."""
+        self._beginnings.reviews.filled(str(message["path"]), self._sessions.inside(link.pid))
+        return {}
+
+    def sign_off(self, message: Fields) -> Fields:
+        self._beginnings.reviews.signed_off(str(message["path"]), str(message.get("note", "")))
+        return {}
 
     async def vanished(self, live: Live) -> None:
         """The runner's connection is gone: a session whose runner lives on is waited for, another one ends."""
@@ -253,7 +293,11 @@ class _Desk:
             "resume": self._resume,
             "tail": self._tailed,
             "end": self._end,
+            "filled": self._filled,
+            "sign-off": self._signed_off,
             "stop": self._stop,
+            "allow": self._allow,
+            "windows": self._windows,
         }
 
     async def gone(self) -> None:
@@ -302,6 +346,18 @@ class _Desk:
 
     async def _stop(self, message: Fields) -> Fields:
         return self._all.stop(message)
+
+    async def _allow(self, message: Fields) -> Fields:
+        return self._all.allow(message)
+
+    async def _windows(self, message: Fields) -> Fields:
+        return self._all.windows(message)
+
+    async def _filled(self, message: Fields) -> Fields:
+        return self._all.filled(message, self.link)
+
+    async def _signed_off(self, message: Fields) -> Fields:
+        return self._all.sign_off(message)
 
     def _mine(self, message: Fields) -> Live:
         if self._live is None or self._live.id != str(message["session"]):

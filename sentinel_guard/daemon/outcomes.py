@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from sentinel_guard.core import respond
 from sentinel_guard.core.failures import error_output
 from sentinel_guard.core.masks import digest
-from sentinel_guard.core.model import Effect, Kind, Outcome, Response, TestRun, Verdict
+from sentinel_guard.core.model import Effect, Entry, Kind, Outcome, Response, TestRun, Verdict
 from sentinel_guard.core.redact import redact
 from sentinel_guard.core.testruns import parse_tests
 from sentinel_guard.daemon.guard import Guard, Judged
-from sentinel_guard.daemon.sessions import Live
+from sentinel_guard.daemon.reviews import Reviews
+from sentinel_guard.daemon.sessions import Live, Sessions
 from sentinel_guard.daemon.translate import Ended
-from sentinel_guard.host import repository
 
 EXCERPT = 400
 """Characters of an error that the log keeps."""
@@ -31,14 +31,13 @@ class Begun:
 
 
 class Outcomes:
-    def __init__(self, guard: Guard, now: Callable[[], float]) -> None:
-        self._guard, self._now = guard, now
+    def __init__(self, sessions: Sessions, guard: Guard, reviews: Reviews, now: Callable[[], float]) -> None:
+        self._sessions, self._guard, self._reviews, self._now = sessions, guard, reviews, now
 
     async def begin(self, live: Live, judged: Judged) -> Begun:
-        """Note how the worktree stands, where the call has failed before and progress is in question."""
-        doubtful = self._guard.failed_before(live.session, judged.operation)
-        before = await self._fingerprint(live) if doubtful else ""
-        return Begun(judged, self._now(), before)
+        """Note how the worktree stands, where progress is in question."""
+        doubtful = self._guard.in_question(live.session, judged.operation)
+        return Begun(judged, self._now(), await self._tree(live) if doubtful else "")
 
     async def end(self, live: Live, begun: Begun, ended: Ended) -> tuple[Verdict, str]:
         """The verdict on the outcome, and the words for the agent's standard error."""
@@ -52,7 +51,8 @@ class Outcomes:
         hinted = verdict.response < Response.COOL_DOWN
         text = respond.hint(action, outcome, stdout, stderr, verdict) if hinted else respond.answer(verdict).text
         self._guard.tell(live, verdict, text, outcome.at)
-        return verdict, text
+        asked = self._reviews.ask(live, action, outcome.code)
+        return verdict, "\n".join(filter(None, (text, asked)))
 
     async def _outcome(self, live: Live, begun: Begun, ended: Ended, stdout: str, stderr: str) -> Outcome:
         error = error_output(begun.judged.verdict.effects, ended.code, stdout, stderr)
@@ -66,11 +66,20 @@ class Outcomes:
             tests=_tests(begun.judged.verdict.effects, stdout, stderr, ended.code),
             duration=ended.seconds,
             before=begun.before,
-            after=await self._fingerprint(live) if error is not None else "",
+            after=await self._tree(live) if error is not None or begun.before else "",
         )
 
-    async def _fingerprint(self, live: Live) -> str:
-        return await asyncio.to_thread(repository.fingerprint, live.session.root) if live.session.root else ""
+    async def _tree(self, live: Live) -> str:
+        """The worktree's present tree; empty where it cannot be had, which is said and put on record once."""
+        if live.trees is None:
+            return ""
+        tree = await asyncio.to_thread(live.trees.take)
+        if why := live.trees.complaint():
+            what = f"progress is not measured: {redact(why)}"
+            self._sessions.note(live, [Entry(self._now(), live.id, "watch", {"what": what, "check": "progress"})])
+            if live.runner:
+                live.runner.tell("notice", level="", text=f"SENTINEL: {what}")
+        return tree
 
 
 def _tests(effects: tuple[Effect, ...], stdout: str, stderr: str, code: int) -> TestRun | None:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from sentinel_guard.core import record, respond
-from sentinel_guard.core.model import Action, Entry, Finding, Layer, Response, Verdict
+from sentinel_guard.core.model import Entry, Finding, Kind, Response, Verdict
 from sentinel_guard.core.session import Event, State
 from sentinel_guard.daemon.incidents import Incidents
 from sentinel_guard.daemon.recovery import Recovered, Recovery
@@ -23,6 +23,10 @@ from sentinel_guard.errors import SentinelError
 from sentinel_guard.host import processes
 
 log = logging.getLogger(__name__)
+HARMLESS = frozenset({"append", "mode", "owner"})
+"""Ways of writing that leave what is there."""
+LEAVING = 0.2
+"""Seconds that a process may take to end after its agent."""
 
 
 class Reactions:
@@ -35,15 +39,18 @@ class Reactions:
         """Take a rescue snapshot before a reversible action; without one the action is refused."""
         if not live.session.root:
             return verdict
-        call = verdict.action.parent or verdict.action.id
+        call, also = verdict.action.parent or verdict.action.id, _in_danger(verdict)
+        ref, held = live.rescued.get(call, ("", frozenset()))
         try:
-            # The steps of a call share the snapshot that was taken before it began.
-            ref = live.rescued.get(call) or await self._recovery.rescue(live, call)
+            # The steps of a call share the snapshot that was taken before it began, where it holds what they destroy.
+            if not ref or not also <= held:
+                words = respond.command_line(verdict.action)
+                ref = await self._recovery.rescue(live, call, words=words, also=also)
         except SentinelError as e:
             failed = Finding("snapshot", Response.DENY, "no snapshot could be taken first", e.message, e.hint)
             return replace(verdict, findings=(*verdict.findings, failed))
         if call in live.calls.values() or not verdict.action.parent:
-            live.rescued[call] = ref
+            live.rescued[call] = ref, held | also
         kept = (replace(f, evidence=ref) if f.response is Response.SNAPSHOT else f for f in verdict.findings)
         return replace(verdict, findings=tuple(kept))
 
@@ -55,8 +62,7 @@ class Reactions:
     async def after(self, live: Live, verdict: Verdict) -> None:
         """What follows once the answer has left."""
         if verdict.response is Response.BREAK:
-            path = await self._incidents.write(live, verdict, None)
-            self._tell(live, "L3", f"{respond.headline(verdict)} Incident report: {path}")
+            self._tell(live, "L3", f"{respond.headline(verdict)} {await self._reported(live, verdict)}")
         elif verdict.response is Response.KILL:
             await self._bury(live, verdict)
 
@@ -78,10 +84,9 @@ class Reactions:
 
     async def take_up(self, live: Live) -> None:
         """Carry out the kill that a daemon had on record when it fell."""
-        at, root = self._now(), live.session.root
-        action = Action(f"{at:.3f}-kill", live.id, Layer.CLI, "kill", {}, root, at, root, "session")
-        why = "the guard fell before this kill was carried out, and is carrying it out now"
-        await self._bury(live, Verdict(action, (), (Finding("state", Response.KILL, live.session.reason, why),)))
+        if verdict := self._incidents.unreported(live):
+            await self._bury(live, verdict)
+        live.buried.set()
 
     async def _recover(self, live: Live) -> Recovered:
         try:
@@ -90,6 +95,14 @@ class Reactions:
             log.exception("recovery failed")
             recovered = Recovered(problems=[f"The rollback failed: {e}. Run 'sentinel-guard rollback {live.id}'."])
         return recovered
+
+    async def _reported(self, live: Live, verdict: Verdict) -> str:
+        """Where the report of a breaker is, in words. The breaker is open whether it could be written or not."""
+        try:
+            return f"Incident report: {await self._incidents.write(live, verdict, None)}"
+        except Exception as e:
+            log.exception("the breaker of %s could not be reported", live.id)
+            return f"No incident report could be written: {e}"
 
     async def _report(self, live: Live, verdict: Verdict, recovered: Recovered) -> str:
         """The incident report's path; empty where nothing could be put on record."""
@@ -115,10 +128,29 @@ class Reactions:
         if live.session.state is not State.ENDED:
             self._sessions.note(live, [Entry(self._now(), live.id, "end", {"code": code})])
 
+    async def left_running(self, live: Live) -> list[dict[str, object]]:
+        """What the agent has left behind, a server for instance: pid and name. Nobody watches it any more."""
+        if live.session.state is State.KILLED:
+            return []
+        spare = frozenset({processes.own_pid()})
+        first = processes.tree(_roots(live), spare, _mark(live))
+        if not first:
+            return []
+        # What is on its way out is not left running.
+        await asyncio.sleep(LEAVING)
+        found = map(processes.describe, sorted(first & processes.tree(_roots(live), spare, _mark(live))))
+        return [{"pid": p.pid, "name": p.name} for p in found if p]
+
     def resume(self, live: Live) -> None:
         """Give autonomy back: a person typed /resume (R8)."""
         self._sessions.note(live, [record.state(live.id, self._now(), Event.RESUME, authorized_by="user")])
         live.words.put_nowait(None)
+
+
+def _in_danger(verdict: Verdict) -> frozenset[str]:
+    """The paths that the action would delete or write over: git may ignore what lies there."""
+    kinds = (Kind.DELETE, Kind.WRITE)
+    return frozenset(e.target for e in verdict.effects if e.kind in kinds and not e.how & HARMLESS)
 
 
 def _roots(live: Live) -> tuple[int, ...]:

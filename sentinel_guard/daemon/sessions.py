@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -23,6 +23,7 @@ from sentinel_guard.core.policy import Policy
 from sentinel_guard.core.session import Session
 from sentinel_guard.host import processes, shims
 from sentinel_guard.host.places import Places
+from sentinel_guard.host.worktrees import Worktrees
 from sentinel_guard.humans.inbox import Channel
 
 DURABLE = frozenset({"L2", "L3", "L4"})
@@ -42,6 +43,10 @@ class Watch(Protocol):
     restricted: tuple[str, ...]
 
     def expect(self, verdict: Verdict, seconds: float) -> None: ...
+
+    def allow(self, path: str, seconds: float) -> float: ...
+
+    def windows(self) -> dict[str, float]: ...
 
     def stop(self) -> None: ...
 
@@ -64,16 +69,18 @@ class Live:
     """Pid of a supervising launcher -> id of its call."""
     grants: dict[str, tuple[Finding, ...]] = field(default_factory=dict)
     """Id of a running call -> what a person said yes to."""
-    rescued: dict[str, str] = field(default_factory=dict)
-    """Id of a call -> the rescue snapshot that was taken before it."""
+    rescued: dict[str, tuple[str, frozenset[str]]] = field(default_factory=dict)
+    """Id of a call -> the rescue snapshot that was taken before it, and the paths whose ignored files it holds."""
     answered: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a question was answered."""
     words: asyncio.Queue[str | None] = field(default_factory=asyncio.Queue)
     """What the person says in the chat; None for /resume."""
     buried: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a kill has been carried out to its end."""
-    start_snapshot: str = ""
-    """The commit that holds the worktree as it was at the start."""
+    trees: Worktrees | None = None
+    """Takes the worktree's trees, for progress; None outside of a repository."""
+    unexplained: tuple[str, ...] = ()
+    """Paths of the incident reports that the agent is still to be asked about."""
 
     @property
     def id(self) -> str:
@@ -144,6 +151,10 @@ class Sessions:
             began = began or entry.kind == "session"
             folded = folded.after(entry)
         return folded if began else None
+
+    def said(self, session: str) -> Iterator[Entry]:
+        """What persons said in a session, on record."""
+        return self._store.entries(session=session, kinds=("human",))
 
     def guarded(self) -> Guarded:
         """The guard's own belongings."""

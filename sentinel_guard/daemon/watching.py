@@ -1,92 +1,252 @@
-"""What watches a session's files: restricted ones that change unannounced are put back (DESIGN section 2)."""
+"""What watches a session's files: restricted ones that change unannounced are put back (DESIGN section 2).
+
+Rules of this file:
+1. A change is put back first and told then: nothing waits for a log or a person.
+2. What may be the person's own is not overruled where they can be asked; no answer is a no.
+3. The event loop tells and asks; files are looked at in the watcher's threads.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import itertools
+import json
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 
-from sentinel_guard.core.model import Entry, Verdict
+from sentinel_guard.core import record
+from sentinel_guard.core.model import Ask, Entry, Question, Verdict
+from sentinel_guard.core.policy import Paths, Policy
+from sentinel_guard.core.session import Event, State
+from sentinel_guard.daemon import telling
+from sentinel_guard.daemon.attribution import attribute
 from sentinel_guard.daemon.sessions import Live, Sessions
 from sentinel_guard.errors import SentinelError
-from sentinel_guard.host import snapshots
-from sentinel_guard.host.guardian import Guardian, Tampering
+from sentinel_guard.host import processes, snapshots
+from sentinel_guard.host.activity import Activity
+from sentinel_guard.host.baseline import write_json
+from sentinel_guard.host.guardian import Guardian, Tampering, Word
 from sentinel_guard.host.places import Places
-from sentinel_guard.host.watcher import Change, Watcher
+from sentinel_guard.host.processes import Process
+from sentinel_guard.host.watcher import Watcher
+from sentinel_guard.humans.inbox import Inbox, Reply
 
 log = logging.getLogger(__name__)
-
 
 CHECKS_OUT = frozenset(
     {"checkout", "switch", "merge", "rebase", "pull", "stash", "cherry-pick", "revert", "am", "bisect", "worktree"}
 )
 """Subcommands of git that change tracked files, and refuse to overwrite what is not committed."""
 FORCES = frozenset({"-f", "--force", "--discard-changes"})
+ALLOW = "ALLOW"
+"""Action of a person's word that opens a window; where its ``until`` is its own time, it closes one."""
+CHANGE = "RESTRICTED_CHANGE"
+WHY = (
+    "a restricted file changed, and it cannot be told whether by you or by the agent. "
+    "Y: what is there now stays. N: it becomes what it was, and the other version is kept"
+)
 
 
 class Watching:
     """The observer of one session, and what it does about what it sees."""
 
     def __init__(self, live: Live, places: Places, sessions: Sessions, now: Callable[[], float]) -> None:
-        baseline = snapshots.load(places.session(live.id) / "baseline")
-        root, policy = baseline.root, live.policy()
+        folder = places.session(live.id)
+        baseline = snapshots.load(folder / "baseline")
+        root, (policy, again) = baseline.root, _as_it_began(folder, live.policy())
         files = {name: baseline.files[name] for name in baseline.restricted if name in baseline.files}
         self.restricted = tuple(f"{root}/{name}" for name in files)
-        self._guardian = Guardian(root, baseline.vault, files, places.session(live.id))
-        self._watcher = Watcher(
-            root, lambda path: bool(policy.restricts(path, root)), self._changed, self._sweep, tick=self._sweep
-        )
         self._live, self._sessions, self._now = live, sessions, now
         self._loop = asyncio.get_running_loop()
+        self._activity, self._acted, self._toll = Activity(live.session.owner), 0.0, telling.Toll()
+        self.guardian = Guardian(root, baseline.vault, files, folder, judge=self._judge, sisters=self._sisters)
+        self._watcher = Watcher(
+            root,
+            lambda path: bool(policy.restricts(path, root)),
+            lambda change: self._tell([self.guardian.check(change.path)]),
+            lambda: self._tell(self.guardian.sweep()),
+            on_gone=lambda path: self._tell(self.guardian.check_below(path)),
+            near=self.guardian.folders,
+            known=self.guardian.knows,
+            search=again,
+            tick=self._tick,
+        )
+        self._doubtful: dict[str, Tampering] = {}
+        self._asking: asyncio.Task[None] | None = None
+        self._questions = itertools.count(1)
+        self._reopen()
 
     def start(self) -> None:
         """Raises HostError where the tree cannot be watched."""
         self._watcher.start()
 
     def stop(self) -> None:
-        """The last look comes after the last event."""
+        """The last look comes after the last event; what is still in question then is put back."""
         self._watcher.stop()
-        self._sweep()
+        if self._asking and not self._loop.is_closed():
+            self._asking.cancel()
+        self._tell(self.guardian.sweep())
+        self._settle(self.guardian.in_question, yes=False)
 
     def expect(self, verdict: Verdict, seconds: float) -> None:
         """An allowed action announces what it changes itself, for so long."""
+        self._acted = time.time()
         commands = (e.command for e in verdict.effects if e.command)
         if any(c.program == "git" and c.subcommand in CHECKS_OUT and not c.flags & FORCES for c in commands):
-            self._guardian.expect_git(time.time() + seconds)
+            self.guardian.expect_git(time.time() + seconds)
 
-    def _changed(self, change: Change) -> None:
-        self._tell(self._guardian.check(change.path))
+    # --- windows: the person's own changes ---
 
-    def _sweep(self) -> None:
-        for tampering in self._guardian.sweep():
-            self._tell(tampering)
+    def allow(self, path: str, seconds: float) -> float:
+        """Open a window for changes of this path; 0 seconds close it. Until when (epoch seconds). Raises StoreError."""
+        at = self._now()
+        word = {"action": ALLOW, "target": path, "until": at + seconds, "yes": True, "why": "", "assurance": "terminal"}
+        self._sessions.note(self._live, [Entry(at, self._live.id, "human", word | {"authorized_by": "user"})])
+        self._open(path, at, at + seconds)
+        return at + seconds
 
-    def _tell(self, tampering: Tampering | None) -> None:
-        if tampering and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._record, tampering)
+    def windows(self) -> dict[str, float]:
+        """The open windows: absolute path -> until (epoch seconds)."""
+        return self.guardian.windows()
 
-    def _record(self, tampering: Tampering) -> None:
-        text = _sentence(tampering)
-        data = {
-            "path": tampering.path,
-            "kind": tampering.kind,
-            "kept": tampering.kept,
-            "what": text,
-            "check": "unannounced",
-        }
+    def _reopen(self) -> None:
+        """The windows that a person opened before the daemon was started anew."""
+        for said in self._sessions.said(self._live.id):
+            until = said.data.get("until")
+            if said.data.get("action") == ALLOW and isinstance(until, int | float):
+                self._open(str(said.data["target"]), said.at, float(until))
+
+    def _open(self, path: str, at: float, until: float) -> None:
+        self.guardian.close(path)
+        if until > at:
+            self.guardian.announce(path, until, since=at)
+
+    # --- whose it was; in the watcher's threads ---
+
+    def _tick(self) -> None:
+        if self._activity.due:
+            self._activity.look(shell=not self._live.agent)
+        self._tell(self.guardian.sweep())
+
+    def _judge(self, _path: str, since: float) -> Word:
+        """The strictest of what all sessions in this tree say."""
+        words = {watch.whose(since) for watch in self._here()}
+        return next(word for word in (Word.PUT_BACK, Word.ASK, Word.TAKE) if word in words)
+
+    def whose(self, since: float) -> Word:
+        """What this session's doing says about a change after that moment (epoch seconds)."""
+        return attribute(self._live, self._activity, since, self._acted)
+
+    def _here(self) -> list[Watching]:
+        root = self._live.session.root
+        others = [live.watch for live in [*self._sessions.live.values()] if live.session.root == root]
+        return [self, *(watch for watch in others if isinstance(watch, Watching) and watch is not self)]
+
+    def _sisters(self) -> list[Guardian]:
+        return [watch.guardian for watch in self._here()]
+
+    # --- telling ---
+
+    def _tell(self, found: Iterable[Tampering | None]) -> None:
+        for tampering in found:
+            if tampering is None or self._loop.is_closed():
+                continue
+            if tampering.word is Word.ASK:
+                self._doubtful[tampering.path] = tampering
+                self._loop.call_soon_threadsafe(self._ask_soon)
+            elif times := self._toll.times(tampering.path, tampering.at):
+                diff = telling.difference(tampering, self.guardian.versions(tampering))
+                seen = [] if tampering.word is Word.TAKE else self._running()
+                self._loop.call_soon_threadsafe(self._record, tampering, times, diff, seen)
+
+    def _running(self) -> list[Process]:
+        before = self._activity.known
+        self._activity.look(shell=not self._live.agent)
+        return [p for pid in sorted(before | self._activity.known) if (p := processes.describe(pid))]
+
+    def _record(self, tampering: Tampering, times: int, diff: str, seen: list[Process]) -> None:
+        text = telling.sentence(tampering, times)
+        if tampering.word is Word.TAKE and not tampering.problem:
+            self.restricted = tuple(dict.fromkeys((*self.restricted, tampering.path)))
         try:
-            self._sessions.note(self._live, [Entry(self._now(), self._live.id, "watch", data, "L2")])
+            entry = telling.entry(self._now(), self._live.id, tampering, text, diff=diff, seen=seen)
+            self._sessions.note(self._live, [entry])
         except SentinelError:
             log.exception("a change of %s could not be recorded", tampering.path)
         if self._live.runner:
-            self._live.runner.tell("notice", level="L2", text=text)
+            shown = [text, diff, f"Running then: {telling.running(seen)}" if seen else ""]
+            self._live.runner.tell("notice", level=telling.level(tampering), text="\n".join(filter(None, shown)))
+
+    # --- asking ---
+
+    def _ask_soon(self) -> None:
+        if self._asking is None or self._asking.done():
+            self._asking = self._loop.create_task(self._ask())
+
+    async def _ask(self) -> None:
+        """One question at a time; what changes meanwhile is asked about next."""
+        while paths := self.guardian.in_question:
+            yes = False
+            try:
+                yes = await self._put(paths)
+            except SentinelError:
+                log.exception("a question about %s could not be recorded", paths)
+            await asyncio.to_thread(self._settle, paths, yes=yes)
+
+    async def _put(self, paths: tuple[str, ...]) -> bool:
+        live = self._live
+        while live.session.state is State.ASKING:
+            await live.answered.wait()
+        runner, gate, at = live.runner, live.policy().gate.seconds, self._now()
+        names = [path.removeprefix(f"{live.session.root}/") for path in paths]
+        shown = {"question": f"w{next(self._questions)}", "action": CHANGE, "target": ", ".join(names)}
+        shown["detail"] = await asyncio.to_thread(self._detail, paths)
+        ask = Ask(shown["action"], shown["target"], "HIGH")
+        question = Question(shown["question"], live.id, ask, shown["detail"], WHY, at, at + gate if gate else 0)
+        reply = Reply(yes=False, assurance="none", why="lost")
+        with self._held(shown):
+            if runner:
+                reply = await Inbox().ask(question, runner, gate)
+        word = {"yes": reply.yes, "assurance": reply.assurance, "why": reply.why}
+        word["authorized_by"] = "user" if reply.yes else ""
+        self._sessions.note(live, [Entry(self._now(), live.id, "human", shown | word)])
+        return reply.yes and not live.session.over
+
+    @contextlib.contextmanager
+    def _held(self, shown: Mapping[str, str]) -> Iterator[None]:
+        """What the session asks for meanwhile waits, as it does at the gate; a pause or a chat goes on as it is."""
+        live = self._live
+        holds = live.session.state is State.ACTIVE
+        if holds:
+            live.answered.clear()
+            self._sessions.note(live, [record.state(live.id, self._now(), Event.ASK, **shown)])
+        try:
+            yield
+        finally:
+            if holds:
+                self._sessions.note(live, [record.state(live.id, self._now(), Event.ANSWERED)])
+                live.answered.set()
+
+    def _detail(self, paths: tuple[str, ...]) -> str:
+        rows = [self._doubtful[path] for path in paths if path in self._doubtful]
+        return telling.detail([(t, telling.difference(t, self.guardian.versions(t))) for t in rows])
+
+    def _settle(self, paths: tuple[str, ...], *, yes: bool) -> None:
+        self._tell([self.guardian.settle(path, yes=yes) for path in paths])
 
 
-def _sentence(tampering: Tampering) -> str:
-    path, kind = tampering.path, tampering.kind
-    if tampering.problem:
-        return f"SENTINEL: the restricted file {path} was {kind}, and could not be put back: {tampering.problem}."
-    done = "It was moved away" if kind == "created" else "It was put back as it was"
-    kept = f"; the other version is in {tampering.kept}" if tampering.kept else ""
-    return f"SENTINEL: the restricted file {path} was {kind} by a program that nobody allowed to. {done}{kept}."
+def _as_it_began(folder: Path, policy: Policy) -> tuple[Policy, bool]:
+    """What was restricted when the session began is, to its end: only of that the originals are known.
+
+    And whether it began before now: then nobody has watched since the daemon fell.
+    """
+    memory = folder / "restricted.json"
+    try:
+        said = json.loads(memory.read_bytes())
+        return Policy(Paths(tuple(said["paths"])), Paths(tuple(said["project"]))), True
+    except (OSError, ValueError, KeyError):
+        write_json(memory, {"paths": policy.paths.restricted, "project": policy.project.restricted})
+        return policy, False

@@ -12,11 +12,20 @@ from collections.abc import Iterable
 from pathlib import Path
 
 
-def flatten(root: str, files: Iterable[str], common_dir: str, settings: Iterable[tuple[str, str | None]]) -> bytes:
-    """``files``: names of the ``.gitignore`` files below ``root``; ``settings``: git's, for ``core.excludesFile``."""
+def flatten(
+    root: str,
+    files: Iterable[str],
+    common_dir: str,
+    settings: Iterable[tuple[str, str | None]],
+    ignored: Iterable[str] = (),
+) -> bytes:
+    """``files``: names of the ``.gitignore`` files below ``root``; ``settings``: git's, for ``core.excludesFile``;
+    ``ignored``: what is ignored, in any case.
+    """
     patterns = [*_patterns(_user_file(settings), ""), *_patterns(Path(common_dir, "info/exclude"), "")]
     for name in sorted(files, key=lambda n: n.count("/")):
         patterns += _patterns(Path(root, name), name.rpartition("/")[0])
+    patterns += [f"/{_literal(name)}" for name in ignored if "\n" not in name]
     return os.fsencode("".join(f"{p}\n" for p in patterns))
 
 
@@ -34,7 +43,13 @@ def _patterns(path: Path, folder: str) -> list[str]:
     patterns = [line for line in lines if line and not line.startswith("#")]
     if not folder:
         return patterns
-    return [] if "\n" in folder else [_moved(p, re.sub(r"([\\*?\[])", r"\\\1", folder)) for p in patterns]
+    return [] if "\n" in folder else [_moved(p, _literal(folder)) for p in patterns]
+
+
+def _literal(name: str) -> str:
+    """A name as a pattern that takes in nothing else; a space at its end would count for nothing."""
+    escaped = re.sub(r"([\\*?\[])", r"\\\1", name)
+    return re.sub(r" +$", lambda spaces: "\\ " * len(spaces[0]), escaped)
 
 
 def _moved(pattern: str, folder: str) -> str:

@@ -4,6 +4,8 @@ Rules of this file:
 1. Remote-tracking refs, ``refs/sentinel`` and reflogs that exist stay as they are: they tell what happened.
 2. Everything else of the git directory becomes what it was; what was added goes to the attic.
 3. What cannot be put back is told, and the rest comes back all the same.
+4. Other worktrees of the repository go on being used: one that is gone comes back, one that was added goes to the
+   attic, and what happens in them is theirs.
 """
 
 from __future__ import annotations
@@ -22,6 +24,9 @@ APART = frozenset({"objects", "lfs", "modules", "worktrees", "annex", "svn", "gc
 """Entries of a git directory that are neither kept nor touched."""
 SHARED = ("config", "hooks", "info")
 """What a linked worktree has of the common directory besides refs; the rest there is other worktrees'."""
+WORKTREES = "worktrees"
+NEEDED = ("objects", "refs")
+"""Folders without which git sees no repository; they may be empty."""
 STASH_LOG = "logs/refs/stash"
 _OBJECT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 
@@ -57,6 +62,8 @@ def names(git_dir: str, only: tuple[str, ...] = ()) -> Iterator[str]:
             yield name if base == "." else f"{base}/{name}"
     if not only:
         yield from (f"objects/info/{f}" for f in _listed(f"{git_dir}/objects/info"))
+        for folder, _, files in os.walk(f"{git_dir}/{WORKTREES}/"):
+            yield from (os.path.relpath(f"{folder}/{f}", git_dir) for f in files)
 
 
 def _counts(entry: str, only: tuple[str, ...]) -> bool:
@@ -74,7 +81,28 @@ def differences(tree: Rooted, kept: Mapping[str, Kept], only: tuple[str, ...] = 
     """What of the metadata is not as it was, as far as it would be put back."""
     found = [Change(n, d) for n, k in kept.items() if k.kind != UNKEPT and (d := difference(tree, n, k))]
     found = [c for c in found if c.what == "deleted" or not _stays(c.path)]
-    return found + [Change(n, "created") for n in names(tree.root, only) if n not in kept and not _tells(n)]
+    found += _redated(tree, kept, found)
+    found += [] if only else [Change(n, "deleted") for n in NEEDED if not Path(tree.root, n).is_dir()]
+    found += [Change(n, "created") for n in names(tree.root, only) if n not in kept and not _tells(n)]
+    theirs = f"{WORKTREES}/"
+    return [c for c in found if not c.path.startswith(theirs)] + _worktrees(tree, kept, found)
+
+
+def _redated(tree: Rooted, kept: Mapping[str, Kept], found: list[Change]) -> list[Change]:
+    """The index with the same bytes under another time: by it git tells which of its entries to trust."""
+    index, seen = kept.get("index"), tree.lstat("index")
+    if index is None or seen is None or any(c.path == "index" for c in found) or seen.st_mtime_ns == index.mtime_ns:
+        return []
+    return [Change("index", "changed")]
+
+
+def _worktrees(tree: Rooted, kept: Mapping[str, Kept], found: list[Change]) -> list[Change]:
+    """Of what differs in the metadata of other worktrees: those that are gone, file by file, and those that are new."""
+    named = [(c, "/".join(c.path.split("/")[:2])) for c in found if c.path.startswith(f"{WORKTREES}/")]
+    before = {"/".join(n.split("/")[:2]) for n in kept if n.startswith(f"{WORKTREES}/")}
+    new = dict.fromkeys(top for _, top in named if top not in before)
+    gone = {top for top in before if tree.lstat(f"{top}/HEAD") is None or tree.lstat(f"{top}/gitdir") is None}
+    return [*(c for c, top in named if top in gone and c.what == "deleted"), *(Change(top, "created") for top in new)]
 
 
 def put_back(tree: Rooted, vault: Vault, kept: Mapping[str, Kept], changes: list[Change]) -> list[str]:
@@ -87,11 +115,11 @@ def put_back(tree: Rooted, vault: Vault, kept: Mapping[str, Kept], changes: list
         try:
             if change.what == "created":
                 tree.away(change.path)
-            else:
+            elif change.path in kept:
                 vault.put_back(tree, change.path, kept[change.path])
         except (HostError, OSError) as e:
             problems.append(f".git/{change.path} could not be put back: {e}")
-    for needed in ("objects", "refs"):
+    for needed in NEEDED:
         if needed not in kept:
             tree.folder(needed)
     return problems
@@ -106,8 +134,14 @@ def _tells(name: str) -> bool:
     return name.removeprefix("logs/").startswith(("refs/remotes/", "refs/sentinel/")) or name == "logs/HEAD"
 
 
+def symbolic(git_dir: str) -> str:
+    """The ref that HEAD stands on; empty where it is detached or cannot be read."""
+    found = _text(Path(git_dir, "HEAD"))
+    return found.removeprefix("ref:").strip() if found.startswith("ref:") else ""
+
+
 def refs(*git_dirs: str) -> dict[str, str]:
-    """All refs as files tell them, HEAD and stash entries (``stash@{…}``) too: name -> hash."""
+    """All refs as files tell them, detached HEADs and stash entries (``stash@{…}``) too: name -> hash."""
     found: dict[str, str] = {}
     for git_dir in dict.fromkeys(git_dirs):
         found |= _packed(Path(git_dir, "packed-refs"))
@@ -115,8 +149,8 @@ def refs(*git_dirs: str) -> dict[str, str]:
             base = os.path.relpath(folder, git_dir)
             found |= {f"{base}/{f}": h for f in files if (h := _hash(Path(folder, f)))}
         found |= _stashes(Path(git_dir, STASH_LOG))
-        if detached := _hash(Path(git_dir, "HEAD")):
-            found["HEAD"] = detached
+        tops = ["HEAD", *(f"{WORKTREES}/{w.name}/HEAD" for w in Path(git_dir, WORKTREES).glob("*"))]
+        found |= {name: detached for name in tops if (detached := _hash(Path(git_dir, name)))}
     return found
 
 

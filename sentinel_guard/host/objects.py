@@ -9,6 +9,7 @@ Rules of this file:
 
 from __future__ import annotations
 
+import errno
 import filecmp
 import hashlib
 import os
@@ -25,6 +26,7 @@ COPIED = 256 << 20
 COPIES, SMALL = 500, 16 << 10
 """So many loose objects of at most so many bytes are copied in any case."""
 CHUNK = 1 << 20
+LOOKS = 3
 LARGEST = 2 << 30
 """Bytes of a loose object unpacked; more is no object that git would have left loose."""
 _LOOSE = re.compile(r"([0-9a-f]{2})/([0-9a-f]{38}|[0-9a-f]{62})")
@@ -33,26 +35,51 @@ _SUMMED = re.compile(r"pack/(?:pack-[0-9a-f]+\.(?:pack|idx|rev|bitmap)|multi-pac
 _ENTRY = re.compile(rb"(\d+) [^\0]+\0", re.DOTALL)
 
 
-def farm(objects: str, folder: Path, head: str = "") -> bool:
-    """Keep the objects below ``objects``; ``head`` is the start's commit.
+def farm(objects: str, folder: Path, head: str = "", since: int = 0) -> int:
+    """Keep the objects below ``objects``; ``head`` is the start's commit. Returns how many files the farm has.
 
-    False where there are no hard links and they are too large to be copied. What is there already is not touched.
+    0 where it is not whole: no hard links, and too large to be copied; or something was not sound. What is there
+    already is not touched. What was changed after ``since`` (nanoseconds of the epoch; 0: nothing was) is kept only if
+    its content is sound.
     """
     for name in _few(objects, head):
-        _copy(f"{objects}/{name}", folder / name)
-    room = COPIED
+        if not since or _trusted(f"{objects}/{name}", name, since):
+            _copy(f"{objects}/{name}", folder / name)
+    room, left = COPIED, False
+    # While git packs, a name goes as another comes: then a second look finds what the first missed.
+    for _ in range(LOOKS):
+        room, missed, left = _farmed(objects, folder, since, room)
+        if room < 0:
+            return 0
+        if not missed:
+            break
+    return 0 if left else sum(1 for _ in _names(str(folder)))
+
+
+def _farmed(objects: str, folder: Path, since: int, room: int) -> tuple[int, bool, bool]:
+    """The bytes that may still be copied, whether a file had gone before it was its turn, and whether one was left."""
+    missed = left = False
     for name in _names(objects):
         to, source = folder / name, f"{objects}/{name}"
         try:
+            if since and not to.exists() and not _trusted(source, name, since):
+                left = True
+                continue
             _link(source, to)
         except FileNotFoundError:
-            continue
-        except OSError:
+            missed = True
+        except OSError as e:
+            if e.errno == errno.ENOSPC:
+                raise
             room -= os.lstat(source).st_size
             if room < 0:
-                return False
+                break
             _copy(source, to)
-    return True
+    return room, missed, left
+
+
+def _trusted(source: str, name: str, since: int) -> bool:
+    return not _changed(source, since) or sound(Path(source), name)
 
 
 def plant(folder: Path, objects: Rooted, since: int) -> int:
@@ -81,7 +108,12 @@ def damaged(folder: Path, since: int) -> list[str]:
     ``since``: nanoseconds of the epoch; what was not changed after, in any way, is not read.
     """
     kept = str(folder)
-    return [n for n in _names(kept) if _changed(f"{kept}/{n}", since) and not _sound(folder / n, n)]
+    return [n for n in _names(kept) if _changed(f"{kept}/{n}", since) and not sound(folder / n, n)]
+
+
+def whole(folder: Path, farmed: int) -> bool:
+    """True where the farm still has all files that it had when it was made."""
+    return bool(farmed) and sum(1 for _ in _names(str(folder))) >= farmed
 
 
 def loose(folder: Path) -> set[str]:
@@ -106,7 +138,8 @@ def _changed(path: str, since: int) -> bool:
         return True
 
 
-def _sound(path: Path, name: str) -> bool:
+def sound(path: Path, name: str) -> bool:
+    """True where a file of an object store is what its name or its own checksum says."""
     try:
         if loose := _LOOSE.fullmatch(name):
             return _loose_hash(path, len(loose[2]) + 2) == loose[1] + loose[2]

@@ -1,13 +1,16 @@
 """The policy in force: the built-in packs, the user's file, the project's ``sentinel.toml``.
 
 Rules of this file:
-1. A file that cannot be used (syntax, schema, rights) is never "no policy": its last good version stays, else what is
-   built in; and ``Policy.warnings`` says so.
+1. A file that cannot be used (syntax, schema, rights) is never "no policy": its last good version stays, over a restart
+   of the daemon too, else what is built in; and ``Policy.warnings`` says so.
 2. A rule whose examples fail does not load, and is named. The built-in packs are proved by tests/core/test_packs.py.
 """
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -17,7 +20,7 @@ from sentinel_guard.core import packs
 from sentinel_guard.core.policy import Policy, Rule
 from sentinel_guard.core.policy_merge import merge
 from sentinel_guard.core.policy_schema import Layer, parse
-from sentinel_guard.errors import ConfigError
+from sentinel_guard.errors import ConfigError, HostError
 from sentinel_guard.host import files
 from sentinel_guard.host.places import Places
 
@@ -39,8 +42,10 @@ class _Read:
 class Policies:
     """Finds and keeps policies; a changed file is read again when it is next asked for."""
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: Places, *, keeps: bool = False) -> None:
+        """``keeps`` (the daemon): good versions are copied to the state folder, for the time when a file is broken."""
         self._user = places.policy
+        self._copies, self._keeps = places.state / "policies", keeps
         self._read: dict[Path, _Read] = {}
         self._merged: dict[Path, tuple[tuple[_Read, _Read], Policy]] = {}
 
@@ -60,7 +65,11 @@ class Policies:
         stamp = _stamp(path)
         last = self._read.get(path)
         if last is None or last.stamp != stamp:
-            last = self._read[path] = _read(path, stamp, last)
+            copy = self._copies / hashlib.sha256(os.fsencode(path)).hexdigest()[:32]
+            found = _read(path, stamp, last or _copied(copy, path))
+            if self._keeps and stamp and not found.warnings:
+                _copy(path, copy)
+            last = self._read[path] = found
         return last
 
 
@@ -123,6 +132,24 @@ def _project(root: str | Path) -> Path:
 
 
 _NOTHING = _Read(None, Layer(""))
+
+
+def _copied(copy: Path, path: Path) -> _Read | None:
+    """The last good version that an earlier daemon kept."""
+    try:
+        document, text = files.read_toml(copy, str(path))
+        return _Read(None, parse(document, str(path), text))
+    except ConfigError:
+        return None
+
+
+def _copy(path: Path, copy: Path) -> None:
+    # Without the copy only a restart with a broken file is worse off.
+    with contextlib.suppress(OSError, HostError):
+        copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        data = path.read_bytes()
+        if not copy.exists() or copy.read_bytes() != data:
+            files.write(copy, data)
 
 
 def _stamp(path: Path) -> _Stamp:

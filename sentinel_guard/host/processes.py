@@ -10,6 +10,7 @@ import os
 import signal
 import time
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from sentinel_guard.core.model import Peer
@@ -90,6 +91,63 @@ def kill(roots: tuple[int, ...], spare: frozenset[int], mark: str = "") -> set[i
         _signal(left, signal.SIGKILL)
         time.sleep(0.01)
     return left
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """What a process is called."""
+
+    pid: int
+    name: str
+    command: tuple[str, ...]
+    """Its arguments as it was started with, the program first; empty where they cannot be read."""
+
+
+def describe(pid: int) -> Process | None:
+    """What a process is called; None where it is gone."""
+    try:
+        name = Path(f"/proc/{pid}/comm").read_bytes().rstrip(b"\n")
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0")
+    except OSError:
+        return None
+    command = tuple(os.fsdecode(word) for word in words.split(b"\0")) if words else ()
+    return Process(pid, os.fsdecode(name), command)
+
+
+def descendants(root: Peer) -> list[Peer] | None:
+    """All that descends from a process and runs; None where that very process is gone."""
+    children: dict[int, list[Peer]] = {}
+    there = False
+    for pid in _pids():
+        seen = _stat(pid)
+        if seen and seen[2] not in "ZX":
+            children.setdefault(seen[0], []).append(Peer(pid, seen[1]))
+            there = there or (pid, seen[1]) == (root.pid, root.start)
+    found = [root]
+    for peer in found:
+        found += children.get(peer.pid, ())
+    return found[1:] if there else None
+
+
+def ran(pid: int) -> dict[int, tuple[int, int]] | None:
+    """Of each thread: nanoseconds on a processor, and times that it was put on one. None where that cannot be read.
+
+    A thread for which both stayed the same over a tick of the kernel's clock did nothing in between.
+    """
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 - names only, many times
+        return {int(thread): _schedstat(pid, thread) for thread in threads}
+    except (OSError, ValueError):
+        return None
+
+
+def _schedstat(pid: int, thread: str) -> tuple[int, int]:
+    fd = os.open(f"/proc/{pid}/task/{thread}/schedstat", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        spent, _, times = os.read(fd, 128).split()
+    finally:
+        os.close(fd)
+    return int(spent), int(times)
 
 
 def executable(pid: int) -> str:

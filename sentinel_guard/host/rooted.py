@@ -92,6 +92,16 @@ class Rooted:
             finally:
                 os.close(fd)
 
+    def chmod_folder(self, name: str, mode: int) -> None:
+        """Set a real folder's mode; nothing where there is none."""
+        with self._parent(name) as at:
+            if at is None:
+                return
+            # Not by descriptor: a folder that nobody may read cannot be opened.
+            seen = _lstat(_leaf(name), at)
+            if seen is not None and stat.S_ISDIR(seen.st_mode):
+                os.chmod(_leaf(name), mode, dir_fd=at)
+
     def folder(self, name: str) -> None:
         """Make a folder, its parents too; what stands in the way goes to the attic."""
         with self._made(f"{name}/x"):
@@ -231,9 +241,11 @@ def _unused(attic: Path, name: str) -> Path:
     """A free path in the attic, with its folder made, private."""
     free = attic / name
     try:
-        free.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not os.path.lexists(free):
-            return free
+        # A folder that became a link lies there as the link: nothing may be put away through it.
+        if not any((attic / parent).is_symlink() for parent in Path(name).parents):
+            free.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not os.path.lexists(free):
+                return free
     except (FileExistsError, NotADirectoryError):
         pass
     again = attic / f".again-{time.time_ns()}-{next(_counter)}" / name

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import re
 import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -20,6 +21,10 @@ from sentinel_guard.host.vault import MAX_FILE
 
 _UNSHADOWED = ("core.worktree", "core.hookspath", "core.fsmonitor", "core.bare", "extensions.refstorage")
 """Local settings that the shadow does without."""
+
+
+_FLAGGED = re.compile(rb"(?:^|(?<=\0))[a-zS] ([^\0]+)")
+"""Rows of ``git ls-files -v -z``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +128,30 @@ class Shadow:
         self.git.run("update-index", "-q", "--refresh", ok=(0, 1))
         return list(dict.fromkeys(self.changed()))
 
+    def flagged(self) -> list[str]:
+        """Files at which git was told not to look: assume-unchanged, skip-worktree."""
+        return [os.fsdecode(name) for name in _FLAGGED.findall(self.git.run("ls-files", "-v", "-z"))]
+
+    def unflag(self, names: Iterable[str]) -> None:
+        """Let git look at them, in the private index."""
+        if given := lines(names):
+            for flag in ("--no-assume-unchanged", "--no-skip-worktree"):
+                self.git.run("update-index", flag, "-z", "--stdin", stdin=given)
+
     def others(self, *excludes: str) -> list[str]:
         """Files that the private index does not know; embedded repositories end in ``/``."""
         return self.git.names("ls-files", "--others", "-z", *excludes)
+
+
+def trusted(root: str, folder: Path) -> Shadow:
+    """The shadow in a session's baseline folder; where it holds none, made from the repository as it is now.
+
+    Raises HostError.
+    """
+    shadow = Shadow(layout(root), folder / "git")
+    if not (shadow.folder / "HEAD").exists():
+        shadow.make(farm=folder / "objects")
+    return shadow
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,15 +171,18 @@ def capture(shadow: Shadow, found: Iterable[str] | None = None, *, objects: str 
     The private index takes part and is left holding the tree. ``found``: what differs from it, where that is known.
     ``objects``: the store that is written to.
     """
-    if found is None:
-        found = itertools.chain(*together(shadow.changed, lambda: shadow.others("--exclude-standard")))
     names: list[str] = []
     left_out: list[str] = []
-    for name in dict.fromkeys(found):
+    for name in dict.fromkeys(scan(shadow, "--exclude-standard") if found is None else found):
         (left_out if _excluded(shadow.where.root, name, limit) else names).append(name)
     git = replace(shadow.git, objects=objects)
-    left_out += _stage(git, names)
+    left_out += stage(git, names)
     return Tree(git.text("write-tree"), tuple(names), tuple(left_out))
+
+
+def scan(shadow: Shadow, *excludes: str) -> list[str]:
+    """Names whose files differ from the private index, and those that it does not know."""
+    return list(itertools.chain(*together(shadow.changed, lambda: shadow.others(*excludes))))
 
 
 def _excluded(root: str, name: str, limit: int) -> bool:
@@ -165,7 +194,7 @@ def _excluded(root: str, name: str, limit: int) -> bool:
         return False
 
 
-def _stage(git: Git, names: list[str]) -> Iterable[str]:
+def stage(git: Git, names: list[str]) -> list[str]:
     """Put names into the index; returns those that git cannot take (half by half, so one does not spoil all)."""
     if not names:
         return []
@@ -175,5 +204,5 @@ def _stage(git: Git, names: list[str]) -> Iterable[str]:
         if len(names) == 1:
             return names
         half = len(names) // 2
-        return [*_stage(git, names[:half]), *_stage(git, names[half:])]
+        return [*stage(git, names[:half]), *stage(git, names[half:])]
     return []

@@ -2,9 +2,28 @@
 
 from __future__ import annotations
 
-from sentinel_guard.host.baseline import Baseline, load, take
+from sentinel_guard.host.baseline import Baseline, load
 from sentinel_guard.host.metadata import Change
-from sentinel_guard.host.rescue import Rescue, forget, rescue
-from sentinel_guard.host.rollback import Report, plan, rollback
+from sentinel_guard.host.rescue import Occasion, Rescue, rescue
+from sentinel_guard.host.rollback import Plan, Report, outlook, plan, rollback
+from sentinel_guard.host.starttree import patch, start_tree
+from sentinel_guard.host.taking import begin, complete, take
 
-__all__ = ["Baseline", "Change", "Report", "Rescue", "forget", "load", "plan", "rescue", "rollback", "take"]
+__all__ = [
+    "Baseline",
+    "Change",
+    "Occasion",
+    "Plan",
+    "Report",
+    "Rescue",
+    "begin",
+    "complete",
+    "load",
+    "outlook",
+    "patch",
+    "plan",
+    "rescue",
+    "rollback",
+    "start_tree",
+    "take",
+]

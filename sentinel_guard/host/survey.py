@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from sentinel_guard.errors import HostError
 from sentinel_guard.host import metadata, objects
 from sentinel_guard.host.baseline import Baseline
-from sentinel_guard.host.gitcommand import together
 from sentinel_guard.host.metadata import Change
+from sentinel_guard.host.scanning import Scan, scan
 from sentinel_guard.host.vault import UNKEPT, difference
-
-NS = 1_000_000_000
-"""Nanoseconds in a second; as a file's time it is older than any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +21,8 @@ class Survey:
 
     own: list[Change]
     shared: list[Change]
+    user: list[Change]
+    """The user's own settings of git; names relative to ``/``."""
     objects: list[str]
     files: list[Change]
     """Put back raw, from the vault."""
@@ -35,8 +32,11 @@ class Survey:
     """Moved away."""
     modes: dict[str, int]
     """Touched files and the mode that they had."""
+    scan: Scan
     folders: list[str]
     """Empty folders that are gone."""
+    locked: dict[str, int]
+    """Folders with another mode, and the one that they had."""
     beyond: list[str]
     """Changed, and had not been kept."""
     dot: bool
@@ -48,18 +48,19 @@ class Survey:
             *([Change(".git", "replaced")] if self.dot else []),
             *(Change(f".git/{c.path}", c.what) for c in (*self.own, *self.shared)),
             *(Change(f".git/objects/{n}", "deleted") for n in self.objects),
+            *(Change(f"/{c.path}", c.what) for c in self.user),
             *self.files,
             *(Change(n, "changed") for n in self.tracked),
             *(Change(n, "created") for n in self.created),
-            *(Change(n, "mode") for n in self.modes),
+            *(Change(n, "mode") for n in (*self.modes, *self.locked)),
             *(Change(n, "deleted") for n in self.folders),
             *(Change(n, "changed") for n in self.beyond),
         ]
 
     def snapshot(self, baseline: Baseline) -> list[str]:
         """What differs from the start's index now, restricted and ignored files apart, for the rescue snapshot."""
-        mine = [n for n in baseline.files if n not in baseline.restricted]
-        return [*mine, *self.tracked, *self.created]
+        apart = {*baseline.restricted, *baseline.flagged}
+        return [n for n in (*baseline.files, *self.tracked, *self.modes, *self.created) if n not in apart]
 
     @property
     def done(self) -> bool:
@@ -67,27 +68,32 @@ class Survey:
         return len(self.changes()) == len(self.beyond)
 
 
-def survey(baseline: Baseline, keep: Callable[[str], bool]) -> Survey:
+def survey(baseline: Baseline, keep: Callable[[str], bool], seen: Scan | None = None) -> Survey:
     """``keep`` is asked with names relative to the root: what it says yes to is passed over. Raises HostError."""
-    dirty, changed, others = _scan(baseline)
-    known, embedded = baseline.files, set(baseline.embedded)
+    scanned = seen or scan(baseline)
+    kept, rest, tree = baseline.files, baseline.rest, baseline.tree
+    known = {*kept, *baseline.displaced}
+    inside = tuple(f"{name}/" for name in baseline.embedded)
 
     def passed(name: str) -> bool:
-        return name in embedded or keep(name)
+        return f"{name}/".startswith(inside) or keep(name)
 
-    tree = baseline.tree
-    files = [Change(n, d) for n, k in known.items() if (d := difference(tree, n, k)) and not passed(n)]
-    unkept = {c.path for c in files if known[c.path].kind == UNKEPT}
+    files = [Change(n, d) for n, k in kept.items() if (d := difference(tree, n, k)) and not keep(n)]
+    unkept = {c.path for c in files if kept[c.path].kind == UNKEPT}
+    touched = {*scanned.touched, *rest.recent} - {*scanned.changed, *known}
     dot, own, shared = surveyed_metadata(baseline)
     return Survey(
         own=own,
         shared=shared,
+        user=[Change(n, d) for n, k in baseline.user.items() if (d := difference(baseline.user_tree, n, k))],
         objects=objects.lost(baseline.farm, baseline.object_tree.root, baseline.sealed),
         files=[c for c in files if c.path not in unkept],
-        tracked=[n for n in changed if n not in known and not passed(n)],
-        created=[n for o in others if (n := o.rstrip("/")) not in known and not passed(n)],
-        modes=_modes(baseline, [n for n in {*dirty, *baseline.recent} - {*changed, *known} if not passed(n)]),
-        folders=[n for n in baseline.empty if not Path(baseline.root, n).is_dir()],
+        tracked=[n for n in scanned.changed if n not in known and not passed(n)],
+        created=[n for o in scanned.others if (n := o.rstrip("/")) not in known and not passed(n)],
+        modes={n: mode for n in touched if not passed(n) and (mode := _wrong(baseline, scanned, n)) is not None},
+        scan=scanned,
+        folders=[n for n in rest.empty if not Path(baseline.root, n).is_dir()],
+        locked=locked(baseline),
         beyond=sorted(unkept),
         dot=dot,
     )
@@ -99,6 +105,8 @@ def surveyed_metadata(baseline: Baseline) -> tuple[bool, list[Change], list[Chan
     if dot and baseline.dot is None:
         return dot, [Change(n, "deleted") for n in baseline.own], []
     own = metadata.differences(baseline.git_tree, baseline.own)
+    if baseline.shallowed.exists():
+        own = [c for c in own if c.path != "shallow"]
     if not baseline.where.linked:
         return dot, own, []
     return dot, own, metadata.differences(baseline.common_tree, baseline.shared, metadata.SHARED)
@@ -112,41 +120,30 @@ def misplaced(baseline: Baseline) -> bool:
     return seen is None or not stat.S_ISDIR(seen.st_mode)
 
 
-def start_index(baseline: Baseline) -> None:
-    """The start's index becomes the shadow's, with its stat data: what was touched since is looked at again."""
-    index, kept = baseline.shadow.index, baseline.own.get("index")
-    with contextlib.suppress(FileNotFoundError):
-        index.unlink()
-    if kept is not None:
+def locked(baseline: Baseline) -> dict[str, int]:
+    """Folders that have another mode than at the start, from the top down, and the mode that they had."""
+    found = {}
+    for name, mode in baseline.rest.folders.items():
         try:
-            index.write_bytes(baseline.vault.data(kept.content))
-        except HostError:
-            # Its copy is damaged. What differed from HEAD was kept raw, so HEAD's index tells the rest.
-            baseline.shadow.git.run("read-tree", baseline.head or "--empty")
-            return
-        # git looks into every file that is not older than its index: here that is all of them.
-        os.utime(index, ns=(NS, NS) if baseline.recent else (kept.mtime_ns, kept.mtime_ns))
+            seen = os.lstat(f"{baseline.root}/{name}")
+        except OSError:
+            continue
+        if stat.S_ISDIR(seen.st_mode) and stat.S_IMODE(seen.st_mode) != mode:
+            found[name] = mode
+    return dict(sorted(found.items()))
 
 
-def _scan(baseline: Baseline) -> tuple[list[str], list[str], list[str]]:
-    """Tracked files that were touched, those of them that are changed, and files that are not tracked."""
-    start_index(baseline)
-    shadow = baseline.shadow
-    dirty, others = together(shadow.changed, lambda: shadow.others(f"--exclude-from={shadow.frozen}"))
-    if not dirty:
-        return [], [], others
-    return list(dict.fromkeys(dirty)), shadow.differing(), others
+def _wrong(baseline: Baseline, scanned: Scan, name: str) -> int | None:
+    return wrong_mode(baseline, name, scanned.touched.get(name, ("", ""))[0])
 
 
-def _modes(baseline: Baseline, names: list[str]) -> dict[str, int]:
-    return {n: mode for n in names if (mode := wrong_mode(baseline, n)) is not None}
-
-
-def wrong_mode(baseline: Baseline, name: str) -> int | None:
-    """The mode that a tracked file had at the start, if it has another one now."""
+def wrong_mode(baseline: Baseline, name: str, index: str = "") -> int | None:
+    """The mode that a tracked file had at the start, if it has another one now; ``index``: the one that git knows."""
     seen = baseline.tree.lstat(name)
     if seen is None or not stat.S_ISREG(seen.st_mode):
         return None
-    now = stat.S_IMODE(seen.st_mode)
-    want = baseline.modes.get(name, baseline.usual[bool(now & 0o100)])
+    now, rest = stat.S_IMODE(seen.st_mode), baseline.rest
+    executable = index == "100755" if index else bool(now & 0o100)
+    usual = rest.usual[executable] if rest.complete or executable != bool(now & 0o100) else now
+    want = rest.modes.get(name, usual)
     return None if now == want else want

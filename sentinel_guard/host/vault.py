@@ -81,9 +81,13 @@ class Vault:
             path.parent.mkdir(mode=0o700, exist_ok=True)
             aside = path.with_suffix(f".{os.getpid()}")
             fd = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-            with open(fd, "wb") as f:  # noqa: PTH123 - a descriptor
-                f.write(data)
-            aside.rename(path)
+            try:
+                with open(fd, "wb") as f:  # noqa: PTH123 - a descriptor
+                    f.write(data)
+                aside.rename(path)
+            except BaseException:
+                aside.unlink(missing_ok=True)
+                raise
         return digest
 
     def data(self, digest: str) -> bytes:

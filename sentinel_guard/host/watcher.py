@@ -1,9 +1,12 @@
-"""File changes as values: a watchdog observer over the work tree (watching.md).
+"""File changes as values: a watchdog observer over the work tree, a reader of its own for a few folders (watching.md).
 
 Rules of this file:
-1. watchdog's own thread only queues; everything else happens in one worker thread.
-2. Nothing is taken for complete: an overflow is told, and ``tick`` comes at a steady pace whatever the events say.
+1. watchdog's own thread only queues; what it tells is looked at in one worker thread.
+2. Nothing is taken for complete: after an overflow the whole tree is searched for restricted names, and ``tick``
+   comes at a steady pace whatever the events say.
 3. ``.git`` and folders of generated files at the top of the tree are not watched.
+4. The folders ``near`` restricted files are read apart, on Linux, and what is ``known`` there is looked at by that
+   reader itself: no burst holds it up.
 """
 
 from __future__ import annotations
@@ -12,25 +15,45 @@ import contextlib
 import logging
 import os
 import queue
+import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from watchdog.events import FileSystemEvent, FileSystemEventHandler
+from watchdog.events import (
+    DirCreatedEvent,
+    DirDeletedEvent,
+    DirMovedEvent,
+    FileCreatedEvent,
+    FileDeletedEvent,
+    FileMovedEvent,
+    FileSystemEvent,
+    FileSystemEventHandler,
+)
 from watchdog.observers import Observer
 from watchdog.observers.api import ObservedWatch
 
 from sentinel_guard.errors import HostError
+from sentinel_guard.host.inotify import Batch, Folders
 from sentinel_guard.host.inventory import HEAVY
 
 EVERY = 0.25
 """Seconds from tick to tick."""
+SHARE = 20
+"""A tick may take one part in so many of the time: a slow one is followed by a longer wait."""
+SEARCH, REST = 2.0, 3
+"""Seconds from one search of the whole tree to the next, and how many times as long as it took it rests besides."""
 BATCH = 512
 """Events that are looked at together: the same path then counts once."""
 CHANGES = frozenset({"created", "modified", "moved", "deleted", "closed", "attrib"})
 """watchdog's names of events that change something; opened and closed_no_write do not."""
+_NAMES: list[type[FileSystemEvent]] = [
+    *(DirCreatedEvent, DirDeletedEvent, DirMovedEvent),
+    *(FileCreatedEvent, FileDeletedEvent, FileMovedEvent),
+]
+"""Events of names alone. Reading a tree gives none of them: who searches it does not keep the guard busy."""
 _log = logging.getLogger(__name__)
 
 
@@ -49,8 +72,8 @@ class Change:
 class Watcher:
     """Watches one work tree from ``start`` to ``stop``.
 
-    ``restricts`` is asked with absolute paths. ``on_change``, ``on_overflow`` and ``tick`` are called in the watcher's
-    thread; what they raise is logged and does not end it.
+    ``restricts`` is asked with absolute paths. The callbacks are called in two threads of the watcher; what they raise
+    is logged and does not end it.
     """
 
     def __init__(
@@ -60,13 +83,24 @@ class Watcher:
         on_change: Callable[[Change], object],
         on_overflow: Callable[[], object],
         *,
+        on_gone: Callable[[str], object] = lambda _: None,
+        near: Callable[[], Iterable[str]] | None = None,
+        known: Callable[[str], bool] = lambda _: False,
+        search: bool = False,
         tick: Callable[[], object] = lambda: None,
         every: float = EVERY,
     ) -> None:
+        """``on_overflow``: look at every restricted file that is known. ``on_gone``: a folder near them went away.
+
+        ``near``: the folders that hold restricted files, and those above them, absolute. ``known``: whether a path is
+        one of those files. ``search``: something may have changed before, so the whole tree is looked at once.
+        """
         self._root = root
         self._restricts = restricts
         self._on_change = on_change
         self._on_overflow = on_overflow
+        self._on_gone = on_gone
+        self._near, self._known = near, known
         self._tick = tick
         self._every = every
         self.others = 0
@@ -74,6 +108,12 @@ class Watcher:
         self._events: queue.SimpleQueue[_Event] = queue.SimpleQueue()
         self._observer = Observer()
         self._watches: dict[str, ObservedWatch] = {}
+        self._quick: Folders | None = None
+        self._top_seen: tuple[int, int] | None = None
+        self._search = threading.Event()
+        if search:
+            self._search.set()
+        self._search_at = 0.0
         self._thread = threading.Thread(target=self._work, name="sentinel-watcher", daemon=True)
         self._overflow = _Overflow(lambda: self._events.put(_Event("", "overflow", time.time())))
 
@@ -83,20 +123,22 @@ class Watcher:
         # A folder that appears while it is being scheduled is added twice; the second time changes nothing.
         warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
         try:
+            self._quick = self._reader()
             self._observer.start()
-            self._schedule(self._root, recursive=False)
-            for entry in list(os.scandir(self._root)):
-                if entry.is_dir(follow_symlinks=False) and entry.name not in HEAVY:
-                    self._schedule(entry.path, recursive=True)
+            self._schedule_all()
         except OSError as e:
             self.stop()
             hint = "Raise fs.inotify.max_user_watches and max_user_instances (sysctl)."
             raise HostError(f"{self._root} cannot be watched: {e.strerror}.", hint) from e
+        if self._quick:
+            self._quick.start()
         self._thread.start()
 
     def stop(self) -> None:
         """Safe to call twice."""
         self._events.put(_Event("", "stop", 0))
+        if self._quick:
+            self._quick.stop()
         if self._observer.is_alive():
             self._observer.stop()
             self._observer.join()
@@ -104,9 +146,39 @@ class Watcher:
             self._thread.join()
         logging.getLogger("watchdog.observers").removeHandler(self._overflow)
 
+    def _reader(self) -> Folders | None:
+        if self._near is None or sys.platform != "linux":
+            return None
+        return Folders(self._near, self._read)
+
+    def _read(self, batch: Batch) -> None:
+        """What happened near the restricted files."""
+        for path in batch.files:
+            if self._known(path):
+                self._call(self._on_change, Change(path, "modified", time.time()))
+            else:
+                self._events.put(_Event(path, "modified", time.time()))
+        for folder in batch.folders:
+            self._call(self._on_gone, folder)
+        if batch.overflow:
+            self._search.set()
+        if self._quick and (batch.overflow or batch.lost or batch.folders):
+            self._call(self._on_overflow)
+            self._quick.arm()
+
+    def _schedule_all(self) -> None:
+        self._top_seen = _identity(self._root)
+        self._schedule(self._root, recursive=False)
+        for entry in list(os.scandir(self._root)):
+            if entry.is_dir(follow_symlinks=False) and entry.name not in HEAVY:
+                self._schedule(entry.path, recursive=True)
+
     def _schedule(self, folder: str, *, recursive: bool) -> None:
         self._unschedule(folder)
-        self._watches[folder] = self._observer.schedule(_Handler(self._events), folder, recursive=recursive)
+        wanted = _NAMES if self._quick else None
+        self._watches[folder] = self._observer.schedule(
+            _Handler(self._events), folder, recursive=recursive, event_filter=wanted
+        )
 
     def _unschedule(self, folder: str) -> None:
         watch = self._watches.pop(folder, None)
@@ -125,9 +197,12 @@ class Watcher:
                     self._call(self._top, event)
             for event in {e.path: e for e in batch}.values():
                 self._call(self._handle, event)
-            if time.monotonic() >= due:
+            began = time.monotonic()
+            if began >= due:
+                self._call(self._stand)
                 self._call(self._tick)
-                due = time.monotonic() + self._every
+                due = time.monotonic()
+                due += max(self._every, SHARE * (due - began))
 
     def _batch(self, wait: float) -> list[_Event]:
         batch = []
@@ -143,8 +218,32 @@ class Watcher:
         except Exception:  # noqa: BLE001 - one callback's failure must not blind the guard
             _log.exception("the watcher of %s failed on %s", self._root, args)
 
+    def _stand(self) -> None:
+        """Watch what stands there now: another folder may have taken the place of a watched one."""
+        if self._quick:
+            self._quick.arm()
+        if self._top_seen != _identity(self._root):
+            self._top_seen = None
+            with contextlib.suppress(OSError):
+                self._schedule_all()
+                self._search.set()
+        if self._search.is_set() and time.monotonic() >= self._search_at:
+            self._search.clear()
+            began = time.monotonic()
+            self._search_all()
+            self._search_at = began + SEARCH + REST * (time.monotonic() - began)
+
+    def _search_all(self) -> None:
+        """Look at every restricted name in the tree: one may have come while events were lost."""
+        for folder, below, names in os.walk(self._root):
+            below[:] = [name for name in below if name not in HEAVY]
+            for name in names:
+                if self._restricts(path := f"{folder}/{name}"):
+                    self._call(self._on_change, Change(path, "created", time.time()))
+
     def _handle(self, event: _Event) -> None:
         if event.kind == "overflow":
+            self._search.set()
             self._on_overflow()
             return
         if self._restricts(event.path):
@@ -167,6 +266,14 @@ class Watcher:
         for folder, _, names in os.walk(event.path):
             for found in names:
                 self._events.put(_Event(f"{folder}/{found}", "created", event.at))
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        seen = os.stat(path)  # noqa: PTH116 - text with surrogates
+    except OSError:
+        return None
+    return seen.st_dev, seen.st_ino
 
 
 @dataclass(frozen=True, slots=True)

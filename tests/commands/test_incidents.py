@@ -1,85 +1,266 @@
-"""``sentinel-guard incidents``: reports are listed and shown, safely."""
+"""``sentinel-guard incidents``: reports are listed, shown safely, filled in and signed off."""
 
 from __future__ import annotations
 
+import io
+import json
+import re
+
 import pytest
 
+from sentinel_guard.audit.sqlite import SqliteStore
 from sentinel_guard.commands import incidents
-from sentinel_guard.errors import ConfigError, HostError
+from sentinel_guard.core import review
+from sentinel_guard.core.model import Entry
+from sentinel_guard.core.report import Incident, incident
+from sentinel_guard.core.review import Review
+from sentinel_guard.core.session import Session
+from sentinel_guard.errors import ConfigError, HostError, SentinelError
+from sentinel_guard.host.places import places
+from tests.core.test_report import FACTS, VERDICT
+from tests.fake_daemon import FakeDaemon
 
-FIRST = "INCIDENT-2026-11-20T100000Z-aa11"
-SECOND = "INCIDENT-2026-11-21T090000Z-bb22"
+OLD = "INCIDENT-2026-11-20T100000Z-aa11"
+NAME = "INCIDENT-2026-11-21T090000Z-bb22"
+GOOD = Review("Step 2 was wrong.", ("look first", "ask"))
 
 
 @pytest.fixture
-def repository(tmp_path):
-    folder = tmp_path / "docs" / "incidents"
+def where(tmp_path):
+    made = places({"SENTINEL_HOME": str(tmp_path / "g")})
+    made.make()
+    return made
+
+
+@pytest.fixture
+def repo(tmp_path, where):
+    """Two reports: one of an older version, one that is sealed."""
+    root = tmp_path / "r"
+    folder = root / "docs" / "incidents"
     folder.mkdir(parents=True)
-    (tmp_path / ".git").mkdir()
-    (tmp_path / "src" / "deep").mkdir(parents=True)
-    (folder / f"{SECOND}.md").write_text("# Kill switch\n\n| a | b |\n|---|---|\n| 1 | 2 |\n")
-    (folder / f"{FIRST}.md").write_text("intro\n# Circuit breaker: loop\n\tindented \x1b[2J\n")
-    (folder / f"{FIRST}.patch").write_text("diff")
+    (root / ".git").mkdir()
+    (root / "src" / "deep").mkdir(parents=True)
+    (folder / f"{OLD}.md").write_text("intro\n# Circuit breaker: loop\n\tindented \x1b[2J\n")
+    (folder / f"{OLD}.patch").write_text("diff")
     (folder / "README.md").write_text("# not a report")
-    return tmp_path
+    facts = Incident(NAME, VERDICT, Session("s", str(root), command=("agent",)), FACTS.entries)
+    (folder / f"{NAME}.md").write_text(incident(facts))
+    record(where, {"path": f"/elsewhere/{NAME}.md", "seal": review.seal(incident(facts))})
+    return root
 
 
-@pytest.mark.parametrize("where", ["", "src/deep"])
-def test_reports_are_listed_oldest_first_from_anywhere_in_the_repository(repository, capsys, where):
-    assert incidents.list_reports(repository / where) == 0
-    assert capsys.readouterr().out.splitlines() == [f"{FIRST}\tCircuit breaker: loop", f"{SECOND}\tKill switch"]
+def record(where, data):
+    store = SqliteStore(where.database)
+    store.append(Entry(1.0, "s", "incident", data))
+    store.close()
+
+
+def text(repo):
+    return (repo / "docs" / "incidents" / f"{NAME}.md").read_text()
+
+
+def out(capsys):
+    return capsys.readouterr().out
+
+
+def plain(said):
+    return re.sub(r"\x1b\[[0-9;]*m", "", said)
+
+
+@pytest.mark.parametrize("folder", ["", "src/deep"])
+def test_reports_are_listed_oldest_first_from_anywhere_in_the_repository(where, repo, capsys, folder):
+    assert incidents.list_reports(where, repo / folder) == 0
+    assert [line.split("\t")[:4] for line in out(capsys).splitlines()] == [
+        [OLD, "open", "2026-11-20 10:00:00Z", ""],
+        [NAME, "open", "2026-11-21 09:00:00Z", "L4"],
+    ]
+
+
+def test_the_list_for_programs(where, repo, capsys):
+    incidents.list_reports(where, repo, as_json=True)
+    [_, newest] = json.loads(out(capsys))["incidents"]
+    assert newest["name"] == NAME and newest["path"].endswith(f"{NAME}.md")
+    assert newest["headline"] == "Kill switch (system.delete): 'rm -rf /': it deletes the system."
 
 
 NAMES = [
     ("no name is the newest", "", "Kill switch"),
-    ("the whole name", FIRST, "Circuit breaker"),
-    ("the file's name", f"{FIRST}.md", "Circuit breaker"),
+    ("the whole name", OLD, "Circuit breaker"),
+    ("the file's name", f"{OLD}.md", "Circuit breaker"),
+    ("the path", f"docs/incidents/{OLD}.md", "Circuit breaker"),
     ("the id", "aa11", "Circuit breaker"),
     ("the day", "11-21", "Kill switch"),
 ]
 
 
 @pytest.mark.parametrize(("name", "words"), [row[1:] for row in NAMES], ids=[row[0] for row in NAMES])
-def test_a_report_is_found_by_its_name(repository, capsys, name, words):
-    assert incidents.show(repository, name) == 0
-    assert words in capsys.readouterr().out
+def test_a_report_is_found_by_its_name(where, repo, capsys, name, words):
+    assert incidents.show(where, repo, name) == 0
+    assert words in out(capsys)
 
 
-def test_what_an_agent_wrote_cannot_steer_the_terminal(repository, capsys):
-    incidents.show(repository, "aa11")
-    assert capsys.readouterr().out.endswith("        indented \\x1b[2J\n")
+def test_in_a_pipe_it_is_the_markdown_itself_and_the_seal_is_said_beside(where, repo, capsys):
+    incidents.show(where, repo, NAME)
+    said = capsys.readouterr()
+    assert said.out.rstrip("\n") == text(repo).rstrip("\n")
+    assert said.err == f"{NAME}: sealed, unchanged.\n"
+
+
+CHANGES = (
+    (lambda t: t.replace("rm -rf /", "ls"), 1, "CHANGED since it was written", "the machine's part"),
+    (lambda t: t.replace(review.SEAL, ""), 1, "CHANGED since it was written", "the mark"),
+    (lambda t: f"{t}\nby the agent\n", 0, "sealed, unchanged", "the agent's part"),
+    (lambda t: t.replace("\n", "\r\n"), 0, "sealed, unchanged", "line ends, by git"),
+    (lambda t: t.replace("| Session | s |", "| Session | t |"), 0, "not on record here", "the session that it names"),
+)
+
+
+@pytest.mark.parametrize(("change", "code", "words"), [c[:3] for c in CHANGES], ids=[c[3] for c in CHANGES])
+def test_a_change_is_seen(where, repo, capsys, change, code, words):  # noqa: PLR0917 - a row of the table
+    report = repo / "docs" / "incidents" / f"{NAME}.md"
+    report.write_bytes(change(text(repo)).encode())
+    assert incidents.show(where, repo, NAME) == code
+    assert words in capsys.readouterr().err
+
+
+def test_what_an_agent_wrote_cannot_steer_the_terminal(where, repo, capsys):
+    incidents.show(where, repo, "aa11")
+    assert out(capsys).endswith("        indented \\x1b[2J\n")
 
 
 REFUSED = [
     ("nothing has the name", "zz", "No incident report has 'zz' in the name"),
     ("several have the name", "INCIDENT", "2 incident reports have 'INCIDENT' in the name"),
-    ("a path is no name", "../../etc/passwd", "No incident report has"),
+    ("a path elsewhere is no name", "../../etc/passwd", "No incident report has"),
 ]
 
 
 @pytest.mark.parametrize(("name", "words"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
-def test_a_wrong_name_is_refused_with_words(repository, name, words):
+def test_a_wrong_name_is_refused_with_words(where, repo, name, words):
     with pytest.raises(ConfigError, match=words) as e:
-        incidents.show(repository, name)
+        incidents.show(where, repo, name)
     assert "sentinel-guard incidents" in e.value.hint
 
 
-def test_no_reports_are_said(tmp_path, capsys):
-    assert incidents.list_reports(tmp_path) == 0
+def test_no_reports_are_said(where, tmp_path, capsys):
+    (tmp_path / "empty").mkdir()
+    assert incidents.list_reports(where, tmp_path / "empty") == 0
     assert "There is no incident report in" in capsys.readouterr().err
     with pytest.raises(ConfigError, match="There is no incident report"):
-        incidents.show(tmp_path, "")
+        incidents.show(where, tmp_path / "empty", "")
 
 
-def test_a_report_that_cannot_be_read_is_an_error_with_words(repository):
-    (repository / "docs" / "incidents" / "INCIDENT-2026-11-22T000000Z-cc33.md").symlink_to("nowhere")
-    with pytest.raises(HostError, match="cannot be read: No such file"):
-        incidents.show(repository, "")
+def test_a_report_that_cannot_be_read_is_said_and_the_others_are_listed(where, repo, capsys):
+    (repo / "docs" / "incidents" / "INCIDENT-2026-11-22T000000Z-cc33.md").symlink_to("nowhere")
+    with pytest.raises(HostError, match="cannot be read"):
+        incidents.show(where, repo, "")
+    incidents.list_reports(where, repo)
+    assert [line.split("\t")[1] for line in out(capsys).splitlines()] == ["open", "open", "unreadable"]
 
 
-def test_a_terminal_gets_rendered_markdown(repository, capsys, monkeypatch):
+def in_a_terminal(monkeypatch):
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
-    incidents.show(repository, "bb22")
-    out = capsys.readouterr().out
-    assert "Kill switch" in out
-    assert "|---|" not in out
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+def test_in_a_terminal_of_80_columns_the_timeline_stays_a_table(where, repo, capsys, monkeypatch):
+    in_a_terminal(monkeypatch)
+    incidents.show(where, repo, NAME)
+    lines = plain(out(capsys)).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "|---|" not in "\n".join(lines)
+    [row] = [line for line in lines if line.startswith("2 ")]
+    assert row.split()[:4] == ["2", "10:11:04.042", "verdict", "make"]
+    assert lines[-1] == f"{NAME}: sealed, unchanged."
+
+
+def test_in_a_terminal_the_list_is_a_table(where, repo, capsys, monkeypatch):
+    in_a_terminal(monkeypatch)
+    incidents.list_reports(where, repo)
+    lines = plain(out(capsys)).splitlines()
+    assert lines[0].split() == ["incident", "state", "what"]
+    assert max(map(len, lines)) <= 80
+
+
+def test_an_older_report_without_a_timeline_is_shown(where, repo, capsys, monkeypatch):
+    in_a_terminal(monkeypatch)
+    assert incidents.show(where, repo, OLD) == 0
+    assert "Circuit breaker" in out(capsys)
+
+
+@pytest.fixture
+def daemon(where):
+    """The real command's side of the wire; the daemon's own checks have their own tests."""
+    fake = FakeDaemon(where)
+    yield fake
+    fake.close()
+
+
+def test_the_agents_part_is_filled_in_and_recorded(where, repo, daemon, capsys):
+    before = text(repo).partition(review.SEAL)[0]
+    assert incidents.fill(where, repo, NAME, GOOD) == 0
+    assert text(repo).partition(review.SEAL)[0] == before
+    assert review.read(text(repo)) == GOOD
+    [asked] = [m for m in daemon.heard if m["op"] == "filled"]
+    assert asked["path"].endswith(f"docs/incidents/{NAME}.md")
+    assert "sign-off" in out(capsys)
+
+
+BAD = (
+    (Review("Step 99 was wrong.", ("x",)), "has no step 99", "a step that is not there"),
+    (Review("", ("x",)), "root cause is empty", "no cause"),
+)
+
+
+@pytest.mark.parametrize(("given", "words"), [b[:2] for b in BAD], ids=[b[2] for b in BAD])
+def test_what_is_not_good_enough_changes_nothing(where, repo, daemon, given, words):
+    before = text(repo)
+    with pytest.raises(ConfigError, match=words):
+        incidents.fill(where, repo, NAME, given)
+    assert text(repo) == before
+
+
+def test_a_report_whose_sealed_part_was_changed_is_not_filled_in(where, repo, daemon):
+    (repo / "docs" / "incidents" / f"{NAME}.md").write_text(text(repo).replace("L4 FATAL", "L1"))
+    with pytest.raises(ConfigError, match="CHANGED since it was written"):
+        incidents.fill(where, repo, NAME, GOOD)
+
+
+def test_what_is_signed_off_is_not_filled_in(where, repo, daemon):
+    record(where, {"name": NAME, "event": review.SIGN_OFF})
+    with pytest.raises(ConfigError, match="signed off"):
+        incidents.fill(where, repo, NAME, GOOD)
+
+
+def test_a_sign_off_is_recorded_and_then_written_below(where, repo, daemon, capsys):
+    incidents.fill(where, repo, NAME, GOOD)
+    assert incidents.sign_off(where, repo, NAME, "fine") == 0
+    assert [m["note"] for m in daemon.heard if m["op"] == "sign-off"] == ["fine"]
+    assert re.search(r"\nSigned off by the user, 20[0-9: -]+ UTC: fine\n$", text(repo))
+    assert "not filled in" not in out(capsys)
+
+
+def test_a_sign_off_that_the_daemon_refuses_is_not_written(where, repo, daemon):
+    daemon.replies["sign-off"] = {"ok": False, "error": "403", "hint": ""}
+    before = text(repo)
+    with pytest.raises(SentinelError, match="403"):
+        incidents.sign_off(where, repo, NAME, "")
+    assert text(repo) == before
+
+
+def test_a_sign_off_without_a_root_cause_says_so(where, repo, daemon, capsys):
+    incidents.sign_off(where, repo, NAME, "")
+    assert "Its root cause was not filled in." in out(capsys)
+
+
+def test_what_is_given(tmp_path, monkeypatch):
+    assert incidents.given("why", ("a", "b"), None) == Review("why", ("a", "b"))
+    monkeypatch.setattr("sys.stdin", io.StringIO("from standard input"))
+    assert incidents.given("-", ("a",), None).cause == "from standard input"
+    file = tmp_path / "f.md"
+    file.write_text("## Root cause\nStep 1.\n## Action items\n- a\n")
+    assert incidents.given("", (), file) == Review("Step 1.", ("a",))
+    with pytest.raises(ConfigError, match="takes the place"):
+        incidents.given("why", (), file)
+    with pytest.raises(HostError, match="cannot be read"):
+        incidents.given("", (), tmp_path / "none")

@@ -8,7 +8,7 @@ import pytest
 
 from sentinel_guard.commands.rollback import SHOWN, rollback
 from sentinel_guard.errors import ConfigError, SentinelError
-from sentinel_guard.host import snapshots
+from sentinel_guard.host import snapshots, vault
 from sentinel_guard.host.places import Places, places
 from tests.fake_daemon import FakeDaemon
 
@@ -113,7 +113,55 @@ def test_many_changes_are_shown_in_part(where, repo, capsys):
         (repo / f"f{n}").write_text("")
     do(where, repo, dry_run=True)
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == SHOWN + 1 and "5 more" in lines[-1]
+    assert len(lines) == SHOWN + 2 and "5 more" in lines[-1]
+
+
+def test_what_becomes_of_each_change_is_foretold(where, repo, capsys, monkeypatch):
+    home = repo.parent / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    (repo / "large.bin").write_text("x" * 100)
+    monkeypatch.setattr(vault, "MAX_FILE", 50)
+    begin(where, repo, "s1")
+    spoil(repo)
+    (repo / "large.bin").write_text("y" * 101)
+    (repo / ".git/hooks").mkdir(exist_ok=True)
+    (repo / ".git/hooks/pre-push").write_text("evil\n")
+    (home / ".gitconfig").write_text("[core]\n\tpager = evil\n")
+    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=repo, check=True, capture_output=True, text=True).stdout
+    subprocess.run(["git", "update-ref", "refs/remotes/origin/main", head.strip()], cwd=repo, check=True)
+    do(where, repo, dry_run=True)
+    said = capsys.readouterr().out
+    titles = [line for line in said.splitlines() if not line.startswith(" ")]
+    assert titles == [
+        "Comes back as it was (1):",
+        "Is moved away (it stays in quarantine) (1):",
+        "Of git: branches, index, settings, hooks, objects (1):",
+        "Your own settings of git (1):",
+        "Cannot be put back: too large, or not readable when the session started (1):",
+        "Was pushed or fetched, and stays so (no remote is ever touched) (1):",
+    ]
+
+
+def test_the_report_says_how_to_have_things_back(where, repo, capsys):
+    begin(where, repo, "s1")
+    spoil(repo)
+    (repo / "-odd $name").write_text("mine\n")
+    (repo / ".gitignore").write_text("")
+    do(where, repo)
+    said = capsys.readouterr().out
+    assert "Restored 4, moved 4 to" in said
+    assert "snapshots restore refs/sentinel/rescue/s1 --all" in said
+
+
+def test_a_version_that_no_snapshot_holds_comes_back_by_a_copy(where, repo, capsys):
+    (repo / ".env").write_text("KEY=1\n")
+    begin(where, repo, "s1")
+    (repo / ".env").write_text("KEY=mine now\n")
+    do(where, repo)
+    command = next(line for line in capsys.readouterr().out.splitlines() if "cp -a" in line)
+    subprocess.run(command, shell=True, check=True)
+    assert (repo / ".env").read_text() == "KEY=mine now\n"
 
 
 UNKNOWN = (

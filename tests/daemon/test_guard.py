@@ -323,14 +323,25 @@ def test_what_is_told_of_an_outcome_is_on_record_and_silence_is_not():
     assert (stand.store.log[-1].kind, stand.store.log[-1].level) == ("observation", "L1")
 
 
-def test_progress_is_measured_only_where_the_same_call_failed_before():
+PROGRESS = [
+    ((("ls", 0),) * 4, "ls", False, "well ended a few times"),
+    ((("ls", 0),) * 5, "ls", True, "well ended so often that it may serve nothing"),
+    ((("ls no", 2), ("ls", 0)), "ls no", True, "it failed before"),
+    ((("ls no", 2), ("ls", 0)), "ls", False, "another one failed before, and the last one did not"),
+    ((("ls no", 2),), "ls", True, "the last one failed: the same error may come again"),
+]
+
+
+@pytest.mark.parametrize(("calls", "next_one", "measured", "why"), PROGRESS, ids=[row[-1] for row in PROGRESS])
+def test_progress_is_measured_only_where_it_is_in_question(calls, next_one, measured, why):
     async def play():
-        await stand.call("ls nothing", code=2, error="e")
-        await stand.call("ls")
-        return [stand.guard.failed_before(stand.live.session, c.operation) for c in stand.live.session.calls]
+        for command, code in calls:
+            await stand.call(command, code=code, error="e" if code else "")
+        judged = await stand.propose(next_one)
+        return stand.guard.in_question(stand.live.session, judged.operation)
 
     stand = Stand()
-    assert asyncio.run(play()) == [True, False]
+    assert asyncio.run(play()) is measured
 
 
 def test_a_runner_that_comes_back_in_a_moment_is_waited_for():

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.core import record
-from sentinel_guard.core.model import Action, Finding, Layer, Peer, Response, Verdict
+from sentinel_guard.core.model import Action, Effect, Finding, Kind, Layer, Peer, Response, Verdict
 from sentinel_guard.core.session import Event, State
 from sentinel_guard.daemon.reactions import Reactions
 from sentinel_guard.daemon.recovery import Recovered
@@ -27,11 +27,13 @@ class Vault:
 
     def __init__(self, result=None, *, on_recover=lambda: None) -> None:
         self.result, self.on_recover, self.rescued = result or Recovered(ok=True), on_recover, []
+        self.told = []
 
-    async def rescue(self, live, label):
+    async def rescue(self, live, label, *, words="", also=()):
         if isinstance(self.result, Exception):
             raise self.result
         self.rescued.append(label)
+        self.told.append((words, sorted(also)))
         return f"refs/sentinel/rescue/{label}"
 
     async def recover(self, live):
@@ -46,6 +48,10 @@ class Reports:
 
     def __init__(self, fails: Exception | None = None) -> None:
         self.written, self.fails = [], fails
+        self.left: Verdict | None = None
+
+    def unreported(self, live):
+        return self.left
 
     async def write(self, live, verdict, recovered):
         if self.fails:
@@ -70,6 +76,32 @@ def test_rule_1_a_snapshot_is_named_on_the_finding():
     kept = asyncio.run(reactions(stand, vault).snapshot(in_repository(stand), verdict(Response.SNAPSHOT)))
     assert kept.response is Response.SNAPSHOT
     assert kept.findings[0].evidence == "refs/sentinel/rescue/a1" and vault.rescued == ["a1"]
+
+
+def deleting(*paths, parent="", ident="a1", how=()):
+    effects = tuple(Effect(Kind.DELETE, p, how=frozenset(how)) for p in paths)
+    act = Action(ident, "s1", Layer.SHELL, "shell", {"command": "rm it"}, ROOT, 1.0, ROOT, parent)
+    return Verdict(act, effects, (Finding("rules", Response.SNAPSHOT, "`x`", "why"),))
+
+
+def test_rule_1_a_snapshot_is_told_the_command_and_what_it_would_destroy():
+    stand, vault = Stand(), Vault()
+    live, reaction = in_repository(stand), reactions(stand, vault)
+    asyncio.run(reaction.snapshot(live, deleting(f"{ROOT}/build", f"{ROOT}/x")))
+    asyncio.run(reaction.snapshot(live, deleting(f"{ROOT}/y", ident="a2", how=("mode",))))
+    assert vault.told == [("rm it", [f"{ROOT}/build", f"{ROOT}/x"]), ("rm it", [])]
+
+
+def test_the_steps_of_a_call_share_its_snapshot_unless_they_destroy_more():
+    stand, vault = Stand(), Vault()
+    live, reaction = in_repository(stand), reactions(stand, vault)
+    asyncio.run(reaction.snapshot(live, deleting(f"{ROOT}/build")))
+    asyncio.run(reaction.snapshot(live, deleting(f"{ROOT}/build", parent="a1", ident="a2")))
+    assert len(vault.told) == 1
+    live.calls[1] = "a1"
+    asyncio.run(reaction.snapshot(live, deleting(f"{ROOT}/dist", parent="a1", ident="a3")))
+    asyncio.run(reaction.snapshot(live, deleting(f"{ROOT}/dist", parent="a1", ident="a4")))
+    assert len(vault.told) == 2
 
 
 def test_rule_1_where_the_snapshot_fails_the_action_does_not_run():
@@ -170,10 +202,16 @@ def test_rule_3_the_report_says_which_step_failed():
 def test_a_kill_that_a_fallen_daemon_left_half_done_is_taken_up():
     stand, reports = Stand(), Reports()
     stand.sessions.note(stand.live, [record.state("s1", 5.0, Event.KILL, reason="`rm -rf /`")])
+    reports.left = verdict(Response.KILL)
     asyncio.run(reactions(stand, None, reports).take_up(stand.live))
-    [(why, _)] = reports.written
-    assert why.response is Response.KILL and why.decisive.what == "`rm -rf /`"
+    assert [why for why, _ in reports.written] == [reports.left], "the verdict that is on record"
     assert stand.live.buried.is_set() and stand.kinds()[-1] == "recovery"
+
+
+def test_a_breaker_whose_report_cannot_be_written_is_told_all_the_same():
+    stand = Stand()
+    asyncio.run(reactions(stand, None, Reports(HostError("No room."))).after(stand.live, verdict(Response.BREAK)))
+    assert "No incident report could be written: No room." in stand.human.told[0]["text"]
 
 
 def test_a_breaker_leaves_a_report_and_a_notice_and_undoes_nothing():

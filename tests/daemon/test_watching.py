@@ -6,17 +6,21 @@ import asyncio
 import os
 import subprocess
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from sentinel_guard.core import record
 from sentinel_guard.core.model import Entry
+from sentinel_guard.core.policy import Gate, Policy
 from sentinel_guard.core.session import Event, State
 from sentinel_guard.daemon.beginnings import Beginnings
 from sentinel_guard.daemon.recovery import Recovery
+from sentinel_guard.daemon.telling import FREE, PAUSE, Toll
 from sentinel_guard.errors import HostError, PeerError
 from sentinel_guard.host import processes
+from sentinel_guard.host.guardian import Word
 from sentinel_guard.host.places import Places
 from sentinel_guard.host.policies import Policies
 from tests.fakes import FullStore, MemoryStore, ScriptedHuman
@@ -154,7 +158,7 @@ def restarted(room, repo, *entries, owner=None):
         live = await room.begin(repo, **({"owner": owner} if owner else {}))
         room.beginnings.sessions.note(live, [e(live.id) for e in entries])
         room.close()
-        before = live.session, live.path, live.start_snapshot
+        before = live.session, live.path
         room.renew().resume_all()
         return live.id, before
 
@@ -164,7 +168,7 @@ def restarted(room, repo, *entries, owner=None):
 def test_a_restart_takes_a_session_up_as_it_was(room, repo):
     ident, before = restarted(room, repo, lambda s: record.state(s, 5.0, Event.BREAK, until=9e9, reason="loop"))
     live = room.beginnings.sessions.live[ident]
-    assert (live.session, live.path, live.start_snapshot) == before
+    assert (live.session, live.path) == before
     assert live.session.state is State.PAUSED
     assert live.watch is not None
 
@@ -205,3 +209,152 @@ def test_a_kill_is_not_forgotten_because_its_owner_has_gone(room, repo):
     room.renew().resume_all()
     assert ident not in room.beginnings.sessions.live and room.store.live_sessions() == ()
     assert room.beginnings.sessions.find(ident).session.state is State.KILLED
+
+
+# Whose it was, and the person's word. The looks at processes are real in test_activity and e2e.
+
+
+def doubtful(monkeypatch, word):
+    monkeypatch.setattr("sentinel_guard.daemon.watching.attribute", lambda *_: word)
+
+
+def test_the_persons_own_change_is_taken_recorded_and_told(room, repo, monkeypatch):
+    async def play():
+        live = await room.begin(repo)
+        (repo / ".env").write_text("MODE=mine\n")
+        await until(lambda: live.runner.told)
+        return live
+
+    doubtful(monkeypatch, Word.TAKE)
+    live = asyncio.run(play())
+    assert (repo / ".env").read_text() == "MODE=mine\n"
+    entry = room.store.log[-1]
+    assert (entry.kind, entry.level, entry.data["done"]) == ("watch", "", "taken as yours")
+    assert "taken as yours" in live.runner.told[0]["text"] and "MODE=<masked>" in live.runner.told[0]["text"]
+
+
+REPLIES = (
+    (True, "MODE=evil\n", "taken as yours", "a yes keeps it"),
+    (False, ORIGINAL, "put back", "a no puts it back"),
+    (OSError("gone"), ORIGINAL, "put back", "a person who is out of reach said no"),
+)
+
+
+@pytest.mark.parametrize("row", REPLIES, ids=[r[3] for r in REPLIES])
+def test_what_is_in_doubt_is_asked_about(room, repo, monkeypatch, row):
+    reply, stays, done, _ = row
+
+    async def play():
+        live = await room.begin(repo)
+        live.runner = ScriptedHuman(reply)
+        (repo / ".env").write_text("MODE=evil\n")
+        await until(lambda: [e for e in room.store.log if e.kind == "watch"])
+        return live
+
+    doubtful(monkeypatch, Word.ASK)
+    live = asyncio.run(play())
+    [question] = live.runner.asked
+    assert (question.ask.action, question.ask.target) == ("RESTRICTED_CHANGE", ".env")
+    assert "MODE=<masked>" in question.detail and "evil" not in question.detail
+    assert (repo / ".env").read_text() == stays
+    assert [e.data["event"] for e in room.store.log if e.kind == "state"] == ["ask", "answered"]
+    assert live.session.state is State.ACTIVE
+    [said] = [e for e in room.store.log if e.kind == "human"]
+    assert said.data["authorized_by"] == ("user" if reply is True else "")
+    assert room.store.log[-1].data["done"] == done
+
+
+def test_silence_is_a_no_and_several_files_are_one_question(room, repo, monkeypatch):
+    async def play():
+        live = await room.begin(repo)
+        monkeypatch.setattr(live, "policy", lambda: replace(Policy(), gate=Gate(seconds=0.3)))
+        (repo / ".env").write_text("MODE=evil\n")
+        (repo / ".env.more").write_text("NEW=1\n")
+        await until(lambda: (repo / ".env").read_text() == ORIGINAL and not (repo / ".env.more").exists())
+        return live
+
+    doubtful(monkeypatch, Word.ASK)
+    live = asyncio.run(play())
+    assert {name for q in live.runner.asked for name in q.ask.target.split(", ")} == {".env", ".env.more"}
+
+
+def test_what_is_in_question_when_the_session_ends_is_put_back(room, repo, monkeypatch):
+    async def play():
+        live = await room.begin(repo)
+        (repo / ".env").write_text("MODE=evil\n")
+        await until(lambda: live.runner.asked)
+        live.watch.stop()
+
+    doubtful(monkeypatch, Word.ASK)
+    asyncio.run(play())
+    assert (repo / ".env").read_text() == ORIGINAL
+
+
+def test_a_window_is_on_record_and_survives_the_daemon(room, repo):
+    async def play():
+        live = await room.begin(repo)
+        live.watch.allow(str(repo / ".env"), 60)
+        live.watch.allow(str(repo / "secrets"), 60)
+        live.watch.allow(str(repo / "secrets"), 0)
+        room.close()
+        room.renew().resume_all()
+        live = room.beginnings.sessions.live[live.id]
+        (repo / ".env").write_text("MODE=mine\n")
+        await until(lambda: [e for e in room.store.log if e.kind == "watch"])
+        return live
+
+    live = asyncio.run(play())
+    assert list(live.watch.windows()) == [str(repo / ".env")]
+    assert (repo / ".env").read_text() == "MODE=mine\n"
+    assert "a window that you opened" in room.store.log[-1].data["what"]
+    said = [e.data for e in room.store.log if e.kind == "human"]
+    assert [(d["action"], d["authorized_by"]) for d in said] == [("ALLOW", "user")] * 3
+
+
+def test_what_changed_while_the_daemon_was_away_is_put_back(room, repo):
+    async def play():
+        live = await room.begin(repo)
+        room.close()
+        (repo / ".env").write_text("MODE=evil\n")
+        new = repo / "a/b/.env.new"
+        new.parent.mkdir(parents=True)
+        new.write_text("NEW=1\n")
+        room.renew().resume_all()
+        await until(lambda: (repo / ".env").read_text() == ORIGINAL and not new.exists())
+        return room.beginnings.sessions.live[live.id]
+
+    asyncio.run(play())
+
+
+def test_what_was_restricted_at_the_start_is_to_the_end(room, repo):
+    async def play():
+        (repo / "plain.txt").write_text("not restricted\n")
+        await room.begin(repo)
+        room.close()
+        (room.places.config / "sentinel.toml").write_text('version = 1\n[paths]\nrestricted = ["plain.txt"]\n')
+        room.renew().resume_all()
+        await asyncio.sleep(0.3)
+        (repo / "plain.txt").write_text("changed\n")
+        await asyncio.sleep(0.4)
+
+    asyncio.run(play())
+    assert (repo / "plain.txt").read_text() == "changed\n", "it has no original, so nothing of it is taken away"
+
+
+def test_who_rewrites_a_file_without_end_does_not_fill_the_log(room, repo):
+    async def play():
+        live = await room.begin(repo)
+        for n in range(40):
+            (repo / ".env").write_text(f"MODE={n}\n")
+            await until(lambda: (repo / ".env").read_text() == ORIGINAL)
+        return live
+
+    live = asyncio.run(play())
+    assert len([e for e in room.store.log if e.kind == "watch"]) == len(live.runner.told) == FREE
+
+
+def test_findings_of_a_path_are_told_now_and_then():
+    toll = Toll()
+    told = [toll.times("/r/.env", at / 8) for at in range(250)]
+    assert [n for n in told if n] == [1] * FREE + [int(PAUSE * 8)] * 3
+    assert toll.times("/r/other", 0) == 1

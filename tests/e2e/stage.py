@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pexpect
@@ -49,6 +51,21 @@ class Stage:
         self.sentinel("daemon", "stop", "--force")
         subprocess.run(["chmod", "-R", "u+rwX", str(self.folder)], check=False)
         shutil.rmtree(self.folder, ignore_errors=True)
+        deadline = time.monotonic() + 10
+        while left := self._daemons():
+            assert time.monotonic() < deadline, f"daemons of this test live on: {left}"
+            time.sleep(0.05)
+
+    def _daemons(self) -> list[int]:
+        """Its daemons, whether one can talk to them or not."""
+        ours = f"SENTINEL_HOME={self.guard}".encode()
+        found = []
+        for process in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                command = (process / "cmdline").read_bytes().split(b"\0")
+                if b"daemon" in command and ours in (process / "environ").read_bytes().split(b"\0"):
+                    found.append(int(process.name))
+        return found
 
     def write(self, name: str, text: str | bytes) -> Path:
         file = self.repo / name

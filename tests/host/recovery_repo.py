@@ -30,7 +30,9 @@ class Repo:
         self.root = root
 
     def git(self, *args: str, ok: bool = True) -> str:
-        done = subprocess.run(["git", *args], cwd=self.root, env=ENV, capture_output=True, check=False)
+        # Where an agent has deleted .git, no repository further up may be meant.
+        env = ENV | {"GIT_CEILING_DIRECTORIES": str(self.root.parent)}
+        done = subprocess.run(["git", *args], cwd=self.root, env=env, capture_output=True, check=False)
         assert done.returncode == 0 or not ok, done.stderr
         return os.fsdecode(done.stdout).strip()
 
@@ -111,6 +113,8 @@ def files(root: Path) -> dict[str, tuple[object, ...]]:
             seen = path.lstat()
             if stat.S_ISLNK(seen.st_mode):
                 found[str(path.relative_to(root))] = ("link", path.readlink())
+            elif not stat.S_ISREG(seen.st_mode):
+                found[str(path.relative_to(root))] = ("special", oct(seen.st_mode))
             else:
                 found[str(path.relative_to(root))] = ("file", oct(stat.S_IMODE(seen.st_mode)), path.read_bytes())
     return found

@@ -140,3 +140,21 @@ def test_validate_tells_every_mistake(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         policies.validate(path)
     assert len(caught.value.message.splitlines()) == 2
+
+
+def test_the_last_good_version_stays_over_a_restart(here: Places, root: Path) -> None:
+    put(root / "sentinel.toml", "[loop]\nrepeats = 2\n" + RULE)
+    assert Policies(here, keeps=True).load(root).loop.repeats == 2
+    put(root / "sentinel.toml", "[loop")
+    for again in (Policies(here).load(root), policies.load(here, root)):
+        assert again.loop.repeats == 2 and again.rules[-1].id == "mine.frob"
+        assert "its last good version stays in force" in again.warnings[0]
+    put(root / "sentinel.toml", "[loop]\nrepeats = 1\n")
+    (root / "sentinel.toml").unlink()
+    assert Policies(here).load(root).loop.repeats == 3, "a file that is gone is no broken one"
+
+
+def test_a_command_that_asks_once_keeps_nothing(here: Places, root: Path) -> None:
+    put(root / "sentinel.toml", "[loop]\nrepeats = 2\n")
+    policies.load(here, root)
+    assert not (here.state / "policies").exists()

@@ -1,10 +1,8 @@
-"""Where a repository is, its HEAD, its fingerprint, and that nothing planted in it runs when we look."""
+"""Where a repository is, its HEAD, and that nothing planted in it runs when we look."""
 
 from __future__ import annotations
 
-import os
 import subprocess
-import time
 
 import pytest
 
@@ -65,76 +63,6 @@ def test_a_callers_git_environment_does_not_lead_astray(shared, monkeypatch):
     monkeypatch.setenv("GIT_WORK_TREE", "/nowhere")
     assert repository.head(str(shared.root)) == shared.git("rev-parse", "HEAD")
     assert repository.top(str(shared.root)) == str(shared.root)
-
-
-SAME = [
-    (lambda r: None, "nothing"),
-    (lambda r: os.utime(r.root / "a.txt"), "a touched file"),
-    (lambda r: r.git("add", "-A"), "staging"),
-    (lambda r: r.write("build/more.o", "x"), "an ignored file"),
-    (lambda r: r.git("commit", "-q", "--allow-empty", "-m", "x"), "a commit"),
-    (lambda r: r.git("gc", "-q", "--prune=now"), "gc"),
-]
-OTHER = [
-    (lambda r: r.write("a.txt", "other\n"), "a changed file"),
-    (lambda r: r.write("brand new", "n"), "an untracked file"),
-    (lambda r: r.remove("b.txt"), "a deleted file"),
-    (lambda r: (r.root / "c.txt").chmod(0o755), "an executable bit"),
-]
-
-
-def test_fingerprint_is_of_content(fresh):
-    root = str(fresh.root)
-    fresh.write("a.txt", "mine\n")
-    first = repository.fingerprint(root)
-    index = (fresh.root / ".git/index").read_bytes()
-    assert len(first) == 64
-    for act, why in SAME:
-        act(fresh)
-        assert repository.fingerprint(root) == first, why
-    seen = {first}
-    for act, why in OTHER:
-        act(fresh)
-        seen.add(now := repository.fingerprint(root))
-        assert len(seen) == 2 + OTHER.index((act, why)), why
-        assert repository.fingerprint(root) == now
-    assert len(index) > 0
-
-
-def test_fingerprint_comes_back_with_the_content(fresh):
-    root = str(fresh.root)
-    first = repository.fingerprint(root)
-    before = (fresh.root / "a.txt").read_bytes()
-    fresh.write("a.txt", "other\n")
-    assert repository.fingerprint(root) != first
-    (fresh.root / "a.txt").write_bytes(before)
-    assert repository.fingerprint(root) == first
-
-
-def test_fingerprint_leaves_index_and_objects_alone_and_runs_nothing(fresh, tmp_path):
-    fresh.git("config", "filter.z.clean", f"touch {tmp_path}/ran; cat")
-    fresh.git("config", "core.fsmonitor", f"touch {tmp_path}/ran")
-    fresh.write(".gitattributes", "* filter=z\n")
-    fresh.write("a.txt", "changed\n")
-    git_dir = fresh.root / ".git"
-    before = {p: p.lstat().st_mtime_ns for p in git_dir.rglob("*")}
-    assert repository.fingerprint(str(fresh.root))
-    assert {p: p.lstat().st_mtime_ns for p in git_dir.rglob("*")} == before
-    assert not (tmp_path / "ran").exists()
-
-
-def test_a_dear_fingerprint_rests(shared, monkeypatch):
-    probe = repository._Probe(str(shared.root))
-    assert probe.take()
-    monkeypatch.setattr(repository, "DEAR", 0.0)
-    assert probe.take(), "this one tells that it is dear"
-    assert probe.take() == ""
-    probe._rests_until = time.monotonic()
-    assert probe.take()
-
-
-def test_fingerprint_of_what_is_no_repository_is_empty(tmp_path):
-    assert repository.fingerprint(str(tmp_path)) == ""
 
 
 def test_patch_shows_the_difference_without_running_the_repositorys_programs(fresh, tmp_path):

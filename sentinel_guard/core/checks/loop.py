@@ -108,7 +108,7 @@ def _cycles(calls: Calls, repeats: int) -> Iterator[Pattern]:
         if any(period % d == 0 and block == block[:d] * (period // d) for d in range(1, period)):
             continue
         length = period
-        while length < len(keys) and keys[-length - 1] == keys[-length - 1 + period]:
+        while length < len(keys) and _alike(keys[-length - 1], keys[-length - 1 + period]):
             length += 1
         if length >= 2 * period:
             what = "the same call came {n} times" if period == 1 else f"{period} calls came in turn, {{n}} in all"
@@ -118,6 +118,11 @@ def _cycles(calls: Calls, repeats: int) -> Iterator[Pattern]:
 def _key(call: Call) -> tuple[object, ...]:
     done = result(call)
     return call.operation, done.code, done.error, done.output, done.after
+
+
+def _alike(one: tuple[object, ...], two: tuple[object, ...]) -> bool:
+    """True for two keys that differ at most in that the worktree was not looked at after one of the calls."""
+    return one[:-1] == two[:-1] and (one[-1] == two[-1] or not (one[-1] and two[-1]))
 
 
 def _same_operation(window: Calls) -> tuple[Call, ...]:

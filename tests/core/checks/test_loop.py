@@ -44,6 +44,16 @@ STORIES = (
     ((("git status", OK),) * 4, "- - - -", "looking four times"),
     ((("git status", OK),) * 11, "-" + " -" * 8 + " hint -", "looking ten times is hinted at, once"),
     ((("git status", OK),) * 20, "-" + " -" * 8 + " hint" + " -" * 9 + " break", "looking twenty times"),
+    (
+        tuple(("git status", OK | {"after": "t" if n > 4 else ""}) for n in range(10)),
+        "-" + " -" * 8 + " hint",
+        "files that were looked at only from the fifth time on",
+    ),
+    (
+        tuple(("make", {"out": "ok", "after": f"v{n}" if n > 4 else ""}) for n in range(24)),
+        "-" + " -" * 23,
+        "the same success with other files each time",
+    ),
     ((("./run", {}),) * 24, "-" + " -" * 23, "nobody saw what it printed: no evidence"),
     (tuple(("board", {"out": f"v{n}"}) for n in range(12)), " ".join("-" * 12), "the output changes"),
     ((("board", {"out": "a"}), ("board", {"out": "b"})) * 5, "-" + " -" * 8 + " hint", "the output goes to and fro"),

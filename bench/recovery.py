@@ -1,0 +1,169 @@
+"""Recovery beside git on the same work tree in the same breath: baseline, rollback, rescue snapshot, worktree tree.
+
+Run with ``python -m bench.recovery [FILES ...]`` at the top of the repository, or as a part of ``make bench``.
+Each figure is a median of interleaved runs, with a warm cache. The generated repositories are put back as they were.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import shutil
+import statistics
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from bench.repositories import SIZES, git, names, repository
+from bench.rows import Row, median_ms, show, timed
+from sentinel_guard.host import snapshots
+from sentinel_guard.host.snapshots import Baseline
+from sentinel_guard.host.worktrees import Worktrees
+
+TIMES = 7
+LARGE = 30_000
+"""Files from which on the budgets for large repositories hold."""
+FEW, MANY = 20, 1_000
+"""Files that an agent changes."""
+STATUS, RESET = ("status",), ("reset", "-q", "--hard")
+Pair = tuple[list[float], list[float]]
+"""Seconds of ours, and of git's."""
+
+
+@dataclass
+class Ground:
+    """One generated repository with the folders of sessions beside it."""
+
+    root: Path
+    files: list[str]
+    folder: Path
+    count: Iterator[int] = field(default_factory=itertools.count)
+
+    def begin(self) -> tuple[Baseline, float]:
+        """A session's baseline whole, and the seconds that its agent waited for it."""
+        number = next(self.count)
+        folder, found = self.folder / str(number), list[Baseline]()
+        waited = timed(lambda: found.append(snapshots.begin(str(self.root), folder, restricts, f"bench{number}")))
+        return snapshots.complete(found[0]), waited[0]
+
+    def edit(self, count: int) -> None:
+        """Change so many files, all over the tree."""
+        step, words = len(self.files) // count, f"# changed {next(self.count)}\n"
+        for name in self.files[: count * step : step]:
+            with (self.root / name).open("a") as file:
+                file.write(words)
+
+    def git(self, *words: str) -> float:
+        return timed(lambda: git(self.root, *words))[0]
+
+    def tidy(self) -> None:
+        """Back to the commit, without the refs and objects that the guard has added."""
+        git(self.root, *RESET)
+        refs = git(self.root, "for-each-ref", "--format=delete %(refname)", "refs/sentinel")
+        git(self.root, "update-ref", "--stdin", stdin=refs)
+        git(self.root, "prune", "--expire=now")
+        shutil.rmtree(self.folder)
+        self.folder.mkdir()
+
+
+def restricts(path: str) -> bool:
+    return path.rpartition("/")[2] == ".env"
+
+
+@contextlib.contextmanager
+def ground(count: int) -> Iterator[Ground]:
+    # Beside the repository: where objects can be linked, as they are below a home.
+    root = repository(count)
+    with tempfile.TemporaryDirectory(prefix="sessions-", dir=root.parent) as folder:
+        made = Ground(root, names(count), Path(folder) / "run")
+        made.folder.mkdir()
+        yield made
+        made.tidy()
+
+
+def baseline(on: Ground) -> Pair:
+    ours, theirs = [], []
+    for _ in range(TIMES):
+        theirs.append(on.git(*STATUS))
+        ours.append(on.begin()[1])
+    return ours, theirs
+
+
+def rollback(on: Ground, count: int) -> Pair:
+    """``git reset --hard`` has the same files to put back, and neither untracked ones nor anything else to look at."""
+    ours, theirs = [], []
+    for _ in range(TIMES):
+        start, _ = on.begin()
+        on.edit(count)
+        theirs.append(on.git(*RESET))
+        on.edit(count)
+        ours += timed(partial(_roll_back, start.folder))
+    return ours, theirs
+
+
+def _roll_back(folder: Path) -> None:
+    report = snapshots.rollback(snapshots.load(folder))
+    if not report.ok:
+        raise SystemExit(f"A rollback failed: {report.problems}")
+
+
+def rescue(on: Ground) -> Pair:
+    return _looking(on, lambda start: snapshots.rescue(on.root.as_posix(), start.folder, start.session))
+
+
+def tree(on: Ground) -> Pair:
+    trees: list[Worktrees] = []
+
+    def take(start: Baseline) -> None:
+        trees[:] = trees or [Worktrees(str(on.root), start.folder)]
+        if not trees[0].take():
+            raise SystemExit(f"A worktree tree could not be had: {trees[0].complaint()}")
+
+    return _looking(on, take)
+
+
+def _looking(on: Ground, work: Callable[[Baseline], object]) -> Pair:
+    """Of a session in which FEW files are changed before each look."""
+    start, _ = on.begin()
+    on.edit(FEW)
+    work(start)
+    ours, theirs = [], []
+    for _ in range(TIMES):
+        on.edit(FEW)
+        theirs.append(on.git(*STATUS))
+        ours += timed(lambda: work(start))
+    return ours, theirs
+
+
+def rows(sizes: tuple[int, ...] = SIZES) -> Iterator[Row]:
+    for size in sizes:
+        with ground(size) as on:
+            large = size >= LARGE
+            yield _ratio(f"baseline, {size:,} files", 2 if large else None, baseline(on), STATUS)
+            on.tidy()
+            for count in (FEW, MANY) if size > MANY else (FEW,):
+                budget = 3 if large and count == FEW else None
+                yield _ratio(f"rollback of {count:,} in {size:,} files", budget, rollback(on, count), RESET)
+                on.tidy()
+            yield _duration(f"rescue snapshot of {FEW} in {size:,} files", None if large else 50, rescue(on))
+            on.tidy()
+            if not large:  # where it takes more than 100 ms it is left out, with a word
+                yield _duration(f"worktree tree, {FEW} changed in {size:,} files", 25, tree(on))
+
+
+def _ratio(what: str, budget: float | None, pair: Pair, than: tuple[str, ...]) -> Row:
+    ours, theirs = map(median_ms, pair)
+    beside = f"{ours:,.0f} ms; git {' '.join(w for w in than if w != '-q')} {theirs:,.0f} ms"
+    return Row(what, budget, statistics.median(pair[0]) / statistics.median(pair[1]), "x", beside)
+
+
+def _duration(what: str, budget: float | None, pair: Pair) -> Row:
+    ours, theirs = map(median_ms, pair)
+    return Row(what, budget, ours, "ms", f"{ours / theirs:.1f} x git status")
+
+
+if __name__ == "__main__":
+    show(rows(tuple(int(word) for word in sys.argv[1:]) or SIZES))

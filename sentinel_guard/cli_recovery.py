@@ -1,0 +1,87 @@
+"""The command line of what comes after: incident reports and their replay. ``cli.py`` runs it."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import click
+
+from sentinel_guard.host.places import places
+
+
+def _do(name: str) -> ModuleType:
+    # Imported when called: --help answers in a moment.
+    return importlib.import_module(f"sentinel_guard.commands.{name}")
+
+
+@click.group(invoke_without_command=True)
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@click.pass_context
+def incidents(ctx: click.Context, as_json: bool) -> Any:
+    """List the incident reports of this repository.
+
+    Each is open, filled (the agent has explained it) or signed off (by a person).
+    """
+    return _do("incidents").list_reports(places(), Path.cwd(), as_json=as_json) if ctx.invoked_subcommand is None else 0
+
+
+@incidents.command("list")
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+def incidents_list(as_json: bool) -> Any:
+    """List the reports, as without a subcommand."""
+    return _do("incidents").list_reports(places(), Path.cwd(), as_json=as_json)
+
+
+@incidents.command("show")
+@click.argument("name", required=False, default="")
+def incidents_show(name: str) -> Any:
+    """Show one report; the newest if none is named.
+
+    Says whether the machine's part is as it was written; exit code 1 if it was changed.
+    """
+    return _do("incidents").show(places(), Path.cwd(), name)
+
+
+@incidents.command("fill")
+@click.argument("name")
+@click.option(
+    "--root-cause", "cause", default="", metavar="TEXT", help="Names steps: 'Step 12 ...'; - for standard input."
+)
+@click.option(
+    "--action", "actions", multiple=True, metavar="TEXT", help="What will be done differently; often, if need be."
+)
+@click.option(
+    "--from", "file", type=click.Path(path_type=Path), help="A file with both: ## Root cause, ## Action items."
+)
+def incidents_fill(name: str, cause: str, actions: tuple[str, ...], file: Path | None) -> Any:
+    """For agents: say what led to an incident.
+
+    The root cause cites steps of the timeline by their numbers.
+    """
+    module = _do("incidents")
+    return module.fill(places(), Path.cwd(), name, module.given(cause, actions, file))
+
+
+@incidents.command("sign-off")
+@click.argument("name")
+@click.option("--note", default="", help="Goes below the agent's part, and on record.")
+def incidents_sign_off(name: str, note: str) -> Any:
+    """For people: the incident is dealt with.
+
+    Refused from inside a guarded session.
+    """
+    return _do("incidents").sign_off(places(), Path.cwd(), name, note)
+
+
+@click.command()
+@click.argument("incident", required=False, default="")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def replay(incident: str, as_json: bool) -> Any:
+    """Judge an incident's steps by the policy of today.
+
+    The newest if none is named. Nothing runs. Exit code 0 if it would be stopped at or before the same step, 1 if not.
+    """
+    return _do("replay").replay(places(), Path.cwd(), incident, as_json=as_json)

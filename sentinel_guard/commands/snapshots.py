@@ -1,0 +1,249 @@
+"""``sentinel-guard snapshots``: see what was there before an agent's destructive commands, and have it back."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from sentinel_guard.core.respond import visible
+from sentinel_guard.errors import ConfigError, SentinelError
+from sentinel_guard.host import processes
+from sentinel_guard.host.bringback import Bringing, Plan, Restored
+from sentinel_guard.host.metadata import Change
+from sentinel_guard.host.places import Places
+from sentinel_guard.host.policies import Policies
+from sentinel_guard.host.shelf import Snapshot, drop, home, lost, one, shelf, stat
+
+SHOWN = 40
+"""Files that are listed before a question."""
+COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+Confirm = Callable[[str], bool] | None
+"""Asks a person; None: do not ask."""
+
+
+def show_all(places: Places, cwd: Path, *, as_json: bool) -> int:
+    """Print a line a snapshot, the newest first. Raises HostError."""
+    del places
+    found = shelf(_root(cwd))
+    if as_json:
+        print(json.dumps([_data(s) for s in found]))
+    elif not found:
+        print("There is no snapshot here. One is taken before an agent's command that destroys what git can keep.")
+    elif sys.stdout.isatty():
+        Console(highlight=False).print(_table(found))
+    else:
+        for s in found:
+            print("\t".join((s.id, _when(s.taken), visible(s.session), _files(s), visible(s.words))))
+    return 0
+
+
+def show(places: Places, cwd: Path, ident: str, *, as_json: bool) -> int:
+    """Print what one snapshot is, and what it holds besides HEAD. Raises ConfigError, HostError."""
+    root = _root(cwd)
+    snapshot = one(shelf(root), ident)
+    if as_json:
+        print(json.dumps(_data(snapshot) | {"lost": lost(root, snapshot)}))
+        return 0
+    rows = {"snapshot": snapshot.id, "before": snapshot.words, "taken": _when(snapshot.taken)}
+    rows |= {"session": snapshot.session, "ref": snapshot.ref, "commit": snapshot.commit}
+    for key, value in rows.items():
+        print(f"{key:<9} {visible(value)}")
+    print()
+    print(_plain(stat(root, snapshot).rstrip() or " no change since HEAD"))
+    _lists(places, root, snapshot)
+    print(
+        f"\nHave files back: sentinel-guard snapshots restore {snapshot.id} PATH...  (or --all; --dry-run shows only)"
+    )
+    return 0
+
+
+def diff(places: Places, cwd: Path, ident: str, paths: Sequence[str]) -> int:
+    """Print how the snapshot's files differ from those of now (``+``: now). Raises ConfigError, HostError."""
+    root = _root(cwd)
+    text = Bringing(places, root, one(shelf(root), ident)).diff(_relative(root, cwd, paths))
+    if not text:
+        print("No difference: the files of the snapshot are there as they were.")
+    elif not sys.stdout.isatty():
+        print(_plain(text), end="" if text.endswith("\n") else "\n")
+    else:
+        console = Console(highlight=False, soft_wrap=True)
+        for line in _plain(text).splitlines():
+            console.print(Text(line, COLOURS.get(line[:1], "")))
+    return 0
+
+
+def restore(
+    places: Places, cwd: Path, ident: str, paths: Sequence[str], *, everything: bool, dry_run: bool, confirm: Confirm
+) -> int:
+    """Bring files back, after showing what would be written over. Raises ConfigError, HostError, SentinelError."""
+    if everything == bool(paths):
+        raise ConfigError(
+            "Say which files: PATH..., or --all.", f"See what is in it: sentinel-guard snapshots show {ident}"
+        )
+    root = _root(cwd)
+    snapshot = one(shelf(root), ident)
+    bringing = Bringing(places, root, snapshot)
+    plan = bringing.plan(_relative(root, cwd, paths))
+    policy = Policies(places).load(root)
+    _refuse_restricted(plan, root, lambda path: policy.restricts(path, root))
+    if not plan.changes:
+        print("Nothing to do: these files are as they are in the snapshot.")
+        return 0
+    _print_changes(plan.changes)
+    if dry_run:
+        return 0
+    if confirm and not confirm(f"Bring back {_number(len(plan.changes), 'file')} from snapshot {snapshot.id}?"):
+        print("Nothing was changed.")
+        return 1
+    return _told(bringing.bring(plan, lambda path: bool(policy.restricts(path, root))))
+
+
+def branch(places: Places, cwd: Path, ident: str, name: str) -> int:
+    """Make a branch again that the snapshot names. Raises ConfigError, HostError."""
+    root = _root(cwd)
+    tip = Bringing(places, root, one(shelf(root), ident)).branch(name)
+    print(f"{visible(name)} is there again, at {tip[:12]}.")
+    return 0
+
+
+def forget(places: Places, cwd: Path, idents: Sequence[str], *, everything: bool, confirm: Confirm) -> int:
+    """Drop snapshots after a question. Raises ConfigError, HostError, SentinelError."""
+    if everything == bool(idents):
+        raise ConfigError("Say which snapshots: ID..., or --all.", "See them with: sentinel-guard snapshots list")
+    if _inside():
+        raise SentinelError("From inside a guarded session no snapshot is dropped.", "The user does it, outside of it.")
+    root = _root(cwd)
+    found = shelf(root)
+    gone = found if everything else list({s.ref: s for s in (one(found, i) for i in idents)}.values())
+    if not gone:
+        print("There is no snapshot here.")
+        return 0
+    for s in gone[:SHOWN]:
+        print(f"  {s.id}  {_when(s.taken)}  {visible(s.words)}")
+    if len(gone) > SHOWN:
+        print(f"  ... and {len(gone) - SHOWN} more")
+    if confirm and not confirm(
+        f"Drop {_number(len(gone), 'snapshot')}? What only they hold is lost with git's next gc."
+    ):
+        print("Nothing was changed.")
+        return 1
+    drop(places, root, gone)
+    print(f"Dropped {_number(len(gone), 'snapshot')}.")
+    return 0
+
+
+def _root(cwd: Path) -> str:
+    """The top of the work tree. Found by hand: GitPython takes 150 ms to be loaded."""
+    here = Path(os.path.realpath(cwd))
+    top = next((p for p in (here, *here.parents) if (p / ".git").exists()), None)
+    if top is None or ".git" in here.relative_to(top).parts:
+        raise ConfigError(f"{visible(str(cwd))} is not in a git work tree.", "cd into the repository.")
+    return str(top)
+
+
+def _relative(root: str, cwd: Path, paths: Sequence[str]) -> list[str]:
+    """Paths as a person names them from ``cwd`` -> relative to the top. Raises ConfigError for one outside."""
+    found = []
+    for path in paths:
+        # What the path names may be gone, or a link: only its folder is resolved.
+        joined = os.path.normpath(os.path.join(os.path.realpath(cwd), path))  # noqa: PTH118 - text with surrogates
+        relative = os.path.relpath(joined, root)
+        if relative.split("/")[0] in ("..", ".git"):
+            raise ConfigError(f"{visible(path)} is not in the work tree {visible(root)}.")
+        found.append(relative)
+    return found
+
+
+def _inside() -> bool:
+    """True for a process of a guarded session."""
+    lineage = processes.lineage(processes.own_pid())
+    return "SENTINEL_SESSION" in os.environ or any("SENTINEL_SESSION" in processes.environ(p.pid) for p in lineage)
+
+
+def _refuse_restricted(plan: Plan, root: str, restricts: Callable[[str], str]) -> None:
+    """For an agent a restore is a write like any other."""
+    if not _inside():
+        return
+    for change in plan.changes:
+        if pattern := restricts(f"{root}/{change.path}"):
+            words = f"403 SENTINEL BLOCKED: {visible(change.path)} is restricted (pattern {visible(pattern)})."
+            raise SentinelError(words, "Restore other paths, or ask the user: sentinel-guard help-me 'what you need'.")
+
+
+def _told(done: Restored) -> int:
+    for problem in done.problems:
+        print(f"  not done: {visible(problem)}")
+    number = _number(len(done.names), "file")
+    print(f"Brought back {number}. What was there before: sentinel-guard snapshots show {done.before.commit[:8]}")
+    return 1 if done.problems else 0
+
+
+def _print_changes(changes: Sequence[Change]) -> None:
+    for change in changes[:SHOWN]:
+        what = "create" if change.what == "deleted" else "overwrite"
+        print(f"  {what:<9} {visible(change.path)}")
+    if len(changes) > SHOWN:
+        print(f"  ... and {len(changes) - SHOWN} more")
+
+
+def _lists(places: Places, root: str, snapshot: Snapshot) -> None:
+    held = "in the session's vault" if home(places, root, snapshot) else "GONE with the session's folder"
+    gone = [f"{name.split('/', 2)[2]} (was at {tip[:12]})" for name, tip in lost(root, snapshot).items()]
+    for title, names in (
+        (f"Restricted files, {held}:", snapshot.private),
+        ("Left out (too large, too many, or repositories of their own):", snapshot.left_out),
+        (f"Branches and tags that moved or are gone (restore {snapshot.id} --branch NAME):", gone),
+    ):
+        if names:
+            print(f"\n{title}", *(f"  {visible(n)}" for n in names), sep="\n")
+
+
+def _table(found: list[Snapshot]) -> Table:
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    for heading in ("id", "taken", "session"):
+        table.add_column(heading, no_wrap=True)
+    table.add_column("files", justify="right", no_wrap=True)
+    table.add_column("before", overflow="fold")
+    for s in found:
+        # Text, not markup: a command may have brackets in it.
+        table.add_row(s.id, _when(s.taken), Text(visible(s.session)), _files(s), Text(visible(s.words)))
+    return table
+
+
+def _data(s: Snapshot) -> dict[str, object]:
+    return {
+        "id": s.id,
+        "commit": s.commit,
+        "ref": s.ref,
+        "taken": s.taken,
+        "session": s.session,
+        "call": s.call,
+        "before": s.words,
+        "files": s.count,
+        "left_out": s.left_out,
+        "private": s.private,
+    }
+
+
+def _files(s: Snapshot) -> str:
+    return "-" if s.count is None else str(s.count)
+
+
+def _when(at: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
+
+
+def _plain(text: str) -> str:
+    return "\n".join(visible(line.expandtabs()) for line in text.split("\n"))
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"

@@ -1,0 +1,81 @@
+"""How a restricted file changed, told without what is in it.
+
+Rules of this file:
+1. No value is ever told: of an assignment the name, of any other line how long it is.
+2. Names are told only of lines that changed; of a policy file, which holds no secrets, the lines themselves.
+3. It is short: ``LINES`` lines, and of what is large or no text only the sizes.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Sequence
+
+from sentinel_guard.core.redact import redact
+from sentinel_guard.core.respond import visible
+
+LINES = 12
+MAX_BYTES = 1 << 16
+"""Bytes of a version beyond which only sizes are told."""
+MASK = "<masked>"
+_NAME = re.compile(
+    r"""^\s*(?:[#;-]\s*)?(?:export\s+)?["']?([A-Za-z_][A-Za-z0-9_.-]{0,63})["']?\s{0,8}(?:(=)(?=\s*[^\s=])|(:)(?=\s))"""
+)
+"""An assignment. A line that ends in ``=`` may be the end of a key."""
+_KEY = "-----BEGIN"
+"""In a file with this no line has a name."""
+_OPEN = ("sentinel.toml",)
+"""Names of files whose lines may be shown, redacted."""
+
+
+def change(path: str, before: bytes | None, after: bytes | None) -> str:
+    """What changed from one version to the other; None stands for no such file. At most LINES lines, visible text."""
+    old, new = _text(before), _text(after)
+    if old is None or new is None:
+        return f"{_size(before)} -> {_size(after)}"
+    shown = _way(path, old + new)
+    lines = [row[0] + shown(row[1:]) for row in _changed(old.splitlines(), new.splitlines())]
+    if not lines:
+        return "only the ends of lines differ" if before != after else ""
+    more = [f"... and {len(lines) - LINES} more lines"] if len(lines) > LINES else []
+    return "\n".join([*lines[:LINES], *more])
+
+
+def _way(path: str, text: str) -> Callable[[str], str]:
+    if path.rpartition("/")[2] in _OPEN:
+        return _plain
+    return _length if _KEY in text else _named
+
+
+def _text(version: bytes | None) -> str | None:
+    if version is None:
+        return ""
+    if len(version) > MAX_BYTES or b"\0" in version:
+        return None
+    try:
+        return version.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _size(version: bytes | None) -> str:
+    return "no file" if version is None else f"{len(version)} bytes"
+
+
+def _changed(old: Sequence[str], new: Sequence[str]) -> list[str]:
+    rows = list(difflib.unified_diff(old, new, n=0, lineterm=""))[2:]
+    return [row for row in rows if not row.startswith("@@")]
+
+
+def _plain(line: str) -> str:
+    return visible(redact(line))[:160]
+
+
+def _named(line: str) -> str:
+    found = _NAME.match(line)
+    return f"{redact(found[1])}{found[2] or found[3]}{MASK}" if found else _length(line)
+
+
+def _length(line: str) -> str:
+    return f"<{len(line)} characters>" if line.strip() else ""

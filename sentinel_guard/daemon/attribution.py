@@ -1,0 +1,74 @@
+"""Who changed a restricted file: the session's agent, the person, or nobody can tell (DESIGN section 8).
+
+Rules of this file:
+1. While a call runs, and a moment after it, the change is the session's: it may have others work for it.
+2. It is the person's only where it is proved that no process of the session ran when it happened.
+3. In between the person is asked; where nobody can be asked, it is the session's.
+"""
+
+from __future__ import annotations
+
+import time
+
+from sentinel_guard.core.session import Session, State
+from sentinel_guard.daemon.sessions import Live
+from sentinel_guard.host import processes
+from sentinel_guard.host.activity import Activity, Ran
+from sentinel_guard.host.guardian import Word
+
+AFTER = 1.0
+"""Seconds after a call in which what it left behind may still be at work."""
+BUSY_SECONDS, BUSY_SHARE = 0.02, 0.05
+"""An agent that spent so much time on a processor, and such a share of it, was at work."""
+_WAITING = (State.AWAITING_HUMAN, State.ASKING)
+"""States in which a call may be under way that only waits for the person."""
+
+
+def attribute(live: Live, activity: Activity, changed_after: float, acted: float) -> Word:
+    """Whose a change is that happened after a moment; ``acted``: when the session's last action was allowed.
+
+    Times in seconds of the epoch. Takes a look at the session's processes only where the last ones were at rest.
+    """
+    session = live.session
+    if session.over or (_calls(live, acted) and session.state not in _WAITING):
+        return Word.PUT_BACK
+    lately = activity.lately(live.agent)
+    if lately.others_ran or _busy(lately):
+        return Word.PUT_BACK
+    activity.look(shell=not live.agent)
+    word = judge(activity.since(changed_after, live.agent), waiting=session.state in _WAITING)
+    if word is Word.TAKE and not _all_known(live, activity):
+        word = Word.ASK
+    if word is Word.ASK and not (session.interactive and live.runner):
+        return Word.PUT_BACK
+    return word
+
+
+def judge(ran: Ran, *, waiting: bool) -> Word:
+    """What the processes' doing says; ``waiting``: the session waits for the person, its calls with it."""
+    if not ran.proved or ran.others_ran or _busy(ran):
+        return Word.PUT_BACK
+    if ran.agent_ran or (ran.others and not waiting):
+        return Word.ASK
+    return Word.TAKE
+
+
+def _busy(ran: Ran) -> bool:
+    return ran.agent >= max(BUSY_SECONDS, BUSY_SHARE * ran.seconds)
+
+
+def _calls(live: Live, acted: float) -> bool:
+    return bool(live.calls) or time.time() - max(acted, _ended(live.session)) < AFTER
+
+
+def _ended(session: Session) -> float:
+    ends = (call.outcome.at for call in session.calls if call.outcome)
+    return max(ends, default=0.0)
+
+
+def _all_known(live: Live, activity: Activity) -> bool:
+    """Whether no process carries the session's mark that the looks did not see: one that left its tree."""
+    owner = live.session.owner
+    spare = frozenset({processes.own_pid(), *([owner.pid] if owner else [])})
+    found = processes.tree((owner.pid,) if owner else (), spare, f"SENTINEL_SESSION={live.id}")
+    return found <= activity.known

@@ -1,0 +1,118 @@
+"""What the watcher found, in words and as an entry; and how often it is worth telling.
+
+Rules of this file:
+1. Nothing of what is in a restricted file is told (``core/discreet.py``), and command lines are redacted.
+2. Who rewrites a file without end does not fill the log: a few findings of a path are told, then one now and then.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from sentinel_guard.core import discreet
+from sentinel_guard.core.model import Entry
+from sentinel_guard.core.redact import redact, redact_data
+from sentinel_guard.core.respond import visible
+from sentinel_guard.host.guardian import Tampering, Word
+from sentinel_guard.host.processes import Process
+from sentinel_guard.host.quarantine import FIRST, LAST
+
+FREE = 5
+"""Findings of one path that are told, each."""
+PAUSE = 10.0
+"""Seconds from one to the next after that."""
+NAMED, SHOWN = 20, 200
+"""Processes that are named, and characters of a command line."""
+_DONE = {"mode": "given another mode"}
+"""Kinds that are no words for a sentence."""
+
+
+@dataclass(slots=True)
+class _Count:
+    told: int = 0
+    left: int = 0
+    at: float = 0.0
+
+
+@dataclass(slots=True)
+class Toll:
+    """Counts findings by path. Safe to call from several threads."""
+
+    _counts: dict[str, _Count] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def times(self, path: str, at: float) -> int:
+        """For how many findings this one stands; 0: it is not worth telling now."""
+        with self._lock:
+            count = self._counts.setdefault(path, _Count())
+            count.left += 1
+            if count.told >= FREE and at - count.at < PAUSE:
+                return 0
+            times, count.left = count.left, 0
+            count.told, count.at = count.told + 1, at
+            return times
+
+
+def entry(at: float, session: str, tampering: Tampering, text: str, *, diff: str, seen: Sequence[Process]) -> Entry:
+    """The finding as it goes on record."""
+    data: dict[str, object] = {
+        "path": tampering.path,
+        "kind": tampering.kind,
+        "done": tampering.word.value,
+        "kept": tampering.kept,
+        "what": text,
+        "check": "unannounced",
+        "processes": [{"pid": p.pid, "name": visible(p.name), "command": _command(p)} for p in seen[:NAMED]],
+    }
+    redacted = redact_data(data)
+    assert isinstance(redacted, dict)
+    return Entry(at, session, "watch", {**redacted, "diff": diff}, level(tampering))
+
+
+def difference(tampering: Tampering, versions: tuple[bytes | None, bytes | None]) -> str:
+    """What changed in it, without what is in it; empty where that says nothing."""
+    if tampering.kind not in ("changed", "created", "deleted"):
+        return ""
+    return discreet.change(tampering.path, *versions)
+
+
+def sentence(tampering: Tampering, times: int = 1) -> str:
+    """For the person, and for the record."""
+    done = _DONE.get(tampering.kind, tampering.kind)
+    often = f" ({times} times since it was last told)" if times > 1 else ""
+    head = f"SENTINEL: the restricted file {tampering.path} was {done}"
+    if tampering.problem:
+        failed = "put back" if tampering.word is Word.PUT_BACK else "taken as the new original"
+        return f"{head}, and could not be {failed}: {tampering.problem}."
+    if tampering.word is Word.TAKE:
+        why = "in a window that you opened" if tampering.announced else "while the session was idle: taken as yours"
+        return f"{head} {why}. What is there now is the new original."
+    back = "It was moved away" if tampering.kind == "created" else "It was put back as it was"
+    kept = f"; the other version is in {tampering.kept}" if tampering.kept else ""
+    many = f" ({tampering.dropped} between the first {FIRST} and the last {LAST} are gone)" if tampering.dropped else ""
+    return f"{head} by a program that nobody allowed to{often}. {back}{kept}{many}. {_way(tampering)}"
+
+
+def detail(rows: Sequence[tuple[Tampering, str]]) -> str:
+    """What a question about these changes shows: each with what changed in it."""
+    return "\n".join(f"{t.path} was {_DONE.get(t.kind, t.kind)}\n{diff}".rstrip() for t, diff in rows)
+
+
+def level(tampering: Tampering) -> str:
+    """The protocol's level: the person's own change has none."""
+    return "L2" if tampering.word is Word.PUT_BACK or tampering.problem else ""
+
+
+def running(seen: Sequence[Process]) -> str:
+    """Processes for a person: ``python3 (pid 12), node (pid 13)``."""
+    return ", ".join(f"{visible(p.name)} (pid {p.pid})" for p in seen[:NAMED])
+
+
+def _way(tampering: Tampering) -> str:
+    return f"Was it you? 'sentinel-guard allow {tampering.path}' opens a window for your own changes."
+
+
+def _command(process: Process) -> str:
+    return visible(redact(" ".join(process.command)))[:SHOWN]

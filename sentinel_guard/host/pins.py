@@ -1,0 +1,74 @@
+"""Refs at a rollback: what the agent's held stays reachable, and records of pushes and fetches stay."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+
+from sentinel_guard.errors import HostError
+from sentinel_guard.host import metadata
+from sentinel_guard.host.baseline import Baseline
+from sentinel_guard.host.deep import existing
+from sentinel_guard.host.gitcommand import Git
+
+RECORDS = ("refs/remotes/", "refs/sentinel/")
+"""Refs that tell what happened and are not rolled back."""
+
+
+def pin(baseline: Baseline, found: Mapping[str, str]) -> list[str]:
+    """Keep what ``found`` (refs before the rollback) held reachable under ``refs/sentinel/<session>/``, and put records
+    back that went with packed-refs. Returns notes.
+    """
+    try:
+        return _pinned(baseline, found)
+    except HostError as e:
+        return [f"The session's commits could not be kept reachable: {e}"]
+
+
+def _pinned(baseline: Baseline, found: Mapping[str, str]) -> list[str]:
+    git = replace(baseline.where.git, settings=baseline.shadow.git.settings)
+    now = metadata.refs(baseline.where.common_dir, baseline.where.git_dir)
+    records = {n: h for n, h in found.items() if n.startswith(RECORDS)}
+    held = {*baseline.refs.values(), *now.values()}
+    made = {h: n for n, h in found.items() if n not in records and h not in held}
+    number = itertools.count(1)
+    free = (ref for n in number if (ref := f"refs/sentinel/{baseline.session}/{n}") not in {*now, *found})
+    pins = {next(free): h for h in made}
+    wanted = pins | {n: h for n, h in records.items() if now.get(n) != h} | _strays(baseline, now)
+    there = existing(git, set(wanted.values()))
+    there -= {*pins.values()} - _whole(git, [h for h in pins.values() if h in there])
+    if commands := "".join(f"update {n} {h}\n" for n, h in wanted.items() if h in there):
+        git.run("update-ref", "--stdin", stdin=os.fsencode(commands))
+    return [
+        *(f"{made[h]} of the session is kept as {ref}." for ref, h in pins.items() if h in there),
+        *(f"{made[h]} of the session ({h}) is not kept: objects of it were destroyed." for h in made if h not in there),
+        *(f"{n} was moved by a push or fetch: not undone." for n in pushed(baseline, records)),
+    ]
+
+
+def _whole(git: Git, hashes: list[str]) -> set[str]:
+    """Those of which every object is there: a ref to anything else makes ``git gc`` fail for ever."""
+    if not hashes:
+        return set()
+    try:
+        git.run("rev-list", "--objects", "--quiet", *hashes, "--not", "--all")
+    except HostError:
+        half = len(hashes) // 2
+        return _whole(git, hashes[:half]) | _whole(git, hashes[half:]) if half else set()
+    return {*hashes}
+
+
+def pushed(baseline: Baseline, now: Mapping[str, str]) -> list[str]:
+    """Remote-tracking refs that are not where they were."""
+    return [n for n, h in now.items() if n.startswith("refs/remotes/") and baseline.refs.get(n) != h]
+
+
+def _strays(baseline: Baseline, now: Mapping[str, str]) -> dict[str, str]:
+    """In a linked worktree, whose refs are shared: its own branch, and refs that are gone."""
+    if not baseline.where.linked:
+        return {}
+    gone = {n: h for n, h in baseline.refs.items() if n.startswith("refs/") and n not in now}
+    own = {baseline.branch: baseline.head} if baseline.branch and baseline.head else {}
+    return gone | {n: h for n, h in own.items() if now.get(n) != h}

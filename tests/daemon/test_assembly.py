@@ -1,0 +1,54 @@
+"""The daemon's life: it does not outlive the files by which it is reached and remembers."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from sentinel_guard.daemon import assembly
+from sentinel_guard.host.places import Places, places
+
+
+@pytest.fixture
+def where(monkeypatch):
+    monkeypatch.setattr(assembly, "LOOK", 0.01)
+    folder = tempfile.mkdtemp(prefix="sg-")  # short, because a Unix socket path holds 107 bytes
+    made = places({"SENTINEL_HOME": folder})
+    made.make()
+    yield made
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def replace(path: Path) -> None:
+    path.rename(path.with_suffix(".old"))
+    path.write_text("another daemon's")
+
+
+GONE = [
+    (lambda p: shutil.rmtree(p.home), "everything was removed"),
+    (lambda p: shutil.rmtree(p.runtime), "the runtime folder was cleaned"),
+    (lambda p: p.agent_socket.unlink(), "no launcher can reach it"),
+    (lambda p: replace(p.operator_socket), "another daemon has its place"),
+    (lambda p: p.database.unlink(), "what it writes is on no record"),
+]
+
+
+@pytest.mark.parametrize(("lose", "why"), GONE, ids=[why for _, why in GONE])
+def test_a_daemon_whose_files_are_gone_ends(where: Places, lose, why):
+    daemon = assembly.Daemon(where)
+
+    async def story() -> bool:
+        served = asyncio.create_task(daemon.run())
+        await asyncio.sleep(0.1)
+        lived = not served.done()
+        lose(where)
+        await asyncio.wait_for(served, 5)
+        return lived
+
+    assert asyncio.run(story()), "it lived until then"
+    if where.operator_socket.is_file():
+        assert where.operator_socket.read_text() == "another daemon's", "what is not its own stays"
