@@ -26,6 +26,8 @@ from sentinel_guard.host.worktrees import Worktrees
 TIMES = 7
 LARGE = 30_000
 """Files from which on the budgets for large repositories hold."""
+RESCUED, TREED = 5_000, 3_000
+"""Files for which the budgets of a rescue snapshot and of a worktree tree are named."""
 FEW, MANY = 20, 1_000
 """Files that an agent changes."""
 STATUS, RESET = ("status",), ("reset", "-q", "--hard")
@@ -148,10 +150,9 @@ def rows(sizes: tuple[int, ...] = SIZES) -> Iterator[Row]:
                 budget = 3 if large and count == FEW else None
                 yield _ratio(f"rollback of {count:,} in {size:,} files", budget, rollback(on, count), RESET)
                 on.tidy()
-            yield _duration(f"rescue snapshot of {FEW} in {size:,} files", None if large else 50, rescue(on))
-            on.tidy()
-            if not large:  # where it takes more than 100 ms it is left out, with a word
-                yield _duration(f"worktree tree, {FEW} changed in {size:,} files", 25, tree(on))
+            yield _duration(f"rescue snapshot of {FEW} in {size:,} files", 50 if size == RESCUED else None, rescue(on))
+    with ground(TREED) as on:
+        yield _duration(f"worktree tree, {FEW} changed in {TREED:,} files", 25, tree(on))
 
 
 def _ratio(what: str, budget: float | None, pair: Pair, than: tuple[str, ...]) -> Row:

@@ -22,7 +22,13 @@ def tampering() -> Iterator[Row]:
         yield Row(f"tampered file put back, {kind}, p99", budget, p99, "ms", f"p50 {p50:.2f} ms")
 
 
-PARTS = (verdicts.rows, recovery.rows, tampering)
+def burst() -> Iterator[Row]:
+    found = watching.burst()
+    beside = f"{found['burst']:.0f} s; {found['changes']:.0f} restricted changes meanwhile, p99 {found['p99']:.1f} ms"
+    yield Row(f"restricted changes lost in a burst of {watching.BURST:,} files", 0, found["lost"], "changes", beside)
+
+
+PARTS = (verdicts.rows, recovery.rows, tampering, burst)
 
 
 def main() -> None:

@@ -269,13 +269,15 @@ cli.add_command(cli_snapshots.snapshots)
 @click.argument("session", required=False, default="")
 @click.option("--dry-run", is_flag=True, help="Only show what would change.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def rollback(session: str, dry_run: bool, yes: bool) -> Any:
+@click.option("--later-too", is_flag=True, help="Undo commits that were made after the session as well.")
+def rollback(session: str, dry_run: bool, yes: bool, later_too: bool) -> Any:
     """Put the repository back to where SESSION started.
 
     The newest session if none is named.
     """
     confirm = None if yes else lambda question: click.confirm(question, err=True)
-    return _do("rollback").rollback(_places(), Path.cwd(), session, dry_run=dry_run, confirm=confirm)
+    options = {"dry_run": dry_run, "confirm": confirm, "later_too": later_too}
+    return _do("rollback").rollback(_places(), Path.cwd(), session, **options)
 
 
 @cli.command()

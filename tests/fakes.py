@@ -201,7 +201,7 @@ class ScriptedHuman:
     def tell(self, event: str, **fields: object) -> None:
         self.told.append({"event": event, **fields})
 
-    async def tail(self, seconds: float) -> str:
+    async def tail(self, since: float) -> str:
         return self.screen
 
 

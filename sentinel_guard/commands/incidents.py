@@ -55,7 +55,7 @@ def show(places: Places, cwd: Path, name: str) -> int:
     """
     report = one(places, cwd, name)
     text = reports.read(report)
-    sealed = review.sealed(text, report.stem, _about(places, text))
+    sealed = review.sealed(text, report.stem, _about(places))
     said = f"{report.stem}: {sealed}."
     if sys.stdout.isatty():
         console = Console(highlight=False)
@@ -74,9 +74,9 @@ def fill(places: Places, cwd: Path, name: str, given: Review) -> int:
     """
     report = one(places, cwd, name)
     text = reports.read(report)
-    if review.sealed(text, report.stem, _about(places, text)) is Seal.CHANGED:
+    if review.sealed(text, report.stem, _about(places)) is Seal.CHANGED:
         raise ConfigError(f"The machine's part of {report.stem} was {Seal.CHANGED}.", "Bring it back first.")
-    if review.state(text, report.stem, _about(places, text)) is State.SIGNED:
+    if review.state(text, report.stem, _about(places)) is State.SIGNED:
         raise ConfigError(f"{report.stem} is signed off: nothing is filled in any more.")
     by = f"Filled in at {_now()}"
     with Operator(places) as operator:
@@ -134,10 +134,12 @@ def _top(cwd: Path) -> Path:
     return Path(os.path.realpath(top))
 
 
-def _about(places: Places, text: str) -> list[Entry]:
-    """What the log has of the report's session and is about reports."""
-    session = reports.session(text)
-    if not (session and places.database.exists()):
+def _about(places: Places, session: str = "") -> list[Entry]:
+    """What the log has about reports; of one session where that is enough.
+
+    Whose report it is, its text says: to find out whether that was changed, all of the log is asked.
+    """
+    if not places.database.exists():
         return []
     reader = SqliteReader(places.database)
     try:
@@ -152,7 +154,8 @@ def _row(places: Places, report: Path) -> dict[str, str]:
     except HostError as e:
         return _fields(report, "unreadable", "", e.message)
     severity = re.search(r"(?m)^\| Severity \| (L\d)", text)
-    state = review.state(text, report.stem, _about(places, text))
+    session = reports.session(text)
+    state = review.state(text, report.stem, _about(places, session) if session else [])
     return _fields(report, state.value, severity[1] if severity else "", _headline(text))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sentinel_guard.client import Operator
 from sentinel_guard.errors import DaemonError, SentinelError
-from sentinel_guard.host import files, githooks, policies, staged
+from sentinel_guard.host import files, githooks, policies, shelf, staged
 from sentinel_guard.host.places import places
 
 _MODE = 0o644
@@ -94,6 +94,8 @@ def uninstall(folder: Path) -> int:
         else:
             said.append(f"Left {policy} where it is: you edited it.")
     _tell(said, f"sentinel-guard is not installed in {root}.")
+    if kept := len(shelf.shelf(str(root))):
+        print(f"Snapshots stay ({kept}). When you need them no more: sentinel-guard snapshots drop --all")
     return 0
 
 

@@ -3,44 +3,98 @@
 from __future__ import annotations
 
 import shlex
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from sentinel_guard.audit.sqlite import SqliteReader
 from sentinel_guard.client import Operator
 from sentinel_guard.core.respond import visible
 from sentinel_guard.errors import ConfigError, DaemonError, SentinelError
-from sentinel_guard.host import policies, repository, snapshots
+from sentinel_guard.host import branches, policies, repository, snapshots
 from sentinel_guard.host.places import Places
 
 INCIDENTS = "docs/incidents/"
+OBJECTS = ".git/objects/"
 SHOWN = 40
 
 
-def rollback(places: Places, cwd: Path, session: str, *, dry_run: bool, confirm: Callable[[str], bool] | None) -> int:
-    """Show what would change, ask with ``confirm`` (None: do not), and do it. What is removed goes to quarantine."""
+ENDS = ("end", "recovery", "verdict", "outcome", "observation")
+"""Entries the last of which tells when a session was over."""
+
+
+def rollback(
+    places: Places,
+    cwd: Path,
+    session: str,
+    *,
+    dry_run: bool,
+    confirm: Callable[[str], bool] | None,
+    later_too: bool = False,
+) -> int:
+    """Show what would change, ask with ``confirm`` (None: do not), and do it. What is removed goes to quarantine.
+
+    Commits that were made after the session are not undone with it, but for ``later_too``.
+    """
     baseline = _baseline(places, cwd, session)
+    if not dry_run:
+        _refuse_while_live(places, baseline.root)
     outlook = snapshots.outlook(baseline, _is_report)
     if not outlook.changes:
         print("Nothing to do: the repository is as it was when the session started.")
         return 0
+    moves = branches.moves(baseline)
+    _head(baseline, moves)
     _foretell(outlook)
     if dry_run:
         return 0
+    if not later_too:
+        _refuse_later(places, baseline)
     if confirm and not confirm("Put these back to where they were?"):
         print("Nothing was changed.")
         return 1
-    _refuse_while_live(places, baseline.root)
     policy = policies.load_paths(places, baseline.root)
     report = snapshots.rollback(baseline, _is_report, lambda path: bool(policy.restricts(path, baseline.root)))
     _tell(report, baseline)
+    if any(move.commits for move in moves):
+        print("To have commits back: git merge REF, or git cherry-pick REF, with a REF that is named above.")
     return 0 if report.ok else 1
+
+
+def _head(baseline: snapshots.Baseline, moves: Sequence[branches.Move]) -> None:
+    """Where it goes back to, and whose commits that takes from the branches: the person's own perhaps."""
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(baseline.taken))
+    branch = baseline.branch.removeprefix("refs/heads/") or "HEAD"
+    print(
+        visible(
+            f"Back to the start of session {baseline.session}: {when}, {branch} at {baseline.head[:12] or 'no commit'}"
+        )
+    )
+    _list(
+        f"Commits that leave their branch, whoever made them, and stay under refs/sentinel/{baseline.session}/",
+        _words([f"{move.name}: {commit}" for move in moves for commit in move.commits]),
+    )
+    _list("Branches and tags that move", _words([_way(move) for move in moves if move.name != "stash"]))
+
+
+def _way(move: branches.Move) -> str:
+    if not move.was:
+        return f"{move.name}: goes (it was not there)"
+    return (
+        f"{move.name}: {move.now[:12]} -> {move.was[:12]}"
+        if move.now
+        else f"{move.name}: comes back at {move.was[:12]}"
+    )
 
 
 def _foretell(outlook: snapshots.Plan) -> None:
     """All that would change, grouped by what becomes of it, and what cannot be changed."""
     undone = [c for c in outlook.changes if c.path not in outlook.beyond]
     for title, member in _GROUPS:
-        _list(title, [visible(str(c)) for c in undone if member(c)])
+        rows = [c for c in undone if member(c)]
+        objects = sum(OBJECTS in c.path for c in rows)
+        stored = [f"{objects} files of git's object store"] if objects else []
+        _list(title, [visible(str(c)) for c in rows if OBJECTS not in c.path] + stored)
     _list("Cannot be put back: too large, or not readable when the session started", _words(outlook.beyond))
     _list("Was pushed or fetched, and stays so (no remote is ever touched)", _words(outlook.pushed))
 
@@ -115,11 +169,33 @@ def _baseline(places: Places, cwd: Path, session: str) -> snapshots.Baseline:
             raise ConfigError(f"There is no session {session!r} with a baseline.", "sentinel-guard log shows them.")
         return snapshots.load(folder / session / "baseline")
     root = repository.top(str(cwd))
+    if root is None:
+        raise ConfigError(f"{cwd} is not in a git work tree.", "cd into the repository, or name the session.")
     for candidate in sorted(folder.glob("*/baseline"), reverse=True):
         baseline = snapshots.load(candidate)
         if baseline.root == root:
             return baseline
     raise ConfigError("No session was recorded in this repository.", "Sessions begin with 'sentinel-guard run'.")
+
+
+def _refuse_later(places: Places, baseline: snapshots.Baseline) -> None:
+    """What the person has done since is not the session's: no question that is answered in passing undoes it."""
+    ended = _ended(places, baseline.session)
+    if ended and (made := branches.later(baseline, ended)):
+        when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(ended))
+        more = "" if len(made) == 1 else f" and {len(made) - 1} more"
+        raise SentinelError(
+            visible(f"Work was committed after session {baseline.session} ended at {when}: {made[0]}{more}."),
+            "Going back would take that from its branch, too (it would stay under refs/sentinel/). If that is what "
+            f"you want: sentinel-guard rollback {baseline.session} --later-too",
+        )
+
+
+def _ended(places: Places, session: str) -> float:
+    """When a session was over, seconds of the epoch; 0 where nothing is on record. Raises StoreError."""
+    if not places.database.exists():
+        return 0.0
+    return max((e.at for e in SqliteReader(places.database).entries(session=session, kinds=ENDS, last=1)), default=0.0)
 
 
 def _refuse_while_live(places: Places, root: str) -> None:

@@ -154,7 +154,9 @@ class Runner:
 
     def _conclude(self, code: int) -> int:
         stage, self._stage = self._stage, None
+        printed = ""
         if stage:
+            printed = stage.printed()
             stage.finish(killed=self._by_signal)
         try:
             ended = self._operator.request("end", session=self._session, code=code, seconds=END_SECONDS)
@@ -168,7 +170,7 @@ class Runner:
         except SentinelError:
             pass  # a daemon that is away ends the session by itself when it sees that we have gone
         if self._killed:
-            self._say(self._killed)
+            self._say(_unsaid(self._killed, printed))
             return KILLED
         return code
 
@@ -229,8 +231,8 @@ class Runner:
             self._request("resume", session=self._session)
 
     def _tail(self, event: Fields) -> None:
-        seconds = event.get("seconds", 0)
-        text = self._stage.tail(float(seconds)) if self._stage and isinstance(seconds, int | float) else ""
+        since = event.get("since")
+        text = self._stage.tail(float(since)) if self._stage and isinstance(since, int | float) else ""
         try:
             self._operator.send("tail", id=event.get("id"), text=text)
         except DaemonError:
@@ -301,6 +303,11 @@ class Runner:
         if self._told:
             self._told = False
             self._notice(BACK)
+
+
+def _unsaid(text: str, printed: str) -> str:
+    """The lines that do not stand on the screen already: the launcher has told the agent the same."""
+    return "\n".join(line for line in text.splitlines() if line not in printed)
 
 
 def _left(left: list[Fields]) -> str:

@@ -57,7 +57,7 @@ def show(places: Places, cwd: Path, ident: str, *, as_json: bool) -> int:
     for key, value in rows.items():
         print(f"{key:<9} {visible(value)}")
     print()
-    print(_plain(stat(root, snapshot).rstrip() or " no change since HEAD"))
+    print(_plain(stat(root, snapshot).rstrip() or " All files as they were in HEAD."))
     _lists(places, root, snapshot)
     print(
         f"\nHave files back: sentinel-guard snapshots restore {snapshot.id} PATH...  (or --all; --dry-run shows only)"
@@ -210,7 +210,7 @@ def _table(found: list[Snapshot]) -> Table:
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
     for heading in ("id", "taken", "session"):
         table.add_column(heading, no_wrap=True)
-    table.add_column("files", justify="right", no_wrap=True)
+    table.add_column("changed", justify="right", no_wrap=True)
     table.add_column("before", overflow="fold")
     for s in found:
         # Text, not markup: a command may have brackets in it.

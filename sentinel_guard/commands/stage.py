@@ -134,10 +134,15 @@ class Stage:
         if self._shown:
             self._draw(time.monotonic(), anew=True)
 
-    def tail(self, seconds: float) -> str:
-        """What the agent's terminal printed in the last so many seconds."""
+    def tail(self, since: float) -> str:
+        """What the agent's terminal printed since then (``time.monotonic``)."""
         self._drain()
-        return self._recent.since(time.monotonic() - seconds).decode(errors="replace")
+        return self._recent.since(since).decode(errors="replace")
+
+    def printed(self) -> str:
+        """What the agent has printed last and still stands on the screen; empty for a full-screen program."""
+        text = self.tail(0.0)
+        return "" if self._modes.alternate else text
 
     def pause(self) -> None:
         """Give the terminal back for a while."""

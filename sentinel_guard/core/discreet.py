@@ -1,18 +1,20 @@
-"""How a restricted file changed, told without what is in it.
+"""How a restricted file changed, told without what is in it; and what is in it, hidden where it turns up elsewhere.
 
 Rules of this file:
 1. No value is ever told: of an assignment the name, of any other line how long it is.
 2. Names are told only of lines that changed; of a policy file, which holds no secrets, the lines themselves.
 3. It is short: ``LINES`` lines, and of what is large or no text only the sizes.
+4. Of a value that an ordinary word could be (``MODE=development``) nothing is hidden: a report is to be read.
 """
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from sentinel_guard.core.redact import redact
+from sentinel_guard.core.analysis.secrecy import names_secret
+from sentinel_guard.core.redact import MARK, redact
 from sentinel_guard.core.respond import visible
 
 LINES = 12
@@ -25,6 +27,11 @@ _NAME = re.compile(
 """An assignment. A line that ends in ``=`` may be the end of a key."""
 _KEY = "-----BEGIN"
 """In a file with this no line has a name."""
+SHORT, LONG = 8, 16
+"""Characters of a value below which it is not hidden; and from which it is, whatever it looks like."""
+MOST = 2000
+"""Values that are looked for."""
+_KEY_LINE = re.compile(r"[A-Za-z0-9+/=]{32,}")
 _OPEN = ("sentinel.toml",)
 """Names of files whose lines may be shown, redacted."""
 
@@ -40,6 +47,29 @@ def change(path: str, before: bytes | None, after: bytes | None) -> str:
         return "only the ends of lines differ" if before != after else ""
     more = [f"... and {len(lines) - LINES} more lines"] if len(lines) > LINES else []
     return "\n".join([*lines[:LINES], *more])
+
+
+def values(path: str, content: bytes) -> list[str]:
+    """What is worth hiding of what a restricted file holds: values of assignments, lines of keys."""
+    text = _text(content)
+    if text is None or path.rpartition("/")[2] in _OPEN:
+        return []
+    return [value for line in text.splitlines() if (value := _value(line))]
+
+
+def hide(text: str, secrets: Iterable[str]) -> str:
+    """The text with each of these values replaced, the longest first."""
+    wanted = sorted(set(secrets), key=lambda s: (-len(s), s))[:MOST]
+    return re.sub("|".join(map(re.escape, wanted)), MARK, text) if wanted else text
+
+
+def _value(line: str) -> str:
+    found = _NAME.match(line)
+    value = line[found.end() :].split(" #", maxsplit=1)[0].strip().rstrip(",").strip("\"'") if found else line.strip()
+    if not found:
+        return value if _KEY_LINE.fullmatch(value) else ""
+    telling = len(value) >= LONG or names_secret(found[1]) or any(c.isdigit() for c in value)
+    return value if len(value) >= SHORT and telling else ""
 
 
 def _way(path: str, text: str) -> Callable[[str], str]:

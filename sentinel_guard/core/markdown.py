@@ -22,7 +22,7 @@ NEWLINE = "⏎"
 
 def line(text: str) -> str:
     """As one line of prose."""
-    return _no_comment(visible(redact(" ".join(text.split())))).replace("<", "&lt;").replace("`", "'")
+    return no_link(_no_comment(visible(redact(" ".join(text.split()))))).replace("<", "&lt;").replace("`", "'")
 
 
 def cell(text: str) -> str:
@@ -61,6 +61,11 @@ def section(title: str, lines: list[str]) -> str:
 def _fence(text: str, least: int) -> str:
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     return "`" * max(least, longest + 1)
+
+
+def no_link(text: str) -> str:
+    """Without links and images: whoever looks at a report would load an image from where an agent wants."""
+    return text.replace("](", "] (")
 
 
 def _no_comment(text: str) -> str:

@@ -50,7 +50,12 @@ _DEEDS: Mapping[Kind, _Words] = {
         ("", "reads {}"),
     ),
     Kind.GIT_REWRITE: (("", "git: {}"),),
-    Kind.PUBLISH: (("force", "overwrites at {}"), ("delete", "deletes at {}"), ("", "publishes to {}")),
+    Kind.PUBLISH: (
+        ("force", "overwrites at {}"),
+        ("delete", "deletes at {}"),
+        ("snapshots", "publishes rescue snapshots to {}"),
+        ("", "publishes to {}"),
+    ),
     Kind.DATABASE: (
         ("delete", "deletes in a database: {}"),
         ("truncate", "empties in a database: {}"),

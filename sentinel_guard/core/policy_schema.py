@@ -91,7 +91,8 @@ RISKS = ("LOW", "MEDIUM", "HIGH", "CRITICAL")
 KINDS = tuple(k.value for k in Kind)
 HOW = (
     *("recursive", "force", "append", "truncate", "mode", "owner", "link", "move", "raw", "inplace", "mkfs"),
-    *("contents", "forkbomb", "elsewhere", "shut", "shown", "over", "name", "data", "code", "delete", "write", "parse"),
+    *("contents", "forkbomb", "elsewhere", "shut", "shown", "over", "snapshots"),
+    *("name", "data", "code", "delete", "write", "parse"),
 )
 
 RULE_KEYS: Mapping[str, str] = {

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sentinel_guard.core import timeline
-from sentinel_guard.core.markdown import COMMENT, line
+from sentinel_guard.core.markdown import COMMENT, line, no_link
 from sentinel_guard.core.model import Entry
 from sentinel_guard.core.redact import redact
 from sentinel_guard.core.respond import visible
@@ -30,7 +30,8 @@ FILLED, SIGN_OFF, ASKED = "filled", "signed-off", "asked"
 _STEPS = re.compile(r"(?i)(?:\bsteps?\s+#?|#)(\d+(?:(?:\s*(?:,|-|\u2013|to|and|or|through)\s*)+#?\d+)*)")
 _SPAN = re.compile(r"(\d+)(?:\s*(?:-|\u2013|to|through)\s*#?(\d+))?")
 _ITEM = re.compile(r"(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?")
-_STRUCTURE = ("#", "_", "---", "===", SIGNED)
+_TAG = re.compile(r"<(?=[A-Za-z/?])")
+_STRUCTURE = ("#", "[", "_", "---", "===", SIGNED)
 _MEND = 'sentinel-guard incidents fill NAME --root-cause "Step 12 ..., because ..." --action "..."'
 
 
@@ -192,6 +193,7 @@ def _signed(rest: str) -> bool:
 def _text(text: str) -> str:
     """Text of others, several lines, none of which is a heading, a comment or ours."""
     said = visible(redact(text.strip().replace("\r\n", "\n").expandtabs()), keep="\n").replace("<!--", "<! --")
+    said = _TAG.sub("&lt;", no_link(said))
     return "\n".join(f"\\{part}" if part.startswith(_STRUCTURE) else part for part in said.split("\n"))
 
 

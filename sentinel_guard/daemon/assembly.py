@@ -54,7 +54,7 @@ class Daemon:
         self.now = _steady_clock()
         self.stopped = asyncio.Event()
         self.used = time.monotonic()
-        recovery = Recovery(places)
+        recovery = self.recovery = Recovery(places)
         self.beginnings = Beginnings(
             places=places, store=self.store, policies=Policies(places, keeps=True), recovery=recovery, now=self.now
         )
@@ -76,6 +76,9 @@ class Daemon:
     async def run(self) -> None:
         """Serve both sockets until stopped or idle."""
         self.beginnings.resume_all()
+        for live in self.sessions.live.values():
+            if not live.session.over:
+                self.recovery.take_up(live)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self.stopped.set)

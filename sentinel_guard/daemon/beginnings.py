@@ -54,8 +54,7 @@ class Beginnings:
         path = shims.without(str(message["path"]), self._places)
         live = self._live(Session(ident, root=root), path)
         environ = shims.make(self._places, ident, self._names(live), path)
-        await asyncio.to_thread(self._recovery.prune, frozenset(self.sessions.live))
-        await self._recovery.begin(live)
+        await self._recovery.begin(live, frozenset(self.sessions.live))
         self.sessions.note(live, [Entry(self._now(), ident, "session", _data(message, owner, live, path))])
         live.watch = self._watch(live)
         self.sessions.live[ident] = live
@@ -137,7 +136,7 @@ def _top(cwd: str) -> str:
         raise HostError(f"The folder {cwd!r} does not exist any more.", "cd into a git repository and start again.")
     root = repository.top(cwd)
     if root is None:
-        raise HostError(f"{cwd} is not in a git repository.", "cd into one, or run 'git init' first.")
+        raise HostError(f"{cwd} is not in a git work tree.", "cd into one, or run 'git init' first.")
     if not os.access(root, os.W_OK):
         raise HostError(f"The repository {root} cannot be written.", "Make it writable, or work in a clone of it.")
     return root

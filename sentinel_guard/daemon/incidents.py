@@ -4,27 +4,32 @@ Rules of this file:
 1. A report is never written over: each has a name of its own.
 2. It is made of what is on record, so that a daemon that was started anew writes what the fallen one did not.
 3. Where the repository cannot be written it goes beside the session's state, and the record says so.
+4. What restricted files held at the session's start stands in no report and no patch, wherever it was copied to.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sentinel_guard.audit.base import Store
-from sentinel_guard.core import difference, recall, report, review, timeline
+from sentinel_guard.core import difference, discreet, recall, report, review, timeline
 from sentinel_guard.core.model import Entry, Response, Verdict
 from sentinel_guard.core.report import Incident, Patch, Restored
 from sentinel_guard.core.respond import headline
 from sentinel_guard.daemon.recovery import Recovered, Recovery
 from sentinel_guard.daemon.sessions import Live, Sessions
 from sentinel_guard.errors import HostError, SentinelError
-from sentinel_guard.host import files, reports, snapshots
+from sentinel_guard.host import reports, snapshots
 from sentinel_guard.host.places import Places
+from sentinel_guard.host.vault import FILE
 
 log = logging.getLogger(__name__)
 ENTRIES = 400
@@ -116,18 +121,29 @@ class Incidents:
     def _saved(self, live: Live, facts: Incident) -> tuple[Path, str]:
         """Write the report, and beside it each patch that it holds. Its path and its text."""
         wanted = report.name(self._now(), live.id.rpartition("-")[2])
-        problem = ""
+        hide, problem = partial(discreet.hide, secrets=self._secrets(live)), ""
         for folder in reports.folders(self._places, live.session.root, live.id):
             try:
-                folder.mkdir(parents=True, exist_ok=True)
-                return _save(folder, wanted, facts, problem)
+                return _save(folder, wanted, replace(facts, problem=problem), hide)
             except (OSError, SentinelError) as e:
                 problem = f"The report could not be written to {folder}: {e}"
                 log.warning(problem)
         raise HostError(problem, "Make room, or make the folder writable; the daemon tries again when it starts anew.")
 
+    def _secrets(self, live: Live) -> list[str]:
+        try:
+            baseline = snapshots.load(self._places.session(live.id) / "baseline")
+        except SentinelError:
+            return []
+        found = []
+        for name in baseline.restricted:
+            kept = baseline.files.get(name)
+            with contextlib.suppress(SentinelError):
+                found += discreet.values(name, baseline.vault.data(kept.content)) if kept and kept.kind == FILE else []
+        return found
 
-def _save(folder: Path, wanted: str, facts: Incident, problem: str) -> tuple[Path, str]:
+
+def _save(folder: Path, wanted: str, facts: Incident, hide: Callable[[str], str]) -> tuple[Path, str]:
     name = _free(folder, wanted)
     loop, whole = facts.loop, facts.whole
     if loop and report.cut(loop):
@@ -135,8 +151,8 @@ def _save(folder: Path, wanted: str, facts: Incident, problem: str) -> tuple[Pat
     if whole.files:
         whole = replace(whole, saved=f"{name}.patch")
     for patch in (p for p in (loop, whole) if p and p.saved):
-        files.write(folder / patch.saved, difference.text(patch.files).encode(errors="surrogateescape"))
-    text = report.incident(replace(facts, id=name, loop=loop, whole=whole, problem=problem))
+        reports.write(folder / patch.saved, hide(difference.text(patch.files)))
+    text = hide(report.incident(replace(facts, id=name, loop=loop, whole=whole)))
     path = folder / f"{name}.md"
     reports.write(path, text)
     return path, text
@@ -144,7 +160,7 @@ def _save(folder: Path, wanted: str, facts: Incident, problem: str) -> tuple[Pat
 
 def _free(folder: Path, wanted: str) -> str:
     name, number = wanted, 2
-    while (folder / f"{name}.md").exists():
+    while any(os.path.lexists(folder / f"{name}{end}") for end in (".md", ".patch", ".loop.patch")):
         name, number = f"{wanted}-{number}", number + 1
     return name
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -16,6 +17,7 @@ from sentinel_guard.daemon.guard import Guard, Judged
 from sentinel_guard.daemon.reviews import Reviews
 from sentinel_guard.daemon.sessions import Live, Sessions
 from sentinel_guard.daemon.translate import Ended
+from sentinel_guard.host import processes
 
 EXCERPT = 400
 """Characters of an error that the log keeps."""
@@ -26,7 +28,8 @@ class Begun:
     """A call that runs."""
 
     judged: Judged
-    at: float
+    since: float
+    """When it began, by the clock that this machine's processes share (``time.monotonic``)."""
     before: str
 
 
@@ -37,14 +40,19 @@ class Outcomes:
     async def begin(self, live: Live, judged: Judged) -> Begun:
         """Note how the worktree stands, where progress is in question."""
         doubtful = self._guard.in_question(live.session, judged.operation)
-        return Begun(judged, self._now(), await self._tree(live) if doubtful else "")
+        before = await self._tree(live) if doubtful else ""
+        who = judged.verdict.action.who
+        if live.runner and who and processes.on_terminal(who.pid):
+            # What was printed before must not count as this call's words: the runner takes it in first.
+            await live.runner.tail(time.monotonic())
+        return Begun(judged, time.monotonic(), before)
 
     async def end(self, live: Live, begun: Begun, ended: Ended) -> tuple[Verdict, str]:
         """The verdict on the outcome, and the words for the agent's standard error."""
         stdout, stderr = ended.stdout or "", ended.stderr or ""
         if ended.code and live.runner and ended.stdout is None and ended.stderr is None:
             # Both went to the inner terminal: the runner saw them.
-            stderr = await live.runner.tail(self._now() - begun.at)
+            stderr = await live.runner.tail(begun.since)
         outcome = await self._outcome(live, begun, ended, stdout, stderr)
         verdict = self._guard.observe(live, begun.judged, outcome)
         action = begun.judged.verdict.action

@@ -25,6 +25,8 @@ from sentinel_guard.host import processes
 log = logging.getLogger(__name__)
 HARMLESS = frozenset({"append", "mode", "owner"})
 """Ways of writing that leave what is there."""
+WHOLE = 10.0
+"""Seconds that a session's first command waits for what it could destroy to be kept."""
 LEAVING = 0.2
 """Seconds that a process may take to end after its agent."""
 
@@ -34,6 +36,20 @@ class Reactions:
         self, *, sessions: Sessions, recovery: Recovery, incidents: Incidents, now: Callable[[], float]
     ) -> None:
         self._sessions, self._recovery, self._incidents, self._now = sessions, recovery, incidents, now
+        self._given_up: set[str] = set()
+        """Sessions whose baseline took too long."""
+
+    def whole(self, live: Live) -> bool:
+        """False until everything is kept that the session's first command could destroy."""
+        return live.id in self._given_up or not self._recovery.pending(live)
+
+    async def wait_until_whole(self, live: Live) -> None:
+        """Wait for the session's baseline. Where that takes too long, the record says so, and nobody waits again."""
+        if await self._recovery.settled(live, WHOLE) or live.id in self._given_up:
+            return
+        self._given_up.add(live.id)
+        what = f"the baseline was not whole after {WHOLE:.0f} s: what is destroyed now may be lost for a rollback"
+        self._sessions.note(live, [Entry(self._now(), live.id, "daemon", {"what": what})])
 
     async def snapshot(self, live: Live, verdict: Verdict) -> Verdict:
         """Take a rescue snapshot before a reversible action; without one the action is refused."""

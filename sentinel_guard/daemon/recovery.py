@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import shutil
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Coroutine
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from sentinel_guard.core.policy import Policy
 from sentinel_guard.core.policy import Recovery as Limits
 from sentinel_guard.daemon.sessions import Live
 from sentinel_guard.errors import HostError
-from sentinel_guard.host import shelf, snapshots
+from sentinel_guard.host import ended, shelf, snapshots
 from sentinel_guard.host.places import Places
 from sentinel_guard.host.rescue import Occasion
 
@@ -24,10 +23,6 @@ OCCASIONS = {
     "killed": "the session was killed",
 }
 """What a rescue snapshot that is taken before no command is for."""
-HOLDS = ("baseline/quarantine", "baseline/rescued", "tampered", "incidents")
-"""What a session's folder may hold that is not to be dropped."""
-KEPT = 10
-"""Ended sessions whose baselines are kept, for a rollback by hand."""
 
 
 @dataclass(slots=True)
@@ -55,19 +50,39 @@ class Recovery:
     def __init__(self, places: Places) -> None:
         self._places = places
         self._rests: dict[str, asyncio.Task[None]] = {}
-        self._alive: frozenset[str] = frozenset()
+        self._collections: set[asyncio.Task[None]] = set()
 
-    async def begin(self, live: Live) -> None:
-        """Take the part of the baseline that the agent must wait for; the rest follows by itself. Raises HostError."""
+    async def begin(self, live: Live, alive: frozenset[str] = frozenset()) -> None:
+        """Take the part of the baseline that the agent must wait for; the rest follows by itself, and then what old
+        sessions have left is collected, but not what those ``alive`` have. Raises HostError.
+        """
         baseline = await asyncio.to_thread(self._begin, live)
-        rest = asyncio.create_task(self._complete(baseline, live.policy().recovery))
-        self._rests[live.id] = rest
-        rest.add_done_callback(lambda _: self._rests.pop(live.id, None))
+        rest = self._follow(live, self._complete(baseline, live.policy().recovery))
+        tidy = asyncio.create_task(self._collect(rest, baseline.root, live.policy().recovery, alive | {live.id}))
+        self._collections.add(tidy)
+        tidy.add_done_callback(self._collections.discard)
 
-    async def settled(self, live: Live) -> None:
-        """Wait for the rest of the baseline."""
-        if rest := self._rests.get(live.id):
-            await asyncio.shield(rest)
+    def take_up(self, live: Live) -> None:
+        """Go on with a baseline that a daemon had not completed when it fell."""
+        self._follow(live, self._resume(live))
+
+    def pending(self, live: Live) -> bool:
+        """True until the rest of the baseline is there."""
+        return live.id in self._rests
+
+    async def settled(self, live: Live, seconds: float | None = None) -> bool:
+        """Wait for the rest of the baseline, at most so long; False where it is not there then."""
+        rest = self._rests.get(live.id)
+        return not rest or bool((await asyncio.wait((rest,), timeout=seconds))[0])
+
+    async def collected(self) -> None:
+        """Wait until what old sessions have left is gone."""
+        await asyncio.gather(*self._collections)
+
+    def _follow(self, live: Live, rest: Coroutine[None, None, None]) -> asyncio.Task[None]:
+        self._rests[live.id] = task = asyncio.create_task(rest)
+        task.add_done_callback(lambda _: self._rests.pop(live.id, None))
+        return task
 
     async def rescue(self, live: Live, label: str, *, words: str = "", also: Collection[str] = ()) -> str:
         """Keep the worktree as it is now, ignored files at and below the absolute paths ``also`` with it.
@@ -107,35 +122,37 @@ class Recovery:
             notes=[*done.notes],
         )
 
-    def prune(self, live: frozenset[str]) -> None:
-        """Drop the baselines of old sessions; never a live one's, the newest, or what holds something in quarantine, or
-        restricted files of a snapshot.
-        """
-        self._alive = live
-        ended = sorted(p for p in (self._places.state / "sessions").iterdir() if p.name not in live)
-        for folder in ended[:-KEPT]:
-            if not any((folder / held).exists() for held in HOLDS):
-                shutil.rmtree(folder, ignore_errors=True)
-
     def _begin(self, live: Live) -> snapshots.Baseline:
         patterns = _patterns(live.policy())
         return snapshots.begin(live.session.root, self._folder(live), _restricts(live), live.id, patterns=patterns)
 
     async def _complete(self, baseline: snapshots.Baseline, limits: Limits) -> None:
-        """A rollback copes without: what it does not know it looks into. Then old snapshots are collected."""
+        """A rollback copes without: what it does not know it looks into."""
         try:
             await asyncio.to_thread(snapshots.complete, baseline, deep=limits.deep)
         except HostError as e:
             log.warning("the baseline of %s was not completed: %s", baseline.session, e)
+
+    async def _resume(self, live: Live) -> None:
         try:
-            gone = await asyncio.to_thread(
-                shelf.collect, self._places, baseline.root, limits, {*self._alive, baseline.session}
-            )
+            baseline = await asyncio.to_thread(snapshots.load, self._folder(live))
+        except HostError as e:
+            log.warning("the baseline of %s cannot be completed: %s", live.id, e)
+            return
+        if not baseline.rest.complete:
+            await self._complete(baseline, live.policy().recovery)
+
+    async def _collect(self, first: asyncio.Task[None], root: str, limits: Limits, alive: frozenset[str]) -> None:
+        """Old snapshots, then old sessions' folders, once the baseline is whole."""
+        await asyncio.wait((first,))
+        try:
+            gone = await asyncio.to_thread(shelf.collect, self._places, root, limits, alive)
+            await asyncio.to_thread(ended.prune, self._places, alive)
         except (HostError, OSError) as e:
-            log.warning("old snapshots of %s were not collected: %s", baseline.root, e)
+            log.warning("old snapshots of %s were not collected: %s", root, e)
             return
         if gone:
-            log.info("%d old snapshots of %s were collected", len(gone), baseline.root)
+            log.info("%d old snapshots of %s were collected", len(gone), root)
 
     def _rollback(self, live: Live) -> snapshots.Report:
         baseline = snapshots.load(self._folder(live))

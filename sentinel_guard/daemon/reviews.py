@@ -90,7 +90,8 @@ class Reviews:
         if not reports.when(report):
             raise ConfigError(f"{path!r} is no incident report.", "See them with: sentinel-guard incidents")
         text = reports.read(report)
-        if review.sealed(text, report.stem, self._about(reports.session(text))) is Seal.CHANGED:
+        # Of all sessions: the text says which one it is about, and that may have been changed, too.
+        if review.sealed(text, report.stem, self._store.entries(kinds=("incident",))) is Seal.CHANGED:
             raise ConfigError(f"The machine's part of {report.stem} was {Seal.CHANGED}.", "Bring it back first.")
         return report, text
 

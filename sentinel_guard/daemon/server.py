@@ -4,6 +4,7 @@ Rules of this file:
 1. Every message gets an answer, and whatever goes wrong on our side is a refusal with words: never a pass or a
    hang.
 2. One logical tool call counts once: what runs below a supervised call is a step of it.
+3. Nothing runs before all is kept that it could destroy.
 """
 
 from __future__ import annotations
@@ -104,6 +105,9 @@ class Server:
         if asked.face in ("help", "usage", "hook"):
             await self._faces.serve(asked, place, link)
             return
+        if not self._reactions.whole(place.live):
+            link.send(translate.hold())
+            await self._reactions.wait_until_whole(place.live)
         if self._is_the_persons_own(asked, place):
             await self._run(link, asked, place, self._guard.admit(place.live, self._action(asked, place)))
             return

@@ -2,12 +2,14 @@
 
 Rules of this file:
 1. Nothing of what is in a restricted file is told (``core/discreet.py``), and command lines are redacted.
-2. Who rewrites a file without end does not fill the log: a few findings of a path are told, then one now and then.
+2. Who rewrites a file without end does not fill the log: a few findings of a path are told, then one now and then;
+   of very many files some, and how many more there were.
 """
 
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -23,6 +25,12 @@ FREE = 5
 """Findings of one path that are told, each."""
 PAUSE = 10.0
 """Seconds from one to the next after that."""
+FLOOD = 40
+"""Findings of all paths that are told within PAUSE, each."""
+OWN_PAUSE = 60.0
+"""Seconds from one line on the person's screen about a file that they edit themselves to the next."""
+LINES = 4
+"""Lines of a diff that are shown on the screen; the log has the rest."""
 NAMED, SHOWN = 20, 200
 """Processes that are named, and characters of a command line."""
 _DONE = {"mode": "given another mode"}
@@ -40,7 +48,11 @@ class _Count:
 class Toll:
     """Counts findings by path. Safe to call from several threads."""
 
+    free: int = FREE
+    pause: float = PAUSE
     _counts: dict[str, _Count] = field(default_factory=dict)
+    _told: deque[float] = field(default_factory=lambda: deque(maxlen=FLOOD))
+    _hushed: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def times(self, path: str, at: float) -> int:
@@ -48,11 +60,29 @@ class Toll:
         with self._lock:
             count = self._counts.setdefault(path, _Count())
             count.left += 1
-            if count.told >= FREE and at - count.at < PAUSE:
+            if count.told >= self.free and at - count.at < self.pause:
                 return 0
+            if len(self._told) == FLOOD and at - self._told[0] < self.pause:
+                self._hushed += 1
+                return 0
+            self._told.append(at)
             times, count.left = count.left, 0
             count.told, count.at = count.told + 1, at
             return times
+
+    def hushed(self, at: float) -> int:
+        """How many findings went untold in a flood, once it is over; they are told with this."""
+        with self._lock:
+            over = self._hushed and at - self._told[-1] >= self.pause
+            found, self._hushed = (self._hushed, 0) if over else (0, self._hushed)
+            return found
+
+
+def flood(at: float, session: str, root: str, count: int) -> Entry:
+    """So many findings more, as one entry."""
+    what = f"SENTINEL: {count} more changes of restricted files came in one burst, and were treated alike."
+    data = {"path": root, "kind": "changed", "done": Word.PUT_BACK.value, "what": what, "check": "unannounced"}
+    return Entry(at, session, "watch", data, "L2")
 
 
 def entry(at: float, session: str, tampering: Tampering, text: str, *, diff: str, seen: Sequence[Process]) -> Entry:
@@ -82,22 +112,31 @@ def sentence(tampering: Tampering, times: int = 1) -> str:
     """For the person, and for the record."""
     done = _DONE.get(tampering.kind, tampering.kind)
     often = f" ({times} times since it was last told)" if times > 1 else ""
-    head = f"SENTINEL: the restricted file {tampering.path} was {done}"
+    head = f"SENTINEL: the restricted file {visible(tampering.path)} was {done}"
     if tampering.problem:
         failed = "put back" if tampering.word is Word.PUT_BACK else "taken as the new original"
         return f"{head}, and could not be {failed}: {tampering.problem}."
     if tampering.word is Word.TAKE:
-        why = "in a window that you opened" if tampering.announced else "while the session was idle: taken as yours"
-        return f"{head} {why}. What is there now is the new original."
+        return f"{head} {_whose(tampering)}. What is there now is the new original."
     back = "It was moved away" if tampering.kind == "created" else "It was put back as it was"
-    kept = f"; the other version is in {tampering.kept}" if tampering.kept else ""
+    kept = f"; the other version is in {visible(tampering.kept)}" if tampering.kept else ""
     many = f" ({tampering.dropped} between the first {FIRST} and the last {LAST} are gone)" if tampering.dropped else ""
     return f"{head} by a program that nobody allowed to{often}. {back}{kept}{many}. {_way(tampering)}"
 
 
+def notice(tampering: Tampering, root: str, text: str, diff: str, seen: Sequence[Process]) -> str:
+    """For the person's screen: a line for what they did themselves, else what was done, to what, and who ran."""
+    if tampering.word is Word.TAKE and not tampering.problem:
+        name = visible(tampering.path.removeprefix(f"{root}/"))
+        return f"SENTINEL: {name} was {_DONE.get(tampering.kind, tampering.kind)} {_whose(tampering)}."
+    lines = diff.splitlines()
+    more = ["..."] if len(lines) > LINES else []
+    return "\n".join([text, *lines[:LINES], *more, *([f"Running then: {running(seen)}"] if seen else [])])
+
+
 def detail(rows: Sequence[tuple[Tampering, str]]) -> str:
     """What a question about these changes shows: each with what changed in it."""
-    return "\n".join(f"{t.path} was {_DONE.get(t.kind, t.kind)}\n{diff}".rstrip() for t, diff in rows)
+    return "\n".join(f"{visible(t.path)} was {_DONE.get(t.kind, t.kind)}\n{diff}".rstrip() for t, diff in rows)
 
 
 def level(tampering: Tampering) -> str:
@@ -110,8 +149,14 @@ def running(seen: Sequence[Process]) -> str:
     return ", ".join(f"{visible(p.name)} (pid {p.pid})" for p in seen[:NAMED])
 
 
+def _whose(tampering: Tampering) -> str:
+    if tampering.agreed:
+        return "and stays, as you said"
+    return "in a window that you opened" if tampering.announced else "while the agent was idle: taken as yours"
+
+
 def _way(tampering: Tampering) -> str:
-    return f"Was it you? 'sentinel-guard allow {tampering.path}' opens a window for your own changes."
+    return f"Was it you? 'sentinel-guard allow {visible(tampering.path)}' opens a window for your own changes."
 
 
 def _command(process: Process) -> str:

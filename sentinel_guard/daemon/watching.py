@@ -13,6 +13,7 @@ import contextlib
 import itertools
 import json
 import logging
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -32,7 +33,7 @@ from sentinel_guard.host.guardian import Guardian, Tampering, Word
 from sentinel_guard.host.places import Places
 from sentinel_guard.host.processes import Process
 from sentinel_guard.host.watcher import Watcher
-from sentinel_guard.humans.inbox import Inbox, Reply
+from sentinel_guard.humans.inbox import Channel, Inbox, Reply
 
 log = logging.getLogger(__name__)
 
@@ -45,9 +46,11 @@ ALLOW = "ALLOW"
 """Action of a person's word that opens a window; where its ``until`` is its own time, it closes one."""
 CHANGE = "RESTRICTED_CHANGE"
 WHY = (
-    "a restricted file changed, and it cannot be told whether by you or by the agent. "
-    "Y: what is there now stays. N: it becomes what it was, and the other version is kept"
+    "It cannot be told whether you or the agent did it. Y: what is there now stays. "
+    "N: it becomes what it was, and the other version is kept."
 )
+STALE = 0.25
+"""Seconds from one look to the next whether an open question is still one."""
 
 
 class Watching:
@@ -61,7 +64,8 @@ class Watching:
         self.restricted = tuple(f"{root}/{name}" for name in files)
         self._live, self._sessions, self._now = live, sessions, now
         self._loop = asyncio.get_running_loop()
-        self._activity, self._acted, self._toll = Activity(live.session.owner), 0.0, telling.Toll()
+        self._activity, self._acted = Activity(live.session.owner), 0.0
+        self._toll, self._own = telling.Toll(), telling.Toll(free=1, pause=telling.OWN_PAUSE)
         self.guardian = Guardian(root, baseline.vault, files, folder, judge=self._judge, sisters=self._sisters)
         self._watcher = Watcher(
             root,
@@ -88,8 +92,9 @@ class Watching:
         self._watcher.stop()
         if self._asking and not self._loop.is_closed():
             self._asking.cancel()
-        self._tell(self.guardian.sweep())
+        self._tell(self.guardian.sweep(by_content=True))
         self._settle(self.guardian.in_question, yes=False)
+        self._tell_hushed(math.inf)
 
     def expect(self, verdict: Verdict, seconds: float) -> None:
         """An allowed action announces what it changes itself, for so long."""
@@ -130,6 +135,7 @@ class Watching:
         if self._activity.due:
             self._activity.look(shell=not self._live.agent)
         self._tell(self.guardian.sweep())
+        self._tell_hushed(time.time())
 
     def _judge(self, _path: str, since: float) -> Word:
         """The strictest of what all sessions in this tree say."""
@@ -154,6 +160,8 @@ class Watching:
         for tampering in found:
             if tampering is None or self._loop.is_closed():
                 continue
+            if tampering.word is Word.TAKE and not tampering.problem:
+                self.restricted = tuple(dict.fromkeys((*self.restricted, tampering.path)))
             if tampering.word is Word.ASK:
                 self._doubtful[tampering.path] = tampering
                 self._loop.call_soon_threadsafe(self._ask_soon)
@@ -162,6 +170,11 @@ class Watching:
                 seen = [] if tampering.word is Word.TAKE else self._running()
                 self._loop.call_soon_threadsafe(self._record, tampering, times, diff, seen)
 
+    def _tell_hushed(self, at: float) -> None:
+        if not self._loop.is_closed() and (count := self._toll.hushed(at)):
+            entry = telling.flood(self._now(), self._live.id, self._live.session.root, count)
+            self._loop.call_soon_threadsafe(self._put_on_record, entry)
+
     def _running(self) -> list[Process]:
         before = self._activity.known
         self._activity.look(shell=not self._live.agent)
@@ -169,16 +182,22 @@ class Watching:
 
     def _record(self, tampering: Tampering, times: int, diff: str, seen: list[Process]) -> None:
         text = telling.sentence(tampering, times)
-        if tampering.word is Word.TAKE and not tampering.problem:
-            self.restricted = tuple(dict.fromkeys((*self.restricted, tampering.path)))
+        self._put_on_record(telling.entry(self._now(), self._live.id, tampering, text, diff=diff, seen=seen))
+        if self._live.runner and self._worth_a_line(tampering):
+            shown = telling.notice(tampering, self._live.session.root, text, diff, seen)
+            self._live.runner.tell("notice", level=telling.level(tampering), text=shown)
+
+    def _put_on_record(self, entry: Entry) -> None:
         try:
-            entry = telling.entry(self._now(), self._live.id, tampering, text, diff=diff, seen=seen)
             self._sessions.note(self._live, [entry])
         except SentinelError:
-            log.exception("a change of %s could not be recorded", tampering.path)
-        if self._live.runner:
-            shown = [text, diff, f"Running then: {telling.running(seen)}" if seen else ""]
-            self._live.runner.tell("notice", level=telling.level(tampering), text="\n".join(filter(None, shown)))
+            log.exception("a change of %s could not be recorded", entry.data["path"])
+
+    def _worth_a_line(self, tampering: Tampering) -> bool:
+        """Who edits a file knows it: of that one line now and then, for the case that it was somebody else."""
+        if tampering.word is not Word.TAKE or tampering.problem:
+            return True
+        return not tampering.agreed and bool(self._own.times(tampering.path, tampering.at))
 
     # --- asking ---
 
@@ -209,11 +228,22 @@ class Watching:
         reply = Reply(yes=False, assurance="none", why="lost")
         with self._held(shown):
             if runner:
-                reply = await Inbox().ask(question, runner, gate)
+                reply = await self._reply(question, runner, gate, paths)
         word = {"yes": reply.yes, "assurance": reply.assurance, "why": reply.why}
         word["authorized_by"] = "user" if reply.yes else ""
         self._sessions.note(live, [Entry(self._now(), live.id, "human", shown | word)])
         return reply.yes and not live.session.over
+
+    async def _reply(self, question: Question, runner: Channel, seconds: float, paths: tuple[str, ...]) -> Reply:
+        """The person's word. The question is taken back when nothing of it is in doubt: it was undone, or put back."""
+        asking = asyncio.ensure_future(Inbox().ask(question, runner, seconds))
+        try:
+            while not {*paths}.isdisjoint(self.guardian.in_question):
+                if (await asyncio.wait([asking], timeout=STALE))[0]:
+                    return asking.result()
+            return Reply(yes=False, assurance="none", why="moot")
+        finally:
+            asking.cancel()
 
     @contextlib.contextmanager
     def _held(self, shown: Mapping[str, str]) -> Iterator[None]:

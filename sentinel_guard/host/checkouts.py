@@ -2,7 +2,8 @@
 
 Rules of this file:
 1. Only while an allowed git command runs, and only to exactly the bytes that the index then names.
-2. A file that git did not track before can not vanish by git's doing.
+2. A file that git did not track before can neither vanish nor change by git's doing: an index that names what is
+   there now proves nothing, for anybody can write into an index.
 """
 
 from __future__ import annotations
@@ -23,8 +24,11 @@ PATIENCE = 1.0
 class Checkouts:
     """Tells git's changes of restricted files from others. Not safe to call from several threads at once."""
 
-    def __init__(self, tree: Rooted) -> None:
+    def __init__(self, tree: Rooted, names: list[str]) -> None:
+        """``names``: the files that there are when the session begins."""
         self._tree = tree
+        self._theirs = set(self._index(names))
+        """What git tracked then, or has brought since."""
         self._until = 0.0
         self._tracked: dict[str, str] = {}
         self._first_seen: dict[str, float] = {}
@@ -40,14 +44,15 @@ class Checkouts:
         self._tracked = before | self._index(names)
         self._until = until
 
-    def explain(self, name: str) -> bool | None:
-        """True: git did it. None: perhaps, look again soon. False: it was not git."""
+    def explain(self, name: str, *, new: bool) -> bool | None:
+        """True: git did it. None: perhaps, look again soon. False: it was not git. ``new``: there was no such file."""
         now = time.time()
-        if now > self._until + PATIENCE:
+        if now > self._until + PATIENCE or not (new or name in self._theirs):
             self._first_seen.pop(name, None)
             return False
         if self._is_what_the_index_says(name):
             self._first_seen.pop(name, None)
+            self._theirs.add(name)
             return True
         if now - self._first_seen.setdefault(name, now) < PATIENCE:
             return None

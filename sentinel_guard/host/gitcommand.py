@@ -42,6 +42,7 @@ FLAGS: tuple[str, ...] = (
     "maintenance.auto=false",
     "submodule.recurse=false",
     "protocol.allow=never",
+    "advice.graftFileDeprecated=false",
 )
 """Settings that override the repository's: each was seen to lie or to run a program (recovery.md 1.2)."""
 

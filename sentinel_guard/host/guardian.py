@@ -33,6 +33,8 @@ GRACE = 60.0
 """Seconds that a closed window is remembered: a change is sometimes seen after it."""
 RETRY = 2.0
 """Seconds after which what could not be put back is tried again."""
+BY_CONTENT, SHARE = 5.0, 200
+"""Seconds after which a file is read though nothing tells of a change; at most one part in SHARE of the time goes."""
 WHOLE = 0.1
 """Seconds without a further change after which a person's own is taken: it was not half written."""
 _GONE = Kept(ABSENT)
@@ -71,6 +73,8 @@ class Tampering:
     """Versions of this file that were not kept, for there were too many."""
     announced: bool = False
     """True where it was taken because a window was open."""
+    agreed: bool = False
+    """True where it was taken because the person, asked, said so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +116,12 @@ class Guardian:
         self._accepted = _remembered(self._memory)
         self._originals = dict(files) | self._accepted
         self._windows: list[_Window] = []
-        self._checkouts = Checkouts(self._tree)
+        self._checkouts = Checkouts(self._tree, [*self._originals])
         self._quarantine = Quarantine(folder / "tampered")
         self._good: dict[str, float] = {}
         """When a path was last seen to be its original."""
+        self._read: dict[str, tuple[float, float]] = {}
+        """When a file was last compared by its content, and when it is again."""
         self._made: dict[str, _Seen] = {}
         """How a path was left when this guardian had put it back, or had accepted it."""
         self._asked: dict[str, _Seen] = {}
@@ -149,8 +155,12 @@ class Guardian:
         inside = f"{self._name(folder)}/"
         return [t for name in [*self._originals] if name.startswith(inside) and (t := self._look(name))]
 
-    def sweep(self) -> list[Tampering]:
-        """Check every original; untouched files cost one lstat."""
+    def sweep(self, *, by_content: bool = False) -> list[Tampering]:
+        """Check every original; untouched files cost one lstat, and are read now and then: a program that has mapped
+        a file into its memory changes it, and neither an event nor the file's times tell (mmap(2)).
+        """
+        if by_content:
+            self._read.clear()
         names = dict.fromkeys((*self._originals, *self._checkouts.waiting, *self._yours))
         return [t for name in names if (t := self._look(name))]
 
@@ -194,7 +204,8 @@ class Guardian:
             if not yes:
                 return self._put_back(name, kind, original)
             if _seen_as(self._tree.lstat(name)) == asked:
-                return self._take(name, kind, original)
+                taken = self._take(name, kind, original)
+                return replace(taken, agreed=True) if taken else None
             return self._check(name)
 
     @property
@@ -228,14 +239,19 @@ class Guardian:
     def _check(self, name: str) -> Tampering | None:
         at, original = time.time(), self._originals.get(name, _GONE)
         seen = self._tree.lstat(name)
-        if seen and untouched(original, seen):
+        still = bool(seen and untouched(original, seen))
+        if still and at < self._read.get(name, (0.0, 0.0))[1]:
             self._good[name] = at
             return None
         # A folder of a restricted name is judged by the files in it.
         if seen and original.kind == ABSENT and stat.S_ISDIR(seen.st_mode):
             return None
-        kind = difference(self._tree, name, original)
+        kind = difference(self._tree, name, replace(original, ctime_ns=0))
+        if still and kind:
+            self._good[name] = self._read.get(name, (0.0, 0.0))[0]
         if not kind:
+            took = time.time() - at
+            self._read[name] = at, at + max(BY_CONTENT, SHARE * took)
             self._good[name] = at
             self._asked.pop(name, None)
             self._yours.pop(name, None)
@@ -244,7 +260,7 @@ class Guardian:
         return self._act(name, kind, original, seen)
 
     def _act(self, name: str, kind: str, original: Kept, seen: os.stat_result | None) -> Tampering | None:
-        by_git = self._checkouts.explain(name)
+        by_git = self._checkouts.explain(name, new=original.kind == ABSENT)
         if by_git or any(s._made_it(name, _seen_as(seen)) for s in self._sisters() if s is not self):  # noqa: SLF001 - its own kind
             taken = self._take(name, kind, original)
             return taken if taken and taken.problem else None
@@ -305,9 +321,10 @@ class Guardian:
             return self._fail(name, replace(done, problem=_words(e)))
 
     def _accept(self, name: str) -> bool:
-        kept = self._vault.keep(self._tree, name)
+        at, kept = time.time(), self._vault.keep(self._tree, name)
         if kept is None:
             return False
+        self._good[name] = at
         self._accepted[name] = kept
         write_json(self._memory, {n: k.row() for n, k in self._accepted.items()})
         self._originals[name] = kept

@@ -4,7 +4,8 @@ Rules of this file:
 1. Remote-tracking refs, ``refs/sentinel`` and reflogs that exist stay as they are: they tell what happened.
 2. Everything else of the git directory becomes what it was; what was added goes to the attic.
 3. What cannot be put back is told, and the rest comes back all the same.
-4. Other worktrees of the repository go on being used: one that is gone comes back, one that was added goes to the
+4. Caches that are too large to be kept go away once they changed: git does without them, and would believe them.
+5. Other worktrees of the repository go on being used: one that is gone comes back, one that was added goes to the
    attic, and what happens in them is theirs.
 """
 
@@ -12,22 +13,29 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from sentinel_guard.errors import HostError
+from sentinel_guard.host import folders
 from sentinel_guard.host.rooted import Rooted
-from sentinel_guard.host.vault import UNKEPT, Kept, Vault, difference
+from sentinel_guard.host.vault import MAX_FILE, UNKEPT, Kept, Vault, difference, untouched
 
 APART = frozenset({"objects", "lfs", "modules", "worktrees", "annex", "svn", "gc.pid"})
 """Entries of a git directory that are neither kept nor touched."""
 SHARED = ("config", "hooks", "info")
 """What a linked worktree has of the common directory besides refs; the rest there is other worktrees'."""
 WORKTREES = "worktrees"
+LARGEST = 512 << 20
+"""Bytes of the largest file of metadata that is kept: the index of a repository with millions of files."""
+CACHES = "objects/info/commit-graph"
+"""What names of caches begin with."""
 NEEDED = ("objects", "refs")
 """Folders without which git sees no repository; they may be empty."""
 STASH_LOG = "logs/refs/stash"
+_ROW = re.compile(r"([0-9a-f]+) ([0-9a-f]+) .*> (\d+) [+-]\d+(?:\t(.*))?")
 _OBJECT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 
 
@@ -46,23 +54,22 @@ class Change:
 
 def keep(tree: Rooted, vault: Vault, only: tuple[str, ...] = ()) -> dict[str, Kept]:
     """All metadata files below a git directory."""
-    kept = {name: vault.keep(tree, name) for name in names(tree.root, only) if not name.endswith(".lock")}
+    found = [name for name in names(tree.root, only) if not name.endswith(".lock")]
+    kept = {name: vault.keep(tree, name, MAX_FILE if name.startswith(CACHES) else LARGEST) for name in found}
     return {name: k for name, k in kept.items() if k is not None}
 
 
 def names(git_dir: str, only: tuple[str, ...] = ()) -> Iterator[str]:
     """Relative names of the files below a git directory that are metadata."""
-    for folder, below, files in os.walk(git_dir):
+    for folder, below, files in folders.walk(git_dir):
         base = os.path.relpath(folder, git_dir)
-        links = [b for b in below if Path(folder, b).is_symlink()]
         if base == ".":
             below[:] = [b for b in below if _counts(b, only)]
             files[:] = [f for f in files if _counts(f, only)]
-        for name in (*files, *links):
+        for name in files:
             yield name if base == "." else f"{base}/{name}"
-    if not only:
-        yield from (f"objects/info/{f}" for f in _listed(f"{git_dir}/objects/info"))
-        for folder, _, files in os.walk(f"{git_dir}/{WORKTREES}/"):
+    for top in () if only else ("objects/info", WORKTREES):
+        for folder, _, files in folders.walk(f"{git_dir}/{top}"):
             yield from (os.path.relpath(f"{folder}/{f}", git_dir) for f in files)
 
 
@@ -70,22 +77,26 @@ def _counts(entry: str, only: tuple[str, ...]) -> bool:
     return entry in only if only else entry not in APART and not entry.startswith("fsmonitor--")
 
 
-def _listed(folder: str) -> list[str]:
-    try:
-        return [e.name for e in os.scandir(folder) if not e.is_dir(follow_symlinks=False)]
-    except OSError:
-        return []
-
-
 def differences(tree: Rooted, kept: Mapping[str, Kept], only: tuple[str, ...] = ()) -> list[Change]:
     """What of the metadata is not as it was, as far as it would be put back."""
     found = [Change(n, d) for n, k in kept.items() if k.kind != UNKEPT and (d := difference(tree, n, k))]
     found = [c for c in found if c.what == "deleted" or not _stays(c.path)]
     found += _redated(tree, kept, found)
-    found += [] if only else [Change(n, "deleted") for n in NEEDED if not Path(tree.root, n).is_dir()]
+    found += [Change(n, "deleted") for n in _needed(kept, only) if not Path(tree.root, n).is_dir()]
+    found += [Change(n, "created") for n, k in kept.items() if k.kind == UNKEPT and _stale(tree, n, k)]
     found += [Change(n, "created") for n in names(tree.root, only) if n not in kept and not _tells(n)]
     theirs = f"{WORKTREES}/"
     return [c for c in found if not c.path.startswith(theirs)] + _worktrees(tree, kept, found)
+
+
+def _needed(kept: Mapping[str, Kept], only: tuple[str, ...]) -> tuple[str, ...]:
+    """A linked worktree has its objects and refs in the common directory."""
+    return () if only or "commondir" in kept else NEEDED
+
+
+def _stale(tree: Rooted, name: str, kept: Kept) -> bool:
+    seen = tree.lstat(name) if name.startswith(CACHES) else None
+    return seen is not None and not untouched(kept, seen)
 
 
 def _redated(tree: Rooted, kept: Mapping[str, Kept], found: list[Change]) -> list[Change]:
@@ -119,9 +130,9 @@ def put_back(tree: Rooted, vault: Vault, kept: Mapping[str, Kept], changes: list
                 vault.put_back(tree, change.path, kept[change.path])
         except (HostError, OSError) as e:
             problems.append(f".git/{change.path} could not be put back: {e}")
-    for needed in NEEDED:
-        if needed not in kept:
-            tree.folder(needed)
+    for change in changes:
+        if change.path in NEEDED:
+            tree.folder(change.path)
     return problems
 
 
@@ -145,7 +156,7 @@ def refs(*git_dirs: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for git_dir in dict.fromkeys(git_dirs):
         found |= _packed(Path(git_dir, "packed-refs"))
-        for folder, _, files in os.walk(f"{git_dir}/refs"):
+        for folder, _, files in folders.walk(f"{git_dir}/refs"):
             base = os.path.relpath(folder, git_dir)
             found |= {f"{base}/{f}": h for f in files if (h := _hash(Path(folder, f)))}
         found |= _stashes(Path(git_dir, STASH_LOG))
@@ -169,8 +180,16 @@ def _stashes(path: Path) -> dict[str, str]:
     return {f"stash@{w[1]}": w[1] for w in words if len(w) == 3 and _OBJECT.fullmatch(w[1])}
 
 
+def reflog(git_dir: str, name: str) -> list[tuple[int, str, str, str]]:
+    """The rows of a reflog, the oldest first: time, old hash, new hash, words."""
+    rows = map(_ROW.fullmatch, _text(Path(git_dir, name)).splitlines())
+    return [(int(row[3]), row[1], row[2], row[4]) for row in rows if row]
+
+
 def _text(path: Path) -> str:
+    """A file's text; empty where there is none, or what is no file: a named pipe in its place must not hold us up."""
     try:
-        return os.fsdecode(path.read_bytes())
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as f:  # noqa: PTH123 - a descriptor
+            return os.fsdecode(f.read()) if stat.S_ISREG(os.fstat(f.fileno()).st_mode) else ""
     except OSError:
         return ""

@@ -15,10 +15,12 @@ import hashlib
 import os
 import re
 import shutil
+import stat
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from sentinel_guard.host import folders
 from sentinel_guard.host.rooted import Rooted
 
 COPIED = 256 << 20
@@ -138,9 +140,24 @@ def _changed(path: str, since: int) -> bool:
         return True
 
 
+def blocked(objects: str) -> list[str]:
+    """What is no file among a repository's objects: git opens a named pipe and waits for ever."""
+    return [n for n in _names(objects) if not _file(f"{objects}/{n}")]
+
+
+def _file(path: str) -> bool:
+    try:
+        mode = os.lstat(path).st_mode
+    except OSError:
+        return True
+    return stat.S_ISREG(mode) or stat.S_ISLNK(mode)
+
+
 def sound(path: Path, name: str) -> bool:
     """True where a file of an object store is what its name or its own checksum says."""
     try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return False
         if loose := _LOOSE.fullmatch(name):
             return _loose_hash(path, len(loose[2]) + 2) == loose[1] + loose[2]
         return not _SUMMED.fullmatch(name) or any(_sums_up(path, kind) for kind in ("sha1", "sha256"))
@@ -221,7 +238,7 @@ def _small(path: str) -> bool:
 
 
 def _names(top: str) -> Iterator[str]:
-    for folder, below, files in os.walk(top):
+    for folder, below, files in folders.walk(top):
         base = os.path.relpath(folder, top)
         if base == ".":
             # These are edited in place, which a hard link does not survive: they are kept as metadata.

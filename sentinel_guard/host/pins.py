@@ -30,22 +30,41 @@ def pin(baseline: Baseline, found: Mapping[str, str]) -> list[str]:
 def _pinned(baseline: Baseline, found: Mapping[str, str]) -> list[str]:
     git = replace(baseline.where.git, settings=baseline.shadow.git.settings)
     now = metadata.refs(baseline.where.common_dir, baseline.where.git_dir)
-    records = {n: h for n, h in found.items() if n.startswith(RECORDS)}
-    held = {*baseline.refs.values(), *now.values()}
+    ours = f"refs/sentinel/{baseline.session}"
+    if ours in now:  # it would leave no room for what is kept below it
+        git.run("update-ref", "-d", ours)
+    records = {n: h for n, h in found.items() if n.startswith(RECORDS) and n != ours}
+    strays = _strays(baseline, now)
+    held = {*baseline.refs.values(), *(now | strays).values()}
     made = {h: n for n, h in found.items() if n not in records and h not in held}
     number = itertools.count(1)
     free = (ref for n in number if (ref := f"refs/sentinel/{baseline.session}/{n}") not in {*now, *found})
     pins = {next(free): h for h in made}
-    wanted = pins | {n: h for n, h in records.items() if now.get(n) != h} | _strays(baseline, now)
+    wanted = pins | {n: h for n, h in records.items() if now.get(n) != h} | strays
     there = existing(git, set(wanted.values()))
     there -= {*pins.values()} - _whole(git, [h for h in pins.values() if h in there])
-    if commands := "".join(f"update {n} {h}\n" for n, h in wanted.items() if h in there):
-        git.run("update-ref", "--stdin", stdin=os.fsencode(commands))
+    refused = _updated(git, [(n, h) for n, h in wanted.items() if h in there])
+    kept = {h: n for n, h in pins.items() if h in there and n not in refused}
     return [
-        *(f"{made[h]} of the session is kept as {ref}." for ref, h in pins.items() if h in there),
-        *(f"{made[h]} of the session ({h}) is not kept: objects of it were destroyed." for h in made if h not in there),
+        *(f"{made[h]} of the session is kept as {ref}." for h, ref in kept.items()),
+        *(f"{made[h]} of the session ({h}) is not kept: objects of it were destroyed." for h in made if h not in kept),
+        *(f"{n} was lost and could not be set again." for n in refused if n not in pins),
         *(f"{n} was moved by a push or fetch: not undone." for n in pushed(baseline, records)),
     ]
+
+
+def _updated(git: Git, wanted: list[tuple[str, str]]) -> set[str]:
+    """Set refs; returns those that git refuses (half by half, for one that it refuses undoes all)."""
+    if not wanted:
+        return set()
+    try:
+        git.run("update-ref", "--stdin", stdin=os.fsencode("".join(f"update {n} {h}\n" for n, h in wanted)))
+    except HostError:
+        if len(wanted) == 1:
+            return {wanted[0][0]}
+        half = len(wanted) // 2
+        return _updated(git, wanted[:half]) | _updated(git, wanted[half:])
+    return set()
 
 
 def _whole(git: Git, hashes: list[str]) -> set[str]:

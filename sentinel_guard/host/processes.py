@@ -150,6 +150,14 @@ def _schedstat(pid: int, thread: str) -> tuple[int, int]:
     return int(spent), int(times)
 
 
+def on_terminal(pid: int) -> bool:
+    """Whether its standard output and its standard error both are terminals."""
+    try:
+        return all(os.readlink(f"/proc/{pid}/fd/{fd}").startswith("/dev/pts/") for fd in (1, 2))  # noqa: PTH115 - hot
+    except OSError:
+        return False
+
+
 def executable(pid: int) -> str:
     """The path of the file that a process runs; empty if it cannot be read."""
     try:

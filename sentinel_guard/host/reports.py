@@ -1,6 +1,8 @@
 """The incident reports of a repository: where they lie, and their text (R9).
 
 Most lie in the repository's ``docs/incidents``; those that could not be written there lie beside the session's state.
+
+Rule of this file: an agent can put links anywhere below the repository, and nothing is written through one.
 """
 
 from __future__ import annotations
@@ -11,15 +13,18 @@ import os
 import re
 import stat
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host import files
 from sentinel_guard.host.places import Places
 
 FOLDER = "docs/incidents/"
 MAX_REPORT = 4 << 20
 """Bytes of a report that are read."""
+_INSIDE = tuple(FOLDER.strip("/").split("/"))
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _NAME = re.compile(r"INCIDENT-(\d{4}-\d\d-\d\dT\d{6})Z-")
 
 
@@ -66,8 +71,54 @@ def read(report: Path) -> str:
 
 
 def write(report: Path, text: str) -> None:
-    """Put a new text in place of a report, whole or not at all. Raises HostError."""
-    files.write(report, text.encode(errors="surrogateescape"))
+    """Put a report, or a patch beside it, in place, whole or not at all; its folder is made. Raises HostError.
+
+    What stands there is replaced, a link too: nothing is written to where it leads.
+    """
+    aside = f".{report.name[:100]}.{os.getpid()}-{time.monotonic_ns()}"
+    try:
+        with _folder(report.parent) as at:
+            try:
+                with open(os.open(aside, _NEW, 0o600, dir_fd=at), "wb") as file:  # noqa: PTH123 - a descriptor
+                    file.write(text.encode(errors="surrogateescape"))
+                    file.flush()
+                    os.fchmod(file.fileno(), _mode(report.name, at))
+                    os.fsync(file.fileno())
+                os.rename(aside, report.name, src_dir_fd=at, dst_dir_fd=at)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    os.unlink(aside, dir_fd=at)
+                raise
+            os.fsync(at)
+    except OSError as e:
+        hint = f"Make room, and see that {report.parent} is a folder of yours and no link."
+        raise HostError(f"{report} cannot be written: {e.strerror}.", hint) from e
+
+
+@contextlib.contextmanager
+def _folder(folder: Path) -> Iterator[int]:
+    """The descriptor of a folder of reports, made where it is missing. Raises OSError for a link on the way to it."""
+    inside = _INSIDE if folder.parts[-len(_INSIDE) :] == _INSIDE else (folder.name,)
+    at = os.open(folder.parents[len(inside) - 1], os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for part in inside:
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(part, dir_fd=at)
+            below = os.open(part, _FOLDER, dir_fd=at)
+            os.close(at)
+            at = below
+        yield at
+    finally:
+        os.close(at)
+
+
+def _mode(name: str, at: int) -> int:
+    """A file's mode; of what is none, and of a link, that of a private one."""
+    try:
+        seen = os.stat(name, dir_fd=at, follow_symlinks=False)
+    except FileNotFoundError:
+        return 0o600
+    return stat.S_IMODE(seen.st_mode) if stat.S_ISREG(seen.st_mode) else 0o600
 
 
 def _repository(report: Path) -> str:

@@ -25,8 +25,9 @@ from sentinel_guard.core.respond import visible
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.baseline import write_json
 from sentinel_guard.host.endangered import Endangered, endangered
-from sentinel_guard.host.gitcommand import together
+from sentinel_guard.host.gitcommand import Git, together
 from sentinel_guard.host.metadata import refs, symbolic
+from sentinel_guard.host.pipes import pipes
 from sentinel_guard.host.places import Places
 from sentinel_guard.host.repository import commit
 from sentinel_guard.host.rooted import Rooted
@@ -45,6 +46,8 @@ MAX_NAMES = 1000
 MAX_TOLD = 100
 """Files left out that it names."""
 MAX_COMMAND = 300
+_IN_THE_WAY = frozenset({"refs/sentinel", RESCUES.rstrip("/")})
+"""Refs of these names would leave no room for ours. What they hold becomes a parent of the snapshot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,7 @@ def rescue(
     label: str,
     found: Iterable[str] | None = None,
     *,
+    flagged: Iterable[str] | None = None,
     also: Iterable[str] = (),
     restricts: Callable[[str], bool] = lambda _: False,
     occasion: Occasion = Occasion(),
@@ -84,16 +88,19 @@ def rescue(
     """Keep the present work tree, ignored files apart, under ``refs/sentinel/rescue/<label>``.
 
     ``folder`` is the session's baseline folder: its trusted settings are used; where it holds none, the repository's
-    present ones are taken. ``found``: what differs from the repository's index, where that is known. ``also``: absolute
-    paths at and below which ignored files are taken in, too. ``restricts`` is asked with absolute paths.
-    Raises HostError.
+    present ones are taken. ``found``: what differs from the repository's index, where that is known; ``flagged``:
+    where git was told not to look, where that is known. ``also``: absolute paths at and below which ignored files are
+    taken in, too. ``restricts`` is asked with absolute paths. Raises HostError.
     """
+    if waiting := pipes(root, found):
+        words = f"{visible(waiting[0])} is a named pipe: git would wait for it for ever."
+        raise HostError(words, "Remove it, then try again.")
     with _alone(folder):
         shadow = trusted(root, folder)
         where, objects = shadow.where, f"{shadow.where.common_dir}/objects"
         private = Shadow(where, shadow.folder, folder / "rescue-index")
         private.copy_index()
-        differing, ignored, taken = _looked(private, found, also)
+        differing, ignored, taken = _looked(private, found, flagged, also)
         names = dict.fromkeys((*differing, *ignored.names))
         secret = [n for n in names if n[-1] != "/" and restricts(f"{root}/{n}") and os.path.lexists(f"{root}/{n}")]
         tree = capture(private, [n for n in names if n not in set(secret)], objects=objects)
@@ -106,6 +113,8 @@ def rescue(
         path = manifest(folder, made)
         path.parent.mkdir(mode=0o700, exist_ok=True)
         write_json(path, {n: k.row() for n, k in kept.items()})
+    for name in _IN_THE_WAY & taken.keys():
+        where.git.run("update-ref", "-d", name, taken[name])
     where.git.run("update-ref", ref, made)
     return Rescue(ref, made, len(tree.changed), left_out, tuple(kept))
 
@@ -131,7 +140,7 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def _looked(
-    shadow: Shadow, found: Iterable[str] | None, also: Iterable[str]
+    shadow: Shadow, found: Iterable[str] | None, known: Iterable[str] | None, also: Iterable[str]
 ) -> tuple[list[str], Endangered, dict[str, str]]:
     """What differs from the private index, what is ignored and in danger, and all refs."""
     differing, flagged, ignored, taken = list[str](found or ()), list[str](), list[Endangered](), dict[str, str]()
@@ -142,7 +151,8 @@ def _looked(
 
     def hidden() -> None:
         # What is not there and not looked at (a sparse checkout) has not been deleted.
-        flagged.extend(n for n in shadow.flagged() if os.path.lexists(f"{shadow.where.root}/{n}"))
+        names = shadow.flagged() if known is None else known
+        flagged.extend(n for n in names if os.path.lexists(f"{shadow.where.root}/{n}"))
 
     together(
         differences,
@@ -166,9 +176,14 @@ def _kept(folder: Path, root: str, secret: list[str]) -> dict[str, Kept]:
 def _commit(where: Layout, objects: str, tree: str, taken: dict[str, str], message: str) -> str:
     parent, git = _head(where, taken), replace(where.git, objects=objects)
     try:
-        return git.text("commit-tree", tree, *_parents(parent, taken), "-m", message)
+        return _made(git, tree, _parents(parent, taken), message)
     except HostError:  # a branch that names no commit must not cost the snapshot
-        return git.text("commit-tree", tree, *_parents(parent, {}), "-m", message)
+        return _made(git, tree, _parents(parent, {}), message)
+
+
+def _made(git: Git, tree: str, parents: list[str], message: str) -> str:
+    # By standard input: an argument holds 128 KB, and the names of branches and files may be more.
+    return os.fsdecode(git.run("commit-tree", tree, *parents, "-F", "-", stdin=os.fsencode(message))).strip()
 
 
 def _head(where: Layout, taken: dict[str, str]) -> str:
@@ -178,7 +193,8 @@ def _head(where: Layout, taken: dict[str, str]) -> str:
 
 def _parents(head: str, taken: dict[str, str]) -> list[str]:
     """HEAD, then the tips of the branches, so that git keeps the commits of a branch that is deleted next."""
-    tips = [tip for name, tip in sorted(taken.items()) if name.startswith("refs/heads/") and tip != head]
+    held = (n for n in sorted(taken) if n.startswith("refs/heads/") or n in _IN_THE_WAY)
+    tips = [tip for tip in map(taken.__getitem__, held) if tip != head]
     return [word for tip in dict.fromkeys([head, *tips[:MAX_TIPS]]) for word in ("-p", tip)] if head else []
 
 

@@ -12,21 +12,27 @@ Rules of this file:
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
+import stat
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host import metadata, soundness
+from sentinel_guard.host import folders, metadata, objects, soundness
 from sentinel_guard.host.baseline import Baseline, write_json
 from sentinel_guard.host.metadata import Change
 from sentinel_guard.host.pins import pin, pushed
+from sentinel_guard.host.pipes import pipes
 from sentinel_guard.host.rescue import Occasion, rescue
 from sentinel_guard.host.restoring import put_metadata_back
+from sentinel_guard.host.rooted import Rooted
+from sentinel_guard.host.scanning import scan
 from sentinel_guard.host.survey import Survey, locked, survey
 from sentinel_guard.host.undoing import undo
 
@@ -68,13 +74,15 @@ class _Journal:
     path: Path
     refs: dict[str, str]
     changes: list[Change]
+    earlier: list[str]
+    """What lay in quarantine before it: an earlier rollback's."""
     rescue: str = ""
     rescued: tuple[str, ...] = ()
 
     def save(self) -> None:
         changes = [[c.path, c.what] for c in self.changes]
-        data = {"refs": self.refs, "changes": changes, "rescue": self.rescue, "rescued": self.rescued}
-        write_json(self.path, data)
+        told = {"refs": self.refs, "changes": changes, "earlier": self.earlier}
+        write_json(self.path, told | {"rescue": self.rescue, "rescued": self.rescued})
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +103,33 @@ def plan(baseline: Baseline, keep: Callable[[str], bool] = lambda _: False) -> l
 
 def outlook(baseline: Baseline, keep: Callable[[str], bool] = lambda _: False) -> Plan:
     """What a rollback would undo, and what it could not; nothing is changed. Raises HostError."""
+    if waiting := _waiting(baseline):
+        hint = "Remove it, or roll back: it is moved away first."
+        raise HostError(f"{waiting[0][1]} is a named pipe: git would wait for it for ever.", hint)
     found = survey(baseline, keep)
     now = metadata.refs(baseline.where.common_dir)
     changes, moved, beyond = found.changes(), pushed(baseline, now), found.beyond
+    if _REFRESHED in changes and _same_entries(baseline):
+        changes.remove(_REFRESHED)
     for name, inside in baseline.below():
         below = outlook(inside, partial(_kept_below, keep, name))
         changes += [Change(_below(name, c.path), c.what) for c in below.changes]
         moved += [f"{name}: {ref}" for ref in below.pushed]
         beyond += [f"{name}/{n}" for n in below.beyond]
     return Plan(tuple(changes), tuple(moved), tuple(beyond))
+
+
+_REFRESHED = Change(".git/index", "changed")
+
+
+def _same_entries(baseline: Baseline) -> bool:
+    """True where the index says the same of every file: ``git status`` writes it anew with other times."""
+    git = baseline.shadow.git
+    try:
+        now = replace(git, index=f"{baseline.where.git_dir}/index").run("ls-files", "-s", "-v", "-z")
+        return now == git.run("ls-files", "-s", "-v", "-z")
+    except HostError:
+        return False
 
 
 def rollback(
@@ -117,7 +143,11 @@ def rollback(
     absolute paths: what it says yes to goes into no snapshot. May be run again at any time.
     Raises HostError only where nothing can be done at all; what could not be restored is in the report.
     """
-    report = _rolled_back(baseline, keep, restricts)
+    try:
+        report = _rolled_back(baseline, keep, restricts)
+    except OSError as e:
+        hint = "Mend that, then: sentinel-guard rollback. It goes on where it was."
+        raise HostError(f"The rollback of {baseline.root} cannot go on: {e}.", hint) from e
     for name, inside in baseline.below():
         try:
             _make_way(baseline, name, inside)
@@ -129,15 +159,22 @@ def rollback(
 
 def _rolled_back(baseline: Baseline, keep: Callable[[str], bool], restricts: Callable[[str], bool]) -> Report:
     Path(baseline.root).mkdir(parents=True, exist_ok=True)
+    earlier = [path for _, path in _versions(baseline.quarantine)]
     opened = _unlock(baseline)
-    found = survey(baseline, keep)
-    journal = _opened(baseline, found, opened)
+    with ThreadPoolExecutor(1) as pool:
+        # git looks at the work tree meanwhile. Should it wait at a pipe, it goes on when that is taken away.
+        scanned = pool.submit(scan, baseline)
+        opened += _unblock(baseline)
+    found = survey(baseline, keep, scanned.result())
+    journal = _opened(baseline, [*opened, *found.changes()], earlier)
     if not journal.changes:
         unsound = tuple(soundness.unsound(baseline))
         return Report(not unsound, (), (), unsound, baseline.head, False, "", _said(baseline))
     put_metadata_back(baseline)
-    soundness.put_back(baseline)
-    notes = [*pin(baseline, journal.refs), *_rescue(baseline, journal, found, restricts)]
+    notes = soundness.put_back(baseline)
+    # The snapshot first: with it objects of the agent's commits come back whose files are still in the work tree.
+    kept = _rescue(baseline, journal, found, restricts)
+    notes += [*pin(baseline, journal.refs), *kept]
     reset = False
     for _ in range(ROUNDS):
         problems, seen = undo(baseline, found)
@@ -149,8 +186,15 @@ def _rolled_back(baseline: Baseline, keep: Callable[[str], bool], restricts: Cal
         found = survey(baseline, keep) if seen else found
     problems += [*_remaining(found), *soundness.unsound(baseline)]
     journal.path.unlink(missing_ok=True)
+    return _report(baseline, journal, found, problems, notes, reset=reset)
+
+
+def _report(
+    baseline: Baseline, journal: _Journal, found: Survey, problems: list[str], notes: list[str], *, reset: bool
+) -> Report:
     left = {c.path for c in found.changes()}
-    versions = _versions(baseline.quarantine)
+    before = frozenset(journal.earlier)
+    versions = tuple((name, path) for name, path in _versions(baseline.quarantine) if path not in before)
     return Report(
         ok=not problems,
         restored=tuple(dict.fromkeys(c.path for c in journal.changes if c.path not in left)),
@@ -180,16 +224,36 @@ def _unlock(baseline: Baseline) -> list[Change]:
     return [Change(name, "mode") for name in opened]
 
 
-def _opened(baseline: Baseline, found: Survey, opened: list[Change]) -> _Journal:
+def _waiting(baseline: Baseline) -> list[tuple[Rooted, str]]:
+    """Named pipes, and what else is no file, where git would open one and wait."""
+    store = baseline.object_tree
+    return [*((baseline.tree, n) for n in pipes(baseline.root)), *((store, n) for n in objects.blocked(store.root))]
+
+
+def _unblock(baseline: Baseline) -> list[Change]:
+    waiting = _waiting(baseline)
+    for tree, name in waiting:
+        _let_go(tree.away(name))
+    return [Change(os.path.relpath(f"{tree.root}/{name}", baseline.root), "created") for tree, name in waiting]
+
+
+def _let_go(path: str) -> None:
+    """Whoever waits at a pipe for someone to write finds it empty."""
+    with contextlib.suppress(OSError):
+        if stat.S_ISFIFO(os.lstat(path).st_mode):
+            os.close(os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC))
+
+
+def _opened(baseline: Baseline, found: list[Change], earlier: list[str]) -> _Journal:
     """The journal of a rollback that was broken off, or a new one."""
     path = baseline.folder / JOURNAL
     try:
         data = json.loads(path.read_bytes())
         changes = [Change(*row) for row in data["changes"]]
-        return _Journal(path, data["refs"], changes, data["rescue"], tuple(data["rescued"]))
+        return _Journal(path, data["refs"], changes, data["earlier"], data["rescue"], tuple(data["rescued"]))
     except FileNotFoundError:
         refs = metadata.refs(baseline.where.common_dir, baseline.where.git_dir)
-        journal = _Journal(path, refs, [*opened, *found.changes()])
+        journal = _Journal(path, refs, found, earlier)
     if journal.changes:
         journal.save()
     return journal
@@ -201,7 +265,15 @@ def _rescue(baseline: Baseline, journal: _Journal, found: Survey, restricts: Cal
         return []
     names, occasion = found.snapshot(baseline), Occasion(baseline.session, command="rollback")
     try:
-        done = rescue(baseline.root, baseline.folder, baseline.session, names, restricts=restricts, occasion=occasion)
+        done = rescue(
+            baseline.root,
+            baseline.folder,
+            baseline.session,
+            names,
+            flagged=baseline.flagged,
+            restricts=restricts,
+            occasion=occasion,
+        )
     except (HostError, OSError) as e:
         return [f"No rescue snapshot could be made: {e}"]
     journal.rescue, journal.rescued = done.ref, tuple(sorted({*names} - {*done.left_out, *done.private}))
@@ -219,7 +291,7 @@ def _remaining(found: Survey) -> list[str]:
 
 def _versions(quarantine: Path) -> tuple[tuple[str, str], ...]:
     """What lies in quarantine: the name that it had, and its path."""
-    found = sorted(f"{at}/{name}" for at, _, names in os.walk(quarantine) for name in names)
+    found = sorted(f"{at}/{name}" for at, _, names in folders.walk(quarantine) for name in names)
     return tuple((_named(path[len(str(quarantine)) + 1 :]), path) for path in found)
 
 

@@ -21,11 +21,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sentinel_guard.errors import HostError
+from sentinel_guard.host import folders
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _NO_FOLDER = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
+_TAKEN = (errno.EEXIST, errno.ENOTDIR, errno.ENAMETOOLONG)
+_LONGEST = 4000
+"""Bytes of a path that every system call takes."""
 _counter = itertools.count()
 
 
@@ -243,14 +247,17 @@ def _unused(attic: Path, name: str) -> Path:
     try:
         # A folder that became a link lies there as the link: nothing may be put away through it.
         if not any((attic / parent).is_symlink() for parent in Path(name).parents):
-            free.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            folders.make(free.parent, 0o700)
             if not os.path.lexists(free):
                 return free
-    except (FileExistsError, NotADirectoryError):
-        pass
-    again = attic / f".again-{time.time_ns()}-{next(_counter)}" / name
-    again.parent.mkdir(mode=0o700, parents=True)
-    return again
+    except OSError as e:
+        if e.errno not in _TAKEN:
+            raise
+    again = attic / f".again-{time.time_ns()}-{next(_counter)}"
+    free = again / name
+    free = again / _leaf(name) if len(os.fsencode(free)) > _LONGEST else free
+    folders.make(free.parent, 0o700)
+    return free
 
 
 def _carry(source: Path, to: Path) -> None:

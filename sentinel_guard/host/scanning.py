@@ -11,8 +11,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,8 +25,12 @@ from sentinel_guard.host.shadow import Shadow
 NS = 1_000_000_000
 """Nanoseconds in a second; as a file's time it is older than any."""
 FEW = 200
-"""So many files are looked into by name; of more, the whole index is gone through once more."""
+"""So many files are named to git at once."""
+MANY = 2_000
+"""So many files are looked into because they had been changed shortly before the start; of more, git looks into all."""
 _LINK = "120000"
+_DEBUG = re.compile(rb"([^\0]+)\0  ctime: .*\n  mtime: .*\n  dev: .*\n  uid: .*\n  size: (\d+)\tflags: .*\n")
+"""A row of ``git ls-files --debug -z``."""
 MAX_READ = 16 << 20
 """Bytes of a file that is read here; a larger one is git's to hash."""
 
@@ -35,9 +40,13 @@ class Scan:
     """What git tells of the work tree."""
 
     touched: Mapping[str, tuple[str, str]]
-    """Tracked files whose stat data is not the index's, and what the index says: mode (octal), hash."""
+    """Tracked files whose stat data is not the index's or says too little, and what the index says: mode (octal),
+    hash.
+    """
     changed: list[str]
     """Those of them whose content or kind differs; a mode is looked at apart."""
+    stale: list[str]
+    """Those of them that are as the index says, under other stat data."""
     others: list[str]
     """Files that are not tracked; repositories of their own end in ``/``."""
 
@@ -56,21 +65,20 @@ def start_index(baseline: Baseline, shadow: Shadow | None = None) -> None:
         shadow.git.run("read-tree", baseline.head or "--empty")
         return
     # git looks into every file that is not older than its index: where we know too little, that is all of them.
-    recent, known = baseline.rest.recent, baseline.rest.complete
-    doubtful = not known or len(recent) > FEW
-    os.utime(shadow.index, ns=(NS, NS) if doubtful else (kept.mtime_ns, kept.mtime_ns))
-    if recent and not doubtful:
-        rows = shadow.git.run("--literal-pathspecs", "ls-files", "-s", "-z", "--", *recent)
-        shadow.git.run("update-index", "-z", "--index-info", stdin=rows)
+    known = baseline.rest.complete and len(baseline.rest.recent) <= MANY
+    at = kept.mtime_ns if known else NS
+    os.utime(shadow.index, ns=(at, at))
 
 
 def scan(baseline: Baseline) -> Scan:
     """Leaves the start's index in the shadow. Raises HostError."""
     start_index(baseline)
-    with ThreadPoolExecutor(1) as pool:
-        others = pool.submit(_others, baseline)
+    with ThreadPoolExecutor(2) as pool:
+        others, recent = pool.submit(_others, baseline), pool.submit(_recent, baseline)
         touched = _touched(baseline.shadow)
-    return Scan(touched, _differing(baseline.shadow, touched), others.result())
+    doubtful = recent.result() | touched
+    changed = _differing(baseline.shadow, doubtful)
+    return Scan(doubtful, changed, sorted(touched.keys() - {*changed}), others.result())
 
 
 def scan_beside(baseline: Baseline, before: Scan, act: Callable[[], bool]) -> Scan | None:
@@ -83,7 +91,7 @@ def scan_beside(baseline: Baseline, before: Scan, act: Callable[[], bool]) -> Sc
         done = act()
     if not done:
         return None
-    return Scan(before.touched, _differing(baseline.shadow, before.touched), others.result())
+    return Scan(before.touched, _differing(baseline.shadow, before.touched), [], others.result())
 
 
 def refresh(shadow: Shadow, names: list[str]) -> None:
@@ -98,6 +106,18 @@ def _others(baseline: Baseline) -> list[str]:
     return baseline.shadow.others(f"--exclude-from={baseline.shadow.frozen}")
 
 
+def _recent(baseline: Baseline) -> dict[str, tuple[str, str]]:
+    """What the index says of the files whose stat data tells too little: it was taken as they were being written."""
+    wanted = {*baseline.rest.recent}
+    if not 0 < len(wanted) <= MANY:
+        return {}
+    few = wanted if len(wanted) <= FEW else ()
+    found = baseline.shadow.git.names("--literal-pathspecs", "ls-files", "-s", "-z", "--", *few)
+    rows = (row.partition("\t") for row in found)
+    words = {name: head.split(" ") for head, _, name in rows if name in wanted}
+    return {name: (mode, digest) for name, (mode, digest, _) in words.items()}
+
+
 def _touched(shadow: Shadow) -> dict[str, tuple[str, str]]:
     words = shadow.git.names("diff-files", "--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=all")
     rows = ((head.split(" "), name) for head, name in zip(words[::2], words[1::2], strict=True))
@@ -108,17 +128,34 @@ def _differing(shadow: Shadow, touched: Mapping[str, tuple[str, str]]) -> list[s
     doubtful = [n for n, (mode, digest) in touched.items() if not _same(f"{shadow.where.root}/{n}", mode, digest)]
     # What is no file, or should be none, no filter has made.
     plain = [n for n in doubtful if _plain(f"{shadow.where.root}/{n}", touched[n][0])]
-    if not plain:
-        return doubtful
-    if len(plain) > FEW:
-        left = {*shadow.differing()}
-        return [n for n in doubtful if n in left]
+    hashes = {n: h for at in range(0, len(plain), FEW) for n, h in _hashes(shadow, plain[at : at + FEW])}
+    # A filter folds what is not the same: line ends, for one. Then the size tells, as it does for git itself.
+    sizes = _sizes(shadow, [n for n, digest in hashes.items() if digest == touched[n][1]])
+    return [n for n in doubtful if sizes.get(n, -1) != _size(f"{shadow.where.root}/{n}")]
+
+
+def _sizes(shadow: Shadow, names: list[str]) -> dict[str, int]:
+    """What the index says of files: bytes in the work tree; 0 where it does not know."""
+    told = b"".join(
+        shadow.git.run("--literal-pathspecs", "ls-files", "--debug", "-z", "--", *names[at : at + FEW])
+        for at in range(0, len(names), FEW)
+    )
+    return {os.fsdecode(name): int(size) for name, size in _DEBUG.findall(told)}
+
+
+def _size(path: str) -> int:
     try:
-        hashes = shadow.git.text("hash-object", "--", *plain).split()
-    except HostError:  # one that cannot be read spoils all
-        return doubtful
-    clean = {n for n, digest in zip(plain, hashes, strict=True) if digest == touched[n][1]}
-    return [n for n in doubtful if n not in clean]
+        return os.lstat(path).st_size
+    except OSError:
+        return -2
+
+
+def _hashes(shadow: Shadow, names: list[str]) -> Iterable[tuple[str, str]]:
+    """Of files as filters make them. One that cannot be read spoils all."""
+    try:
+        return zip(names, shadow.git.text("hash-object", "--", *names).split(), strict=True)
+    except HostError:
+        return ()
 
 
 def _same(path: str, mode: str, digest: str) -> bool:
@@ -127,7 +164,7 @@ def _same(path: str, mode: str, digest: str) -> bool:
         seen = os.lstat(path)
         if stat.S_ISLNK(seen.st_mode):
             return mode == _LINK and _hash(os.fsencode(Path(path).readlink()), digest) == digest
-        if not _plain(path, mode) or seen.st_size > MAX_READ:
+        if not stat.S_ISREG(seen.st_mode) or mode[:3] != "100" or seen.st_size > MAX_READ:
             return False
         with open(path, "rb") as f:  # noqa: PTH123 - text with surrogates
             return _hash(f.read(), digest) == digest

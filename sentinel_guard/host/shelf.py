@@ -21,13 +21,14 @@ from sentinel_guard.core.policy import Recovery
 from sentinel_guard.core.review import SIGNED
 from sentinel_guard.errors import ConfigError, HostError
 from sentinel_guard.host import reports
+from sentinel_guard.host.gitcommand import Git
 from sentinel_guard.host.metadata import refs
 from sentinel_guard.host.places import Places
 from sentinel_guard.host.rescue import BY_HAND, MARK, RESCUES, hand_folder, manifest
 from sentinel_guard.host.shadow import layout
 
 KEPT = "refs/sentinel/"
-"""Rescue snapshots, and under a session's name the commits of its agent that a rollback took from the branches."""
+"""Rescue snapshots, and under a session's name the commits that a rollback took from the branches."""
 NEAR = 2.0
 """Seconds that a message may differ from its commit's time to be believed."""
 SHORT = 4
@@ -61,14 +62,24 @@ class Snapshot:
 
 
 def shelf(root: str) -> list[Snapshot]:
-    """The snapshots of a repository, the newest first; agents' commits that a rollback kept, too. Raises HostError."""
-    told = os.fsdecode(layout(root).git.run("for-each-ref", f"--format={_FORMAT}", KEPT)).split("\0")
+    """The snapshots of a repository, the newest first; commits that a rollback kept, too. Raises HostError."""
+    told = os.fsdecode(_told(layout(root).git)).split("\0")
     rows = [
         (ref.lstrip("\n"), *rest) for ref, *rest in zip(told[::4], told[1::4], told[2::4], told[3::4], strict=False)
     ]
     length = _length([row[1] for row in rows])
     found = [_snapshot(row[0], row[1], row[2], row[3], length) for row in rows]
     return sorted(found, key=lambda s: (-s.taken, s.ref))
+
+
+def _told(git: Git) -> bytes:
+    try:
+        return git.run("for-each-ref", f"--format={_FORMAT}", KEPT)
+    except HostError:  # one ref that names nothing spoils all
+        hashes, names = (git.text("for-each-ref", f"--format=%({f})", KEPT) for f in ("objectname", "refname"))
+        kinds = git.run("cat-file", "--batch-check=%(objecttype)", stdin=f"{hashes}\n".encode()).split(b"\n")
+        sound = [n for n, kind in zip(names.split("\n"), kinds, strict=False) if not kind.endswith(b" missing")]
+        return git.run("for-each-ref", f"--format={_FORMAT}", *sound) if sound else b""
 
 
 def one(found: list[Snapshot], ident: str) -> Snapshot:
@@ -170,7 +181,7 @@ def _snapshot(ref: str, commit: str, at: str, text: str, length: int) -> Snapsho
     first, _, rest = text.partition("\n")
     if not ref.startswith(RESCUES):
         session = ref.removeprefix(KEPT).partition("/")[0]
-        return Snapshot(commit[:length], ref, commit, taken, f"kept of the agent: {first}", session)
+        return Snapshot(commit[:length], ref, commit, taken, f"kept of the session: {first}", session)
     told: dict[str, list[str]] = {}
     for key, value in re.findall(r"(?m)^Sentinel-([A-Za-z-]+): ?(.*)$", rest):
         told.setdefault(key, []).append(value)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host import deep, objects
+from sentinel_guard.host import deep, objects, packs
 from sentinel_guard.host.baseline import Baseline
 from sentinel_guard.host.gitcommand import Git
 from sentinel_guard.host.rooted import Rooted
@@ -20,12 +20,14 @@ CURE = "`git fsck` tells which; they come back from a clone (`git fetch`) or a b
 LOST = "The history before the start is lost: the repository is shallow now. `git fetch --unshallow` brings it back."
 
 
-def put_back(baseline: Baseline) -> None:
-    """What the farm has; where that does not do, the independent pack. Raises HostError."""
+def put_back(baseline: Baseline) -> list[str]:
+    """What the farm has; where that does not do, the independent pack. Returns notes. Raises HostError."""
     try:
         objects.plant(baseline.farm, baseline.object_tree, baseline.sealed)
+        notes = packs.take_apart(baseline, packs.false(baseline))
         if baseline.deep.is_dir() and unsound(baseline):
             _from_pack(baseline)
+        return notes
     except OSError as e:
         raise HostError(f"The repository's objects cannot be put back: {e}.", f"They are in {baseline.farm}.") from e
 

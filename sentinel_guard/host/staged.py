@@ -55,7 +55,10 @@ def top(folder: str | Path) -> Path:
     try:
         found = os.fsdecode(git(folder, "rev-parse", "--show-toplevel")).removesuffix("\n")
     except HostError as e:
-        raise HostError(f"{folder} is not in a git repository.", "cd into one, or run 'git init' first.") from e
+        if "dubious ownership" in str(e):
+            hint = f"If you trust it: git config --global --add safe.directory {folder}"
+            raise HostError(f"{folder} belongs to another user, so git does not look into it.", hint) from e
+        raise HostError(f"{folder} is not in a git work tree.", "cd into one, or run 'git init' first.") from e
     return Path(found)
 
 

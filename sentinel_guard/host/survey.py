@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from sentinel_guard.host import metadata, objects
+from sentinel_guard.host import metadata, objects, packs
 from sentinel_guard.host.baseline import Baseline
 from sentinel_guard.host.metadata import Change
 from sentinel_guard.host.scanning import Scan, scan
@@ -24,6 +24,8 @@ class Survey:
     user: list[Change]
     """The user's own settings of git; names relative to ``/``."""
     objects: list[str]
+    packs: list[str]
+    """Those that hold something else under the name of an object of the start's."""
     files: list[Change]
     """Put back raw, from the vault."""
     tracked: list[str]
@@ -48,6 +50,7 @@ class Survey:
             *([Change(".git", "replaced")] if self.dot else []),
             *(Change(f".git/{c.path}", c.what) for c in (*self.own, *self.shared)),
             *(Change(f".git/objects/{n}", "deleted") for n in self.objects),
+            *(Change(f".git/objects/{n}", "changed") for n in self.packs),
             *(Change(f"/{c.path}", c.what) for c in self.user),
             *self.files,
             *(Change(n, "changed") for n in self.tracked),
@@ -69,16 +72,20 @@ class Survey:
 
 
 def survey(baseline: Baseline, keep: Callable[[str], bool], seen: Scan | None = None) -> Survey:
-    """``keep`` is asked with names relative to the root: what it says yes to is passed over. Raises HostError."""
+    """``keep`` is asked with names relative to the root: what it says yes to is passed over where it is new.
+
+    Raises HostError.
+    """
     scanned = seen or scan(baseline)
     kept, rest, tree = baseline.files, baseline.rest, baseline.tree
     known = {*kept, *baseline.displaced}
     inside = tuple(f"{name}/" for name in baseline.embedded)
 
     def passed(name: str) -> bool:
-        return f"{name}/".startswith(inside) or keep(name)
+        return f"{name}/".startswith(inside)
 
-    files = [Change(n, d) for n, k in kept.items() if (d := difference(tree, n, k)) and not keep(n)]
+    differing = (Change(n, d) for n, k in kept.items() if (d := difference(tree, n, k)))
+    files = [c for c in differing if not (c.what == "created" and keep(c.path))]
     unkept = {c.path for c in files if kept[c.path].kind == UNKEPT}
     touched = {*scanned.touched, *rest.recent} - {*scanned.changed, *known}
     dot, own, shared = surveyed_metadata(baseline)
@@ -87,9 +94,10 @@ def survey(baseline: Baseline, keep: Callable[[str], bool], seen: Scan | None = 
         shared=shared,
         user=[Change(n, d) for n, k in baseline.user.items() if (d := difference(baseline.user_tree, n, k))],
         objects=objects.lost(baseline.farm, baseline.object_tree.root, baseline.sealed),
+        packs=packs.false(baseline),
         files=[c for c in files if c.path not in unkept],
         tracked=[n for n in scanned.changed if n not in known and not passed(n)],
-        created=[n for o in scanned.others if (n := o.rstrip("/")) not in known and not passed(n)],
+        created=[n for o in scanned.others if (n := o.rstrip("/")) not in known and not (passed(n) or keep(n))],
         modes={n: mode for n in touched if not passed(n) and (mode := _wrong(baseline, scanned, n)) is not None},
         scan=scanned,
         folders=[n for n in rest.empty if not Path(baseline.root, n).is_dir()],

@@ -87,7 +87,7 @@ class _Taking:
         shadow.frozen.write_bytes(flatten(root, found.ignores, where.common_dir, settings, found.ignored))
         nested, notes = self._nested(root, folder, found, depth)
         restricted = (*found.restricted, *(f"{name}/{n}" for name, b in nested.items() for n in b.restricted))
-        files = _kept(vault, tree, [*restricted, *found.tracked, *found.flagged, *found.untracked])
+        files = _kept(vault, tree, [*restricted, *found.tracked, *found.flagged, *found.untracked, *found.ignores])
         notes += [*_unkept(files), *_unkept(own.result(), ".git/"), *_noted(nested)]
         baseline = Baseline(
             folder=folder,
@@ -146,21 +146,27 @@ def complete(baseline: Baseline, *, deep: bool = False) -> Baseline:
 
     May run while the agent works: what was changed since the start is not believed. Raises HostError.
     """
-    try:
-        for _, inside in baseline.below():
+    notes = []
+    for name, inside in baseline.below():
+        try:
             complete(inside, deep=deep)
-        return _completed(baseline, deep=deep)
+        except HostError as e:
+            notes.append(f"The rest of {name} was not kept: {e}")
+    try:
+        return _completed(baseline, notes, deep=deep)
     except OSError as e:
         raise HostError(f"The rest of {baseline.root} cannot be kept: {e.strerror or e}.", NO_ROOM) from e
 
 
-def _completed(baseline: Baseline, *, deep: bool) -> Baseline:
+def _completed(baseline: Baseline, notes: list[str], *, deep: bool) -> Baseline:
     store = f"{baseline.where.common_dir}/objects"
     farmed = objects.farm(store, baseline.farm, baseline.head, round(baseline.taken * 1e9))
-    notes = packs.make(baseline.shadow, baseline.deep, baseline.refs.values()) if deep or not farmed else []
+    if deep or not farmed:
+        notes = notes + packs.make(baseline.shadow, baseline.deep, baseline.refs.values())
     found, known = walk(baseline.root, baseline.taken), tracked(baseline.shadow)
-    plain = _commonest((m for m in found.modes.values() if not m & 0o100), USUAL[0])
-    executable = _commonest((m for m in found.modes.values() if m & 0o100), USUAL[1])
+    # Of tracked files: where the agent was quick, a secret and its mode may be all that is left of the start.
+    plain = _commonest((m for n, m in found.modes.items() if known.get(n) is False), USUAL[0])
+    executable = _commonest((m for n, m in found.modes.items() if known.get(n) is True), USUAL[1])
     rest = Rest(
         complete=True,
         empty=tuple(found.empty),

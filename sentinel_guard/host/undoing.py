@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from pathlib import PurePath
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.baseline import Baseline
@@ -27,8 +28,15 @@ def undo(baseline: Baseline, found: Survey) -> tuple[list[str], Scan | None]:
         except (HostError, OSError) as e:
             problems.append(f"{name} could not be put back: {e}")
 
+    looked = {*baseline.embedded, *baseline.rest.folders}
+
     def remove(name: str) -> None:
         tree.away(name)
+        for parent in (str(p) for p in list(PurePath(name).parents)[:-1]) if baseline.rest.complete else ():
+            # In a new folder, the file of a submodule that was moved: git passes over what leads to no repository.
+            if parent not in looked:
+                looked.add(parent)
+                tree.away(f"{parent}/.git")
         tree.prune(name, keep)
 
     for name in found.created:
@@ -68,7 +76,7 @@ def _reset(baseline: Baseline, found: Survey, problems: list[str]) -> Scan | Non
     def run() -> bool:
         try:
             # What was only touched, git would write anew: from an object that is perhaps damaged, in a mode of its own.
-            refresh(baseline.shadow, [n for n in found.scan.touched if n not in found.scan.changed])
+            refresh(baseline.shadow, found.scan.stale)
             _umasked(baseline, git).run("reset", "--hard", "--quiet", baseline.head)
         except HostError as e:
             problems.append(str(e))

@@ -56,8 +56,11 @@ class Vault:
         self.folder = folder
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
-    def keep(self, tree: Rooted, name: str) -> Kept | None:
-        """Keep what stands there; ABSENT for nothing, None for a folder, device, pipe or socket."""
+    def keep(self, tree: Rooted, name: str, limit: int | None = None) -> Kept | None:
+        """Keep what stands there; ABSENT for nothing, None for a folder, device, pipe or socket.
+
+        ``limit``: bytes of the largest file; without it MAX_FILE.
+        """
         seen = tree.lstat(name)
         if seen is None:
             return Kept(ABSENT)
@@ -65,7 +68,7 @@ class Vault:
             return Kept(LINK, content=tree.readlink(name))
         if not stat.S_ISREG(seen.st_mode):
             return None
-        if seen.st_size > MAX_FILE:
+        if seen.st_size > (MAX_FILE if limit is None else limit):
             return _signed(UNKEPT, seen, "")
         try:
             data, seen = tree.read(name)

@@ -4,7 +4,8 @@ Rules of this file:
 1. watchdog's own thread only queues; what it tells is looked at in one worker thread.
 2. Nothing is taken for complete: after an overflow the whole tree is searched for restricted names, and ``tick``
    comes at a steady pace whatever the events say.
-3. ``.git`` and folders of generated files at the top of the tree are not watched.
+3. ``.git`` and folders of generated files at the top of the tree are not watched; restricted names that come in such
+   folders elsewhere (packages bring certificates of their own) are left alone.
 4. The folders ``near`` restricted files are read apart, on Linux, and what is ``known`` there is looked at by that
    reader itself: no burst holds it up.
 """
@@ -246,10 +247,14 @@ class Watcher:
             self._search.set()
             self._on_overflow()
             return
-        if self._restricts(event.path):
+        if self._restricts(event.path) and (self._known(event.path) or not self._generated(event.path)):
             self._on_change(Change(event.path, event.kind, event.at))
         else:
             self.others += 1
+
+    def _generated(self, path: str) -> bool:
+        folder = path.removeprefix(f"{self._root}/").rpartition("/")[0]
+        return not HEAVY.isdisjoint(folder.split("/"))
 
     def _top(self, event: _Event) -> None:
         """A folder at the top came or went: watch it, and look at what was put into it before the watch stood."""

@@ -22,7 +22,7 @@ class Reply:
     assurance: str
     """``terminal`` (the runner's outer terminal), ``client-dialog`` (one that the agent could reach), ``none``."""
     why: str = ""
-    """For a no without a person: ``silence``, ``lost``."""
+    """For a no without a person: ``silence``, ``lost``, ``moot`` (what was asked about is over)."""
 
 
 class Channel(Protocol):

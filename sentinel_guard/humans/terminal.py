@@ -22,6 +22,9 @@ TOO_SMALL = "Enlarge the terminal to answer."
 MORE = 0x20
 YES, NO = frozenset(b"yY"), frozenset(b"nN\x03\x1b")
 MAX_SAID = 200
+_USUAL = ("The agent wants to run:", "refused")
+_HEADS = {"RESTRICTED_CHANGE": ("A restricted file has changed:", "put back")}
+"""By action: what stands above the detail, and what becomes of it without an answer."""
 
 # Printable by their category, and yet nothing is seen of them.
 _UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0") | frozenset(map(chr, range(0xFE00, 0xFE10)))
@@ -145,7 +148,7 @@ class Gate:
         names = ("Action", "Target", "Risk")
         cut = [f"{n}: {v}" for n, v in zip(names, self._block, strict=True) if columns(visible(v)) > width - 10]
         return [
-            visible("The agent wants to run:", width),
+            visible(_HEADS.get(self._block[0], _USUAL)[0], width),
             *(f"  | {line}" for line in wrap(self._detail, width - 4)),
             *(f"  {line}" for text in (*cut, *([self._why] if self._why else [])) for line in wrap(text, width - 2)),
         ]
@@ -157,7 +160,8 @@ class Gate:
     def _countdown(self, now: float) -> str:
         if not self.until:
             return "Nothing goes on until you answer."
-        return f"Without an answer it is refused in {max(0, round(self.until - now))} s."
+        no = _HEADS.get(self._block[0], _USUAL)[1]
+        return f"Without an answer it is {no} in {max(0, round(self.until - now))} s."
 
 
 class Chat:

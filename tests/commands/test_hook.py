@@ -232,7 +232,7 @@ def test_what_cannot_be_judged_is_an_error(tmp_path: Path, root: Path, monkeypat
     with pytest.raises(SentinelError, match="no ref to push"):
         command.hook("pre-push", ("origin",), lambda: b"nonsense\n")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SentinelError, match="not in a git repository"):
+    with pytest.raises(SentinelError, match="not in a git work tree"):
         command.hook("pre-commit")
 
 

@@ -111,7 +111,7 @@ CHANGES = (
     (lambda t: t.replace(review.SEAL, ""), 1, "CHANGED since it was written", "the mark"),
     (lambda t: f"{t}\nby the agent\n", 0, "sealed, unchanged", "the agent's part"),
     (lambda t: t.replace("\n", "\r\n"), 0, "sealed, unchanged", "line ends, by git"),
-    (lambda t: t.replace("| Session | s |", "| Session | t |"), 0, "not on record here", "the session that it names"),
+    (lambda t: t.replace("| Session | s |", "| Session | t |"), 1, "CHANGED since", "the session that it names"),
 )
 
 

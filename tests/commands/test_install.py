@@ -67,7 +67,7 @@ def test_an_edited_policy_stays(root: Path, capsys: pytest.CaptureFixture[str]) 
 
 def test_outside_of_a_repository_it_says_what_to_do(tmp_path: Path) -> None:
     for work in (command.install, command.uninstall):
-        with pytest.raises(HostError, match="not in a git repository") as caught:
+        with pytest.raises(HostError, match="not in a git work tree") as caught:
             work(tmp_path)
         assert "git init" in caught.value.hint
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import time
 
 import pytest
 
+from sentinel_guard.audit.sqlite import SqliteStore
 from sentinel_guard.commands.rollback import SHOWN, rollback
+from sentinel_guard.core.model import Entry
 from sentinel_guard.errors import ConfigError, SentinelError
 from sentinel_guard.host import snapshots, vault
 from sentinel_guard.host.places import Places, places
@@ -35,8 +39,8 @@ def begin(where: Places, repo, session: str) -> None:
     snapshots.take(str(repo), where.session(session) / "baseline", lambda _: False, session)
 
 
-def do(where, repo, session="", *, dry_run=False, confirm=None) -> int:
-    return rollback(where, repo, session, dry_run=dry_run, confirm=confirm)
+def do(where, repo, session="", *, dry_run=False, confirm=None, **options) -> int:
+    return rollback(where, repo, session, dry_run=dry_run, confirm=confirm, **options)
 
 
 def spoil(repo) -> None:
@@ -113,7 +117,7 @@ def test_many_changes_are_shown_in_part(where, repo, capsys):
         (repo / f"f{n}").write_text("")
     do(where, repo, dry_run=True)
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == SHOWN + 2 and "5 more" in lines[-1]
+    assert len(lines) == SHOWN + 3 and "5 more" in lines[-1]
 
 
 def test_what_becomes_of_each_change_is_foretold(where, repo, capsys, monkeypatch):
@@ -133,7 +137,8 @@ def test_what_becomes_of_each_change_is_foretold(where, repo, capsys, monkeypatc
     do(where, repo, dry_run=True)
     said = capsys.readouterr().out
     titles = [line for line in said.splitlines() if not line.startswith(" ")]
-    assert titles == [
+    assert titles[0].startswith("Back to the start of session s1: ")
+    assert titles[1:] == [
         "Comes back as it was (1):",
         "Is moved away (it stays in quarantine) (1):",
         "Of git: branches, index, settings, hooks, objects (1):",
@@ -141,6 +146,34 @@ def test_what_becomes_of_each_change_is_foretold(where, repo, capsys, monkeypatc
         "Cannot be put back: too large, or not readable when the session started (1):",
         "Was pushed or fetched, and stays so (no remote is ever touched) (1):",
     ]
+
+
+def test_commits_that_leave_a_branch_are_named_and_kept(where, repo, capsys):
+    def git(*words):
+        return subprocess.run(["git", *words], cwd=repo, check=True, capture_output=True, text=True).stdout
+
+    git("branch", "old")
+    begin(where, repo, "s1")
+    main = git("symbolic-ref", "--short", "HEAD").strip()
+    spoil(repo)
+    git("commit", "-qam", "my own work")
+    git("branch", "-D", "old")
+    git("checkout", "-q", "-b", "feature")
+    git("commit", "-q", "--allow-empty", "-m", "a feature")
+    git("gc", "-q")
+    do(where, repo)
+    said = capsys.readouterr().out
+    mine, after = git("log", "--format=%h", "-1", "--grep=my own work", "--all").strip(), git("rev-parse", "HEAD")
+    assert f"  {main}: {mine} my own work\n" in said and "a feature" in said
+    assert "  feature: goes (it was not there)\n" in said and f"  old: comes back at {after[:12]}\n" in said
+    assert "git's object store" in said and ".git/objects/" not in said.split("Restored")[0]
+    assert "git cherry-pick REF" in said
+    assert "my own work" in git("log", "--format=%s", "--glob=refs/sentinel/s1")
+
+
+def test_outside_of_a_repository_it_says_so(where, tmp_path):
+    with pytest.raises(ConfigError, match="not in a git work tree"):
+        do(where, tmp_path)
 
 
 def test_the_report_says_how_to_have_things_back(where, repo, capsys):
@@ -185,9 +218,78 @@ def test_while_an_agent_works_here_nothing_is_done(where, repo):
     daemon.replies["status"] = {"sessions": [{"session": "s2", "root": str(repo), "state": "ACTIVE"}]}
     try:
         with pytest.raises(SentinelError, match="s2 is working here"):
-            do(where, repo)
+            do(where, repo, confirm=lambda _: pytest.fail("asked for what is refused"))
+        assert do(where, repo, dry_run=True) == 0
         assert contents(repo)["a.txt"] == "evil\n"
         daemon.replies["status"] = {"sessions": [{"session": "s2", "root": str(repo), "state": "KILLED"}]}
         assert do(where, repo) == 0
     finally:
         daemon.close()
+
+
+def git(repo, *words: str) -> str:
+    done = subprocess.run(["git", *words], cwd=repo, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def commit(repo, *words: str) -> None:
+    (repo / "a.txt").write_text(" ".join(words))
+    git(repo, "commit", "-qam", *words)
+
+
+def pull(repo) -> None:
+    """What others committed long ago arrives."""
+    old = {"GIT_COMMITTER_DATE": "1000000000 +0000", "PATH": os.environ["PATH"], "HOME": os.environ["HOME"]}
+    tree = git(repo, "rev-parse", "HEAD^{tree}")
+    made = subprocess.run(
+        ["git", "commit-tree", tree, "-p", "HEAD", "-m", "theirs"], cwd=repo, env=os.environ | old, check=True,
+        capture_output=True, text=True,
+    ).stdout.strip()  # fmt: skip
+    git(repo, "merge", "-q", "--ff-only", made)
+
+
+LATER = (
+    (lambda r: commit(r, "mine"), "main: [0-9a-f]+ mine", "a commit"),
+    (lambda r: git(r, "commit", "-q", "--amend", "-m", "reworded"), "main: [0-9a-f]+ reworded", "the agent's, amended"),
+    (pull, "main: [0-9a-f]+ theirs", "older commits that were pulled"),
+    (lambda r: [git(r, "checkout", "-qb", "topic"), commit(r, "new")], "topic: [0-9a-f]+ new", "on a new branch"),
+    (lambda r: [(r / "a.txt").write_text("x"), git(r, "stash", "push", "-m", "put by")], "stash: .*put by", "a stash"),
+    (lambda r: [git(r, "checkout", "-qb", "one"), commit(r, "1"), commit(r, "2")], "one: .* 2 and 1 more", "two"),
+)
+
+
+@pytest.mark.parametrize(("act", "words"), [r[:2] for r in LATER], ids=[r[2] for r in LATER])
+def test_what_was_committed_after_the_session_is_not_undone_in_passing(where, repo, act, words):
+    begin(where, repo, "s1")
+    commit(repo, "the agent's")
+    where.make()
+    store = SqliteStore(where.database)
+    store.append(Entry(time.time(), "s1", "end", {"code": 0}))
+    store.close()
+    time.sleep(max(0.0, 1.05 - time.time() % 1))
+    act(repo)
+    tips = set(git(repo, "for-each-ref", "--format=%(objectname)", "refs/heads", "refs/stash").splitlines())
+    before = contents(repo), git(repo, "for-each-ref")
+    with pytest.raises(SentinelError, match=f"after session s1 ended .*{words}"):
+        do(where, repo)
+    assert (contents(repo), git(repo, "for-each-ref")) == before
+    assert do(where, repo, dry_run=True) == 0
+    assert do(where, repo, later_too=True) == 0
+    assert tips <= set(git(repo, "rev-list", "--all").splitlines())
+
+
+def test_what_the_session_itself_committed_is_no_later_work(where, repo):
+    begin(where, repo, "s1")
+    commit(repo, "the agent's")
+    git(repo, "checkout", "-qb", "agent")
+    commit(repo, "more of it")
+    where.make()
+    store = SqliteStore(where.database)
+    store.append(Entry(time.time(), "s1", "end", {"code": 0}))
+    store.close()
+    time.sleep(max(0.0, 1.05 - time.time() % 1))
+    git(repo, "checkout", "-q", "main")
+    git(repo, "merge", "-q", "agent")
+    git(repo, "reset", "-q", "--hard", "HEAD~1")
+    assert do(where, repo) == 0
+    assert git(repo, "branch", "--format=%(refname)") == "refs/heads/main"

@@ -547,6 +547,15 @@ def test_the_person_is_told_of_a_daemon_that_stays_away(daemon, terminal):
     child.expect_exact(BLOCK)
 
 
+def test_what_the_launcher_has_said_on_the_screen_is_not_said_twice(daemon, terminal):
+    child = terminal("sh", "-c", "echo 'SENTINEL KILL SWITCH: why'; sleep 9")
+    child.expect_exact("SENTINEL KILL SWITCH: why")
+    daemon.tell("killed", text="SENTINEL KILL SWITCH: why", incident="docs/I.md")
+    child.expect_exact("Incident report: docs/I.md")
+    assert b"SWITCH" not in child.before
+    assert ended(child) == 137
+
+
 def test_a_kill_takes_the_screen_back_and_says_why(daemon, terminal):
     child = terminal("sh", "-c", "printf '\\033[?1049h\\033[?25lfull screen'; sleep 9")
     child.expect_exact("full screen")
@@ -727,10 +736,10 @@ def test_the_tail_is_what_was_printed_lately(daemon, terminal, tmp_path):
     time.sleep(0.5)
     go.touch()
     child.expect_exact("NEW")
-    daemon.tell("tail", id="t1", seconds=0.4)
+    daemon.tell("tail", id="t1", since=time.monotonic() - 0.4)
     said = daemon.wait("tail")
     assert (said["id"], said["text"]) == ("t1", "NEW\r\n")
-    daemon.tell("tail", id="t2", seconds=60)
+    daemon.tell("tail", id="t2", since=time.monotonic() - 60)
     assert daemon.wait("tail", 2)["text"] == "OLD\r\nNEW\r\n"
 
 
@@ -742,7 +751,7 @@ def test_the_tail_holds_what_waits_behind_a_question(daemon, terminal, tmp_path)
     child.expect_exact(BLOCK)
     go.touch()
     settled()
-    daemon.tell("tail", id="t1", seconds=60)
+    daemon.tell("tail", id="t1", since=time.monotonic() - 60)
     assert daemon.wait("tail")["text"] == "ready\r\nHELD\r\n"
     child.send("n")
     child.expect_exact("\x1b[?1049l")

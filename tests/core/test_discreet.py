@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentinel_guard.core.discreet import LINES, MASK, change
+from sentinel_guard.core.discreet import LINES, MASK, change, hide, values
 
 SECRET = "s3cr3tvalue"
 
@@ -54,3 +54,26 @@ def test_no_value_is_ever_told(old, new, end):
     assert told.isprintable() or "\n" in told
     named = {f"{SECRET}:{MASK}", f"{SECRET}={MASK}"}
     assert SECRET not in "".join(line for line in told.splitlines() if line[1:] not in named)
+
+
+HELD = [
+    (b"PLAIN=alpha-beta-7 # the second key\n", ["alpha-beta-7"], "a value with a digit, without its comment"),
+    (b"DB_PASSWORD='correct horse'\n", ["correct horse"], "the name says that it is a secret"),
+    (b"LONG=abcdefghijklmnop\n", ["abcdefghijklmnop"], "long"),
+    (b"MODE=development\nPORT=8000\nOK=true\n", [], "ordinary words and short values"),
+    (b"-----BEGIN X-----\n" + b"aB3/" * 16 + b"\n-----END X-----\n", ["aB3/" * 16], "a line of a key"),
+    (b"\x00\x01", [], "no text"),
+]
+
+
+@pytest.mark.parametrize(("content", "held", "why"), HELD, ids=[row[2] for row in HELD])
+def test_what_a_restricted_file_holds_is_hidden_elsewhere(content, held, why):
+    assert values("/r/.env", content) == held
+    text = content.decode() + "elsewhere: " + " ".join(held)
+    assert not any(value in hide(text, held) for value in held)
+    assert values("/r/sentinel.toml", content) == []
+
+
+def test_of_two_values_the_longer_is_hidden_whole():
+    assert hide("a12345678b a12345678", ["12345678", "a12345678b"]) == "<redacted> a<redacted>"
+    assert hide("as it is", []) == "as it is"

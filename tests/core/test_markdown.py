@@ -30,6 +30,10 @@ LOST = (
 )
 
 
+def test_prose_loads_no_image_and_leads_nowhere():
+    assert line("![x](http://a/b.png) [y](c) <img src=d>") == "![x] (http://a/b.png) [y] (c) &lt;img src=d>"
+
+
 @pytest.mark.parametrize(("text", "holds"), [row[:2] for row in LOST], ids=[row[2] for row in LOST])
 def test_what_is_lost_is_meant(text, holds):
     assert holds(coded(text))

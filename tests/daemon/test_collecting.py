@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 
 import pytest
 
 from sentinel_guard.core.model import Entry
 from sentinel_guard.core.policy import Policy, Recovery
+from sentinel_guard.core.review import SIGNED
 from sentinel_guard.core.session import Session
 from sentinel_guard.daemon import recovery as module
 from sentinel_guard.daemon.sessions import Live
-from sentinel_guard.host import gitcommand
+from sentinel_guard.host import ended, gitcommand, reports, snapshots
 from sentinel_guard.host.places import places
 from sentinel_guard.host.rescue import Occasion, rescue
 from sentinel_guard.host.shelf import shelf
@@ -53,21 +53,71 @@ def test_a_beginning_session_collects_old_snapshots_but_those_of_live_sessions(r
     recovery = module.Recovery(where)
 
     async def play():
-        recovery.prune(frozenset({"alive"}))
-        begun = live(repo, "s9")
-        await recovery.begin(begun)
-        await recovery.settled(begun)
+        await recovery.begin(live(repo, "s9"), frozenset({"alive"}))
+        await recovery.collected()
 
     asyncio.run(play())
     assert {s.session for s in shelf(str(repo.root))} >= {"alive", "new"}
     assert "old" not in {s.session for s in shelf(str(repo.root))}
 
 
-def test_a_folder_that_holds_restricted_files_of_a_snapshot_stays(repo, where, monkeypatch):
-    monkeypatch.setattr(module, "KEPT", 1)
-    take(where, repo, "a", also=[".env"])
-    take(where, repo, "b")
-    take(where, repo, "c")
-    take(where, repo, "newest")
-    module.Recovery(where).prune(frozenset({"c"}))
-    assert sorted(os.listdir(where.state / "sessions")) == ["a", "c", "newest"]  # noqa: PTH208 - names
+def whole(recovery, repo, ident):
+    """A session whose baseline is complete."""
+
+    async def play():
+        begun = live(repo, ident)
+        await recovery.begin(begun)
+        await recovery.collected()
+
+    asyncio.run(play())
+    return recovery._folder(live(repo, ident))
+
+
+def names(folder):
+    return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file())
+
+
+def test_of_old_sessions_only_what_nobody_else_has_stays(repo, where):
+    recovery = module.Recovery(where)
+    moved, plain, secret, asked = (whole(recovery, repo, f"s{n}") for n in range(4))
+    for path in (moved / "quarantine/worktree/mine.txt", moved.parent / "tampered/.env", secret / "rescued/x.json"):
+        path.parent.mkdir(parents=True)
+        path.write_text("the only one\n")
+    reports.write(repo.root / "docs/incidents/INCIDENT-2026-01-01T000000Z-x.md", "| Session | s3 |\n")
+    before = names(secret), names(asked)
+    whole(recovery, repo, "s8")
+    ended.prune(where, {"s9"}, keep=1)
+    assert names(moved.parent) == ["baseline/quarantine/worktree/mine.txt", "tampered/.env"]
+    assert not plain.parent.exists()
+    assert (names(secret), names(asked)) == before
+    assert where.session("s8").exists()
+    reports.write(repo.root / "docs/incidents/INCIDENT-2026-01-01T000000Z-x.md", f"| Session | s3 |\n{SIGNED} x\n")
+    ended.prune(where, {"s9"}, keep=1)
+    assert not asked.parent.exists()
+
+
+def test_a_baseline_that_is_half_done_is_completed(repo, where):
+    recovery = module.Recovery(where)
+    folder = whole(recovery, repo, "s1")
+    (folder / "completed.json").unlink()
+
+    async def play():
+        begun = live(repo, "s1")
+        recovery.take_up(begun)
+        assert recovery.pending(begun)
+        assert await recovery.settled(begun, 20)
+        assert not recovery.pending(begun)
+
+    asyncio.run(play())
+    assert snapshots.load(folder).rest.complete
+
+
+def test_who_waits_for_a_baseline_does_not_wait_for_ever(repo, where):
+    async def play():
+        recovery, begun = module.Recovery(where), live(repo, "s1")
+        await recovery.begin(begun)
+        assert await recovery.settled(begun, 0) is False
+        assert await recovery.settled(begun) is True
+        await recovery.collected()
+
+    asyncio.run(play())

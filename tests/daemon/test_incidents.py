@@ -10,7 +10,7 @@ import pytest
 
 from sentinel_guard.core import record, review
 from sentinel_guard.core.model import Entry, Finding, Outcome, Response, Verdict
-from sentinel_guard.core.policy import Policy
+from sentinel_guard.core.policy import Paths, Policy
 from sentinel_guard.core.session import Session
 from sentinel_guard.daemon.incidents import Incidents
 from sentinel_guard.daemon.recovery import Recovered, Recovery
@@ -127,6 +127,23 @@ def test_odd_names_odd_bytes_and_much_of_it(bench):
     assert b"line 9999" in patches and b"caf\xe9" in patches
     assert len(list(path.parent.glob("*.patch"))) == 2, "the loop's is cut, too"
     assert len(text.splitlines()) < 1100
+
+
+def test_what_a_restricted_file_holds_is_in_no_report_wherever_it_was_copied_to(bench):
+    (bench.root / ".env").write_text("PLAIN=alpha-beta-7\nMODE=development\n")
+    bench.live.policy = lambda: Policy(Paths((".env",)))
+
+    async def story():
+        for n in range(3):
+            bench.call(f"c{n}", lambda root: (root / "copy.txt").write_text("alpha-beta-7, development\n"))
+        verdict = bench.stop(LOOP, "c2")
+        return await bench.incidents.write(bench.live, verdict, None)
+
+    path = bench.run(story)
+    written = [p.read_text() for p in path.parent.iterdir()]
+    assert len(written) > 1
+    assert not any("alpha-beta-7" in text for text in written)
+    assert all("<redacted>, development" in text for text in written if "copy.txt" in text)
 
 
 def test_two_within_a_second_are_two_and_hold_nothing_of_each_other(bench):

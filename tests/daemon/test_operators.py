@@ -326,4 +326,4 @@ def test_what_the_inner_terminal_printed():
         return asked, await asking
 
     asked, text = with_runner(story)
-    assert (asked["event"], asked["seconds"], text) == ("tail", 2.5, "Traceback")
+    assert (asked["event"], asked["since"], text) == ("tail", 2.5, "Traceback")

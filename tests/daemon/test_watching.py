@@ -17,7 +17,7 @@ from sentinel_guard.core.policy import Gate, Policy
 from sentinel_guard.core.session import Event, State
 from sentinel_guard.daemon.beginnings import Beginnings
 from sentinel_guard.daemon.recovery import Recovery
-from sentinel_guard.daemon.telling import FREE, PAUSE, Toll
+from sentinel_guard.daemon.telling import FLOOD, FREE, PAUSE, Toll
 from sentinel_guard.errors import HostError, PeerError
 from sentinel_guard.host import processes
 from sentinel_guard.host.guardian import Word
@@ -230,7 +230,21 @@ def test_the_persons_own_change_is_taken_recorded_and_told(room, repo, monkeypat
     assert (repo / ".env").read_text() == "MODE=mine\n"
     entry = room.store.log[-1]
     assert (entry.kind, entry.level, entry.data["done"]) == ("watch", "", "taken as yours")
-    assert "taken as yours" in live.runner.told[0]["text"] and "MODE=<masked>" in live.runner.told[0]["text"]
+    assert "MODE=<masked>" in entry.data["diff"], "the record has what the screen leaves out"
+    assert live.runner.told[0]["text"] == "SENTINEL: .env was changed while the agent was idle: taken as yours."
+
+
+def test_who_saves_often_reads_one_line(room, repo, monkeypatch):
+    async def play():
+        live = await room.begin(repo)
+        for n in range(3):
+            (repo / ".env").write_text(f"MODE=mine{n}\n")
+            await until(lambda n=n: len([e for e in room.store.log if e.kind == "watch"]) > n)
+        return live
+
+    doubtful(monkeypatch, Word.TAKE)
+    live = asyncio.run(play())
+    assert len(live.runner.told) == 1
 
 
 REPLIES = (
@@ -262,6 +276,29 @@ def test_what_is_in_doubt_is_asked_about(room, repo, monkeypatch, row):
     [said] = [e for e in room.store.log if e.kind == "human"]
     assert said.data["authorized_by"] == ("user" if reply is True else "")
     assert room.store.log[-1].data["done"] == done
+
+
+OVER = (
+    (lambda repo: (repo / ".env").write_text(ORIGINAL), Word.ASK, "it was undone"),
+    (lambda repo: (repo / ".env").write_text("MODE=worse\n"), Word.PUT_BACK, "it went on, now clearly of the agent"),
+)
+
+
+@pytest.mark.parametrize(("act", "word"), [o[:2] for o in OVER], ids=[o[2] for o in OVER])
+def test_a_question_about_what_is_over_is_taken_back(room, repo, monkeypatch, act, word):
+    async def play():
+        live = await room.begin(repo)
+        (repo / ".env").write_text("MODE=evil\n")
+        await until(lambda: live.runner.asked)
+        doubtful(monkeypatch, word)
+        act(repo)
+        await until(lambda: live.session.state is State.ACTIVE)
+
+    doubtful(monkeypatch, Word.ASK)
+    asyncio.run(play())
+    [said] = [e for e in room.store.log if e.kind == "human"]
+    assert (said.data["yes"], said.data["why"]) == (False, "moot")
+    assert (repo / ".env").read_text() == ORIGINAL
 
 
 def test_silence_is_a_no_and_several_files_are_one_question(room, repo, monkeypatch):
@@ -358,3 +395,25 @@ def test_findings_of_a_path_are_told_now_and_then():
     told = [toll.times("/r/.env", at / 8) for at in range(250)]
     assert [n for n in told if n] == [1] * FREE + [int(PAUSE * 8)] * 3
     assert toll.times("/r/other", 0) == 1
+
+
+def test_of_very_many_files_some_are_told_and_then_how_many_more():
+    toll = Toll()
+    told = [toll.times(f"/r/{n}.pem", n / 1000) for n in range(1000)]
+    assert [n for n in told if n] == [1] * FLOOD
+    assert (toll.hushed(1.0), toll.hushed(PAUSE + 1), toll.hushed(PAUSE + 1)) == (0, 1000 - FLOOD, 0)
+
+
+def test_a_flood_is_summed_up_on_record(room, repo):
+    async def play():
+        live = await room.begin(repo)
+        for n in range(FLOOD + 20):
+            (repo / f"{n}.pem").write_text("x\n")
+        await until(lambda: not [*repo.glob("*.pem")])
+        await asyncio.to_thread(live.watch.stop)
+        await asyncio.sleep(0)
+
+    asyncio.run(play())
+    found = [e for e in room.store.log if e.kind == "watch"]
+    assert len(found) == FLOOD + 1
+    assert "20 more changes of restricted files" in found[-1].data["what"]

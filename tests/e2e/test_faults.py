@@ -64,7 +64,7 @@ json.dump([done.returncode, done.stdout, done.stderr], open({str(stage.folder / 
 
 
 REFUSALS = (
-    ("not a repository", lambda s: shutil.rmtree(s.repo / ".git"), "not in a git repository"),
+    ("not a repository", lambda s: shutil.rmtree(s.repo / ".git"), "not in a git work tree"),
     ("no place for the state", lambda s: (s.guard / "state").write_text(""), "state"),
     (
         "a socket path that is too long",

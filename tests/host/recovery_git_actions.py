@@ -166,6 +166,41 @@ def conflict(r: Repo, chance: random.Random) -> None:
     r.git(*chance.choice((("merge", "other"), ("rebase", "other"), ("cherry-pick", "other"))), ok=False)
 
 
+def submodule(r: Repo, chance: random.Random) -> None:
+    """A library that the person's repository holds as a submodule."""
+    library = Repo(r.root.parent / "library")
+    if not library.root.exists():
+        library.root.mkdir()
+        library.git("init", "-q", "-b", "main")
+        put(library, "lib.txt", fresh(chance))
+        commit_all(library, chance)
+    words = ("submodule", "add", "-q", str(library.root), chance.choice(("sub", "src/sub")))
+    r.git("-c", "protocol.file.allow=always", *words, ok=False)
+
+
+def in_submodule(r: Repo, chance: random.Random) -> None:
+    """Whatever else may be done, in the submodule."""
+    inner = Repo(r.root / chance.choice(("sub", "src/sub")))
+    if inside(r, inner.root) and (inner.root / ".git").is_file():
+        detach = git("checkout", "-q", "--detach")
+        chance.choice((edit, append, delete, new_file, commit_all, detach, plant_branch))(inner, chance)
+
+
+def plant_branch(r: Repo, chance: random.Random) -> None:
+    r.git("checkout", "-qfb", f"agent{chance.getrandbits(16)}", ok=False)
+    commit_all(r, chance)
+
+
+def in_worktree(r: Repo, chance: random.Random) -> None:
+    """A commit in another worktree, made if there is none."""
+    side = Repo(r.root.parent / "side")
+    if not side.root.exists():
+        r.git("worktree", "add", "-q", "-b", f"side{chance.getrandbits(16)}", str(side.root), ok=False)
+    if (side.root / ".git").is_file():
+        put(side, "side.txt", fresh(chance))
+        commit_all(side, chance)
+
+
 def nothing(r: Repo, chance: random.Random) -> None:
     r.git("status", ok=False)
 
@@ -177,14 +212,16 @@ PERSON: tuple[Act, ...] = (
     git("stash", "push", "-q"), git("checkout", "-q", "--detach"), git("checkout", "-q", "--orphan", "unborn"),
     git("branch", "person"), git("tag", "-a", "-m", "t", "v2"), git("config", "alias.x", "status"),
     git("config", "core.autocrlf", "input"), git("pack-refs", "--all"), git("gc", "-q"), git("bisect", "start"),
+    submodule,
     git("update-index", "--split-index"), git("notes", "add", "-m", "note"), git("checkout", "-qf", "other"),
 )  # fmt: skip
 
 AGENT: tuple[Act, ...] = (
-    *PERSON, edit, edit_unseen, edit_unseen, touch, delete_folder, hard_link, folder_to_link, fifo, attributes,
+    *(act for act in PERSON if act is not submodule),
+    edit, edit_unseen, edit_unseen, touch, delete_folder, hard_link, folder_to_link, fifo, attributes,
     poison_config, poison_config, plant_hook, delete_part, delete_part, junk_part, junk_part, leave_lock, delete_git,
     init_again, move_git, delete_objects, poison_object, alternates, replace_start, commit_all, rewrite_and_collect,
-    nothing,
+    nothing, in_submodule, in_submodule, in_worktree,
     git("commit", "-qam", "more"), git("commit", "-q", "--amend", "-m", "amended"), git("reset", "-q", "--hard"),
     git("reset", "-q", "--hard", "HEAD~1"), git("reset", "-q", "--soft", "HEAD~1"), git("reset", "-q"),
     git("stash", "push", "-qu"), git("stash", "pop"), git("stash", "drop"), git("stash", "clear"),
@@ -203,7 +240,7 @@ AGENT: tuple[Act, ...] = (
 TOO_EARLY = frozenset([
     "delete_git", "move_git", "delete_part", "junk_part", "delete_objects", "poison_object", "rewrite_and_collect",
     "delete_folder", "folder_to_link", "swap_kind", "git clean -qffd", "git clean -qffdx", "git repack -adq", "rename",
-    "odd_mode",
+    "odd_mode", "git mv src lib",
 ])  # fmt: skip
 """What no rollback promises to undo where it came before the baseline was complete: objects that are destroyed, here or
 in a repository in the repository, and modes that git does not know."""

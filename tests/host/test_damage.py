@@ -159,3 +159,59 @@ def test_a_damaged_copy_of_the_index_leaves_the_persons_work(mine):
     report = snapshots.rollback(baseline)
     assert {p.split(" ")[0] for p in report.problems} == {".git/index"}
     assert files(mine.root) == before
+
+
+PACKED = [
+    ("HEAD:g.txt", "HEAD:a.txt", "a file of START"),
+    ("HEAD~1:h.txt", "HEAD:a.txt", "a file of the history"),
+]
+
+
+def becomes(repo: Repo, one: str, other: str) -> None:
+    """A loose object gets the content of another one, as a new file."""
+    path, source = (repo.root / ".git/objects" / digest[:2] / digest[2:] for digest in (one, other))
+    path.unlink()
+    path.write_bytes(source.read_bytes())
+
+
+@pytest.mark.parametrize(("what", "other"), [r[:2] for r in PACKED], ids=[r[2] for r in PACKED])
+def test_a_pack_that_holds_something_else_under_a_true_name_is_taken_apart(clean, what, other):
+    baseline, found, evil = taken(clean), clean.git("rev-parse", what), clean.git("rev-parse", other)
+    sound = clean.git("cat-file", "-p", found)
+    clean.write("mine.txt", "the agent's\n")
+    clean.git("add", "mine.txt")
+    clean.git("commit", "-qm", "the agent's")
+    made = clean.git("rev-parse", "HEAD")
+    becomes(clean, found, evil)
+    clean.git("gc", "-q", "--prune=now")
+    assert clean.git("cat-file", "-p", found) != sound, "the pack is believed"
+    report = snapshots.rollback(baseline)
+    assert report.problems == ()
+    assert clean.git("cat-file", "-p", found) == sound
+    assert clean.git("fsck", "--no-dangling") == ""
+    assert clean.git("cat-file", "blob", f"{made}:mine.txt") == "the agent's"
+    assert made in clean.git("rev-list", "--all")
+    assert snapshots.plan(baseline) == []
+
+
+def test_a_pack_of_an_honest_gc_stays(clean):
+    baseline = taken(clean)
+    clean.commit("the agent's")
+    clean.git("gc", "-q", "--prune=now")
+    (pack,) = (clean.root / ".git/objects/pack").glob("*.pack")
+    assert snapshots.rollback(baseline).ok
+    assert pack.exists()
+
+
+def test_one_ref_that_git_refuses_does_not_cost_the_others(clean):
+    baseline = taken(clean)
+    made = []
+    for name in ("one", "two", "three"):
+        clean.git("checkout", "-q", "-b", name)
+        clean.commit(name)
+        made.append(clean.git("rev-parse", "HEAD"))
+    becomes(clean, made[1], clean.git("rev-parse", "HEAD:g.txt"))
+    report = snapshots.rollback(baseline)
+    assert report.ok, report.problems
+    assert made[0] in clean.git("rev-list", "--all")
+    assert any(f"({made[1]}) is not kept" in note for note in report.notes)

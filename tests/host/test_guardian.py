@@ -92,6 +92,16 @@ def test_the_judge_knows_after_which_moment_it_changed(room):
     assert room.asked[0] == (str(room.env), 0.0), "never seen to be good: nothing is known"
 
 
+def test_what_was_just_taken_is_known_from_then_on(room):
+    guardian, room.word = room.guardian(), Word.TAKE
+    new, before = room.env.parent / ".env.new", time.time()
+    new.write_bytes(b"")
+    twice(guardian, new)
+    new.write_bytes(b"a program makes the file, works, and writes it then")
+    guardian.check(str(new))
+    assert len(room.asked) == 2 and room.asked[1][1] >= before, "else it could have happened at any time"
+
+
 ANSWERS = [(True, EVIL, Word.TAKE, "a yes keeps it"), (False, GOOD, Word.PUT_BACK, "a no puts it back")]
 
 

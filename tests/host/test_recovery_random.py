@@ -33,9 +33,10 @@ from tests.host.recovery_repo import ENV, TOLD, Repo, copied, template
 
 EXAMPLES = int(os.environ.get("SENTINEL_EXAMPLES", "0"))
 POOL = 64
-TELLING = re.compile("(objects|logs|worktrees|refs/sentinel)/")
+TELLING = re.compile("(modules/.*)?(objects|logs|worktrees|refs/sentinel)/")
 """What of a git directory tells what happened, and stays."""
 INNER = re.compile(f"/.git/{TELLING.pattern}")
+QUIETLY = ("--no-optional-locks", "-c", "diff.autoRefreshIndex=false")
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 """Git knows it without an object, and fsck misses it."""
 STEPS = {"os.rename", "os.link", "os.mkdir", "os.remove", "os.rmdir", "os.chmod", "os.utime", "subprocess.Popen"}
@@ -102,13 +103,18 @@ def whole(repo: Repo) -> dict[str, Any]:
     ignored = {n.rstrip("/") for n in repo.git("ls-files", "-oi", "--exclude-standard", "-z").split("\0")}
     metas = {n: k for n, k in files(git_dir).items() if not TELLING.match(n)}
     told = repo.git("fsck", "--connectivity-only", "--no-dangling", "--no-reflogs", ok=False)
+    nobodys = {n for n in files(repo.root) if not restricts(n) and (INNER.search(n) or below(n, ignored))}
     return {
-        "files": {n: k for n, k in files(repo.root).items() if restricts(n) or not (n in ignored or INNER.search(n))},
+        "files": {n: k for n, k in files(repo.root).items() if n not in nobodys},
         "refs": {n: h for n, h in metadata.refs(str(git_dir)).items() if not n.startswith("refs/sentinel/")},
         "git directory": metas,
-        "told": {args[0]: repo.git("--no-optional-locks", "-c", "diff.autoRefreshIndex=false", *args) for args in TOLD},
+        "told": {args[0]: repo.git(*QUIETLY, *args, ok=False) for args in TOLD},
         "unsound": sorted(w for w in told.splitlines() if EMPTY_TREE not in w),
     }
+
+
+def below(name: str, tops: set[str]) -> bool:
+    return name in tops or any(str(parent) in tops for parent in Path(name).parents)
 
 
 def differences(before: dict[str, object], after: dict[str, object], at: str = "") -> list[str]:

@@ -132,7 +132,7 @@ RECENTLY = [
 @pytest.mark.parametrize("agent", [a for a, _ in RECENTLY], ids=[why for _, why in RECENTLY])
 @pytest.mark.parametrize("few", [0, 200], ids=["many", "few"])
 def test_files_that_were_written_just_before_the_start(clean, tmp_path, monkeypatch, agent, few):
-    monkeypatch.setattr(scanning, "FEW", few)
+    monkeypatch.setattr(scanning, "MANY", few)
     check(copied(clean, tmp_path / "repo"), agent, reset=True)
 
 

@@ -105,7 +105,7 @@ def test_an_id_that_names_several_is_said(mine, where):
 def test_commits_that_a_rollback_kept_are_listed_too(mine):
     mine.git("update-ref", "refs/sentinel/s9/1", "other")
     (kept,) = shelf(str(mine.root))
-    assert (kept.words, kept.session, kept.count) == ("kept of the agent: one", "s9", None)
+    assert (kept.words, kept.session, kept.count) == ("kept of the session: one", "s9", None)
 
 
 def destroyed(repo):

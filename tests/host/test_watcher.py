@@ -236,6 +236,16 @@ def test_heavy_folders_are_not_watched_and_others_are_counted(guarded):
     assert not [change for change in guarded.changes if "node_modules" in change.path]
 
 
+def test_what_packages_bring_is_left_alone_wherever_they_are(guarded):
+    folder = guarded.root / "apps/web/node_modules/pkg"
+    folder.mkdir(parents=True)
+    (folder / ".env").write_text("a package's")
+    (guarded.root / "apps/web/.env").write_text("not theirs")
+    until(lambda: any(f.path.endswith("web/.env") for f in guarded.found))
+    assert (folder / ".env").exists()
+    assert not [f for f in guarded.found if "node_modules" in f.path]
+
+
 def test_a_burst_loses_no_restricted_change(swept):
     for n in range(3000):
         (swept.root / f"conf/{n}").touch()

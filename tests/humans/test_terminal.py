@@ -74,6 +74,12 @@ def test_the_block_is_the_protocols_word_for_word_and_last():
         assert part in above
 
 
+def test_a_changed_file_is_not_called_a_command():
+    lines = "\n".join(gate(action="RESTRICTED_CHANGE").lines(USUAL, 1000.0))
+    assert "A restricted file has changed:" in lines and "it is put back in 300 s" in lines
+    assert "wants to run" not in lines
+
+
 def test_the_countdown_counts_down_and_ends_in_a_no():
     asked = gate()
     assert "in 299 s" in "\n".join(asked.lines(USUAL, 1001.2))

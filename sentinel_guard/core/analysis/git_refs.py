@@ -14,6 +14,8 @@ from sentinel_guard.core.model import Effect, Kind
 Effects = Iterable[Effect]
 
 _YES = ("true", "1", "yes", "on")
+_SNAPSHOTS = "refs/sentinel/"
+"""Refs under which the guard keeps what people have not committed."""
 _NOW = re.compile(r"now|all|0|\d+\.(?:second|minute)s?\.ago")
 
 
@@ -29,10 +31,18 @@ def push(call: Call) -> Effects:
         r.lstrip("+").startswith(":") and len(r) > 1 for r in refs
     ):
         how.add("delete")
+    if "force" not in how and any(map(_takes_snapshots, refs)):
+        how.add("snapshots")
     yield from _transport(call, remote)
     if not call.has("-n", "--dry-run"):
         yield call.effect(Kind.PUBLISH, remote, *sorted(how))
     yield call.effect(Kind.NETWORK, remote, "data")
+
+
+def _takes_snapshots(refspec: str) -> bool:
+    source = refspec.lstrip("+").partition(":")[0]
+    head, star, _ = source.partition("*")
+    return source.startswith((_SNAPSHOTS, "sentinel/rescue/")) or (bool(star) and _SNAPSHOTS.startswith(head))
 
 
 def _configured(call: Call, remote: str) -> list[str]:
