@@ -20,7 +20,7 @@ from pathlib import Path
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host import folders
-from sentinel_guard.host.rooted import Rooted
+from sentinel_guard.host.rooted import ASIDE, Rooted
 from sentinel_guard.host.vault import MAX_FILE, UNKEPT, Kept, Vault, difference, untouched
 
 APART = frozenset({"objects", "lfs", "modules", "worktrees", "annex", "svn", "gc.pid"})
@@ -142,6 +142,8 @@ def _stays(name: str) -> bool:
 
 def _tells(name: str) -> bool:
     """True for what is a record of what happened: it stays though it was not there at the start."""
+    if name.rpartition("/")[2].startswith(ASIDE):
+        return False
     return name.removeprefix("logs/").startswith(("refs/remotes/", "refs/sentinel/")) or name == "logs/HEAD"
 
 

@@ -39,6 +39,7 @@ from sentinel_guard.host.undoing import undo
 ROUNDS = 3
 """Times that the work tree is gone over before what still changes is reported."""
 JOURNAL = "rollback.json"
+HALF = "The baseline was never completed: modes beyond the executable bit, and empty folders, were not looked at."
 NOT_CONVERGED = "NOT CONVERGED"
 
 
@@ -210,7 +211,7 @@ def _report(
 
 
 def _said(baseline: Baseline) -> tuple[str, ...]:
-    return (*baseline.notes, *baseline.rest.notes)
+    return (*baseline.notes, *baseline.rest.notes, *(() if baseline.rest.complete else (HALF,)))
 
 
 def _unlock(baseline: Baseline) -> list[Change]:

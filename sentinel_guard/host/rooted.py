@@ -27,6 +27,8 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _NO_FOLDER = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
+ASIDE = ".sentinel-"
+"""What names of files begin with that are not whole yet."""
 _TAKEN = (errno.EEXIST, errno.ENOTDIR, errno.ENAMETOOLONG)
 _LONGEST = 4000
 """Bytes of a path that every system call takes."""
@@ -64,7 +66,7 @@ class Rooted:
     def write(self, name: str, data: bytes, mode: int, mtime_ns: int) -> str:
         """Put a file in place, by rename. Returns the path in the attic of what stood there; empty for nothing."""
         with self._made(name) as at:
-            aside = f".sentinel-{os.getpid()}-{next(_counter)}"
+            aside = f"{ASIDE}{os.getpid()}-{next(_counter)}"
             fd = os.open(aside, _NEW, 0o600, dir_fd=at)
             try:
                 with open(fd, "wb") as f:  # noqa: PTH123 - a descriptor
@@ -81,7 +83,7 @@ class Rooted:
     def link(self, name: str, target: str) -> str:
         """Put a symbolic link in place; as ``write``."""
         with self._made(name) as at:
-            aside = f".sentinel-{os.getpid()}-{next(_counter)}"
+            aside = f"{ASIDE}{os.getpid()}-{next(_counter)}"
             os.symlink(target, aside, dir_fd=at)
             return self._move_in(name, aside, at)
 

@@ -97,7 +97,10 @@ def survey(baseline: Baseline, keep: Callable[[str], bool], seen: Scan | None = 
         packs=packs.false(baseline),
         files=[c for c in files if c.path not in unkept],
         tracked=[n for n in scanned.changed if n not in known and not passed(n)],
-        created=[n for o in scanned.others if (n := o.rstrip("/")) not in known and not (passed(n) or keep(n))],
+        created=[
+            *(n for o in scanned.others if (n := o.rstrip("/")) not in known and not (passed(n) or keep(n))),
+            *(n for n in (*baseline.displaced, *baseline.embedded) if n not in kept and _file(baseline, n)),
+        ],
         modes={n: mode for n in touched if not passed(n) and (mode := _wrong(baseline, scanned, n)) is not None},
         scan=scanned,
         folders=[n for n in rest.empty if not Path(baseline.root, n).is_dir()],
@@ -105,6 +108,12 @@ def survey(baseline: Baseline, keep: Callable[[str], bool], seen: Scan | None = 
         beyond=sorted(unkept),
         dot=dot,
     )
+
+
+def _file(baseline: Baseline, name: str) -> bool:
+    """True for a file, or a link, where none was at the start."""
+    seen = baseline.tree.lstat(name)
+    return seen is not None and (stat.S_ISREG(seen.st_mode) or stat.S_ISLNK(seen.st_mode))
 
 
 def surveyed_metadata(baseline: Baseline) -> tuple[bool, list[Change], list[Change]]:

@@ -87,7 +87,10 @@ class _Taking:
         shadow.frozen.write_bytes(flatten(root, found.ignores, where.common_dir, settings, found.ignored))
         nested, notes = self._nested(root, folder, found, depth)
         restricted = (*found.restricted, *(f"{name}/{n}" for name, b in nested.items() for n in b.restricted))
-        files = _kept(vault, tree, [*restricted, *found.tracked, *found.flagged, *found.untracked, *found.ignores])
+        # git status passes over a file in a submodule's place.
+        usurped = [n for n in found.submodules if os.path.lexists(p := f"{root}/{n}") and not _is_folder(p)]
+        names = [*found.tracked, *found.flagged, *usurped, *found.untracked, *found.ignores]
+        files = _kept(vault, tree, [*restricted, *names])
         notes += [*_unkept(files), *_unkept(own.result(), ".git/"), *_noted(nested)]
         baseline = Baseline(
             folder=folder,
@@ -96,7 +99,7 @@ class _Taking:
             taken=at,
             head=head,
             branch=stands_on,
-            clean=not (found.tracked or found.flagged),
+            clean=not (found.tracked or found.flagged or usurped),
             where=where,
             dot=vault.keep(tree, ".git"),
             own=own.result(),
@@ -129,6 +132,10 @@ class _Taking:
             except HostError as e:
                 notes.append(f"{name} is a repository of its own and could not be kept: {e}")
         return taken, notes
+
+
+def _is_folder(path: str) -> bool:
+    return os.path.isdir(path) and not os.path.islink(path)  # noqa: PTH112, PTH114 - text with surrogates
 
 
 def _heads(where: Layout) -> tuple[dict[str, str], str, str]:

@@ -198,3 +198,62 @@ def test_a_cache_that_lies_about_commits_goes(clean, monkeypatch, split, large):
     assert state(clean) == before
     assert not (top / "commit-graphs/new.graph").exists()
     assert (not graph.exists()) if large else graph.read_bytes() == was
+
+
+def test_what_a_filter_folds_is_kept_and_put_right(repo):
+    repo.git("config", "core.autocrlf", "input")
+    before, baseline = state(repo), taken(repo)
+    repo.write("g.txt", "g one\r\n" * 5)
+    report = snapshots.rollback(baseline)
+    assert report.problems == () and state(repo) == before
+    assert any(name == "g.txt" for name, _ in report.versions)
+
+
+def test_a_file_where_the_person_had_put_a_folder_goes(clean):
+    clean.remove("a.txt")
+    clean.write("a.txt/inside.log", "ignored\n")
+    before, baseline = clean.git("status", "--porcelain"), taken(clean)
+    clean.remove("a.txt")
+    clean.git("checkout", "-q", "a.txt")
+    assert snapshots.rollback(baseline).ok
+    assert clean.git("status", "--porcelain") == before
+
+
+def submodule(repo: Repo) -> Repo:
+    library = template(repo.root.parent / "library")
+    repo.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(library.root), "src/sub")
+    repo.commit("a submodule")
+    return Repo(repo.root / "src/sub")
+
+
+def test_a_submodule_that_goes_at_once_does_not_cost_the_rest(clean):
+    submodule(clean)
+    baseline = snapshots.begin(str(clean.root), clean.root.parent / "session", lambda _: False, "s1")
+    clean.git("rm", "-rqf", "src")
+    done = snapshots.complete(baseline)
+    assert done.rest.complete and "The rest of src/sub was not kept" in done.rest.notes[0]
+    assert snapshots.rollback(done).problems == ()
+    assert clean.git("status", "--porcelain") == ""
+
+
+def test_a_submodule_that_was_moved_or_replaced_leaves_nothing(clean):
+    inner = submodule(clean)
+    baseline = taken(clean)
+    inner.root.rename(clean.root / "moved")
+    (clean.root / "src/sub").symlink_to("/nowhere")
+    report = snapshots.rollback(baseline)
+    assert report.problems == ()
+    assert not (clean.root / "moved").exists()
+    assert clean.git("status", "--porcelain") == "" and inner.git("status", "--porcelain") == ""
+    assert any(name == "src/sub" for name, _ in report.versions)
+
+
+def test_a_file_that_the_person_had_put_in_a_submodules_place_stays(clean):
+    inner = submodule(clean)
+    clean.remove("src/sub")
+    clean.write("src/sub", "the person's\n")
+    baseline = taken(clean)
+    assert snapshots.plan(baseline) == []
+    clean.write("src/sub", "the agent's\n")
+    assert snapshots.rollback(baseline).problems == ()
+    assert inner.root.read_text() == "the person's\n"
