@@ -87,10 +87,8 @@ class _Taking:
         shadow.frozen.write_bytes(flatten(root, found.ignores, where.common_dir, settings, found.ignored))
         nested, notes = self._nested(root, folder, found, depth)
         restricted = (*found.restricted, *(f"{name}/{n}" for name, b in nested.items() for n in b.restricted))
-        # git status passes over a file in a submodule's place.
-        usurped = [n for n in found.submodules if os.path.lexists(p := f"{root}/{n}") and not _is_folder(p)]
-        names = [*found.tracked, *found.flagged, *usurped, *found.untracked, *found.ignores]
-        files = _kept(vault, tree, [*restricted, *names])
+        touched = (*found.tracked, *found.flagged, *_usurped(root, found.submodules))
+        files = _kept(vault, tree, [*restricted, *touched, *found.untracked, *found.ignores])
         notes += [*_unkept(files), *_unkept(own.result(), ".git/"), *_noted(nested)]
         baseline = Baseline(
             folder=folder,
@@ -99,7 +97,7 @@ class _Taking:
             taken=at,
             head=head,
             branch=stands_on,
-            clean=not (found.tracked or found.flagged or usurped),
+            clean=not touched,
             where=where,
             dot=vault.keep(tree, ".git"),
             own=own.result(),
@@ -132,6 +130,11 @@ class _Taking:
             except HostError as e:
                 notes.append(f"{name} is a repository of its own and could not be kept: {e}")
         return taken, notes
+
+
+def _usurped(root: str, submodules: Iterable[str]) -> list[str]:
+    """Submodules in whose place something else than a folder stands: git status passes over that."""
+    return [n for n in submodules if os.path.lexists(path := f"{root}/{n}") and not _is_folder(path)]
 
 
 def _is_folder(path: str) -> bool:
