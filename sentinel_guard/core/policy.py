@@ -68,6 +68,14 @@ class Recovery:
 
 
 @dataclass(frozen=True, slots=True)
+class Leaks:
+    allow: tuple[str, ...] = ()
+    """gitignore patterns: files in which secrets and personal data are not looked for."""
+    hosts: tuple[str, ...] = ()
+    """Hosts that data may be sent to; ``x.com`` takes its subdomains in."""
+
+
+@dataclass(frozen=True, slots=True)
 class Gate:
     seconds: float = 300.0
     """How long a question waits; 0 = for ever. Silence is a no."""
@@ -124,6 +132,7 @@ class Policy:
     cost: Cost = Cost()
     fatal: Fatal = Fatal()
     recovery: Recovery = Recovery()
+    leaks: Leaks = Leaks()
     gate: Gate = Gate()
     alerts: tuple[str, ...] = ()
     rules: tuple[Rule, ...] = ()

@@ -81,6 +81,10 @@ SETTINGS: Mapping[str, Mapping[str, Setting]] = {
         "keep_days": Setting("int", Tighter.USER, 1, 3650),
         "keep_megabytes": Setting("int", Tighter.USER, 1, 1_000_000),
     },
+    "leaks": {
+        "allow": Setting("patterns", Tighter.USER),
+        "hosts": Setting("words", Tighter.USER),
+    },
     "gate": {"seconds": Setting("number", Tighter.WAIT, 0, _DAY)},
     "alerts": {"urls": Setting("words", Tighter.USER)},
     "rules": {"disable": Setting("words", Tighter.USER)},
