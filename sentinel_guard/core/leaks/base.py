@@ -1,6 +1,6 @@
 """The nouns of the search for leaks: what is looked at, what a format is, what was found.
 
-A value that was found stays in memory: what is shown is its mask, what is kept is its keyed hash (R3, ``core.leaks.mask``).
+A value that was found stays in memory: what is shown is its mask, what is kept is its keyed hash (R3).
 """
 
 from __future__ import annotations
