@@ -76,11 +76,13 @@ def room(tmp_path):
     made.close()
 
 
-async def until(happened, seconds=20.0) -> None:
+async def until(happened, seconds=20.0) -> bool:
     deadline = time.monotonic() + seconds
-    while not happened():
-        assert time.monotonic() < deadline, "it did not happen in time"
+    while not (seen := happened()):
+        if time.monotonic() > deadline:
+            break
         await asyncio.sleep(0.01)
+    return bool(seen)
 
 
 def test_a_tampered_file_is_put_back_recorded_and_the_person_told(room, repo):
@@ -88,7 +90,7 @@ def test_a_tampered_file_is_put_back_recorded_and_the_person_told(room, repo):
         live = await room.begin(repo)
         assert live.watch.restricted == (f"{repo}/.env",)
         (repo / ".env").write_text("MODE=evil\n")
-        await until(lambda: live.runner.told)
+        assert await until(lambda: live.runner.told)
         return live
 
     live = asyncio.run(play())
@@ -105,7 +107,7 @@ def test_what_cannot_be_recorded_is_put_back_and_told_all_the_same(tmp_path, rep
     async def play():
         live = await room.begin(repo)
         (repo / ".env").unlink()
-        await until(lambda: live.runner.told)
+        assert await until(lambda: live.runner.told)
 
     room = Room(tmp_path, FullStore(room=1))
     try:
@@ -222,7 +224,7 @@ def test_the_persons_own_change_is_taken_recorded_and_told(room, repo, monkeypat
     async def play():
         live = await room.begin(repo)
         (repo / ".env").write_text("MODE=mine\n")
-        await until(lambda: live.runner.told)
+        assert await until(lambda: live.runner.told)
         return live
 
     doubtful(monkeypatch, Word.TAKE)
@@ -239,7 +241,7 @@ def test_who_saves_often_reads_one_line(room, repo, monkeypatch):
         live = await room.begin(repo)
         for n in range(3):
             (repo / ".env").write_text(f"MODE=mine{n}\n")
-            await until(lambda n=n: len([e for e in room.store.log if e.kind == "watch"]) > n)
+            assert await until(lambda n=n: len([e for e in room.store.log if e.kind == "watch"]) > n)
         return live
 
     doubtful(monkeypatch, Word.TAKE)
@@ -264,7 +266,7 @@ def test_what_is_in_doubt_is_asked_about(room, repo, monkeypatch, row):
         # At once: a file that is emptied and then written is two changes to one who looks in between.
         (repo.parent / "aside").write_text("MODE=evil\n")
         (repo.parent / "aside").replace(repo / ".env")
-        await until(lambda: [e for e in room.store.log if e.kind == "watch"])
+        assert await until(lambda: [e for e in room.store.log if e.kind == "watch"])
         return live
 
     doubtful(monkeypatch, Word.ASK)
@@ -291,10 +293,10 @@ def test_a_question_about_what_is_over_is_taken_back(room, repo, monkeypatch, ac
     async def play():
         live = await room.begin(repo)
         (repo / ".env").write_text("MODE=evil\n")
-        await until(lambda: live.runner.asked)
+        assert await until(lambda: live.runner.asked)
         doubtful(monkeypatch, word)
         act(repo)
-        await until(lambda: live.session.state is State.ACTIVE)
+        assert await until(lambda: live.session.state is State.ACTIVE)
 
     doubtful(monkeypatch, Word.ASK)
     asyncio.run(play())
@@ -309,7 +311,7 @@ def test_silence_is_a_no_and_several_files_are_one_question(room, repo, monkeypa
         monkeypatch.setattr(live, "policy", lambda: replace(Policy(), gate=Gate(seconds=0.3)))
         (repo / ".env").write_text("MODE=evil\n")
         (repo / ".env.more").write_text("NEW=1\n")
-        await until(lambda: (repo / ".env").read_text() == ORIGINAL and not (repo / ".env.more").exists())
+        assert await until(lambda: (repo / ".env").read_text() == ORIGINAL and not (repo / ".env.more").exists())
         return live
 
     doubtful(monkeypatch, Word.ASK)
@@ -321,7 +323,7 @@ def test_what_is_in_question_when_the_session_ends_is_put_back(room, repo, monke
     async def play():
         live = await room.begin(repo)
         (repo / ".env").write_text("MODE=evil\n")
-        await until(lambda: live.runner.asked)
+        assert await until(lambda: live.runner.asked)
         live.watch.stop()
 
     doubtful(monkeypatch, Word.ASK)
@@ -339,7 +341,7 @@ def test_a_window_is_on_record_and_survives_the_daemon(room, repo):
         room.renew().resume_all()
         live = room.beginnings.sessions.live[live.id]
         (repo / ".env").write_text("MODE=mine\n")
-        await until(lambda: [e for e in room.store.log if e.kind == "watch"])
+        assert await until(lambda: [e for e in room.store.log if e.kind == "watch"])
         return live
 
     live = asyncio.run(play())
@@ -359,7 +361,7 @@ def test_what_changed_while_the_daemon_was_away_is_put_back(room, repo):
         new.parent.mkdir(parents=True)
         new.write_text("NEW=1\n")
         room.renew().resume_all()
-        await until(lambda: (repo / ".env").read_text() == ORIGINAL and not new.exists())
+        assert await until(lambda: (repo / ".env").read_text() == ORIGINAL and not new.exists())
         return room.beginnings.sessions.live[live.id]
 
     asyncio.run(play())
@@ -385,7 +387,7 @@ def test_who_rewrites_a_file_without_end_does_not_fill_the_log(room, repo):
         live = await room.begin(repo)
         for n in range(40):
             (repo / ".env").write_text(f"MODE={n}\n")
-            await until(lambda: (repo / ".env").read_text() == ORIGINAL)
+            assert await until(lambda: (repo / ".env").read_text() == ORIGINAL)
         return live
 
     live = asyncio.run(play())
@@ -411,7 +413,7 @@ def test_a_flood_is_summed_up_on_record(room, repo):
         live = await room.begin(repo)
         for n in range(FLOOD + 20):
             (repo / f"{n}.pem").write_text("x\n")
-        await until(lambda: not [*repo.glob("*.pem")])
+        assert await until(lambda: not [*repo.glob("*.pem")])
         await asyncio.to_thread(live.watch.stop)
         await asyncio.sleep(0)
 

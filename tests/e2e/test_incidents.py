@@ -6,12 +6,12 @@ import json
 import os
 import signal
 import subprocess
-import time
 
 import pytest
 
 from sentinel_guard.audit.sqlite import SqliteReader
 from tests.e2e.stage import BIN
+from tests.waiting import until
 
 TRY = "ls no-such-file"
 
@@ -102,15 +102,6 @@ def daemon_pid(stage):
     return json.loads(stage.sentinel("daemon", "status", "--json").stdout)["pid"]
 
 
-def until(true, seconds=20):
-    limit = time.monotonic() + seconds
-    while time.monotonic() < limit:
-        if found := true():
-            return found
-        time.sleep(0.001)
-    raise AssertionError("it did not come to pass")
-
-
 @pytest.mark.parametrize("command", [TRY, "rm -rf /"], ids=["a breaker", "a kill"])
 def test_kill_9_of_the_daemon_before_the_report_and_it_is_written_all_the_same(stage, command):
     stage.commit(a__txt="a\n")
@@ -121,7 +112,7 @@ def test_kill_9_of_the_daemon_before_the_report_and_it_is_written_all_the_same(s
         [str(BIN / "sentinel-guard"), "run", "--", *tasks],
         cwd=stage.repo, env=stage.environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
-    until(lambda: any(e.data.get("event") in ("break", "kill") for e in reader.entries(kinds=("state",))))
+    assert until(lambda: any(e.data.get("event") in ("break", "kill") for e in reader.entries(kinds=("state",))))
     os.kill(pid, signal.SIGKILL)
     assert not reports(stage) and not [*reader.entries(kinds=("incident",))], "it came before the report"
     reader.close()

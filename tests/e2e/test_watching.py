@@ -14,6 +14,7 @@ import pexpect
 import pytest
 
 from tests.e2e.stage import BIN
+from tests.waiting import until
 
 # A name that no analysis can know before it runs.
 CODE = "import os, time, zlib; name = next(n for n in os.listdir() if zlib.crc32(n.encode()) == 1840094458)"
@@ -90,7 +91,7 @@ class Session:
             command, cwd=stage.repo, env=stage.environ, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
-        until(lambda: stage.log(kind="session"))
+        assert until(lambda: stage.log(kind="session"))
         # The guard must have seen the agent at rest before it can prove that it rested.
         time.sleep(1.5)
 
@@ -105,19 +106,12 @@ class Session:
         self.process.wait(timeout=30)
 
 
-def until(true, seconds=10.0):
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline, "waited too long"
-        time.sleep(0.05)
-
-
 def test_what_a_person_changes_while_the_agent_rests_is_theirs(stage):
     stage.commit()
     with Session(stage, 4) as session:
         stage.write(".env", MINE)
         stage.write(".env.local", "NEW=1\n")
-        until(lambda: len(stage.log(kind="watch")) == 2)
+        assert until(lambda: len(stage.log(kind="watch")) == 2)
         session.end()
     assert (stage.repo / ".env").read_text() == MINE and (stage.repo / ".env.local").exists()
     first = stage.log(kind="watch")[0]
@@ -130,18 +124,18 @@ def test_while_a_call_runs_only_a_window_makes_it_theirs(stage):
     window = f"{stage.repo}/.env: what you change"
     with Session(stage, "sleep 12"):
         stage.write(".env", MINE)
-        until(lambda: (stage.repo / ".env").read_text() == "MODE=debug\n")
+        assert until(lambda: (stage.repo / ".env").read_text() == "MODE=debug\n")
         opened = stage.sentinel("allow", ".env", "--for", "1m")
         assert opened.returncode == 0 and window in opened.stdout, opened
         stage.sentinel("daemon", "stop", "--force")
         stage.sentinel("daemon", "start")
-        until(lambda: window in stage.sentinel("allow", "--list").stdout)
+        assert until(lambda: window in stage.sentinel("allow", "--list").stdout)
         stage.write(".env", MINE)
-        until(lambda: [e for e in stage.log(kind="watch") if "you opened" in e["data"]["what"]])
+        assert until(lambda: [e for e in stage.log(kind="watch") if "you opened" in e["data"]["what"]])
         assert stage.sentinel("allow", ".env", "--end").returncode == 0
         assert "No window is open" in stage.sentinel("allow", "--list").stdout
         stage.write(".env", EVIL)
-        until(lambda: (stage.repo / ".env").read_text() == MINE)
+        assert until(lambda: (stage.repo / ".env").read_text() == MINE)
     said = [(e["data"]["action"], e["data"]["authorized_by"]) for e in stage.log(kind="human")]
     assert said == [("ALLOW", "user"), ("ALLOW", "user")]
 
@@ -190,7 +184,7 @@ def test_what_may_be_either_is_asked_about(stage, key, stays, by, why):
         time.sleep(0.4)
         assert (stage.repo / ".env").read_text() == EVIL, "it stands while it is asked about"
         person.send(key)
-        until(lambda: (stage.repo / ".env").read_text() == stays and stage.log(kind="human"))
+        assert until(lambda: (stage.repo / ".env").read_text() == stays and stage.log(kind="human"))
         person.expect(pexpect.EOF)
     [said] = stage.log(kind="human")
     assert (said["data"]["action"], said["data"]["authorized_by"]) == ("RESTRICTED_CHANGE", by)
@@ -212,6 +206,6 @@ def test_what_changes_while_the_daemon_is_dead_is_put_back_when_it_is_back(stage
         os.kill(running["pid"], signal.SIGKILL)
         stage.write(".env", EVIL)
         stage.write("deep/.env.new", EVIL)
-        until(lambda: (stage.repo / ".env").read_text() == "MODE=debug\n", seconds=20)
-        until(lambda: not (stage.repo / "deep/.env.new").exists())
+        assert until(lambda: (stage.repo / ".env").read_text() == "MODE=debug\n", seconds=20)
+        assert until(lambda: not (stage.repo / "deep/.env.new").exists())
     assert not list(stage.repo.rglob(".sentinel-*"))

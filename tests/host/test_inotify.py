@@ -13,6 +13,7 @@ from inotify_simple import Event, flags
 
 from sentinel_guard.host import inotify
 from sentinel_guard.host.inotify import Batch, Folders
+from tests.waiting import until
 
 
 class Reader:
@@ -33,12 +34,6 @@ class Reader:
             self.overflow.set()
         if self.fails:
             raise RuntimeError("from the test")
-
-    def until(self, true, seconds=5.0) -> None:
-        end = time.monotonic() + seconds
-        while not true():
-            assert time.monotonic() < end, "waited too long"
-            time.sleep(0.001)
 
 
 @pytest.fixture
@@ -74,17 +69,17 @@ CHANGES = [
 def test_a_change_is_told(reader, tmp_path, change, why):
     (tmp_path / "other").write_text("other")
     change(reader.root / "file")
-    reader.until(lambda: str(reader.root / "file") in reader.files)
+    assert until(lambda: str(reader.root / "file") in reader.files)
 
 
 def test_every_end_of_a_file_is_told(reader, tmp_path):
     for end in (lambda p: p.unlink(), lambda p: p.rename(tmp_path / "out"), lambda p: p.chmod(0o600)):
         (reader.root / "file").write_text("x")
-        reader.until(lambda: reader.files)
+        assert until(lambda: reader.files)
         time.sleep(0.02)
         reader.files.clear()
         end(reader.root / "file")
-        reader.until(lambda: str(reader.root / "file") in reader.files)
+        assert until(lambda: str(reader.root / "file") in reader.files)
 
 
 def test_what_was_put_into_a_new_folder_before_its_watch_is_told(reader):
@@ -94,36 +89,36 @@ def test_what_was_put_into_a_new_folder_before_its_watch_is_told(reader):
         (deep / ".env").write_text("x")
         (deep / "later").write_text("x")
     wanted = {str(reader.root / f"n{n}/a/b/c/{f}") for n in range(50) for f in (".env", "later")}
-    reader.until(lambda: wanted <= set(reader.files))
+    assert until(lambda: wanted <= set(reader.files))
 
 
 def test_generated_folders_are_left_alone(reader):
     (reader.root / "node_modules/x").mkdir(parents=True)
     (reader.root / "node_modules/x/.env").write_text("x")
     (reader.root / "end").write_text("x")
-    reader.until(lambda: str(reader.root / "end") in reader.files)
+    assert until(lambda: str(reader.root / "end") in reader.files)
     time.sleep(0.02)
     assert not [f for f in reader.files if "node_modules" in f]
 
 
 def test_a_renamed_folder_is_known_by_its_new_name(reader):
     (reader.root / "one").mkdir()
-    reader.until(lambda: str(reader.root / "one") in reader.folders._watch)
+    assert until(lambda: str(reader.root / "one") in reader.folders._watch)
     (reader.root / "one").rename(reader.root / "two")
     (reader.root / "one").mkdir()
-    reader.until(lambda: {str(reader.root / n) for n in ("one", "two")} <= set(reader.folders._watch))
+    assert until(lambda: {str(reader.root / n) for n in ("one", "two")} <= set(reader.folders._watch))
     assert str(reader.root / "one") in reader.gone
     for name in ("one", "two"):
         (reader.root / name / "file").write_text("x")
-        reader.until(lambda n=name: str(reader.root / n / "file") in reader.files)
+        assert until(lambda n=name: str(reader.root / n / "file") in reader.files)
 
 
 def test_a_folder_that_goes_is_told_and_forgotten(reader):
     (reader.root / "one").mkdir()
-    reader.until(lambda: str(reader.root / "one") in reader.folders._watch)
+    assert until(lambda: str(reader.root / "one") in reader.folders._watch)
     shutil.rmtree(reader.root / "one")
-    reader.until(lambda: str(reader.root / "one") in reader.gone and reader.lost.is_set())
-    reader.until(lambda: str(reader.root / "one") not in reader.folders._watch)
+    assert until(lambda: str(reader.root / "one") in reader.gone and reader.lost.is_set())
+    assert until(lambda: str(reader.root / "one") not in reader.folders._watch)
 
 
 def test_the_watched_folder_itself_may_be_replaced(reader, tmp_path):
@@ -134,7 +129,7 @@ def test_the_watched_folder_itself_may_be_replaced(reader, tmp_path):
     reader.folders.arm()
     assert str(reader.root / "before") in reader.files, "it is listed when its watch stands"
     (reader.root / "after").write_text("x")
-    reader.until(lambda: str(reader.root / "after") in reader.files)
+    assert until(lambda: str(reader.root / "after") in reader.files)
 
 
 def test_an_overflow_is_told(reader):
@@ -146,15 +141,15 @@ def test_an_overflow_is_told(reader):
 def test_a_burst_in_a_folder_is_told_whole(reader):
     for n in range(3000):
         (reader.root / str(n)).touch()
-    reader.until(lambda: reader.overflow.is_set() or len({*reader.files}) == 3000, seconds=20)
+    assert until(lambda: reader.overflow.is_set() or len({*reader.files}) == 3000, seconds=20)
 
 
 def test_a_failing_listener_does_not_end_it(reader, caplog):
     reader.fails = True
     (reader.root / "one").write_text("x")
-    reader.until(lambda: reader.files)
+    assert until(lambda: reader.files)
     (reader.root / "two").write_text("x")
-    reader.until(lambda: str(reader.root / "two") in reader.files)
+    assert until(lambda: str(reader.root / "two") in reader.files)
     assert "from the test" in caplog.text
 
 
@@ -162,5 +157,5 @@ def test_too_many_new_folders_are_left_to_the_other_observer(reader, monkeypatch
     monkeypatch.setattr(inotify, "MAX_FOLDERS", 5)
     (reader.root / "/".join("abcdefgh")).mkdir(parents=True)
     (reader.root / "end").write_text("x")
-    reader.until(lambda: str(reader.root / "end") in reader.files)
+    assert until(lambda: str(reader.root / "end") in reader.files)
     assert len(reader.folders._watch) <= 5

@@ -7,13 +7,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from sentinel_guard.core.model import Peer
 from sentinel_guard.host import processes
+from tests.waiting import until
 
 NONE = 2**22 - 1
 """A pid that no process has (over the kernel's default limit)."""
@@ -52,13 +52,6 @@ def words_of(process: Path) -> list[str]:
         return []
 
 
-def wait_for(happened, seconds=5.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not happened():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.005)
-
-
 def test_a_process_is_its_pid_and_its_start():
     me = processes.identify(os.getpid())
     assert me.pid == os.getpid() == processes.own_pid()
@@ -70,7 +63,7 @@ def test_a_process_is_its_pid_and_its_start():
 def test_a_zombie_does_not_run(start):
     process = start("true")
     peer = processes.identify(process.pid)
-    wait_for(lambda: state_of(process.pid) == "Z")
+    assert until(lambda: state_of(process.pid) == "Z")
     assert not processes.alive(peer)
 
 
@@ -82,7 +75,7 @@ def test_a_name_cannot_lie_about_its_parent(start, tmp_path, name):
     program = tmp_path / name
     shutil.copy(shutil.which("cat"), program)
     process = start(str(program))
-    wait_for(lambda: processes.executable(process.pid) == str(program))
+    assert until(lambda: processes.executable(process.pid) == str(program))
     assert [p.pid for p in processes.lineage(process.pid)][:2] == [process.pid, os.getpid()]
 
 
@@ -134,9 +127,9 @@ def test_what_carries_the_mark_belongs_to_the_tree_wherever_it_is(start):
 def test_freeze_stops_and_kill_ends_what_is_stopped(start):
     parent, children = family(start)
     assert processes.freeze((parent,), frozenset()) == set(children)
-    wait_for(lambda: [state_of(pid) for pid in children] == ["T", "T"])
+    assert until(lambda: [state_of(pid) for pid in children] == ["T", "T"])
     assert processes.kill((parent,), frozenset()) == set()
-    wait_for(lambda: all(processes.identify(pid) is None or state_of(pid) == "Z" for pid in children))
+    assert until(lambda: all(processes.identify(pid) is None or state_of(pid) == "Z" for pid in children))
     assert processes.alive(processes.identify(parent)), "the root is left: the runner tells the person"
 
 
@@ -151,11 +144,11 @@ def test_a_process_that_spawns_while_it_is_ended_is_ended_too(start):
 
 def test_the_environment_that_a_process_began_with(start):
     process = start("cat", env={"A": "1", "B": "x=y", "C": "", "D": "\udcff"})
-    wait_for(lambda: processes.environ(process.pid))
+    assert until(lambda: processes.environ(process.pid))
     assert processes.environ(process.pid) == {"A": "1", "B": "x=y", "C": "", "D": "\udcff"}
     assert processes.environ(NONE) == {} and processes.executable(NONE) == ""
 
 
 def test_the_executable_is_the_kernels_word_not_argv(start):
     process = start("i-am-bash", "-c", "input()", executable=sys.executable)
-    wait_for(lambda: processes.executable(process.pid) == os.path.realpath(sys.executable))
+    assert until(lambda: processes.executable(process.pid) == os.path.realpath(sys.executable))

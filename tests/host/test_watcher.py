@@ -16,15 +16,9 @@ from sentinel_guard.host.guardian import Guardian
 from sentinel_guard.host.rooted import Rooted
 from sentinel_guard.host.vault import Vault
 from sentinel_guard.host.watcher import Watcher
+from tests.waiting import until
 
 PATIENCE = 5.0
-
-
-def until(true, seconds=PATIENCE):
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, "waited too long"
-        time.sleep(0.001)
 
 
 def restricts(path):
@@ -142,7 +136,7 @@ TAMPERINGS = [
 @pytest.mark.parametrize(("tamper", "why"), TAMPERINGS, ids=[row[1] for row in TAMPERINGS])
 def test_tampering_is_put_back_by_events_alone(guarded, tamper, why):
     tamper(guarded.env)
-    until(lambda: guarded.found and guarded.good())
+    assert until(lambda: guarded.found and guarded.good())
     assert guarded.found[0].path == str(guarded.env)
 
 
@@ -157,22 +151,22 @@ GONE = [
 @pytest.mark.parametrize(("tamper", "why"), GONE, ids=[row[1] for row in GONE])
 def test_what_goes_is_put_back_by_events_alone(guarded, tamper, why):
     tamper(guarded.env)
-    until(lambda: guarded.found and guarded.good())
+    assert until(lambda: guarded.found and guarded.good())
     tamper(guarded.env) if why == "truncated" else guarded.env.unlink()
-    until(guarded.good)
+    assert until(guarded.good)
 
 
 @pytest.mark.parametrize(("tamper", "why"), [*TAMPERINGS, *GONE], ids=[row[1] for row in (*TAMPERINGS, *GONE)])
 def test_without_a_reader_of_its_own_it_is_put_back_too(plain, tamper, why):
     tamper(plain.env)
-    until(lambda: plain.found and plain.good())
+    assert until(lambda: plain.found and plain.good())
 
 
 def test_a_held_open_writer_goes_on_into_what_was_moved_away(guarded):
     with guarded.env.open("r+") as writer:
         writer.write("EVIL")
         writer.flush()
-        until(lambda: guarded.found and guarded.good())
+        assert until(lambda: guarded.found and guarded.good())
         writer.write("MORE")
         writer.flush()
         time.sleep(0.05)
@@ -183,12 +177,12 @@ def test_a_root_that_was_replaced_is_watched_again(swept):
     swept.root.rename(swept.root.with_name("elsewhere"))
     time.sleep(0.15)
     (swept.root / "new/deep").mkdir(parents=True)
-    until(swept.good)
+    assert until(swept.good)
     (swept.root / "new/deep/.env.local").write_text("new")
-    until(lambda: not (swept.root / "new/deep/.env.local").exists())
+    assert until(lambda: not (swept.root / "new/deep/.env.local").exists())
     swept.found.clear()
     swept.env.write_text("evil")
-    until(lambda: swept.found and swept.good())
+    assert until(lambda: swept.found and swept.good())
 
 
 def test_after_an_overflow_the_whole_tree_is_searched(swept, monkeypatch):
@@ -199,12 +193,12 @@ def test_after_an_overflow_the_whole_tree_is_searched(swept, monkeypatch):
     time.sleep(0.1)
     assert (swept.root / "conf/.env.lost").exists()
     logging.getLogger("watchdog.observers.inotify_c").warning("Inotify queue overflowed; filesystem events were lost")
-    until(lambda: not (swept.root / "conf/.env.lost").exists())
+    assert until(lambda: not (swept.root / "conf/.env.lost").exists())
 
 
 def test_our_own_writing_is_no_storm(guarded):
     guarded.env.write_text("evil")
-    until(lambda: guarded.found and guarded.good())
+    assert until(lambda: guarded.found and guarded.good())
     time.sleep(0.1)
     seen = len(guarded.changes)
     time.sleep(0.2)
@@ -215,24 +209,24 @@ def test_a_write_through_a_hard_link_outside_is_swept(swept, tmp_path):
     os.link(swept.env, tmp_path / "outside")
     time.sleep(0.1)
     (tmp_path / "outside").write_text("evil")
-    until(lambda: swept.found and swept.good())
+    assert until(lambda: swept.found and swept.good())
 
 
 def test_a_new_folder_at_the_top_is_watched_at_once(guarded):
     (guarded.root / "new/deep").mkdir(parents=True)
     (guarded.root / "new/deep/.env.local").write_text("new")
-    until(lambda: any(f.kind == "created" for f in guarded.found))
+    assert until(lambda: any(f.kind == "created" for f in guarded.found))
     assert not (guarded.root / "new/deep/.env.local").exists()
     shutil.rmtree(guarded.root / "new")
     (guarded.root / "new").mkdir()
     (guarded.root / "new/.env").write_text("again")
-    until(lambda: any(f.path == str(guarded.root / "new/.env") for f in guarded.found))
+    assert until(lambda: any(f.path == str(guarded.root / "new/.env") for f in guarded.found))
 
 
 def test_heavy_folders_are_not_watched_and_others_are_counted(guarded):
     (guarded.root / "node_modules/.env").write_text("a package's")
     (guarded.root / "conf/x.py").write_text("x")
-    until(lambda: guarded.watcher.others > 0)
+    assert until(lambda: guarded.watcher.others > 0)
     assert not [change for change in guarded.changes if "node_modules" in change.path]
 
 
@@ -241,7 +235,7 @@ def test_what_packages_bring_is_left_alone_wherever_they_are(guarded):
     folder.mkdir(parents=True)
     (folder / ".env").write_text("a package's")
     (guarded.root / "apps/web/.env").write_text("not theirs")
-    until(lambda: any(f.path.endswith("web/.env") for f in guarded.found))
+    assert until(lambda: any(f.path.endswith("web/.env") for f in guarded.found))
     assert (folder / ".env").exists()
     assert not [f for f in guarded.found if "node_modules" in f.path]
 
@@ -252,8 +246,8 @@ def test_a_burst_loses_no_restricted_change(swept):
         if n % 500 == 0:
             swept.env.write_text(f"evil {n}")
             (swept.root / f"conf/.env.{n}").write_text("new")
-            until(swept.good)
-    until(lambda: not list((swept.root / "conf").glob(".env.*")), seconds=20)
+            assert until(swept.good)
+    assert until(lambda: not list((swept.root / "conf").glob(".env.*")), seconds=20)
     assert {f.path for f in swept.found} >= {str(swept.root / f"conf/.env.{n}") for n in range(0, 3000, 500)}
 
 
@@ -274,9 +268,9 @@ def test_a_failing_callback_does_not_blind_the_watcher(tmp_path, caplog):
     watcher.start()
     try:
         (tmp_path / "root/.env").write_text("1")
-        until(lambda: calls)
+        assert until(lambda: calls)
         (tmp_path / "root/.env.two").write_text("2")
-        until(lambda: {c.path for c in calls} >= {str(tmp_path / "root/.env"), str(tmp_path / "root/.env.two")})
+        assert until(lambda: {c.path for c in calls} >= {str(tmp_path / "root/.env"), str(tmp_path / "root/.env.two")})
     finally:
         watcher.stop()
         watcher.stop()
