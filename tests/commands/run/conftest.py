@@ -1,0 +1,41 @@
+"""The daemon and the terminal that the tests of ``run`` stand on."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import pexpect
+import pytest
+
+from sentinel_guard.host.places import places
+from tests.commands.run.stand import DRIVER
+from tests.fake_daemon import FakeDaemon
+
+
+@pytest.fixture
+def daemon(monkeypatch):
+    home = tempfile.mkdtemp(prefix="sg-")
+    monkeypatch.setenv("SENTINEL_HOME", home)
+    fake = FakeDaemon(places({"SENTINEL_HOME": home}))
+    yield fake
+    fake.close()
+    shutil.rmtree(home)
+
+
+@pytest.fixture
+def terminal(daemon):
+    """Starts a command under ``run`` on a pty of its own."""
+    started = []
+
+    def start(*command: str, cwd: Path | None = None) -> pexpect.spawn:
+        child = pexpect.spawn(sys.executable, ["-c", DRIVER, *command], dimensions=(24, 80), timeout=10, cwd=cwd)
+        child.delaybeforesend = None
+        started.append(child)
+        return child
+
+    yield start
+    for child in started:
+        child.close(force=True)
