@@ -55,7 +55,7 @@ REFUSALS = [
     (["no-such-program-here"], 127, "command not found", "not on PATH"),
     (["./no-such-file"], 127, "no such file", "no such path"),
     (["/"], 126, "is a directory", "a folder"),
-    ([str(Path(__file__).parent.parent / "conftest.py")], 126, "not executable", "a file without its bit"),
+    ([__file__], 126, "not executable", "a file without its bit"),
     ([""], 127, "command not found", "an empty name"),
 ]
 
