@@ -27,7 +27,8 @@ from sentinel_guard.core.analysis.effects import analyse
 from sentinel_guard.core.analysis.scope import Field
 from sentinel_guard.core.model import Action, Kind, Layer
 from sentinel_guard.host.world import HostWorld
-from tests.argv_generator import FILES, STUBS, Maker
+from tests.argv_generator import Maker
+from tests.argv_words import FILES, STUBS
 
 NOBODY = 65534
 BATCH = 250
