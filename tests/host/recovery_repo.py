@@ -7,9 +7,10 @@ import shutil
 import stat
 import subprocess
 import time
+import zlib
 from pathlib import Path
 
-from sentinel_guard.host import metadata
+from sentinel_guard.host import metadata, snapshots
 
 ENV = {
     "PATH": os.environ["PATH"],
@@ -151,3 +152,20 @@ def _mtime(git_dir: Path) -> int:
 def settle() -> None:
     """Past the kernel's clock tick, so that a change has a time of its own."""
     time.sleep(0.01)
+
+
+def taken(repo: Repo, *, deep: bool = False) -> snapshots.Baseline:
+    """The baseline of a session that begins now."""
+    folder = repo.root.parent / "session"
+    return snapshots.take(str(repo.root), folder, lambda p: p.endswith("/.env"), "s1", deep=deep)
+
+
+EVIL = zlib.compress(b"blob 5\0evil\n")
+
+
+def overwrite(repo: Repo, what: str, data: bytes) -> None:
+    """In place, as ``open(name, 'wb')`` does: every hard link has the new content."""
+    found = repo.git("rev-parse", what)
+    path = repo.root / ".git/objects" / found[:2] / found[2:]
+    path.chmod(0o644)
+    path.write_bytes(data)

@@ -2,39 +2,14 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable
 
 import pytest
 
 from sentinel_guard.host import metadata, objects, snapshots
 from tests.host import recovery_agents as agents
-from tests.host.recovery_repo import Repo, copied, dirty, files, state, template
+from tests.host.recovery_repo import EVIL, Repo, files, overwrite, state, taken
 
-
-@pytest.fixture(scope="module")
-def templates(tmp_path_factory):
-    top = tmp_path_factory.mktemp("damage")
-    made = {"clean": template(top / "clean"), "dirty": template(top / "dirty")}
-    dirty(made["dirty"])
-    return made
-
-
-@pytest.fixture
-def clean(templates, tmp_path):
-    return copied(templates["clean"], tmp_path / "repo")
-
-
-@pytest.fixture
-def mine(templates, tmp_path):
-    return copied(templates["dirty"], tmp_path / "repo")
-
-
-def taken(repo: Repo) -> snapshots.Baseline:
-    return snapshots.take(str(repo.root), repo.root.parent / "session", lambda p: p.endswith("/.env"), "s1")
-
-
-EVIL = zlib.compress(b"blob 5\0evil\n")
 OBJECTS = [
     ("HEAD:g.txt", EVIL, "a blob becomes another"),
     ("HEAD:g.txt", b"Z", "a blob becomes junk"),
@@ -42,14 +17,6 @@ OBJECTS = [
     ("HEAD^{tree}", b"Z", "the tree"),
     ("HEAD", b"Z", "the commit"),
 ]
-
-
-def overwrite(repo: Repo, what: str, data: bytes) -> None:
-    """In place, as ``open(name, 'wb')`` does: every hard link has the new content."""
-    found = repo.git("rev-parse", what)
-    path = repo.root / ".git/objects" / found[:2] / found[2:]
-    path.chmod(0o644)
-    path.write_bytes(data)
 
 
 @pytest.mark.parametrize(("what", "data"), [r[:2] for r in OBJECTS], ids=[r[2] for r in OBJECTS])

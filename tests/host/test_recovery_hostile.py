@@ -9,31 +9,14 @@ import pytest
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host import metadata, snapshots, vault
-from tests.host.recovery_repo import Repo, copied, dirty, state, template
+from tests.host.recovery_repo import Repo, copied, state, taken, template
 
 DEEP = 1100
-
-
-@pytest.fixture(scope="module")
-def templates(tmp_path_factory):
-    top = tmp_path_factory.mktemp("hostile")
-    made = {"clean": template(top / "clean"), "dirty": template(top / "dirty")}
-    dirty(made["dirty"])
-    return made
 
 
 @pytest.fixture(params=["clean", "dirty"])
 def repo(request, templates, tmp_path):
     return copied(templates[request.param], tmp_path / "repo")
-
-
-@pytest.fixture
-def clean(templates, tmp_path):
-    return copied(templates["clean"], tmp_path / "repo")
-
-
-def taken(repo: Repo, session: str = "s1") -> snapshots.Baseline:
-    return snapshots.take(str(repo.root), repo.root.parent / "session", lambda p: p.endswith("/.env"), session)
 
 
 PIPES = (

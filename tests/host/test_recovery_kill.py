@@ -13,20 +13,12 @@ import pytest
 
 from sentinel_guard.host import snapshots
 from tests.host import recovery_agents as agents
-from tests.host import test_recovery_more as more
-from tests.host.recovery_repo import copied, dirty, state, template
+from tests.host import test_recovery_stories as more
+from tests.host.recovery_repo import copied, state
 
 STEPS = {"os.rename", "os.link", "os.mkdir", "os.remove", "os.rmdir", "os.chmod", "os.utime", "subprocess.Popen"}
 KILLS = (1, 4, 9, 15, 22, 30, 39, 49, 60, 72, 90, 120, 160)
 """Steps at which one run after the other is killed; each scenario shifts them by its own number."""
-
-
-@pytest.fixture(scope="module")
-def templates(tmp_path_factory):
-    top = tmp_path_factory.mktemp("kill")
-    made = {"clean": template(top / "clean"), "dirty": template(top / "dirty")}
-    dirty(made["dirty"])
-    return made
 
 
 CLEAN = [
