@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import subprocess
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,15 +13,12 @@ from sentinel_guard.core import record
 from sentinel_guard.core.model import Entry
 from sentinel_guard.core.policy import Gate, Policy
 from sentinel_guard.core.session import Event, State
-from sentinel_guard.daemon.beginnings import Beginnings
-from sentinel_guard.daemon.recovery import Recovery
 from sentinel_guard.daemon.telling import FLOOD, FREE, PAUSE, Toll
 from sentinel_guard.errors import HostError, PeerError
 from sentinel_guard.host import processes
 from sentinel_guard.host.guardian import Word
-from sentinel_guard.host.places import Places
-from sentinel_guard.host.policies import Policies
-from tests.fakes import FullStore, MemoryStore, ScriptedHuman
+from tests.daemon.watch_room import Room, until
+from tests.fakes import FullStore, ScriptedHuman
 
 ORIGINAL = "MODE=debug\n"
 
@@ -39,50 +34,11 @@ def repo(tmp_path):
     return root
 
 
-class Room:
-    """What begins sessions, as the daemon joins it."""
-
-    def __init__(self, folder: Path, store=None) -> None:
-        self.places = Places(folder / "state", folder / "run", folder / "config")
-        self.places.make()
-        self.store = store or MemoryStore()
-        self.owner = processes.identify(os.getpid())
-        self.renew()
-
-    def renew(self) -> Beginnings:
-        """The daemon, started anew on the same log."""
-        self.beginnings = Beginnings(
-            places=self.places, store=self.store, policies=Policies(self.places), recovery=Recovery(self.places),
-            now=time.time,
-        )  # fmt: skip
-        return self.beginnings
-
-    async def begin(self, repo, **fields):
-        message = {"cwd": str(repo), "path": "/usr/bin:/bin", "command": ["agent"], "interactive": True} | fields
-        live, _ = await self.beginnings.begin(message, fields.get("owner", self.owner))
-        live.runner = ScriptedHuman()
-        return live
-
-    def close(self) -> None:
-        for live in self.beginnings.sessions.live.values():
-            if live.watch:
-                live.watch.stop()
-
-
 @pytest.fixture
 def room(tmp_path):
     made = Room(tmp_path)
     yield made
     made.close()
-
-
-async def until(happened, seconds=20.0) -> bool:
-    deadline = time.monotonic() + seconds
-    while not (seen := happened()):
-        if time.monotonic() > deadline:
-            break
-        await asyncio.sleep(0.01)
-    return bool(seen)
 
 
 def test_a_tampered_file_is_put_back_recorded_and_the_person_told(room, repo):
