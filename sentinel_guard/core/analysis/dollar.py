@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 
 from sentinel_guard.core.analysis.lexer import Lexer
 from sentinel_guard.core.analysis.syntax import (
@@ -59,16 +60,16 @@ def _byte(value: int) -> str:
     return chr(value) if value < 128 else chr(0xDC00 + value)
 
 
-class Dollars(Lexer):
+class Dollars(Lexer, ABC):
     __slots__ = ()
 
+    @abstractmethod
     def commands(self) -> List:
         """Commands up to a closing token, which stays. The grammar's part."""
-        raise NotImplementedError
 
+    @abstractmethod
     def script(self) -> List:
         """All commands of the text. The grammar's part."""
-        raise NotImplementedError
 
     def dollar(self, *, quoted: bool) -> Part:
         if match := _VARIABLE.match(self.text, self.at):

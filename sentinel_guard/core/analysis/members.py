@@ -12,6 +12,7 @@ from sentinel_guard.core.analysis.values import (
     Dotted,
     Method,
     Place,
+    Values,
     arguments,
     constant,
     environment,
@@ -21,8 +22,6 @@ from sentinel_guard.core.analysis.values import (
     path_join,
     text_of,
 )
-
-Values = list[object]
 
 
 def items(value: object) -> Values:

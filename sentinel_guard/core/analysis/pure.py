@@ -15,6 +15,7 @@ from sentinel_guard.core.analysis.values import (
     UNRESOLVED,
     Dotted,
     Place,
+    Values,
     arguments,
     constant,
     environment,
@@ -26,7 +27,6 @@ from sentinel_guard.core.analysis.values import (
     text_of,
 )
 
-Values = list[object]
 Pure = Callable[[Deeds, Values], object]
 
 

@@ -20,6 +20,7 @@ from sentinel_guard.core.analysis.values import (
     File,
     Method,
     Place,
+    Values,
     arguments,
     constant,
     environment,
@@ -31,7 +32,6 @@ from sentinel_guard.core.analysis.values import (
     text_of,
 )
 
-Values = list[object]
 Named = Mapping[str, object]
 
 SINKS: dict[str, str] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 
 from sentinel_guard.core.analysis.dollar import Dollars
 from sentinel_guard.core.analysis.lexer import META
@@ -55,9 +56,9 @@ def assignment(word: Word) -> Assignment | None:
 class Simples(Dollars):
     __slots__ = ()
 
+    @abstractmethod
     def define(self, name: Word) -> Function:
         """The function whose name and parentheses have been read. The grammar's part."""
-        raise NotImplementedError
 
     def simple(self) -> Node | None:
         """The simple command at the cursor, or the definition ``name() …``; None, with an error, for nothing."""

@@ -13,6 +13,9 @@ from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.commands import UNKNOWN, Call
 from sentinel_guard.core.analysis.scope import Field
 
+Values = list[object]
+"""What a program's names may hold: constants, places, and ``UNRESOLVED``."""
+
 MAX_TEXT = 64 * 1024
 """Characters of a constant that is folded."""
 MAX_ITEMS = 200
