@@ -1,6 +1,37 @@
-"""python -m sentinel_guard"""
+"""python -m sentinel_guard, and the command itself."""
 
-from sentinel_guard.cli import main
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command line and leave with its exit code."""
+    words = sys.argv[1:]
+    if words[:1] == ["hook"] and words[1:] and not words[1].startswith("-"):
+        sys.exit(_hook(words[1], tuple(words[2:])))
+    from sentinel_guard import cli  # noqa: PLC0415 - a commit does not wait for it
+
+    cli.main()
+
+
+def _hook(name: str, arguments: tuple[str, ...]) -> int:
+    """One hook, without the command line's parts: a commit waits."""
+    from sentinel_guard.commands.hook import hook  # noqa: PLC0415 - no other command needs it
+    from sentinel_guard.errors import SentinelError  # noqa: PLC0415 - the same
+
+    try:
+        return hook(name, arguments, sys.stdin.buffer.read)
+    except SentinelError as e:
+        print(f"sentinel-guard: {e}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    except Exception:  # noqa: BLE001 - as in cli.py
+        from sentinel_guard.cli import our_fault  # noqa: PLC0415 - where all else failed
+
+        return our_fault()
+
 
 if __name__ == "__main__":
     main()

@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 
-from sentinel_guard import __version__, cli_recovery, cli_snapshots
+from sentinel_guard import __version__, cli_recovery, cli_secrets, cli_snapshots
 from sentinel_guard.errors import SentinelError
 from sentinel_guard.host.places import Places, places
 
@@ -51,7 +51,7 @@ def guarded_main() -> int:
         # Click and rich end so for a broken pipe; nothing else of ours ends so.
         return _heard_enough() if e.code == 1 else int(e.code or 0)
     except Exception:  # noqa: BLE001 - no message of ours shows a traceback to a user
-        return _our_fault()
+        return our_fault()
 
 
 def _heard_enough() -> int:
@@ -60,7 +60,8 @@ def _heard_enough() -> int:
     return 0
 
 
-def _our_fault() -> int:
+def our_fault() -> int:
+    """Words about the exception that is being handled, which a log file tells whole. The exit code 3."""
     try:
         log = places().state / "crash.log"
         log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -114,19 +115,26 @@ def shell_init(pid: int, shell: str) -> Any:
     return _do("shell_init").shell_init(_places(), pid=pid, shell=shell)
 
 
+_TEMPLATE = click.option(
+    "--template", type=click.Path(file_okay=False, path_type=Path), help="A template folder of git init instead."
+)
+
+
 @cli.command()
-def install() -> Any:
+@_TEMPLATE
+def install(template: Path | None) -> Any:
     """Write sentinel.toml and put the git hooks in place.
 
-    Hooks that are there already are kept, and run first.
+    Hooks that are there already are kept, and run first; those of husky, lefthook, pre-commit and others are joined.
     """
-    return _do("install").install(Path.cwd())
+    return _do("install").install(Path.cwd(), template)
 
 
 @cli.command()
-def uninstall() -> Any:
+@_TEMPLATE
+def uninstall(template: Path | None) -> Any:
     """Take out what install put in; every other byte is as before."""
-    return _do("install").uninstall(Path.cwd())
+    return _do("install").uninstall(Path.cwd(), template)
 
 
 @cli.command()
@@ -263,6 +271,7 @@ def policy_add(*, id_: str, user: bool, yes: bool, dry_run: bool, **given: Any) 
 cli.add_command(cli_recovery.incidents)
 cli.add_command(cli_recovery.replay)
 cli.add_command(cli_snapshots.snapshots)
+cli.add_command(cli_secrets.secrets)
 
 
 @cli.command()
@@ -352,10 +361,14 @@ def daemon_run() -> Any:
 
 
 @cli.command(context_settings=ANY_COMMAND)
-@click.argument("name", type=click.Choice(["pre-commit", "pre-push", "restricted-paths"]))
+@click.argument("name")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def hook(name: str, arguments: tuple[str, ...]) -> Any:
-    """What the git hooks call; needs no daemon."""
+    """What the git hooks call; needs no daemon.
+
+    NAME is a git hook (pre-commit, commit-msg, pre-push ...) or one for the pre-commit framework: restricted-paths,
+    secrets, message, policy. docs/git-hooks.md tells of them all.
+    """
     return _do("hook").hook(name, arguments, sys.stdin.buffer.read)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sentinel_guard.client import Operator
-from sentinel_guard.errors import SentinelError
+from sentinel_guard.errors import HostError, SentinelError
 from sentinel_guard.host import githooks, repository, shims
 from sentinel_guard.host.places import Places
 from sentinel_guard.host.policies import Policies
@@ -104,13 +104,17 @@ def _policy(places: Places, cwd: Path) -> Probe:
 
 def _hooks(_places: Places, cwd: Path) -> Probe:
     """The git hooks"""
-    root = repository.top(str(cwd))
-    if not root:
+    try:
+        seen = githooks.look(cwd)
+    except HostError:
+        if repository.top(str(cwd)):
+            raise
         return Probe(ok=True, what="git hooks: none outside of a repository")
-    there = bool(githooks.installed(Path(root)))
-    return Probe(
-        there, f"git hooks {'in place' if there else 'not installed here'}", "" if there else "sentinel-guard install"
-    )
+    there, wrong = [s.name for s in seen if s.ok], list(dict.fromkeys(s.words for s in seen if not s.ok))
+    if not there and not githooks.complaint(cwd):
+        return Probe(ok=False, what="git hooks not installed here", todo=githooks.INSTALL)
+    what = "; ".join([f"git hooks in place: {', '.join(there) or 'none'}", *wrong])
+    return Probe(not wrong, what, githooks.INSTALL if wrong else "")
 
 
 def _watches(_places: Places, _cwd: Path) -> Probe:

@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 
 from sentinel_guard.core import chain
+from sentinel_guard.core.analysis.world import MAX_READ, Peek
 from sentinel_guard.core.chain import Head
 from sentinel_guard.core.codec import settled
 from sentinel_guard.core.model import Entry, Question, Verdict
@@ -96,6 +97,10 @@ class FakeWorld:
 
     def read(self, path: str) -> str | None:
         return self.files.get(self.resolve(path))
+
+    def peek(self, path: str) -> Peek | None:
+        text = self.read(path)
+        return None if text is None or "\0" in text else Peek(text[:MAX_READ], whole=len(text) <= MAX_READ)
 
     def which(self, name: str) -> str:
         return self.programs.get(name, "")

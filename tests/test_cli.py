@@ -121,7 +121,7 @@ WRONG = (
     (("run",), "Missing argument", "no agent"),
     (("check",), "Give a command", "nothing to check"),
     (("log", "--last", "many"), "not a valid", "a number that is none"),
-    (("hook", "post-merge"), "not one of", "a hook that is not ours"),
+    (("hook",), "Missing argument", "no hook is named"),
     (("usage", "report", "--tokens", "-1"), "range", "less than nothing"),
 )
 

@@ -21,12 +21,14 @@ from sentinel_guard.core.checks.base import Case, Guarded
 from sentinel_guard.core.checks.registry import CHECKS
 from sentinel_guard.core.codec import verdict_json
 from sentinel_guard.core.judge import judge
+from sentinel_guard.core.leaks.known import NOTHING, Known
 from sentinel_guard.core.model import Action, Layer, Outcome, Response, Verdict
 from sentinel_guard.core.operation import operation
 from sentinel_guard.core.policy import Policy
 from sentinel_guard.core.session import Session
+from sentinel_guard.core.visible import visible
 from sentinel_guard.errors import ConfigError
-from sentinel_guard.host import inventory, repository, shims
+from sentinel_guard.host import githooks, inventory, knownvalues, repository, shims
 from sentinel_guard.host.places import Places
 from sentinel_guard.host.policies import Policies
 from sentinel_guard.host.world import HostWorld
@@ -42,6 +44,7 @@ class Checker:
         self._world = HostWorld(dict(os.environ))
         self._guarded = Guarded((str(places.state), str(places.runtime)), (str(places.config),))
         self._warned: set[str] = set()
+        self._caches: dict[str, knownvalues.Cache] = {}
         self._roots: dict[str, tuple[str, tuple[str, ...]]] = {}
 
     @property
@@ -73,18 +76,29 @@ class Checker:
         guarded = Guarded(self._guarded.folders, self._settings(root))
         # What it would do was judged before it ran; of a call that has ended only how it ended is.
         effects = () if outcome else analyse(action, self._world)
-        case = Case(action, effects, session, policy, outcome, operation, restricted, guarded, self._world.home)
+        case = Case(
+            action, effects, session, policy, outcome, operation, restricted, guarded, self._world.home,
+            look=self._world.peek, known=lambda: self._known(root, policy, restricted),
+        )  # fmt: skip
         return judge(case, CHECKS)
 
+    def _known(self, root: str, policy: Policy, restricted: tuple[str, ...]) -> Known:
+        """The person's own secrets, as the daemon would know them."""
+        cache = self._caches.setdefault(root, knownvalues.Cache())
+        environ = self._world.environ
+        return (
+            knownvalues.collect(Path(root), policy, environ, cached=cache, restricted=restricted) if root else NOTHING
+        )
+
     def _settings(self, root: str) -> tuple[str, ...]:
-        own = (f"{root}/sentinel.toml", f"{root}/.git/hooks") if root else ()
+        own = (f"{root}/sentinel.toml", *githooks.belongings(root)) if root else ()
         return *self._guarded.settings, *shims.own_code([root]), *own
 
     def _warn(self, warnings: tuple[str, ...]) -> None:
         """What of a policy file is not in force, each once, on standard error."""
         for warning in (w for w in warnings if w not in self._warned):
             self._warned.add(warning)
-            print(f"SENTINEL WARNING: {respond.visible(warning, keep=chr(10))}", file=sys.stderr)
+            print(f"SENTINEL WARNING: {visible(warning, keep=chr(10))}", file=sys.stderr)
 
     def _workspace(self, cwd: str) -> tuple[str, tuple[str, ...]]:
         if cwd not in self._roots:

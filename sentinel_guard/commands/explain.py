@@ -22,7 +22,7 @@ from sentinel_guard.core.operation import spoken
 from sentinel_guard.core.plain import Here, near, told
 from sentinel_guard.core.policy import Policy
 from sentinel_guard.core.redact import redact, redact_data
-from sentinel_guard.core.respond import visible
+from sentinel_guard.core.visible import visible
 from sentinel_guard.core.words import sentence
 
 COLOURS = {Response.ALLOW: "green", Response.SNAPSHOT: "green", Response.HINT: "cyan", Response.ASK: "yellow"}

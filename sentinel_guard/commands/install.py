@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 from sentinel_guard.client import Operator
-from sentinel_guard.errors import DaemonError, SentinelError
-from sentinel_guard.host import files, githooks, policies, shelf, staged
+from sentinel_guard.errors import DaemonError, HostError, SentinelError
+from sentinel_guard.host import files, githooks, policies, shelf, shims
 from sentinel_guard.host.places import places
 
 _MODE = 0o644
@@ -60,43 +61,67 @@ hidden = []
 """
 
 
-def install(folder: Path) -> int:
+def install(folder: Path, template: Path | None = None) -> int:
     """Writes sentinel.toml if there is none and puts the git hooks in place; says what it did.
 
+    ``template``: a template folder of git init, which gets the hooks instead: repositories made from it have them.
     Raises HostError, SentinelError while a session works here.
     """
-    root = staged.top(folder)
+    if template:
+        _refuse_while_live(template)
+        _tell(githooks.install_template(template, **_programs()), f"The hooks are already in {template}.")
+        print(f"Next: git config --global init.templateDir {template.absolute()}")
+        return 0
+    repo = githooks.find(folder)
+    root, policy = repo.root, repo.root / policies.NAME
     _refuse_while_live(root)
-    said = githooks.install(root)
-    policy = root / policies.NAME
-    if not policy.exists():
+    said = githooks.install(folder, **_programs())
+    if not repo.bare and not policy.exists():
         files.write(policy, TEMPLATE.encode(), _MODE)
         said.append(f"Wrote {policy}: what is watched here, with comments.")
+    if said and (root / ".gitmodules").exists():
+        said.append("Submodules have hooks of their own: git submodule foreach --recursive sentinel-guard install")
     _tell(said, f"sentinel-guard is already installed in {root}.")
     if said:
         print("Next: sentinel-guard run -- YOUR AGENT")
     return 0
 
 
-def uninstall(folder: Path) -> int:
+def uninstall(folder: Path, template: Path | None = None) -> int:
     """Takes the hooks away, and sentinel.toml where nobody edited it; says what it did.
 
-    Raises HostError, SentinelError while a session works here.
+    ``template``: as for ``install``. Raises HostError, SentinelError while a session works here.
     """
-    root = staged.top(folder)
+    if template:
+        _refuse_while_live(template)
+        _tell(githooks.uninstall_template(template), f"No hooks of sentinel-guard are in {template}.")
+        return 0
+    repo = githooks.find(folder)
+    root, policy = repo.root, repo.root / policies.NAME
     _refuse_while_live(root)
-    said = githooks.uninstall(root)
-    policy = root / policies.NAME
-    if policy.is_file():
+    said = githooks.uninstall(folder)
+    if not repo.bare and policy.is_file():
         if policy.read_bytes() == TEMPLATE.encode():
             policy.unlink()
             said.append(f"Took {policy} away: nobody had edited it.")
         else:
             said.append(f"Left {policy} where it is: you edited it.")
     _tell(said, f"sentinel-guard is not installed in {root}.")
-    if kept := len(shelf.shelf(str(root))):
+    if kept := 0 if repo.bare else len(shelf.shelf(str(root))):
         print(f"Snapshots stay ({kept}). When you need them no more: sentinel-guard snapshots drop --all")
     return 0
+
+
+def _programs() -> dict[str, str]:
+    """What the hooks call: the launcher, which asks the daemon; where there is none, Python."""
+    where = places()
+    try:
+        where.make()
+        launcher = str(shims.place_githook(where))
+    except HostError as e:
+        print(f"sentinel-guard: {e} The hooks work without it, more slowly.", file=sys.stderr)
+        launcher = ""
+    return {"launcher": launcher, "socket": str(where.agent_socket)}
 
 
 def _refuse_while_live(root: Path) -> None:

@@ -16,7 +16,7 @@ from sentinel_guard.core.policy import Policy
 from sentinel_guard.core.policy_merge import merge
 from sentinel_guard.core.policy_schema import Layer
 from sentinel_guard.core.proof import Proof, Prover
-from sentinel_guard.core.respond import visible
+from sentinel_guard.core.visible import visible
 from sentinel_guard.errors import ConfigError, HostError
 from sentinel_guard.host import policies, staged
 from sentinel_guard.host.places import places

@@ -9,22 +9,21 @@ Rules of this file:
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sentinel_guard.client import Operator
+from sentinel_guard.commands import outside
 from sentinel_guard.core import draft, policy_schema
 from sentinel_guard.core.analysis.effects import analyse
 from sentinel_guard.core.policy import Policy, Rule
 from sentinel_guard.core.policy_merge import merge
 from sentinel_guard.core.policy_schema import Layer, line_of
 from sentinel_guard.core.proof import Prover
-from sentinel_guard.core.respond import visible
-from sentinel_guard.errors import ConfigError, DaemonError, SentinelError
-from sentinel_guard.host import files, policies, processes, staged
+from sentinel_guard.core.visible import visible
+from sentinel_guard.errors import ConfigError
+from sentinel_guard.host import files, policies, staged
 from sentinel_guard.host.places import Places
 
 SHOWN = 8
@@ -76,28 +75,11 @@ def add(places: Places, folder: Path, asked: Asked) -> int:
     if asked.dry_run:
         print(f"It holds. Nothing was written; without --dry-run it goes to {path}.")
         return 0
-    _refuse_while_live(places, root)
+    outside.only(places, root, "From inside a guarded session the policy is not changed.")
     _write(places, path, keys)
     print(f"Wrote {rule.id} to {path}. Its examples hold ({len(rule.hit)} hit, {len(rule.miss)} miss).")
     print(f"Next: sentinel-guard check --explain -- {visible(shlex.quote(rule.hit[0]))}")
     return 0
-
-
-def _refuse_while_live(places: Places, root: Path | None) -> None:
-    """The policy is not an agent's to change, and a session's watcher would put the project's file back."""
-    try:
-        with Operator(places, start=False) as operator:
-            live = [s for s in operator.request("status")["sessions"] if s["state"] not in ("KILLED", "ENDED")]
-    except DaemonError:
-        return
-    marks = {os.environ.get("SENTINEL_SESSION")}
-    marks |= {processes.environ(p.pid).get("SENTINEL_SESSION") for p in processes.lineage(processes.own_pid())}
-    if any(s["session"] in marks for s in live):
-        words = "From inside a guarded session the policy is not changed."
-        raise SentinelError(words, "The user does it, in a terminal of their own.")
-    here = [s["session"] for s in live if root and s["root"] and os.path.realpath(s["root"]) == os.path.realpath(root)]
-    if here:
-        raise SentinelError(f"Session {here[0]} is working in {root}.", "End its agent first, then try again.")
 
 
 def _keys(asked: Asked) -> tuple[dict[str, object], tuple[str, ...]]:

@@ -19,7 +19,7 @@ from sentinel_guard.core import replay as again
 from sentinel_guard.core import timeline
 from sentinel_guard.core.model import Entry, Response
 from sentinel_guard.core.replay import Said, Step
-from sentinel_guard.core.respond import visible
+from sentinel_guard.core.visible import visible
 from sentinel_guard.errors import ConfigError
 from sentinel_guard.host import reports
 from sentinel_guard.host.places import Places

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sentinel_guard.core.respond import visible
+from sentinel_guard.core.visible import visible
 from sentinel_guard.errors import ConfigError, SentinelError
 from sentinel_guard.host import processes
 from sentinel_guard.host.bringback import Bringing, Plan, Restored

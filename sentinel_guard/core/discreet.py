@@ -14,8 +14,9 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from sentinel_guard.core.analysis.secrecy import names_secret
+from sentinel_guard.core.leaks.known_parts import Part, parts
 from sentinel_guard.core.redact import MARK, redact
-from sentinel_guard.core.respond import visible
+from sentinel_guard.core.visible import visible
 
 LINES = 12
 MAX_BYTES = 1 << 16
@@ -54,7 +55,7 @@ def values(path: str, content: bytes) -> list[str]:
     text = _text(content)
     if text is None or path.rpartition("/")[2] in _OPEN:
         return []
-    return [value for line in text.splitlines() if (value := _value(line))]
+    return [part.value for part in parts(path, text) if _is_worth_hiding(part)]
 
 
 def hide(text: str, secrets: Iterable[str]) -> str:
@@ -63,13 +64,11 @@ def hide(text: str, secrets: Iterable[str]) -> str:
     return re.sub("|".join(map(re.escape, wanted)), MARK, text) if wanted else text
 
 
-def _value(line: str) -> str:
-    found = _NAME.match(line)
-    value = line[found.end() :].split(" #", maxsplit=1)[0].strip().rstrip(",").strip("\"'") if found else line.strip()
-    if not found:
-        return value if _KEY_LINE.fullmatch(value) else ""
-    telling = len(value) >= LONG or names_secret(found[1]) or any(c.isdigit() for c in value)
-    return value if len(value) >= SHORT and telling else ""
+def _is_worth_hiding(part: Part) -> bool:
+    if not part.name:
+        return _KEY_LINE.fullmatch(part.value) is not None
+    telling = len(part.value) >= LONG or names_secret(part.name) or any(c.isdigit() for c in part.value)
+    return len(part.value) >= SHORT and telling
 
 
 def _way(path: str, text: str) -> Callable[[str], str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from sentinel_guard.core.redact import redact
-from sentinel_guard.core.respond import visible
+from sentinel_guard.core.visible import visible
 
 COMMENT = "<!-- sentinel:"
 """What every comment of ours begins with, and no text of others does."""

@@ -51,6 +51,7 @@ class Layer(enum.StrEnum):
     SHELL = "shell"
     SHIM = "shim"
     HOOK = "hook"
+    GIT = "git"
     WATCHER = "watcher"
     CLI = "cli"
 
@@ -103,6 +104,10 @@ class Effect:
     shown stage; and for OPAQUE: name code delete write parse data (analysis/effects.py says what each means)."""
     command: Command | None = None
     """The simple command that has this effect."""
+    data: str = field(default="", repr=False)
+    """The text that moves with it, as far as it is known: what a sender gets on its standard input, what the action
+    itself writes to a file, and reads back; ``analysis.commands.UNKNOWN`` for the rest. Never logged, told or stored.
+    """
 
 
 @dataclass(frozen=True, slots=True)

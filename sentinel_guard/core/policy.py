@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-
-import pathspec
+from typing import TYPE_CHECKING
 
 from sentinel_guard.core.model import Response
+
+if TYPE_CHECKING:
+    import pathspec
+
+_LITERAL = re.compile(r"[^][*?!\\/ ]+")
+"""Runs of a pattern's characters that stand for themselves."""
+_PLAIN = re.compile(r"!?/?[\w.*-]+(/[\w.*-]+)*/?")
+"""A pattern of which nothing needs to be asked: it says something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,13 +167,15 @@ def takes_in(patterns: tuple[str, ...], path: str, root: str) -> str:
     if not patterns:
         return ""
     relative = _relative(path, root)
-    return relative and (_match(patterns, relative) or _match(patterns, relative + "/"))
+    if not relative or not any(literal in relative for literal in _literals(patterns)):
+        return ""
+    return _match(patterns, relative) or _match(patterns, relative + "/")
 
 
 def is_pattern(text: str) -> bool:
     """Whether a text says something as a gitignore pattern: no comment, nothing empty, nothing git refuses."""
     try:
-        return _compiled((text,)).patterns[0].include is not None
+        return bool(_PLAIN.fullmatch(text)) or _compiled((text,)).patterns[0].include is not None
     except (ValueError, IndexError):
         return False
 
@@ -176,7 +186,16 @@ def _relative(path: str, root: str) -> str:
 
 
 @lru_cache(maxsize=32)
+def _literals(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    """Of each pattern that takes something in, a text that every path it takes in holds."""
+    runs = (_LITERAL.findall(p.partition("[")[0]) for p in patterns if not p.startswith("!"))
+    return tuple(dict.fromkeys(max(found, key=len, default="") for found in runs))
+
+
+@lru_cache(maxsize=32)
 def _compiled(patterns: tuple[str, ...]) -> pathspec.GitIgnoreSpec:
+    import pathspec  # noqa: PLC0415 - slow to import, and most commits hold no path that could be meant
+
     return pathspec.GitIgnoreSpec.from_lines(patterns)
 
 

@@ -8,7 +8,6 @@ Rules of this file:
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -270,6 +269,8 @@ _EXAMPLES = (("hit", "match"), ("miss", "leave alone"))
 
 
 def _nearest(word: str, known: tuple[str, ...]) -> str:
+    import difflib  # noqa: PLC0415 - only a mistake needs it
+
     close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
     return f"did you mean {close[0]}?" if close else f"known are {', '.join(known)}"
 

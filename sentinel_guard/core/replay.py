@@ -104,7 +104,7 @@ class _Again:
         then, command = _said(entry.data), spoken(action)
         if command.endswith(CUT):
             return Step(entry, command, ended=False, then=then, now=None)
-        if action.layer is Layer.CLI or self._persons(action):
+        if action.layer in (Layer.CLI, Layer.GIT) or self._persons(action):
             self._session = self._session.after(entry)
             return Step(entry, command, ended=False, then=then, now=then)
         op = str(entry.data.get("operation") or operation(action))

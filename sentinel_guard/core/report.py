@@ -17,10 +17,11 @@ from sentinel_guard.core.difference import Changed
 from sentinel_guard.core.markdown import block, cell, line, section
 from sentinel_guard.core.model import Entry, Finding, Response, Verdict
 from sentinel_guard.core.redact import redact
-from sentinel_guard.core.respond import command_line, headline, visible
+from sentinel_guard.core.respond import command_line, headline
 from sentinel_guard.core.review import SEAL
 from sentinel_guard.core.session import Session
 from sentinel_guard.core.timeline import came_of, clock, loop_calls, steps, table, utc, what
+from sentinel_guard.core.visible import visible
 from sentinel_guard.core.words import sentence
 
 DIFF_LINES = 400

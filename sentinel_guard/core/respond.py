@@ -16,6 +16,7 @@ from sentinel_guard.core.failures import failed
 from sentinel_guard.core.model import Action, Answer, Finding, Outcome, Question, Response, Verdict
 from sentinel_guard.core.operation import spoken
 from sentinel_guard.core.redact import redact
+from sentinel_guard.core.visible import visible
 from sentinel_guard.core.words import OPENING, OVER, SPOKEN
 from sentinel_guard.core.words import sentence as closed
 
@@ -113,18 +114,6 @@ def hint(action: Action, outcome: Outcome, stdout: str, stderr: str, verdict: Ve
     if failed(outcome) and (found := diagnose(f"{stderr}\n{stdout}")):
         lines.insert(0, _error_hint(action, outcome, found))
     return "\n".join(filter(None, lines))
-
-
-def visible(text: str, keep: str = "") -> str:
-    r"""The text with what a terminal would obey, reorder or not show written out (``\x1b``, ``\u202e``)."""
-    return text if text.isprintable() else "".join(c if c.isprintable() or c in keep else _escaped(c) for c in text)
-
-
-def _escaped(char: str) -> str:
-    code = ord(char)
-    if 0xDC80 <= code <= 0xDCFF:  # a byte that is not UTF-8
-        return f"\\x{code - 0xDC00:02x}"
-    return char.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
 def _opened(finding: Finding) -> str:

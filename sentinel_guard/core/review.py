@@ -18,7 +18,7 @@ from sentinel_guard.core import timeline
 from sentinel_guard.core.markdown import COMMENT, line, no_link
 from sentinel_guard.core.model import Entry
 from sentinel_guard.core.redact import redact
-from sentinel_guard.core.respond import visible
+from sentinel_guard.core.visible import visible
 from sentinel_guard.errors import ConfigError
 
 SEAL = f"{COMMENT} end of the machine's part -->"

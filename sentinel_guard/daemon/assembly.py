@@ -20,7 +20,9 @@ from sentinel_guard.core.model import Action
 from sentinel_guard.core.session import State
 from sentinel_guard.daemon.beginnings import Beginnings
 from sentinel_guard.daemon.faces import Faces
+from sentinel_guard.daemon.githooks import Githooks
 from sentinel_guard.daemon.guard import Guard
+from sentinel_guard.daemon.hookjudging import Judging
 from sentinel_guard.daemon.incidents import Incidents
 from sentinel_guard.daemon.link import Link
 from sentinel_guard.daemon.operators import Operators
@@ -66,8 +68,17 @@ class Daemon:
         self.incidents = incidents
         outcomes = Outcomes(sessions, guard, self.beginnings.reviews, self.now)
         faces = Faces(sessions, guard, self.now)
+        githooks = Githooks(
+            sessions=sessions, guard=guard, reactions=reactions, judging=Judging(places), store=self.store, now=self.now
+        )
         self.server = Server(
-            sessions=sessions, guard=guard, reactions=reactions, outcomes=outcomes, faces=faces, now=self.now
+            sessions=sessions,
+            guard=guard,
+            reactions=reactions,
+            outcomes=outcomes,
+            faces=faces,
+            githooks=githooks,
+            now=self.now,
         )
         self.operators = Operators(
             sessions=sessions, beginnings=self.beginnings, reactions=reactions, now=self.now, stop=self.stopped.set

@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import logging
 import os
 import secrets
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from sentinel_guard.audit.base import Store
 from sentinel_guard.core import record
+from sentinel_guard.core.leaks.known import Known
 from sentinel_guard.core.model import Entry, Peer
 from sentinel_guard.core.policy import Policy
 from sentinel_guard.core.session import Event, Session, State
+from sentinel_guard.daemon.discretion import Discretion
 from sentinel_guard.daemon.recovery import Recovery
 from sentinel_guard.daemon.reviews import Reviews
 from sentinel_guard.daemon.sessions import Live, Sessions
 from sentinel_guard.daemon.watching import Watching
 from sentinel_guard.errors import HostError, PeerError
-from sentinel_guard.host import processes, repository, shims
+from sentinel_guard.host import githooks, keys, knownvalues, processes, repository, shims
 from sentinel_guard.host.places import Places
 from sentinel_guard.host.policies import Policies
 from sentinel_guard.host.worktrees import Worktrees
 
+log = logging.getLogger(__name__)
 FRESH = 0.2
 """Seconds for which a policy is taken as read."""
 Fields = dict[str, Any]
@@ -46,6 +51,7 @@ class Beginnings:
         self.orphans: list[Live] = []
         """Sessions that ended with the daemon that fell: what it did not report is still to be reported."""
         self._seen: dict[str, tuple[float, Policy]] = {}
+        self._key = _key(places)
 
     async def begin(self, message: Fields, owner: Peer) -> tuple[Live, Fields]:
         """Start a session in the repository of ``cwd``. Raises HostError, PeerError."""
@@ -59,7 +65,8 @@ class Beginnings:
         live.watch = self._watch(live)
         self.sessions.live[ident] = live
         await asyncio.to_thread(self.reviews.remember, live)
-        notes = [*live.policy().warnings, *self.reviews.note(live)]
+        hooks = await asyncio.to_thread(_hooks, root)
+        notes = [*live.policy().warnings, *hooks, *self.reviews.note(live)]
         return live, {"session": ident, "environ": environ, "notes": notes}
 
     async def leave(self, live: Live) -> None:
@@ -109,7 +116,9 @@ class Beginnings:
         folder = self._places.session(session.id) / "baseline"
         root, policy = session.root, functools.partial(self._policy, session.root)
         trees = Worktrees(root, folder, lambda p: bool(policy().restricts(p, root))) if root else None
-        return Live(session, policy, path, trees=trees)
+        live = Live(session, policy, path, trees=trees)
+        live.discretion = Discretion(_secrets(live), self._key) if root else live.discretion
+        return live
 
     def _policy(self, root: str) -> Policy:
         """The policy in force, looked at again after a moment: one call asks for it many times."""
@@ -131,6 +140,30 @@ class Beginnings:
         return watching
 
 
+def _secrets(live: Live) -> Callable[[], Known]:
+    """Looks for the person's own secrets: in the work tree, and in what the session was started with."""
+    cache, given = knownvalues.Cache(), dict[str, str]()
+
+    def collect() -> Known:
+        session, watch = live.session, live.watch
+        if session.owner and not given:
+            given.update(processes.environ(session.owner.pid))
+        held = watch.restricted if watch else ()
+        root, base = Path(session.root), session.start_hash
+        return knownvalues.collect(root, live.policy(), given, cached=cache, restricted=held, base=base)
+
+    return collect
+
+
+def _key(places: Places) -> bytes:
+    """The key of the keyed hashes; none where it cannot be had, and then no hash is told."""
+    try:
+        return keys.key(places)
+    except HostError as e:
+        log.warning("%s", e)
+        return b""
+
+
 def _top(cwd: str) -> str:
     if not os.path.isdir(cwd):  # noqa: PTH112 - text with surrogates, as it came
         raise HostError(f"The folder {cwd!r} does not exist any more.", "cd into a git repository and start again.")
@@ -140,6 +173,16 @@ def _top(cwd: str) -> str:
     if not os.access(root, os.W_OK):
         raise HostError(f"The repository {root} cannot be written.", "Make it writable, or work in a clone of it.")
     return root
+
+
+def _hooks(root: str) -> list[str]:
+    """What is wrong with the git hooks that were installed there, for the person."""
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    try:
+        words = githooks.complaint(Path(root), environ)
+    except HostError as e:
+        words = str(e)
+    return [f"Git hooks: {words}. Mend it: {githooks.INSTALL}"] if words else []
 
 
 def _data(message: Fields, owner: Peer, live: Live, path: str) -> dict[str, object]:

@@ -38,6 +38,8 @@ REPEATED = 5
 """Times that a call may come, well ended, before it is in question whether it serves anything."""
 EXPECTED = 30.0
 """Seconds for which an allowed git command may go on changing files."""
+Brought = tuple[Finding, ...]
+"""What a git hook found."""
 
 
 class Waiter(Protocol):
@@ -79,10 +81,13 @@ class Guard:
         self._sessions, self._inbox, self._reactions, self._world, self._now = sessions, inbox, reactions, world, now
         self._questions = itertools.count(1)
 
-    async def handle(self, live: Live, action: Action, waiter: Waiter) -> Judged:
-        """Decide about a proposal. The verdict is on record when this returns; raises StoreError if it cannot be."""
+    async def handle(self, live: Live, action: Action, waiter: Waiter, brought: Brought = ()) -> Judged:
+        """Decide about a proposal. The verdict is on record when this returns; raises StoreError if it cannot be.
+
+        ``brought``: what a git hook found, to be judged with the rest.
+        """
         op = operation(action)
-        verdict = await self._decide(live, action, op, waiter)
+        verdict = await self._decide(live, action, op, waiter, brought)
         if Response.SNAPSHOT in {f.response for f in verdict.findings} and verdict.response < Response.ASK:
             verdict = await self._reactions.snapshot(live, verdict)
         policy = live.policy()
@@ -99,12 +104,12 @@ class Guard:
         self._note(live, record.of_verdict(verdict, op, poll=False, policy=live.policy()))
         return Judged(verdict, op)
 
-    async def _decide(self, live: Live, action: Action, op: str, waiter: Waiter) -> Verdict:
+    async def _decide(self, live: Live, action: Action, op: str, waiter: Waiter, brought: Brought) -> Verdict:
         while True:
             action = replace(action, at=await self._turn(live, waiter))
-            verdict = self._judge(live, action, op)
+            verdict = self._judge(live, action, op, brought)
             while verdict.response is Response.ASK:
-                verdict = await self._ask(live, verdict, op, waiter)
+                verdict = await self._ask(live, verdict, op, waiter, brought)
             if verdict.response is not Response.COOL_DOWN:
                 return verdict
             # The cool-down goes on record by itself; the request is looked at again after it.
@@ -126,14 +131,17 @@ class Guard:
             else:
                 return now
 
-    def _judge(self, live: Live, action: Action, op: str) -> Verdict:
+    def _judge(self, live: Live, action: Action, op: str, brought: Brought) -> Verdict:
         """Look at the action with the machine and the session as they are now."""
         world, restricted = self._world(live, action), live.watch.restricted if live.watch else ()
         effects, guarded = analyse(action, world), self._sessions.guarded()
-        case = Case(action, effects, live.session, live.policy(), None, op, restricted, guarded, world.home)
-        return _inherit(judge(case, CHECKS), live.grants.get(action.parent, ()))
+        case = Case(
+            action, effects, live.session, live.policy(), None, op, restricted, guarded, world.home,
+            look=world.peek, known=live.discretion.known, key=live.discretion.key, brought=brought,
+        )  # fmt: skip
+        return _inherit(live.discretion.verdict(judge(case, CHECKS)), live.grants.get(action.parent, ()))
 
-    async def _ask(self, live: Live, asked: Verdict, op: str, waiter: Waiter) -> Verdict:
+    async def _ask(self, live: Live, asked: Verdict, op: str, waiter: Waiter, brought: Brought) -> Verdict:
         channel = await self._channel(live, waiter)
         finding = asked.decisive
         if channel is None or finding is None or finding.ask is None or live.session.over:
@@ -144,7 +152,7 @@ class Guard:
             f"q{next(self._questions)}",
             live.id,
             finding.ask,
-            respond.command_line(asked.action),
+            live.discretion.text(respond.command_line(asked.action)),
             finding.why,
             now,
             now + gate if gate else 0,
@@ -167,7 +175,7 @@ class Guard:
             "authorized_by": "user" if reply.yes else "",
         }
         self._note(live, [Entry(at, live.id, "human", {**shown, **word})])
-        again = self._judge(live, replace(asked.action, at=at), op)
+        again = self._judge(live, replace(asked.action, at=at), op, brought)
         settled = settle(_as_shown(asked, finding), again, yes=reply.yes)
         live.grants[asked.action.id] = settled.granted
         return settled

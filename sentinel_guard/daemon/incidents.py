@@ -15,7 +15,6 @@ import logging
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -121,7 +120,11 @@ class Incidents:
     def _saved(self, live: Live, facts: Incident) -> tuple[Path, str]:
         """Write the report, and beside it each patch that it holds. Its path and its text."""
         wanted = report.name(self._now(), live.id.rpartition("-")[2])
-        hide, problem = partial(discreet.hide, secrets=self._secrets(live)), ""
+        secrets, problem = self._secrets(live), ""
+
+        def hide(text: str) -> str:
+            return live.discretion.text(discreet.hide(text, secrets))
+
         for folder in reports.folders(self._places, live.session.root, live.id):
             try:
                 return _save(folder, wanted, replace(facts, problem=problem), hide)

@@ -60,7 +60,7 @@ class Reactions:
         try:
             # The steps of a call share the snapshot that was taken before it began, where it holds what they destroy.
             if not ref or not also <= held:
-                words = respond.command_line(verdict.action)
+                words = live.discretion.text(respond.command_line(verdict.action))
                 ref = await self._recovery.rescue(live, call, words=words, also=also)
         except SentinelError as e:
             failed = Finding("snapshot", Response.DENY, "no snapshot could be taken first", e.message, e.hint)
@@ -131,7 +131,7 @@ class Reactions:
 
     def _tell(self, live: Live, level: str, text: str) -> None:
         if live.runner:
-            live.runner.tell("notice", level=level, text=text)
+            live.runner.tell("notice", level=level, text=live.discretion.text(text))
 
     async def sweep_away(self, live: Live) -> None:
         """End what a session has left running, without a rollback."""

@@ -13,52 +13,25 @@ import itertools
 import logging
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from sentinel_guard.core import respond
 from sentinel_guard.core.analysis.git import HOOKLESS
-from sentinel_guard.core.model import Action, Question, Response
+from sentinel_guard.core.model import Action, Response
 from sentinel_guard.core.wire import Message
 from sentinel_guard.daemon import translate
 from sentinel_guard.daemon.faces import Faces
+from sentinel_guard.daemon.githooks import Githooks
 from sentinel_guard.daemon.guard import Guard, Judged
 from sentinel_guard.daemon.link import Link
 from sentinel_guard.daemon.outcomes import Outcomes
 from sentinel_guard.daemon.reactions import Reactions
-from sentinel_guard.daemon.sessions import Place, Sessions
+from sentinel_guard.daemon.sessions import STEP, Place, Sessions
+from sentinel_guard.daemon.waiting import waiting
 from sentinel_guard.errors import PeerError, SentinelError
-from sentinel_guard.humans.inbox import Channel, Reply
 
 log = logging.getLogger(__name__)
 FIRST_WORD = 10.0
 """Seconds that a peer may take to say what it wants."""
-STEP = "session"
-"""Parent of what is no call: the agent's own process, and shells that read their commands from elsewhere."""
-
-
-class Terminal:
-    """Asks through the launcher, on the terminal that it shares with its caller (outside ``run`` only)."""
-
-    def __init__(self, link: Link) -> None:
-        self._link = link
-
-    async def ask(self, question: Question) -> Reply:
-        self._link.send(translate.ask(respond.gate(question)))
-        word = translate.reply(await self._link.receive())
-        return Reply(
-            yes=word == "Y", assurance="client-dialog" if word != "-" else "none", why="" if word != "-" else "lost"
-        )
-
-
-@dataclass(slots=True)
-class Waiting:
-    """The launcher that waits for a verdict."""
-
-    link: Link
-    channel: Channel | None
-
-    async def hold(self, text: str = "") -> None:
-        self.link.send(translate.hold(text))
 
 
 class Server:
@@ -70,10 +43,11 @@ class Server:
         reactions: Reactions,
         outcomes: Outcomes,
         faces: Faces,
+        githooks: Githooks,
         now: Callable[[], float],
     ) -> None:
         self._sessions, self._guard, self._reactions = sessions, guard, reactions
-        self._outcomes, self._faces, self._now = outcomes, faces, now
+        self._outcomes, self._faces, self._githooks, self._now = outcomes, faces, githooks, now
         self._ids = itertools.count(1)
 
     async def serve(self, link: Link) -> None:
@@ -97,6 +71,9 @@ class Server:
 
     async def _converse(self, link: Link) -> None:
         asked = translate.request(await link.receive(FIRST_WORD))
+        if asked.face == "githook":
+            await self._githooks.serve(asked, link)
+            return
         place = self._sessions.locate(link.pid, asked.environ.get("SENTINEL_CALL", ""))
         if place is None:
             raise SentinelError(
@@ -120,8 +97,7 @@ class Server:
         await self._run(link, asked, place, judged)
 
     async def _judge(self, link: Link, asked: translate.Request, place: Place) -> Judged:
-        terminal = Terminal(link) if "t" in asked.terminals else None
-        return await self._guard.handle(place.live, self._action(asked, place), Waiting(link, terminal))
+        return await self._guard.handle(place.live, self._action(asked, place), waiting(link, asked))
 
     def _action(self, asked: translate.Request, place: Place) -> Action:
         place.live.begun = True
@@ -149,6 +125,8 @@ class Server:
         live, action = place.live, judged.verdict.action
         name = translate.program(asked.argv)
         path = shutil.which(name, path=self._outside(asked.environ.get("PATH", live.path)))
+        if name == "git":
+            live.let_git_run(place.peer, action.id)
         text = respond.answer(judged.verdict).text
         if path is None:
             link.send(translate.refusal(f"{name}: command not found", 127))

@@ -21,12 +21,17 @@ from sentinel_guard.core.checks.base import Guarded
 from sentinel_guard.core.model import Entry, Finding, Peer, Verdict
 from sentinel_guard.core.policy import Policy
 from sentinel_guard.core.session import Session
-from sentinel_guard.host import processes, shims
+from sentinel_guard.daemon.discretion import Discretion
+from sentinel_guard.host import githooks, processes, shims
 from sentinel_guard.host.places import Places
 from sentinel_guard.host.worktrees import Worktrees
 from sentinel_guard.humans.inbox import Channel
 
 DURABLE = frozenset({"L2", "L3", "L4"})
+STEP = "session"
+"""Parent of what is no call: the agent's own process, and shells that read their commands from elsewhere."""
+GITS = 256
+"""Git processes of a session that are remembered."""
 
 
 class Runner(Channel, Protocol):
@@ -67,6 +72,8 @@ class Live:
     watch: Watch | None = None
     calls: dict[int, str] = field(default_factory=dict)
     """Pid of a supervising launcher -> id of its call."""
+    gits: dict[Peer, str] = field(default_factory=dict)
+    """Git processes that came through a shim, and what let each run: the id of its action."""
     grants: dict[str, tuple[Finding, ...]] = field(default_factory=dict)
     """Id of a running call -> what a person said yes to."""
     rescued: dict[str, tuple[str, frozenset[str]]] = field(default_factory=dict)
@@ -79,12 +86,20 @@ class Live:
     """Set when a kill has been carried out to its end."""
     trees: Worktrees | None = None
     """Takes the worktree's trees, for progress; None outside of a repository."""
+    discretion: Discretion = field(default_factory=Discretion)
+    """The person's own secrets; what goes on record goes through it."""
     unexplained: tuple[str, ...] = ()
     """Paths of the incident reports that the agent is still to be asked about."""
 
     @property
     def id(self) -> str:
         return self.session.id
+
+    def let_git_run(self, git: Peer, action: str) -> None:
+        """Remember a git process, for what its hooks ask; the oldest is forgotten."""
+        self.gits[git] = action
+        if len(self.gits) > GITS:
+            del self.gits[next(iter(self.gits))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +129,7 @@ class Sessions:
     def note(self, live: Live, entries: Iterable[Entry]) -> None:
         """Put entries on record, then advance the session by them. Raises StoreError, and then nothing has advanced."""
         for entry in entries:
-            stored = self._store.append(entry, durable=entry.level in DURABLE)
+            stored = self._store.append(live.discretion.entry(entry), durable=entry.level in DURABLE)
             live.session = live.session.after(stored)
 
     def locate(self, pid: int, call: str = "") -> Place | None:
@@ -130,6 +145,15 @@ class Sessions:
             parent = call
         above = tuple(itertools.takewhile(lambda p: p != live.session.owner, lineage[1:]))
         return Place(live, lineage[0], parent, is_agent=pid == live.agent, above=above)
+
+    def locate_hook(self, pid: int, call: str = "") -> Place | None:
+        """Where a git hook stands. One that left its session's tree is found by the session's mark, which nobody wears
+        to gain anything.
+        """
+        if place := self.locate(pid, call):
+            return place
+        live, peer = self.inside(pid), processes.identify(pid)
+        return Place(live, peer) if live and peer else None
 
     def inside(self, pid: int) -> Live | None:
         """The session that a process is guarded by; its owner (the runner, the person's shell) is not."""
@@ -162,7 +186,7 @@ class Sessions:
         settings = (
             str(self._places.config),
             *shims.own_code(roots),
-            *(f"{r}/{name}" for r in sorted(roots) for name in ("sentinel.toml", ".git/hooks")),
+            *(path for r in sorted(roots) for path in (f"{r}/sentinel.toml", *githooks.belongings(r))),
         )
         owners = tuple(live.session.owner.pid for live in self.live.values() if live.session.owner)
         return Guarded(self._folders, settings, (*owners, processes.own_pid()))

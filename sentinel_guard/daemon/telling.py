@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from sentinel_guard.core import discreet
 from sentinel_guard.core.model import Entry
 from sentinel_guard.core.redact import redact, redact_data
-from sentinel_guard.core.respond import visible
+from sentinel_guard.core.visible import visible
 from sentinel_guard.host.guardian import Tampering, Word
 from sentinel_guard.host.processes import Process
 from sentinel_guard.host.quarantine import FIRST, LAST

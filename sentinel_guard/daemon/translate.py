@@ -20,7 +20,7 @@ PROTOCOL = 1
 REFUSED = 126
 """Exit code of a command that was refused (found, and not allowed to run)."""
 MAX_ARGS = 1 << 16
-FACES = frozenset({"shell", "shim", "hook", "help", "usage"})
+FACES = frozenset({"shell", "shim", "hook", "githook", "help", "usage"})
 _U32 = struct.Struct("<I")
 
 # Options of the shells whose value is the next word (bash(1), zsh(1), dash(1)).
@@ -37,6 +37,8 @@ class Request:
     environ: Mapping[str, str] = field(default_factory=dict)
     terminals: str = ""
     stdin: str = ""
+    version: str = ""
+    """Of the package that the launcher belongs to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ class Ended:
 def request(message: Message) -> Request:
     """The request that a message holds. Raises PeerError."""
     one = dict(message)
-    protocol = one.get(b"V", b"").split(b" ")[0]
+    protocol, _, version = one.get(b"V", b"").partition(b" ")
     if protocol != str(PROTOCOL).encode():
         raise PeerError(
             f"the launcher speaks protocol {_text(protocol) or 'unknown'}, this daemon {PROTOCOL}",
@@ -67,7 +69,8 @@ def request(message: Message) -> Request:
     pairs = (_text(body).partition("=") for tag, body in message if tag == b"E")
     environ = {name: value for name, _, value in pairs}
     cwd, terminals = _text(one.get(b"D", b"")), _text(one.get(b"T", b""))
-    return Request(face, argv, cwd, environ, terminals, _text(one.get(b"I", b"")))
+    stdin = b"".join(body for tag, body in message if tag == b"I")
+    return Request(face, argv, cwd, environ, terminals, _text(stdin), _text(version))
 
 
 def ended(message: Message) -> Ended:

@@ -5,18 +5,16 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-
-import tomli_w
 
 from sentinel_guard.errors import ConfigError, HostError
 
 PRIVATE = 0o600
 MAX_TOML = 1 << 20
 """Bytes that a policy file may have."""
+_NO_TEXT = "{name} is not in force. Make it a readable text file, or take it away."
 
 
 def write(path: Path, data: bytes, mode: int | None = None) -> None:
@@ -35,6 +33,8 @@ def write(path: Path, data: bytes, mode: int | None = None) -> None:
 
 
 def _write_aside(path: Path, data: bytes, mode: int) -> None:
+    import tempfile  # noqa: PLC0415 - who only reads does without
+
     descriptor, aside = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -70,23 +70,32 @@ def _mode_of(path: Path) -> int:
 def read_toml(path: Path, name: str = "") -> tuple[dict[str, object], str]:
     """A TOML file: what it says and its text. ``name`` stands for it in errors. Raises ConfigError."""
     name = name or str(path)
-    text = _read_text(path, name)
+    return parse_toml(_read(path, name), name)
+
+
+def parse_toml(data: bytes, name: str) -> tuple[dict[str, object], str]:
+    """What TOML says, and its text. ``name`` stands for it in errors. Raises ConfigError."""
+    text = _decoded(data, name)
     try:
         return tomllib.loads(text), text
     except (ValueError, RecursionError) as e:
         raise ConfigError(f"{name}: not TOML: {e}", f"{name} is not in force. Correct it, or take it away.") from e
 
 
-def _read_text(path: Path, name: str) -> str:
-    hint = f"{name} is not in force. Make it a readable text file, or take it away."
+def _read(path: Path, name: str) -> bytes:
+    hint = _NO_TEXT.format(name=name)
     try:
         # O_NONBLOCK: a named pipe in the file's place must not hold the guard up.
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123 - a descriptor
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise ConfigError(f"{name}: is not a file", hint)
-            data = file.read(MAX_TOML + 1)
+            return file.read(MAX_TOML + 1)
     except OSError as e:
         raise ConfigError(f"{name}: cannot be read: {e.strerror}", hint) from e
+
+
+def _decoded(data: bytes, name: str) -> str:
+    hint = _NO_TEXT.format(name=name)
     if len(data) > MAX_TOML:
         raise ConfigError(f"{name}: is over the limit of {MAX_TOML} bytes", hint)
     try:
@@ -116,6 +125,8 @@ def toml_tables(tables: Mapping[str, Mapping[str, object] | list[Mapping[str, ob
 
 
 def _tables(tables: Mapping[str, Mapping[str, object] | list[Mapping[str, object]]]) -> Iterator[str]:
+    import tomli_w  # noqa: PLC0415 - the same
+
     # The headers are ours: tomli_w writes a short list of tables as one key, which would fall into the table before it.
     for name, value in tables.items():
         many = isinstance(value, list)

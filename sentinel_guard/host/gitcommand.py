@@ -14,7 +14,6 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -129,6 +128,8 @@ class Git:
 
 def together(*calls: Callable[[], T]) -> list[T]:
     """The results of calls that run at the same time (git leaves the interpreter free meanwhile)."""
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - slow to import, and git hooks do without
+
     with ThreadPoolExecutor(len(calls)) as pool:
         return [f.result() for f in [pool.submit(c) for c in calls]]
 

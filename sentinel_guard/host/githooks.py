@@ -1,137 +1,180 @@
-"""The git hooks of a repository: ours put in place beside what is there, and taken away without a trace.
+"""The git hooks of a repository: ours put in place with what is there, and taken away without a trace.
 
 Rules of this file:
-1. What is ours carries ``MARK``. What is not ours is kept, as NAME.before-sentinel, bytes and mode, and run first.
-2. ``install`` twice is ``install`` once; ``uninstall`` gives back what was there.
-3. Hooks that several repositories share are left alone.
+1. What is ours carries ``MARK``. What is not ours is kept, bytes and mode, and run first.
+2. ``install`` twice is ``install`` once; ``uninstall`` gives back what was there. Each may be stopped and run again.
+3. Nothing that other repositories or other people share is changed.
+
+``hooksbeside`` is the way for .git/hooks, ``hooksahead`` the way where another folder or tool owns the hooks.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
-import shlex
 import sys
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host import files
-from sentinel_guard.host.staged import git
+from sentinel_guard.host import hooksahead, hooksbeside
+from sentinel_guard.host.hookmanagers import moved, tool
+from sentinel_guard.host.hookplaces import Repository, find
+from sentinel_guard.host.hookstubs import BEFORE, MARK, NAMES, OWN, Programs, is_ours
+from sentinel_guard.host.shadow import layout
 
-NAMES = ("pre-commit", "pre-push")
-MARK = "sentinel-guard-hook-8d1f6c2e"
-"""Stands in every hook that is ours."""
-BEFORE = ".before-sentinel"
-_MODE = 0o755
+__all__ = ["BEFORE", "MARK", "NAMES", "OWN", "Programs", "find", "is_ours"]
+
+INSTALL = "sentinel-guard install"
+INSTALLED = "installed"
+"""In our folder: tells that hooks were put in place, where a tool has taken every one of them away."""
+_TOLD = f"{MARK}: hooks were put in place here by `sentinel-guard install`.\n"
 
 
-def install(root: Path, python: str = sys.executable) -> list[str]:
+class Seen(NamedTuple):
+    """One hook of NAMES, as git would find it now."""
+
+    name: str
+    ok: bool
+    words: str
+    """Why it does not check; empty where it does."""
+
+
+def install(root: Path, python: str = sys.executable, launcher: str = "", socket: str = "") -> list[str]:
     """Puts our hooks in place. Returns what was done, a sentence a hook. Raises HostError.
 
-    ``python`` is the interpreter that the hooks call, absolute.
+    ``python``, ``launcher`` and ``socket`` are what the hooks call, absolute: see ``Programs``.
     """
-    folder = hooks_folder(root)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        return [said for name in NAMES if (said := _install(folder, name, python))]
-    except OSError as e:
-        raise HostError(f"Cannot put hooks into {folder}: {e.strerror}.", "Check the folder's permissions.") from e
+    repo, programs = find(root), Programs(python, launcher, socket)
+    return _put_words(repo, lambda: _install(repo, programs))
 
 
 def uninstall(root: Path) -> list[str]:
     """Takes our hooks away and puts back what was there. Returns what was done, a sentence a hook. Raises HostError."""
-    folder = hooks_folder(root)
+    repo = find(root)
+    return _put_words(repo, lambda: _uninstall(repo))
+
+
+def install_template(folder: Path, python: str = sys.executable, launcher: str = "", socket: str = "") -> list[str]:
+    """Puts our hooks into a template folder of ``git init``. Returns and raises as ``install``."""
     try:
-        return [said for name in NAMES if (said := _uninstall(folder / name))]
+        return hooksbeside.put(folder / "hooks", Programs(python, launcher, socket))
     except OSError as e:
-        raise HostError(f"Cannot take hooks out of {folder}: {e.strerror}.", "Check the folder's permissions.") from e
+        raise _denied(folder, e) from e
+
+
+def uninstall_template(folder: Path) -> list[str]:
+    """Takes our hooks out of a template folder. Returns and raises as ``uninstall``."""
+    try:
+        return hooksbeside.take(folder / "hooks")
+    except OSError as e:
+        raise _denied(folder, e) from e
 
 
 def installed(root: Path) -> tuple[Path, ...]:
-    """Our hooks that are in place."""
-    folder = hooks_folder(root)
-    return tuple(folder / name for name in NAMES if is_ours(folder / name))
+    """Our hooks that git runs. Raises HostError."""
+    repo = find(root)
+    return tuple(_place(repo, seen.name) for seen in _look(repo) if seen.ok)
 
 
-def is_ours(hook: Path) -> bool:
-    """Whether a file is a hook that we put in place."""
+def look(root: Path) -> list[Seen]:
+    """Each hook of NAMES: whether it checks, and why not. Raises HostError."""
+    return _look(find(root))
+
+
+def complaint(root: Path, environ: Mapping[str, str] | None = None) -> str:
+    """What a person should know who relies on hooks that were installed here; empty where all is well, or none were.
+
+    ``environ`` is what git sees; this process's own where it is not given. Raises HostError.
+    """
+    repo = find(root, environ)
+    if not (repo.own / INSTALLED).exists() and not _traces(repo, *NAMES):
+        return ""
+    return "; ".join(dict.fromkeys(seen.words for seen in _look(repo) if not seen.ok))
+
+
+@lru_cache(maxsize=256)
+def belongings(root: str) -> tuple[str, ...]:
+    """The folders of hooks that nobody may write inside a session of a work tree; a linked one shares another's."""
+    folders = [f"{root}/.git"]
+    with contextlib.suppress(HostError):
+        folders.append(layout(root).common_dir)
+    return tuple(f"{folder}/{name}" for folder in dict.fromkeys(folders) for name in ("hooks", OWN))
+
+
+def _install(repo: Repository, programs: Programs) -> list[str]:
+    repo.own.mkdir(exist_ok=True)
+    (repo.own / INSTALLED).write_text(_TOLD)
+    if _owned(repo):
+        said = hooksahead.put(repo, programs)
+        if repo.settings.name == "config":  # else other work trees still go by .git/hooks
+            hooksbeside.take(repo.usual)
+        if repo.asked not in (repo.usual, repo.ahead) and any(is_ours(repo.asked / name) for name in NAMES):
+            hooksbeside.take(repo.asked)  # where an earlier version put them
+    else:
+        said = hooksbeside.put(repo.usual, programs)
+        hooksahead.take(repo, everywhere=False)
+    hooksbeside.link(repo.usual)
+    return said
+
+
+def _uninstall(repo: Repository) -> list[str]:
+    said = [*hooksahead.take(repo), *hooksbeside.take(repo.usual)]
+    if repo.asked not in (repo.usual, repo.ahead):
+        said += hooksbeside.take(repo.asked)
+    (repo.own / INSTALLED).unlink(missing_ok=True)
+    hooksbeside.link(repo.usual)
+    return said
+
+
+def _owned(repo: Repository) -> bool:
+    """Whether the hooks of .git/hooks are not git's to run, or not ours to move."""
+    if repo.asked != repo.usual:
+        return True
+    kept = (repo.usual / (name + BEFORE) for name in NAMES)
+    owners = (tool(hook) for hook in (*(repo.usual / name for name in NAMES), *kept))
+    return any(owner.ahead for owner in owners if owner)
+
+
+def _place(repo: Repository, name: str) -> Path:
+    return hooksbeside.place(repo.hooks / name)
+
+
+def _look(repo: Repository) -> list[Seen]:
+    return [Seen(name, not (words := _wrong(repo, name)), words) for name in NAMES]
+
+
+def _wrong(repo: Repository, name: str) -> str:
+    hook, ours = repo.hooks / name, _place(repo, name)
+    if is_ours(ours):
+        return "" if os.access(ours, os.X_OK) and os.access(hook, os.X_OK) else f"{ours} is not executable"
+    traces = list(_traces(repo, name))
+    if any(is_ours(t) and t.parent != repo.hooks for t in traces if t.parent in (repo.usual, repo.ahead)):
+        return f"core.hooksPath is {repo.hooks}: ours in {traces[0].parent} are passed by"
+    if not os.path.lexists(hook):
+        return f"{name} is not there"
+    by = tool(hook)
+    return f"{name} was replaced" + (f" by {by.name} (it does so at: {by.again})" if by else "")
+
+
+def _traces(repo: Repository, *names: str) -> list[Path]:
+    """What tells that our hooks were put in place once."""
+    folders = dict.fromkeys((repo.hooks, repo.usual, repo.ahead))
+    hooks = [folder / name for folder in folders for name in names]
+    ours = [p for hook in hooks for p in (hook, *moved(hook)) if is_ours(p)]
+    return ours + [kept for hook in hooks if os.path.lexists(kept := hook.with_name(hook.name + BEFORE))]
+
+
+def _put_words(repo: Repository, work: Callable[[], list[str]]) -> list[str]:
     try:
-        return hook.is_file() and not hook.is_symlink() and MARK.encode() in hook.read_bytes()
-    except OSError:
-        return False
+        return work()
+    except OSError as e:
+        raise _denied(repo.common, e) from e
 
 
-def hooks_folder(root: Path) -> Path:
-    """Where git looks for this repository's hooks (core.hooksPath, linked work trees). Raises HostError."""
-    folder = _absolute(root, "--git-path", "hooks")
-    common = _absolute(root, "--git-common-dir")
-    if not any(_below(folder, own) for own in (common, root)):
-        raise HostError(
-            f"git takes this repository's hooks from {folder}, which other repositories share.",
-            "Give this one its own: git config core.hooksPath .git/hooks",
-        )
-    if folder.name == "_" and folder.parent.name == ".husky":
-        raise HostError(
-            "husky owns this repository's hooks, and does not run one under another name.",
-            "Add the line `sentinel-guard hook pre-commit` to .husky/pre-commit.",
-        )
-    return folder
-
-
-def _absolute(root: Path, *question: str) -> Path:
-    said = os.fsdecode(git(root, "rev-parse", *question)).removesuffix("\n")
-    return Path(os.path.realpath(root / said))
-
-
-def _below(path: Path, folder: Path) -> bool:
-    return path.is_relative_to(os.path.realpath(folder))
-
-
-def _install(folder: Path, name: str, python: str) -> str:
-    hook, before = folder / name, folder / (name + BEFORE)
-    text = _text(name, python)
-    if is_ours(hook):
-        if hook.read_bytes() == text and os.access(hook, os.X_OK):
-            return ""
-        files.write(hook, text, _MODE)
-        return f"Renewed the hook {hook}."
-    kept = ""
-    if os.path.lexists(hook):
-        if os.path.lexists(before):
-            raise HostError(
-                f"Both {hook} and {before} are there.", "Keep the one that you need as the former, remove the latter."
-            )
-        hook.rename(before)
-        kept = f" Yours is kept as {before.name} and runs first."
-    try:
-        files.write(hook, text, _MODE)
-    except HostError:
-        _put_back(before, hook)
-        raise
-    return f"Put the hook {hook} in place.{kept}"
-
-
-def _uninstall(hook: Path) -> str:
-    before = hook.with_name(hook.name + BEFORE)
-    if is_ours(hook):
-        hook.unlink()
-        _put_back(before, hook)
-        return f"Took the hook {hook} away." + (" Yours is back." if os.path.lexists(hook) else "")
-    if os.path.lexists(before):
-        return f"Left {hook} alone: it is not ours. What was there before sentinel-guard is {before.name}."
-    return ""
-
-
-def _put_back(before: Path, hook: Path) -> None:
-    if os.path.lexists(before):
-        before.rename(hook)
-
-
-def _text(name: str, python: str) -> bytes:
-    template = (_templates() / name).read_bytes()
-    return template.replace(b"@PYTHON@", os.fsencode(shlex.quote(python)))
-
-
-def _templates() -> Path:
-    """``hooks/``: in the wheel beside the package's rooms, in a checkout at its top."""
-    package = Path(__file__).resolve().parent.parent
-    return next((f for f in (package / "hooks", package.parent / "hooks") if f.is_dir()), package / "hooks")
+def _denied(folder: Path, error: OSError) -> HostError:
+    where = error.filename or folder
+    hint = "Check the folder's permissions, and the room on the disk."
+    return HostError(f"Cannot put hooks into {folder} or take them out: {where}: {error.strerror}.", hint)

@@ -25,7 +25,7 @@ from sentinel_guard.host.vault import MAX_FILE, UNKEPT, Kept, Vault, difference,
 
 APART = frozenset({"objects", "lfs", "modules", "worktrees", "annex", "svn", "gc.pid"})
 """Entries of a git directory that are neither kept nor touched."""
-SHARED = ("config", "hooks", "info")
+SHARED = ("config", "hooks", "sentinel-guard", "info")
 """What a linked worktree has of the common directory besides refs; the rest there is other worktrees'."""
 WORKTREES = "worktrees"
 LARGEST = 512 << 20

@@ -9,14 +9,13 @@ Rules of this file:
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sentinel_guard.core import packs
 from sentinel_guard.core.policy import Policy, Rule
 from sentinel_guard.core.policy_merge import merge
 from sentinel_guard.core.policy_schema import Layer, parse
@@ -24,9 +23,13 @@ from sentinel_guard.errors import ConfigError, HostError
 from sentinel_guard.host import files
 from sentinel_guard.host.places import Places
 
+if TYPE_CHECKING:
+    from sentinel_guard.core.packs import Problem
+
 NAME = "sentinel.toml"
 """The project's file, at the top of its repository."""
 
+_PACKS = Path(__file__).parent.parent / "core" / "packs"
 _Stamp = tuple[int, int, int] | None
 
 
@@ -65,6 +68,8 @@ class Policies:
         stamp = _stamp(path)
         last = self._read.get(path)
         if last is None or last.stamp != stamp:
+            import hashlib  # noqa: PLC0415 - load_paths does without
+
             copy = self._copies / hashlib.sha256(os.fsencode(path)).hexdigest()[:32]
             found = _read(path, stamp, last or _copied(copy, path))
             if self._keeps and stamp and not found.warnings:
@@ -79,7 +84,7 @@ def load(places: Places, root: str | Path = "") -> Policy:
 
 
 def load_paths(places: Places, root: str | Path) -> Policy:
-    """Only what is restricted and hidden in a repository: no rule is kept or proved. For the git hooks, which hurry."""
+    """What is restricted, hidden and let pass in a repository; no rule is kept or proved: the git hooks hurry."""
     layers = [_paths_of(path) for path in (places.policy, Path(root) / NAME)]
     warnings = tuple(warning for read in layers for warning in read.warnings)
     return merge(_pack("defaults"), layers[0].layer, layers[1].layer, warnings)
@@ -93,7 +98,7 @@ def _paths_of(path: Path) -> _Read:
         layer = read(path)
     except ConfigError as e:
         return _kept(path, stamp, Layer(""), e.message)
-    settings = {place: value for place, value in layer.settings.items() if place[0] == "paths"}
+    settings = {place: value for place, value in layer.settings.items() if place[0] in ("paths", "leaks")}
     return _Read(stamp, Layer(layer.source, settings))
 
 
@@ -105,7 +110,16 @@ def read(path: Path) -> Layer:
 
 def validate(path: Path) -> Layer:
     """The layer of one policy file. Raises ConfigError with every mistake, failed examples of its rules among them."""
-    layer = read(path)
+    return _proved(read(path))
+
+
+def prove(data: bytes, name: str) -> Layer:
+    """``validate`` for what a file called ``name`` would hold. Raises ConfigError."""
+    document, text = files.parse_toml(data, name)
+    return _proved(parse(document, name, text))
+
+
+def _proved(layer: Layer) -> Layer:
     if problems := _problems(layer.rules):
         raise ConfigError("\n".join(p.words for p in problems), "A rule whose examples fail is not in force.")
     return layer
@@ -114,6 +128,8 @@ def validate(path: Path) -> Layer:
 @lru_cache(maxsize=1)
 def builtin() -> Layer:
     """The built-in policy: the packs, joined."""
+    from sentinel_guard.core import packs  # noqa: PLC0415 - as in _problems
+
     layers = [_pack(name) for name in packs.NAMES]
     settings = {place: value for layer in layers for place, value in layer.settings.items()}
     confirm = {name: patterns for layer in layers for name, patterns in layer.confirm.items()}
@@ -121,7 +137,7 @@ def builtin() -> Layer:
 
 
 def _pack(name: str) -> Layer:
-    document, text = files.read_toml(Path(packs.__file__).parent / f"{name}.toml", name)
+    document, text = files.read_toml(_PACKS / f"{name}.toml", name)
     return parse(document, f"pack {name}", text)
 
 
@@ -179,9 +195,10 @@ def _read(path: Path, stamp: _Stamp, last: _Read | None) -> _Read:
     return _Read(stamp, layer, (f"{said}\n  {path}: a rule whose examples fail is not in force.",) if problems else ())
 
 
-def _problems(rules: Sequence[Rule]) -> list[packs.Problem]:
+def _problems(rules: Sequence[Rule]) -> list[Problem]:
     if not rules:
         return []
+    from sentinel_guard.core import packs  # noqa: PLC0415 - the same
     from sentinel_guard.core.analysis.effects import analyse  # noqa: PLC0415 - slow to import, and a commit waits
 
     return packs.validate(rules, analyse)

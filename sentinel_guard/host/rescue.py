@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from sentinel_guard.core.redact import redact
-from sentinel_guard.core.respond import visible
+from sentinel_guard.core.visible import visible
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.baseline import write_json
 from sentinel_guard.host.endangered import Endangered, endangered

@@ -1,4 +1,4 @@
-"""A session's shims: a folder that stands first on PATH, each name in it a hard link to the launcher."""
+"""The launcher by its other names: a session's shims, first on PATH, and the one that the installed git hooks ask."""
 
 from __future__ import annotations
 
@@ -14,10 +14,13 @@ from pathlib import Path
 
 import sentinel_guard
 from sentinel_guard.errors import HostError
+from sentinel_guard.host import files
 from sentinel_guard.host.places import Places
 
 SHELLS = ("bash", "sh", "zsh", "dash", "ksh", "fish")
 HOOK = "sentinel-hook"
+GITHOOK = "sentinel-githook"
+SETTINGS = ".sentinel"
 CLAUDES = ("bash", "zsh")
 OWN = "sentinel-guard"
 PACKAGE = Path(sentinel_guard.__file__).resolve().parent
@@ -66,7 +69,7 @@ def make(places: Places, session: str, names: Iterable[str], path: str) -> dict[
     folder = places.shims(session)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _describe(folder, places, session)
+        (folder / SETTINGS).write_bytes(_settings(places, session))
         master = _master(places)
         wanted = {n for n in (*SHELLS, *names) if "/" not in n and shutil.which(n, path=path)}
         for name in (*sorted(wanted), HOOK):
@@ -78,6 +81,26 @@ def make(places: Places, session: str, names: Iterable[str], path: str) -> dict[
             "Set SENTINEL_HOME to a folder with room that allows programs.",
         ) from e
     return _environ(folder, session, path)
+
+
+def place_githook(places: Places) -> Path:
+    """Put the launcher that git hooks ask in place, or renew it after an upgrade. Returns its path.
+
+    It belongs to no session. Raises HostError where the launcher is missing or the folder cannot be written.
+    """
+    hook = places.state / "hooks" / GITHOOK
+    try:
+        hook.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        told, settings = hook.parent / SETTINGS, _settings(places, "")
+        if not told.exists() or told.read_bytes() != settings:
+            files.write(told, settings, files.PRIVATE)
+        _renew(_master(places), hook)
+    except OSError as e:
+        raise HostError(
+            f"Cannot put the git hooks' launcher into {hook.parent}: {e.strerror}.",
+            "Set SENTINEL_HOME to a folder with room that allows programs.",
+        ) from e
+    return hook
 
 
 def without(path: str, places: Places) -> str:
@@ -101,7 +124,7 @@ def _environ(folder: Path, session: str, path: str) -> dict[str, str]:
     }
 
 
-def _describe(folder: Path, places: Places, session: str) -> None:
+def _settings(places: Places, session: str) -> bytes:
     lines = {
         "socket": places.agent_socket,
         "python": sys.executable,
@@ -109,7 +132,7 @@ def _describe(folder: Path, places: Places, session: str) -> None:
         "version": sentinel_guard.__version__,
         "session": session,
     }
-    (folder / ".sentinel").write_text("".join(f"{k}={v}\n" for k, v in lines.items()), errors="surrogateescape")
+    return os.fsencode("".join(f"{k}={v}\n" for k, v in lines.items()))
 
 
 def _bash_env(folder: Path) -> None:
@@ -141,3 +164,12 @@ def _master(places: Places) -> Path:
 def _link(master: Path, name: Path) -> None:
     if not name.exists():
         name.hardlink_to(master)
+
+
+def _renew(master: Path, name: Path) -> None:
+    if name.exists() and name.samefile(master):
+        return
+    aside = name.with_suffix(f".{os.getpid()}")
+    aside.unlink(missing_ok=True)
+    aside.hardlink_to(master)
+    aside.replace(name)

@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from sentinel_guard.core.analysis.world import MAX_READ
+from sentinel_guard.core.analysis.world import MAX_READ, Peek
 
 MAX_MATCHES = 1000
 """Paths that a glob gives."""
@@ -126,22 +126,23 @@ class HostWorld:
         return tuple(sorted(found))
 
     def read(self, path: str) -> str | None:
+        seen = self.peek(path)
+        return seen.text if seen is not None and seen.whole else None
+
+    def peek(self, path: str) -> Peek | None:
         try:
             fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
         except (OSError, ValueError):
             return None
         try:
-            seen = os.fstat(fd)
-            if not stat.S_ISREG(seen.st_mode) or seen.st_size > MAX_READ:
-                return None
-            data = os.read(fd, MAX_READ + 1)
+            data = os.read(fd, MAX_READ + 1) if stat.S_ISREG(os.fstat(fd).st_mode) else b"\0"
         except OSError:
             return None
         finally:
             os.close(fd)
-        if len(data) > MAX_READ or b"\0" in data:
+        if b"\0" in data:
             return None
-        return data.decode("utf-8", "surrogateescape")
+        return Peek(data[:MAX_READ].decode("utf-8", "surrogateescape"), whole=len(data) <= MAX_READ)
 
     def which(self, name: str) -> str:
         """The guard's own program is found where it runs, if it is not on PATH."""

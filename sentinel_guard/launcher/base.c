@@ -17,11 +17,25 @@
 
 static const char *refused = "the program was not run";
 static int refusal_code = EXIT_REFUSED;
+static void (*otherwise)(void);
 
 void refuse_as(const char *subject, int code)
 {
     refused = subject;
     refusal_code = code;
+}
+
+void rather_than_refuse(void (*way_out)(void))
+{
+    otherwise = way_out;
+}
+
+static void try_otherwise(void)
+{
+    void (*way_out)(void) = otherwise;
+    otherwise = NULL;
+    if (way_out)
+        way_out();
 }
 
 /* A program's name may hold anything; a refusal stays one line that does nothing to a terminal. */
@@ -36,6 +50,7 @@ void refuse(const char *format, ...)
 {
     char words[2048], line[4608];
     va_list arguments;
+    try_otherwise();
     va_start(arguments, format);
     vsnprintf(words, sizeof words, format, arguments);
     va_end(arguments);

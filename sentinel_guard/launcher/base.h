@@ -10,10 +10,14 @@ enum {
     EXIT_REFUSED = 126,
     /* The only exit code that agents read as "do not go on"; any other lets their tool run. */
     EXIT_HOOK_REFUSED = 2,
+    EXIT_GITHOOK_REFUSED = 1,
 };
 
 /* Names what a refusal is about ("git was not run"), and its exit code. */
 void refuse_as(const char *subject, int code);
+
+/* What is tried before a refusal; where it returns, the refusal stands. */
+void rather_than_refuse(void (*way_out)(void));
 
 /* Says one line, "403 SENTINEL BLOCKED: subject: words", on standard error and ends. */
 _Noreturn void refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -43,8 +43,7 @@ static void read_settings(struct guard *g, const char *path)
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     ssize_t n = fd < 0 || fstat(fd, &seen) < 0 ? -1 : read(fd, g->settings, sizeof g->settings - 2);
     if (n < 0)
-        refuse("%s cannot be read (%s), so the guard is not known. Start the session again with 'sentinel-guard run'.",
-               path, strerror(errno));
+        refuse("%s cannot be read (%s), so the guard is not known. %s", path, strerror(errno), g->renew);
     close(fd);
     g->owner = seen.st_uid;
     for (ssize_t i = 0; i < n; i++)
@@ -61,7 +60,7 @@ void find_guard(struct guard *g)
     g->python = setting(g, "python");
     g->home = setting(g, "home");
     if (!*g->socket || strlen(g->socket) >= sizeof((struct sockaddr_un *)0)->sun_path)
-        refuse("%s names no socket of the guard. Start the session again with 'sentinel-guard run'.", path);
+        refuse("%s names no socket of the guard. %s", path, g->renew);
 }
 
 static int open_socket(const struct guard *g)
@@ -159,7 +158,8 @@ int connect_guard(const struct guard *g)
 {
     static int tries;
     static bool started;
-    for (; tries < TRIES; tries++) {
+    bool absent = false;
+    for (; tries < TRIES && (g->needed || !absent); tries++) {
         if (tries)
             nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000L}, NULL);
         int fd = open_socket(g);
@@ -168,7 +168,8 @@ int connect_guard(const struct guard *g)
             require_owner(g, fd);
             return fd;
         }
-        if (!started && (errno == ENOENT || errno == ECONNREFUSED)) {
+        absent = errno == ENOENT || errno == ECONNREFUSED;
+        if (absent && g->starts && !started) {
             started = true;
             start_daemon(g);
         }

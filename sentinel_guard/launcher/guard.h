@@ -2,12 +2,13 @@
  *
  * 1. Only `.sentinel` beside the launcher's own file is believed, never the environment.
  * 2. The daemon must belong to the owner of that file.
- * 3. No guard within 2 s is a refusal: nothing runs unguarded.
+ * 3. No guard within 2 s is a refusal: nothing runs unguarded (githook.h says what may stand in for it).
  */
 #ifndef SENTINEL_GUARD_H
 #define SENTINEL_GUARD_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <sys/types.h>
 #include <sys/un.h>
 
@@ -17,6 +18,9 @@ struct guard {
     uid_t owner;
     char settings[8192]; /* `.sentinel`, lines cut into strings */
     const char *socket, *python, *home;
+    const char *renew; /* what gives it anew */
+    bool needed;       /* waited for where it does not listen; else the first try decides */
+    bool starts;       /* started where it does not listen */
 };
 
 /* Fills in the name of the launcher's own file. */
@@ -25,7 +29,8 @@ void find_self(struct guard *guard);
 /* Reads `.sentinel`; refuses where it is missing or incomplete. */
 void find_guard(struct guard *guard);
 
-/* A non-blocking connection. Starts the daemon at most once and tries for 2 s in all, however often it is called. */
+/* A non-blocking connection. Starts the daemon at most once, where it may, and tries for 2 s in all, however often it is
+ * called. */
 int connect_guard(const struct guard *guard);
 
 #endif

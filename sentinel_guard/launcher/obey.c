@@ -10,7 +10,7 @@
 #include "signals.h"
 #include "supervise.h"
 
-enum { FIRST_ANSWER_MS = 10000, LAST_SIGNAL = 64 };
+enum { LAST_SIGNAL = 64 };
 
 static bool valid_variable(const struct chunk *c)
 {
@@ -50,8 +50,14 @@ static bool is_last(const struct chunk *c)
     return strchr("XSHQZ", c->tag) != NULL;
 }
 
-static void require_valid(const struct message *answer)
+static bool is_verdict(const struct chunk *c)
 {
+    return strchr("PHQ", c->tag) || (c->tag == 'Z' && number(c) <= EXIT_GITHOOK_REFUSED);
+}
+
+static void require_valid(const struct errand *e)
+{
+    const struct message *answer = &e->reader.message;
     bool last = false;
     for (size_t i = 0; i < answer->count; i++) {
         const struct chunk *c = &answer->chunks[i];
@@ -59,6 +65,9 @@ static void require_valid(const struct message *answer)
             refuse("the guard's answer '%c' is not understood. Stop the daemon and start it again with 'sentinel-guard "
                    "daemon start'; launcher and daemon must be of one version.",
                    c->tag);
+        if (e->verdict && !is_verdict(c))
+            refuse("the guard daemon does not judge it. Stop it with 'sentinel-guard daemon stop': it may be of another "
+                   "version.");
         last |= is_last(c);
     }
     if (!last)
@@ -82,11 +91,11 @@ static void next_answer(struct errand *e, int milliseconds)
     for (;;) {
         switch (read_message(e->connection, &e->reader, milliseconds)) {
         case WIRE_MESSAGE:
-            require_valid(&e->reader.message);
+            require_valid(e);
             return;
         case WIRE_CLOSED:
             connect_again(e);
-            milliseconds = FIRST_ANSWER_MS;
+            milliseconds = e->patience;
             break;
         case WIRE_LATE:
             refuse("the guard gave no answer within %d ms. See what it does with 'sentinel-guard status'.", milliseconds);
@@ -176,7 +185,7 @@ static int obey(struct errand *e)
 
 void run_errand(struct errand *e)
 {
-    int milliseconds = FIRST_ANSWER_MS;
+    int milliseconds = e->patience;
     e->connection = -1;
     connect_again(e);
     for (;;) {

@@ -2,7 +2,8 @@
  *
  * 1. An answer is understood as a whole before any of it is obeyed; a verb we do not know is a refusal.
  * 2. Without a verb that says how it goes on or ends (X S H Q Z) it is a refusal too.
- * 3. Where the connection closes before a whole answer was there, the question is asked again: nothing has run yet.
+ * 3. Where a verdict is asked for, what would run a program is none, nor is an exit code other than 0 and 1.
+ * 4. Where the connection closes before a whole answer was there, the question is asked again: nothing has run yet.
  */
 #ifndef SENTINEL_OBEY_H
 #define SENTINEL_OBEY_H
@@ -13,10 +14,14 @@
 struct errand {
     const struct guard *guard;
     struct bytes request;
-    char **argv; /* for the program to run, where the answer gives none */
+    char **argv;  /* for the program to run, where the answer gives none */
+    int patience; /* milliseconds to wait for the first answer */
+    bool verdict; /* only a yes (exit code 0) or a no (1) is an answer, and nothing is run */
     int connection;
     struct reader reader;
 };
+
+enum { FIRST_ANSWER_MS = 10000 };
 
 /* Asks, waits, obeys. */
 _Noreturn void run_errand(struct errand *errand);

@@ -1,4 +1,4 @@
-/* The launcher: one program, three faces. It knows nothing; it asks the guard and obeys (docs/protocol.md).
+/* The launcher: one program, four faces. It knows nothing; it asks the guard and obeys (docs/protocol.md).
  *
  * 1. Nothing runs unguarded: where the guard cannot be asked, the launcher says so and ends.
  * 2. What the program was given (arguments, environment, descriptors, signals, umask) reaches it unchanged, unless the
@@ -14,6 +14,7 @@
 
 #include "ask.h"
 #include "base.h"
+#include "githook.h"
 #include "guard.h"
 #include "obey.h"
 #include "signals.h"
@@ -23,7 +24,24 @@
 #error "compile with -DSENTINEL_VERSION=\"...\" (hatch_build.py does)"
 #endif
 
+/* How long a hook waits for a guard that it could do without. */
+enum { ALONE_MS = 2000 };
+
 extern char **environ;
+
+struct face {
+    const char *name;
+    int refused;         /* exit code */
+    const char *subject; /* of a refusal; NULL: the program was not run */
+    const char *renew;   /* what gives the settings anew */
+};
+
+#define SESSION "Start the session again with 'sentinel-guard run'."
+static const struct face shell = {"shell", EXIT_REFUSED, NULL, SESSION};
+static const struct face shim = {"shim", EXIT_REFUSED, NULL, SESSION};
+static const struct face hook = {"hook", EXIT_HOOK_REFUSED, "the agent's call was not run", SESSION};
+static const struct face githook = {"githook", EXIT_GITHOOK_REFUSED, "git does not go on",
+                                    "Run 'sentinel-guard install' in the repository again."};
 
 static bool is_one_of(const char *name, const char *const names[])
 {
@@ -33,12 +51,14 @@ static bool is_one_of(const char *name, const char *const names[])
     return false;
 }
 
-static const char *face_of(const char *name)
+static const struct face *face_of(const char *name)
 {
     static const char *const shells[] = {"bash", "sh", "zsh", "dash", "ksh", "fish", NULL};
     if (is_one_of(name, shells))
-        return "shell";
-    return strcmp(name, "sentinel-hook") == 0 ? "hook" : "shim";
+        return &shell;
+    if (strcmp(name, "sentinel-githook") == 0)
+        return &githook;
+    return strcmp(name, "sentinel-hook") == 0 ? &hook : &shim;
 }
 
 static const char *base_name(const char *path)
@@ -78,11 +98,13 @@ static void put_directory(struct bytes *out)
 static void put_environment(struct bytes *out)
 {
     static const char *const names[] = {
-        "PATH", "HOME", "SENTINEL_CALL", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "BASH_ENV", "ENV",
-        "LD_PRELOAD", "IFS", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM",
-        "GIT_SSH_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_EDITOR", "GIT_PAGER", NULL};
+        "PATH", "HOME", "SENTINEL_CALL", "SENTINEL_SESSION", "BASH_ENV", "ENV", "LD_PRELOAD", "IFS", "GIT_DIR",
+        "GIT_COMMON_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_QUARANTINE_PATH", "GIT_PREFIX", "GIT_REFLOG_ACTION", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS",
+        "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_SSH_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_EDITOR", "GIT_PAGER",
+        NULL};
     for (char **v = environ; *v; v++) {
-        char name[32] = "";
+        char name[40] = "";
         size_t length = strcspn(*v, "=");
         if (length < sizeof name && (*v)[length] == '=' && is_one_of(memcpy(name, *v, length), names))
             put_text(out, 'E', *v);
@@ -118,49 +140,79 @@ static size_t read_input(char *at, size_t room)
     }
 }
 
-static void put_input(struct bytes *out)
+static void take_input(struct bytes *input, size_t most)
 {
-    size_t size = 0, room = 1 << 16, n;
-    char *input = grow(NULL, room);
-    while ((n = read_input(input + size, room - size))) {
-        size += n;
-        if (size > MAX_CHUNK)
+    size_t n;
+    do {
+        input->room = input->size + (1 << 16) + input->size;
+        input->at = grow(input->at, input->room);
+        n = read_input(input->at + input->size, input->room - input->size);
+        input->size += n;
+        if (input->size > most)
             refuse("what the agent sent is over %d MiB. Do it in smaller steps.", MAX_CHUNK >> 20);
-        if (size == room)
-            input = grow(input, room *= 2);
-    }
-    put_chunk(out, 'I', input, size);
-    free(input);
+    } while (n);
 }
 
-static void put_request(struct bytes *out, const char *face, char **argv, const char *name)
+static void put_input(struct bytes *out, const struct bytes *input)
+{
+    size_t at = 0;
+    do {
+        size_t size = input->size - at < MAX_CHUNK ? input->size - at : MAX_CHUNK;
+        put_chunk(out, 'I', input->at + at, size);
+        at += size;
+    } while (at < input->size);
+}
+
+static void put_request(struct bytes *out, const struct face *face, char **argv, const char *name)
 {
     put_text(out, 'V', "1 " SENTINEL_VERSION);
-    put_text(out, 'F', face);
+    put_text(out, 'F', face->name);
     put_arguments(out, argv, name);
     put_directory(out);
     put_environment(out);
     put_terminals(out);
-    if (strcmp(face, "hook") == 0)
-        put_input(out);
-    put_end(out);
+}
+
+/* What git sends is read first: whoever judges in the guard's place needs it too. */
+static void prepare_githook(struct errand *errand, struct guard *guard, struct bytes *input)
+{
+    const char *session = getenv("SENTINEL_SESSION");
+    if (!githook_is_asked(errand->argv))
+        _exit(0);
+    if (githook_reads(errand->argv))
+        take_input(input, SIZE_MAX);
+    errand->verdict = true;
+    guard->starts = false;
+    guard->needed = session && *session;
+    if (guard->needed)
+        return;
+    errand->patience = ALONE_MS;
+    githook_may_stand_alone(guard, errand->argv, input);
 }
 
 int main(int argc, char **argv)
 {
-    static struct guard guard;
+    static struct guard guard = {.needed = true, .starts = true};
+    static struct bytes input;
     static char subject[300];
     static char *nameless[] = {"", NULL};
-    struct errand errand = {.guard = &guard, .argv = argc ? argv : nameless};
+    struct errand errand = {.guard = &guard, .argv = argc ? argv : nameless, .patience = FIRST_ANSWER_MS};
     fill_standard_descriptors();
     take_signals();
     find_self(&guard);
     const char *name = true_name(&guard, errand.argv[0]);
-    const char *face = face_of(name);
-    bool hook = strcmp(face, "hook") == 0;
-    snprintf(subject, sizeof subject, hook ? "the agent's call was not run" : "%.255s was not run", name);
-    refuse_as(subject, hook ? EXIT_HOOK_REFUSED : EXIT_REFUSED);
+    const struct face *face = face_of(name);
+    snprintf(subject, sizeof subject, "%.255s was not run", name);
+    refuse_as(face->subject ? face->subject : subject, face->refused);
+    guard.renew = face->renew;
+    if (face == &githook)
+        prepare_githook(&errand, &guard, &input);
+    else if (face == &hook)
+        take_input(&input, MAX_CHUNK);
     find_guard(&guard);
     put_request(&errand.request, face, errand.argv, name);
+    if (input.at)
+        put_input(&errand.request, &input);
+    put_end(&errand.request);
     run_errand(&errand);
 }

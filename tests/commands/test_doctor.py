@@ -42,6 +42,31 @@ def test_a_repository_without_hooks_is_told_to_install(where, repo):
     assert found(where, repo)["_hooks"].ok
 
 
+BROKEN = (
+    (lambda hook: hook.unlink(), "pre-commit is not there", "one was deleted"),
+    (lambda hook: hook.chmod(0o644), "is not executable", "one that git passes by"),
+    (lambda hook: hook.write_text("#!/bin/sh\ncall_lefthook\n"), "replaced by lefthook (it does so", "a tool's own"),
+)
+
+
+@pytest.mark.parametrize("row", BROKEN, ids=[b[2] for b in BROKEN])
+def test_a_hook_that_does_not_check_is_named_with_what_to_do(where, repo, row):
+    work, words, _ = row
+    githooks.install(repo)
+    work(repo / ".git/hooks/pre-commit")
+    seen = found(where, repo)["_hooks"]
+    assert (seen.ok, seen.todo) == (False, "sentinel-guard install")
+    assert words in seen.what
+    assert "in place: pre-merge-commit, pre-applypatch, commit-msg, pre-push, reference-transaction" in seen.what
+
+
+def test_hooks_that_are_passed_by_are_told(where, repo):
+    githooks.install(repo)
+    subprocess.run(["git", "-C", str(repo), "config", "core.hooksPath", "elsewhere"], check=True)
+    seen = found(where, repo)["_hooks"]
+    assert not seen.ok and f"core.hooksPath is {repo}/elsewhere" in seen.what
+
+
 def test_outside_of_a_repository_no_hooks_are_asked_for(where, tmp_path):
     assert found(where, tmp_path)["_hooks"] == Probe(ok=True, what="git hooks: none outside of a repository")
 

@@ -11,7 +11,7 @@ import pytest
 from sentinel_guard.commands import install as command
 from sentinel_guard.core.policy_schema import parse
 from sentinel_guard.errors import HostError, SentinelError
-from sentinel_guard.host import githooks
+from sentinel_guard.host import githooks, shims
 from sentinel_guard.host.places import places
 from tests.fake_daemon import FakeDaemon
 
@@ -38,7 +38,9 @@ def test_install_writes_policy_and_hooks_and_says_so(root: Path, capsys: pytest.
     assert command.install(root / "sub") == 0
     said = capsys.readouterr().out
     assert (root / "sentinel.toml").read_text() == command.TEMPLATE
-    assert len(githooks.installed(root)) == 2
+    assert len(githooks.installed(root)) == len(githooks.NAMES)
+    launcher = places().state / "hooks/sentinel-githook"
+    assert f"launcher={launcher}" in (root / ".git/hooks/pre-commit").read_text() and launcher.exists()
     for words in ("sentinel.toml", "pre-commit", "pre-push", "runs first", "sentinel-guard run"):
         assert words in said
 
@@ -63,6 +65,42 @@ def test_an_edited_policy_stays(root: Path, capsys: pytest.CaptureFixture[str]) 
     command.uninstall(root)
     assert policy.read_bytes() == mine
     assert "you edited it" in capsys.readouterr().out
+
+
+def test_a_bare_repository_gets_no_policy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    subprocess.run(["git", "init", "-q", "--bare", str(tmp_path / "bare.git")], check=True)
+    before = state(tmp_path / "bare.git")
+    command.install(tmp_path / "bare.git")
+    assert "sentinel.toml" not in capsys.readouterr().out
+    assert len(githooks.installed(tmp_path / "bare.git")) == len(githooks.NAMES)
+    command.uninstall(tmp_path / "bare.git")
+    assert state(tmp_path / "bare.git") == before
+
+
+def test_a_template_folder_gets_the_hooks_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    template = tmp_path / "template"
+    command.install(tmp_path, template)
+    assert f"git config --global init.templateDir {template}" in capsys.readouterr().out
+    assert {p.name for p in (template / "hooks").iterdir()} == {*githooks.NAMES}
+    subprocess.run(["git", "init", "-q", f"--template={template}", str(tmp_path / "born")], check=True)
+    assert len(githooks.installed(tmp_path / "born")) == len(githooks.NAMES)
+    command.uninstall(tmp_path, template)
+    assert not [*(template / "hooks").iterdir()]
+    command.uninstall(tmp_path, template)
+    assert "No hooks" in capsys.readouterr().out
+
+
+def test_submodules_are_named_with_what_to_do(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (root / ".gitmodules").touch()
+    command.install(root)
+    assert "git submodule foreach --recursive" in capsys.readouterr().out
+
+
+def test_without_a_launcher_the_hooks_call_python(root: Path, capsys, monkeypatch) -> None:
+    monkeypatch.setattr(shims, "LAUNCHER", root / "none")
+    command.install(root)
+    assert "launcher=''" in (root / ".git/hooks/pre-commit").read_text()
+    assert "more slowly" in capsys.readouterr().err
 
 
 def test_outside_of_a_repository_it_says_what_to_do(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from sentinel_guard.core.analysis.effects import analyse
 from sentinel_guard.core.checks.base import Case, Guarded
+from sentinel_guard.core.checks.leak import CHECK as LEAKS
 from sentinel_guard.core.checks.rules import rules
 from sentinel_guard.core.model import Action, Layer, Response
 from sentinel_guard.core.policy_merge import merge
@@ -50,7 +51,7 @@ def response(text: str, root: str, *, repository: bool = True) -> Response:
     restricted = (f"{root}/.env",) if top else ()
     session = Session("s", root=top)
     case = Case(action, analyse(action, world), session, POLICY, None, "", restricted, guarded, HOME)
-    return max((f.response for f in rules(case)), default=Response.ALLOW)
+    return max((f.response for f in (*rules(case), *LEAKS(case))), default=Response.ALLOW)
 
 
 @pytest.mark.parametrize("place", PLACES)

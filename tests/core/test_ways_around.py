@@ -10,6 +10,7 @@ import pytest
 from sentinel_guard.core import packs
 from sentinel_guard.core.analysis.effects import analyse
 from sentinel_guard.core.checks.base import Case, Guarded
+from sentinel_guard.core.checks.leak import CHECK as LEAKS
 from sentinel_guard.core.checks.rules import rules
 from sentinel_guard.core.model import Action, Layer, Response
 from sentinel_guard.core.policy_merge import merge
@@ -330,7 +331,7 @@ def response(text: str) -> Response:
     action = Action("a", "s", Layer.SHELL, "shell", {"command": text}, packs.ROOT, 0.0, packs.ROOT)
     effects = packs.example(text, analyse)
     case = Case(action, effects, Session("s", packs.ROOT), POLICY, home=packs.HOME, guarded=GUARDED)
-    return max((f.response for f in rules(case)), default=Response.ALLOW)
+    return max((f.response for f in (*rules(case), *LEAKS(case))), default=Response.ALLOW)
 
 
 @pytest.mark.parametrize(("text", "wanted"), ROWS)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sentinel_guard.core.analysis.world import MAX_READ
+from sentinel_guard.core.analysis.world import MAX_READ, Peek
 from sentinel_guard.host import world as host
 from sentinel_guard.host.world import HostWorld
 from tests.fakes import FakeWorld
@@ -110,6 +110,13 @@ def test_read(made):
     assert world.read(f"{top}/nothing") is None
 
 
+def test_peek(made):
+    world, top = made
+    assert world.peek(f"{top}/link/c.py") == Peek("c", whole=True)
+    assert world.peek(f"{top}/src") is None
+    assert world.peek(f"{top}/nothing") is None
+
+
 def test_home(made):
     world, top = made
     assert world.home == top
@@ -132,6 +139,10 @@ def test_only_small_texts_are_read(real, tmp_path):
     assert real.read(f"{tmp_path}/latin") == "\udce9"
     assert real.read(f"{tmp_path}/fifo") is None, "a pipe is not waited for"
     assert real.read("/dev/zero") is None
+    assert real.peek(f"{tmp_path}/big") == Peek("x" * MAX_READ, whole=False), "the beginning of what is too large"
+    assert real.peek(f"{tmp_path}/fits") == Peek("x" * MAX_READ, whole=True)
+    assert real.peek(f"{tmp_path}/binary") is None
+    assert real.peek(f"{tmp_path}/fifo") is None
 
 
 def test_odd_paths_raise_nothing(real):

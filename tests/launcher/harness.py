@@ -115,10 +115,15 @@ class Guard:
             **more,
         }
 
-    def close(self) -> None:
+    def stop_listening(self) -> None:
         if self._listener:
             self._listener.shutdown(socket.SHUT_RDWR)
             self._listener.close()
+            self._listener = None
+            self.socket.unlink()
+
+    def close(self) -> None:
+        self.stop_listening()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

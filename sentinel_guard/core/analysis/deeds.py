@@ -254,7 +254,8 @@ class Deeds:
         where = constant(values[0]) if values else constant(named.get("url", UNRESOLVED))
         given = [*named, *(key for v in values if isinstance(v, dict) for key in v)]
         sends = "data" in how or not {"data", "json", "body", "files", "content"}.isdisjoint(given)
-        self.effects.append(self.call.effect(Kind.NETWORK, where or "a host", *(["data"] if sends else [])))
+        effect = self.call.effect(Kind.NETWORK, where or "a host", *(["data"] if sends else []))
+        self.effects.append(replace(effect, data=UNKNOWN) if sends else effect)  # what code sends may be anything
 
     def signal(self, values: list[object], _: list[str], __: Mapping[str, object]) -> None:
         names = [text_of(v).removeprefix("SIG") for v in values]

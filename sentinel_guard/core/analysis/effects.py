@@ -127,7 +127,16 @@ def _walked(action: Action, world: Overlay, start: Callable[[Walk, Place], str])
         walk.opaque(TOO_MUCH if isinstance(e, Spent) else "nested too deeply", "parse", place)
     except Exception as e:  # noqa: BLE001 - whatever goes wrong is told, and what was found before it
         walk.effects.append(_failure(e))
-    return tuple(_by_all_names(walk.effects, world))
+    effects = _with_texts(walk.effects, world) if world.made() else walk.effects
+    return tuple(_by_all_names(effects, world))
+
+
+def _with_texts(effects: Iterable[Effect], world: Overlay) -> Iterator[Effect]:
+    """What the action itself wrote goes along with its writing, and with its reading that again."""
+    made = frozenset(world.made())
+    for effect in effects:
+        moved = effect.kind in (Kind.WRITE, Kind.READ) and effect.target in made
+        yield replace(effect, data=world.read(effect.target) or "") if moved else effect
 
 
 def _by_all_names(effects: Iterable[Effect], world: Overlay) -> Iterator[Effect]:

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from sentinel_guard.core.analysis import git_refs, git_settings, git_work, paths
+from sentinel_guard.core.analysis import git_index, git_refs, git_settings, git_work, paths
 from sentinel_guard.core.analysis.commands import Call
 from sentinel_guard.core.analysis.git_config import config, setting
 from sentinel_guard.core.analysis.git_settings import HOOKS, variable
@@ -26,13 +26,18 @@ HOOKLESS = frozenset((
 _HELD = ("worktree", "untracked", "ignored", "stash", "index")
 """What is lost with them is held by a snapshot, or by nothing."""
 
-SUBCOMMANDS: dict[str, Callable[[Call], Effects]] = {**git_work.SUBCOMMANDS, **git_refs.SUBCOMMANDS, "config": config}
+SUBCOMMANDS: dict[str, Callable[[Call], Effects]] = {
+    **git_work.SUBCOMMANDS,
+    **git_refs.SUBCOMMANDS,
+    **git_index.SUBCOMMANDS,
+    "config": config,
+}
 
 _BUILTINS = frozenset((
     "annotate", "backfill", "bugreport", "check-attr", "check-ignore", "check-mailmap", "check-ref-format", "cherry",
     "citool", "column", "commit-graph", "count-objects", "credential", "credential-cache",
     "credential-store", "describe", "diagnose", "diff-pairs", "fast-export", "fmt-merge-msg",
-    "for-each-ref", "for-each-repo", "fsck", "fsmonitor--daemon", "get-tar-commit-id", "gitk", "gui", "hash-object",
+    "for-each-ref", "for-each-repo", "fsck", "fsmonitor--daemon", "get-tar-commit-id", "gitk", "gui",
     "help", "hook", "http-fetch", "index-pack", "instaweb", "interpret-trailers", "last-modified", "ls-files",
     "ls-tree", "mailinfo", "mailsplit", "maintenance", "merge-base", "merge-index", "merge-tree",
     "mergetool", "mktag", "mktree", "multi-pack-index", "name-rev", "pack-objects", "pack-redundant",
@@ -59,7 +64,7 @@ def git(call: Call) -> Effects:
         call = replace(call, cwd=call.locate(tree))
     name = call.command.subcommand
     for key, value in settings:
-        if not (key.lower() == HOOKS and name in HOOKLESS):
+        if not (key.lower() == HOOKS and name in HOOKLESS and not _sets_head(call)):
             yield from setting(call, key, value)
     program = SUBCOMMANDS.get(name)
     if program is None:
@@ -71,8 +76,15 @@ def git(call: Call) -> Effects:
         yield replace(effect, how=effect.how | {"elsewhere"}) if lost else effect
 
 
+def _sets_head(call: Call) -> bool:
+    """``git symbolic-ref HEAD refs/heads/x``: a reference changes, and a hook may look at it."""
+    return call.command.subcommand == "symbolic-ref" and (len(call.operands) > 1 or call.has("-d", "--delete"))
+
+
 def _may_be_given(call: Call) -> bool:
-    return bool(call.head.flags) or any(name.startswith("GIT_CONFIG") for name in call.scope.variables)
+    """Whether something is set for this command alone."""
+    made = call.scope.variables
+    return bool(call.head.flags) or any(name.startswith("GIT_CONFIG") or name in git_settings.HOMES for name in made)
 
 
 def _worktree(settings: list[git_settings.Entry]) -> Field | None:

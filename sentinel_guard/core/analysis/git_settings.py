@@ -13,6 +13,13 @@ Entry = tuple[str, str]
 """A key and its value; section and name in lower case, a subsection as it is written."""
 
 HOOKS = "core.hookspath"
+HOMES = {
+    "GIT_CONFIG_GLOBAL": "",
+    "GIT_CONFIG_SYSTEM": "",
+    "HOME": "/.gitconfig",
+    "XDG_CONFIG_HOME": "/git/config",
+}
+"""Variables that put another file in the place of one of the person's, and where below their value it lies."""
 MAX_GIVEN = 100
 """Settings by environment variables that are looked at."""
 _HEADER = re.compile(r"\s*\[\s*([\w.-]+)\s*(?:\"((?:\\.|[^\"\\])*)\")?\s*\]")
@@ -123,9 +130,9 @@ def given(call: Call) -> Iterator[Entry]:
     for key, value in (*_by_option(call), *_by_environment(call)):
         yield key, value
         yield from included(call, key, value, call.cwd)
-    for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
+    for name, below in HOMES.items():
         if (path := _assigned(call, name)) and path not in paths.IGNORED:
-            yield from read(call, call.locate(path))
+            yield from read(call, call.locate(path + below))
 
 
 def _by_option(call: Call) -> Iterator[Entry]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from sentinel_guard.core.analysis import files, paths
 from sentinel_guard.core.analysis.commands import UNKNOWN, Call
@@ -17,8 +17,14 @@ MAX_LISTED = 500
 _GLOB = frozenset("*?[")
 _REBUILT = frozenset(("build", "dist", "target", "node_modules", "out", "coverage", ".next", ".venv", "__pycache__"))
 """Folders that are made anew: what git ignores in them is no loss."""
-_SWITCHES = {"HUSKY": "0", "LEFTHOOK": "0", "HUSKY_SKIP_HOOKS": "1"}
+_SWITCHES = {
+    "HUSKY": ("0",),
+    "LEFTHOOK": ("0", "false"),
+    **dict.fromkeys(("HUSKY_SKIP_HOOKS", "SKIP_SIMPLE_GIT_HOOKS", "OVERCOMMIT_DISABLE"), ("1", "true")),
+}
 """Variables that switch a hook manager off."""
+_CHOICES = ("SKIP", "LEFTHOOK_EXCLUDE")
+"""Variables that name hooks to leave out: the person's own linters are theirs to skip, ours are not."""
 
 
 def rewrite(call: Call, target: str, *how: str) -> Effect:
@@ -30,9 +36,16 @@ def nothing(_call: Call) -> Effects:
 
 
 def passes_hooks(call: Call) -> Effects:
-    off = any(call.scope.variables.get(name) == (value,) for name, value in _SWITCHES.items())
-    if call.has("--no-verify") or off or (call.command.subcommand == "commit" and call.has("-n")):
+    named = call.has("--no-verify") or (call.command.subcommand == "commit" and call.has("-n"))
+    if named or _switched_off(call.scope.variables):
         yield rewrite(call, "hooks")
+
+
+def _switched_off(variables: Mapping[str, tuple[str, ...] | None]) -> bool:
+    """Whether the text set a variable by which a hook manager runs nothing, or not our hooks."""
+    if any((variables.get(name) or ("",))[0].lower() in off for name, off in _SWITCHES.items()):
+        return True
+    return any("sentinel-" in (variables.get(name) or ("",))[0] for name in _CHOICES)
 
 
 def said_of(call: Call, key: str) -> str:
@@ -242,7 +255,7 @@ def merge_file(call: Call) -> Effects:
 # The index
 
 
-def _staged(call: Call, items: Iterable[Field]) -> Effects:
+def staged(call: Call, items: Iterable[Field]) -> Effects:
     """Files, by name, on their way into a commit; a folder's are looked at when they are committed."""
     for item in pathspecs(call, items):
         if not call.is_folder(item):
@@ -250,7 +263,7 @@ def _staged(call: Call, items: Iterable[Field]) -> Effects:
 
 
 def add(call: Call) -> Effects:
-    return () if call.has("-n", "--dry-run") else _staged(call, call.operands)
+    return () if call.has("-n", "--dry-run") else staged(call, call.operands)
 
 
 def commit(call: Call) -> Effects:
@@ -259,19 +272,13 @@ def commit(call: Call) -> Effects:
         yield rewrite(call, "history")
     yield from told(call)
     if not call.has("--dry-run"):
-        yield from _staged(call, call.operands)
+        yield from staged(call, call.operands)
 
 
 def told(call: Call) -> Effects:
     """A file whose text becomes the message: it is in the history then."""
     for item in call.parsed.values("-F", "--file"):
         yield from call.read(item, "stage")
-
-
-def update_index(call: Call) -> Effects:
-    yield rewrite(call, "index")
-    if call.has("--add"):
-        yield from _staged(call, call.operands)
 
 
 # Patches
@@ -360,7 +367,6 @@ SUBCOMMANDS: dict[str, Callable[[Call], Effects]] = {
     "reset": reset, "checkout": checkout, "switch": checkout, "restore": restore, "clean": clean, "stash": stash,
     "rm": rm, "mv": mv, "worktree": worktree, "submodule": submodule, "read-tree": read_tree,
     "checkout-index": checkout_index, "merge-file": merge_file, "add": add, "stage": add, "commit": commit,
-    "update-index": update_index,
     "apply": apply, "am": apply, "show": show, "diff": show, "blame": show, "cat-file": show, "archive": show,
     "log": log, "format-patch": log, "shortlog": log, "whatchanged": log, "bundle": bundle, "grep": search,
     "difftool": search,

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.budget import Budget
 from sentinel_guard.core.analysis.secrecy import conceals
-from sentinel_guard.core.analysis.world import MAX_READ, World
+from sentinel_guard.core.analysis.world import MAX_READ, Peek, World
 
 MAX_GLOBS = 200
 """Looks into the file system for one text; the next one is not looked up, and proves nothing."""
@@ -170,6 +170,10 @@ class Overlay:
         if path in self._files:
             return self._files[path]
         return None if conceals(path) else self._world.read(path)
+
+    def peek(self, path: str) -> Peek | None:
+        text = self.read(path)
+        return Peek(text, whole=True) if text is not None else None
 
     def which(self, name: str) -> str:
         return self._world.which(name)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from sentinel_guard.core.analysis import addresses, paths, transfers
-from sentinel_guard.core.analysis.commands import Call, options
+from sentinel_guard.core.analysis.commands import UNKNOWN, Call, options
 from sentinel_guard.core.analysis.scope import Field
 from sentinel_guard.core.model import Effect, Kind
 
@@ -108,6 +109,15 @@ def _carried(item: Field) -> bool:
     return not item.known or "$" in item.source or "`" in item.source
 
 
+def sent(effect: Effect, call: Call) -> Effect:
+    """What sends data, with UNKNOWN for what was loaded before: in an address or a header that is for logging in."""
+    if effect.kind is not Kind.NETWORK or "data" not in effect.how:
+        return effect
+    curls = call.command.program in ("curl", "curlie", "wget", "wget2")
+    words = call.parsed.values(*_SENDS, "--post-data", "--body-data") if curls else call.fields
+    return replace(effect, data=UNKNOWN) if any(map(_carried, words)) else effect
+
+
 def _unknown(call: Call) -> list[str]:
     """Words that are values of this machine: an address or a header may carry what was read."""
     return ["data", "value"] if any(_carried(item) for item in call.fields) else []
@@ -190,6 +200,19 @@ def lookup(call: Call) -> Effects:
         yield call.effect(Kind.NETWORK, item.text, *(("data", "value") if _carried(item) else ()), sure=item.known)
 
 
+_WINDOWS = ("xdg-open", "open", "wslview", "sensible-browser")
+"""What they open, the person sees and nobody else."""
+
+
+def browse(call: Call) -> Effects:
+    """lynx, w3m, xdg-open: a page is asked for, or a file is shown."""
+    for item in call.operands:
+        if "://" in item.text:
+            yield from _address(call, item, _unknown(call))
+        elif call.command.program not in _WINDOWS:
+            yield from call.read(item)
+
+
 def getent(call: Call) -> Effects:
     if call.operands and call.operands[0].text in ("hosts", "ahosts", "ahostsv4", "ahostsv6", "query"):
         yield from lookup(call)
@@ -248,6 +271,7 @@ PROGRAMS: dict[str, Callable[[Call], Effects]] = {
     **dict.fromkeys(("dig", "host", "nslookup", "ping", "ping6", "traceroute", "whois", "drill", "kdig", "dog",
         "doggo", "mtr",
                      "tracepath", "fping", "arping", "hping3", "delv"), lookup),
+    **dict.fromkeys(("lynx", "w3m", "links", "elinks", *_WINDOWS), browse),
     "getent": getent, "resolvectl": getent, "systemd-resolve": lookup,
     **transfers.PROGRAMS,
 }  # fmt: skip

@@ -21,6 +21,7 @@ from sentinel_guard.core.analysis.interpreters import SHELLS, by_shebang
 from sentinel_guard.core.analysis.overlay import Overlay
 from sentinel_guard.core.analysis.place import Output, Place, Walker
 from sentinel_guard.core.analysis.programs import OPTIONS, PROGRAMS
+from sentinel_guard.core.analysis.remote import sent
 from sentinel_guard.core.analysis.scope import Doubtful, Field, Scope
 from sentinel_guard.core.analysis.substitutions import may_substitute
 from sentinel_guard.core.analysis.syntax import Literal, ProcessSub, Redirect, Script, Simple, Word, simple_commands
@@ -267,7 +268,7 @@ def _program(walk: Walker, fields: Sequence[Field], place: Place) -> str:
     if program is not None:
         mark = len(walk.effects)
         for effect in program(call):
-            walk.add(effect, place)
+            walk.add(sent(effect, call), place)
         fetches(walk, mark)
     else:
         for effect in by_shebang(call, fields[0], fields[1:]) if local else unknown(call):

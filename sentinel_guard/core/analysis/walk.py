@@ -74,6 +74,8 @@ class Walk:
             effect = replace(effect, how=effect.how | {"shown"})
         if effect.kind is Kind.WRITE and effect.how & _REPLACES and self.world.replaces(effect.target):
             effect = replace(effect, how=effect.how | {"over"})
+        if effect.kind is Kind.NETWORK and place.stdin and "data" in effect.how and place.stdin not in effect.data:
+            effect = replace(effect, data=effect.data + place.stdin)
         if place.disk and effect.kind is Kind.OPAQUE:
             effect = replace(effect, how=frozenset(("data",)))
         if place.elsewhere and effect.sure:

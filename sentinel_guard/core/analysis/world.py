@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 MAX_READ = 256 * 1024
 """Bytes of a script that are looked at."""
+
+
+class Peek(NamedTuple):
+    """The beginning of a text file."""
+
+    text: str
+    whole: bool
+    """False: there is more."""
 
 
 class World(Protocol):
@@ -39,6 +47,9 @@ class World(Protocol):
 
     def read(self, path: str) -> str | None:
         """The text of a file of at most MAX_READ bytes; None for anything else."""
+
+    def peek(self, path: str) -> Peek | None:
+        """The first MAX_READ bytes of a text file of any size; None for anything else."""
 
     def which(self, name: str) -> str:
         """The program that PATH gives for a name, shims apart; ``""`` for none."""

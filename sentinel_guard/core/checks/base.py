@@ -6,10 +6,12 @@ A check looks at a case and gives findings; the strictest finding decides. The s
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
+from sentinel_guard.core.analysis.world import Peek
+from sentinel_guard.core.leaks.known import NOTHING, Known
 from sentinel_guard.core.model import Action, Effect, Finding, Outcome
 from sentinel_guard.core.policy import Policy
 from sentinel_guard.core.session import Session
@@ -27,6 +29,14 @@ class Guarded:
     """The daemon and the runners."""
 
 
+def _nothing_seen(_path: str) -> None:
+    return None
+
+
+def _nothing_known() -> Known:
+    return NOTHING
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """All that a check may see."""
@@ -42,6 +52,14 @@ class Case:
     """Restricted files that exist in the workspace, absolute."""
     guarded: Guarded = Guarded()
     home: str = ""
+    look: Callable[[str], Peek | None] = _nothing_seen
+    """An absolute path -> the beginning of the text file there: asked for what leaves the machine, and nothing else."""
+    known: Callable[[], Known] = _nothing_known
+    """The person's own secrets; asked where something leaves the machine."""
+    key: bytes = b""
+    """For keyed hashes of what was found; empty: they are left out."""
+    brought: tuple[Finding, ...] = ()
+    """What a git hook found in what is staged or pushed."""
 
 
 class Check(Protocol):

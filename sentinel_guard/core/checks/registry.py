@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from sentinel_guard.core.checks import cost, error_rate, failing_tests, loop, rules, state
+from sentinel_guard.core.checks import cost, error_rate, failing_tests, leak, loop, rules, state
 from sentinel_guard.core.checks.base import Check
 
 CHECKS: tuple[Check, ...] = (
     state.CHECK,
     rules.rules,
+    leak.CHECK,
     loop.CHECK,
     failing_tests.CHECK,
     error_rate.CHECK,

@@ -20,7 +20,7 @@ from sentinel_guard.core.modes import keeps, narrows
 from sentinel_guard.core.operation import spoken
 from sentinel_guard.core.policy import Policy, Rule, takes_in
 from sentinel_guard.core.signals import Aim, names_guard, speaks_to_guard
-from sentinel_guard.core.targets import Ground, inside, takes, within
+from sentinel_guard.core.targets import Ground, inside, within
 
 NAME = "rules"
 SETTINGS_RULE = "guard.settings"
@@ -75,7 +75,6 @@ class Rules:
             for rule in index.rules(effect, ground):
                 yield _finding(case, rule, effect)
         yield from _tool(case)
-        yield from _leak(case, ground)
 
     def _index(self, policy: Policy) -> Index:
         """The policy's index. Each holds its policy, so that no other one can come to bear the same ``id``."""
@@ -182,7 +181,7 @@ def _swept(case: Case, effect: Effect, path: str, told: set[str]) -> Iterator[Fi
     if setting in told or _spares(effect, path):
         return
     told.add(setting)
-    name = _near(setting, case.session.root or case.action.root)
+    name = near(setting, case.session.root or case.action.root)
     why = f"it takes {name} along, which is restricted (the guard's settings)"
     yield _path(case, "paths.restricted", effect, why, f"name the files that you mean, without {name}")
 
@@ -239,16 +238,16 @@ def _restricted(case: Case, effect: Effect, ground: Ground) -> Iterator[Finding]
     policy, path = case.policy, effect.target
     if effect.kind is Kind.READ and not effect.how & _NAMED_AGAIN:
         if pattern := policy.hides(path, ground.root):
-            yield _path(case, "paths.hidden", effect, f"{_near(path, ground.root)} is hidden (pattern {pattern})")
+            yield _path(case, "paths.hidden", effect, f"{near(path, ground.root)} is hidden (pattern {pattern})")
     elif pattern := policy.restricts(path, ground.root):
         if narrows(effect) or (_stays_readable(effect) and _along_with_all(effect, str(case.action.arguments))):
             return
         way = "leave it out of the commit, and name it in .gitignore" if "stage" in effect.how else _ANOTHER
-        said = f"{_near(path, ground.root)} is restricted (pattern {pattern})"
+        said = f"{near(path, ground.root)} is restricted (pattern {pattern})"
         yield _path(case, "paths.restricted", effect, said, way)
     elif held := _held(case, effect, ground):
-        pattern = policy.restricts(held, ground.root) or _near(held, ground.root)
-        what = f"{_near(path, ground.root)} holds {_near(held, ground.root)}, which is restricted (pattern {pattern})"
+        pattern = policy.restricts(held, ground.root) or near(held, ground.root)
+        what = f"{near(path, ground.root)} holds {near(held, ground.root)}, which is restricted (pattern {pattern})"
         way = f"git clean -fdx -e {paths.base(held)}" if "sweep" in effect.how else _ANOTHER
         yield _path(case, "paths.restricted", effect, what, way)
 
@@ -288,55 +287,9 @@ def _path(case: Case, rule: str, effect: Effect, why: str, way: str = _ANOTHER) 
     return Finding(NAME, Response.DENY, f"`{_shown(case, effect)}`", why, way, rule, _evidence(effect))
 
 
-def _near(path: str, root: str) -> str:
+def near(path: str, root: str) -> str:
     """The path as the agent knows it: relative to the repository where it lies in it."""
     return path[len(root) + 1 :] if root and path.startswith(root + "/") else path
-
-
-_SECRETS = (
-    *("*/.netrc", "*/.pgpass", "*/.git-credentials", "*/id_dsa", "*/id_ecdsa", "*/id_ed25519", "{home}/.ssh"),
-    *(
-        "{home}/.aws",
-        "{home}/.aws/credentials",
-        "{home}/.gnupg",
-        "{home}/.gnupg/*",
-        "{home}/.npmrc",
-        "{home}/.pypirc",
-        "{home}/.kube",
-    ),
-    *("{home}/.kube/config", "{home}/.docker/config.json", "{home}/.config/gh/hosts.yml", "{home}/.config/gcloud"),
-    *("{home}/.config/gcloud/*", "/etc/passwd", "/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/proc/*/environ"),
-)
-"""What no policy needs to name: whoever has it is somebody else."""
-_CARRIERS = frozenset(
-    ("tar", "bsdtar", "gtar", "zip", "7z", "7za", "rar", "cpio", "rsync", "scp", "aws", "gsutil", "rclone")
-)
-"""To whom a folder is all that is in it."""
-
-
-def _leak(case: Case, ground: Ground) -> Iterator[Finding]:
-    """A restricted or secret file that is read by an action that also sends data out."""
-    sends = next((e for e in case.effects if e.kind is Kind.NETWORK and "data" in e.how), None)
-    if sends is None:
-        return
-    for effect in case.effects:
-        if effect.kind is not Kind.READ or (effect.command is None and "value" in sends.how):
-            continue  # `. ./.env` is how a program is given its settings
-        if found := _secret(case, effect, ground):
-            what = f"it sends {_near(found[0], ground.root)}, which {found[1]}, to {sends.target}"
-            yield _path(case, "paths.leak", sends, what)
-
-
-def _secret(case: Case, effect: Effect, ground: Ground) -> tuple[str, str] | None:
-    """What a read gives away, and why it must not be: the file itself, or one in a folder that is taken whole."""
-    if case.policy.restricts(effect.target, ground.root):
-        return effect.target, "is restricted"
-    if takes(_SECRETS, effect.target, ground):
-        return effect.target, "holds secrets"
-    command = effect.command
-    whole = command and command.program in _CARRIERS and not any(f.startswith("--exclude") for f in command.flags)
-    held = next((p for p in case.restricted if inside(p, effect.target)), "") if whole else ""
-    return (held, "is restricted") if held else None
 
 
 # The two-key gate by name

@@ -40,6 +40,8 @@ class Format(NamedTuple):
     hosts: tuple[str, ...] = ()
     """Hosts that give it out: sending it there is logging in, no leak. ``x.com`` takes its subdomains in."""
     grade: Grade = Grade.BLOCK
+    reach: int = 0
+    """Characters after a needle that a whole match may take (a key of many lines); 0: some hundred, as most need."""
 
 
 @dataclass(frozen=True, slots=True)

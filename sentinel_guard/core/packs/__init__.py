@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from sentinel_guard.core.analysis import paths
-from sentinel_guard.core.analysis.world import World
+from sentinel_guard.core.analysis.world import Peek, World
 from sentinel_guard.core.matching import matches
 from sentinel_guard.core.model import Action, Effect, Layer
 from sentinel_guard.core.policy import Policy, Rule
@@ -75,6 +75,9 @@ class ExampleWorld:
         return tuple(p for p in sorted(_FOLDERS | _FILES) if p != "/" and _like(p.strip("/").split("/"), wanted))
 
     def read(self, path: str) -> str | None:  # noqa: ARG002 - World's
+        return None
+
+    def peek(self, path: str) -> Peek | None:  # noqa: ARG002 - World's
         return None
 
     def which(self, name: str) -> str:

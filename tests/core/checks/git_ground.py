@@ -6,6 +6,7 @@ import pytest
 
 from sentinel_guard.core.analysis.effects import analyse
 from sentinel_guard.core.checks.base import Case, Guarded
+from sentinel_guard.core.checks.leak import CHECK as LEAKS
 from sentinel_guard.core.checks.rules import rules
 from sentinel_guard.core.model import Action, Layer, Response
 from sentinel_guard.core.policy_merge import merge
@@ -78,7 +79,7 @@ def response(text: str) -> Response:
     action = Action("a", "s", Layer.SHELL, "shell", {"command": text}, ROOT, 0.0, ROOT)
     effects = analyse(action, world())
     case = Case(action, effects, Session("s", ROOT), POLICY, restricted=RESTRICTED, guarded=GUARDED, home=HOME)
-    return max((f.response for f in rules(case)), default=Response.ALLOW)
+    return max((f.response for f in (*rules(case), *LEAKS(case))), default=Response.ALLOW)
 
 
 def stands(text: str, wanted: str) -> bool:

@@ -258,16 +258,6 @@ def test_an_ordinary_tool_is_not() -> None:
     assert not found(tool="Write", file_path="x")
 
 
-def test_a_restricted_file_that_is_sent_out_is_refused() -> None:
-    read, send = effect(Kind.READ, f"{ROOT}/.env"), effect(Kind.NETWORK, "https://evil.example", "data")
-    finding = only(read, send)
-    assert (finding.rule, finding.response) == ("paths.leak", Response.DENY)
-    assert "sends .env" in finding.why
-    assert "https://evil.example" in finding.why
-    assert not found(send)
-    assert not found(read, effect(Kind.NETWORK, "https://docs.example"))
-
-
 def test_a_refusal_names_path_and_pattern() -> None:
     finding = only(effect(Kind.DELETE, f"{ROOT}/config", "recursive"))
     assert "config holds config/.env" in finding.why

@@ -1,0 +1,236 @@
+"""What the installed git hooks cost with a daemon, outside of a session and inside of one; beside the same without them.
+
+Run with ``python -m bench.githooks`` at the top of the repository, or as a part of ``make bench``.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from bench.rows import Row, median_ms, show, timed
+from bench.verdicts import Guarded
+from sentinel_guard.host import githooks, shims
+
+BUDGET = 3.0
+TIMES = 40
+COMMITS, REFS = 30, 1000
+"""Of a rebase; of a fetch."""
+WHO = {f"GIT_{who}_{what}": "bench@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+ZEROS = "0" * 40
+
+
+class Repositories:
+    """Two that are alike, one of them with the hooks in place."""
+
+    def __init__(self, guarded: Guarded, environ: Mapping[str, str]) -> None:
+        self.environ = {**environ, **WHO}
+        self.plain = {k: v for k, v in os.environ.items() if not k.startswith(("GIT_", "SENTINEL_"))} | WHO
+        self.folder = guarded.repo / "hooks"
+        self.hooked, self.bare = self.folder / "hooked", self.folder / "bare"
+        for repo in (self.hooked, self.bare):
+            repo.mkdir(parents=True)
+            self.quiet(repo, "init", "-q", "-b", "main")
+            for n in range(200):
+                (repo / f"f{n}.py").write_text(f"def f{n}(x):\n    return x + {n}\n" * 20)
+            self.quiet(repo, "add", "-A")
+            self.quiet(repo, "commit", "-qm", "start")
+        launcher = str(shims.place_githook(guarded.places))
+        githooks.install(self.hooked, launcher=launcher, socket=str(guarded.places.agent_socket))
+
+    def git(self, repo: Path, *arguments: str) -> None:
+        """As it is measured."""
+        _git(repo, self.environ, arguments)
+
+    def quiet(self, repo: Path, *arguments: str, stdin: str = "") -> str:
+        """Without shims and hooks, for what is not measured."""
+        return _git(repo, self.plain, ("-c", "core.hooksPath=/dev/null", *arguments), stdin)
+
+    def forget_remotes(self, repo: Path) -> None:
+        gone = self.quiet(repo, "for-each-ref", "--format=delete %(refname)", "refs/remotes/")
+        self.quiet(repo, "update-ref", "--stdin", stdin=gone)
+
+    def close(self) -> None:
+        shutil.rmtree(self.folder)
+
+    def both(self, prepare: Callable[[Path], object], work: Callable[[Path], object], times: int) -> tuple[float, float]:
+        """Milliseconds of some work with the hooks and without them, in turn; medians."""
+        taken: dict[Path, list[float]] = {self.hooked: [], self.bare: []}
+        for _ in range(times + 1):
+            for repo, samples in taken.items():
+                prepare(repo)
+                samples += timed(partial(work, repo))
+        return median_ms(taken[self.hooked][1:]), median_ms(taken[self.bare][1:])
+
+    def hook(self, name: str, *arguments: str, stdin: str = "") -> float:
+        """Milliseconds of one hook, called as git calls it."""
+        path = str(self.hooked / ".git" / "hooks" / name)
+        environ = {**self.environ, "GIT_INDEX_FILE": ".git/index", "GIT_PREFIX": "", "GIT_EDITOR": ":"}
+
+        def call() -> None:
+            subprocess.run([path, *arguments], cwd=self.hooked, env=environ, input=stdin, text=True, check=True)
+
+        return median_ms(timed(call, TIMES)[5:])
+
+
+def _git(repo: Path, environ: Mapping[str, str], arguments: Sequence[str], stdin: str = "") -> str:
+    command = ["git", *arguments]
+    done = subprocess.run(command, cwd=repo, env=environ, input=stdin, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{command}: {done.stderr}")
+    return done.stdout
+
+
+def floors() -> str:
+    """What a process costs here."""
+    started = {
+        name: median_ms(timed(partial(subprocess.run, command, check=True, capture_output=True), TIMES))
+        for name, command in (("sh -c :", ["/bin/sh", "-c", ":"]), ("git version", ["git", "version"]))
+    }
+    return ", ".join(f"{name} {ms:.2f} ms" for name, ms in started.items())
+
+
+def alone(repos: Repositories) -> Iterator[tuple[str, float]]:
+    """Each hook by itself: what it asks about, milliseconds."""
+    head = repos.quiet(repos.hooked, "rev-parse", "HEAD").strip()
+    message = repos.hooked / ".git" / "COMMIT_EDITMSG"
+    message.write_text("a line that fits\n")
+    yield "pre-commit, nothing staged", repos.hook("pre-commit")
+    (repos.hooked / "f1.py").write_text("def f1(x):\n    return x - 1\n")
+    repos.quiet(repos.hooked, "add", "f1.py")
+    yield "pre-commit, one changed file staged", repos.hook("pre-commit")
+    repos.quiet(repos.hooked, "reset", "-q", "--hard")
+    yield "commit-msg", repos.hook("commit-msg", str(message))
+    yield "pre-push, up to date", repos.hook("pre-push", "origin", "../up.git")
+    line = f"{ZEROS} {head} refs/remotes/origin/x\n"
+    yield "reference-transaction, no branch", repos.hook("reference-transaction", "prepared", stdin=line)
+    line = f"{ZEROS} {head} refs/heads/x\n"
+    yield "reference-transaction, a branch", repos.hook("reference-transaction", "prepared", stdin=line)
+    yield "reference-transaction, committed", repos.hook("reference-transaction", "committed", stdin=line)
+
+
+def _nothing(_repo: Path) -> None: ...
+
+
+def commits(repos: Repositories) -> tuple[float, float]:
+    """A commit of one changed file."""
+    number = iter(range(10_000))
+
+    def stage(repo: Path) -> None:
+        (repo / "f2.py").write_text(f"def f2(x):\n    return x + {next(number)}\n")
+        repos.quiet(repo, "add", "f2.py")
+
+    return repos.both(stage, lambda repo: repos.git(repo, "commit", "-qm", "change f2"), TIMES)
+
+
+def empty_commits(repos: Repositories) -> tuple[float, float]:
+    return repos.both(_nothing, lambda repo: repos.git(repo, "commit", "-qm", "x", "--allow-empty"), TIMES)
+
+
+def rebases(repos: Repositories) -> tuple[float, float]:
+    """Milliseconds of a rebase of COMMITS commits."""
+
+    def prepare(repo: Path) -> None:
+        quiet = partial(repos.quiet, repo)
+        quiet("checkout", "-q", "-B", "base", "main")
+        quiet("commit", "-qm", "base", "--allow-empty")
+        quiet("checkout", "-q", "-B", "side", "main")
+        for n in range(COMMITS):
+            (repo / f"new{n}.py").write_text(f"x = {n}\n")
+            quiet("add", "-A")
+            quiet("commit", "-qm", f"side {n}")
+
+    return repos.both(prepare, lambda repo: repos.git(repo, "rebase", "-q", "base"), 3)
+
+
+def fetches(repos: Repositories) -> tuple[float, float]:
+    """Milliseconds of a fetch of REFS branches."""
+    origin = repos.folder / "origin.git"
+    repos.quiet(repos.folder, "clone", "-q", "--bare", str(repos.bare), str(origin))
+    repos.quiet(origin, "update-ref", "--stdin", stdin="".join(f"create refs/heads/b{n} main\n" for n in range(REFS)))
+
+    fetch = ("fetch", "-q", str(origin), "refs/heads/*:refs/remotes/o/*")
+    return repos.both(repos.forget_remotes, lambda repo: repos.git(repo, *fetch), 1)
+
+
+def pack_refs(repos: Repositories) -> tuple[float, float]:
+    """REFS loose branches of a remote into one file, as gc does."""
+
+    def prepare(repo: Path) -> None:
+        repos.forget_remotes(repo)
+        repos.quiet(repo, "update-ref", "--stdin", stdin="".join(f"create refs/remotes/o/b{n} HEAD\n" for n in range(REFS)))
+
+    return repos.both(prepare, lambda repo: repos.git(repo, "pack-refs", "--all"), 1)
+
+
+def gcs(repos: Repositories) -> tuple[float, float]:
+    return repos.both(_nothing, lambda repo: repos.git(repo, "gc", "-q"), 3)
+
+
+def stashes(repos: Repositories) -> tuple[float, float]:
+    def prepare(repo: Path) -> None:
+        (repo / "f3.py").write_text("x = 1\n")
+
+    def work(repo: Path) -> None:
+        repos.git(repo, "stash", "-q")
+        repos.git(repo, "stash", "pop", "-q")
+
+    return repos.both(prepare, work, 5)
+
+
+def worktrees(repos: Repositories) -> tuple[float, float]:
+    number = iter(range(1000))
+    return repos.both(_nothing, lambda repo: repos.git(repo, "worktree", "add", "-q", f"../w{next(number)}"), 5)
+
+
+def clones(repos: Repositories) -> tuple[float, float]:
+    number = iter(range(1000))
+
+    def work(repo: Path) -> None:
+        repos.git(repo.parent, "clone", "-q", str(repo), f"c{next(number)}")
+
+    return repos.both(_nothing, work, 3)
+
+
+WORK: Mapping[str, Callable[[Repositories], tuple[float, float]]] = {
+    "a commit of one changed file": commits,
+    "an empty commit": empty_commits,
+    f"a rebase of {COMMITS} commits": rebases,
+    f"a fetch of {REFS:,} refs": fetches,
+    f"pack-refs of {REFS:,} refs": pack_refs,
+    "gc": gcs,
+    "stash and pop": stashes,
+    "worktree add": worktrees,
+    "clone": clones,
+}
+
+
+def measured(guarded: Guarded, where: str, environ: Mapping[str, str]) -> Iterator[Row]:
+    repos = Repositories(guarded, environ)
+    try:
+        for what, ms in alone(repos):
+            yield Row(f"git hook {where}: {what}", BUDGET, ms, "ms")
+        for what, work in WORK.items():
+            hooked, bare = work(repos)
+            yield Row(f"git {where}: {what}, hooks add", None, hooked - bare, "ms", f"{bare:.1f} ms without them")
+    finally:
+        repos.close()
+
+
+def rows() -> Iterator[Row]:
+    guarded = Guarded()
+    try:
+        yield Row("processes here", None, 0, "ms", floors())
+        yield from measured(guarded, "in a session", guarded.environ)
+        guarded.operator.request("end", session=guarded.session, code=0)
+        yield from measured(guarded, "outside", os.environ)
+    finally:
+        guarded.close()
+
+
+if __name__ == "__main__":
+    show(rows())

@@ -1,0 +1,161 @@
+"""``make leaks``: how much of what is secret is found, how much else, how fast; beside detect-secrets and kingfisher.
+
+On the labelled rows that no rule was tuned on (``tests/leaks``, held), on the corpus (SENTINEL_CORPUS: its folder),
+and on published packages, where next to every find is a false one. Nothing that is searched is ever run or sent.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from bench import leak_tools
+from bench.leak_tools import Finds
+from sentinel_guard.core.leaks.base import Grade, Hit
+from sentinel_guard.core.leaks.review import review
+from sentinel_guard.host import sources
+from tests.leaks import labelled
+from tests.leaks.labelled import Row, Score
+
+HERE = Path(__file__).parent
+SHOWN = 40
+"""Finds in packages that are printed."""
+HOSTILE = 1_000_000
+"""Characters of a text made to be slow."""
+PEERS: dict[str, Callable[[Path], Finds]] = {
+    "detect-secrets": leak_tools.detect_secrets,
+    "kingfisher": leak_tools.kingfisher,
+}
+
+
+def finders(rows: list[Row]) -> Iterator[tuple[str, Callable[[Row], bool]]]:
+    """Ours and the peers', each as a question about a row."""
+    yield "ours: would be refused", partial(labelled.ours, least=Grade.BLOCK)
+    yield "ours: warned of, too", labelled.ours
+    with tempfile.TemporaryDirectory() as folder:
+        places = {row: f"{n:05}/{row.path or 'text.txt'}" for n, row in enumerate(rows)}
+        for row, place in places.items():
+            file = Path(folder, place)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(row.text, errors="surrogateescape")
+        for name, search in PEERS.items():
+            found = search(Path(folder))
+            yield name, lambda row, found=found: bool(found.get(places[row]))
+
+
+def accuracy(title: str, rows: list[Row], *, kinds: bool) -> Iterator[Table]:
+    """Precision and recall of each finder; with ``kinds`` a row for each kind besides."""
+    table = Table("", "precision", "recall", "secrets", "personal data", "false", title=title, box=None, pad_edge=False)
+    by_kind: dict[str, dict[str, Score]] = {}
+    for name, finds in finders(rows):
+        by_kind[name] = scores = labelled.judge(rows, finds)
+        whole = labelled.total(scores.values())
+        parts = [_part(rows, scores, label) for label in ("secret", "pii")]
+        figures = (f"{whole.precision:.3f}", f"{whole.recall:.3f}", *(f"{p.recall:.3f}" for p in parts))
+        table.add_row(name, *figures, f"{whole.wrong} of {whole.wrong + whole.let_be}")
+    yield table
+    if kinds:
+        yield _kinds(by_kind)
+
+
+def _part(rows: list[Row], scores: dict[str, Score], label: str) -> Score:
+    return labelled.total(scores[kind] for kind in {row.kind for row in rows if row.label == label})
+
+
+def _kinds(by_kind: dict[str, dict[str, Score]]) -> Table:
+    table = Table("kind", *by_kind, box=None, pad_edge=False)
+    for kind in next(iter(by_kind.values())):
+        scores = [found[kind] for found in by_kind.values()]
+        table.add_row(kind, *(_figure(score) for score in scores))
+    return table
+
+
+def _figure(score: Score) -> str:
+    if score.hit + score.missed:
+        return f"{score.hit} of {score.hit + score.missed}"
+    return f"{score.wrong} false of {score.wrong + score.let_be}"
+
+
+def load(folders: list[Path]) -> Iterator[Table]:
+    """Finds in published packages for each MB, and how fast they were looked through."""
+    table = Table("", "finds", "for each MB", "MB/s", title="published packages", box=None, pad_edge=False)
+    hits: list[Hit] = []
+    size, began = 0, time.perf_counter()
+    for folder in folders:
+        for file in sources.walked(folder):
+            source = sources.read(file, file.relative_to(folder).as_posix())
+            if source.piece:
+                size += source.size
+                hits += review([source.piece]).hits
+    seconds = time.perf_counter() - began
+    for name, least in (("ours: would be refused", Grade.BLOCK), ("ours: warned of, too", Grade.WARN)):
+        number = sum(hit.leak.grade >= least and not hit.allowed for hit in hits)
+        table.add_row(name, str(number), f"{number / size * 1e6:.2f}", f"{size / 1e6 / seconds:.1f}")
+    for name, search in PEERS.items():
+        began = time.perf_counter()
+        number = sum(len(found) for folder in folders for found in search(folder).values())
+        seconds = time.perf_counter() - began
+        table.add_row(name, str(number), f"{number / size * 1e6:.2f}", f"{size / 1e6 / seconds:.1f}")
+    table.caption = f"{len(folders)} packages, {size / 1e6:.1f} MB of text"
+    yield table
+    yield _rules(hits)
+
+
+def _rules(hits: list[Hit]) -> Table:
+    table = Table("grade", "rule", "finds", "", title="ours in packages, by rule", box=None, pad_edge=False)
+    counted = Counter((hit.leak.grade, hit.leak.rule) for hit in hits if not hit.allowed)
+    for (grade, rule), number in sorted(counted.items(), key=lambda item: (-item[0][0], -item[1])):
+        first = next(h for h in hits if (h.leak.grade, h.leak.rule) == (grade, rule))
+        table.add_row(grade.name.lower(), rule, str(number), f"{first.path}:{first.line} {first.excerpt}"[:100])
+    return table
+
+
+def speed() -> Iterator[Table]:
+    """Seconds for texts that are made to be slow."""
+    table = Table("hostile text", "seconds for 1 MB", title="hostile texts", box=None, pad_edge=False)
+    texts = {
+        "key= over and over": "key=" * (HOSTILE // 4),
+        "one line of base64": "QUJDREVG" * (HOSTILE // 8),
+        "prefixes of tokens": "ghp_ sk_live_ xoxb- " * (HOSTILE // 20),
+        "quotes and colons": "password:'\"" * (HOSTILE // 11),
+        "digits": "4111 " * (HOSTILE // 5),
+        "percent signs": "%41%" * (HOSTILE // 4),
+        "begin of keys": "-----BEGIN PRIVATE KEY-----\n" * (HOSTILE // 28),
+        "addresses": "a@b.co," * (HOSTILE // 7),
+        "logins in URLs": "://a:" * (HOSTILE // 5),
+        "dots of a JWT": "eyJ." * (HOSTILE // 4),
+    }
+    from sentinel_guard.core.leaks.base import Piece  # noqa: PLC0415 - beside its one use
+
+    for name, text in texts.items():
+        began = time.perf_counter()
+        review([Piece(text)])
+        table.add_row(name, f"{time.perf_counter() - began:.2f}")
+    yield table
+
+
+def main() -> int:
+    console = Console(highlight=False, width=130)
+    rows = labelled.rows("held")
+    for table in accuracy("labelled rows, held", rows, kinds="--kinds" in sys.argv):
+        console.print(table, "")
+    corpus = Path(os.environ.get("SENTINEL_CORPUS") or HERE.parent.parent / "shared" / "corpus") / "leaks.jsonl"
+    if corpus.exists():
+        for table in accuracy("the corpus", labelled.read(corpus, "text_b64"), kinds=False):
+            console.print(table, "")
+    for table in (*load(leak_tools.packages()), *speed()):
+        console.print(table, "")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

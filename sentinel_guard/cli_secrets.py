@@ -1,0 +1,73 @@
+"""The command line of the search for secrets. Part of ``cli.py``, which runs it."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import click
+
+from sentinel_guard.host.places import places
+
+
+def _do(name: str) -> ModuleType:
+    # Imported when called: --help answers in a moment.
+    return importlib.import_module(f"sentinel_guard.commands.{name}")
+
+
+@click.group()
+def secrets() -> None:
+    """Find secrets and personal data that must not leave.
+
+    \b
+    sentinel-guard secrets scan        look into all files of this work tree
+    sentinel-guard secrets baseline    what is there already is not asked about again
+    sentinel-guard secrets audit       say of each of these finds what it is
+    """  # noqa: D301 - the backspace is meant: it keeps click from joining the lines
+
+
+@secrets.command("scan")
+@click.argument("paths", nargs=-1, type=click.Path(exists=True, path_type=Path))
+@click.option("--staged", is_flag=True, help="The lines that the next commit adds.")
+@click.option("--history", is_flag=True, help="The lines that every commit of every branch added.")
+@click.option("--warnings", is_flag=True, help="Show what refuses nothing, too.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def secrets_scan(*, paths: tuple[Path, ...], staged: bool, history: bool, warnings: bool, as_json: bool) -> Any:
+    """Look into PATHs, or into every file of the work tree that git tracks or would track.
+
+    Values are masked. Exit code 1 if there is something for which a commit would be refused, 0 if not, 2 for a wrong
+    use. No daemon is needed, and nothing leaves the machine.
+    """
+    if bool(paths) + staged + history > 1:
+        raise click.UsageError("Give paths, or --staged, or --history.")
+    module = _do("secrets")
+    return module.scan(places(), Path.cwd(), module.Asked(paths, staged, history, warnings, as_json))
+
+
+@secrets.command("baseline")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def secrets_baseline(yes: bool) -> Any:
+    """Take in what is there today, so that it is not asked about again.
+
+    Writes .sentinel-secrets.toml at the top of the repository: path, rule, line and a salted, slow hash of each find,
+    never a value. Run again, it drops what is gone and keeps what people said. Inside guarded sessions a find is let
+    be only where a person has marked it: sentinel-guard secrets audit.
+    """
+    return _do("secrets_baseline").baseline(places(), Path.cwd(), None if yes else _ask)
+
+
+@secrets.command("audit")
+@click.option("--list", "listed", is_flag=True, help="Print the rows and their verdicts, ask nothing.")
+@click.option("--json", "as_json", is_flag=True, help="With --list: for programs.")
+def secrets_audit(listed: bool, as_json: bool) -> Any:
+    """For people: look at each find of the baseline, and say what it is."""
+    module = _do("secrets_audit")
+    if as_json and not listed:
+        raise click.UsageError("--json goes with --list.")
+    return module.show(Path.cwd(), as_json=as_json) if listed else module.audit(places(), Path.cwd(), click.getchar)
+
+
+def _ask(question: str) -> bool:
+    return click.confirm(question, err=True)

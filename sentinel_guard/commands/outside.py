@@ -1,0 +1,30 @@
+"""What only a person does, outside of every guarded session: the policy, the baseline of leaks."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from sentinel_guard.client import Operator
+from sentinel_guard.errors import DaemonError, SentinelError
+from sentinel_guard.host import processes
+from sentinel_guard.host.places import Places
+
+
+def only(places: Places, root: Path | None, refused: str) -> None:
+    """Raises SentinelError with the words ``refused`` inside of a live session, and while one works in ``root``.
+
+    Its watcher would put the project's file back.
+    """
+    try:
+        with Operator(places, start=False) as operator:
+            live = [s for s in operator.request("status")["sessions"] if s["state"] not in ("KILLED", "ENDED")]
+    except DaemonError:
+        return
+    marks = {os.environ.get("SENTINEL_SESSION")}
+    marks |= {processes.environ(p.pid).get("SENTINEL_SESSION") for p in processes.lineage(processes.own_pid())}
+    if any(s["session"] in marks for s in live):
+        raise SentinelError(refused, "The user does it, in a terminal of their own.")
+    here = [s["session"] for s in live if root and s["root"] and os.path.realpath(s["root"]) == os.path.realpath(root)]
+    if here:
+        raise SentinelError(f"Session {here[0]} is working in {root}.", "End its agent first, then try again.")

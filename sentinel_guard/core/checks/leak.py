@@ -1,0 +1,213 @@
+"""The check ``leak``: nothing secret and no personal data leaves the machine, or is put where nobody guards it (R3).
+
+Rules of this file:
+1. BREAK only where it is sure: another machine for certain, and the value seen, or the file named, that goes there.
+2. Logging in is no leak: what stands in a header, or goes to whoever gave it out, passes; a value of the person's own
+   in a header is asked about.
+3. No value is told: its mask, and its keyed hash as evidence.
+4. What a git hook found is judged there and told here (``Case.brought``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.checks.base import Case
+from sentinel_guard.core.checks.rules import ground_of, near
+from sentinel_guard.core.leaks.base import Grade, Hit, Leak, Piece
+from sentinel_guard.core.leaks.engine import scan
+from sentinel_guard.core.leaks.mask import fingerprint, mask
+from sentinel_guard.core.leaks.outgoing import deposits, goes_along, leaves, sendings
+from sentinel_guard.core.leaks.outgoing_words import Sending, host_of, is_certain
+from sentinel_guard.core.leaks.review import review
+from sentinel_guard.core.model import Ask, Effect, Finding, Kind, Response
+from sentinel_guard.core.targets import Ground, inside, takes
+
+NAME = "leak"
+_LAST = "what has left cannot be taken back"
+_SECRETS = (
+    *("*/.netrc", "*/.pgpass", "*/.git-credentials", "*/id_dsa", "*/id_ecdsa", "*/id_ed25519", "{home}/.ssh"),
+    *("{home}/.aws", "{home}/.aws/credentials", "{home}/.gnupg", "{home}/.gnupg/*", "{home}/.npmrc", "{home}/.pypirc"),
+    *("{home}/.kube", "{home}/.kube/config", "{home}/.docker/config.json", "{home}/.config/gh/hosts.yml"),
+    *("{home}/.config/gcloud", "{home}/.config/gcloud/*", "/etc/passwd", "/etc/shadow", "/etc/gshadow"),
+    *("/etc/sudoers", "/proc/*/environ"),
+)
+"""What no policy needs to name: whoever has it is somebody else."""
+_CARRIERS = frozenset(
+    ("tar", "bsdtar", "gtar", "zip", "7z", "7za", "rar", "cpio", "rsync", "scp", "aws", "gsutil", "rclone")
+)
+"""To whom a folder is all that is in it."""
+_NAMED = 5
+"""Values whose hashes are told."""
+_KEEPS = frozenset(("secret", "variable"))
+"""Subcommands of a forge's program that put settings where settings are kept."""
+
+
+class LeakCheck:
+    """Looks at proposals only."""
+
+    name = NAME
+
+    def __call__(self, case: Case) -> Iterator[Finding]:
+        if case.outcome is not None:
+            return
+        yield from case.brought
+        told: set[tuple[str, str]] = set()
+        for finding in (*_restricted(case), *_sent(case), *_put(case)):
+            if (finding.rule, finding.what) not in told:
+                told.add((finding.rule, finding.what))
+                yield finding
+
+
+CHECK = LeakCheck()
+
+
+# Restricted files, and those that hold secrets by their nature: by their names
+
+
+def _restricted(case: Case) -> Iterator[Finding]:
+    """A file that is read by an action that also sends data out."""
+    sends = [e for e in case.effects if e.kind is Kind.NETWORK and "data" in e.how and leaves(e)]
+    if not sends or all(_may_have(case, host_of(e.target)) for e in sends):
+        return
+    ground = ground_of(case)
+    for effect in case.effects:
+        if effect.kind is not Kind.READ or not (found := _secret(case, effect, ground)):
+            continue
+        to = next((e for e in sends if goes_along(effect, e)), sends[0])
+        if _is_loaded(case, effect) and (not to.data or "value" in to.how):
+            continue
+        yield _file(effect, to, found, ground)
+
+
+def _is_loaded(case: Case, read: Effect) -> bool:
+    """Whether a file is sourced: ``. ./.env`` is how a program is given its settings."""
+    if read.command is not None:
+        return False
+    name = paths.base(read.target)
+    sourced = (e.command for e in case.effects if e.kind is Kind.EXECUTE and e.target in (".", "source"))
+    return any(command and any(paths.base(word) == name for word in command.argv[1:]) for command in sourced)
+
+
+def _secret(case: Case, effect: Effect, ground: Ground) -> tuple[str, str] | None:
+    """What a read gives away, and why it must not be: the file itself, or one in a folder that is taken whole."""
+    if case.policy.restricts(effect.target, ground.root):
+        return effect.target, "is restricted"
+    if takes(_SECRETS, effect.target, ground):
+        return effect.target, "holds secrets"
+    command = effect.command
+    whole = command and command.program in _CARRIERS and not any(f.startswith("--exclude") for f in command.flags)
+    held = next((p for p in case.restricted if inside(p, effect.target)), "") if whole else ""
+    return (held, "is restricted") if held else None
+
+
+def _file(read: Effect, sends: Effect, found: tuple[str, str], ground: Ground) -> Finding:
+    path, why = found
+    host = host_of(sends.target)
+    what = f"{near(path, ground.root)}, which {why}, would go to {host or sends.target}"
+    named = path == read.target and read.sure and sends.sure and goes_along(read, sends)
+    response = Response.BREAK if named and is_certain(sends.target, host) else Response.DENY
+    if sends.command and sends.command.subcommand in _KEEPS:
+        response = Response.ASK
+    instead = "leave the file out, or ask the user: sentinel-guard help-me 'what you need'"
+    ask = Ask("SEND_SECRET", host or sends.target) if response is Response.ASK else None
+    return Finding(NAME, response, what, _LAST, instead, "paths.leak", f"{read.kind} {path}", ask)
+
+
+# What is in what leaves
+
+
+def _sent(case: Case) -> Iterator[Finding]:
+    root = case.session.root or case.action.root
+    for sending in sendings(case.action, case.effects, case.look, root):
+        if not _may_have(case, sending.host):
+            yield from _content(case, sending)
+            yield from _credentials(case, sending)
+
+
+def _content(case: Case, sending: Sending) -> Iterator[Finding]:
+    hits = [hit for hit in _hits(case, sending.content) if not _is_login(hit.leak, sending)]
+    grave = [hit for hit in hits if hit.leak.grade is Grade.BLOCK]
+    if grave:
+        response = Response.BREAK if sending.sure else Response.ASK
+        found = _leak(case, response, "SEND_SECRET", grave, sending.where)
+        yield replace(found, evidence="; ".join((found.evidence, *sending.notes)))
+    elif doubtful := [hit for hit in hits if hit.path]:
+        what = f"{_what(doubtful)} goes to {sending.where}"
+        yield Finding(
+            NAME, Response.HINT, what, _LAST, "look at it once more", _rule(doubtful), _evidence(case, doubtful)
+        )
+
+
+def _credentials(case: Case, sending: Sending) -> Iterator[Finding]:
+    """A value of the person's own, said to log in: the person may well mean it, and knows to whom."""
+    hits = [hit for hit in _hits(case, sending.credentials) if hit.leak.kind == "known"]
+    if hits := [hit for hit in hits if not _is_login(hit.leak, sending)]:
+        yield _leak(case, Response.ASK, "LOG_IN", hits, sending.where)
+
+
+def _put(case: Case) -> Iterator[Finding]:
+    """What is written outside of the workspace."""
+    root = case.session.root or case.action.root
+    for deposit in deposits(case.action, case.effects, root, case.home):
+        if grave := [hit for hit in _hits(case, deposit.content) if hit.leak.grade is Grade.BLOCK]:
+            yield _leak(case, Response.ASK, "WRITE_SECRET", grave, deposit.path)
+
+
+def _hits(case: Case, content: Sequence[Piece]) -> Sequence[Hit]:
+    """The finds in what goes; no comment in it allows anything, since the agent may have written that, too."""
+    return review(content, known=case.known(), allow=case.policy.leaks.allow, comments=False).hits if content else ()
+
+
+def _may_have(case: Case, host: str) -> bool:
+    """Whether the policy names a host, or a domain above it."""
+    return bool(host) and _belongs(host, case.policy.leaks.hosts)
+
+
+def _is_login(leak: Leak, sending: Sending) -> bool:
+    """Whether a value goes to whoever gave it out."""
+    if sending.published or not sending.host:
+        return False
+    alike = scan(leak.value, generic=False) if leak.kind == "known" else ()
+    return _belongs(sending.host, (*leak.hosts, *(host for other in alike for host in other.hosts)))
+
+
+def _belongs(host: str, domains: Iterable[str]) -> bool:
+    return any(host == domain.lower() or host.endswith(f".{domain.lower()}") for domain in domains)
+
+
+# In words
+
+
+def _leak(case: Case, response: Response, action: str, hits: Sequence[Hit], where: str) -> Finding:
+    what = f"{_what(hits)} would go to {where}"
+    ask = Ask(action, where) if response is Response.ASK else None
+    return Finding(NAME, response, what, _LAST, _way(where), _rule(hits), _evidence(case, hits), ask)
+
+
+def _way(where: str) -> str:
+    if where.startswith("/"):
+        return "write it without the value, or into a file of the repository that git ignores"
+    if "." in where:
+        return f"leave the value out; if {where} is to have it, the user names it under hosts in [leaks] of the policy"
+    return "leave the value out, or ask the user: sentinel-guard help-me 'what you need'"
+
+
+def _what(hits: Sequence[Hit]) -> str:
+    first = hits[0]
+    place = f" in {first.path}:{first.line}" if first.path else ""
+    more = f" (and {len(hits) - 1} more)" if len(hits) > 1 else ""
+    return f"{first.leak.what} {mask(first.leak.value, first.leak.rule)}{place}{more}"
+
+
+def _rule(hits: Sequence[Hit]) -> str:
+    return f"leak.{hits[0].leak.kind}"
+
+
+def _evidence(case: Case, hits: Sequence[Hit]) -> str:
+    """Rule and keyed hash of each value, so that equal ones can be matched."""
+    said = [f"{hit.leak.rule} {fingerprint(hit.leak.value, case.key) if case.key else '-'}" for hit in hits[:_NAMED]]
+    more = [f"{len(hits) - _NAMED} more"] if len(hits) > _NAMED else []
+    return ", ".join((*dict.fromkeys(said), *more))

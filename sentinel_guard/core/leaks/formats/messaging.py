@@ -1,0 +1,205 @@
+"""Chat, mail, telephony and push."""
+
+from __future__ import annotations
+
+from sentinel_guard.core.leaks.base import Format, Grade
+from sentinel_guard.core.leaks.formats.base import (
+    BASE64,
+    HEX,
+    HEX32,
+    HEX40,
+    HEX64,
+    LOWER,
+    UPPER,
+    URL,
+    UUID,
+    assigned,
+    behind,
+    fake,
+    token,
+    uuid,
+)  # fmt: skip
+
+DIGITS = "0123456789"
+SNOWFLAKE = "(?:M[DTjz]|N[DTjz]|O[DT])[AEIMQUYcgk][w-z0-5]"
+"""Three digits in base 64: what a Discord token starts with is its user's number. Their needles leave out two out of
+a thousand, which stand in ``index`` and ``context``."""
+SNOWFLAKE_STARTS = ("md", "mt", "mj", "mz", "nd", "nt", "nj", "nz", "od", "ot")
+SLACK = ("slack.com",)
+DISCORD = ("discord.com", "discordapp.com", "discord.gg")
+TELEGRAM = ("api.telegram.org",)
+TWILIO = ("twilio.com",)
+VONAGE = ("nexmo.com", "vonage.com")
+
+# A Slack token spells out workspace, user and app in digits, and only its last part is random: hence the low entropy.
+FORMATS: tuple[Format, ...] = (
+    token(
+        "slack-bot-token", "a Slack bot token", "xoxb-[0-9]{10,13}-(?:[0-9]{10,13}-)?[A-Za-z0-9]{18,34}",
+        f"xoxb-{fake(12, DIGITS)}-{fake(12, DIGITS)}-{fake(24)}", f"xoxb-{fake(11, DIGITS)}-{fake(24)}", hosts=SLACK,
+    ),
+    token("slack-legacy-bot-token", "a Slack bot token", "xoxb-[0-9]{8,14}-[A-Za-z0-9]{18,26}",
+          f"xoxb-{fake(9, DIGITS)}-{fake(24)}", hosts=SLACK),
+    token(
+        "slack-user-token", "a Slack user token", "xox[pe](?:-[0-9]{10,13}){3}-[A-Za-z0-9-]{28,34}",
+        f"xoxp-{fake(11, DIGITS)}-{fake(11, DIGITS)}-{fake(11, DIGITS)}-{fake(32, HEX)}", needles=("xoxp-", "xoxe-"),
+        miss=("document/d/1W7KCxOxP-1Fy5EyF2lbJGE2WuKmu5v0suYqoHas1jRM",), hosts=SLACK,
+    ),
+    token(
+        "slack-legacy-token", "a Slack token", r"xox[os]-\d{1,13}-\d{1,13}-\d{1,13}-[A-Fa-f0-9]{10,64}",
+        f"xoxs-{fake(12, DIGITS)}-{fake(9, DIGITS)}-{fake(10, DIGITS)}-{fake(10, HEX)}", needles=("xoxs-", "xoxo-"),
+        hosts=SLACK,
+    ),
+    Format(
+        "slack-workspace-token", "a Slack workspace token", ("xoxa-", "xoxr-"),
+        r"(?:^|[^A-Za-z0-9_-])xox[ar]-(?:[0-9]-)?(?:[0-9]{6,14}-){0,3}(?P<value>[A-Za-z0-9]{8,48})(?:[^A-Za-z0-9_-]|$)",
+        (f"xoxa-2-{fake(9, DIGITS)}-{fake(9, DIGITS)}-{fake(18, HEX)}",), ("github.com/xoxa-nyc/xoxa-nyc.github.io",),
+        2.5, SLACK,
+    ),
+    token("slack-config-token", "a Slack configuration token", r"xoxe\.xox[bp]-[0-9]-[A-Za-z0-9]{160,180}",
+          f"xoxe.xoxp-1-{fake(166)}", miss=("xoxe.xoxp-1-SlackAppConfigurationAccessTokenHere",), hosts=SLACK),
+    token("slack-refresh-token", "a Slack refresh token", "xoxe-[0-9]-[A-Za-z0-9]{140,150}", f"xoxe-1-{fake(146)}",
+          miss=("xoxe-1-xxx",), hosts=SLACK),
+    token("slack-app-token", "a Slack app token", "xapp-[0-9]-[A-Za-z0-9]{8,14}-[0-9]{8,14}-[a-z0-9]{48,80}",
+          f"xapp-1-A{fake(10, UPPER)}-{fake(13, DIGITS)}-{fake(64, HEX)}", hosts=SLACK),
+    token("slack-session-token", "a Slack session", "xox[cd]-[A-Za-z0-9%_-]{40,300}", "xoxd-" + fake(80),
+          needles=("xoxc-", "xoxd-"), hosts=SLACK),
+    Format(
+        "slack-webhook", "a Slack webhook", ("hooks.slack.com/",),
+        "hooks\\.slack\\.com/(?:services|workflows|triggers)/(?P<value>[A-Za-z0-9+/]{43,80})",
+        (f"https://hooks.slack.com/services/T{fake(8, UPPER)}/B{fake(8, UPPER)}/{fake(24)}",
+         f"https://hooks.slack.com/workflows/T{fake(8, UPPER)}/A{fake(10, UPPER)}/{fake(18, DIGITS)}/{fake(24)}"),
+        ("https://hooks.slack.com/services/T0/B0/x",), 2.0, SLACK,
+    ),
+    token(
+        "discord-bot-token", "a Discord bot token",
+        f"{SNOWFLAKE}[A-Za-z0-9_-]{{19,22}}\\.[A-Za-z0-9_-]{{6}}\\.[A-Za-z0-9_-]{{27,38}}",
+        f"MTAy{fake(20)}.G{fake(5)}.{fake(38, URL)}", f"Nzk5{fake(20)}.Y{fake(5)}.{fake(27, URL)}",
+        miss=(f"MZ1y{fake(20)}.G{fake(5)}.{fake(27)}", f"MTAy{fake(20)}.G{fake(5)}.{fake(26)}"), entropy=4.0,
+        needles=tuple(f"{a}{b}{c}" for a in SNOWFLAKE_STARTS for b in "aeimquycgk" for c in "wxyz012345"
+                      if f"{a}{b}{c}" not in {"ndex", "ntex"}), hosts=DISCORD,
+    ),
+    assigned("discord-token", "a Discord token", "discord", HEX64, fake(64, HEX), hosts=DISCORD),
+    assigned("discord-client-id", "a Discord client id", "discord", "[0-9]{18,19}", fake(18, DIGITS),
+             words="id token key client", entropy=2.0, hosts=DISCORD, grade=Grade.WARN),
+    assigned("discord-client-secret", "a Discord client secret", "discord", "[A-Za-z0-9=_-]{32}", fake(32, URL),
+             hosts=DISCORD),
+    Format(
+        "discord-webhook", "a Discord webhook", ("/api/webhooks/",),
+        r"discord(?:app)?\.com/api/webhooks/[0-9]{17,20}/(?P<value>[A-Za-z0-9_-]{60,80})",
+        (f"https://discord.com/api/webhooks/{fake(18, DIGITS)}/{fake(68, URL)}",),
+        ("https://discord.com/api/webhooks/123/abc",), 3.5, DISCORD,
+    ),
+    token(
+        "telegram-bot-token", "a Telegram bot token", "[0-9]{8,10}:AA[A-Za-z0-9_-]{33}",
+        f"{fake(9, DIGITS)}:AA{fake(33, URL)}", needles=(":aa",), hosts=TELEGRAM,
+    ),
+    assigned("telegram-token", "a Telegram bot token", "telegram telegr bot[_-]?token", "[0-9]{5,16}:A[a-z0-9_-]{34}",
+             f"{fake(9, DIGITS)}:A{fake(34, URL)}", words="", needles=("telegr", "bot_token", "bot-token", "bottoken"),
+             hosts=TELEGRAM, miss=(f'telegram_api_token = "3071:A{fake(34, LOWER)}"',)),
+    Format(
+        "telegram-url", "a Telegram bot token", ("api.telegram.org/",),
+        "api\\.telegram\\.org/(?:file/)?bot(?P<value>[0-9]{5,16}:A[A-Za-z0-9_-]{34})",
+        (f"https://api.telegram.org/bot{fake(9, DIGITS)}:A{fake(34, URL)}/getMe",),
+        ("https://api.telegram.org/bot<token>/getMe",), 3.0, TELEGRAM,
+    ),
+    token("twilio-key", "a Twilio key", "SK[0-9a-fA-F]{32}", "SK" + fake(32, HEX), miss=("SK" + "x" * 32,),
+          needles=behind("sk"), hosts=TWILIO),
+    assigned("twilio-account", "a Twilio account", "twilio", f"AC{HEX32}", "AC" + fake(32, HEX), words="", hosts=TWILIO,
+             grade=Grade.WARN),
+    assigned("twilio-auth-token", "a Twilio auth token", "twilio", HEX32, fake(32, HEX), hosts=TWILIO),
+    assigned("vonage-secret", "a Vonage secret", "vonage nexmo", "[A-Za-z0-9]{16}", fake(16), words="secret",
+             entropy=3.0, hosts=VONAGE),
+    assigned("messagebird-token", "a MessageBird token", "message[_-]?bird", "[a-z0-9]{25}", fake(25, LOWER),
+             needles=("messagebird", "message-bird", "message_bird"), hosts=("messagebird.com",)),
+    assigned("messagebird-client-id", "a MessageBird client id", "message[_-]?bird", UUID, uuid(),
+             needles=("messagebird", "message-bird", "message_bird"), hosts=("messagebird.com",)),
+    assigned("plivo-token", "a Plivo token", "plivo", "[A-Za-z0-9]{40}", fake(40), hosts=("plivo.com",)),
+    assigned("telnyx-key", "a Telnyx key", "telnyx", "KEY[0-9A-F]{32}_[A-Za-z0-9]{22}",
+             f"KEY{fake(32, HEX.upper())}_{fake(22)}", words="", hosts=("telnyx.com",)),
+    Format(
+        "teams-webhook", "a Microsoft Teams webhook", (".webhook.office.com/",),
+        r"https://[a-z0-9-]{1,80}\.webhook\.office\.com/webhookb2/(?P<value>[a-z0-9-]{36}@[a-z0-9-]{36}/"
+        r"IncomingWebhook/[a-z0-9]{32}/[a-z0-9-]{36})",
+        (f"https://x.webhook.office.com/webhookb2/{uuid()}@{uuid()}/IncomingWebhook/{fake(32, LOWER)}/{uuid()}",),
+        ("https://x.webhook.office.com/webhookb2/", ), 3.0, ("office.com",),
+    ),
+    Format(
+        "google-chat-webhook", "a Google Chat webhook", ("chat.googleapis.com/",),
+        r"chat\.googleapis\.com/v1/spaces/[A-Za-z0-9_-]{4,40}/messages\?key=[A-Za-z0-9_-]{39}&token="
+        r"(?P<value>[A-Za-z0-9_-]{40,60}(?:%3D)?)",
+        (f"https://chat.googleapis.com/v1/spaces/AAAA/messages?key=AIza{fake(35)}&token={fake(43, URL)}",),
+        ("https://chat.googleapis.com/v1/spaces/AAAA/messages",), 3.0, ("googleapis.com",),
+    ),
+    Format(
+        "feishu-webhook", "a Feishu webhook", ("/open-apis/bot/v2/hook/",),
+        rf"/open-apis/bot/v2/hook/(?P<value>{UUID})",
+        (f"https://open.feishu.cn/open-apis/bot/v2/hook/{uuid()}",), (), 3.0, ("feishu.cn", "larksuite.com"),
+    ),
+    Format(
+        "dingtalk-webhook", "a DingTalk webhook", ("robot/send?access_token=",),
+        rf"robot/send\?access_token=(?P<value>{HEX64})",
+        (f"https://oapi.dingtalk.com/robot/send?access_token={fake(64, HEX)}",), (), 3.0, ("dingtalk.com",),
+    ),
+    Format(
+        "wecom-webhook", "a WeCom webhook", ("qyapi.weixin.qq.com/",),
+        rf"qyapi\.weixin\.qq\.com/cgi-bin/webhook/send\?key=(?P<value>{UUID})",
+        (f"https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key={uuid()}",), (), 3.0, ("qq.com",),
+    ),
+    assigned("wechat-secret", "a WeChat secret", "wechat weixin", HEX32, fake(32, HEX), words="secret",
+             hosts=("weixin.qq.com",)),
+    assigned("mattermost-token", "a Mattermost token", "mattermost", "[a-z0-9]{26}", fake(26, LOWER)),
+    assigned("zulip-key", "a Zulip key", "zulip", "[A-Za-z0-9]{32}", fake(32), hosts=("zulipchat.com",), entropy=3.5),
+    assigned("line-secret", "a LINE channel secret", "line[_-]channel line[_-]bot", HEX32, fake(32, HEX),
+             words="secret token", needles=("line_channel", "line-channel", "line_bot", "line-bot"),
+             hosts=("line.me",)),
+    assigned("pushover-token", "a Pushover token", "pushover", "[a-z0-9]{30}", fake(30, LOWER),
+             hosts=("pushover.net",)),
+    assigned("pushbullet-token", "a Pushbullet token", "pushbullet", r"o\.[A-Za-z0-9]{32}", "o." + fake(32), words="",
+             hosts=("pushbullet.com",)),
+    assigned("ntfy-token", "an ntfy token", "ntfy", "tk_[a-z0-9]{29}", "tk_" + fake(29, LOWER), words="",
+             hosts=("ntfy.sh",)),
+    token(
+        "sendgrid-key", "a SendGrid key", r"SG\.[A-Za-z0-9=_.-]{66}", f"SG.{fake(22, URL)}.{fake(43, URL)}",
+        miss=("SG." + fake(30),), needles=("sg.",), entropy=4.0, hosts=("sendgrid.com",),
+    ),
+    token("brevo-key", "a Brevo key", "x(?:keysib|smtpsib)-[0-9a-f]{64}-[A-Za-z0-9]{16}",
+          f"xkeysib-{fake(64, HEX)}-{fake(16)}", needles=("xkeysib-", "xsmtpsib-"),
+          hosts=("brevo.com", "sendinblue.com")),
+    assigned("mailchimp-key", "a Mailchimp key", "mailchimp", "[0-9a-f]{32}-us[0-9]{1,2}", f"{fake(32, HEX)}-us12",
+             words="", hosts=("mailchimp.com",)),
+    token("mailchimp-bare-key", "a Mailchimp key", "[0-9a-f]{32}-us[0-9]{1,2}", f"{fake(32, HEX)}-us12",
+          f"{fake(32, HEX)}-us2", needles=tuple(f"-us{n}" for n in range(1, 10)), hosts=("mailchimp.com",),
+          miss=("3a5633e829d3c71-us2",)),
+    assigned("mandrill-key", "a Mandrill key", "mandrill mailchimp", "(?:md-)?[A-Za-z0-9_-]{22}", "md-" + fake(22),
+             entropy=3.5, hosts=("mandrillapp.com",)),
+    token("mailgun-key", "a Mailgun key", f"key-{HEX32}", "key-" + fake(32, HEX), needles=behind("key-"),
+          hosts=("mailgun.net",)),
+    token("mailgun-public-key", "a Mailgun public key", f"pubkey-{HEX32}", "pubkey-" + fake(32, HEX),
+          hosts=("mailgun.net",), grade=Grade.WARN),
+    assigned("mailgun-signing-key", "a Mailgun signing key", "mailgun",
+             "[0-9a-h]{32}-[0-9a-h]{8}-[0-9a-h]{8}", f"{fake(32, HEX)}-{fake(8, HEX)}-{fake(8, HEX)}", words="",
+             hosts=("mailgun.net",)),
+    assigned("postmark-token", "a Postmark token", "postmark", UUID, uuid(), hosts=("postmarkapp.com",)),
+    assigned("sparkpost-key", "a SparkPost key", "sparkpost", HEX40, fake(40, HEX), hosts=("sparkpost.com",)),
+    assigned("resend-key", "a Resend key", "resend", "re_[A-Za-z0-9]{8}_[A-Za-z0-9]{24}", f"re_{fake(8)}_{fake(24)}",
+             words="", hosts=("resend.com",)),
+    assigned("mailjet-key", "a Mailjet key", "mailjet", HEX32, fake(32, HEX), hosts=("mailjet.com",)),
+    token("mailersend-token", "a MailerSend token", rf"mlsn\.{HEX64}", "mlsn." + fake(64, HEX),
+          hosts=("mailersend.com",)),
+    token("klaviyo-key", "a Klaviyo key", "pk_[0-9a-f]{34}", "pk_" + fake(34, HEX), needles=behind("pk_"),
+          hosts=("klaviyo.com",)),
+    assigned("sendbird-id", "a Sendbird application id", "sendbird", UUID, uuid(), hosts=("sendbird.com",)),
+    assigned("sendbird-token", "a Sendbird token", "sendbird", HEX40, fake(40, HEX), hosts=("sendbird.com",)),
+    assigned("intercom-key", "an Intercom key", "intercom", "[A-Za-z0-9=_-]{60}", fake(60, BASE64[:62]),
+             hosts=("intercom.io",)),
+    assigned("customerio-key", "a Customer.io key", "customer[_.-]?io", HEX32, fake(32, HEX),
+             needles=("customerio", "customer_io", "customer.io", "customer-io"), hosts=("customer.io",)),
+    assigned("beamer-token", "a Beamer token", "beamer", "b_[a-z0-9=_-]{44}", "b_" + fake(44, LOWER), words="",
+             hosts=("getbeamer.com",)),
+    assigned("pusher-secret", "a Pusher secret", "pusher", "[0-9a-f]{20}", fake(20, HEX), words="secret key",
+             hosts=("pusher.com", "pusherapp.com")),
+    assigned("ably-key", "an Ably key", "ably", r"[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{6}:[A-Za-z0-9_-]{43}",
+             f"{fake(6)}.{fake(6)}:{fake(43, URL)}", words="", hosts=("ably.io", "ably.com")),
+    assigned("onesignal-key", "a OneSignal key", "onesignal", "(?:os_v2_(?:app|org)_[a-z0-9]{80,120}|[A-Za-z0-9]{48})",
+             fake(48), hosts=("onesignal.com",)),
+)  # fmt: skip

@@ -1,0 +1,32 @@
+"""Where any of many words stands in a text: one pass, whatever their number (Aho-Corasick, in C)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Generic, TypeVar
+
+import ahocorasick
+
+Row = TypeVar("Row")
+
+
+class Needles(Generic[Row]):
+    """Words, each with what its finder wants to know of it."""
+
+    def __init__(self, rows: Mapping[str, Row]) -> None:
+        self._automaton = ahocorasick.Automaton()
+        for word, row in rows.items():
+            self._automaton.add_word(word, (len(word), row))
+        self._automaton.make_automaton()
+
+    def places(self, text: str) -> Iterator[tuple[int, int, Row]]:
+        """Start, end and row of every occurrence, overlapping ones too, in the order of their ends."""
+        if len(self._automaton):
+            for last, (length, row) in self._automaton.iter(text):
+                yield last - length + 1, last + 1, row
+
+
+def lowered(text: str) -> str:
+    """The text in small letters, each character in its place (the one that would become two is made one)."""
+    low = text.lower()
+    return low if len(low) == len(text) else text.replace("\u0130", "i").lower()

@@ -1,0 +1,30 @@
+r"""Patterns, compiled when first needed, by RE2 where it is installed (extra ``re2``), else by ``re``.
+
+Both read a pattern alike: classes such as ``\w`` take in ASCII only, and no pattern has what RE2 has not.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import Any
+
+try:
+    import re2 as _engine
+except ImportError:
+    _engine = None
+
+
+@functools.cache
+def compiled(pattern: str) -> re.Pattern[str]:
+    """A format's pattern; ASCII classes."""
+    if _engine is None:
+        return re.compile(pattern, re.ASCII)
+    found: Any = _engine.compile(pattern)
+    return found  # type: ignore[no-any-return]  # its objects do what those of re do
+
+
+@functools.cache
+def stock(pattern: str) -> re.Pattern[str]:
+    """A pattern that only ``re`` understands (what it repeats is never given back, what stands before is looked at)."""
+    return re.compile(pattern)

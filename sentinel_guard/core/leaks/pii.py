@@ -1,0 +1,84 @@
+"""Personal data: payment cards, IBANs, national ids, phone numbers, e-mail addresses (R3).
+
+Rules of this file:
+1. What has a checksum is checked, what has none needs a word beside it that says what it is, or comes in bulk.
+2. One address is no leak and ten thousand are: what a find weighs is told by how many different ones there are.
+3. Numbers that everybody prints (test cards of payment providers, example.com) count for nothing.
+4. Time is linear: a pattern starts only where a number or an address can start, and what it repeats is bounded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import compress
+from typing import NamedTuple
+
+from sentinel_guard.core.leaks import pii_contacts, pii_ids, pii_money
+from sentinel_guard.core.leaks.base import Grade, Leak
+
+_PUBLIC = re.compile(
+    r"(?i)(?:.*/)?(?:(?:authors|contributors|maintainers|committers|credits|thanks|patrons|sponsors|backers|owners"
+    r"|changelog|changes|history|news|copying|copyright|licen[cs]es?|notice|whats-?new|release-?notes)(?:[._-][^/]*)?"
+    r"|codeowners|\.mailmap|code_of_conduct[^/]*)"
+)
+"""Files in which addresses are there to be read: authors, owners, changes."""
+
+
+class _Threshold(NamedTuple):
+    """From how many different finds on they weigh that much."""
+
+    rules: re.Pattern[str]
+    warn: int
+    block: int
+
+
+_THRESHOLDS = (
+    _Threshold(re.compile("pii-card|pii-iban"), 1, 3),
+    _Threshold(re.compile("pii-email"), 5, 50),
+    _Threshold(re.compile("pii-phone"), 5, 50),
+    _Threshold(re.compile("pii-.*"), 1, 3),
+)
+_COUNTED = re.compile("pii-email|pii-phone")
+
+
+def find(text: str) -> list[Leak]:
+    """What may be personal data, sorted, not overlapping: ``NOTE`` for what counts only in number or not at all."""
+    found = [*pii_money.find(text), *pii_ids.find(text), *pii_contacts.find(text)]
+    found.sort(key=lambda leak: leak.start)
+    kept, end = list[Leak](), 0
+    for leak in found:
+        if leak.start >= end:
+            kept.append(leak)
+            end = leak.end
+    return kept
+
+
+def grade(leaks: Sequence[Leak], path: str = "") -> list[Leak]:
+    """The same finds, in their order, each with the grade that their number gives; ``NOTE`` counts for nothing.
+
+    ``path``: the file that they are all in, empty for none.
+    """
+    let_be = "pii-email" if _PUBLIC.fullmatch(path) else ""
+    counts = [_counts(leak) and leak.rule != let_be for leak in leaks]
+    values: dict[_Threshold, set[str]] = {t: set() for t in _THRESHOLDS}
+    for leak in compress(leaks, counts):
+        values[_threshold(leak.rule)].add(re.sub(r"[\W_]+", "", leak.value).casefold())
+    grades = {t: _grade_of(t, len(values[t])) for t in _THRESHOLDS}
+    pairs = zip(leaks, counts, strict=True)
+    return [replace(leak, grade=grades[_threshold(leak.rule)]) if counted else leak for leak, counted in pairs]
+
+
+def _counts(leak: Leak) -> bool:
+    return leak.kind == "pii" and (leak.grade >= Grade.WARN or _COUNTED.fullmatch(leak.rule) is not None)
+
+
+@cache
+def _threshold(rule: str) -> _Threshold:
+    return next(t for t in _THRESHOLDS if t.rules.fullmatch(rule))
+
+
+def _grade_of(threshold: _Threshold, number: int) -> Grade:
+    return Grade.BLOCK if number >= threshold.block else Grade.WARN if number >= threshold.warn else Grade.NOTE

@@ -1,0 +1,59 @@
+"""The person's own secrets, for a session: what the leak check looks for, and what goes on no record.
+
+Rules of this file:
+1. The values are in memory only, and are read again when a moment has passed: what is on disk counts.
+2. Whatever a session puts on record or tells a person goes through here.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from sentinel_guard.core.leaks.hiding import hide, hide_data
+from sentinel_guard.core.leaks.known import NOTHING, Known
+from sentinel_guard.core.model import Entry, Finding, Verdict
+
+FRESH = 0.5
+"""Seconds for which the values are taken as read."""
+
+
+class Discretion:
+    """Of one session. Safe to call from several threads."""
+
+    def __init__(self, collect: Callable[[], Known] = lambda: NOTHING, key: bytes = b"") -> None:
+        """``key`` is for the keyed hashes of what was found; empty for none."""
+        self.key = key
+        self._collect, self._lock = collect, threading.Lock()
+        self._seen: tuple[float, Known] | None = None
+
+    def known(self) -> Known:
+        """The values as they are on disk, or were a moment ago."""
+        with self._lock:
+            at = time.monotonic()
+            if self._seen is None or at - self._seen[0] > FRESH:
+                self._seen = at, self._collect()
+            return self._seen[1]
+
+    def text(self, text: str) -> str:
+        """The text without secrets."""
+        return hide(text, self.known())
+
+    def entry(self, entry: Entry) -> Entry:
+        """The entry without secrets."""
+        data = hide_data(entry.data, self.known())
+        assert isinstance(data, dict)
+        return replace(entry, data=data)
+
+    def verdict(self, verdict: Verdict) -> Verdict:
+        """The verdict with findings that may be told to anybody."""
+        if not verdict.findings:
+            return verdict
+        return replace(verdict, findings=tuple(map(self._finding, verdict.findings)))
+
+    def _finding(self, finding: Finding) -> Finding:
+        ask = finding.ask and replace(finding.ask, target=self.text(finding.ask.target))
+        what, why, evidence = map(self.text, (finding.what, finding.why, finding.evidence))
+        return replace(finding, what=what, why=why, evidence=evidence, ask=ask)

@@ -1,0 +1,87 @@
+"""Judging what a git hook asks, beside the daemon's own work: git runs, and texts are searched.
+
+Rules of this file:
+1. In threads of its own, so that a commit delays no verdict; and for a limited time.
+2. Nothing is read from the daemon's own place: the folder, the repository and its index are those of the hook.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+from sentinel_guard.core.leaks.known import Known
+from sentinel_guard.core.policy import Policy
+from sentinel_guard.daemon.sessions import Live
+from sentinel_guard.daemon.translate import Request
+from sentinel_guard.errors import PeerError
+from sentinel_guard.host import commits, processes
+from sentinel_guard.host.hookcase import Judged, base_of
+from sentinel_guard.host.knownvalues import Cache, collect
+from sentinel_guard.host.places import Places
+from sentinel_guard.host.policies import Policies
+
+LIMIT = 60.0
+"""Seconds that a judgement may take."""
+SOON = 0.5
+"""Seconds after which whoever waits is told to go on waiting."""
+_THREADS = 4
+_KEPT = 16
+"""Repositories whose secret values are kept in memory."""
+
+
+class Judging:
+    def __init__(self, places: Places) -> None:
+        self._policies = Policies(places)
+        self._caches: dict[Path, Cache] = {}
+        self._lock = threading.Lock()
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="githook")
+
+    async def judge(self, asked: Request, pid: int, live: Live | None, slow: Callable[[], None]) -> Judged:
+        """What the hook finds; ``pid``: the process that asks; ``slow`` is called where it takes a while.
+
+        Raises SentinelError where it cannot be judged, TimeoutError after ``LIMIT``.
+        """
+        job = asyncio.get_running_loop().run_in_executor(self._threads, partial(self._judge, asked, pid, live))
+        done, _ = await asyncio.wait({job}, timeout=SOON)
+        if not done:
+            slow()
+        return await asyncio.wait_for(job, LIMIT)
+
+    def _judge(self, asked: Request, pid: int, live: Live | None) -> Judged:
+        if not asked.cwd:
+            raise PeerError("the folder that git works in cannot be read", "cd into the repository again.")
+        hook, *arguments = asked.argv[1:]
+        work, stdin, environ = Path(asked.cwd), os.fsencode(asked.stdin), _environ(asked)
+        root = commits.top(hook, work, environ)
+        with self._lock:
+            policy = self._policies.load(root)
+        known = self._secrets(asked, pid, live, root, policy)
+        judged = commits.judge(
+            hook, work, policy, tuple(arguments), stdin, environ=environ, known=known, session=live is not None
+        )
+        return judged + Judged((), policy.warnings)
+
+    def _secrets(self, asked: Request, pid: int, live: Live | None, root: Path, policy: Policy) -> Callable[[], Known]:
+        """The person's own values, those of the hook's environment among them."""
+        if live and live.session.root == str(root) and asked.argv[1] != "pre-push":
+            return live.discretion.known
+        base = base_of(asked.argv[1], os.fsencode(asked.stdin))
+        return lambda: collect(root, policy, processes.environ(pid), cached=self._cache(root), base=base)
+
+    def _cache(self, root: Path) -> Cache:
+        with self._lock:
+            if root not in self._caches and len(self._caches) >= _KEPT:
+                del self._caches[next(iter(self._caches))]
+            return self._caches.setdefault(root, Cache())
+
+
+def _environ(asked: Request) -> dict[str, str]:
+    """The daemon's environment, with what the hook's says of the repository."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return own | {name: value for name, value in asked.environ.items() if name.startswith("GIT_")}

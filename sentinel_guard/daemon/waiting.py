@@ -1,0 +1,41 @@
+"""The launcher that waits for a verdict, and the terminal that it may ask on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sentinel_guard.core import respond
+from sentinel_guard.core.model import Question
+from sentinel_guard.daemon import translate
+from sentinel_guard.daemon.link import Link
+from sentinel_guard.humans.inbox import Channel, Reply
+
+
+class Terminal:
+    """Asks through the launcher, on the terminal that it shares with its caller (outside ``run`` only)."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+
+    async def ask(self, question: Question) -> Reply:
+        self._link.send(translate.ask(respond.gate(question)))
+        word = translate.reply(await self._link.receive())
+        return Reply(
+            yes=word == "Y", assurance="client-dialog" if word != "-" else "none", why="" if word != "-" else "lost"
+        )
+
+
+@dataclass(slots=True)
+class Waiting:
+    """The launcher that waits for a verdict."""
+
+    link: Link
+    channel: Channel | None
+
+    async def hold(self, text: str = "") -> None:
+        self.link.send(translate.hold(text))
+
+
+def waiting(link: Link, asked: translate.Request) -> Waiting:
+    """The launcher behind a link; a person may be asked on its terminal, where it has one."""
+    return Waiting(link, Terminal(link) if "t" in asked.terminals else None)

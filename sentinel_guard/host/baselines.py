@@ -1,0 +1,39 @@
+"""The file of the baseline of leaks (``core.leaks.baseline``), at the top of a repository."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from sentinel_guard.core.leaks.baseline import NAME, NONE, Baseline
+from sentinel_guard.errors import ConfigError
+from sentinel_guard.host import files
+
+_SALT = 16
+_MODE = 0o644
+_HEAD = """\
+# What a search for secrets found here and does not ask about again; no value stands in it.
+# Written by 'sentinel-guard secrets baseline', walked through with 'sentinel-guard secrets audit'; docs/secrets.md.
+"""
+
+
+def load(root: str | Path) -> Baseline:
+    """The repository's baseline, or NONE where there is no file. Raises ConfigError for one that cannot be read."""
+    path = Path(root) / NAME
+    if not os.path.lexists(path):
+        return NONE
+    return Baseline.parse(files.read_toml(path, NAME)[1])
+
+
+def begin() -> Baseline:
+    """An empty one with a salt of its own."""
+    return Baseline(os.urandom(_SALT))
+
+
+def save(root: str | Path, baseline: Baseline) -> None:
+    """Write it, whole or not at all. Raises ConfigError where it would be too long to be read, HostError."""
+    data = (_HEAD + files.toml_tables(baseline.document())).encode()
+    if len(data) > files.MAX_TOML:
+        hint = "Leave out files that are full of them: [leaks] allow = [...] in sentinel.toml."
+        raise ConfigError(f"{len(baseline.rows)} rows are too many: {NAME} holds {files.MAX_TOML} bytes.", hint)
+    files.write(Path(root) / NAME, data, _MODE)

@@ -1,0 +1,160 @@
+"""``judge``: all that the git hooks decide, by themselves or for the daemon.
+
+Rules of this file:
+1. What cannot be read is refused: any error is a SentinelError, which stops the commit or the push.
+2. The environment of the hook is a value: nothing is read from this process's own.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sentinel_guard.core.model import Finding, Response
+from sentinel_guard.core.policy import Policy
+from sentinel_guard.errors import ConfigError, HostError
+from sentinel_guard.host import added, policies, refchanges, restricted, staged
+from sentinel_guard.host.hookcase import HookCase, Judged
+from sentinel_guard.host.leaking import Words, look
+
+if TYPE_CHECKING:
+    from sentinel_guard.core.leaks.base import Hit
+    from sentinel_guard.core.leaks.known import Known
+
+
+def _nothing() -> Known:
+    from sentinel_guard.core.leaks.known import NOTHING  # noqa: PLC0415 - asked for where there is a text only
+
+    return NOTHING
+
+
+def judge(
+    hook: str,
+    work: Path,
+    policy: Policy,
+    arguments: tuple[str, ...] = (),
+    stdin: bytes = b"",
+    *,
+    environ: Mapping[str, str] | None = None,
+    known: Callable[[], Known] = _nothing,
+    session: bool = False,
+) -> Judged:
+    """What a hook finds. ``work``: the folder that git ran it in; ``arguments`` and ``stdin``: what git gave it.
+
+    ``environ`` is the hook's whole environment (this process's, if not given); ``session`` says that a guarded session
+    asks. Blocks while git works; any thread may call it. Raises SentinelError for what cannot be judged.
+    """
+    judges = HOOKS.get(hook)
+    if judges is None:
+        raise ConfigError(f"There is no hook {hook!r}.", f"There are {', '.join(HOOKS)}.")
+    given = os.environ if environ is None else environ
+    return judges(HookCase(top(hook, work, given), work, policy, arguments, stdin, given, known, session))
+
+
+def top(hook: str, work: Path, environ: Mapping[str, str]) -> Path:
+    """The top of the work tree; for a bare repository the folder that git ran the hook in. Raises HostError."""
+    try:
+        return staged.top(work, environ)
+    except HostError:
+        if hook not in ("pre-push", "reference-transaction"):
+            raise
+        return work  # a bare repository has no work tree
+
+
+def _commit(case: HookCase) -> Judged:
+    changes = staged.staged(case.root, case.environ)
+    return Judged(tuple(restricted.in_commit(case, changes))) + _leaks(case, added.of(case.root, changes, case.environ))
+
+
+def _restricted_paths(case: HookCase) -> Judged:
+    if ends := _range(case):
+        return refchanges.restricted_since(case, *ends)
+    changes = staged.staged(case.root, case.environ)
+    others = [] if _is_merge(case) else sorted({*case.arguments} - {c.path for c in changes})
+    return Judged((*restricted.in_commit(case, changes), *restricted.in_files(case, others)))
+
+
+def _secrets(case: HookCase) -> Judged:
+    if ends := _range(case):
+        return refchanges.leaks_since(case, *ends, _excluded(case, *ends))
+    changes = staged.staged(case.root, case.environ)
+    if not _is_merge(case) and not {*case.arguments} <= {c.path for c in changes}:  # --all-files, --files
+        whole = added.files(case.root, case.arguments, case.environ)
+        return _leaks(case, whole, "the repository holds")
+    every = not case.arguments and not _by_framework(case)
+    chosen = [c for c in changes if every or c.path in case.arguments or c.status == "D"]
+    return _leaks(case, added.of(case.root, chosen, case.environ))
+
+
+def _by_framework(case: HookCase) -> bool:
+    """Whether pre-commit asks: what it does not name then, its ``exclude`` leaves out."""
+    return "PRE_COMMIT" in case.environ
+
+
+def _excluded(case: HookCase, old: str, new: str) -> frozenset[str]:
+    """The files of a range that pre-commit knows and does not name. A file that came and went it does not know."""
+    if not _by_framework(case):
+        return frozenset()
+    return frozenset(staged.differing(case.root, old, new, case.environ)) - {*case.arguments}
+
+
+def _is_merge(case: HookCase) -> bool:
+    """Whether a merge is being concluded: pre-commit then names files that are as one of its sides has them."""
+    return bool(staged.merging(case.root, case.environ))
+
+
+def _message(case: HookCase) -> Judged:
+    if not case.arguments:
+        raise ConfigError("The hook for messages needs the message's file.", "git gives it: .git/COMMIT_EDITMSG")
+    path = case.work / case.arguments[0]
+    try:
+        data = path.read_bytes()
+    except OSError as e:
+        raise HostError(f"Cannot read the message {path}: {e.strerror}.") from e
+    text = added.message(data, edited=case.environ.get("GIT_EDITOR") != ":")
+    return _leaks(case, text, "the message of this commit holds", f"Take it out of the message; {path} still holds it")
+
+
+def _leaks(case: HookCase, lines: added.Added, adds: str = "this commit adds", undo: str = "") -> Judged:
+    def words(hit: Hit) -> Words:
+        way = f"Take it out of {restricted.readable(hit.path)} and git add it again"
+        return Words(adds, undo or way)
+
+    found, notes = look(case, lines, words)
+    return Judged(tuple(f.finding for f in found), notes)
+
+
+def _range(case: HookCase) -> tuple[str, str] | None:
+    """The range that pre-commit was told to look at (``--from-ref``, ``--to-ref``), as in CI."""
+    old, new = case.environ.get("PRE_COMMIT_FROM_REF", ""), case.environ.get("PRE_COMMIT_TO_REF", "")
+    return (old, new) if old and new else None
+
+
+def _policy(case: HookCase) -> Judged:
+    """Whether the project's policy file can be used: as it is staged, else as it is on disk."""
+    held = {c.path: c.blob for c in staged.tracked(case.root, case.environ)}.get(policies.NAME)
+    try:
+        if held:
+            policies.prove(staged.contents(case.root, [held], case.environ)[held], policies.NAME)
+        elif (case.root / policies.NAME).exists():
+            policies.validate(case.root / policies.NAME)
+    except ConfigError as e:
+        what = f"the policy file is wrong: {e.message}"
+        return Judged((Finding("rules", Response.DENY, what, "", "correct it, then git add it", "policy.invalid"),))
+    return Judged()
+
+
+HOOKS: Mapping[str, Callable[[HookCase], Judged]] = {
+    "pre-commit": _commit,
+    "pre-merge-commit": _commit,
+    "pre-applypatch": _commit,
+    "commit-msg": _message,
+    "pre-push": refchanges.pushed,
+    "reference-transaction": refchanges.transaction,
+    "restricted-paths": _restricted_paths,
+    "secrets": _secrets,
+    "message": _message,
+    "policy": _policy,
+}

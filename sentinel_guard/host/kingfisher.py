@@ -1,0 +1,111 @@
+"""Kingfisher's rules beside our own, where the extra ``secrets`` is installed: another scanner for commits and pushes.
+
+Rules of this file:
+1. It never validates, asks for no update and gets no settings but ours: nothing that it reads leaves the machine.
+2. It sees the added text alone, in a private folder that is gone when it has ended.
+3. Where it is not installed nothing is said; where it fails, a word is, and our own rules stand.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from sentinel_guard.core.leaks import comments
+from sentinel_guard.core.leaks.base import Grade, Hit, Leak, Piece
+from sentinel_guard.core.leaks.excerpt import Page
+from sentinel_guard.core.leaks.skips import skipped, unattended
+from sentinel_guard.core.policy import takes_in
+
+SECONDS = 60.0
+"""How long it may take; its first run compiles its rules."""
+_QUIETLY = (
+    *("scan", "--no-validate", "--no-update-check", "--quiet", "--format", "jsonl"),
+    *("--git-history", "none", "--no-extract-archives", "--no-dedup", "--jobs", "1"),
+)
+_ENDED = (0, 200)
+"""Nothing found; something found."""
+_KEPT = ("HOME", "PATH", "TMPDIR", "XDG_CACHE_HOME", "LANG")
+_ENDING = re.compile(r"\.[A-Za-z0-9]{1,8}")
+
+
+def search(
+    pieces: Sequence[Piece], seen: Iterable[Hit], allow: tuple[str, ...], environ: Mapping[str, str]
+) -> tuple[list[Hit], tuple[str, ...]]:
+    """What it finds and our own rules (``seen``) did not, and a word where it failed."""
+    program = installed()
+    wanted = [p for p in pieces if not (skipped(p.path) or unattended(p.path) or takes_in(allow, p.path, ""))]
+    if not program or not wanted:
+        return [], ()
+    try:
+        rows = _run(program, wanted, environ)
+        ours = {(h.commit, h.path, h.line) for h in seen}
+        return [h for h in _hits(wanted, rows) if (h.commit, h.path, h.line) not in ours], ()
+    except (OSError, subprocess.SubprocessError, ValueError, LookupError, TypeError) as e:
+        return [], (f"kingfisher failed ({_reason(e)}): only our own rules were used",)
+
+
+@lru_cache(maxsize=1)
+def installed() -> str:
+    """Its program beside our interpreter, or an empty string."""
+    return shutil.which("kingfisher", path=str(Path(sys.executable).parent)) or ""
+
+
+def _run(program: str, pieces: Sequence[Piece], environ: Mapping[str, str]) -> list[Mapping[str, object]]:
+    """The rows that it reports. Raises OSError, SubprocessError, ValueError."""
+    kept = {key: environ[key] for key in _KEPT if key in environ}
+    with tempfile.TemporaryDirectory(prefix="sentinel-") as folder:  # 0700
+        for number, piece in enumerate(pieces):
+            Path(folder, _name(number, piece)).write_text(piece.text, encoding="utf-8", errors="replace")
+        command = [program, *_QUIETLY, folder]
+        done = subprocess.run(command, capture_output=True, check=False, cwd=folder, env=kept, timeout=SECONDS)
+    if done.returncode not in _ENDED:
+        raise subprocess.CalledProcessError(done.returncode, "kingfisher")
+    rows = [json.loads(line) for line in done.stdout.decode("utf-8", "replace").splitlines() if line.startswith("{")]
+    return [row for row in rows if "finding" in row]
+
+
+def _name(number: int, piece: Piece) -> str:
+    """The number of a piece, and the ending of its file, which tells the language."""
+    ending = os.path.splitext(piece.path)[1]  # noqa: PTH122 - a name in git, and no path of this machine
+    return f"{number}{ending if _ENDING.fullmatch(ending) else '.txt'}"
+
+
+def _hits(pieces: Sequence[Piece], rows: Iterable[Mapping[str, object]]) -> Iterator[Hit]:
+    for row in rows:
+        rule, finding = row["rule"], row["finding"]
+        if not isinstance(rule, dict) or not isinstance(finding, dict):
+            raise TypeError("no report as it is known")
+        piece = pieces[int(os.path.basename(str(finding["path"])).partition(".")[0])]  # noqa: PTH119 - as in _name
+        leak = _leak(piece.text, str(rule["name"]), finding)
+        page = Page(piece.text, [leak])
+        line, column = page.place(leak)
+        allowed = "comment" if comments.allows(page.lines(leak)) else ""
+        yield Hit(leak, piece.path, piece.line + line - 1, column, page.excerpt(leak), piece.commit, allowed)
+
+
+def _leak(text: str, name: str, finding: Mapping[str, object]) -> Leak:
+    value, line = str(finding["snippet"]), int(str(finding["line"]))
+    begins = sum(len(before) + 1 for before in text.split("\n")[: line - 1])
+    found = text.find(value, begins)
+    start = begins if found < 0 else found
+    end = start + (len(value) if found >= 0 else len(text[start:].partition("\n")[0]))
+    grade = Grade.BLOCK if finding.get("confidence") == "high" else Grade.WARN
+    return Leak(f"kingfisher.{name}", "secret", f"a secret ({name})", grade, start, end, text[start:end])
+
+
+def _reason(error: Exception) -> str:
+    """What went wrong, without anything of what it read."""
+    if isinstance(error, subprocess.TimeoutExpired):
+        return f"no end after {SECONDS:.0f} s"
+    if isinstance(error, subprocess.CalledProcessError):
+        return f"exit code {error.returncode}"
+    return error.strerror or "" if isinstance(error, OSError) else "its report cannot be read"

@@ -1,0 +1,154 @@
+"""The baseline: each of its rules, and what it says of a file that it cannot read."""
+
+from __future__ import annotations
+
+import pytest
+import tomli_w
+
+from sentinel_guard.core.leaks.base import Grade, Hit, Leak
+from sentinel_guard.core.leaks.baseline import ANY, LIST, NONE, Baseline, Row, Said
+from sentinel_guard.errors import ConfigError
+
+SALT = bytes(range(16))
+VALUE = "hunter" + "2hunter2"
+
+
+def hit(value: str = VALUE, path: str = "app.py", rule: str = "generic-password", kind: str = "secret", line: int = 3):
+    leak = Leak(rule, kind, "a password", Grade.BLOCK, 0, len(value), value)
+    return Hit(leak, path, line, 1, "password = <… 14 characters>")
+
+
+def baseline(*hits: Hit, said: Said = Said.UNREVIEWED) -> Baseline:
+    made = Baseline(SALT).updated(hits).baseline
+    return made.marked(dict.fromkeys(made.rows, said))
+
+
+def text(of: Baseline) -> str:
+    return tomli_w.dumps(of.document())
+
+
+def test_no_file_lets_nothing_be():
+    assert not NONE.allows(hit())
+
+
+def test_rule_1_no_value_stands_in_it_and_a_salt_changes_every_hash():
+    one, other = baseline(hit()), Baseline(SALT[::-1]).updated([hit()]).baseline
+    assert VALUE not in text(one)
+    assert one.rows[0].hash != other.rows[0].hash
+
+
+@pytest.mark.parametrize(
+    ("said", "found", "let_be"),
+    [
+        (Said.UNREVIEWED, hit(), True),
+        (Said.ACCEPTED, hit(), True),
+        (Said.FALSE, hit(), True),
+        (Said.REAL, hit(), False),
+        (Said.UNREVIEWED, hit(path="copy.py"), False),
+        (Said.ACCEPTED, hit(path="copy.py"), False),
+        (Said.FALSE, hit(path="copy.py"), True),
+        (Said.FALSE, hit(path=""), True),
+        (Said.FALSE, hit(rule="github-pat"), False),
+        (Said.FALSE, hit(value=VALUE + "3"), False),
+        (Said.ACCEPTED, hit(line=99), True),
+    ],
+    ids=[
+        "what was there is not asked about", "accepted where it is", "false where it is", "a real one stays refused",
+        "an unreviewed one elsewhere has leaked further", "so has an accepted one", "a false one is false everywhere",
+        "a false one in a command too", "another rule is another find", "another value is another find",
+        "a line is only a hint",
+    ],
+)  # fmt: skip
+def test_rule_2_what_a_verdict_holds_for(said, found, let_be):
+    assert baseline(hit(), said=said).allows(found) is let_be
+
+
+def test_rule_3_an_agent_has_only_what_a_person_marked():
+    assert not baseline(hit()).reviewed().allows(hit())
+    assert baseline(hit(), said=Said.ACCEPTED).reviewed().allows(hit())
+
+
+def test_rule_4_a_known_value_is_neither_taken_in_nor_let_be():
+    known = hit(kind="known", rule="known-value")
+    assert not baseline(known).rows
+    row = Row("app.py", "known-value", ANY, 1, Said.FALSE)
+    assert not Baseline(SALT, [row]).allows(known)
+
+
+def test_what_a_person_marked_goes_before_what_nobody_did():
+    two = Baseline(SALT, [*baseline(hit()).rows, *baseline(hit(path="b.py"), said=Said.FALSE).rows])
+    assert two.row(hit()) == two.rows[0], "the row of its own file is the nearest"
+    assert two.row(hit(path="c.py")) == two.rows[1]
+
+
+def test_updating_keeps_verdicts_adds_what_is_new_and_drops_what_is_gone():
+    before = baseline(hit(), hit("gone" + VALUE), said=Said.ACCEPTED)
+    update = before.updated([hit(line=8), hit("new" + VALUE)])
+    assert [(r.line, r.said) for r in update.baseline.rows] == [(3, Said.UNREVIEWED), (8, Said.ACCEPTED)]
+    assert [len(rows) for rows in (update.new, update.moved, update.gone)] == [1, 0, 1]
+
+
+def test_a_file_that_moves_keeps_its_verdicts():
+    update = baseline(hit(), said=Said.ACCEPTED).updated([hit(path="lib/app.py")])
+    assert [(r.path, r.said) for r in update.moved] == [("lib/app.py", Said.ACCEPTED)]
+    assert not update.new and not update.gone
+
+
+def test_a_copy_is_new_and_the_first_one_keeps_its_verdict():
+    update = baseline(hit(), said=Said.ACCEPTED).updated([hit(), hit(path="copy.py")])
+    assert [(r.path, r.said) for r in update.new] == [("copy.py", Said.UNREVIEWED)]
+    assert not update.moved
+
+
+def test_one_value_twice_in_a_file_is_one_row():
+    assert len(baseline(hit(line=3), hit(line=9)).rows) == 1
+
+
+def test_a_list_of_personal_data_is_one_row_for_its_file():
+    mails = [hit(f"a{n}@b.example", "users.csv", "pii-email", "pii") for n in range(LIST + 1)]
+    made = baseline(*mails)
+    assert [r.hash for r in made.rows] == [ANY]
+    assert made.allows(hit("other@b.example", "users.csv", "pii-email", "pii"))
+    assert not made.allows(hit("other@b.example", "more.csv", "pii-email", "pii"))
+
+
+def test_many_secrets_of_a_file_are_a_row_each():
+    assert len(baseline(*(hit(f"{VALUE}{n}") for n in range(LIST + 1))).rows) == LIST + 1
+
+
+def test_a_name_that_is_not_utf8_can_be_written_and_is_found_again():
+    odd = hit(path="caf\udce9.py")
+    made = Baseline.parse(text(baseline(odd)))
+    assert made.allows(odd)
+
+
+def test_what_is_written_is_read_back():
+    made = baseline(hit(), hit("x" + VALUE, path="b/c.yml"), said=Said.FALSE)
+    again = Baseline.parse(text(made))
+    assert (again.salt, again.rows) == (made.salt, made.rows)
+
+
+GOOD = text(baseline(hit()))
+
+
+@pytest.mark.parametrize(
+    ("broken", "words"),
+    [
+        ("", "[baseline] must say version = 1"),
+        ("not toml", "Expected '='"),
+        (GOOD.replace("version = 1", "version = 2"), "version = 1"),
+        (GOOD.replace('salt = "', 'salt = "zz'), "non-hexadecimal"),
+        (GOOD.replace(SALT.hex(), "00"), "salt must be 16 bytes"),
+        (GOOD.replace("unreviewed", "fine"), "find 1: verdict is one of unreviewed, false, accepted, real"),
+        (GOOD.replace("rule =", "rule_id ="), "find 1 must have exactly: hash, line, path, rule, verdict"),
+        (GOOD.replace("line = 3", 'line = "3"'), "find 1 must have exactly"),
+        (GOOD.replace('path = "app.py"', "path = 7"), "find 1: all but line are texts"),
+        (f"allow = true\n{GOOD}", "unknown key 'allow'"),
+        (GOOD.replace("version = 1", "version = 1\nallow = true"), "unknown key 'allow'"),
+    ],
+    ids=lambda value: value if len(value) < 60 else "",
+)
+def test_rule_5_what_it_does_not_know_is_an_error(broken, words):
+    with pytest.raises(ConfigError) as caught:
+        Baseline.parse(broken)
+    assert words in str(caught.value) and "secrets baseline" in caught.value.hint
