@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SOURCES := $(wildcard sentinel_guard/launcher/*.c sentinel_guard/launcher/*.h)
 
-.PHONY: demo test unit lint format bench corpus oracles fuzz clean
+.PHONY: demo test unit lint format bench corpus leaks oracles fuzz clean
 
 demo: $(READY)
 	@$(BIN)/sentinel-guard demo
@@ -30,6 +30,10 @@ bench: $(READY)
 # The lists are not part of the project: SENTINEL_CORPUS names their folder.
 corpus: $(READY)
 	@$(BIN)/python bench/corpus.py
+
+# The search for secrets beside detect-secrets and kingfisher; fetches both, and packages to search, once. Minutes.
+leaks: $(READY)
+	@$(BIN)/python -m bench.leaks
 
 # The parser and the evaluation of words against bash and shfmt, at full size; minutes.
 oracles: $(READY)

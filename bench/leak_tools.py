@@ -77,7 +77,16 @@ def detect_secrets(folder: Path) -> Finds:
 
 
 def kingfisher(folder: Path) -> Finds:
-    options = ("--no-validate", "--no-update-check", "--git-history", "none", "--no-dedup", "--format", "jsonl", "--redact")
+    options = (
+        "--no-validate",
+        "--no-update-check",
+        "--git-history",
+        "none",
+        "--no-dedup",
+        "--format",
+        "jsonl",
+        "--redact",
+    )
     found: Finds = defaultdict(list)
     # 200 and 205: it ended well, and there are finds.
     for row in _lines(_run(tool("kingfisher"), "scan", *options, str(folder), ok=(0, 200, 205))):
@@ -93,7 +102,8 @@ def _lines(text: str) -> Iterator[dict[str, object]]:
 
 
 def _run(*words: str, ok: tuple[int, ...] = (0,)) -> str:
-    done = subprocess.run([*_OFFLINE, *words], capture_output=True, text=True, check=False)
+    environ = os.environ | {"KF_RULE_CACHE_DIR": str(CACHE / "rules")}
+    done = subprocess.run([*_OFFLINE, *words], capture_output=True, text=True, check=False, env=environ)
     if done.returncode not in ok:
         raise SystemExit(f"{words[0]} ended with {done.returncode}: {done.stderr[-400:]}")
     return done.stdout

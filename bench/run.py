@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from bench import recovery, verdicts, watching
+from bench import githooks, leaks_speed, recovery, verdicts, watching
 from bench.rows import Row, show
 
 TAMPERINGS = 100
@@ -28,7 +28,7 @@ def burst() -> Iterator[Row]:
     yield Row(f"restricted changes lost in a burst of {watching.BURST:,} files", 0, found["lost"], "changes", beside)
 
 
-PARTS = (verdicts.rows, recovery.rows, tampering, burst)
+PARTS = (verdicts.rows, recovery.rows, leaks_speed.rows, tampering, burst, githooks.rows)
 
 
 def main() -> None:

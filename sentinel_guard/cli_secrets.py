@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -47,15 +48,17 @@ def secrets_scan(*, paths: tuple[Path, ...], staged: bool, history: bool, warnin
 
 
 @secrets.command("baseline")
+@click.option("--history", is_flag=True, help="And what stands only in commits that no remote has yet.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def secrets_baseline(yes: bool) -> Any:
+def secrets_baseline(history: bool, yes: bool) -> Any:
     """Take in what is there today, so that it is not asked about again.
 
     Writes .sentinel-secrets.toml at the top of the repository: path, rule, line and a salted, slow hash of each find,
-    never a value. Run again, it drops what is gone and keeps what people said. Inside guarded sessions a find is let
-    be only where a person has marked it: sentinel-guard secrets audit.
+    never a value. Run again, it drops what is gone and keeps what people said. With --history a push is let through
+    whose older commits hold a find that the files no longer have. Inside guarded sessions a find is let be only where
+    a person has marked it: sentinel-guard secrets audit.
     """
-    return _do("secrets_baseline").baseline(places(), Path.cwd(), None if yes else _ask)
+    return _do("secrets_baseline").baseline(places(), Path.cwd(), None if yes else _ask, history=history)
 
 
 @secrets.command("audit")
@@ -66,7 +69,10 @@ def secrets_audit(listed: bool, as_json: bool) -> Any:
     module = _do("secrets_audit")
     if as_json and not listed:
         raise click.UsageError("--json goes with --list.")
-    return module.show(Path.cwd(), as_json=as_json) if listed else module.audit(places(), Path.cwd(), click.getchar)
+    if listed:
+        return module.show(Path.cwd(), as_json=as_json)
+    seen = sys.stdin.isatty() and sys.stdout.isatty()
+    return module.audit(places(), Path.cwd(), click.getchar if seen else None)
 
 
 def _ask(question: str) -> bool:

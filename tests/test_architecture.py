@@ -22,6 +22,7 @@ ROOMS = {
     "doctor": 4,
     "commands": 5,
     "faces": 5,
+    "cli_policy": 6,
     "cli_recovery": 6,
     "cli_secrets": 6,
     "cli_snapshots": 6,
@@ -37,12 +38,14 @@ IMPURE = {
 ASYNC_ROOMS = {"daemon", "humans"}
 LIBRARIES = {
     "ahocorasick": {"core/leaks/needles.py"},
-    "click": {"cli.py", "cli_recovery.py", "cli_secrets.py", "cli_snapshots.py"},
+    "click": {"cli.py", "cli_policy.py", "cli_recovery.py", "cli_secrets.py", "cli_snapshots.py"},
     "git": {"host/repository.py"},
     "inotify_simple": {"host/inotify.py"},
     "pathspec": {"core/policy.py"},
     "re2": {"core/leaks/patterns.py"},
+    "phonenumbers": {"core/leaks/pii_contacts.py"},
     "sqlglot": {"core/analysis/sql.py"},
+    "stdnum": {"core/leaks/pii_ids.py"},
     "tomli_w": {"host/files.py"},
     "watchdog": {"host/watcher.py"},
 }

@@ -21,6 +21,7 @@ from sentinel_guard.core.checks.base import Case, Guarded
 from sentinel_guard.core.checks.registry import CHECKS
 from sentinel_guard.core.codec import verdict_json
 from sentinel_guard.core.judge import judge
+from sentinel_guard.core.leaks.baseline import NONE
 from sentinel_guard.core.leaks.known import NOTHING, Known
 from sentinel_guard.core.model import Action, Layer, Outcome, Response, Verdict
 from sentinel_guard.core.operation import operation
@@ -28,7 +29,7 @@ from sentinel_guard.core.policy import Policy
 from sentinel_guard.core.session import Session
 from sentinel_guard.core.visible import visible
 from sentinel_guard.errors import ConfigError
-from sentinel_guard.host import githooks, inventory, knownvalues, repository, shims
+from sentinel_guard.host import baselines, githooks, inventory, knownvalues, repository, shims
 from sentinel_guard.host.places import Places
 from sentinel_guard.host.policies import Policies
 from sentinel_guard.host.world import HostWorld
@@ -79,6 +80,7 @@ class Checker:
         case = Case(
             action, effects, session, policy, outcome, operation, restricted, guarded, self._world.home,
             look=self._world.peek, known=lambda: self._known(root, policy, restricted),
+            baseline=lambda: baselines.reviewed(root) if root else NONE,
         )  # fmt: skip
         return judge(case, CHECKS)
 

@@ -13,13 +13,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sentinel_guard.host import commits, policies
-from sentinel_guard.host.hookcase import base_of, told
-from sentinel_guard.host.places import places
+from sentinel_guard.host.unstaged import nothing_staged
 
 if TYPE_CHECKING:
     from sentinel_guard.core.leaks.known import Known
 
+COMMITS = ("pre-commit", "pre-merge-commit", "pre-applypatch")
+"""Hooks that look at what is staged alone."""
 READS = ("pre-push", "reference-transaction")
 """Hooks that git sends lines to."""
 SESSION = "SENTINEL_SESSION"
@@ -32,6 +32,14 @@ def hook(name: str, arguments: tuple[str, ...] = (), stdin: Callable[[], bytes] 
     ``arguments`` are git's, or the names of files; ``stdin`` reads what git sends.
     """
     work = Path.cwd()
+    return 0 if name in COMMITS and nothing_staged(work, os.environ) else _judge(name, arguments, stdin, work)
+
+
+def _judge(name: str, arguments: tuple[str, ...], stdin: Callable[[], bytes], work: Path) -> int:
+    from sentinel_guard.host import commits, policies  # noqa: PLC0415 - where something is staged
+    from sentinel_guard.host.hookcase import base_of, told  # noqa: PLC0415 - the same
+    from sentinel_guard.host.places import places  # noqa: PLC0415 - the same
+
     root = commits.top(name, work, os.environ)
     policy = policies.load_paths(places(), root)
     lines = stdin() if name in READS else b""
@@ -43,6 +51,6 @@ def hook(name: str, arguments: tuple[str, ...] = (), stdin: Callable[[], bytes] 
 
     session = bool(os.environ.get(SESSION))
     judged = commits.judge(name, work, policy, arguments, lines, known=known, session=session)
-    for line in told(judged.findings, (*policy.warnings, *judged.notes)):
+    for line in told(judged.findings, judged.notes, judged.anyway):
         print(line, file=sys.stderr)
     return int(judged.refused)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
-from sentinel_guard.client import Operator
-from sentinel_guard.errors import DaemonError, HostError, SentinelError
+from sentinel_guard.commands import outside
+from sentinel_guard.errors import HostError
 from sentinel_guard.host import files, githooks, policies, shelf, shims
 from sentinel_guard.host.places import places
 
+INSIDE = "From inside a guarded session the guard is neither installed nor uninstalled."
 _MODE = 0o644
+_FROM_NOW_ON = (
+    "Commits and pushes are looked at from now on. What is there already: sentinel-guard secrets scan",
+    "Next, for an agent: sentinel-guard run -- YOUR AGENT",
+)
 
 TEMPLATE = """\
 # What sentinel-guard watches in this repository.
@@ -68,22 +72,20 @@ def install(folder: Path, template: Path | None = None) -> int:
     Raises HostError, SentinelError while a session works here.
     """
     if template:
-        _refuse_while_live(template)
+        outside.only(places(), template, INSIDE)
         _tell(githooks.install_template(template, **_programs()), f"The hooks are already in {template}.")
         print(f"Next: git config --global init.templateDir {template.absolute()}")
         return 0
     repo = githooks.find(folder)
     root, policy = repo.root, repo.root / policies.NAME
-    _refuse_while_live(root)
+    outside.only(places(), root, INSIDE)
     said = githooks.install(folder, **_programs())
     if not repo.bare and not policy.exists():
         files.write(policy, TEMPLATE.encode(), _MODE)
-        said.append(f"Wrote {policy}: what is watched here, with comments.")
+        said.append(f"Wrote {policy}: what is watched here, with comments. Commit it, so that it holds for all.")
     if said and (root / ".gitmodules").exists():
         said.append("Submodules have hooks of their own: git submodule foreach --recursive sentinel-guard install")
-    _tell(said, f"sentinel-guard is already installed in {root}.")
-    if said:
-        print("Next: sentinel-guard run -- YOUR AGENT")
+    _tell([*said, *_FROM_NOW_ON] if said else [], f"sentinel-guard is already installed in {root}.")
     return 0
 
 
@@ -93,12 +95,12 @@ def uninstall(folder: Path, template: Path | None = None) -> int:
     ``template``: as for ``install``. Raises HostError, SentinelError while a session works here.
     """
     if template:
-        _refuse_while_live(template)
+        outside.only(places(), template, INSIDE)
         _tell(githooks.uninstall_template(template), f"No hooks of sentinel-guard are in {template}.")
         return 0
     repo = githooks.find(folder)
     root, policy = repo.root, repo.root / policies.NAME
-    _refuse_while_live(root)
+    outside.only(places(), root, INSIDE)
     said = githooks.uninstall(folder)
     if not repo.bare and policy.is_file():
         if policy.read_bytes() == TEMPLATE.encode():
@@ -122,22 +124,6 @@ def _programs() -> dict[str, str]:
         print(f"sentinel-guard: {e} The hooks work without it, more slowly.", file=sys.stderr)
         launcher = ""
     return {"launcher": launcher, "socket": str(where.agent_socket)}
-
-
-def _refuse_while_live(root: Path) -> None:
-    """The guard would take its own changed hooks for an attack; and none of this is an agent's to do."""
-    try:
-        with Operator(places(), start=False) as operator:
-            live = [s for s in operator.request("status")["sessions"] if s["state"] not in ("KILLED", "ENDED")]
-    except DaemonError:
-        return
-    inside = os.environ.get("SENTINEL_SESSION")
-    if any(s["session"] == inside for s in live):
-        words = "From inside a guarded session the guard is neither installed nor uninstalled."
-        raise SentinelError(words, "The user does it, in a terminal of their own.")
-    here = next((s["session"] for s in live if s["root"] and os.path.realpath(s["root"]) == os.path.realpath(root)), "")
-    if here:
-        raise SentinelError(f"Session {here} is working in {root}.", "End its agent first, then try again.")
 
 
 def _tell(said: list[str], nothing: str) -> None:

@@ -1,4 +1,4 @@
-"""What only a person does, outside of every guarded session: the policy, the baseline of leaks."""
+"""What only a person does, outside of every guarded session: the policy, the baseline of leaks, the hooks."""
 
 from __future__ import annotations
 
@@ -10,21 +10,29 @@ from sentinel_guard.errors import DaemonError, SentinelError
 from sentinel_guard.host import processes
 from sentinel_guard.host.places import Places
 
+MARK = "SENTINEL_SESSION"
+"""In the environment of every process of a guarded session."""
+
 
 def only(places: Places, root: Path | None, refused: str) -> None:
     """Raises SentinelError with the words ``refused`` inside of a live session, and while one works in ``root``.
 
-    Its watcher would put the project's file back.
+    Its watcher would put the project's file back. Where no daemon answers, a session is taken for alive.
     """
+    mine = sessions()
     try:
         with Operator(places, start=False) as operator:
             live = [s for s in operator.request("status")["sessions"] if s["state"] not in ("KILLED", "ENDED")]
     except DaemonError:
-        return
-    marks = {os.environ.get("SENTINEL_SESSION")}
-    marks |= {processes.environ(p.pid).get("SENTINEL_SESSION") for p in processes.lineage(processes.own_pid())}
-    if any(s["session"] in marks for s in live):
+        live = [{"session": session, "root": ""} for session in mine]
+    if any(s["session"] in mine for s in live):
         raise SentinelError(refused, "The user does it, in a terminal of their own.")
     here = [s["session"] for s in live if root and s["root"] and os.path.realpath(s["root"]) == os.path.realpath(root)]
     if here:
         raise SentinelError(f"Session {here[0]} is working in {root}.", "End its agent first, then try again.")
+
+
+def sessions() -> set[str]:
+    """The sessions that this process comes from, by what it and those above it say; empty for a person's own."""
+    above = (processes.environ(p.pid) for p in processes.lineage(processes.own_pid()))
+    return {said[MARK] for said in (os.environ, *above) if said.get(MARK)}

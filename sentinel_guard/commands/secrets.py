@@ -11,12 +11,12 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 
-from sentinel_guard.core.leaks.base import Grade, Hit, Piece
+from sentinel_guard.core.leaks.base import Grade, Hit, Leak, Piece
 from sentinel_guard.core.leaks.baseline import NAME, Baseline
 from sentinel_guard.core.leaks.known import NOTHING, Known
 from sentinel_guard.core.leaks.review import review
@@ -35,6 +35,9 @@ _AWHILE = 0.5
 NEXT = """\
 Next: take each out of its file and make it void where it was given out, if anybody else has seen the file.
 A false find: 'sentinel: allow' in a comment of its line; all that is here today: sentinel-guard secrets baseline"""
+PAST = """\
+Next: make each void where it was given out, if anybody else has seen it: it stays in the history.
+To let a push pass whose commits hold it: sentinel-guard secrets baseline --history"""
 
 
 @dataclass(slots=True)
@@ -52,13 +55,18 @@ class Found:
     began: float = field(default_factory=time.monotonic)
 
     @property
+    def open(self) -> list[Hit]:
+        """Those that nothing lets be, however grave."""
+        return [h for h in self.hits if not h.allowed]
+
+    @property
     def standing(self) -> list[Hit]:
         """What a commit or a push is refused for."""
-        return [h for h in self.hits if not h.allowed and h.leak.grade is Grade.BLOCK]
+        return [h for h in self.open if h.leak.grade is Grade.BLOCK]
 
     @property
     def warnings(self) -> list[Hit]:
-        return [h for h in self.hits if not h.allowed and h.leak.grade is Grade.WARN]
+        return [h for h in self.open if h.leak.grade is Grade.WARN]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +88,14 @@ class Search:
         self._allow, self._known, self._baseline = allow, known, baseline
         self.found = Found()
 
-    def look(self, pieces: Iterable[Piece]) -> list[Hit]:
-        """The finds of pieces that belong together; they are added to what was found."""
+    def look(
+        self, pieces: Iterable[Piece], new: Callable[[Piece, Leak], bool] = lambda _piece, _leak: True
+    ) -> list[Hit]:
+        """The finds of pieces that belong together; they are added to what was found. ``new``: as in ``review``."""
         given = [p for p in pieces if p.path.rpartition("/")[2] != NAME]
-        said = review(given, known=self._known, allow=self._allow)
+        # A message names the people who wrote and signed: their addresses are there to be read.
+        personal = any(p.path for p in given)
+        said = review(given, known=self._known, allow=self._allow, pii=personal, new=new)
         hits = [replace(h, allowed="baseline") if self._lets_be(h) else h for h in said.hits]
         self.found.hits += hits
         self.found.notes += said.notes
@@ -104,9 +116,7 @@ class Search:
 
     def lines(self, given: Iterable[Added]) -> Found:
         for lines in given:
-            before = len(self.found.hits)
-            self.look(lines.pieces)
-            self.found.hits[before:] = [h for h in self.found.hits[before:] if lines.holds(h)]
+            self.look(lines.pieces, lines.holds)
             self.found.notes += lines.notes
             self.found.files += len({(p.path, p.commit) for p in lines.pieces if p.path})
             self.found.size += sum(len(p.text) for p in lines.pieces)
@@ -134,15 +144,17 @@ def scan(places: Places, cwd: Path, asked: Asked) -> int:
     if asked.as_json:
         print(json.dumps(_document(found, asked)))
     else:
-        show(found, root, cwd, warnings=asked.warnings)
+        show(found, root, cwd, warnings=asked.warnings, way=PAST if asked.history else NEXT)
     return 1 if found.standing else 0
 
 
 def begin(places: Places, root: Path | None, baseline: Baseline) -> Search:
     """A search in a repository (or outside of one), under its policy."""
-    policy = policies.load_paths(places, root or "")
+    policy = policies.load_paths(places, root) if root else policies.load(places)
     known = knownvalues.collect(root, policy, os.environ) if root else NOTHING
-    return Search(policy.leaks.allow, known, baseline)
+    search = Search(policy.leaks.allow, known, baseline)
+    search.found.notes += policy.warnings
+    return search
 
 
 def whole(root: Path) -> Iterator[sources.Source]:
@@ -184,7 +196,7 @@ def _loose(paths: Sequence[Path]) -> Iterator[sources.Source]:
             yield sources.read(file, str(file), follow=file == path)
 
 
-def show(found: Found, root: Path | None, cwd: Path, *, warnings: bool = False) -> None:
+def show(found: Found, root: Path | None, cwd: Path, *, warnings: bool = False, way: str = NEXT) -> None:
     """Finds, a line each, then how much was looked into, and what to do."""
     hits = found.standing + (found.warnings if warnings else [])
     for text in lines(hits, root, cwd):
@@ -197,7 +209,7 @@ def show(found: Found, root: Path | None, cwd: Path, *, warnings: bool = False) 
         print(f"Note: and {len(found.notes) - NOTES:,} more were not looked into.")
     print(_sum(found, shown=warnings))
     if found.standing:
-        print(NEXT)
+        print(way)
 
 
 def lines(hits: Iterable[Hit], root: Path | None, cwd: Path) -> Iterator[str]:
@@ -213,10 +225,11 @@ def lines(hits: Iterable[Hit], root: Path | None, cwd: Path) -> Iterator[str]:
 def line(hit: Hit, root: Path | None, cwd: Path) -> str:
     """``path:line:column  rule  excerpt``; the path as a person in ``cwd`` would write it."""
     path = os.path.relpath(root / hit.path, os.path.realpath(cwd)) if root and hit.path else hit.path
-    place = f"{visible(path)}:{hit.line}:{hit.column}" if path else f"message:{hit.line}:{hit.column}"
+    place = f"{visible(path) or 'message'}:{hit.line}:{hit.column}" if hit.line else "a name"
     commit = f"{hit.commit[:10]} " if hit.commit else ""
     weight = "" if hit.leak.grade is Grade.BLOCK else "  (warning)"
-    return f"{commit}{place}  {hit.leak.rule}{weight}  {hit.excerpt}"
+    many = f"{hit.leak.what}, the first: " if hit.count > 1 else ""
+    return f"{commit}{place}  {hit.leak.rule}{weight}  {many}{hit.excerpt}"
 
 
 def _sum(found: Found, *, shown: bool) -> str:
@@ -243,7 +256,7 @@ def _document(found: Found, asked: Asked) -> dict[str, object]:
     return {
         "findings": [
             {
-                "path": visible(h.path), "line": h.line, "column": h.column, "rule": h.leak.rule, "kind": h.leak.kind,
+                "path": visible(h.path) if h.line else h.excerpt, "line": h.line, "column": h.column, "rule": h.leak.rule, "kind": h.leak.kind,
                 "what": h.leak.what, "grade": h.leak.grade.name.lower(), "excerpt": h.excerpt, "commit": h.commit,
                 "allowed": h.allowed,
             }

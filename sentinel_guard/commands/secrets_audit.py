@@ -4,20 +4,21 @@ Rules of this file:
 1. Only from a terminal, and never from inside a guarded session: what is marked here lets a find pass there.
 2. Each answer is written at once: who stops in the middle loses nothing.
 3. The value stays masked; the file and the line are named, for who has to see it.
+4. A value is asked about once: what is said of it holds for each of its places.
 """
 
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
+from itertools import chain
 from pathlib import Path
 
 from sentinel_guard.commands import outside, secrets
 from sentinel_guard.commands.secrets import count
 from sentinel_guard.commands.secrets_baseline import REFUSED
-from sentinel_guard.core.leaks.base import Hit
-from sentinel_guard.core.leaks.baseline import NAME, NONE, Baseline, Row, Said, stored
+from sentinel_guard.core.leaks.base import Hit, Piece
+from sentinel_guard.core.leaks.baseline import ANY, NAME, NONE, Baseline, Row, Said, place, stored
 from sentinel_guard.core.leaks.excerpt import Page
 from sentinel_guard.errors import ConfigError, SentinelError
 from sentinel_guard.host import baselines, sources, staged
@@ -26,11 +27,14 @@ from sentinel_guard.humans.terminal import visible
 
 AROUND = 2
 """Lines above and below."""
+ALSO = 5
+"""Further places of one value that are named."""
 KEYS = {"y": Said.REAL, "a": Said.ACCEPTED, "n": Said.FALSE}
+OTHER = "Keys: y, a, n, s, b or q. "
 MENU = "y a real secret, it must go   a real, and may stay   n no secret   s skip   b back   q quit "
 TOLD = {
     Said.REAL: "Stays refused. Make it void where it was given out, then take it out of the file.",
-    Said.ACCEPTED: "Let be in this file.",
+    Said.ACCEPTED: "Let be there.",
     Said.FALSE: "Let be, in every file.",
 }
 GOING = """\
@@ -41,23 +45,25 @@ For what must go:
   Then: sentinel-guard secrets baseline"""
 
 
-def audit(places: Places, cwd: Path, key: Callable[[], str]) -> int:
-    """Walk through the unreviewed rows. ``key`` waits for one key and returns it.
+def audit(places: Places, cwd: Path, key: Callable[[], str] | None) -> int:
+    """Walk through the unreviewed rows. ``key`` waits for one key and returns it; None where there is no terminal.
 
     Raises SentinelError where no person can be asked, ConfigError where there is no baseline, or a broken one.
     """
     root, baseline = _opened(cwd)
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise SentinelError("A person goes through the baseline, in a terminal.", "See it: sentinel-guard secrets audit --list")
+    if key is None:
+        raise SentinelError(
+            "A person goes through the baseline, in a terminal.", "See it: sentinel-guard secrets audit --list"
+        )
     outside.only(places, root, REFUSED)
     rows = [r for r in baseline.rows if r.said is Said.UNREVIEWED]
     if not rows:
         print(f"All {count(len(baseline.rows), 'row')} of {NAME} are reviewed.")
         return 0
-    seen = dict(_seen(places, root, baseline, rows))
+    seen = _seen(places, root, baseline, rows)
     if gone := len(rows) - len(seen):
         print(f"{count(gone, 'row')} no longer found. To take them out: sentinel-guard secrets baseline\n")
-    _walk(root, baseline, [r for r in rows if r in seen], seen, key)
+    _walk(root, baseline, _alike(r for r in rows if r in seen), seen, key)
     return 0
 
 
@@ -68,7 +74,7 @@ def show(cwd: Path, *, as_json: bool = False) -> int:
         print(json.dumps([dict(row.table()) for row in baseline.rows]))
         return 0
     for row in baseline.rows:
-        print(f"{row.said.value:<10}  {visible(row.path)}:{row.line}  {row.rule}")
+        print(f"{row.said.value:<10}  {_place(row)}  {row.rule}")
     number = {said: sum(r.said is said for r in baseline.rows) for said in Said}
     print(", ".join(f"{n:,} {said.value}" for said, n in number.items() if n) or "No row.")
     return 0
@@ -82,40 +88,64 @@ def _opened(cwd: Path) -> tuple[Path, Baseline]:
     return root, baseline
 
 
-def _seen(places: Places, root: Path, baseline: Baseline, rows: Iterable[Row]) -> Iterator[tuple[Row, list[str]]]:
-    """Each row whose find is still there, and the lines that show it."""
+def _seen(places: Places, root: Path, baseline: Baseline, rows: Iterable[Row]) -> dict[Row, list[str]]:
+    """Each row whose find is still there, or in a commit that no remote has yet, and the lines that show it."""
     search, wanted = secrets.begin(places, root, NONE), set(rows)
     paths = {row.path for row in wanted}
-    for name in sources.tracked(root):
-        piece = sources.read(root / name, name).piece if stored(name) in paths else None
-        if piece is None:
-            continue
-        hits = [h for h in search.look([piece]) if not h.allowed]
-        page = Page(piece.text, [h.leak for h in hits])
-        for hit in hits:
-            row = baseline.row(hit)
-            if row in wanted and row.path == stored(name):
-                wanted.discard(row)
-                yield row, _shown(page, hit)
+    files = (sources.read(root / name, name).piece for name in sources.tracked(root) if stored(name) in paths)
+    seen: dict[Row, list[str]] = {}
+    for piece in files:
+        if piece:
+            seen |= _found(baseline, (piece,), search.look([piece]), wanted - seen.keys())
+    for lines in sources.unpushed(root) if wanted - seen.keys() else ():
+        hits = search.look(lines.pieces, lines.holds)
+        seen |= _found(baseline, lines.pieces, hits, wanted - seen.keys())
+    return seen
 
 
-def _shown(page: Page, hit: Hit) -> list[str]:
+def _found(baseline: Baseline, pieces: Iterable[Piece], hits: list[Hit], wanted: set[Row]) -> dict[Row, list[str]]:
+    found: dict[Row, list[str]] = {}
+    for hit in hits:
+        row = None if hit.allowed else baseline.row(hit)
+        if row in wanted and row not in found and row.path == place(hit):
+            piece = next(p for p in pieces if _holds(p, hit))
+            page = Page(piece.text, [h.leak for h in hits if _holds(piece, h)])
+            found[row] = _shown(page, hit, piece.line)
+    return found
+
+
+def _holds(piece: Piece, hit: Hit) -> bool:
+    lines = range(piece.line, piece.line + piece.text.rstrip("\n").count("\n") + 1)
+    return (piece.path, piece.commit) == (hit.path, hit.commit) and hit.line in lines
+
+
+def _alike(rows: Iterable[Row]) -> list[list[Row]]:
+    """The places of each value."""
+    groups: dict[object, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row if row.hash == ANY else (row.rule, row.hash), []).append(row)
+    return list(groups.values())
+
+
+def _shown(page: Page, hit: Hit, first: int) -> list[str]:
     lines = []
     for number in range(hit.line - AROUND, hit.line + AROUND + 1):
-        text = hit.excerpt if number == hit.line else page.line(number)
+        text = hit.excerpt if number == hit.line else page.line(number - first + 1)
         mark = ">" if number == hit.line else " "
         if text or mark == ">":
             lines.append(f"  {mark} {number:>5}  {text}")
-    return [f"{hit.leak.what} ({hit.leak.rule})", *lines]
+    where = f", only in commit {hit.commit[:10]}" if hit.commit else ""
+    return [f"{hit.leak.what} ({hit.leak.rule}){where}", *lines]
 
 
-def _walk(root: Path, baseline: Baseline, rows: list[Row], seen: dict[Row, list[str]], key: Callable[[], str]) -> None:
-    """Ask about each row, back and forth; ``baseline`` is written at each answer."""
-    at, said = 0, dict.fromkeys(rows, Said.UNREVIEWED)
-    while at < len(rows):
-        row = rows[at]
-        print(f"[{at + 1} of {len(rows)}]  {visible(row.path)}:{row.line}")
-        print("\n".join(seen[row]))
+def _walk(
+    root: Path, baseline: Baseline, groups: list[list[Row]], seen: dict[Row, list[str]], key: Callable[[], str]
+) -> None:
+    """Ask about each value, back and forth; ``baseline`` is written at each answer."""
+    at, said = 0, dict.fromkeys(chain.from_iterable(groups), Said.UNREVIEWED)
+    while at < len(groups):
+        rows = groups[at]
+        _show(rows, seen[rows[0]], f"[{at + 1} of {len(groups)}]")
         pressed = _pressed(key)
         if pressed == "q":
             break
@@ -123,21 +153,37 @@ def _walk(root: Path, baseline: Baseline, rows: list[Row], seen: dict[Row, list[
             at = max(at - 1, 0)
         else:
             if pressed in KEYS:
-                said[row] = KEYS[pressed]
+                said |= dict.fromkeys(rows, KEYS[pressed])
                 baselines.save(root, baseline.marked(said))
-                print(f"  {TOLD[said[row]]}")
+                print(f"  {TOLD[KEYS[pressed]]}" + (f" Said of all {len(rows)} places." if len(rows) > 1 else ""))
             at += 1
         print()
     _end(said)
 
 
+def _show(rows: list[Row], lines: list[str], number: str) -> None:
+    print(f"{number}  {_place(rows[0])}")
+    print("\n".join(lines))
+    if len(rows) > 1:
+        more = "" if len(rows) - 1 <= ALSO else f" and {len(rows) - 1 - ALSO:,} more"
+        print(f"  The same value: {', '.join(map(_place, rows[1 : ALSO + 1]))}{more}")
+
+
+def _place(row: Row) -> str:
+    return f"{visible(row.path) or 'message'}:{row.line}" if row.line else "a name"
+
+
 def _pressed(key: Callable[[], str]) -> str:
-    """One of the menu's keys."""
+    """One of the menu's keys; of another one it is said which there are, once."""
     print(MENU, end="", flush=True)
+    told = False
     while (pressed := key().lower()) not in {*KEYS, "s", "b", "q"}:
         if pressed in {"\x03", "\x04", "\x1b"}:
             pressed = "q"
             break
+        if not told:
+            print(f"\n{OTHER}", end="", flush=True)
+            told = True
     print(pressed)
     return pressed
 

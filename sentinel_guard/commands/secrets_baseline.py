@@ -2,7 +2,8 @@
 
 Rules of this file:
 1. A find for which a commit would be refused is taken in only after it was shown, and a person said yes.
-2. Verdicts stay with the rows whose find is still there; what is gone leaves the file.
+2. Verdicts stay with the rows whose find is still there, in a file or in a commit that no remote has yet; what is gone
+   leaves the file.
 3. Never from inside a guarded session.
 """
 
@@ -14,32 +15,39 @@ from pathlib import Path
 from sentinel_guard.commands import outside, secrets
 from sentinel_guard.commands.secrets import count
 from sentinel_guard.core.leaks.base import Grade, Hit
-from sentinel_guard.core.leaks.baseline import ANY, NAME, NONE, Baseline, Row, Update, stored
-from sentinel_guard.host import baselines, staged
+from sentinel_guard.core.leaks.baseline import ANY, NAME, NONE, Baseline, Row, Update, place
+from sentinel_guard.host import baselines, sources, staged
 from sentinel_guard.host.places import Places
 from sentinel_guard.humans.terminal import visible
 
 SHOWN = 20
 """Rows that moved or are gone: so many are named."""
-ALL = "  (and all of the kind in this file)"
+ALL = "  (and all of the rule in this file)"
 REFUSED = "From inside a guarded session the baseline is not changed."
+NOTHING = {
+    False: "Nothing was found in the files: no baseline is needed. Commits that no remote has yet: --history",
+    True: "Nothing was found in the files, nor in commits that no remote has yet: no baseline is needed.",
+}
+"""Whether commits were looked into -> the words where there is no find."""
 Confirm = Callable[[str], bool] | None
 
 
-def baseline(places: Places, cwd: Path, confirm: Confirm) -> int:
+def baseline(places: Places, cwd: Path, confirm: Confirm, *, history: bool = False) -> int:
     """Search the work tree and write the baseline, or bring it up to date; says what changed. 1 if a person says no.
 
-    Raises SentinelError from inside a session, ConfigError for a broken file, HostError outside of a repository.
+    With ``history`` the finds of commits that no remote has yet are taken in, too. Raises SentinelError from inside a
+    session, ConfigError for a broken file, HostError outside of a repository.
     """
     root = staged.top(cwd)
     outside.only(places, root, REFUSED)
     before = baselines.load(root)
-    found = secrets.begin(places, root, NONE).files(secrets.whole(root))
+    search = secrets.begin(places, root, NONE)
+    search.files(secrets.whole(root))
+    update, hits = _compared(search, root, baselines.begin() if before is NONE else before, history)
     secrets.end_of_telling()
-    hits = [h for h in found.hits if not h.allowed]
-    update = (baselines.begin() if before is NONE else before).updated(hits)
+    own = _own(hits, root, cwd)
     if before is NONE and not update.new:
-        print("Nothing was found: no baseline is needed.")
+        print("Nothing else was found: no baseline is needed." if own else NOTHING[history])
         return 0
     _tell(update)
     grave = _grave(update, hits)
@@ -56,13 +64,37 @@ def baseline(places: Places, cwd: Path, confirm: Confirm) -> int:
     return 0
 
 
+def _compared(search: secrets.Search, root: Path, before: Baseline, history: bool) -> tuple[Update, list[Hit]]:
+    """The baseline after what was found, and the finds; commits are looked into only where they could count."""
+    here = search.found.open
+    update = before.updated(here)
+    if not history and not (update.gone or update.moved):
+        return update, here
+    past = search.lines(sources.unpushed(root)).open[len(here) :]
+    if not history:  # what has a row keeps it, and nothing new comes in
+        lost = {(r.path, r.rule, r.hash) for r in before.rows}
+        near = {(path, rule) for path, rule, _ in lost}
+        past = [h for h in past if (place(h), h.leak.rule) in near and before.key(h) in lost]
+    return before.updated(here, past), [*here, *past]
+
+
+def _own(hits: Sequence[Hit], root: Path, cwd: Path) -> bool:
+    """Whether there are values of the person's own among the finds, which it says."""
+    own = [h for h in hits if h.leak.kind == "known"]
+    if own:
+        stay = "value of your own stays" if len(own) == 1 else "values of your own stay"
+        print(f"{len(own):,} {stay} refused; no baseline lets one be:")
+        print("".join(f"  {text}\n" for text in secrets.lines(own, root, cwd)))
+    return bool(own)
+
+
 def _grave(update: Update, hits: Sequence[Hit]) -> list[Hit]:
     """The first find of each new row for which a commit would be refused."""
     new = set(update.new)
     first: dict[Row, Hit] = {}
     for hit in hits:
         row = update.baseline.row(hit)
-        if row in new and hit.leak.grade is Grade.BLOCK and row.path == stored(hit.path):
+        if row in new and hit.leak.grade is Grade.BLOCK and row.path == place(hit):
             first.setdefault(row, hit)
     return list(first.values())
 
@@ -79,7 +111,7 @@ def _tell(update: Update) -> None:
         if rows:
             print(f"{count(len(rows), 'row')} {word}.")
     for row in (*update.moved, *update.gone)[:SHOWN]:
-        print(f"  {visible(row.path)}:{row.line}  {row.rule}  {row.said}")
+        print(f"  {visible(row.path) or 'message'}:{row.line}  {row.rule}  {row.said}")
 
 
 def _next(written: Baseline) -> None:

@@ -13,9 +13,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from sentinel_guard.commands import outside
 from sentinel_guard.core.visible import visible
 from sentinel_guard.errors import ConfigError, SentinelError
-from sentinel_guard.host import processes
 from sentinel_guard.host.bringback import Bringing, Plan, Restored
 from sentinel_guard.host.metadata import Change
 from sentinel_guard.host.places import Places
@@ -118,8 +118,7 @@ def forget(places: Places, cwd: Path, idents: Sequence[str], *, everything: bool
     """Drop snapshots after a question. Raises ConfigError, HostError, SentinelError."""
     if everything == bool(idents):
         raise ConfigError("Say which snapshots: ID..., or --all.", "See them with: sentinel-guard snapshots list")
-    if _inside():
-        raise SentinelError("From inside a guarded session no snapshot is dropped.", "The user does it, outside of it.")
+    outside.only(places, None, "From inside a guarded session no snapshot is dropped.")
     root = _root(cwd)
     found = shelf(root)
     gone = found if everything else list({s.ref: s for s in (one(found, i) for i in idents)}.values())
@@ -162,15 +161,9 @@ def _relative(root: str, cwd: Path, paths: Sequence[str]) -> list[str]:
     return found
 
 
-def _inside() -> bool:
-    """True for a process of a guarded session."""
-    lineage = processes.lineage(processes.own_pid())
-    return "SENTINEL_SESSION" in os.environ or any("SENTINEL_SESSION" in processes.environ(p.pid) for p in lineage)
-
-
 def _refuse_restricted(plan: Plan, root: str, restricts: Callable[[str], str]) -> None:
     """For an agent a restore is a write like any other."""
-    if not _inside():
+    if not outside.sessions():
         return
     for change in plan.changes:
         if pattern := restricts(f"{root}/{change.path}"):

@@ -108,6 +108,10 @@ class Effect:
     """The text that moves with it, as far as it is known: what a sender gets on its standard input, what the action
     itself writes to a file, and reads back; ``analysis.commands.UNKNOWN`` for the rest. Never logged, told or stored.
     """
+    written: tuple[str, ...] = field(default=(), repr=False)
+    """Of a sender that is given secrets in variables: its words, with ``$NAME`` where one of these stands and no other
+    dollar; else empty.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,9 @@ _WHOLE = (
     (_URL_PASSWORD, rf"\1:{MARK}@"),
 )
 _VALUES = (_HEADER, _BEARER, _CURL_USER, _OPTION, _ASSIGNED)
-_FORMS = tuple((needle, re.compile(form.pattern)) for form in FORMS for needle in form.needles)
+_FORMS = tuple((needle, form.pattern) for form in FORMS for needle in form.needles)
+_compiled = functools.cache(re.compile)
+"""A form's pattern when its needle is met: a git hook, which ends at once, meets none of them."""
 _EMPTY = frozenset({"''", '""'})
 
 _BETWEEN = "\x1f"
@@ -108,7 +110,7 @@ def _by_place(text: str) -> str:
     low = text.lower()
     for needle, pattern in _FORMS:
         if needle in low:
-            text = pattern.sub(_hide_value, text)
+            text = _compiled(pattern).sub(_hide_value, text)
     return text
 
 

@@ -24,7 +24,7 @@ from sentinel_guard.daemon.reviews import Reviews
 from sentinel_guard.daemon.sessions import Live, Sessions
 from sentinel_guard.daemon.watching import Watching
 from sentinel_guard.errors import HostError, PeerError
-from sentinel_guard.host import githooks, keys, knownvalues, processes, repository, shims
+from sentinel_guard.host import baselines, githooks, keys, knownvalues, processes, repository, shims
 from sentinel_guard.host.places import Places
 from sentinel_guard.host.policies import Policies
 from sentinel_guard.host.worktrees import Worktrees
@@ -32,6 +32,8 @@ from sentinel_guard.host.worktrees import Worktrees
 log = logging.getLogger(__name__)
 FRESH = 0.2
 """Seconds for which a policy is taken as read."""
+PATIENCE = 0.2
+"""Seconds for which a verdict waits for git to say whether a value that goes out is committed; else it is secret."""
 Fields = dict[str, Any]
 
 
@@ -61,6 +63,7 @@ class Beginnings:
         live = self._live(Session(ident, root=root), path)
         environ = shims.make(self._places, ident, self._names(live), path)
         await self._recovery.begin(live, frozenset(self.sessions.live))
+        await asyncio.to_thread(live.discretion.known)
         self.sessions.note(live, [Entry(self._now(), ident, "session", _data(message, owner, live, path))])
         live.watch = self._watch(live)
         self.sessions.live[ident] = live
@@ -117,7 +120,8 @@ class Beginnings:
         root, policy = session.root, functools.partial(self._policy, session.root)
         trees = Worktrees(root, folder, lambda p: bool(policy().restricts(p, root))) if root else None
         live = Live(session, policy, path, trees=trees)
-        live.discretion = Discretion(_secrets(live), self._key) if root else live.discretion
+        if root:
+            live.discretion = Discretion(_secrets(live), self._key, functools.partial(baselines.reviewed, root))
         return live
 
     def _policy(self, root: str) -> Policy:
@@ -150,7 +154,9 @@ def _secrets(live: Live) -> Callable[[], Known]:
             given.update(processes.environ(session.owner.pid))
         held = watch.restricted if watch else ()
         root, base = Path(session.root), session.start_hash
-        return knownvalues.collect(root, live.policy(), given, cached=cache, restricted=held, base=base)
+        return knownvalues.collect(
+            root, live.policy(), given, cached=cache, restricted=held, base=base, patience=PATIENCE
+        )
 
     return collect
 

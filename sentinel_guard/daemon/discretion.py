@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
+from sentinel_guard.core.leaks.baseline import NONE, Baseline
 from sentinel_guard.core.leaks.hiding import hide, hide_data
 from sentinel_guard.core.leaks.known import NOTHING, Known
 from sentinel_guard.core.model import Entry, Finding, Verdict
@@ -23,9 +24,14 @@ FRESH = 0.5
 class Discretion:
     """Of one session. Safe to call from several threads."""
 
-    def __init__(self, collect: Callable[[], Known] = lambda: NOTHING, key: bytes = b"") -> None:
-        """``key`` is for the keyed hashes of what was found; empty for none."""
-        self.key = key
+    def __init__(
+        self,
+        collect: Callable[[], Known] = lambda: NOTHING,
+        key: bytes = b"",
+        baseline: Callable[[], Baseline] = lambda: NONE,
+    ) -> None:
+        """``key``: for the keyed hashes of what was found; empty for none. ``baseline``: what a person said of finds."""
+        self.key, self.baseline = key, baseline
         self._collect, self._lock = collect, threading.Lock()
         self._seen: tuple[float, Known] | None = None
 

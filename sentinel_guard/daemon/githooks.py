@@ -13,6 +13,7 @@ import itertools
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from sentinel_guard import __version__
 from sentinel_guard.audit.base import Store
@@ -29,7 +30,7 @@ from sentinel_guard.daemon.reactions import Reactions
 from sentinel_guard.daemon.sessions import STEP, Live, Place, Sessions
 from sentinel_guard.daemon.waiting import waiting
 from sentinel_guard.errors import PeerError, SentinelError
-from sentinel_guard.host import processes
+from sentinel_guard.host import gitcommand, processes, transactions, unstaged
 from sentinel_guard.host.hookcase import Judged, told
 from sentinel_guard.host.world import HostWorld
 
@@ -38,8 +39,8 @@ REFUSED = 1
 """What git reads as a no; the launcher takes 0 and 1 for a verdict, and anything else for none."""
 TOOL = "git hook"
 PROTECTED = "git.protected"
-MEANT = (" refs/heads/", " refs/sentinel/")
-"""Changes of references that are judged: what a name of a branch leads to, and the guard's own."""
+BRANCH = " refs/heads/"
+TRANSACTION = ("reference-transaction", "prepared")
 _BY_COMMIT = frozenset({"pre-commit", "commit-msg"})
 _PASSED = 64
 """Git processes of which it is known what has passed."""
@@ -74,6 +75,11 @@ class Githooks:
         except SentinelError as e:
             log.warning("refused: %s", e)
             link.send(translate.leave(respond.refused(e.message, "nothing runs unrecorded", e.hint), REFUSED))
+        except EOFError:
+            raise
+        except Exception:
+            log.exception("a git hook failed")
+            link.send(translate.leave(respond.refused("the guard failed on this hook", "see daemon.log"), REFUSED))
 
     async def _own(self, asked: translate.Request, link: Link) -> None:
         """A hook of the person's own."""
@@ -81,45 +87,59 @@ class Githooks:
             raise PeerError(f"the hook is of version {asked.version}, the daemon of {__version__}")
         if asked.argv[1] == "reference-transaction":
             self._see(asked, link)
+        if asked.argv[1] == "reference-transaction" or not self._meant(asked, (), None):
             link.send(translate.leave("", 0))
             return
         judged = await self._judged(asked, link, None)
         if judged.refused:
             worst = max(judged.findings, key=lambda f: f.response)
             self._keep(f"{asked.argv[1]} refused: {worst.what}", asked, "L2")
-        words = "\n".join(told(judged.findings, judged.notes))
+        words = "\n".join(told(judged.findings, judged.notes, judged.anyway))
         link.send(translate.leave(words, REFUSED if judged.refused else 0))
 
     async def _step(self, asked: translate.Request, place: Place, link: Link) -> None:
         live, lineage = place.live, (place.peer, *place.above)
         gits = _gits(lineage)
-        if live.session.state is State.ACTIVE and not self._meant(asked, gits):
+        changing = _changing(asked)
+        if asked.argv[1:3] == TRANSACTION and gits:
+            await self._judging.learn(asked, link.pid, live, gits[0])
+        if live.session.state is State.ACTIVE and not self._meant(asked, gits, live):
+            self._remember(gits, asked.argv[1])
+            self._judging.passed(asked, live, changing)
             link.send(translate.leave("", 0))
             return
         found = await self._found(asked, link, live)
-        through = next((live.gits[p] for p in lineage if p in live.gits), "")
+        through = _through(live, lineage, gits)
         action = self._action(asked, place, () if through else _command(gits))
         brought = tuple(_brought(found.findings, asked.argv[1], place, through))
         verdict = (await self._guard.handle(live, action, waiting(link, asked), brought)).verdict
         if verdict.response < Response.ASK and gits:
             live.let_git_run(gits[-1], through or action.id)
-            self._remember(gits[0], asked.argv[1])
+            self._remember(gits, asked.argv[1])
+            self._judging.passed(asked, live, changing)
         refused = verdict.response >= Response.ASK
         link.send(translate.leave(_told(verdict, found.notes), REFUSED if refused else 0))
         await self._reactions.after(live, verdict)
 
-    def _meant(self, asked: translate.Request, gits: Sequence[Peer]) -> bool:
-        """Whether there is anything to judge. A commit by a git process whose own hooks have just passed is judged."""
+    def _meant(self, asked: translate.Request, gits: Sequence[Peer], live: Live | None) -> bool:
+        """Whether there is anything to judge. A commit by a git process whose own hooks have just passed is judged,
+        if all that it builds upon is.
+        """
+        if asked.argv[1] == "pre-commit":
+            return not (asked.cwd and unstaged.nothing_staged(Path(asked.cwd), asked.environ))
         if asked.argv[1] != "reference-transaction":
             return True
-        lines = [line for line in asked.stdin.splitlines() if any(ref in line for ref in MEANT)]
-        if asked.argv[2:3] != ("prepared",) or not lines:
+        lines = _changing(asked)
+        if not lines:
             return False
         judged = self._passed.pop(gits[0], set()) >= _BY_COMMIT if gits else False
-        return not (judged and len(lines) == 1 and MEANT[0] in lines[0])
+        alone = judged and len(lines) == 1 and BRANCH in lines[0]
+        return not (alone and live and self._judging.goes_on(asked, live, lines[0]))
 
-    def _remember(self, git: Peer, hook: str) -> None:
-        self._passed.setdefault(git, set()).add(hook)
+    def _remember(self, gits: Sequence[Peer], hook: str) -> None:
+        # What is only called git may become something else before it changes a reference.
+        if hook in _BY_COMMIT and gits and processes.executable(gits[0].pid) == gitcommand.program():
+            self._passed.setdefault(gits[0], set()).add(hook)
         if len(self._passed) > _PASSED:
             del self._passed[next(iter(self._passed))]
 
@@ -156,11 +176,10 @@ class Githooks:
 
     def _see(self, asked: translate.Request, link: Link) -> None:
         """A commit that passes the hooks by is the person's own choice, and on record where it is seen."""
-        if not any(ref in asked.stdin for ref in MEANT):
+        if BRANCH not in asked.stdin:
             return
         command = _command(_gits([*processes.lineage(link.pid)]))
-        effects = analyse(Action("", "", Layer.GIT, TOOL, {"argv": command}, asked.cwd, 0.0), HostWorld(asked.environ))
-        if any(e.kind is Kind.GIT_REWRITE and e.target == "hooks" for e in effects):
+        if any(word.startswith("-") and "n" in word for word in command) and _skips_hooks(command, asked):
             name = translate.git_subcommand(tuple(command))
             self._keep(f"`git {name}` passed the hooks by (--no-verify)", asked, "")
 
@@ -173,6 +192,13 @@ class Githooks:
             log.warning("not on record: %s (%s)", what, e)
 
 
+def _changing(asked: translate.Request) -> list[str]:
+    """The changes of references that are to be judged; none for another hook."""
+    if asked.argv[1:3] != TRANSACTION:
+        return []
+    return transactions.changing(asked.stdin.splitlines(), Path(asked.cwd), asked.environ)
+
+
 def _gits(lineage: Sequence[Peer]) -> list[Peer]:
     """The git processes that run a hook: the nearest one, its parent where that is git too, and so on."""
     named = [(peer, processes.executable(peer.pid).rpartition("/")[2].startswith("git")) for peer in lineage]
@@ -180,10 +206,22 @@ def _gits(lineage: Sequence[Peer]) -> list[Peer]:
     return [peer for peer, _ in itertools.takewhile(lambda one: one[1], from_git)]
 
 
+def _through(live: Live, lineage: Sequence[Peer], gits: Sequence[Peer]) -> str:
+    """The action that let these git processes run: one of them, or the launcher that watches over the outermost."""
+    above = lineage[lineage.index(gits[-1]) + 1 :][:1] if gits else ()
+    return next((live.gits[peer] for peer in (*gits, *above) if peer in live.gits), "")
+
+
 def _command(gits: Sequence[Peer]) -> list[str]:
     """The command line of the outermost git process: what an inner one is told is git's own business."""
     seen = processes.describe(gits[-1].pid) if gits else None
     return ["git", *seen.command[1:]] if seen else []
+
+
+def _skips_hooks(command: Sequence[str], asked: translate.Request) -> bool:
+    action = Action("", "", Layer.GIT, TOOL, {"argv": [*command]}, asked.cwd, 0.0)
+    effects = analyse(action, HostWorld(asked.environ))
+    return any(e.kind is Kind.GIT_REWRITE and e.target == "hooks" for e in effects)
 
 
 def _brought(findings: Sequence[Finding], hook: str, place: Place, through: str) -> Iterator[Finding]:

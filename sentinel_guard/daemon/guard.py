@@ -24,6 +24,7 @@ from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.registry import CHECKS
 from sentinel_guard.core.failures import failed
 from sentinel_guard.core.judge import judge, settle
+from sentinel_guard.core.leaks.outgoing import is_looked_into
 from sentinel_guard.core.model import Action, Entry, Finding, Outcome, Question, Response, Usage, Verdict
 from sentinel_guard.core.operation import is_poll, operation
 from sentinel_guard.core.session import Event, Session, State
@@ -38,6 +39,8 @@ REPEATED = 5
 """Times that a call may come, well ended, before it is in question whether it serves anything."""
 EXPECTED = 30.0
 """Seconds for which an allowed git command may go on changing files."""
+MOVED = 3
+"""Times that an action is judged beside the loop, while its session goes on."""
 Brought = tuple[Finding, ...]
 """What a git hook found."""
 
@@ -107,7 +110,7 @@ class Guard:
     async def _decide(self, live: Live, action: Action, op: str, waiter: Waiter, brought: Brought) -> Verdict:
         while True:
             action = replace(action, at=await self._turn(live, waiter))
-            verdict = self._judge(live, action, op, brought)
+            verdict = await self._judge(live, action, op, brought)
             while verdict.response is Response.ASK:
                 verdict = await self._ask(live, verdict, op, waiter, brought)
             if verdict.response is not Response.COOL_DOWN:
@@ -131,15 +134,29 @@ class Guard:
             else:
                 return now
 
-    def _judge(self, live: Live, action: Action, op: str, brought: Brought) -> Verdict:
-        """Look at the action with the machine and the session as they are now."""
+    async def _judge(self, live: Live, action: Action, op: str, brought: Brought) -> Verdict:
+        """Look at the action with the machine and the session as they are now.
+
+        What may leave is looked into beside the loop, so that no other session is held; where this one went on
+        meanwhile, it is done again.
+        """
+        for _ in range(MOVED):
+            case = self._case(live, action, op, brought)
+            root = case.session.root or action.root
+            if not is_looked_into(action, case.effects, root, case.home):
+                return _verdict(live, case)
+            verdict = await asyncio.to_thread(_verdict, live, case)
+            if live.session is case.session:
+                return verdict
+        return _verdict(live, self._case(live, action, op, brought))
+
+    def _case(self, live: Live, action: Action, op: str, brought: Brought) -> Case:
         world, restricted = self._world(live, action), live.watch.restricted if live.watch else ()
-        effects, guarded = analyse(action, world), self._sessions.guarded()
-        case = Case(
+        effects, guarded, hidden = analyse(action, world), self._sessions.guarded(), live.discretion
+        return Case(
             action, effects, live.session, live.policy(), None, op, restricted, guarded, world.home,
-            look=world.peek, known=live.discretion.known, key=live.discretion.key, brought=brought,
+            look=world.peek, known=hidden.known, baseline=hidden.baseline, key=hidden.key, brought=brought,
         )  # fmt: skip
-        return _inherit(live.discretion.verdict(judge(case, CHECKS)), live.grants.get(action.parent, ()))
 
     async def _ask(self, live: Live, asked: Verdict, op: str, waiter: Waiter, brought: Brought) -> Verdict:
         channel = await self._channel(live, waiter)
@@ -175,7 +192,7 @@ class Guard:
             "authorized_by": "user" if reply.yes else "",
         }
         self._note(live, [Entry(at, live.id, "human", {**shown, **word})])
-        again = self._judge(live, replace(asked.action, at=at), op, brought)
+        again = await self._judge(live, replace(asked.action, at=at), op, brought)
         settled = settle(_as_shown(asked, finding), again, yes=reply.yes)
         live.grants[asked.action.id] = settled.granted
         return settled
@@ -225,6 +242,11 @@ class Guard:
 
     def _note(self, live: Live, entries: list[Entry]) -> None:
         self._sessions.note(live, entries)
+
+
+def _verdict(live: Live, case: Case) -> Verdict:
+    verdict = live.discretion.verdict(judge(case, CHECKS))
+    return _inherit(verdict, live.grants.get(case.action.parent, ()))
 
 
 def _nobody(finding: Finding) -> Finding:

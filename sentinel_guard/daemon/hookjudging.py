@@ -8,19 +8,21 @@ Rules of this file:
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
 from sentinel_guard.core.leaks.known import Known
+from sentinel_guard.core.model import Peer
 from sentinel_guard.core.policy import Policy
 from sentinel_guard.daemon.sessions import Live
 from sentinel_guard.daemon.translate import Request
-from sentinel_guard.errors import PeerError
-from sentinel_guard.host import commits, processes
+from sentinel_guard.errors import PeerError, SentinelError
+from sentinel_guard.host import commits, fetching, processes, seen
 from sentinel_guard.host.hookcase import Judged, base_of
 from sentinel_guard.host.knownvalues import Cache, collect
 from sentinel_guard.host.places import Places
@@ -31,13 +33,16 @@ LIMIT = 60.0
 SOON = 0.5
 """Seconds after which whoever waits is told to go on waiting."""
 _THREADS = 4
+_GITS = 256
+"""Git processes of which it is known whether they fetch."""
 _KEPT = 16
 """Repositories whose secret values are kept in memory."""
 
 
 class Judging:
     def __init__(self, places: Places) -> None:
-        self._policies = Policies(places)
+        self._places, self._policies, self._memory = places, Policies(places), seen.Memory()
+        self._fetches: dict[Peer, bool] = {}
         self._caches: dict[Path, Cache] = {}
         self._lock = threading.Lock()
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="githook")
@@ -53,6 +58,48 @@ class Judging:
             slow()
         return await asyncio.wait_for(job, LIMIT)
 
+    async def learn(self, asked: Request, pid: int, live: Live, git: Peer) -> None:
+        """Where ``git`` fetches what others have published, what it sets is no news to the session."""
+        if git not in self._fetches:
+            fetches = partial(self._is_fetch, asked, pid, live, git)
+            self._fetches[git] = await asyncio.get_running_loop().run_in_executor(self._threads, fetches)
+            if len(self._fetches) > _GITS:
+                del self._fetches[next(iter(self._fetches))]
+        if self._fetches[git]:
+            self.passed(asked, live, asked.stdin.splitlines())
+
+    def passed(self, asked: Request, live: Live, lines: Sequence[str]) -> None:
+        """Lines of git (``OLD NEW NAME``) that were judged: what they set is no news to the session."""
+        words = [line.split(" ") for line in lines]
+        refs = [(w[2], w[1]) for w in words if len(w) == 3 and w[1].strip("0") and not w[1].startswith("ref:")]
+        with contextlib.suppress(SentinelError):
+            self._memory.add(live.id, _repository(asked), refs)
+
+    def goes_on(self, asked: Request, live: Live, line: str) -> bool:
+        """Whether a line of git sets a reference to a commit that builds upon nothing unknown."""
+        old, new, _ = line.split(" ")
+        try:
+            common = _repository(asked)
+        except SentinelError:
+            return False
+        objects = Path(asked.cwd, asked.environ.get("GIT_OBJECT_DIRECTORY") or f"{common}/objects")
+        return self._memory.goes_on(live.id, common, old, new, objects)
+
+    def _is_fetch(self, asked: Request, pid: int, live: Live, git: Peer) -> bool:
+        try:
+            command = processes.describe(git.pid)
+            remote = fetching.remote_of(command.command) if command else None
+            if remote is None or processes.executable(git.pid) not in fetching.programs():
+                return False
+            start = self._seen(asked, live).settings
+        except SentinelError:
+            return False
+        return fetching.is_elsewhere(remote, Path(asked.cwd), processes.environ(pid), start)
+
+    def _seen(self, asked: Request, live: Live) -> seen.Seen:
+        folder = self._places.session(live.id) / "baseline"
+        return self._memory.of(live.id, _repository(asked), folder, live.session.started)
+
     def _judge(self, asked: Request, pid: int, live: Live | None) -> Judged:
         if not asked.cwd:
             raise PeerError("the folder that git works in cannot be read", "cd into the repository again.")
@@ -62,10 +109,10 @@ class Judging:
         with self._lock:
             policy = self._policies.load(root)
         known = self._secrets(asked, pid, live, root, policy)
-        judged = commits.judge(
-            hook, work, policy, tuple(arguments), stdin, environ=environ, known=known, session=live is not None
-        )
-        return judged + Judged((), policy.warnings)
+        return commits.judge(
+            hook, work, policy, tuple(arguments), stdin, environ=environ, known=known, session=live is not None,
+            seen=self._seen(asked, live) if live else None,
+        )  # fmt: skip
 
     def _secrets(self, asked: Request, pid: int, live: Live | None, root: Path, policy: Policy) -> Callable[[], Known]:
         """The person's own values, those of the hook's environment among them."""
@@ -81,7 +128,11 @@ class Judging:
             return self._caches.setdefault(root, Cache())
 
 
+def _repository(asked: Request) -> str:
+    return seen.common(Path(asked.cwd), asked.environ)
+
+
 def _environ(asked: Request) -> dict[str, str]:
     """The daemon's environment, with what the hook's says of the repository."""
     own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    return own | {name: value for name, value in asked.environ.items() if name.startswith("GIT_")}
+    return own | {name: value for name, value in asked.environ.items() if name.startswith(("GIT_", "GITHEAD_"))}

@@ -3,51 +3,85 @@
 Rules of this file:
 1. A line is new where none of the files that the commit changes held it before, blanks at its ends apart: a file that
    moves and a change of line endings add nothing, a merge only what no side of it had.
-2. What is text is told by its bytes; no attribute, extension or setting takes a file out.
+2. What is text is told by its bytes; no attribute, extension, mark or setting takes a file out. Of what is none, what
+   can be read in it is looked at, and so are the names of new files.
 3. What is left out for its size is said, and small files come first: a large one hides none.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby, islice
 from pathlib import Path
 from typing import NamedTuple
 
-from sentinel_guard.core.leaks.base import Hit, Piece
-from sentinel_guard.host import staged
+from sentinel_guard.core.leaks.base import Leak, Piece
+from sentinel_guard.host import loose, parts, printable, staged
 from sentinel_guard.host.staged import Change, Environ
 
 MAX_FILE = 8 << 20
-"""Bytes of one file that are looked at."""
-MAX_ALL = 64 << 20
+"""Bytes of one file that are looked at whole."""
+LARGEST = 64 << 20
+"""Bytes of a file of which the ends are searched, and all of it for the person's own values."""
+MAX_ALL = 128 << 20
 """Bytes of all files together."""
 _PORTION = 16 << 20
 """Bytes that are in memory at once."""
+_FEW = 100
+"""Objects that are looked for without asking git."""
+_NAMED = 3
+"""Large files that are told by name."""
 _AROUND = 2
 """Lines before and after new ones that are looked at with them: a key may be new between its old first and last."""
+_PARTLY = "is over {}: only its ends were searched for forms of secrets"
 _NOT_TEXT = bytes({*range(32)} - {7, 8, 9, 10, 12, 13, 27}) + b"\x7f"
 _HEAD = 1 << 16
+_PEOPLE = ("author ", "committer ", "tagger ", "tag ", "encoding ")
 _SCISSORS = " ------------------------ >8 ------------------------"
+
+
+class Gap(NamedTuple):
+    """What was not looked at, or not as a whole."""
+
+    path: str
+    """Empty for several files."""
+    words: str
+    """What is said behind the path, or alone."""
 
 
 class Added(NamedTuple):
     """What is new, and where it stands."""
 
     pieces: tuple[Piece, ...]
-    notes: tuple[str, ...] = ()
-    """What was not looked at, in words."""
+    gaps: tuple[Gap, ...] = ()
     new: Mapping[tuple[str, str], frozenset[int]] = {}
     """Commit and path -> the numbers of the new lines; what is not named is new as a whole."""
 
     def joined(self, other: Added) -> Added:
-        return Added(self.pieces + other.pieces, self.notes + other.notes, {**self.new, **other.new})
+        return Added(self.pieces + other.pieces, self.gaps + other.gaps, {**self.new, **other.new})
 
-    def holds(self, hit: Hit) -> bool:
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The gaps in a few words."""
+        return in_words(self.gaps)
+
+    def holds(self, piece: Piece, leak: Leak) -> bool:
         """Whether a find stands, with a part of it, in a new line and not only beside one."""
-        lines = self.new.get((hit.commit, hit.path))
-        return lines is None or any(n in lines for n in range(hit.line, hit.line + hit.leak.value.count("\n") + 1))
+        lines = self.new.get((piece.commit, piece.path))
+        if lines is None or piece.raw:
+            return True
+        first = piece.line + piece.text.count("\n", 0, leak.start)
+        return any(n in lines for n in range(first, first + piece.text.count("\n", leak.start, leak.end) + 1))
+
+
+def in_words(gaps: Iterable[Gap]) -> tuple[str, ...]:
+    """What was not looked at, a few files by name."""
+    single = sorted({gap for gap in gaps if gap.path})
+    notes = [f"{gap.path} {gap.words}" for gap in single[:_NAMED]]
+    if len(single) > _NAMED:
+        notes.append(f"and {_files(len(single) - _NAMED)} more over {_amount(MAX_FILE)}")
+    return (*notes, *(gap.words for gap in gaps if not gap.path))
 
 
 def of(root: Path, changes: Iterable[Change], environ: Environ = None) -> Added:
@@ -55,42 +89,62 @@ def of(root: Path, changes: Iterable[Change], environ: Environ = None) -> Added:
     every = list(changes)
     adding = {c.commit for c in every if c.blob}
     given = [c for c in every if c.commit in adding]  # what a file held that goes: it may only have moved
-    size = staged.sizes(root, [i for c in given for i in (c.blob, *c.old)], environ) if given else {}
-    chosen, notes = _chosen(given, size)
-    pieces: list[Piece] = []
+    near = _near(root, [i for c in given for i in (c.blob, *c.old)], environ)
+    size = {i: len(data) for i, data in near.items()}
+    if far := [i for c in given for i in (c.blob, *c.old) if i and i not in near]:
+        size |= staged.sizes(root, far, environ)
+    chosen, gaps = _chosen(given, size)
+    pieces = [Piece(f"{c.path}\n", c.path, 0, c.commit, raw=True) for c in every if c.status == "A"]
     new: dict[tuple[str, str], frozenset[int]] = {}
     for portion in _portions(chosen, size):
-        wanted = (i for c in portion for i in (c.blob, *c.old) if size.get(i, MAX_FILE + 1) <= MAX_FILE)
-        held = staged.contents(root, wanted, environ)
+        wanted = {i for c in portion for i in (c.blob, *c.old) if size.get(i, MAX_FILE + 1) <= MAX_FILE}
+        held = near | staged.contents(root, wanted - near.keys(), environ)
         for _, together in groupby(portion, key=lambda c: c.commit):
             for change, lines, numbers in _new_lines(list(together), held):
                 new[change.commit, change.path] = numbers
                 pieces += _pieces(change, lines, numbers)
-    return Added(tuple(pieces), notes, new)
+        pieces += _unread(portion, held)
+    for change in chosen:
+        if size.get(change.blob, 0) > MAX_FILE:
+            pieces += _ends(change, staged.contents(root, [change.blob, *change.old], environ))
+    return Added(tuple(pieces), gaps, new)
 
 
-def _chosen(changes: list[Change], size: Mapping[str, int]) -> tuple[list[Change], tuple[str, ...]]:
+def _near(root: Path, ids: Sequence[str], environ: Environ) -> dict[str, bytes]:
+    """What a few objects hold that git would have to be asked for: what was just added is loose."""
+    if len(ids) > _FEW:
+        return {}
+    given = os.environ if environ is None else environ
+    try:
+        folder = root / given.get("GIT_OBJECT_DIRECTORY", staged.common_dir(root, given) / "objects")
+    except OSError:
+        return {}
+    found = ((i, loose.read(folder, i, MAX_FILE)) for i in ids)
+    return {i: seen.data for i, seen in found if seen and seen.kind == "blob"}
+
+
+def _chosen(changes: list[Change], size: Mapping[str, int]) -> tuple[list[Change], tuple[Gap, ...]]:
     """The changes that are looked at, in their order, and words about the others."""
-    left, large, much = MAX_ALL, [], 0
+    left, much = MAX_ALL, 0
+    gaps: list[Gap] = []
     absent = {c.blob for c in changes if c.blob and c.blob not in size}
     taken = set()
     for change in sorted(changes, key=lambda c: size.get(c.blob, 0)):
         need = size.get(change.blob, 0)
-        if need > MAX_FILE:
-            large.append(change.path)
+        if need > LARGEST:
+            gaps.append(Gap(change.path, f"is over {_amount(LARGEST)} and was not searched for secrets"))
         elif need > left:
             much += 1
         else:
             left -= need
             taken.add(change)
-    notes = [f"{path} is over {_amount(MAX_FILE)} and was not searched for secrets" for path in sorted(set(large))]
+            gaps += [Gap(change.path, _PARTLY.format(_amount(MAX_FILE)))] if need > MAX_FILE else []
     if much:
-        notes.append(
-            f"{_files(much)} beyond the first {_amount(MAX_ALL)} of a commit or push: not searched for secrets"
-        )
+        words = f"{_files(much)} beyond the first {_amount(MAX_ALL)} of a commit or push: not searched for secrets"
+        gaps.append(Gap("", words))
     if absent:
-        notes.append(f"{_files(len(absent))} of a partial clone, not here and so not searched for secrets")
-    return [c for c in changes if c in taken], tuple(notes)
+        gaps.append(Gap("", f"{_files(len(absent))} of a partial clone, not here and so not searched for secrets"))
+    return [c for c in changes if c in taken], tuple(gaps)
 
 
 def _files(count: int) -> str:
@@ -131,16 +185,36 @@ def _pieces(change: Change, lines: list[str], numbers: frozenset[int]) -> Iterat
     start = end = 0
     for number in sorted(numbers):
         if end and number > end + 2 * _AROUND + 1:
-            yield _piece(change, lines, start, end)
+            yield from _around(change, lines, start, end)
             start = number
         start, end = start or number, number
-    yield _piece(change, lines, start, end)
+    yield from _around(change, lines, start, end)
 
 
-def _piece(change: Change, lines: list[str], start: int, end: int) -> Piece:
+def _around(change: Change, lines: list[str], start: int, end: int) -> Iterator[Piece]:
     first = max(1, start - _AROUND)
     text = "".join(f"{line}\n" for line in lines[first - 1 : end + _AROUND])
-    return Piece(text, change.path, first, change.commit)
+    for part, line in parts.parts(text, first):
+        yield Piece(part, change.path, line, change.commit)
+
+
+def _unread(changes: Iterable[Change], held: Mapping[str, bytes]) -> Iterator[Piece]:
+    """What can be read in bytes that are no text, and was not there before."""
+    for change in changes:
+        if runs := _runs(held.get(change.blob, b"")):
+            before = {run for i in change.old for run in _runs(held.get(i, b""))}
+            text = "".join(f"{run}\n" for run in runs if run not in before)
+            yield from (Piece(part, change.path, 1, change.commit, raw=True) for part, _ in parts.parts(text, 1))
+
+
+def _ends(change: Change, held: Mapping[str, bytes]) -> Iterator[Piece]:
+    """A large file: what is new of its ends, and the middle, in which only known values are sought."""
+    text, *old = (_readable(held.get(i, b"")) for i in (change.blob, *change.old))
+    before = {line for was in old for part, _ in islice(parts.ends(was), 2) for line in part.split("\n")}
+    for part, line in parts.ends(text):
+        lines = part.split("\n") if len(part) <= parts.LONGEST else [part]
+        shown = "\n".join("" if row in before else row for row in lines)
+        yield Piece(shown, change.path, line, change.commit, raw=True)
 
 
 def files(root: Path, names: Iterable[str], environ: Environ = None) -> Added:
@@ -150,7 +224,7 @@ def files(root: Path, names: Iterable[str], environ: Environ = None) -> Added:
     found = of(root, tracked.values(), environ)
     loose = [_on_disk(root, name) for name in wanted if name not in tracked]
     pieces = tuple(Piece(text, name) for name, text in loose if text)
-    return Added(found.pieces + pieces, found.notes, found.new)
+    return Added(found.pieces + pieces, found.gaps, found.new)
 
 
 def _on_disk(root: Path, name: str) -> tuple[str, str]:
@@ -176,29 +250,62 @@ def message(data: bytes, *, edited: bool) -> Added:
 
 
 def messages(root: Path, commits: Iterable[str], tags: Iterable[str], environ: Environ = None) -> Added:
-    """The messages of commits, and of those ids among ``tags`` that are tags with one. Raises HostError."""
+    """What commits, and those ids among ``tags`` that are tags, say, and who wrote them. Raises HostError."""
     ids = tuple(commits)
     held = staged.contents(root, (*ids, *tags), environ)
-    said = {i: text_of(data.partition(b"\n\n")[2]) for i, data in held.items() if i in ids or data[:7] == b"object "}
-    return Added(tuple(Piece(text.rstrip("\n") + "\n", commit=i) for i, text in said.items() if text))
+    said = {i: data.partition(b"\n\n") for i, data in held.items() if i in ids or data[:7] == b"object "}
+    pieces = [Piece(text_of(text).rstrip("\n") + "\n", commit=i) for i, (_, _, text) in said.items() if text]
+    return Added((*pieces, *(_named(_head(head), i) for i, (head, _, _) in said.items())))
+
+
+def names(refs: Iterable[str]) -> Added:
+    """Names of branches and tags."""
+    return Added(tuple(_named(ref, "") for ref in refs))
+
+
+def _named(text: str, commit: str) -> Piece:
+    return Piece(f"{text}\n", "", 0, commit, raw=True)
+
+
+def _head(data: bytes) -> str:
+    """Who wrote a commit or a tag, and its name, in one line."""
+    return " ".join(line for line in text_of(data).split("\n") if line.startswith(_PEOPLE))
 
 
 def text_of(data: bytes) -> str:
     r"""The text that bytes are, line ends as ``\n``; empty for what is no text."""
-    coding = _coding(data)
+    return _decoded(data, _coding(data))
+
+
+def _decoded(data: bytes, coding: str) -> str:
     return data.decode(coding, "replace").replace("\r\n", "\n").replace("\0", " ") if coding else ""
+
+
+def _runs(data: bytes) -> list[str]:
+    """What can be read in bytes and is in no line of their text."""
+    coding = _coding(data)
+    if coding.startswith("utf-16"):
+        return printable.narrow(data)
+    return printable.wide(data) if coding else [*printable.narrow(data), *printable.wide(data)]
+
+
+def _readable(data: bytes) -> str:
+    """A text, or what can be read in what is none."""
+    coding = _coding(data)
+    return _decoded(data, coding) if coding else "\n".join(_runs(data))
 
 
 def _coding(data: bytes) -> str:
     """How bytes are to be read as text; empty where most of them are none."""
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "utf-16"
     head = data[:_HEAD]
     if b"\0" not in head:
         return "utf-8-sig"
     even, odd = head[::2].count(0), head[1::2].count(0)
-    if max(even, odd) * 5 > len(head) * 2 and min(even, odd) * 20 < len(head):
-        return "utf-16-le" if odd > even else "utf-16-be"
+    few, many = sorted((even, odd))
+    marked = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+    # A mark alone proves nothing: it may stand before anything.
+    if many * (20 if marked else 5) > len(head) * 2 and few * 20 < (many if marked else len(head)):
+        return "utf-16" if marked else "utf-16-le" if odd > even else "utf-16-be"
     odd_ones = _NOT_TEXT if _is_utf8(head) else _NOT_TEXT + bytes(range(128, 256))
     return "utf-8-sig" if (len(head) - len(head.translate(None, odd_ones))) * 10 < len(head) * 3 else ""
 

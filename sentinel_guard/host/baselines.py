@@ -25,6 +25,14 @@ def load(root: str | Path) -> Baseline:
     return Baseline.parse(files.read_toml(path, NAME)[1])
 
 
+def reviewed(root: str | Path) -> Baseline:
+    """What a person has marked; nothing where the file cannot be read: it lets nothing be then."""
+    try:
+        return load(root).reviewed()
+    except ConfigError:
+        return NONE
+
+
 def begin() -> Baseline:
     """An empty one with a salt of its own."""
     return Baseline(os.urandom(_SALT))
@@ -34,6 +42,6 @@ def save(root: str | Path, baseline: Baseline) -> None:
     """Write it, whole or not at all. Raises ConfigError where it would be too long to be read, HostError."""
     data = (_HEAD + files.toml_tables(baseline.document())).encode()
     if len(data) > files.MAX_TOML:
-        hint = "Leave out files that are full of them: [leaks] allow = [...] in sentinel.toml."
+        hint = "Leave out files that are full of them: [leaks] allow = [...] in your own policy."
         raise ConfigError(f"{len(baseline.rows)} rows are too many: {NAME} holds {files.MAX_TOML} bytes.", hint)
     files.write(Path(root) / NAME, data, _MODE)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,18 @@ from sentinel_guard.host.leaking import Words, look
 if TYPE_CHECKING:
     from sentinel_guard.core.leaks.base import Hit
     from sentinel_guard.core.leaks.known import Known
+    from sentinel_guard.host.seen import Seen
+
+
+_COMMITS = ("pre-commit", "pre-merge-commit", "pre-applypatch")
+_TOLD_POLICY = (*_COMMITS, "pre-push", "restricted-paths")
+"""Hooks that tell what is wrong with the policy: one in a commit."""
+_THEIRS = "If you mean it all the same, it is yours to choose: {} --no-verify"
+_ANYWAY = {
+    **dict.fromkeys(("pre-commit", "pre-merge-commit", "commit-msg"), _THEIRS.format("git commit")),
+    "pre-applypatch": _THEIRS.format("git am"),
+    "pre-push": _THEIRS.format("git push"),
+}
 
 
 def _nothing() -> Known:
@@ -40,17 +53,22 @@ def judge(
     environ: Mapping[str, str] | None = None,
     known: Callable[[], Known] = _nothing,
     session: bool = False,
+    seen: Seen | None = None,
 ) -> Judged:
     """What a hook finds. ``work``: the folder that git ran it in; ``arguments`` and ``stdin``: what git gave it.
 
     ``environ`` is the hook's whole environment (this process's, if not given); ``session`` says that a guarded session
-    asks. Blocks while git works; any thread may call it. Raises SentinelError for what cannot be judged.
+    asks, ``seen`` what it need not answer for.
+    Blocks while git works; any thread may call it. Raises SentinelError for what cannot be judged.
     """
     judges = HOOKS.get(hook)
     if judges is None:
         raise ConfigError(f"There is no hook {hook!r}.", f"There are {', '.join(HOOKS)}.")
     given = os.environ if environ is None else environ
-    return judges(HookCase(top(hook, work, given), work, policy, arguments, stdin, given, known, session))
+    judged = judges(HookCase(hook, top(hook, work, given), work, policy, arguments, stdin, given, known, session, seen))
+    said = policy.warnings if hook in _TOLD_POLICY else ()
+    theirs = "" if session or not judged.refused else _ANYWAY.get(hook, "")
+    return Judged(judged.findings, (*said, *judged.notes), theirs)
 
 
 def top(hook: str, work: Path, environ: Mapping[str, str]) -> Path:
@@ -114,13 +132,26 @@ def _message(case: HookCase) -> Judged:
     except OSError as e:
         raise HostError(f"Cannot read the message {path}: {e.strerror}.") from e
     text = added.message(data, edited=case.environ.get("GIT_EDITOR") != ":")
-    return _leaks(case, text, "the message of this commit holds", f"Take it out of the message; {path} still holds it")
+    undo = f"Write the message again without it; {path} still holds it"
+    return _leaks(case, text, "the message of this commit holds", undo)
+
+
+def _push(case: HookCase) -> Judged:
+    """What is pushed, and under which names."""
+    return refchanges.pushed(case) + _named(case)
+
+
+def _named(case: HookCase) -> Judged:
+    words = (line.split(" ") for line in os.fsdecode(case.stdin).splitlines())
+    names = added.names(w[2] for w in words if len(w) == 4 and w[1].strip("0"))
+    found = _leaks(case, names, undo="Give it another name").findings
+    return Judged(tuple(replace(f, response=Response.BREAK) if case.session else f for f in found))
 
 
 def _leaks(case: HookCase, lines: added.Added, adds: str = "this commit adds", undo: str = "") -> Judged:
     def words(hit: Hit) -> Words:
-        way = f"Take it out of {restricted.readable(hit.path)} and git add it again"
-        return Words(adds, undo or way)
+        name = hit.path and not hit.line
+        return Words(adds, undo or ("Give the file another name" if name else "Take it out and git add the file again"))
 
     found, notes = look(case, lines, words)
     return Judged(tuple(f.finding for f in found), notes)
@@ -151,7 +182,7 @@ HOOKS: Mapping[str, Callable[[HookCase], Judged]] = {
     "pre-merge-commit": _commit,
     "pre-applypatch": _commit,
     "commit-msg": _message,
-    "pre-push": refchanges.pushed,
+    "pre-push": _push,
     "reference-transaction": refchanges.transaction,
     "restricted-paths": _restricted_paths,
     "secrets": _secrets,

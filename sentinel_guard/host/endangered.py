@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from sentinel_guard.host.inventory import HEAVY
+from sentinel_guard.host.folders import HEAVY
 from sentinel_guard.host.shadow import Shadow
 from sentinel_guard.host.vault import MAX_FILE
 

@@ -8,6 +8,11 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+HEAVY = frozenset(
+    (".git", "node_modules", ".venv", "venv", "__pycache__", ".tox", ".mypy_cache", ".pytest_cache", ".ruff_cache")
+)
+"""Folders of generated or foreign files: not searched for restricted files."""
+
 
 def walk(top: str | Path) -> Iterator[tuple[str, list[str], list[str]]]:
     """As ``os.walk`` from the top down; links are files, those to folders too. What cannot be read is passed over."""

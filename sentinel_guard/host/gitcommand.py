@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import functools
 import os
-import shutil
 import subprocess
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -62,7 +61,9 @@ ENVIRONMENT = {
 @functools.lru_cache(maxsize=1)
 def program() -> str:
     """The absolute path of git. Raises HostError where there is none."""
-    found = shutil.which("git")
+    # Not by shutil, which is slow to import: a commit waits.
+    places = (f"{folder}/git" for folder in os.get_exec_path())
+    found = next((place for place in places if os.path.isfile(place) and os.access(place, os.X_OK)), "")  # noqa: PTH113 - pathlib raises where a folder may not be entered
     if not found:
         raise HostError("git is not installed.", "Install git; sentinel-guard works in git repositories.")
     return os.path.realpath(found)

@@ -43,7 +43,7 @@ class Seen(NamedTuple):
 
 
 def install(root: Path, python: str = sys.executable, launcher: str = "", socket: str = "") -> list[str]:
-    """Puts our hooks in place. Returns what was done, a sentence a hook. Raises HostError.
+    """Puts our hooks in place. Returns what was done, in lines; none where all was in place. Raises HostError.
 
     ``python``, ``launcher`` and ``socket`` are what the hooks call, absolute: see ``Programs``.
     """
@@ -52,7 +52,7 @@ def install(root: Path, python: str = sys.executable, launcher: str = "", socket
 
 
 def uninstall(root: Path) -> list[str]:
-    """Takes our hooks away and puts back what was there. Returns what was done, a sentence a hook. Raises HostError."""
+    """Takes our hooks away and puts back what was there. Returns what was done, in lines. Raises HostError."""
     repo = find(root)
     return _put_words(repo, lambda: _uninstall(repo))
 

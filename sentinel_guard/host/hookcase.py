@@ -15,10 +15,11 @@ from sentinel_guard.core.words import OPENING
 
 if TYPE_CHECKING:
     from sentinel_guard.core.leaks.known import Known
+    from sentinel_guard.host.seen import Seen
 
 
 SHOWN = 20
-"""Refusals that are told one by one."""
+"""Refusals of one kind that are told one by one."""
 _WARNING = "SENTINEL WARNING:"
 _BLOCKED = OPENING[Response.DENY]
 
@@ -27,6 +28,8 @@ _BLOCKED = OPENING[Response.DENY]
 class HookCase:
     """One question of a hook."""
 
+    hook: str
+    """Its name."""
     root: Path
     """The top of the work tree; for a bare repository the folder that git ran the hook in."""
     work: Path
@@ -41,6 +44,8 @@ class HookCase:
     """The person's own secret values; asked for only where there is a text to look at."""
     session: bool = False
     """Whether a guarded session asks: a leak that goes out is critical then (R3)."""
+    seen: Seen | None = None
+    """What a guarded session need not answer for; without it the references as they are tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,8 @@ class Judged:
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
     """What was not looked at, and other words that refuse nothing."""
+    anyway: str = ""
+    """What a person may do who means it all the same; empty where it is not theirs to choose."""
 
     @property
     def refused(self) -> bool:
@@ -57,25 +64,28 @@ class Judged:
         return any(f.response >= Response.ASK for f in self.findings)
 
     def __add__(self, other: Judged) -> Judged:
-        return Judged(self.findings + other.findings, self.notes + other.notes)
+        return Judged(self.findings + other.findings, self.notes + other.notes, self.anyway or other.anyway)
 
 
-def told(findings: Sequence[Finding], notes: Sequence[str] = ()) -> list[str]:
-    """What the person reads, in lines: warnings, then refusals with their ways out; nothing a terminal would obey."""
+def told(findings: Sequence[Finding], notes: Sequence[str] = (), anyway: str = "") -> list[str]:
+    """What the person reads, in lines: warnings, then refusals by their ways out; nothing a terminal would obey."""
     hints = [f.what for f in findings if f.response < Response.ASK]
-    refusals = [f for f in findings if f.response >= Response.ASK]
-    shown = refusals[:SHOWN]
-    ways = [*(f.instead for f in shown[1:]), ""]
     said = [f"{_WARNING} {words}" for words in (*notes, *hints)]
-    said += [_refusal(finding, later) for finding, later in zip(shown, ways, strict=False)]
-    if len(refusals) > SHOWN:
-        said.append(f"{_BLOCKED} and {len(refusals) - SHOWN} more.")
+    ways: dict[str, list[Finding]] = {}
+    for finding in findings:
+        if finding.response >= Response.ASK:
+            ways.setdefault(finding.instead, []).append(finding)
+    for way, alike in ways.items():
+        said += [_refusal(finding) for finding in alike[:SHOWN]]
+        said += [f"{_BLOCKED} and {len(alike) - SHOWN} more like these."] if len(alike) > SHOWN else []
+        said += [f"  {way}"] if way else []
+    said += [anyway] if ways and anyway else []
     return [line for words in said for line in visible(words, keep="\n").split("\n")]
 
 
-def _refusal(finding: Finding, later: str) -> str:
-    """A refusal with its way out, which is told once where the next one (``later``) has the same."""
-    return f"{_BLOCKED} {finding.what}." + (f"\n  {finding.instead}" if finding.instead != later else "")
+def _refusal(finding: Finding) -> str:
+    """A find ends in the line that it stands in, as it is; anything else in a full stop."""
+    return f"{_BLOCKED} {finding.what}" + ("" if finding.evidence else ".")
 
 
 def base_of(hook: str, stdin: bytes) -> str:

@@ -12,6 +12,7 @@ Rules of this file:
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import re
 from collections.abc import Callable
@@ -23,6 +24,8 @@ from sentinel_guard.host.gitcommand import settings_file
 from sentinel_guard.host.hookmanagers import moved, tool
 from sentinel_guard.host.hookplaces import Repository
 from sentinel_guard.host.hookstubs import MARK, MODE, NAMES, OFTEN, Programs, ahead, is_ours
+from sentinel_guard.host.hookwords import put as put_words
+from sentinel_guard.host.hookwords import summed
 
 FORWARDED = (
     "applypatch-msg", "post-applypatch", "prepare-commit-msg", "post-commit", "pre-rebase", "post-checkout",
@@ -34,17 +37,16 @@ RARE = (
 )  # fmt: skip
 """Handed on where they are there: git runs them often, or behaves otherwise where there is one."""
 _READABLE = 0o644
-_CONFIG, _VALUE = "config", "hookspath"
-_SAYS = "`sentinel-guard uninstall` takes these three lines away"
+_CONFIG = "config"
+_SAYS = "`sentinel-guard uninstall` takes these lines away"
 
 
 def put(repo: Repository, programs: Programs) -> list[str]:
     """Put our folder in place and in force. Returns what was done. Raises HostError, OSError."""
     repo.ahead.mkdir(parents=True, exist_ok=True)
-    said = [s for name in wanted(repo) if (s := _put(repo, name, programs))]
-    _keep(repo.own / _VALUE, settings_file([("core.hookspath", str(repo.ahead))]))
-    _keep(repo.own / _CONFIG, _conditions(str(repo.common)))
-    if _edit(repo.settings, lambda text: _with(_without(text), _path_line(repo, repo.settings))):
+    said = summed((what, name) for name in wanted(repo) if (what := _put(repo, name, programs)))
+    _keep(repo.own / _CONFIG, settings_file([("core.hookspath", str(repo.ahead))]))
+    if _edit(repo.settings, lambda text: _with(_without(text), _includes(repo))):
         said.append(f"The hooks of {repo.asked} stay as they are and run first.")
     return said
 
@@ -61,8 +63,7 @@ def take(repo: Repository, *, everywhere: bool = True) -> list[str]:
     if any(MARK.encode() in path.read_bytes() for path in repo.settings_files()):
         return []
     left = [said for hook in sorted(repo.ahead.glob("*")) if (said := _give(hook, repo.asked))]
-    for path in (repo.own / _VALUE, repo.own / _CONFIG):
-        path.unlink(missing_ok=True)
+    (repo.own / _CONFIG).unlink(missing_ok=True)
     for folder in (repo.ahead, repo.own):
         with contextlib.suppress(OSError):
             folder.rmdir()
@@ -87,9 +88,7 @@ def _put(repo: Repository, name: str, programs: Programs) -> str:
         return ""
     _give(hook, repo.asked)
     files.write(hook, text, MODE)
-    if name not in NAMES:
-        return ""
-    return f"Renewed the hook {hook}." if ours else f"Put the hook {hook} in place."
+    return put_words(repo.ahead, renewed=ours) if name in NAMES else ""
 
 
 def _said_once(repo: Repository, name: str) -> str:
@@ -119,34 +118,38 @@ def _keep(path: Path, text: bytes) -> None:
         files.write(path, text, _READABLE)
 
 
-def _conditions(common: str) -> bytes:
-    """Includes the value for the repository in this place (git-config(1), includeIf)."""
-    pattern = re.sub(r"([*?\[\]\\])", r"\\\1", common)
+def _includes(repo: Repository) -> bytes:
+    """Includes our file for the repository in this place and for its linked work trees (git-config(1), includeIf)."""
+    common, path = str(repo.common), os.path.relpath(repo.own / _CONFIG, repo.settings.parent)
     if "\n" in common:  # which no subsection's name can hold
-        return settings_file([("include.path", _VALUE)])
-    return settings_file([(f"includeif.gitdir:{p}.path", _VALUE) for p in (pattern, f"{pattern}/**")])
+        return settings_file([("include.path", path)])
+    pattern = re.sub(r"([*?\[\]\\])", r"\\\1", common)
+    return settings_file([(f"includeif.gitdir:{p}.path", path) for p in (pattern, f"{pattern}/**")])
 
 
-def _path_line(repo: Repository, settings: Path) -> bytes:
-    return os.fsencode(f"\tpath = {os.path.relpath(repo.own / _CONFIG, settings.parent)}\n")
-
-
-def _with(text: bytes, line: bytes) -> bytes:
+def _with(text: bytes, includes: bytes) -> bytes:
     # The comment's sign tells whether a line end before it is ours as well.
-    sign = b"#" if text.endswith(b"\n") or not text else b"\n;"
-    return text + sign + f" {MARK}: {_SAYS}\n[include]\n".encode() + line
+    sign = "#" if text.endswith(b"\n") or not text else "\n;"
+    return text + f"{sign} {MARK}: {_SAYS}\n".encode() + includes
 
 
-_BLOCK = re.compile(
-    rb"(\n;|#) " + MARK.encode() + rb": [^\n]*\n(\[include\]\n)\tpath = (?:\.\./)*sentinel-guard/config\n([ \t]?)"
-)
-_LINE = re.compile(rb"[ \t]*path = (?:\.\./)*sentinel-guard/config\n")
+_PATH = re.compile(rb'\s*path = "?(?:\.\./)*sentinel-guard/config"?\s*')
 
 
 def _without(text: bytes) -> bytes:
-    # What somebody added to our section keeps its heading.
-    text = _BLOCK.sub(lambda m: (b"\n" if m[1] != b"#" else b"") + m[2] + m[3] if m[3] else b"", text)
-    return _LINE.sub(b"", text)
+    """The settings without our lines; a section to which somebody has added stays."""
+    kept: list[bytes] = []
+    joined = -1
+    lines = re.findall(rb"[^\n]*\n|[^\n]+", text)
+    for line, after in itertools.zip_longest(lines, lines[1:], fillvalue=b""):
+        if MARK.encode() in line:
+            joined = len(kept) if line.startswith(b";") else -1
+        elif not _PATH.fullmatch(line):
+            kept.append(line)
+        elif kept and kept[-1].startswith(b"[include") and after[:1] not in (b" ", b"\t"):
+            kept.pop()
+    whole = b"".join(kept)
+    return whole.removesuffix(b"\n") if len(kept) == joined else whole
 
 
 def _edit(path: Path, change: Callable[[bytes], bytes]) -> bool:

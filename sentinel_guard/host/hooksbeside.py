@@ -12,23 +12,26 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host import files
 from sentinel_guard.host.hookmanagers import LEGACY, TOOLS, moved, tool
 from sentinel_guard.host.hookstubs import BEFORE, MODE, NAMES, OWN, Programs, beside, is_ours
+from sentinel_guard.host.hookwords import Row, summed
+from sentinel_guard.host.hookwords import put as put_words
 
 
 def put(folder: Path, programs: Programs) -> list[str]:
-    """Put our hooks into a folder of hooks. Returns what was done, a sentence a hook. Raises HostError, OSError."""
+    """Put our hooks into a folder of hooks. Returns what was done, in lines. Raises HostError, OSError."""
     folder.mkdir(parents=True, exist_ok=True)
-    return [said for name in NAMES if (said := _put(folder, name, programs))]
+    return summed(row for name in NAMES for row in _put(folder, name, programs))
 
 
 def take(folder: Path) -> list[str]:
-    """Take our hooks out of a folder. Returns what was done, a sentence a hook. Raises OSError."""
-    return [said for name in NAMES if (said := _take(folder / name))]
+    """Take our hooks out of a folder. Returns what was done, in lines. Raises OSError."""
+    return summed(row for name in NAMES for row in _take(folder / name))
 
 
 def link(folder: Path) -> None:
@@ -59,28 +62,30 @@ def place(hook: Path) -> Path:
     return hook.with_name(hook.name + LEGACY) if theirs is TOOLS[0] else hook
 
 
-def _put(folder: Path, name: str, programs: Programs) -> str:
+def _put(folder: Path, name: str, programs: Programs) -> Iterator[Row]:
     hook, kept = folder / name, folder / (name + BEFORE)
     _settle(hook, kept)
     ours = place(hook)
     text, there = beside(name, programs), is_ours(ours)
     if there and ours.read_bytes() == text and os.access(ours, os.X_OK):
-        return ""
-    words = ""
-    if os.path.lexists(ours) and not there:
+        return
+    theirs = os.path.lexists(ours) and not there
+    if theirs:
         if os.path.lexists(kept):
             hint = "Keep the one that you need as the former, remove the latter."
             raise HostError(f"Both {ours} and {kept} are there.", hint)
         ours.rename(kept)
-        words = f" Yours is kept as {kept.name} and runs first."
     try:
         files.write(ours, text, MODE)
     except HostError:
         if not there and os.path.lexists(kept):
             kept.rename(ours)
         raise
-    words += "" if ours is hook else " pre-commit runs it before its own."
-    return f"Renewed the hook {ours}." if there else f"Put the hook {ours} in place.{words}"
+    yield put_words(folder, renewed=there), name
+    if theirs:
+        yield "Kept yours, which run first", kept.name
+    if ours is not hook:
+        yield "pre-commit runs ours before its own", ours.name
 
 
 def _settle(hook: Path, kept: Path) -> None:
@@ -97,19 +102,20 @@ def _settle(hook: Path, kept: Path) -> None:
             _give_back(kept, stray)
 
 
-def _take(hook: Path) -> str:
+def _take(hook: Path) -> Iterator[Row]:
     kept = hook.with_name(hook.name + BEFORE)
     if not is_ours(hook) and tool(hook) and tool(hook) is tool(kept):
         kept.unlink()
     found = next((p for p in (hook, *moved(hook)) if is_ours(p)), None)
-    if found is None and os.path.lexists(kept) and not os.path.lexists(hook):
+    if found:
+        yield f"Took git hooks out of {hook.parent}", hook.name
+        if _give_back(kept, found):
+            yield "Yours are back", hook.name
+    elif os.path.lexists(kept) and not os.path.lexists(hook):
         kept.rename(hook)  # we were stopped half-way
-        return f"Put {hook} back."
-    if found is None:
-        theirs = f"Left {hook} alone: it is not ours. What was there before sentinel-guard is {kept.name}."
-        return theirs if os.path.lexists(kept) else ""
-    back = _give_back(kept, found)
-    return f"Took the hook {found} away." + (" Yours is back." if back else "")
+        yield f"Put back in {hook.parent}", hook.name
+    elif os.path.lexists(kept):
+        yield f"Left alone in {hook.parent}, not ours; what was there before sentinel-guard", kept.name
 
 
 def _give_back(kept: Path, ours: Path) -> bool:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 from inotify_simple import Event, INotify, flags, parse_events
 
-from sentinel_guard.host.inventory import HEAVY
+from sentinel_guard.host.folders import HEAVY
 
 CHUNK = 1 << 16
 """Bytes of events (some 1,500) that are looked at together: in a burst the first are not told after the last."""

@@ -14,13 +14,10 @@ import stat
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from sentinel_guard.host.folders import HEAVY
 from sentinel_guard.host.gitcommand import together
 from sentinel_guard.host.shadow import Shadow
 
-HEAVY = frozenset(
-    (".git", "node_modules", ".venv", "venv", "__pycache__", ".tox", ".mypy_cache", ".pytest_cache", ".ruff_cache")
-)
-"""Folders of generated or foreign files: not searched for restricted files."""
 RECENT = 2.0
 """Seconds in which a file's stat data may stay the same though its content changes (git compares whole seconds)."""
 EVERYTHING = ("*",)

@@ -8,18 +8,14 @@ Rules of this file:
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from sentinel_guard.core.leaks import comments
 from sentinel_guard.core.leaks.base import Grade, Hit, Leak, Piece
 from sentinel_guard.core.leaks.excerpt import Page
 from sentinel_guard.core.leaks.skips import skipped, unattended
@@ -38,9 +34,18 @@ _ENDING = re.compile(r"\.[A-Za-z0-9]{1,8}")
 
 
 def search(
-    pieces: Sequence[Piece], seen: Iterable[Hit], allow: tuple[str, ...], environ: Mapping[str, str]
+    pieces: Sequence[Piece],
+    seen: Iterable[Hit],
+    allow: tuple[str, ...],
+    environ: Mapping[str, str],
+    new: Callable[[Piece, Leak], bool],
+    *,
+    comments: bool = True,
 ) -> tuple[list[Hit], tuple[str, ...]]:
-    """What it finds and our own rules (``seen``) did not, and a word where it failed."""
+    """What it finds and our own rules (``seen``) did not, and a word where it failed.
+
+    ``new`` and ``comments``: as in ``review``.
+    """
     program = installed()
     wanted = [p for p in pieces if not (skipped(p.path) or unattended(p.path) or takes_in(allow, p.path, ""))]
     if not program or not wanted:
@@ -48,7 +53,7 @@ def search(
     try:
         rows = _run(program, wanted, environ)
         ours = {(h.commit, h.path, h.line) for h in seen}
-        return [h for h in _hits(wanted, rows) if (h.commit, h.path, h.line) not in ours], ()
+        return [h for h in _hits(wanted, rows, new, comments) if (h.commit, h.path, h.line) not in ours], ()
     except (OSError, subprocess.SubprocessError, ValueError, LookupError, TypeError) as e:
         return [], (f"kingfisher failed ({_reason(e)}): only our own rules were used",)
 
@@ -56,11 +61,15 @@ def search(
 @lru_cache(maxsize=1)
 def installed() -> str:
     """Its program beside our interpreter, or an empty string."""
-    return shutil.which("kingfisher", path=str(Path(sys.executable).parent)) or ""
+    program = Path(sys.executable).parent / "kingfisher"
+    return str(program) if os.access(program, os.X_OK) else ""
 
 
 def _run(program: str, pieces: Sequence[Piece], environ: Mapping[str, str]) -> list[Mapping[str, object]]:
     """The rows that it reports. Raises OSError, SubprocessError, ValueError."""
+    import json  # noqa: PLC0415 - most machines have no kingfisher, and a commit waits
+    import tempfile  # noqa: PLC0415 - the same
+
     kept = {key: environ[key] for key in _KEPT if key in environ}
     with tempfile.TemporaryDirectory(prefix="sentinel-") as folder:  # 0700
         for number, piece in enumerate(pieces):
@@ -79,7 +88,9 @@ def _name(number: int, piece: Piece) -> str:
     return f"{number}{ending if _ENDING.fullmatch(ending) else '.txt'}"
 
 
-def _hits(pieces: Sequence[Piece], rows: Iterable[Mapping[str, object]]) -> Iterator[Hit]:
+def _hits(
+    pieces: Sequence[Piece], rows: Iterable[Mapping[str, object]], new: Callable[[Piece, Leak], bool], comments: bool
+) -> Iterator[Hit]:
     for row in rows:
         rule, finding = row["rule"], row["finding"]
         if not isinstance(rule, dict) or not isinstance(finding, dict):
@@ -88,8 +99,9 @@ def _hits(pieces: Sequence[Piece], rows: Iterable[Mapping[str, object]]) -> Iter
         leak = _leak(piece.text, str(rule["name"]), finding)
         page = Page(piece.text, [leak])
         line, column = page.place(leak)
-        allowed = "comment" if comments.allows(page.lines(leak)) else ""
-        yield Hit(leak, piece.path, piece.line + line - 1, column, page.excerpt(leak), piece.commit, allowed)
+        allowed = "comment" if comments and page.commented(leak) else ""
+        if new(piece, leak):
+            yield Hit(leak, piece.path, piece.line + line - 1, column, page.excerpt(leak), piece.commit, allowed)
 
 
 def _leak(text: str, name: str, finding: Mapping[str, object]) -> Leak:

@@ -5,7 +5,10 @@ Rules of this file:
 2. What is looked through is bounded: folders near the top, files of secrets, ``MAX_BYTES`` of each. A link is followed
    to a file of that size and to nothing else.
 3. A second look costs a ``stat`` for each folder and file, as long as nothing changed.
-4. What stands in ``base`` is no secret any more; git is asked only about a value that was found.
+4. What stands in ``base`` is no secret any more; git is asked only about what was found, and not waited for longer than
+   ``patience``: until it has answered a value counts as secret.
+5. A file that the person lets in is read by everybody: it is no source, and neither is one that nobody restricts and
+   git has in its index.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import os
 import re
 import stat
 import threading
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
@@ -23,10 +26,10 @@ from pathlib import Path
 from sentinel_guard.core.analysis.secrecy import conceals, is_secret
 from sentinel_guard.core.leaks.known import Known
 from sentinel_guard.core.leaks.known_values import values_in, values_of, weak
-from sentinel_guard.core.policy import Policy
+from sentinel_guard.core.policy import Policy, takes_in
 from sentinel_guard.errors import HostError
-from sentinel_guard.host.inventory import HEAVY
-from sentinel_guard.host.shadow import layout
+from sentinel_guard.host.committed import PATIENCE, Committed
+from sentinel_guard.host.folders import HEAVY
 from sentinel_guard.host.vault import settled
 
 MAX_BYTES = 1 << 16
@@ -45,6 +48,14 @@ _Stamp = tuple[int, int, int, int]
 
 
 @dataclass(slots=True)
+class _Values:
+    words: dict[str, str] = field(repr=False)
+    """Value -> where it is from."""
+    homes: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set), repr=False)
+    """Value -> the files that hold it, relative to the root."""
+
+
+@dataclass(slots=True)
 class Cache:
     """What was read last, for a process that asks again and again: one for each work tree."""
 
@@ -54,7 +65,7 @@ class Cache:
     """Folder -> as it was, the folders below it, its files that may hold secrets."""
     files: dict[str, tuple[_Stamp, dict[str, str]]] = field(default_factory=dict, repr=False)
     """File -> as it was, its values."""
-    made: tuple[dict[str, str], str, str, Known] | None = field(default=None, repr=False)
+    made: tuple[_Values, str, str, Known] | None = field(default=None, repr=False)
     """The values, their root and their base, and what was made of them."""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -67,18 +78,23 @@ def collect(
     cached: Cache | None = None,
     restricted: Iterable[str] = (),
     base: str = "HEAD",
+    patience: float = PATIENCE,
 ) -> Known:
     """The values of restricted and secret files of the work tree, and of variables that are called like secrets.
 
     ``restricted``: absolute paths of further files (what the watcher of a session knows). ``base``: the commit whose
-    content is no news; empty for none. What cannot be read holds nothing: this raises nothing.
+    content is no news; empty for none. ``patience``: seconds for which a search in what is given back waits for git.
+    What cannot be read holds nothing: this raises nothing.
     """
     cache = cached or Cache()
     with cache.lock:
-        paths = _chosen([*_search(str(root), policy, cache), *restricted])
-        values = values_in(environ) | _in_files(paths, str(root), cache)
+        paths = _chosen([*_search(str(root), policy, cache, base), *restricted])
+        values = _in_files(paths, str(root), cache)
+        values.words = values_in(environ) | values.words
         if cache.made is None or cache.made[:3] != (values, str(root), base):
-            cache.made = (values, str(root), base, Known(values, _public(str(root), base)))
+            committed = Committed(str(root), base, patience)
+            cache.made = (values, str(root), base, Known(values.words, committed, values.homes))
+            committed.foresee(values.words)
         return cache.made[3]
 
 
@@ -90,7 +106,28 @@ def _chosen(paths: Iterable[str]) -> list[str]:
     return sorted(dict.fromkeys(paths), key=lambda p: (not is_secret(p), not conceals(p), p.count("/"), p))[:FILES]
 
 
-def _search(root: str, policy: Policy, cache: Cache) -> Iterator[str]:
+def _search(root: str, policy: Policy, cache: Cache, base: str) -> list[str]:
+    suspects = list(_suspected(root, policy, cache))
+    restricted = {path for path in suspects if policy.restricts(path, root)}
+    let_in = tuple(pattern[1:] for pattern in policy.paths.restricted if pattern.startswith("!"))
+    others = [p for p in suspects if p not in restricted and conceals(p) and not takes_in(let_in, p, root)]
+    # In a session what the agent has staged says nothing.
+    tracked = _tracked(root, others) if others and base == "HEAD" else set[str]()
+    return [*restricted, *(path for path in others if path not in tracked)]
+
+
+def _tracked(root: str, paths: Iterable[str]) -> set[str]:
+    names = [path.removeprefix(f"{root}/") for path in paths]
+    from sentinel_guard.host.shadow import layout  # noqa: PLC0415 - a commit waits, and few trees have such files
+
+    try:
+        held = layout(root).git.names("--literal-pathspecs", "ls-files", "-z", "--", *names)
+    except HostError:
+        return set()
+    return {f"{root}/{name}" for name in held}
+
+
+def _suspected(root: str, policy: Policy, cache: Cache) -> Iterator[str]:
     patterns = (*policy.paths.restricted, *policy.project.restricted)
     if cache.patterns != patterns:
         cache.patterns = patterns
@@ -101,7 +138,7 @@ def _search(root: str, policy: Policy, cache: Cache) -> Iterator[str]:
             return
         folder, depth = todo.popleft()
         below, files = _looked_into(folder, may, cache)
-        yield from (path for path in files if conceals(path) or policy.restricts(path, root))
+        yield from files
         if depth < DEPTH:
             todo.extend((path, depth + 1) for path in below)
 
@@ -147,13 +184,16 @@ def _sorted_out(entries: Iterable[os.DirEntry[str]], may: Callable[[str], bool])
 # --- what is in them ---
 
 
-def _in_files(paths: Iterable[str], root: str, cache: Cache) -> dict[str, str]:
-    values = dict[str, str]()
+def _in_files(paths: Iterable[str], root: str, cache: Cache) -> _Values:
+    values = _Values({})
     for path in paths:
         if held := _held(path, root, cache):
             shown = _shown(path, root, cache)
             # A real secret that was copied into the example is one still.
-            values |= {v: what for v, what in held.items() if not (v in shown and weak(v))}
+            secret = {v: what for v, what in held.items() if not (v in shown and weak(v))}
+            values.words |= secret
+            for value in secret:
+                values.homes[value].add(path.removeprefix(f"{root}/"))
     return values
 
 
@@ -193,27 +233,3 @@ def _shown(path: str, root: str, cache: Cache) -> set[str]:
     beside = {f"{folder}/{stem}{end}" for end in EXAMPLES for stem in (name, name.split(".local")[0], ".env")}
     held = (_held(example, root, cache) for example in sorted(beside) if example != path)
     return {value for found in held for value in found}
-
-
-# --- what is no news ---
-
-
-def _public(root: str, base: str) -> Callable[[str], bool]:
-    """Whether a value stands in a commit. Who asks again about one that does gets a quick answer."""
-    known = set[str]()
-
-    def public(value: str) -> bool:
-        if value not in known and base and _stands(root, base, value):
-            known.add(value)
-        return value in known
-
-    return public
-
-
-def _stands(root: str, base: str, value: str) -> bool:
-    try:
-        git = layout(root).git
-        return bool(git.run("grep", "-l", "-F", "-f", "-", base, "--", stdin=os.fsencode(value) + b"\n", ok=(0, 1)))
-    except (HostError, ValueError):
-        # No such commit, or no git: then nobody has seen it.
-        return False

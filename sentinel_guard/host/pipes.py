@@ -10,7 +10,7 @@ import os
 import stat
 from collections.abc import Iterable
 
-from sentinel_guard.host.inventory import HEAVY
+from sentinel_guard.host.folders import HEAVY
 
 RULES = frozenset({".gitattributes", ".gitignore"})
 

@@ -3,7 +3,8 @@
 Rules of this file:
 1. A secret that one commit adds and a later one takes away is on record all the same: every new commit is looked at.
 2. What a push sends besides commits (trees and files that no commit holds, snapshots of the guard) is refused.
-3. A commit that another remote has already is told, and refuses nothing: a fork carries what its origin published.
+3. Inside a session no reference that the session may have moved tells what is out, or was there.
+4. A commit that another remote has already is told, and refuses nothing: a fork carries what its origin published.
 """
 
 from __future__ import annotations
@@ -54,11 +55,19 @@ def pushed(case: HookCase) -> Judged:
     updates = list(_push_lines(case.stdin))
     findings = [f for u in updates for f in _push_of(case, u)]
     sent = [u for u in updates if not u.deletes]
-    commits = staged.between(case.root, [u.new for u in sent], [u.old for u in updates], remote, case.environ)
+    commits = _news(case, updates, sent, remote)
     held = _carried(case, commits, [u.new for u in sent if not u.ref.startswith("refs/heads/")])
     if len(updates) - len(sent) > 1:
         held += Judged((), (f"this push deletes {len(updates) - len(sent)} references of {remote}",))
     return Judged(tuple(findings)) + held
+
+
+def _news(case: HookCase, updates: Iterable[Update], sent: Iterable[Update], remote: str) -> Commits:
+    """The commits of a push that its remote has not: by what it says itself, and by what it was seen to have."""
+    new, old = [u.new for u in sent], [u.old for u in updates]
+    if case.seen is None:
+        return staged.between(case.root, new, old, remote, case.environ)
+    return staged.between(case.root, new, [*old, *case.seen.out(remote)], environ=case.environ)
 
 
 def restricted_since(case: HookCase, old: str, new: str) -> Judged:
@@ -86,9 +95,12 @@ def transaction(case: HookCase) -> Judged:
         return Judged()
     updates = list(_transaction_lines(case.stdin))
     findings = [f for u in updates for f in _change_of(case, u)]
-    fetched = [u.new for u in updates if u.ref.startswith("refs/remotes/") and not u.deletes]
     moved = [u.new for u in updates if _is_branch(u.ref) and not u.deletes and u.old != u.new]
-    commits = staged.unseen(case.root, moved, fetched, case.environ)
+    if case.seen is None:
+        fetched = [u.new for u in updates if u.ref.startswith("refs/remotes/") and not u.deletes]
+        commits = staged.unseen(case.root, moved, fetched, case.environ)
+    else:
+        commits = staged.between(case.root, moved, case.seen.there, environ=case.environ)
     return Judged(tuple(findings)) + _carried(case, commits, [], leaves=False)
 
 
@@ -148,7 +160,7 @@ def _protected(case: HookCase, what: str, instead: str, name: str) -> Finding:
 
 
 def _change_of(case: HookCase, update: Update) -> Iterator[Finding]:
-    if update.ref.startswith(GUARDED):
+    if update.ref.startswith(GUARDED) and not (update.deletes and _is_packed(case, update)):
         what, instead = f"this changes {update.ref}, a snapshot of the guard", "leave refs/sentinel alone"
         yield Finding("rules", Response.DENY, what, "", instead, "git.guarded")
     elif update.ref in PROTECTED and update.deletes and not _is_packed(case, update):
@@ -161,11 +173,12 @@ def _is_packed(case: HookCase, update: Update) -> bool:
 
     Where it really goes, git holds the lock of that file at this moment.
     """
-    said = staged.git(case.root, "rev-parse", "--git-common-dir", environ=case.environ)
-    packed = case.root / os.fsdecode(said).removesuffix("\n") / "packed-refs"
-    if Path(f"{packed}.lock").exists() or not packed.exists():
+    try:
+        packed = staged.common_dir(case.root, case.environ) / "packed-refs"
+        line = os.fsencode(f"{update.old} {update.ref}\n")
+        return not Path(f"{packed}.lock").exists() and line in packed.read_bytes()
+    except OSError:
         return False
-    return os.fsencode(f"{update.old} {update.ref}\n") in packed.read_bytes()
 
 
 def _carried(case: HookCase, commits: Commits, tags: Iterable[str], *, leaves: bool = True) -> Judged:
@@ -195,8 +208,7 @@ def _leaks(
 
 def _loose(case: HookCase, ids: Iterable[str]) -> Iterator[Finding]:
     """Objects behind references that are no commits: nothing says what is in them."""
-    asked = tuple(ids)
-    for identity, kind in staged.kinds(case.root, asked, case.environ).items() if asked else ():
+    for identity, kind in staged.kinds(case.root, ids, case.environ).items():
         if kind != "commit":
             what = f"this push sends {identity[:12]}, a {kind or 'thing'} that no commit holds: it cannot be looked at"
             yield Finding("rules", Response.DENY, what, "", "commit it on a branch, and push that", "git.objects")

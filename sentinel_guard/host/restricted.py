@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
+import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
+from itertools import groupby
+from typing import NamedTuple
 
 from sentinel_guard.core.model import Finding, Response
 from sentinel_guard.core.policy import Paths, Policy
@@ -16,36 +19,53 @@ from sentinel_guard.host.places import places
 from sentinel_guard.host.staged import SUBMODULE, Change
 
 RULE = "paths.restricted"
-_VERBS = {"A": "adds", "D": "deletes", "T": "changes the type of"}
+SHOWN = 4
+"""Paths that are told one by one."""
+_VERBS = {"A": "adds", "D": "deletes", "H": "holds", "T": "changes the type of"}
 _OWN = (policies.NAME, ".sentinel-secrets.toml")
+
+
+class _Met(NamedTuple):
+    """Restricted paths that one refusal names."""
+
+    pattern: str
+    changes: list[Change]
 
 
 def in_commit(case: HookCase, changes: Iterable[Change]) -> list[Finding]:
     """The restricted paths that a commit changes, deletions among them."""
-    met = list(_met(case, changes))
+    met = _by_pattern(_met(case, changes))
     undo = "git restore --staged" if met and staged.has_head(case.root, case.environ) else "git rm --cached"
-    return [
-        _finding(case, change, pattern, f"this commit {_what(change)}", f"{undo} {readable(change.path)}")
-        for change, pattern in met
-    ]
+    return [_finding(case, m, "this commit", f"{undo} {_all(m)}") for m in met]
 
 
 def in_commits(case: HookCase, changes: Iterable[Change], *, deletions: bool = False) -> list[tuple[str, Finding]]:
     """The restricted paths that finished commits add or change, each with its commit."""
-    met = [(c, pattern) for c, pattern in _met(case, changes) if deletions or c.status != "D"]
+    some = (c for c in changes if deletions or c.status != "D")
     return [
-        (c.commit, _finding(case, c, pattern, f"commit {c.commit[:12]} {_what(c)}", redo(case, c.commit)))
-        for c, pattern in met
+        (commit, _finding(case, m, f"commit {commit[:12]}", redo(case, commit)))
+        for commit, together in groupby(some, key=lambda c: c.commit)
+        for m in _by_pattern(_met(case, together))
     ]
 
 
 def in_files(case: HookCase, names: Iterable[str]) -> list[Finding]:
     """The restricted paths among named files, as a repository holds them."""
-    met = _met(case, [Change(name, "A") for name in names])
-    return [
-        _finding(case, c, pattern, f"the repository holds {readable(c.path)}", f"git rm --cached {readable(c.path)}")
-        for c, pattern in met
-    ]
+    met = _by_pattern(_met(case, [Change(name, "H") for name in names]))
+    return [_finding(case, m, "the repository", f"git rm --cached {_all(m)}") for m in met]
+
+
+def is_restricted(case: HookCase, path: str) -> bool:
+    """Whether a commit of the path is refused whatever it holds."""
+    return path not in _OWN and bool(case.policy.restricts(f"{case.root}/{path}", str(case.root)))
+
+
+def is_let_in(case: HookCase, path: str) -> bool:
+    """Whether a pattern restricts the path, and a later one (``!``) takes it out again."""
+    if case.policy.restricts(f"{case.root}/{path}", str(case.root)):
+        return False
+    only = replace(case.policy.paths, restricted=tuple(p for p in case.policy.paths.restricted if p[:1] != "!"))
+    return bool(replace(case.policy, paths=only).restricts(f"{case.root}/{path}", str(case.root)))
 
 
 def redo(case: HookCase, commit: str) -> str:
@@ -54,9 +74,39 @@ def redo(case: HookCase, commit: str) -> str:
     return f"git rebase -i {short}^" if staged.exists(case.root, f"{short}^", case.environ) else "git rebase -i --root"
 
 
-def _finding(case: HookCase, change: Change, pattern: str, what: str, undo: str) -> Finding:
-    said = f"{what}, which is restricted (pattern {pattern})"
-    return Finding("rules", Response.DENY, said, instead=f"{_allow(case, change)} Take it out: {undo}", rule=RULE)
+def _finding(case: HookCase, met: _Met, who: str, undo: str) -> Finding:
+    only = len(met.changes) == 1
+    which = "which is restricted" if only else "which are restricted"
+    what = f"{who} {_what(met.changes)}, {which} (pattern {met.pattern})"
+    back = _allow(case, met.changes)
+    return Finding(
+        "rules", Response.DENY, what, instead=f"{back} Take {'it' if only else 'them'} out: {undo}", rule=RULE
+    )
+
+
+def _by_pattern(met: Iterable[tuple[Change, str]]) -> list[_Met]:
+    """One for each pattern and kind of change."""
+    groups: dict[tuple[str, str], list[Change]] = {}
+    for change, pattern in met:
+        groups.setdefault((pattern, change.status), []).append(change)
+    return [_Met(pattern, changes) for (pattern, _), changes in groups.items()]
+
+
+def _all(met: _Met) -> str:
+    """The paths as git takes them: by name, or many by their folders, where their pattern is one of names."""
+    names = [c.path for c in met.changes]
+    if (
+        len(names) <= SHOWN
+        or "/" in met.pattern
+        or not all(fnmatchcase(n.rpartition("/")[2], met.pattern) for n in names)
+    ):
+        return " ".join(map(readable, names))
+    folders = dict.fromkeys(name.rpartition("/")[0] for name in names)
+    return " ".join(readable(f":(glob){_literal(f)}/{met.pattern}" if f else f":(glob){met.pattern}") for f in folders)
+
+
+def _literal(folder: str) -> str:
+    return re.sub(r"([*?\[\\])", r"\\\1", folder)
 
 
 def _met(case: HookCase, changes: Iterable[Change]) -> Iterator[tuple[Change, str]]:
@@ -75,18 +125,29 @@ def _restricting(case: HookCase, policy: Policy, change: Change) -> str:
     return next((p for p in both if policy.restricts(p, str(case.root))), "")
 
 
-def _allow(case: HookCase, change: Change) -> str:
-    """How the person lets a path pass for good: the pattern that takes it back, and the file that it goes into."""
+def _allow(case: HookCase, changes: Iterable[Change]) -> str:
+    """How the person lets paths pass for good: the patterns that take them back, and the file that they go into."""
     users = replace(case.policy, project=Paths())
+    backs = list(dict.fromkeys(_back(case, users, change) for change in changes))
+    belong = "If it belongs here" if len(backs) == 1 else "If they belong here"
+    ask = "ask the user to " if case.session else ""
+    if not all(backs):
+        return f"{belong}, {ask}take the pattern out of {case.root / policies.NAME}."
+    import json  # noqa: PLC0415 - most commits have nothing to tell, and do not wait for it
+
+    listed = ", ".join(map(json.dumps, backs))
+    return f"{belong}, {ask}add {listed} to [paths] restricted in {places(case.environ).policy}."
+
+
+def _back(case: HookCase, users: Policy, change: Change) -> str:
+    """The pattern that takes a path back; empty where only the project restricts it."""
     path, root = _restricting(case, users, change), str(case.root)
     if not path:
-        return f"If it belongs here, take the pattern out of {case.root / policies.NAME}."
+        return ""
     name = path.removeprefix(f"{root}/")
     pattern = users.restricts(path, root)
     near = [] if "/" in pattern else [f"!{name.rpartition('/')[0]}/{pattern}"]
-    back = next((p for p in (*near, f"!/{name}") if _takes_back(users, p, path, root)), f"!{pattern}")
-    mine = places(case.environ).policy
-    return f"If it belongs here, add {json.dumps(back)} to [paths] restricted in {mine}."
+    return next((p for p in (*near, f"!/{name}") if _takes_back(users, p, path, root)), f"!{pattern}")
 
 
 def _takes_back(policy: Policy, pattern: str, path: str, root: str) -> bool:
@@ -94,12 +155,21 @@ def _takes_back(policy: Policy, pattern: str, path: str, root: str) -> bool:
     return not replace(policy, paths=paths).restricts(path, root)
 
 
-def _what(change: Change) -> str:
+def _what(changes: Sequence[Change]) -> str:
+    """What is done to paths: all of them to one path, the first of many."""
+    shown = ", ".join(map(_one, changes[:SHOWN]))
+    verb = _VERBS.get(changes[0].status, "changes")
+    if len(changes) == 1:
+        return f"{verb} {shown}"
+    more = f" and {len(changes) - SHOWN:,} more" if len(changes) > SHOWN else ""
+    return f"{verb} {len(changes):,} files ({shown}{more})"
+
+
+def _one(change: Change) -> str:
     path = readable(change.path)
-    said = f"{_VERBS.get(change.status, 'changes')} {path}"
     if change.mode == SUBMODULE:
-        return f"{said}, a submodule"
-    return f"{said}, a link to {readable(change.link)}" if change.link else said
+        return f"{path}, a submodule"
+    return f"{path}, a link to {readable(change.link)}" if change.link else path
 
 
 def readable(path: str) -> str:

@@ -19,6 +19,8 @@ from sentinel_guard.host import added, staged
 
 PORTION = 200
 """Commits of a history that are read at once."""
+_OURS = ("--exclude=refs/sentinel/*", "--exclude=refs/stash", "--all")
+"""Every commit that a person could push: snapshots of the guard and stashes are none."""
 
 
 class Source(NamedTuple):
@@ -37,7 +39,8 @@ def tracked(root: Path, below: Iterable[Path] = ()) -> list[str]:
 
     Raises HostError.
     """
-    only = [f":(top,literal){os.path.relpath(folder, root)}" for folder in below]
+    names = [os.path.relpath(folder, os.path.realpath(root)) for folder in below]
+    only = [] if "." in names else [f":(top,literal){name}" for name in names]
     found = os.fsdecode(staged.git(root, "ls-files", "-z", "-c", "-o", "--exclude-standard", "--", *only))
     return list(dict.fromkeys(name for name in found.split("\0") if name and not name.endswith("/")))
 
@@ -77,7 +80,16 @@ def history(root: Path) -> Iterator[added.Added]:
 
     Raises HostError.
     """
-    commits = staged.git(root, "rev-list", "--reverse", "--all").decode("ascii").split()
+    return _commits(root, *_OURS)
+
+
+def unpushed(root: Path) -> Iterator[added.Added]:
+    """As ``history``, of the commits that were seen on no remote: all of them where there is none. Raises HostError."""
+    return _commits(root, *_OURS, "--not", "--remotes")
+
+
+def _commits(root: Path, *which: str) -> Iterator[added.Added]:
+    commits = staged.git(root, "rev-list", "--reverse", *which).decode("ascii").split()
     for at in range(0, len(commits), PORTION):
         some = commits[at : at + PORTION]
         yield added.of(root, staged.changed(root, some))

@@ -26,7 +26,14 @@ MAX_COMMITS = 5_000
 LINK = "120000"
 SUBMODULE = "160000"
 
-_PLACES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES")
+_PLACES = (
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+)
 _FLAGS = ("-c", "core.fsmonitor=false", "-c", "core.commitGraph=false", "-c", "protocol.allow=never")
 _ENVIRONMENT = {
     "LC_ALL": "C",
@@ -126,18 +133,27 @@ def merging(root: Path, environ: Environ = None) -> list[str]:
     """The ids of the other sides of the merge that is being concluded; none for an ordinary commit."""
     given = os.environ if environ is None else environ
     try:
-        return (_git_dir(root, given) / "MERGE_HEAD").read_text("ascii").split()
+        return (git_dir(root, given) / "MERGE_HEAD").read_text("ascii").split()
     except (OSError, ValueError):
         sides = (key.removeprefix(_MERGED) for key in given if key.startswith(_MERGED))
         return [side for side in sides if exists(root, side, environ)]
 
 
-def _git_dir(root: Path, environ: Mapping[str, str]) -> Path:
+def git_dir(root: Path, environ: Mapping[str, str]) -> Path:
     """The git directory without asking git: it costs a process, and a commit waits."""
     named = root / environ.get("GIT_DIR", ".git")
     if named.is_file():  # a linked work tree or a submodule
         return root / os.fsdecode(named.read_bytes()).removeprefix("gitdir: ").rstrip("\n")
     return named
+
+
+def common_dir(root: Path, environ: Mapping[str, str]) -> Path:
+    """The git directory that all linked work trees share, without asking git. Raises OSError."""
+    folder = git_dir(root, environ)
+    if named := environ.get("GIT_COMMON_DIR"):
+        return root / named
+    shared = folder / "commondir"
+    return folder / os.fsdecode(shared.read_bytes()).rstrip("\n") if shared.exists() else folder
 
 
 def between(root: Path, new: Iterable[str], known: Iterable[str], remote: str = "", environ: Environ = None) -> Commits:
@@ -146,18 +162,21 @@ def between(root: Path, new: Iterable[str], known: Iterable[str], remote: str = 
     Raises HostError.
     """
     given = list(dict.fromkeys(new))
-    ids = [*given, *(f"^{k}" for k in dict.fromkeys(known) if exists(root, k, environ))]
+    here = kinds(root, (k for k in known if k.strip(_NOTHING)), environ) if given else {}
+    ids = [*given, *(f"^{k}" for k, kind in here.items() if kind == "commit")]
     seen = ("--not", f"--remotes={_literal(remote)}/*") if remote else ()
     return _revisions(root, ids if given else [], seen, environ)
 
 
 def unseen(root: Path, new: Iterable[str], known: Iterable[str], environ: Environ = None) -> Commits:
-    """The commits that ``new`` (ids) lead to, and neither ``known`` (ids) nor any reference of the repository.
+    """The commits that ``new`` (ids) lead to, and neither ``known`` (ids) nor a branch of the repository or a remote.
 
-    Raises HostError.
+    A tag does not count, nor does HEAD: they are set unjudged. Raises HostError.
     """
     given = list(dict.fromkeys(new))
-    return _revisions(root, [*given, *(f"^{k}" for k in known)] if given else [], ("--not", "--all"), environ)
+    return _revisions(
+        root, [*given, *(f"^{k}" for k in known)] if given else [], ("--not", "--branches", "--remotes"), environ
+    )
 
 
 def since(root: Path, old: str, new: str, environ: Environ = None) -> Commits:
@@ -242,6 +261,8 @@ def tracked(root: Path, environ: Environ = None) -> list[Change]:
 def kinds(root: Path, ids: Iterable[str], environ: Environ = None) -> dict[str, str]:
     """What objects are in the end, tags followed: ``commit``, ``tree``, ``blob``; empty for what is not here."""
     asked = list(dict.fromkeys(ids))
+    if not asked:
+        return {}
     lines = "".join(f"{identity}^{{}}\n" for identity in asked).encode("ascii")
     said = git(root, "cat-file", "--batch-check=%(objecttype)", stdin=lines, environ=environ).decode("ascii")
     return {i: "" if " " in kind else kind for i, kind in zip(asked, said.splitlines(), strict=True)}

@@ -37,8 +37,8 @@ from watchdog.observers import Observer
 from watchdog.observers.api import ObservedWatch
 
 from sentinel_guard.errors import HostError
+from sentinel_guard.host.folders import HEAVY
 from sentinel_guard.host.inotify import Batch, Folders
-from sentinel_guard.host.inventory import HEAVY
 
 EVERY = 0.25
 """Seconds from tick to tick."""

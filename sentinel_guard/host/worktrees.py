@@ -19,8 +19,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from sentinel_guard.errors import HostError
+from sentinel_guard.host.folders import HEAVY
 from sentinel_guard.host.gitcommand import lines, together
-from sentinel_guard.host.inventory import HEAVY
 from sentinel_guard.host.shadow import Shadow, scan, stage, trusted
 
 DEAR = 0.1

@@ -212,6 +212,24 @@ def test_a_commit_does_not_wait_for_the_analysis_of_commands(root: Path) -> None
     assert done.stdout == "[]\n"
 
 
+PROCESSES = [
+    (lambda r: None, 0, "nothing is staged"),
+    (lambda r: git(r, "rm", "-q", "README.md"), 1, "a deletion"),
+    (lambda r: git(r, "mv", "README.md", "b.md"), 1, "a file that moves"),
+    (lambda r: (put(r, "a.py"), put(r, "README.md", "hi\n"), git(r, "add", ".")), 1, "texts that were just added"),
+]
+
+
+@pytest.mark.parametrize(("act", "count"), [p[:2] for p in PROCESSES], ids=[p[2] for p in PROCESSES])
+def test_a_commit_waits_for_one_git_process_at_most(root: Path, monkeypatch, act, count: int) -> None:
+    act(root)
+    git(root, "write-tree")  # as git commit does before the hook: the index then names its tree
+    real, called = subprocess.run, []
+    monkeypatch.setattr(subprocess, "run", lambda *a, **k: called.append(a) or real(*a, **k))
+    assert command.hook("pre-commit") == 0
+    assert len(called) == count
+
+
 def test_many_refusals_are_cut_short(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
     for n in range(25):
         put(root, f"{n}.pem")

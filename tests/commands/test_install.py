@@ -41,8 +41,9 @@ def test_install_writes_policy_and_hooks_and_says_so(root: Path, capsys: pytest.
     assert len(githooks.installed(root)) == len(githooks.NAMES)
     launcher = places().state / "hooks/sentinel-githook"
     assert f"launcher={launcher}" in (root / ".git/hooks/pre-commit").read_text() and launcher.exists()
-    for words in ("sentinel.toml", "pre-commit", "pre-push", "runs first", "sentinel-guard run"):
+    for words in ("sentinel.toml", "Commit it", "pre-commit", "pre-push", "run first", "secrets scan", "guard run"):
         assert words in said
+    assert len(said.splitlines()) == 5
 
 
 def test_uninstall_gives_back_every_byte(root: Path, capsys: pytest.CaptureFixture[str]) -> None:

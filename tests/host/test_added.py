@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sentinel_guard.core.leaks.base import Grade, Hit, Leak
+from sentinel_guard.core.leaks.base import Grade, Leak
 from sentinel_guard.host import added, staged
 from tests.gitrepo import committed, git, head, made, put
 
@@ -186,11 +186,14 @@ def test_lines_around_new_ones_are_looked_at_and_do_not_count(root: Path) -> Non
         (8, "eight\nnine\nten\n"),
     ]
 
-    def hit(line: int, value: str) -> Hit:
-        return Hit(Leak("x", "secret", "x", Grade.BLOCK, 0, 1, value), "old.txt", line, 1, "")
+    piece = found.pieces[0]
 
-    assert [found.holds(hit(n, "v")) for n in (1, 2, 3)] == [False, True, False]
-    assert found.holds(hit(1, "begin\nend")), "its second line is new"
+    def holds(value: str) -> bool:
+        start = piece.text.index(value)
+        return found.holds(piece, Leak("x", "secret", "x", Grade.BLOCK, start, start + len(value), value))
+
+    assert [holds(value) for value in ("one", "TWO", "three")] == [False, True, False]
+    assert holds("one\nTWO"), "its second line is new"
 
 
 def test_commits_are_read_together_each_against_its_parents(root: Path) -> None:

@@ -72,6 +72,35 @@ def test_a_secret_that_was_there_is_no_news(root: Path) -> None:
     assert places(judge(root, "pre-commit")) == [("leak.secret", "L2", "a.py:1:8")]
 
 
+def test_personal_data_beside_new_lines_counts_for_nothing(root: Path) -> None:
+    stage(root, "a.csv", CARDS)
+    committed(root)
+    stage(root, "a.csv", CARDS + "no card\n")
+    assert judge(root, "pre-commit") == Judged()
+    stage(root, "a.csv", CARDS + f"card: {card(7)}\n")
+    assert [f.response for f in judge(root, "pre-commit").findings] == [Response.HINT], "one new card"
+    stage(root, "a.csv", CARDS + "".join(f"card: {card(n)}\n" for n in range(7, 12)))
+    assert [f.response for f in judge(root, "pre-commit").findings] == [Response.DENY]
+
+
+def test_a_key_that_is_new_between_its_old_first_and_last_line(root: Path) -> None:
+    frame = ("-----BEGIN " + "RSA PRIVATE KEY-----\n", "-----END " + "RSA PRIVATE KEY-----\n")
+    body = ["".join(token(n)[4:] for n in (2 * m, 2 * m + 1))[:64] + "\n" for m in range(1, 9)]
+    stage(root, "k.txt", frame[0] + "".join(body[:4]) + frame[1])
+    committed(root)
+    stage(root, "k.txt", frame[0] + "".join(body[4:]) + frame[1])
+    assert [f.rule for f in judge(root, "pre-commit").findings] == ["leak.secret"]
+
+
+def test_the_addresses_in_messages_are_there_to_be_read(root: Path) -> None:
+    start = head(root)
+    for n in range(8):
+        put(root, "a.txt", f"{n}\n")
+        committed(root, "x\n\n" + "".join(f"Signed-off-by: P <person{n}{m}@company.org>\n" for m in range(8)))
+    line = f"x {head(root)} refs/heads/x {start}\n".encode()
+    assert commits.judge("pre-push", root, POLICY, ("origin",), line) == Judged()
+
+
 def test_values_of_the_person_s_own_are_found_whatever_a_comment_says(root: Path) -> None:
     value = "correct-horse-battery-staple-9"
     known = Known({value: "the value of PASSWORD in .env"})

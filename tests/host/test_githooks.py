@@ -31,11 +31,11 @@ def test_hooks_are_put_in_place_and_taken_away(root: Path) -> None:
     before = state(root)
     said = githooks.install(root, "/opt/my python/bin/python")
     hook = root / ".git/hooks/pre-commit"
-    assert len(said) == len(githooks.NAMES)
+    assert said == [f"Put git hooks in {root}/.git/hooks: {', '.join(githooks.NAMES)}."]
     assert githooks.installed(root) == tuple(root / ".git/hooks" / name for name in githooks.NAMES)
     assert "python='/opt/my python/bin/python'" in hook.read_text()
     assert hook.stat().st_mode & 0o777 == 0o755
-    assert len(githooks.uninstall(root)) == len(githooks.NAMES)
+    assert githooks.uninstall(root) == [f"Took git hooks out of {root}/.git/hooks: {', '.join(githooks.NAMES)}."]
     assert state(root) == before
     assert githooks.uninstall(root) == []
 
@@ -60,12 +60,12 @@ FOREIGN = [(0o755, "a hook that runs"), (0o644, "a hook that git passes by"), (0
 def test_a_foreign_hook_comes_back_with_bytes_and_mode(repo: Hooked, mode: int) -> None:
     repo.put(".git/hooks/pre-commit", THEIRS, mode)
     before = state(repo.root)
-    assert "Yours is kept as pre-commit.before-sentinel" in repo.install()[0]
+    assert "Kept yours, which run first: pre-commit.before-sentinel." in repo.install()
     repo.install()
     repo.commit()
     assert (repo.root / "ran").exists() == bool(mode & 0o100)
     (repo.root / "ran").unlink(missing_ok=True)
-    assert "Yours is back" in repo.uninstall()[0]
+    assert "Yours are back: pre-commit." in repo.uninstall()
     hooks = {name: seen for name, seen in state(repo.root).items() if name.startswith(".git/hooks")}
     assert hooks.items() <= before.items()
 
@@ -141,35 +141,6 @@ def test_a_hook_that_reads_nothing_does_not_lose_the_input(repo: Hooked) -> None
     repo.called()
     git(repo.root, "push", "-q", "--dry-run", str(repo.folder / "remote"), *many)
     assert len(repo.called()) == 601
-
-
-def test_changes_of_refs_pass_outside_of_a_session_whatever_is_missing(repo: Hooked) -> None:
-    repo.install()
-    repo.commit()
-    assert repo.called() == OURS
-    repo.commit(SENTINEL_SESSION="s")
-    assert [line.split()[:3] for line in repo.called() if "reference" in line] == [
-        ["ours", "reference-transaction", "prepared"]
-    ]
-    repo.python.unlink()
-    git(repo.root, "update-ref", "refs/heads/a", "HEAD")
-    for command in (("update-ref", "refs/heads/b", "HEAD"), ("branch", "-D", "a")):
-        refused = git(repo.root, *command, check=False, SENTINEL_SESSION="s")
-        assert refused.returncode and "403 SENTINEL BLOCKED" in refused.stderr
-        assert "sentinel-guard install" in refused.stderr
-
-
-def test_a_session_that_hides_is_found_where_a_daemon_is(repo: Hooked) -> None:
-    import socket
-
-    launcher = repo.put("launcher", f'#!/bin/sh\necho "launcher $*" >>"{repo.log}"\ncat >>"{repo.log}"\n')
-    repo.commit()
-    with socket.socket(socket.AF_UNIX) as daemon:
-        daemon.bind(str(repo.folder / "sock"))
-        githooks.install(repo.root, str(repo.python), str(launcher), str(repo.folder / "sock"))
-        git(repo.root, "update-ref", "refs/heads/a", "HEAD")
-    head = git(repo.root, "rev-parse", "HEAD").stdout.strip()
-    assert repo.called() == ["launcher reference-transaction prepared", f"{'0' * 40} {head} refs/heads/a"]
 
 
 def test_the_launcher_is_asked_where_it_is(repo: Hooked) -> None:
@@ -278,7 +249,7 @@ def test_a_repository_made_from_a_template_has_the_hooks_from_its_birth(tmp_path
     (template / "hooks/pre-commit").write_bytes(THEIRS)
     (template / "hooks/pre-commit").chmod(0o755)
     before = state(template)
-    assert len(githooks.install_template(template, str(repo.python))) == len(githooks.NAMES)
+    assert len(githooks.install_template(template, str(repo.python))) == 2, "what was put there, and what was kept"
     assert githooks.install_template(template, str(repo.python)) == []
     git(tmp_path, "init", "-q", f"--template={template}", "born")
     assert len(githooks.installed(tmp_path / "born")) == len(githooks.NAMES)
@@ -287,7 +258,7 @@ def test_a_repository_made_from_a_template_has_the_hooks_from_its_birth(tmp_path
     assert repo.install(tmp_path / "born") == []
     repo.uninstall(tmp_path / "born")
     assert (tmp_path / "born/.git/hooks/pre-commit").read_bytes() == THEIRS
-    assert len(githooks.uninstall_template(template)) == len(githooks.NAMES)
+    assert "Yours are back: pre-commit." in githooks.uninstall_template(template)
     assert state(template) == before
 
 
@@ -370,7 +341,7 @@ def test_one_that_was_stopped_can_be_run_again(tmp_path: Path, path: str, way: s
     there = state(repo.root)
     while True:
         (repo.uninstall if way == "install" else repo.install)()
-        at += 1
+        at += 4 if path else 1  # there are many files there, all written alike
         if not _stopped(repo.install if way == "install" else repo.uninstall, at):
             break
         kept = [p for p in repo.root.rglob("*") if p.is_file() and b'"theirs pre-commit' not in p.read_bytes()]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import subprocess
+import threading
 import time
 from pathlib import Path
 
@@ -139,6 +140,43 @@ def test_an_example_takes_back_what_is_weak_and_no_more(root):
     assert _whats(root, text) == ["the value of A_TOKEN in .env"], "a real secret in an example is a leak"
 
 
+# --- what the person lets in ---
+
+CERTS = Policy(Paths((*POLICY.paths.restricted, "!tests/certs/*.pem")))
+LET_IN = [
+    ("tests/certs/a.pem", CERTS, False, "restricted, and taken back by the person"),
+    ("tests/b.pem", CERTS, True, "another one"),
+    ("tests/certs/a.key", Policy(Paths(("!tests/certs/",))), False, "a key that nobody restricts, in a folder let in"),
+    ("tests/certs/a.key", Policy(project=Paths(("!tests/certs/",))), True, "a project only tightens"),
+    ("tests/certs/a.pem", Policy(Paths(("!*.pem", "*.pem"))), True, "the last pattern counts"),
+]
+
+
+@pytest.mark.parametrize(("name", "policy", "read", "why"), LET_IN, ids=[f"{row[0]}: {row[3]}" for row in LET_IN])
+def test_a_file_that_the_person_lets_in_is_no_source(root, name, policy, read, why):
+    _put(root, name)
+    assert bool(collect(root, policy, {}).find(CHANCE)) is read
+
+
+def test_what_git_has_in_its_index_and_nobody_restricts_is_no_source(root):
+    _put(root, "a.key")
+    _put(root, ".env", f"A_TOKEN={OTHER}\n")
+    _git(root, "commit", "-q", "--allow-empty", "-m", "x")
+    start = _git(root, "rev-parse", "HEAD").decode().strip()
+    assert _whats(root)
+    _git(root, "add", "-f", "a.key", ".env")
+    assert not _whats(root)
+    assert _whats(root, base=start), "in a session it may be the agent who staged it"
+    assert _whats(root, OTHER), "what is restricted stays secret"
+
+
+def test_a_value_is_none_in_the_file_that_it_is_from(root):
+    _put(root, "a.key")
+    _put(root, "apps/web/.env")
+    known = collect(root, POLICY, {})
+    assert not known.find(CHANCE, "a.key") and not known.find(CHANCE, "apps/web/.env") and known.find(CHANCE, "b.py")
+
+
 # --- what is planted ---
 
 
@@ -263,3 +301,30 @@ def test_no_value_is_in_an_argument_or_a_log(root, monkeypatch, caplog):
     with caplog.at_level(logging.DEBUG):
         assert not _whats(root)
     assert seen and CHANCE not in repr(seen) + caplog.text
+
+
+def test_git_is_asked_once_about_a_value_however_often_it_stands(root, monkeypatch):
+    _put(root, ".env")
+    _git(root, "commit", "-q", "--allow-empty", "-m", "x")
+    _put(root, "b.env", f"B_TOKEN={OTHER}\n")
+    known, seen, run = collect(root, POLICY, {}), [], subprocess.run
+    monkeypatch.setattr(subprocess, "run", lambda *a, **k: seen.append(a) or run(*a, **k))
+    for _ in range(3):
+        assert len(known.find(f"{CHANCE} {OTHER} " * 100)) == 200
+    assert len(seen) == 1
+
+
+def test_nobody_waits_for_git_and_its_answer_counts_when_it_is_there(root, monkeypatch):
+    _put(root, ".env")
+    _commit(root)
+    start, run, go = _git(root, "rev-parse", "HEAD").decode().strip(), subprocess.run, threading.Event()
+    monkeypatch.setattr(subprocess, "run", lambda *a, **k: (go.wait(20), run(*a, **k))[1])
+    known = collect(root, POLICY, {}, base=start, patience=0.05)
+    began = time.monotonic()
+    assert all(known.find(CHANCE) for _ in range(20)), "until then it is a secret"
+    assert time.monotonic() - began < 1, "not each time anew"
+    go.set()
+    deadline = time.monotonic() + 20
+    while known.find(CHANCE) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not known.find(CHANCE)

@@ -51,6 +51,7 @@ def test_what_a_hook_sends(guard, tmp_path):
         "GIT_QUARANTINE_PATH": "/q",
         "GIT_PREFIX": "sub/",
         "GIT_REFLOG_ACTION": "rebase",
+        f"GITHEAD_{'a' * 40}": "side",
         "SENTINEL_CALL": "c1",
         "SENTINEL_SESSION": "s1",
     }

@@ -1,7 +1,7 @@
 """Makes the labelled set, ``tune.jsonl`` and ``held.jsonl``, from ``texts/`` (README.md says what is in it).
 
 ``python -m tests.leaks.make_labelled`` writes both; the same seed gives the same bytes. A row is one JSON object:
-``text`` (base64 of UTF-8), ``label`` (secret, pii, clean), ``kind``, ``path``, ``why``.
+``text`` (base64 of UTF-8), ``label`` (secret, pii, clean), ``kind``, ``path``, ``why``, and a word to ``scanners``.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ TIMES = 4
 """Contexts that each kind of token is written in."""
 OFTEN = {"pii": 2, "clean": 2}
 """What the number in a head is multiplied by."""
+SCANNERS = "sentinel: allow, gitleaks:allow"
+"""In every row: what looks for secrets in this repository is not to stop at them."""
 _ADDRESS_SAFE = re.compile(r"[\w.~-]+", re.ASCII)
 
 
@@ -49,7 +51,7 @@ def rows(half: str) -> Iterator[dict[str, str]]:
     for row in (*_tokens(rng, half), *_texts(rng, half)):
         if row["text"] not in seen:
             seen.add(row["text"])
-            yield row | {"text": base64.b64encode(row["text"].encode()).decode()}
+            yield row | {"text": base64.b64encode(row["text"].encode()).decode(), "scanners": SCANNERS}
 
 
 def _tokens(rng: Random, half: str) -> Iterator[dict[str, str]]:

@@ -236,6 +236,8 @@ def redis(call: Call) -> Effects:
     items = call.operands
     known = all(item.known for item in items)
     yield from _keyed(call, [[item.text for item in items]], known=known) if items else spoken(call)
+    if (host := call.parsed.value("-h")) is not None and call.has("-x", "-X"):  # the last word is standard input
+        yield call.effect(Kind.NETWORK, host.text, "data", sure=host.known)
 
 
 def spoken(call: Call) -> Iterator[Effect]:

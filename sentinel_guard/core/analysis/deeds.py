@@ -39,6 +39,12 @@ TOKENS = 20
 MAX_DEPTH = 5
 """Texts of code inside texts of code."""
 _FLAGS = re.compile(r"O_(?:WRONLY|RDWR|CREAT|TRUNC|APPEND)")
+_ENVIRONMENT = re.compile(
+    r"(?<!env=)(?:(?:dict|str|repr|list)\(os\.environ\)|os\.environ\.(?:copy|items)\(|(?:json|data|body)\s*[=:]\s*os\.environ\b(?![.\[]))"
+    r"|(?<!env=\{)\*\*os\.environ\b|JSON\.stringify\(process\.env\)|(?:json|data|body)\s*:\s*process\.env\b(?!\.|\[)"
+    r"|\bENV\.to_h\b|\bgetenv\(\)"
+)
+"""All variables of the environment as one value, but for where they are given on to a process."""
 _NOTHING: Mapping[str, object] = {}
 
 
@@ -256,6 +262,8 @@ class Deeds:
         sends = "data" in how or not {"data", "json", "body", "files", "content"}.isdisjoint(given)
         effect = self.call.effect(Kind.NETWORK, where or "a host", *(["data"] if sends else []))
         self.effects.append(replace(effect, data=UNKNOWN) if sends else effect)  # what code sends may be anything
+        if sends and any(map(_ENVIRONMENT.search, (*self.call.command.argv, self.call.stdin))):
+            self.effects.append(self.call.effect(Kind.READ, "/proc/self/environ", sure=False))
 
     def signal(self, values: list[object], _: list[str], __: Mapping[str, object]) -> None:
         names = [text_of(v).removeprefix("SIG") for v in values]

@@ -126,6 +126,8 @@ def dd(call: Call) -> Effects:
     for name, value, known in given:
         if name == "if":
             yield from call.read(Field(value, known))
+            for target in targets:
+                call.copy(Field(value, known), target)
     endless = any(name == "if" and value in _ENDLESS for name, value, _ in given)
     bounded = any(name == "count" for name, _, _ in given) or "timeout" in call.command.via
     if endless and not bounded and any(not _is_stream(target) for target in targets):

@@ -24,7 +24,9 @@ GIT_REWRITE          "worktree" (uncommitted changes are lost; move: stashed), "
                      "config key": set for one command (-c) | inplace: in a file | inplace delete: taken out of it
                      elsewhere: of the files of a repository other than the session's, which no snapshot of ours holds
 PUBLISH remote       or registry; how: force (--force, +ref, --mirror, --prune) | delete (--delete, :ref, unpublish) |
-                     snapshots (refs/sentinel/...: what people have not committed)
+                     snapshots (refs/sentinel/...: what people have not committed) |
+                     unwatched (by git's plumbing, for which no hook runs) |
+                     elsewhere (from a repository other than the session's)
 DATABASE statement   (its first 80 characters) or name; how: delete (DROP; DELETE, UPDATE without WHERE) | truncate
 DEPLOY where to      how: delete (destroy, delete, down -v, rb, rm), else none (apply, up, deploy)
 PRIVILEGE            "sudo", "doas", "su", "pkexec" (a command as somebody else), "root shell" (an open one), "setpriv"

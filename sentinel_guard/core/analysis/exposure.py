@@ -36,6 +36,7 @@ _SILENT = frozenset(
         *("sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "shasum", "md5", "touch", "chmod", "chown"),
         *("basename", "dirname", "realpath", "readlink", "ssh", "ssh-add", "ssh-keygen", "docker", "podman", "source"),
         *(".", "env", "printenv", "read", "mapfile", "readarray", "mv", "rm", "ln", "true", ":"),
+        *("set", "export", "declare", "typeset", "readonly"),
     )
 )
 """They may open a file; what they say is not its content."""

@@ -26,6 +26,8 @@ HOOKLESS = frozenset((
 _HELD = ("worktree", "untracked", "ignored", "stash", "index")
 """What is lost with them is held by a snapshot, or by nothing."""
 
+_PUSHES = ("push", "send-pack", "http-push")
+
 SUBCOMMANDS: dict[str, Callable[[Call], Effects]] = {
     **git_work.SUBCOMMANDS,
     **git_refs.SUBCOMMANDS,
@@ -58,11 +60,11 @@ def git(call: Call) -> Effects:
     if call.head.value("--exec-path") is not None:
         yield call.effect(Kind.PRIVILEGE, "environment GIT_EXEC_PATH")
     settings = list(git_settings.given(call)) if _may_be_given(call) else []
-    folder = _repository(call)
+    name = call.command.subcommand
+    folder, foreign = _repository(call), name in _PUSHES and _foreign(call)
     tree = call.head.value("--work-tree") or variable(call, "GIT_WORK_TREE") or _worktree(settings)
     if tree is not None and tree.known:
         call = replace(call, cwd=call.locate(tree))
-    name = call.command.subcommand
     for key, value in settings:
         if not (key.lower() == HOOKS and name in HOOKLESS and not _sets_head(call)):
             yield from setting(call, key, value)
@@ -73,7 +75,8 @@ def git(call: Call) -> Effects:
     away = any(_elsewhere(call, path) for path in (folder, call.cwd))
     for effect in program(call):
         lost = away and effect.kind is Kind.GIT_REWRITE and effect.target in _HELD
-        yield replace(effect, how=effect.how | {"elsewhere"}) if lost else effect
+        sent = foreign and effect.kind is Kind.PUBLISH
+        yield replace(effect, how=effect.how | {"elsewhere"}) if lost or sent else effect
 
 
 def _sets_head(call: Call) -> bool:
@@ -95,6 +98,20 @@ def _repository(call: Call) -> str:
     """The folder whose repository git works on: the current one, or that which holds ``--git-dir``."""
     given = call.head.value("--git-dir") or variable(call, "GIT_DIR")
     return call.locate(given) if given is not None and given.known else call.cwd
+
+
+def _foreign(call: Call) -> bool:
+    """Whether git works on another repository than the session's, wherever it lies: hooks of ours guard only that one.
+    A linked work tree has the hooks of its repository.
+    """
+    root = call.world.root
+    if not root or not call.here:
+        return False
+    found = git_settings.common_dir(call)
+    if found is None:  # one that the same text makes, or none
+        return not f"{call.cwd}/".startswith(f"{root.rstrip('/')}/")
+    own = git_settings.behind(f"{root.rstrip('/')}/.git", call.world)
+    return call.world.resolve(found) != call.world.resolve(own)
 
 
 def _elsewhere(call: Call, path: str) -> bool:

@@ -33,6 +33,8 @@ def push(call: Call) -> Effects:
         how.add("delete")
     if "force" not in how and any(map(_takes_snapshots, refs)):
         how.add("snapshots")
+    if call.command.subcommand != "push":
+        how.add("unwatched")
     yield from _transport(call, remote)
     if not call.has("-n", "--dry-run"):
         yield call.effect(Kind.PUBLISH, remote, *sorted(how))

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.commands import Call
 from sentinel_guard.core.analysis.scope import Field
+from sentinel_guard.core.analysis.world import World
 
 Entry = tuple[str, str]
 """A key and its value; section and name in lower case, a subsection as it is written."""
@@ -20,6 +21,8 @@ HOMES = {
     "XDG_CONFIG_HOME": "/git/config",
 }
 """Variables that put another file in the place of one of the person's, and where below their value it lies."""
+_BARE = ("HEAD", "objects", "refs")
+"""What git knows a repository by."""
 MAX_GIVEN = 100
 """Settings by environment variables that are looked at."""
 _HEADER = re.compile(r"\s*\[\s*([\w.-]+)\s*(?:\"((?:\\.|[^\"\\])*)\")?\s*\]")
@@ -95,18 +98,42 @@ def _files(call: Call) -> Iterator[str]:
 
 def own(call: Call) -> str | None:
     """The repository's own file, behind the ``.git`` file of a submodule or a worktree too."""
+    folder = common_dir(call)
+    return None if folder is None else f"{folder}/config"
+
+
+def common_dir(call: Call) -> str | None:
+    """The folder that holds a repository's settings, references and hooks, whatever work tree the command is in; None
+    where there is no repository, or where it cannot be told.
+    """
     given = call.head.value("--git-dir") or variable(call, "GIT_DIR")
-    if given is not None and given.known:
-        return f"{call.locate(given)}/config"
-    if (folder := top(call)) is None:
+    git = call.locate(given) if given is not None and given.known else _found(call)
+    if git is None:
         return None
-    git = f"{folder.rstrip('/')}/.git"
-    if call.world.kind(git) == "file":
-        said = (call.world.read(git) or "").removeprefix("gitdir:").strip()
-        git = paths.locate(said, folder, call.world)
-        if common := call.world.read(f"{git}/commondir"):
-            git = paths.locate(common.strip(), git, call.world)
-    return f"{git}/config"
+    common = variable(call, "GIT_COMMON_DIR")
+    return behind(git, call.world) if common is None else call.locate(common)
+
+
+def behind(git: str, world: World) -> str:
+    """The directory that a ``.git`` stands for: itself, or that of the repository that it names."""
+    if world.kind(git) == "file":
+        git = paths.locate((world.read(git) or "").removeprefix("gitdir:").strip(), paths.parent(git), world)
+    said = (world.read(f"{git}/commondir") or "").strip()
+    return paths.locate(said, git, world) if said else git
+
+
+def _found(call: Call) -> str | None:
+    """The git directory that git finds from its folder up; a bare one is the folder itself."""
+    folder = call.cwd.rstrip("/")
+    while call.here:
+        if call.world.kind(f"{folder}/.git"):
+            return f"{folder}/.git"
+        if all(call.world.kind(f"{folder}/{name}") for name in _BARE):
+            return folder
+        if not folder:
+            return None
+        folder = paths.parent(folder).rstrip("/")
+    return None
 
 
 def read(call: Call, path: str, *, follow: bool = True) -> Iterator[Entry]:

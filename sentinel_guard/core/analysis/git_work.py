@@ -356,7 +356,10 @@ def search(call: Call) -> Effects:
         if call.command.subcommand == "grep" and item.text.startswith("-O") and len(item.text) > 2:
             yield from call.runner.script(item.text[2:], call, "git grep")
     if call.command.subcommand == "grep" and not call.has(*_FOUND_ONLY):
-        yield from _seen(call, call.operands if call.has("-e", "-f", "--") else call.operands[1:])
+        paths_given = call.operands if call.has("-e", "-f", "--") else call.operands[1:]
+        yield from _seen(call, paths_given)
+        if not paths_given and call.has("--no-index", "--untracked"):
+            yield call.effect(Kind.READ, call.cwd)
 
 
 _FOUND_ONLY = ("-l", "-L", "-c", "-q", "--files-with-matches", "--name-only", "--files-without-match", "--count",

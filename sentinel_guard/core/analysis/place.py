@@ -58,6 +58,8 @@ class Output(NamedTuple):
     path: str = ""
     append: bool = False
     sub: ProcessSub | None = None
+    socket: str = ""
+    """The host and port that bash itself connects to."""
 
 
 class Walker(Runner, Protocol):

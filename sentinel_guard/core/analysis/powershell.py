@@ -183,9 +183,17 @@ class _Script:
                 else ""
             )
             how += " force" if how and any("-force".startswith(f) and len(f) > 2 for f in flags) else ""
-            self._do(name, f"{_ROWS[name]}{how}", operands)
+            self._do(name, f"{_ROWS[name]}{how}{self._sent(stage) if _ROWS[name] == 'network' else ''}", operands)
         elif not re.fullmatch(r"[a-z]+-[a-z]+", name) and re.fullmatch(r"[\w./~+-]+", first):
             self._external(stage)
+
+    def _sent(self, stage: _Stage) -> str:
+        """Whether a request sends a body; the file that it is in is read."""
+        words = [text_of(word).lower() for word in stage.words]
+        for word, after in zip(words, stage.words[1:], strict=False):
+            if word == "-infile":
+                self.deeds.effects += self.deeds.call.read(argument(after))
+        return " data" if {"-infile", "-body", "-form"} & {*words} else ""
 
     def _external(self, stage: _Stage) -> None:
         fields = [argument(word) for word in stage.words]

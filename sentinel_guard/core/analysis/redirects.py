@@ -52,7 +52,7 @@ def redirected(
             else:
                 world.write(f"/dev/fd/{item.fd}", given)
         else:
-            field = expand_one(item.target, place.scope, glob=True)
+            field = _opened(item, expand_one(item.target, place.scope, glob=True), world)
             if item.op in _WRITES and not (item.op == ">&" and _is_descriptor(field)):
                 path = world.opened(paths.locate(field.text, place.cwd, world)) if field.known else ""
                 _open(item, path, world)
@@ -71,6 +71,14 @@ def _open(item: Redirect, path: str, world: Overlay) -> None:
     """``exec 3< FILE``: from here on ``/dev/fd/3`` is that file, to write to as well."""
     if path and item.fd.isdigit() and int(item.fd) > 2:
         world.open(item.fd, path)
+
+
+def _opened(item: Redirect, field: Field, world: Overlay) -> Field:
+    """``>&3`` goes where the descriptor was opened to, if that is another machine."""
+    if item.op != ">&" or not _is_descriptor(field):
+        return field
+    path = world.opened(f"/dev/fd/{field.text}")
+    return Field(path) if path.startswith(_SOCKETS) else field
 
 
 def _here(field: Field, end: str) -> str:
@@ -92,8 +100,8 @@ def _is_descriptor(field: Field) -> bool:
 def _write(item: Redirect, field: Field, path: str, place: Place, command: Command | None) -> list[Effect]:
     if not field.known:
         return [Effect(Kind.OPAQUE, field.text, sure=False, how=frozenset(("write",)), command=command)]
-    if field.text.startswith(_SOCKETS):
-        sent = Effect(Kind.NETWORK, field.text[9:], how=frozenset(("data",)), command=command)
+    if socket := _socket(field, path):
+        sent = Effect(Kind.NETWORK, socket, how=frozenset(("data",)), command=command)
         shell = command is not None and any(paths.base(word) in SHELLS for word in _starts(command))
         return [sent, *([Effect(Kind.PRIVILEGE, "remote shell", command=command)] if shell else [])]
     if path in paths.IGNORED or path.startswith(("/dev/fd/", "/dev/pts/", "/proc/self/fd/")):
@@ -102,13 +110,21 @@ def _write(item: Redirect, field: Field, path: str, place: Place, command: Comma
     return [Effect(Kind.WRITE, path, _certain(field, place), frozenset(how), command)]
 
 
+def _socket(field: Field, path: str) -> str:
+    """``HOST/PORT`` of ``/dev/tcp/HOST/PORT``, or of a descriptor that was opened so; empty for anything else."""
+    text = next((text for text in (field.text, path) if text.startswith(_SOCKETS)), "") if field.known else ""
+    return text[len(_SOCKETS[0]) :]
+
+
 def _starts(command: Command) -> tuple[str, ...]:
     """The words that may name what runs: the first, and behind a wrapper all."""
     return command.argv if command.program in WRAPPERS else command.argv[:1]
 
 
 def _output(item: Redirect, field: Field, path: str) -> Output:
-    return Output() if field.text.startswith("/dev/") else Output(path, append=item.op in (">>", "&>>"))
+    if (socket := _socket(field, path)) or field.text.startswith("/dev/"):
+        return Output(socket=socket)
+    return Output(path, append=item.op in (">>", "&>>"))
 
 
 def _read(field: Field, place: Place, world: Overlay, command: Command | None) -> tuple[list[Effect], str]:

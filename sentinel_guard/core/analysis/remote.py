@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
-from sentinel_guard.core.analysis import addresses, paths, transfers
+from sentinel_guard.core.analysis import addresses, loads, paths, transfers
 from sentinel_guard.core.analysis.commands import UNKNOWN, Call, options
 from sentinel_guard.core.analysis.scope import Field
 from sentinel_guard.core.model import Effect, Kind
@@ -111,11 +112,36 @@ def _carried(item: Field) -> bool:
 
 def sent(effect: Effect, call: Call) -> Effect:
     """What sends data, with UNKNOWN for what was loaded before: in an address or a header that is for logging in."""
-    if effect.kind is not Kind.NETWORK or "data" not in effect.how:
+    if effect.kind is not Kind.NETWORK:
+        return effect
+    effect = replace(effect, written=written) if (written := _written(call)) else effect
+    if "data" not in effect.how:
         return effect
     curls = call.command.program in ("curl", "curlie", "wget", "wget2")
     words = call.parsed.values(*_SENDS, "--post-data", "--body-data") if curls else call.fields
     return replace(effect, data=UNKNOWN) if any(map(_carried, words)) else effect
+
+
+def _written(call: Call) -> tuple[str, ...]:
+    """The words of a command that is given secrets in variables, with these as they are written."""
+    found = [_secrets(item, call) if _carried(item) else [] for item in call.fields]
+    if not any(found):
+        return ()
+    return tuple(_shown(item, names) for item, names in zip(call.fields, found, strict=True))
+
+
+def _secrets(item: Field, call: Call) -> list[str]:
+    """A name that still stands in a word whose text is known was quoted."""
+    names = loads.secrets(item.source, call.scope)
+    return [name for name in names if not (item.known and re.search(rf"\$\{{?{name}\b", item.text))]
+
+
+def _shown(item: Field, names: Sequence[str]) -> str:
+    """A word with no other dollars than those of these names."""
+    if not names:
+        return item.text.replace("$", "")
+    plain = re.sub(r"\$\(\s*printenv\s+(\w+)\s*\)|\$\{!?(\w+)[^{}]*\}", r"${\1\2}", item.source)
+    return re.sub(r"\$(?!\{?(?:" + "|".join(names) + r")\b)|[\"']", "", plain)
 
 
 def _unknown(call: Call) -> list[str]:
@@ -206,11 +232,19 @@ _WINDOWS = ("xdg-open", "open", "wslview", "sensible-browser")
 
 def browse(call: Call) -> Effects:
     """lynx, w3m, xdg-open: a page is asked for, or a file is shown."""
+    posts = [item for flag in ("-post_data", "-post") for item in _behind(call, flag)]
+    for item in posts if call.command.program == "w3m" else ():
+        yield from call.read(item)
     for item in call.operands:
         if "://" in item.text:
-            yield from _address(call, item, _unknown(call))
-        elif call.command.program not in _WINDOWS:
+            yield from _address(call, item, ["data"] if posts else _unknown(call))
+        elif call.command.program not in _WINDOWS and item not in posts:
             yield from call.read(item)
+
+
+def _behind(call: Call, flag: str) -> list[Field]:
+    """The word behind an option of one dash."""
+    return [after for item, after in pairwise(call.fields) if item.text == flag]
 
 
 def getent(call: Call) -> Effects:

@@ -29,6 +29,21 @@ def names_secret(variable: str) -> bool:
     return _VARIABLE.search(variable.upper()) is not None and not variable.endswith("_SOCK")
 
 
+_CREDENTIAL = re.compile(
+    r"(?:.*(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|API_?KEY)"
+    r"|(?:.*_)?(?:PASS|PAT|JWT|CREDENTIALS?|COOKIE|DSN|PWD)(?<!^PWD)(?<!OLDPWD)"
+    r"|.*_?(?:ACCESS|SECRET|PRIVATE|SIGNING|ENCRYPTION|AUTH|MASTER|ADMIN|ACCOUNT)_?KEY)"
+    r"(?:_?\d|_(?:PROD|PRODUCTION|LIVE|STAGING|DEV|TEST))?"
+)
+
+
+def names_credential(variable: str) -> bool:
+    """Whether a variable is called as what logs in is: narrower than ``names_secret``, which takes in whatever may be
+    one (``AUTHOR``, ``API_URL``, ``MAX_TOKENS``).
+    """
+    return _CREDENTIAL.fullmatch(variable.upper()) is not None
+
+
 def is_secret(path: str) -> bool:
     """Whether an absolute path names a file of secrets; examples of one and public keys are none."""
     return _SECRET.fullmatch(path) is not None and not path.endswith(_EXAMPLES)

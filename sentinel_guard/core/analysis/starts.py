@@ -23,6 +23,7 @@ from sentinel_guard.core.analysis.place import Output, Place, Walker
 from sentinel_guard.core.analysis.programs import OPTIONS, PROGRAMS
 from sentinel_guard.core.analysis.remote import sent
 from sentinel_guard.core.analysis.scope import Doubtful, Field, Scope
+from sentinel_guard.core.analysis.secrecy import names_credential
 from sentinel_guard.core.analysis.substitutions import may_substitute
 from sentinel_guard.core.analysis.syntax import Literal, ProcessSub, Redirect, Script, Simple, Word, simple_commands
 from sentinel_guard.core.analysis.unknown import unknown
@@ -37,6 +38,8 @@ _SPEAKERS = ("echo", "printf", "pwd", "basename", "dirname", "realpath", "readli
 """Their output does not come from standard input."""
 _CHANGES = re.compile(r"\$\(\(|\$\[|\{\w+:?=")
 """Expansions that may assign."""
+_ALL = re.compile(r"(?:env|printenv)(?: -[^ ]+)*|set|(?:export|declare|typeset|readonly)(?: -[px]+)*")
+"""What prints every variable with its value."""
 _TEXTS = ("-c", "-e", "-m", "-r", "-p", "-n", "--eval", "--print")
 """Options with which an interpreter takes its script from elsewhere."""
 
@@ -70,7 +73,9 @@ def _simple(walk: Walker, node: Simple, place: Place) -> str:
         reads = not (words or node.assignments) and [r.op for r in node.redirects] == ["<"]
         return walk.keep(place.stdin if reads else "", outputs, place)
     if declares:
-        walk.add(Effect(Kind.EXECUTE, fields[0].text, command=build(fields, OPTIONS, place.via)[0]), place)
+        own = build(fields, OPTIONS, place.via)[0]
+        walk.add(Effect(Kind.EXECUTE, fields[0].text, command=own), place)
+        _environment(walk, own, place)
         return walk.keep(declare(walk, words, fields, place), outputs, place)
     if not (node.assignments or later):
         mark = len(walk.effects)
@@ -187,14 +192,16 @@ def _own(walk: Walker, fields: Sequence[Field], place: Place, *, direct: bool) -
     if direct and name in place.scope.functions:
         return walk.call_function(name, fields[1:], place)
     if name in BUILTINS and (name != "printf" or [f.text for f in fields[1:2]] == ["-v"]):
-        walk.add(Effect(Kind.EXECUTE, name, command=build(fields, OPTIONS, place.via)[0]), place)
+        own = build(fields, OPTIONS, place.via)[0]
+        walk.add(Effect(Kind.EXECUTE, name, command=own), place)
+        _environment(walk, own, place)
         return BUILTINS[name](walk, fields, place)
     return None
 
 
 def _environment(walk: Walker, own: Command, place: Place) -> None:
     """All variables, with the secrets among them, are handed to whoever reads the output."""
-    if place.wanted and own.program in ("env", "printenv") and not own.operands:
+    if place.wanted and _ALL.fullmatch(" ".join((own.program, *own.argv[1:]))):
         walk.add(Effect(Kind.READ, "/proc/self/environ", command=own), place)
 
 
@@ -318,6 +325,8 @@ def _output(call: Call) -> str:
         return processes.output(call)
     if begun := processes.begun(call):
         return begun
+    if name == "printenv" and call.operands and names_credential(call.operands[0].text):
+        return f"${call.operands[0].text}\n{UNKNOWN}"
     if name == "cat" and call.operands:
         return _together(_content(call, item) for item in call.operands)
     known = all(f.known for f in call.fields)

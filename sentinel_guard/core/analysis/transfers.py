@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from sentinel_guard.core.analysis import addresses, databases, paths
 from sentinel_guard.core.analysis.commands import UNKNOWN, Call, options
@@ -71,7 +72,9 @@ def netcat(call: Call) -> Effects:
             yield from call.write(Field(rest.partition(",")[0], item.known), "truncate")
     if call.operands:
         how = () if call.has("-z") else ("data",)
-        yield call.effect(Kind.NETWORK, " ".join(item.text for item in call.operands[:2]), *how)
+        sent = call.effect(Kind.NETWORK, " ".join(item.text for item in call.operands[:2]), *how)
+        runs = call.has("-e", "--exec", "-c", "--sh-exec")
+        yield replace(sent, data=UNKNOWN) if runs and not call.has("-l", "--listen") else sent
 
 
 _PUTS = ("put", "mput", "send", "reput", "append")
@@ -147,6 +150,19 @@ def tftp(call: Call) -> Effects:
         yield call.effect(Kind.NETWORK, call.operands[0].text if call.operands else "tftp", "data")
 
 
+def message(call: Call) -> Effects:
+    """mosquitto_pub, logger: a message or a file, to ``-h HOST``, ``-n HOST``; without one it stays here."""
+    host = (
+        call.parsed.value("-h", "-L")
+        if call.command.program == "mosquitto_pub"
+        else call.parsed.value("-n", "--server")
+    )
+    if host is not None:
+        for item in call.parsed.values("-f", "--file"):
+            yield from call.read(item)
+        yield call.effect(Kind.NETWORK, host.text, "data", sure=host.known)
+
+
 def openssl(call: Call) -> Effects:
     for item in call.parsed.values("-in"):
         yield from call.read(item)
@@ -216,15 +232,18 @@ OPTIONS = {
         "--keyserver= "
                    "--pinentry-mode= --default-key= --status-fd= --batch --yes --armor"),
     "ssh-keygen": options("-t= -b= -f= -C= -N= -P= -R= -F= -a= -m= -n= -I= -V= -O= -Y= -s= -D= -E= -z= -w= -Z= -r="),
+    "mosquitto_pub": options("-h= -L= -p= -t= -m= -f= -u= -P= -i= -q= --cafile= --cert= --key="),
+    "logger": options("-n= --server= -P= --port= -f= --file= -p= --priority= -t= --tag= -u= --socket= -S= --size="),
     "ssh-copy-id": options("-i= -p= -o= -F= -t="),
 }  # fmt: skip
-OPTIONS["ncat"] = OPTIONS["netcat"] = OPTIONS["nc"]
+_NETCATS = ("nc", "ncat", "netcat", "nc.openbsd", "nc.traditional")
+OPTIONS |= dict.fromkeys(_NETCATS, OPTIONS["nc"])
 OPTIONS["gpg2"] = OPTIONS["gpg"]
 
 PROGRAMS: dict[str, Callable[[Call], Effects]] = {
     "scp": copy, "pscp": copy, "rcp": copy, **dict.fromkeys(("sftp", "ftp", "lftp", "ncftp", "smbclient", "psftp"),
         session),
-    **dict.fromkeys(("nc", "ncat", "netcat", "socat", "telnet"), netcat),
+    **dict.fromkeys((*_NETCATS, "socat", "telnet"), netcat), "mosquitto_pub": message, "logger": message,
     **dict.fromkeys(("mail", "mailx", "s-nail", "mutt", "neomutt", "sendmail", "msmtp", "ssmtp", "swaks", "mpack"),
         mail),
     **dict.fromkeys(("croc", "wormhole", "magic-wormhole", "ffsend", "qrcp", "onionshare-cli"), hand),

@@ -294,7 +294,9 @@ class Walk:
         gone = False
         for output in outputs:
             gone = True
-            if output.sub is not None:
+            if output.socket:
+                self._send(output.socket, text)
+            elif output.sub is not None:
                 self.node(output.sub.script.body, place.inside()._replace(stdin=text or UNKNOWN))
             elif output.path:
                 old = self.world.read(output.path) if output.append else ""
@@ -303,6 +305,14 @@ class Walk:
                 if place.maybe:
                     self.world.doubted.add(output.path)
         return "" if gone else text
+
+    def _send(self, socket: str, text: str) -> None:
+        """Output that goes to another machine goes along with the connection to it."""
+        for at in range(len(self.effects) - 1, -1, -1):
+            effect = self.effects[at]
+            if effect.kind is Kind.NETWORK and effect.target == socket and not effect.data:
+                self.effects[at] = replace(effect, data=text or UNKNOWN)
+                return
 
     # ---- what programs start in turn: commands.Runner ----
 

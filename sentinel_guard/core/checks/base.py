@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sentinel_guard.core.analysis.world import Peek
+from sentinel_guard.core.leaks.baseline import NONE, Baseline
 from sentinel_guard.core.leaks.known import NOTHING, Known
 from sentinel_guard.core.model import Action, Effect, Finding, Outcome
 from sentinel_guard.core.policy import Policy
@@ -37,6 +38,10 @@ def _nothing_known() -> Known:
     return NOTHING
 
 
+def _nothing_said() -> Baseline:
+    return NONE
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """All that a check may see."""
@@ -56,6 +61,8 @@ class Case:
     """An absolute path -> the beginning of the text file there: asked for what leaves the machine, and nothing else."""
     known: Callable[[], Known] = _nothing_known
     """The person's own secrets; asked where something leaves the machine."""
+    baseline: Callable[[], Baseline] = _nothing_said
+    """What a person said of finds of the repository; asked where something is found."""
     key: bytes = b""
     """For keyed hashes of what was found; empty: they are left out."""
     brought: tuple[Finding, ...] = ()

@@ -17,12 +17,13 @@ from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.rules import ground_of, near
 from sentinel_guard.core.leaks.base import Grade, Hit, Leak, Piece
+from sentinel_guard.core.leaks.baseline import Said
 from sentinel_guard.core.leaks.engine import scan
 from sentinel_guard.core.leaks.mask import fingerprint, mask
 from sentinel_guard.core.leaks.outgoing import deposits, goes_along, leaves, sendings
 from sentinel_guard.core.leaks.outgoing_words import Sending, host_of, is_certain
 from sentinel_guard.core.leaks.review import review
-from sentinel_guard.core.model import Ask, Effect, Finding, Kind, Response
+from sentinel_guard.core.model import Ask, Command, Effect, Finding, Kind, Response
 from sentinel_guard.core.targets import Ground, inside, takes
 
 NAME = "leak"
@@ -35,10 +36,16 @@ _SECRETS = (
     *("/etc/sudoers", "/proc/*/environ"),
 )
 """What no policy needs to name: whoever has it is somebody else."""
+_PUBLIC = frozenset(("sentinel.toml", ".sentinel-secrets.toml"))
+"""Restricted for writing: they are committed, and hold no secret."""
 _CARRIERS = frozenset(
     ("tar", "bsdtar", "gtar", "zip", "7z", "7za", "rar", "cpio", "rsync", "scp", "aws", "gsutil", "rclone")
 )
 """To whom a folder is all that is in it."""
+_MATCHERS = frozenset(("grep", "egrep", "fgrep", "zgrep", "ugrep", "rg", "ag", "ack", "git"))
+_ANY = frozenset(("", ".", ".*", "^", "$", "=", "^.*$", ".+"))
+"""Patterns that match every line, or each line of a file of settings."""
+_LOG_IN = "log in with a header, or leave it out; a host that is to have it, the user names under hosts in [leaks]"
 _NAMED = 5
 """Values whose hashes are told."""
 _KEEPS = frozenset(("secret", "variable"))
@@ -93,14 +100,37 @@ def _is_loaded(case: Case, read: Effect) -> bool:
 
 def _secret(case: Case, effect: Effect, ground: Ground) -> tuple[str, str] | None:
     """What a read gives away, and why it must not be: the file itself, or one in a folder that is taken whole."""
+    if near(effect.target, ground.root) in _PUBLIC:
+        return None
     if case.policy.restricts(effect.target, ground.root):
         return effect.target, "is restricted"
     if takes(_SECRETS, effect.target, ground):
         return effect.target, "holds secrets"
-    command = effect.command
-    whole = command and command.program in _CARRIERS and not any(f.startswith("--exclude") for f in command.flags)
-    held = next((p for p in case.restricted if inside(p, effect.target)), "") if whole else ""
+    if effect.command is None or not _takes_all(effect):
+        return None
+    folder = effect.target.removesuffix("/*") or "/"
+    held = next((p for p in case.restricted if inside(p, folder)), "")
     return (held, "is restricted") if held else None
+
+
+def _takes_all(read: Effect) -> bool:
+    """Whether all files below a folder are read: by an archive or a copy, each by itself, or line by line."""
+    command = read.command
+    if command is None or any(flag.startswith(("--exclude", "--include")) for flag in command.flags):
+        return False
+    if command.program in _MATCHERS:
+        return _matches_all(command)
+    return command.program in _CARRIERS or read.target.endswith("/*")
+
+
+def _matches_all(command: Command) -> bool:
+    """Whether a search that goes through folders shows every line, also of hidden files."""
+    if command.program in ("rg", "ag") and command.flags.isdisjoint(("-u", "--unrestricted", "--hidden", "-.")):
+        return False
+    if command.flags & {"-v", "--invert-match"}:
+        return True
+    given = command.argv[1:] if command.flags & {"-e", "--regexp", "-f"} else command.operands[:1]
+    return not _ANY.isdisjoint(given)
 
 
 def _file(read: Effect, sends: Effect, found: tuple[str, str], ground: Ground) -> Finding:
@@ -124,6 +154,7 @@ def _sent(case: Case) -> Iterator[Finding]:
     for sending in sendings(case.action, case.effects, case.look, root):
         if not _may_have(case, sending.host):
             yield from _content(case, sending)
+            yield from _variables(sending)
             yield from _credentials(case, sending)
 
 
@@ -139,6 +170,14 @@ def _content(case: Case, sending: Sending) -> Iterator[Finding]:
         yield Finding(
             NAME, Response.HINT, what, _LAST, "look at it once more", _rule(doubtful), _evidence(case, doubtful)
         )
+
+
+def _variables(sending: Sending) -> Iterator[Finding]:
+    """Secrets that are not seen: a variable is called like one."""
+    if sending.variables:
+        what = f"the secret in {' and '.join(f'${name}' for name in sending.variables)} would go to {sending.where}"
+        ask = Ask("SEND_SECRET", sending.where)
+        yield Finding(NAME, Response.ASK, what, _LAST, _LOG_IN, "leak.variable", ", ".join(sending.variables), ask)
 
 
 def _credentials(case: Case, sending: Sending) -> Iterator[Finding]:
@@ -158,7 +197,16 @@ def _put(case: Case) -> Iterator[Finding]:
 
 def _hits(case: Case, content: Sequence[Piece]) -> Sequence[Hit]:
     """The finds in what goes; no comment in it allows anything, since the agent may have written that, too."""
-    return review(content, known=case.known(), allow=case.policy.leaks.allow, comments=False).hits if content else ()
+    if not content:
+        return ()
+    hits = review(content, known=case.known().everywhere(), allow=case.policy.leaks.allow, comments=False).hits
+    return [hit for hit in hits if not _is_false(case, hit)] if hits else ()
+
+
+def _is_false(case: Case, hit: Hit) -> bool:
+    """Whether a person said that it is no secret; one that may stay in its file may not leave."""
+    row = case.baseline().row(hit)
+    return row is not None and row.said is Said.FALSE
 
 
 def _may_have(case: Case, host: str) -> bool:
@@ -199,7 +247,8 @@ def _what(hits: Sequence[Hit]) -> str:
     first = hits[0]
     place = f" in {first.path}:{first.line}" if first.path else ""
     more = f" (and {len(hits) - 1} more)" if len(hits) > 1 else ""
-    return f"{first.leak.what} {mask(first.leak.value, first.leak.rule)}{place}{more}"
+    shown = "" if first.leak.kind == "pii" else f" {mask(first.leak.value, first.leak.rule)}"
+    return f"{first.leak.what}{shown}{place}{more}"
 
 
 def _rule(hits: Sequence[Hit]) -> str:

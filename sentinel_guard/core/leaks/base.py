@@ -74,6 +74,9 @@ class Piece:
     """Number of its first line."""
     commit: str = ""
     """The commit that adds it; empty for what is staged or no commit."""
+    raw: bool = False
+    """No text that a person wrote (a name, what is printable in a binary file): only forms of providers and values of
+    the person's own are looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +94,5 @@ class Hit:
     commit: str = ""
     allowed: str = ""
     """Why it does not count: ``comment``, ``baseline``; empty where it does."""
+    count: int = 1
+    """Of how many finds in the file it is the first; ``leak.what`` names them all: ``4 payment card numbers``."""

@@ -25,10 +25,8 @@ from sentinel_guard.errors import ConfigError
 NAME = ".sentinel-secrets.toml"
 """At the top of the repository."""
 VERSION = 1
-LIST = 20
-"""A file with more finds of one rule of personal data is a list: it gets one row, which holds for all of them."""
 ANY = "any"
-"""The hash of such a row."""
+"""The hash of a row of personal data: such data counts by the file, so one row holds for all of a rule in a file."""
 _COST = {"n": 1 << 11, "r": 8, "p": 1, "dklen": 8}
 """Four milliseconds and 2 MB of memory a value."""
 _KEYS = frozenset({"path", "rule", "hash", "line", "verdict"})
@@ -53,7 +51,7 @@ class Row:
     """One find, without its value."""
 
     path: str
-    """As ``stored`` writes it."""
+    """As ``place`` writes it; empty for a message or a name."""
     rule: str
     hash: str
     line: int
@@ -106,7 +104,7 @@ class Baseline:
         """The row that holds for a find; where several do, the one that a person marked."""
         if hit.leak.kind == "known":
             return None
-        path = stored(hit.path)
+        path = place(hit)
         near = [r for r in self.rows if r.rule == hit.leak.rule and (r.path == path or r.said is Said.FALSE)]
         near = [r for r in near if (r.hash == ANY and r.path == path) or r.hash == self._hash(hit)]
         return min(near, key=lambda r: (r.path != path, r.said is Said.UNREVIEWED), default=None)
@@ -115,9 +113,12 @@ class Baseline:
         """With other verdicts for some of its rows."""
         return self._with(replace(r, said=said.get(r, r.said)) for r in self.rows)
 
-    def updated(self, hits: Iterable[Hit]) -> Update:
-        """With a row for every find and none for what is gone; verdicts stay, in a file that was moved too."""
-        found = self._rows(hits)
+    def updated(self, hits: Iterable[Hit], past: Iterable[Hit] = ()) -> Update:
+        """With a row for every find and none for what is gone; verdicts stay, in a file that was moved too.
+
+        ``past``: finds of commits that may still be pushed: a row of one stays where it is.
+        """
+        found, earlier = self._rows(hits), self._rows(past)
         old = {(r.path, r.rule, r.hash): r for r in self.rows}
         loose = [r for key, r in old.items() if key not in found]
         rows, new, moved = [], [], []
@@ -130,22 +131,23 @@ class Baseline:
                 moved.append(replace(row, said=before.said))
             else:
                 new.append(row)
-        every = sorted([*rows, *moved, *new], key=lambda r: (r.path, r.line, r.rule, r.hash))
-        return Update(self._with(every), tuple(new), tuple(moved), tuple(loose))
+        new += [row for key, row in earlier.items() if key not in found and key not in old]
+        kept = [row for key, row in old.items() if key not in found and key in earlier]
+        every = sorted([*rows, *moved, *new, *kept], key=lambda r: (r.path, r.line, r.rule, r.hash))
+        return Update(self._with(every), tuple(new), tuple(moved), tuple(r for r in loose if r not in kept))
 
     def _rows(self, hits: Iterable[Hit]) -> dict[tuple[str, str, str], Row]:
-        """A row for each find, and one for all of a list; the first of equal ones."""
-        by_file: dict[tuple[str, str], list[Hit]] = {}
+        """A row for each find; the first of equal ones."""
+        found: dict[tuple[str, str, str], Row] = {}
         for hit in hits:
             if hit.leak.kind != "known":
-                by_file.setdefault((stored(hit.path), hit.leak.rule), []).append(hit)
-        found: dict[tuple[str, str, str], Row] = {}
-        for (path, rule), alike in by_file.items():
-            many = len(alike) > LIST and alike[0].leak.kind == "pii"
-            for hit in alike[:1] if many else alike:
-                hashed = ANY if many else self._hash(hit)
-                found.setdefault((path, rule, hashed), Row(path, rule, hashed, hit.line))
+                key = self.key(hit)
+                found.setdefault(key, Row(*key, hit.line))
         return found
+
+    def key(self, hit: Hit) -> tuple[str, str, str]:
+        """Path, rule and hash of the row that a find has, or would have."""
+        return place(hit), hit.leak.rule, ANY if hit.leak.kind == "pii" else self._hash(hit)
 
     def _hash(self, hit: Hit) -> str:
         """Of the rule and the value, so that one value under two rules is not seen to be one."""
@@ -163,6 +165,11 @@ class Baseline:
 
 NONE = Baseline(b"")
 """No file: nothing is let be."""
+
+
+def place(hit: Hit) -> str:
+    """The path of the row that a find has; none for a find in a name, which would stand here."""
+    return stored(hit.path) if hit.line else ""
 
 
 def stored(path: str) -> str:

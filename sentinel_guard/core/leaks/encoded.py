@@ -43,7 +43,8 @@ def runs(text: str) -> Iterator[Run]:
     """Every run that decodes to text, with its place in characters."""
     data = text.encode("latin-1", "replace")
     for start, end in _long(data.translate(_BASE64)):
-        if held := from_base64(text[start:end]):
+        run = text[start:end]
+        if not (run.islower() or run.isupper()) and (held := from_base64(run)):  # names are, what is encoded never is
             padding = text[end : end + 2]
             yield Run(start, end + len(padding) - len(padding.lstrip("=")), held)
     for start, end in _long(data.translate(_PERCENT)) if "%" in text else ():

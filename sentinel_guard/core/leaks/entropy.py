@@ -18,14 +18,15 @@ _STAND_INS = (
 _SHORT = r"(?:^|[^a-z0-9])(?:todo|fake|mock|your|here|none|null|undefined)(?:$|[^a-z0-9])"
 """Words that could turn up: they count where they stand alone."""
 _REFERENCE = (
-    r"(?i)\$[A-Za-z_({]\w|[{<\[%@]?\$?\{\{?[\w .|$:-]{0,80}\}|<[\w /:.-]{1,80}>|<%|%\(\w|%[A-Z_]{2,40}%$|\{%"
-    r"|[\w$.]{0,60}(?:os\.environ|process\.env|getenv|env\b)"
+    r"(?i)\$[A-Za-z_({]\w|[{<\[%@]?\$?\{\{?[\w .|$:-]{0,80}\}|<[\w /:.-]{1,80}>|<%|%\(\w|%\w{2,40}%$|\{%|@@|__\w+__$"
+    r"|[\w$.]{0,60}(?:os\.environ|process\.env|getenv|env\b)|!(?:ref|sub|vault|getatt|secret)\b"
+    r"|(?:vault|op|arn|ssm|doppler|keyring|ref\+\w{1,20}):|(?:enc|encrypted|secure|cipher)[\[:(]|\{(?:cipher|aes|enc)\}"
 )
 _INSIDE = r"(?i)\$\{[A-Za-z_][\w.:-]{0,60}\}|\{\{ ?[\w.$ |-]{1,60}\}\}|<[a-z][\w -]{0,40}>|#\{[\w.@]{1,60}\}|\$\(\w"
-"""What is looked up elsewhere: a variable, a template, a tag; at the start of a value, and inside one."""
+"""What is looked up elsewhere, or encrypted: a variable, a template, a tag; at the start of a value, and inside one."""
 _ORDERED = "0123456789 abcdefghijklmnopqrstuvwxyz 1234567890 9876543210 zyxwvutsrqponmlkjihgfedcba qwertyuiop asdfghjkl"
 _SEEDS = (
-    "3456", "6543", "7890", "abcd", "fghi", "klmn", "pqrs", "uvwx", "zyxw", "utsr", "ponm", "kjih", "fedc", "tyui", "dfgh",
+    "3456", "6543", "abcd", "fghi", "klmn", "pqrs", "uvwx", "zyxw", "utsr", "ponm", "kjih", "fedc", "tyui", "dfgh",
 )  # fmt: skip
 """Every stretch of ``RUN`` characters of these has one of them in it."""
 RUN = 8
@@ -55,9 +56,8 @@ def made_up(value: str, run: int = RUN) -> bool:
 
 
 def _ordered(low: str, run: int) -> bool:
-    return any(seed in low for seed in _SEEDS) and any(
-        low[at : at + run] in _ORDERED for at in range(len(low) - run + 1)
-    )
+    seeded = any(seed in low for seed in _SEEDS)
+    return seeded and any(low[at : at + run] in _ORDERED for at in range(len(low) - run + 1))
 
 
 def _periodic(low: str, longest: int) -> bool:

@@ -13,6 +13,7 @@ import string
 from collections.abc import Iterable, Iterator
 from urllib.parse import unquote
 
+from sentinel_guard.core.credentials import FORMS
 from sentinel_guard.core.leaks.base import Grade, Leak
 from sentinel_guard.core.leaks.literals import password_like, strong, token_like
 from sentinel_guard.core.leaks.patterns import stock
@@ -23,6 +24,14 @@ NAME_NEEDLES = (
     "secret", "credential", "token", *(f"{word}{joint}key" for word in _KEYS for joint in ("", "_", "-", ".")),
 )  # fmt: skip
 URL_NEEDLE = "://"
+PROGRAMS = {
+    needle: form.pattern
+    for form in FORMS
+    for needle in form.needles
+    if needle
+    in {"sshpass", "mysql", "mariadb", "mongo", "redis-cli", "ldap", "sqlcmd", "htpasswd", "openssl", "ssh-keygen"}
+}
+"""Programs that take a password as an argument, and how."""
 RULES = ("generic-password", "generic-secret", "url-password")
 
 _NAME = (
@@ -50,12 +59,13 @@ _WAYS = (
         rf"(?m:^)[ \t]{{0,40}}(?:{_WORD}|{_COMMENT})?[$\"']?[\w.:-]{{0,80}}$",
         rf"""["'\]]{{0,2}}{_GAP}(?:=>|:?=|:[ \t]){_GAP}{_BARE}{_GAP}(?:[ \t][#;][^\n]{{0,200}})?\r?(?m:$)""",
     ),
+    (r"(?m:^|[\s;&|(\"'`])[A-Z_0-9]{0,60}$", r"=[\"']?(?P<value>[^\s\"'`()\[\]{},;]{6,500}+)(?=[\"']?\s)"),
     (r"<[\w:.-]{0,80}$", r">\s{0,20}(?P<value>[^<>\s]{6,500}+)\s{0,20}</"),
-    (r"(?:^|[\s\"'])--[\w-]{0,80}$", rf"[ =][\"']?{_BARE}"),
+    (r"(?:^|[\s\"'])--[\w-]{0,80}$", rf"[ =][\"']?{_BARE}(?=[\s\"'`]|$)"),
     (r"[;?&\"'][ \t]?[\w-]{0,80}$", r"=(?P<value>[^;&\"'\s]{6,500}+)(?:[;&\"'\s]|$)"),
 )
 """How a value is given to a name, as what stands before and behind it: in quotes; as the next argument of a call; on a
-line of its own, also in a comment; as an element; to an option; in a list of such."""
+line of its own, also in a comment; before a command; as an element; to an option; in a list of such."""
 _EQUALS = r"[=!]==?[ \t]{0,3}[\w.>-]{0,40}$"
 _COMPARED = rf"""{_QUOTE}(?P<value>[^"'`\s]{{6,500}}+){_QUOTE}[ \t]{{0,3}}$"""
 _URL = r"://(?P<user>[^\s:/@\"'`<>?#]{0,100}):(?P<value>[^\s/@\"'`<>]{4,200})@(?P<host>[\w.-]{1,200}|\[[0-9a-fA-F:]+\])"
@@ -91,11 +101,12 @@ def assigned(text: str, starts: Iterable[int]) -> Iterator[Leak]:
         span = _given(text, before, done) or _compared(before, start)
         if not span or before.rfind("{{") > before.rfind("}}"):  # in a template it is an argument
             continue
-        whole, value = _led(before) + name[0], text[slice(*span)]
+        first, last = span
+        whole, value = _led(before) + name[0], text[first:last].rstrip("\\")  # before a quote in a quoted text
         password = bool(stock(_TYPED).search(whole))
         if (password_like if password else token_like)(value) and not _of_another(whole):
             rule, what = (RULES[0], "a password") if password else (RULES[1], "a secret")
-            yield Leak(rule, "secret", what, Grade.WARN, *span, value)
+            yield Leak(rule, "secret", what, Grade.WARN, first, first + len(value), value)
 
 
 def _of_another(name: str) -> bool:
@@ -138,3 +149,14 @@ def in_urls(text: str, starts: Iterable[int]) -> Iterator[Leak]:
 
 def _matters(host: str, password: str) -> bool:
     return not stock(_NOBODYS).fullmatch(host) and (len(password) >= _LONG or bool(stock(_DISTANT).fullmatch(host)))
+
+
+def in_commands(text: str, starts: Iterable[tuple[int, str]]) -> Iterator[Leak]:
+    """Passwords in the arguments of the programs that are named at these places, each with its pattern."""
+    for start, pattern in starts:
+        if not (found := stock(pattern).match(text, start)):
+            continue
+        value = found[2].strip("\"'")
+        if password_like(value):
+            first = text.index(value, found.start(2))
+            yield Leak(RULES[0], "secret", "a password", Grade.WARN, first, first + len(value), value)

@@ -29,7 +29,7 @@ def hide(text: str, known: Known) -> str:
     """The text with each secret in it replaced by ``<redacted>``."""
     if len(text) < SHORT:
         return text
-    for leak in reversed(settled([*known.find(text), *_by_form(text)])):
+    for leak in reversed(settled([*known.every(text), *_by_form(text)])):
         text = f"{text[: leak.start]}{MARK}{text[leak.end :]}"
     return text
 

@@ -9,8 +9,12 @@ import re
 
 CHANCE = 16
 """Characters that a value must have to look like chance."""
-LEFT = 4
-"""Letters and digits that a value must have besides the words that everybody writes."""
+ODD = 12
+"""Characters of it that must be in no word and no number."""
+HUMP = 3.5
+"""Letters from one capital to the next, at least, of words that are joined by them."""
+LEFT, SHARE = 4, 0.4
+"""Letters and digits that a value must have besides the words that everybody writes; and what share of it they are."""
 
 _ORDINARY = re.compile(
     r"(?i)[\d.,:_+-]+%?"  # numbers, ports, versions, lists of them
@@ -37,7 +41,9 @@ _WORDS = re.compile(
     r"|string|change|please|server|docker|client|qwerty|access|create|common|config|passwd|public|github|google|openai"
     r"|stripe|twilio|django|laravel|symfony|super|token|admin|dummy|mysql|redis|least|value|guest|local|minio|short|hello"
     r"|world|where|long|this|that|your|user|name|test|todo|fake|here|insert|with|pass|root|must|keep|edit|data|base"
-    r"|key|api|app|env|dev|jwt|aws|sql|foo|bar|baz|pwd"
+    r"|refresh|webhook|account|signing|encrypt(?:ion)?|generated?|minimum|staging|cookie|bucket|payment|chars|bytes|openssl"
+    r"|strong|unique|oauth|login|email|master|never|goes|fill|need|only|used|some|auth|hash|rand|smtp|mail|prod|safe|text"
+    r"|key|api|app|env|dev|jwt|aws|sql|foo|bar|baz|pwd|db"
 )
 """What placeholders are made of; the longer before the shorter."""
 _SMALL = re.compile(
@@ -46,9 +52,8 @@ _SMALL = re.compile(
 """Words that count as such only where they stand alone."""
 _LEET = str.maketrans("013457@$", "oleastas")
 _REPEATED = re.compile(r"(.)\1{3,}")
-_PLAIN = re.compile(
-    r"[a-z]{1,24}[0-9]{0,4}|[A-Z]{1,24}[0-9]{0,4}|[0-9]{1,14}|[A-Z][a-z]{1,24}[0-9]{0,4}|[vV]?[0-9]{1,4}[a-z]{0,3}"
-)
+_PLAIN = re.compile(r"[0-9]{1,14}|(?:[a-z]{1,24}|[A-Z]{1,24}|[A-Z][a-z]{1,24})[0-9]{0,4}|[vV]?[0-9]{1,4}[a-z]{0,3}")
+"""A number, a word with a number, a number with its unit."""
 
 
 def is_ordinary(value: str) -> bool:
@@ -57,24 +62,25 @@ def is_ordinary(value: str) -> bool:
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether next to nothing is left of it without the words that placeholders are made of."""
+    """Whether little is left of it without the words that placeholders are made of."""
     low = _REPEATED.sub("", value.lower())
-    return min(_left(low), _left(low.translate(_LEET))) < LEFT or len(set(low)) <= LEFT
+    left, whole = min(_left(low), _left(low.translate(_LEET))), len(re.sub(r"[\W_]+", "", low))
+    return left < LEFT or left <= SHARE * whole or len(set(low)) <= LEFT
 
 
 def is_random(value: str) -> bool:
     """Whether it looks like chance: long, and not made of words and numbers."""
     if len(value) < CHANCE or any(c.isspace() for c in value):
         return False
-    return any(not _is_plain(run) for run in re.split(r"[^A-Za-z0-9]+", value) if run)
+    return sum(len(run) for run in re.split(r"[^A-Za-z0-9]+", value) if _is_odd(run)) >= ODD
 
 
 def _left(low: str) -> int:
     return len(re.sub(r"[\W_]+", "", _SMALL.sub(" ", _WORDS.sub(" ", low.replace("_", " ")))))
 
 
-def _is_plain(run: str) -> bool:
-    if _PLAIN.fullmatch(run):
-        return True
-    humps = sum(c.isupper() for c in run) + 1
-    return run.isalpha() and len(run) / humps >= 3.5
+def _is_odd(run: str) -> bool:
+    """Neither a word nor a number, nor words joined by their capitals."""
+    if not run.isalpha():
+        return not _PLAIN.fullmatch(run)
+    return len(run) >= CHANCE and len(run) / (sum(c.isupper() for c in run) + 1) < HUMP

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 
 class Part(NamedTuple):
-    """One value; ``name`` is empty for what stands under none (a line of a key)."""
+    """One value; ``name`` is empty for what stands under none."""
 
     name: str
     value: str
@@ -49,7 +49,7 @@ def parts(path: str, text: str) -> Iterator[Part]:
     name = path.rpartition("/")[2]
     if text.lstrip()[:1] in ("{", "["):
         try:
-            yield from lines_of(_data(json.loads(text), "", 0))
+            yield from lines_of(leaves(json.loads(text)))
             return
         except (ValueError, RecursionError):
             pass
@@ -67,15 +67,16 @@ def _fields(text: str) -> list[list[str]]:
     return [re.split(r"(?<!\\):", line) for line in text.splitlines() if not line.startswith("#")]
 
 
-def _data(data: object, name: str, depth: int) -> Iterator[Part]:
+def leaves(data: object, name: str = "", depth: int = 0) -> Iterator[Part]:
+    """The texts in what JSON gave, each under the name next to it."""
     if isinstance(data, str):
         yield Part(name, data)
     elif isinstance(data, dict) and depth < _DEEPEST:
         for key, value in data.items():
-            yield from _data(value, str(key), depth + 1)
+            yield from leaves(value, str(key), depth + 1)
     elif isinstance(data, list) and depth < _DEEPEST:
         for value in data:
-            yield from _data(value, name, depth + 1)
+            yield from leaves(value, name, depth + 1)
 
 
 def _assignments(name: str, text: str) -> Iterator[Part]:
@@ -126,4 +127,4 @@ def lines_of(found: Iterable[Part]) -> Iterator[Part]:
 
 def _key_line(name: str, block: str, line: str) -> Iterator[Part]:
     if _KEY_LINE.fullmatch(line) and not _PUBLIC.search(block) and not line.startswith(_OPENSSH):
-        yield Part(name, line)
+        yield Part(name or "PRIVATE_KEY", line)

@@ -11,15 +11,13 @@ Rules of this file:
 from __future__ import annotations
 
 import base64
-import binascii
-import json
 import re
 from collections.abc import Iterator, Mapping
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from sentinel_guard.core.analysis.secrecy import names_secret
+from sentinel_guard.core.analysis.secrecy import conceals, names_secret
 from sentinel_guard.core.leaks.known_looks import is_ordinary, is_placeholder, is_random
-from sentinel_guard.core.leaks.known_parts import NAME, Part, lines_of, parts
+from sentinel_guard.core.leaks.known_parts import NAME, Part, leaves, lines_of, parts
 from sentinel_guard.core.redact import redact
 from sentinel_guard.core.visible import visible
 
@@ -27,6 +25,7 @@ SHORT, LONG = 8, 20
 """Characters of a value below which it is none; and from which on it needs no name if it looks like chance."""
 WORDY = 16
 """Characters that a value of letters alone must have."""
+_OF_SECRETS = re.compile(r"(?i)secret|credential|private|vault|token|passw|keys?(?![a-z])|(?<![a-z])env(?![a-z])")
 _OPEN = ("sentinel.toml",)
 """Restricted files that hold no secrets."""
 
@@ -55,13 +54,16 @@ _REFERENCE = re.compile(
 _CONNECTION = re.compile(r"(?i)(?:^|[;\s])(?:password|pwd|accountkey|sharedaccesskey|secret|token)\s*=\s*([^;\s]+)")
 _HOOK = re.compile(r"(?i)hook|/services/|infura|alchemy|quiknode|getblock|/bot[0-9]+:")
 """Addresses whose path is the secret."""
+_BARE = re.compile(r"[A-Za-z0-9+/_.~=-]+|[a-z]+://\S+")
+"""What may be a secret without a name: one word."""
 _SCHEME = re.compile(r"^(?:(?:base64|hex|sha256|plain|bearer|basic|token)[: ]|\{[A-Z0-9-]+\})\s*", re.IGNORECASE)
 
 
 def values_of(path: str, content: bytes) -> dict[str, str]:
     """The secret values of a file: value -> words that say where it is from (``the value of TOKEN in .env``).
 
-    ``path``: as it is to be shown. What is no UTF-8 text has none.
+    ``path``: relative, as it is to be shown. A file that is restricted, but not called like one of secrets, may be
+    code: of that only what stands under the name of a secret counts. What is no UTF-8 text has none.
     """
     if b"\0" in content or path.rpartition("/")[2] in _OPEN:
         return {}
@@ -70,10 +72,10 @@ def values_of(path: str, content: bytes) -> dict[str, str]:
     except UnicodeDecodeError:
         return {}
     found = dict[str, str]()
+    all_of_it = conceals(f"/{path}") or _OF_SECRETS.search(path) is not None
     for part in parts(path, text):
-        named = re.fullmatch(NAME, part.name)
-        what = f"the value of {redact(part.name)} in" if named else "a line of"
-        for value in secrets(part):
+        what = f"the value of {redact(part.name)} in" if re.fullmatch(NAME, part.name) else "a line of"
+        for value in secrets(part) if all_of_it or names_secret(_normal(part.name)) else ():
             found.setdefault(value, f"{what} {visible(path)}")
     return found
 
@@ -94,15 +96,18 @@ def secrets(part: Part) -> Iterator[str]:
     name, value = _normal(part.name), part.value.strip()
     if len(value) < SHORT or _REFERENCE.search(value) or _PUBLIC_NAME.fullmatch(name):
         return
+    if not name and not _BARE.fullmatch(value):
+        return
     if "://" in value:
         yield from _of_address(value)
     elif value[0] == "{":
         yield from _of_json(value)
     elif found := _CONNECTION.findall(value):
         yield from (v for v in found if _counts("PASSWORD", v))
+    elif name.endswith("AUTH") and (password := _login(_SCHEME.sub("", value))):
+        yield from (_SCHEME.sub("", value), password) if _counts("PASSWORD", password) else ()
     elif _counts(name, bare := _SCHEME.sub("", value)):
         yield bare
-        yield from _of_basic(bare) if name.endswith("AUTH") else ()
 
 
 def _normal(name: str) -> str:
@@ -135,20 +140,21 @@ def _of_address(value: str) -> Iterator[str]:
 
 
 def _of_json(value: str) -> Iterator[str]:
+    import json  # noqa: PLC0415 - few values are JSON, and a commit waits
+
     try:
-        json.loads(value)
+        data = json.loads(value)
     except (ValueError, RecursionError):
         return
-    for part in parts(".json", value):
+    for part in lines_of(leaves(data)):
+        # No JSON within JSON: it may go on for ever.
         if not part.value.startswith("{"):
             yield from secrets(part)
 
 
-def _of_basic(value: str) -> Iterator[str]:
-    """The password of ``user:password`` in base64."""
+def _login(value: str) -> str:
+    """The password of ``user:password`` in base64; empty for anything else."""
     try:
-        _, _, password = base64.b64decode(value, validate=True).decode().partition(":")
-    except (binascii.Error, UnicodeDecodeError, ValueError):
-        return
-    if _counts("PASSWORD", password):
-        yield password
+        return base64.b64decode(value, validate=True).decode().partition(":")[2]
+    except ValueError:
+        return ""

@@ -7,24 +7,25 @@ from sentinel_guard.core.leaks.patterns import stock
 
 _CODE = (
     r"[A-Za-z_$][\w$]{0,23}(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]{0,23})+[()\[\];,]*"  # a.b.c, a dotted name or a file's
-    r"|[\w.$:>\[\]-]{0,100}\([^)]{0,200}\)?.{0,100}"  # f(x)
+    r"|[@%!~]?[\w.$:>\[\]-]{0,100}\([^)]{0,200}\)?.{0,100}"  # f(x)
     r"|\[[\w.]{1,60}\]::.{0,200}|[\w.$]{1,60}\[[^\]]{0,100}\][.\w]*"  # a["b"]
     r"|(?:\.{0,2}|~)/.{0,300}|[A-Za-z]:\\.{0,300}|\w{1,12}://.{0,300}"  # paths and URLs
     r"|[^\\]*\\[dswbnrtuxDSWB].{0,300}"  # patterns and escapes
-    r"|[^=]{0,40}=[^=].{0,300}[&;,]?"  # another assignment
+    r"|[\w.\[\]-]{1,40}=[^=].{0,300}[&;,]?"  # another assignment
     r"|[^\s]{0,200}[\[({]|&[\w.]{1,60}|\*{1,2}[\w.]{1,60}|![\w.]{1,60}.{0,60}|@[\w.]{1,60}|-{1,2}[a-z][\w-]{1,60}"
 )
 """The whole of a value that is code, or names a place."""
-_UUID = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
 _PARTS = r"[_\-./:,;|+\s]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
 _WORD = r"[A-Za-z]{0,15}|[A-Za-z]{0,30}(?:pass|secret|token|key|user|auth)[A-Za-z]{0,30}\d{0,4}|\d{1,4}"
-_NAMED = r"(?:[a-z]{0,8}(?:sha|md|base|utf|oauth|http|ipv|ssl|tls|rsa|aes|x|v|s|p|i|h|u|k)\d{1,4}[a-z]?)"
+_NAMED = r"(?:sha|md|base|utf|oauth|http|ipv|ssl|tls|rsa|aes|des|pbkdf|argon|x|v|s|p|i|h|u|k)\d{1,4}"
 _SYMBOLS = r"[^A-Za-z0-9_\-./:,;|+\s]"
 _PHRASE = r"[A-Za-z]{3,15}(?:[-_.][A-Za-z]{3,15})+[-_.]?\d{2,6}"
 _OWN_NAME = r"(?i)pass|pwd|secret|token|key|user|auth|admin|test|name"
 _TRIVIAL = (
     r"[\W_]*(?:my|the|new|old|user|admin|root|test|db)?[\W_]*(?:p[a@]ss?w[o0]?r?d?|pass|pwd|secret|token|value)[\W_]*"
 )
+_TELLING, _SHORTEST = 12, 3
+"""Characters of a value from which on its words must have so many on the average."""
 _PUBLIC = ("pk_", "pk.")
 """What a provider's publishable keys start with."""
 
@@ -40,7 +41,7 @@ def token_like(value: str) -> bool:
     """Whether a machine could have made it: long, and in disorder."""
     if len(value) < 10 or entropy(value) < 2.8 or value.startswith(_PUBLIC):
         return False
-    return _literal(value) and not stock(_UUID).fullmatch(value) and not words(value)
+    return _literal(value) and not words(value)
 
 
 def strong(value: str) -> bool:
@@ -62,6 +63,7 @@ def words(value: str) -> bool:
     """Whether it is made of words and small numbers only, however joined."""
     if stock(_SYMBOLS).search(value.rstrip("!?*")):
         return False
-    return all(
-        stock(_WORD).fullmatch(part) or stock(_NAMED).fullmatch(part.lower()) for part in stock(_PARTS).split(value)
-    )
+    parts = stock(_PARTS).split(value)
+    if len(value) >= _TELLING and len(parts) * _SHORTEST > len(value):  # capitals that chance put there join no words
+        return False
+    return all(stock(_WORD).fullmatch(part) or stock(_NAMED).fullmatch(part.lower()) for part in parts)

@@ -3,7 +3,7 @@
 Rules of this file:
 1. A file is looked into only where an effect sends it: an action that sends nothing costs a look at its effects.
 2. Who logs in must say who they are: credentials (headers, ``-u``, the user in an address) are told from content.
-3. git is not looked at: what it pushes is judged by the repository's hooks.
+3. Of git only the addresses are looked at: what it pushes is judged by the repository's hooks.
 """
 
 from __future__ import annotations
@@ -16,9 +16,20 @@ from sentinel_guard.core.analysis import addresses, paths
 from sentinel_guard.core.analysis.commands import UNKNOWN
 from sentinel_guard.core.analysis.secrecy import is_secret
 from sentinel_guard.core.analysis.world import Peek
-from sentinel_guard.core.leaks import outgoing_tools
+from sentinel_guard.core.leaks import outgoing_tools, outgoing_variables
 from sentinel_guard.core.leaks.base import Piece
-from sentinel_guard.core.leaks.outgoing_words import FORGES, Sending, apart, host_of, is_certain, pieces, posted, split
+from sentinel_guard.core.leaks.outgoing_words import (
+    ASKERS,
+    FORGES,
+    Sending,
+    addressed,
+    apart,
+    host_of,
+    is_certain,
+    pieces,
+    posted,
+    split,
+)
 from sentinel_guard.core.model import Action, Effect, Kind
 
 Look = Callable[[str], Peek | None]
@@ -46,10 +57,23 @@ def sendings(action: Action, effects: Sequence[Effect], look: Look, root: str) -
             found = _sent(effect, effects, look, root) if effect.command else outgoing_tools.asked(action, effect)
         elif effect.kind is Kind.EXECUTE and effect.target in FORGES and effect.command:
             found = posted(effect.command)
+        elif effect.kind is Kind.EXECUTE and effect.target in ASKERS and effect.command:
+            yield from addressed(effect.command)
         if found is not None:
             yield found
     if served := outgoing_tools.served(action, effects):
         yield served
+
+
+def is_looked_into(action: Action, effects: Sequence[Effect], root: str, home: str) -> bool:
+    """Whether anything may leave, so that contents are searched; the search may take long."""
+    sends = any(e.kind is Kind.NETWORK or (e.kind is Kind.EXECUTE and e.target in FORGES) for e in effects)
+    if sends or outgoing_tools.served(action, effects) is not None:
+        return True
+    asks = any(
+        e.kind is Kind.EXECUTE and e.target in ASKERS and e.command and any(addressed(e.command)) for e in effects
+    )
+    return asks or any(True for _ in deposits(action, effects, root, home))
 
 
 def leaves(effect: Effect) -> bool:
@@ -78,13 +102,15 @@ def deposits(action: Action, effects: Iterable[Effect], root: str, home: str) ->
 def _sent(effect: Effect, effects: Iterable[Effect], look: Look, root: str) -> Sending:
     assert effect.command is not None
     words, logins = split(effect.command)
-    text, said = apart(_input(effect))
+    given = _input(effect)
+    text, said = apart(given)
     files, notes = _files(effect, effects, look, root)
     published = effect.target in FORGES
     host = FORGES.get(effect.target) or host_of(effect.target)
     content = (*pieces([*words, text]), *files)
     sure = effect.sure and is_certain(effect.target, host)
-    return Sending(host or effect.target, host, content, pieces([*logins, *said]), sure, published, notes)
+    names = tuple(outgoing_variables.variables(effect, given))
+    return Sending(host or effect.target, host, content, pieces([*logins, *said]), sure, published, notes, names)
 
 
 def _input(effect: Effect) -> str:

@@ -27,11 +27,20 @@ class Sending(NamedTuple):
     """Others read it there: a token of that very host is no login either."""
     notes: tuple[str, ...] = ()
     """What was not looked at, in words."""
+    variables: tuple[str, ...] = ()
+    """Names of those that hold secrets, and stand in what goes."""
 
 
 MACHINES = frozenset(("ssh", "mosh", "autossh"))
 """What they are told runs over there, with the passwords of over there: only what is piped into them is content."""
 FORGES = {"gh": "github.com", "hub": "github.com", "glab": "gitlab.com", "tea": "gitea.com"}
+ASKERS = frozenset(
+    (
+        *("git", "pip", "pip3", "pipx", "uv", "poetry", "npm", "pnpm", "yarn", "bun", "npx", "cargo", "go", "gem"),
+        *("composer", "brew", "conda", "mamba", "helm"),
+    )
+)
+"""They ask for addresses that are given to them; what git pushes, its hooks look at."""
 _POSTS = frozenset(("pr", "issue", "mr", "gist", "release", "snippet", "api", "discussion"))
 """Subcommands of forges whose words others read."""
 
@@ -121,6 +130,19 @@ def posted(command: Command) -> Sending | None:
     content, credentials = split(command)
     host = FORGES[command.program]
     return Sending(host, host, pieces(content), pieces(credentials), published=True)
+
+
+_REMOTE = re.compile(r"[\w.+-]+://.*|[\w.-]+@[\w.-]+:.*", re.DOTALL)
+
+
+def addressed(command: Command) -> Iterator[Sending]:
+    """What the addresses tell that git and installers ask for: their users log in, the rest is content."""
+    for word in command.argv[1:]:
+        address = word.partition("=")[2] if word[:2] == "--" else word
+        if not _REMOTE.fullmatch(address) or addresses.is_here(address):
+            continue
+        plain, host = apart(address)[0], host_of(address)
+        yield Sending(host or address, host, pieces([plain]), sure=is_certain(address, host))
 
 
 def host_of(target: str) -> str:

@@ -28,3 +28,8 @@ def compiled(pattern: str) -> re.Pattern[str]:
 def stock(pattern: str) -> re.Pattern[str]:
     """A pattern that only ``re`` understands (what it repeats is never given back, what stands before is looked at)."""
     return re.compile(pattern)
+
+
+def searchable(text: str) -> str:
+    """The text, each character in its place, without what is no UTF-8: RE2 refuses that."""
+    return text if text.isascii() else stock("[\ud800-\udfff]").sub("\ufffd", text)

@@ -21,10 +21,14 @@ from sentinel_guard.core.leaks.base import Grade, Leak
 
 _PUBLIC = re.compile(
     r"(?i)(?:.*/)?(?:(?:authors|contributors|maintainers|committers|credits|thanks|patrons|sponsors|backers|owners"
-    r"|changelog|changes|history|news|copying|copyright|licen[cs]es?|notice|whats-?new|release-?notes)(?:[._-][^/]*)?"
-    r"|codeowners|\.mailmap|code_of_conduct[^/]*)"
+    r"|change-?log|changes|history|news|copying|copyright|licen[cs]es?|notice|whats-?new|release[_-]?notes"
+    r"|code_of_conduct)(?:[._-][^/]*)?|(?:security|humans)\.(?:md|rst|txt)"
+    r"|(?:change-?logs?(?:\.d)?|whats-?new|release[_-]?notes?|newsfragments)/.*"
+    r"|codeowners|\.mailmap|\.all-contributorsrc"
+    r"|(?:package|composer|bower|codemeta)\.json|pkg-info|metadata|description|pyproject\.toml|cargo\.toml|setup\.(?:py|cfg)"
+    r"|pom\.xml|citation\.cff|[^/]*\.(?:gemspec|podspec|cabal|nuspec|spec))"
 )
-"""Files in which addresses are there to be read: authors, owners, changes."""
+"""Files in which addresses are there to be read: authors, owners, changes, what tells who made a package."""
 
 
 class _Threshold(NamedTuple):

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 
 from sentinel_guard.core.leaks.base import Grade, Leak
-from sentinel_guard.core.leaks.pii_context import Words, around
+from sentinel_guard.core.leaks.pii_context import Words, around, is_cell
 
 _DOMAIN = re.compile(
     r"@((?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,62})\.){1,6}([A-Za-z]{2,24}|xn--[A-Za-z0-9-]{2,59}))(?![\w@-]|\.\w)"
@@ -47,6 +47,7 @@ _CREDIT = re.compile(
 
 _PLUS = re.compile(r"\+[1-9](?<![\w+]\+[0-9])(?:[ ().-]{0,2}[0-9]){6,14}(?![\w]|[.-][0-9])")
 _NATIONAL = re.compile(r"[0-9](?<![\w.+/#$-][0-9])[0-9]{1,4}\)?(?:[ ().-]{0,2}[0-9]){4,10}(?![\w]|[.-][0-9])")
+_GROUPED = re.compile(r"[2-9][0-9]{2}(?:\) ?|[ .-])[2-9][0-9]{2}[ .-][0-9]{4}")
 _PHONE = Words(
     ("phone", "phones", "telephone", "phonenumber", "tel", "mobile", "cell", "cellphone", "fax", "whatsapp", "telefon",
      "handy", "mobil", "call me", "téléphone", "teléfono", "telefono", "number is", "sms", "msisdn", "hotline")
@@ -58,7 +59,7 @@ _FICTION = re.compile(
 )
 """Digits of numbers that are set apart for films and manuals."""
 _MOST = 1000
-"""Candidates that are looked at."""
+"""Candidates in a text that are looked at."""
 
 
 def find(text: str) -> Iterator[Leak]:
@@ -87,16 +88,25 @@ def _is_someone(local: str, domain: str, top: str) -> bool:
 
 
 def _phones(text: str) -> Iterator[Leak]:
-    candidates = [match for match in _some(_PLUS, text) if _is_number(match[0], ("ZZ",))]
-    national = [*_some(_NATIONAL, text)]
-    if national and _PHONE.anywhere(around(text, (m.start() for m in national))):
-        candidates += [m for m in national if _PHONE.near(text, *m.span()) and _is_number(m[0], _REGIONS)]
-    for match in candidates:
-        yield Leak("pii-phone", "pii", "a phone number", Grade.NOTE, *match.span(), match[0])
+    candidates = chain(
+        ((seen, ("ZZ",)) for seen in islice(_PLUS.finditer(text), _MOST)),
+        ((seen, _REGIONS) for seen in islice(_national(text), _MOST)),
+    )
+    for seen, regions in candidates:
+        if _is_number(seen[0], regions):
+            yield Leak("pii-phone", "pii", "a phone number", Grade.NOTE, *seen.span(), seen[0])
 
 
-def _some(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
-    return islice(pattern.finditer(text), _MOST)
+def _national(text: str) -> Iterator[re.Match[str]]:
+    """Beside a word, below one, or in a cell of its own and written as phone numbers are."""
+    found = list(_NATIONAL.finditer(text))
+    named = bool(found) and _PHONE.anywhere(around(text, (seen.start() for seen in found)))
+    heads = named and _PHONE.heads(text)
+    for seen in found:
+        start, end = seen.span()
+        cell = is_cell(text, start - (text[start - 1 : start] == "("), end)
+        if (cell and (heads or _GROUPED.fullmatch(seen[0]))) or (named and _PHONE.near(text, start, end)):
+            yield seen
 
 
 def _is_number(value: str, regions: tuple[str, ...]) -> bool:

@@ -1,4 +1,4 @@
-"""Words beside a number that say what it is."""
+"""Words beside a number, or above its column, that say what it is."""
 
 from __future__ import annotations
 
@@ -7,15 +7,28 @@ from collections.abc import Iterable
 
 REACH = 60
 """Characters before and behind a number in which such a word counts."""
+HEAD = 500
+"""Characters of a first line in which such a word counts for every cell below."""
+_BESIDE = frozenset(",;\t|\"'\n")
+"""What stands beside a cell."""
 
 
 def around(text: str, places: Iterable[int]) -> str:
-    """What stands within reach of these offsets (in their order), squeezed: for ``Words.anywhere``."""
-    windows, end = list[str](), 0
+    """The first line, and what stands within reach of these offsets (in their order): for ``Words.anywhere``."""
+    windows, end = [_head(text)], 0
     for place in places:
         windows.append(text[max(end, place - REACH) : place + 2 * REACH])
         end = max(end, place + 2 * REACH)
     return _squeeze("".join(windows))
+
+
+def is_cell(text: str, start: int, end: int) -> bool:
+    """Whether what lies between these offsets is a cell of its own: a field of CSV, a line."""
+    return (start == 0 or text[start - 1] in _BESIDE) and (end >= len(text) or text[end] in _BESIDE)
+
+
+def _head(text: str) -> str:
+    return text[: text.find("\n", 0, HEAD) + 1]
 
 
 def _squeeze(text: str) -> str:
@@ -40,3 +53,7 @@ class Words:
         """Whether one stands within reach of what lies between these offsets."""
         first, last = max(0, start - REACH), end + REACH
         return self.anywhere(_squeeze(text[first:last])) and self._pattern.search(text, first, last) is not None
+
+    def heads(self, text: str) -> bool:
+        """Whether one stands in the first line: then it says what the cells below are."""
+        return self._pattern.search(_head(text)) is not None

@@ -12,7 +12,8 @@ from itertools import islice
 from typing import NamedTuple
 
 from sentinel_guard.core.leaks.base import Grade, Leak
-from sentinel_guard.core.leaks.pii_context import Words, around
+from sentinel_guard.core.leaks.pii_context import Words, around, is_cell
+from sentinel_guard.core.leaks.pii_examples import IDS
 
 
 class Shape(NamedTuple):
@@ -90,8 +91,6 @@ SHAPES = (
     Shape("au", "tfn", "an Australian tax file number", r"[0-9]{3} ?[0-9]{3} ?[0-9]{2,3}", ("tfn", "tax file")),
 )  # fmt: skip
 
-_EXAMPLES = frozenset({"123456789", "078051120", "219099999", "457555462", "111111111", "12345678909", "11144477735"})
-"""Digits of ids that are printed everywhere."""
 _DIGITS = re.compile(r"[0-9](?<![\w.$/+-][0-9])(?:[ ./-]?[0-9]){4}")
 _LETTERS = re.compile(r"[0-9](?:(?<=[A-Z][0-9])|(?<=[A-Z][ -][0-9]))[0-9](?= ?[0-9]{2}|[A-EHLMPRST][0-9]{2})")
 """Where an id can start, and where one that begins with letters has its first digits. Both begin with a digit, not with
@@ -122,10 +121,11 @@ def _candidates(text: str) -> Iterator[tuple[Shape, re.Match[str]]]:
     nearby = around(text, places)
     for finder in _finders() if places else ():
         named = finder.words.anywhere(nearby)
+        heads = named and finder.words.heads(text)
         for place in places if named or finder.telling else ():
             told = finder.telling and finder.telling.match(text, place)
             seen = told or (finder.plain.match(text, place) if named else None)
-            if seen and (told or finder.words.near(text, *seen.span())):
+            if seen and (told or (heads and is_cell(text, *seen.span())) or finder.words.near(text, *seen.span())):
                 yield finder.shape, seen
 
 
@@ -137,7 +137,7 @@ def _lettered(text: str) -> Iterator[int]:
 
 def _holds(shape: Shape, value: str) -> bool:
     compact = re.sub(r"[\W_]", "", value)
-    if compact in _EXAMPLES:
+    if compact in IDS or len(set(compact)) < 2:
         return False
     if shape.number == "nino":
         return _NINO.fullmatch(compact) is not None

@@ -23,7 +23,7 @@ _APART = re.compile(
     r"(?:^|/)(?:[\w.-]*[._-])?(?:tests?|testing|testdata|specs?|fixtures?|mocks?|__mocks__|__tests__|examples?|samples?"
     r"|demos?|docs?|locales?|i18n)(?:[._-][\w.-]*)?(?=/)"
     r"|(?:^|/)(?:test_[^/]*|conftest\.py|[^/]*[._-](?:test|tests|spec|mock|stories)\.\w+"
-    r"|[^/]*\.(?:md|mdx|rst|adoc|po|pot|html?|css|scss|less|snap|d\.ts)|changelog[^/]*|readme[^/]*)$",
+    r"|[^/]*\.(?:md|mdx|rst|adoc|po|pot|html?|css|scss|less|snap|d\.ts|example|sample|template|dist)|[^/]*\.(?:example|sample|template)\.\w+|changelog[^/]*|readme[^/]*)$",
     re.IGNORECASE,
 )
 

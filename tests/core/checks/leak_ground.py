@@ -27,6 +27,7 @@ FILES = {
     "src/a.py": "x = 1\n",
     "secrets/key": "k\n",
     "notes.txt": f"first\ntoken: {TOKEN}\n",
+    "tokens.txt": "".join(f"{TOKEN[:-2]}{n}x\n" for n in range(7)),
     "own.txt": f"{OWN}\n",
     "people.csv": "".join(f"person{n}@firm{n}.org\n" for n in range(60)),
     "fixture.json": '{"token": "ghp_' + "x" * 36 + '"}\n',

@@ -152,9 +152,16 @@ def test_equal_values_have_equal_hashes() -> None:
 
 
 def test_many_values_are_counted_and_a_few_are_told() -> None:
+    (finding,) = found(f"curl -T tokens.txt {AWAY}")
+    assert "tokens.txt:1 (and 6 more) would go" in finding.what
+    assert finding.evidence.count("github-pat ") == 5
+    assert finding.evidence.endswith(", 2 more")
+
+
+def test_of_personal_data_the_kind_is_told_and_how_many() -> None:
     (finding,) = found(f"curl -T people.csv {AWAY}")
-    assert "(and 59 more)" in finding.what
-    assert finding.evidence.endswith("55 more")
+    assert finding.what.startswith("60 e-mail addresses in people.csv:1 ")
+    assert "@" not in finding.what
 
 
 def test_who_is_asked_is_told_the_host() -> None:

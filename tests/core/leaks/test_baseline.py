@@ -6,7 +6,7 @@ import pytest
 import tomli_w
 
 from sentinel_guard.core.leaks.base import Grade, Hit, Leak
-from sentinel_guard.core.leaks.baseline import ANY, LIST, NONE, Baseline, Row, Said
+from sentinel_guard.core.leaks.baseline import ANY, NONE, Baseline, Row, Said
 from sentinel_guard.errors import ConfigError
 
 SALT = bytes(range(16))
@@ -104,16 +104,19 @@ def test_one_value_twice_in_a_file_is_one_row():
     assert len(baseline(hit(line=3), hit(line=9)).rows) == 1
 
 
-def test_a_list_of_personal_data_is_one_row_for_its_file():
-    mails = [hit(f"a{n}@b.example", "users.csv", "pii-email", "pii") for n in range(LIST + 1)]
-    made = baseline(*mails)
-    assert [r.hash for r in made.rows] == [ANY]
+def test_personal_data_has_a_row_for_its_file():
+    mails = [hit(f"a{n}@b.example", "users.csv", "pii-email", "pii") for n in range(3)]
+    made = baseline(*mails, hit("4111", "users.csv", "pii-card", "pii"))
+    assert [(r.rule, r.hash) for r in made.rows] == [("pii-card", ANY), ("pii-email", ANY)]
     assert made.allows(hit("other@b.example", "users.csv", "pii-email", "pii"))
     assert not made.allows(hit("other@b.example", "more.csv", "pii-email", "pii"))
 
 
-def test_many_secrets_of_a_file_are_a_row_each():
-    assert len(baseline(*(hit(f"{VALUE}{n}") for n in range(LIST + 1))).rows) == LIST + 1
+def test_a_file_of_personal_data_that_moves_is_new():
+    update = baseline(hit("a@b.example", "users.csv", "pii-email", "pii")).updated(
+        [hit("c@b.example", "other.csv", "pii-email", "pii")]
+    )
+    assert [len(rows) for rows in (update.new, update.moved, update.gone)] == [1, 0, 1]
 
 
 def test_a_name_that_is_not_utf8_can_be_written_and_is_found_again():

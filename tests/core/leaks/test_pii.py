@@ -11,6 +11,7 @@ from stdnum import iban, luhn
 
 from sentinel_guard.core.leaks import pii
 from sentinel_guard.core.leaks.base import Grade, Leak
+from sentinel_guard.core.leaks.pii_examples import IBANS
 from sentinel_guard.core.leaks.pii_money import _LENGTHS
 
 
@@ -27,6 +28,7 @@ def account(country: str, rest: str) -> str:
     return country + iban.calc_check_digits(f"{country}00{rest}") + rest
 
 
+SSN = "2191" + "04010"
 VISA, MASTER, AMEX = card("453914880343646"), card("531275901236474"), card("37635982004917")
 GERMAN, FRENCH = account("DE", "502109007011234567"), account("FR", "3000600001" + "12345678901" + "23")
 POLISH = account("PL", "109024020000000" + "604357921")
@@ -72,6 +74,8 @@ NOT_FOUND = [
     (GERMAN + "0", "too long an IBAN"),
     (f"x{GERMAN}", "part of a word"),
     ("ZZ" + GERMAN[2:], "no country"),
+    ("DE89 3704 0044 0532 0130 00 GB82-WEST-1234-5698-7654-32", "examples of IBANs, however written"),
+    (" ".join(sorted(IBANS)), "all of them"),
     ("me@example.com you@test.org a@localhost b@corp.invalid", "domains that stand for one"),
     ("noreply@corp.io info@corp.io git@github.com 1234+me@users.noreply.github.com", "nobody's addresses"),
     ("icon@2x.png lodash@4.17.21 user@host getty@tty1.service pkg@latest.tgz", "what has an @ and is none"),
@@ -81,8 +85,8 @@ NOT_FOUND = [
     ("# Ann Lee <ann@corp.io>, 2011", "a credit in a comment"),
     ("git clone ssh://ann@corp.io/x https://ann@corp.io/x", "addresses of another kind"),
     ("call +1 415 555 0132 or +44 7700 900123", "numbers set apart for films"),
-    ("+123456789 +1000000000", "numbers that are none"),
-    ("212-736-5000", "a phone number that nothing tells from others"),
+    ("+123456789 +1000000000 +999 1234 5678", "numbers that are none"),
+    ("a 212-736-5000 b", "a phone number that nothing tells from others"),
     ("version 212.736.5000 phonetics", "a word that holds another"),
     ("", "nothing"),
 ]
@@ -144,6 +148,15 @@ GRADES = [
     (mails(60), "AUTHORS", None, "those that are there to be read"),
     (mails(60), "docs/CONTRIBUTORS.md", None, "the same elsewhere"),
     (mails(60), "src/authors_dump.csv", None, "a list of authors by any name"),
+    (mails(60), "package.json", None, "contributors of a package"),
+    (mails(60), "web/composer.json", None, "the same of PHP"),
+    (mails(60), "x.egg-info/PKG-INFO", None, "what a package says of itself"),
+    (mails(60), "doc/changelog.d/12.fix.rst", None, "a folder of changes"),
+    (mails(60), "docs/release_notes/1.0.md", None, "the same by another name"),
+    (mails(60), "whatsnew-4.2.rst", None, "changes of a version"),
+    (mails(60), "SECURITY.md", None, "whom to write to"),
+    (mails(60), "security_users.csv", Grade.BLOCK, "a list of users"),
+    (mails(60), "src/package.json.bak.csv", Grade.BLOCK, "a name that only begins so"),
     (mails(60), "data/customers.csv", Grade.BLOCK, "those that are not"),
     (cards(1), "", Grade.WARN, "a card"),
     (cards(2), "AUTHORS", Grade.WARN, "two cards, wherever"),
@@ -154,6 +167,16 @@ GRADES = [
     (phones(4), "", None, "four phone numbers"),
     (phones(5), "", Grade.WARN, "five"),
     (phones(50), "", Grade.BLOCK, "fifty"),
+    (
+        "name,phone\n" + "\n".join(f"ann{n},2127{n}" for n in range(36500, 36506)),
+        "",
+        Grade.WARN,
+        "a column with a name",
+    ),
+    ("\n".join(f"{n},(212) 736-5{n},x" for n in range(110, 120)), "", Grade.WARN, "a column of phone numbers"),
+    ("\n".join(f"212 736 5{n} are x" for n in range(110, 120)), "", None, "numbers within lines"),
+    ("id,ssn,x\n" + "\n".join(f"{n},2191040{n},y" for n in range(10, 90, 9)), "", Grade.BLOCK, "a column of ids"),
+    ("id,n,x\n" + "\n".join(f"{n},2191040{n},y" for n in range(10, 90, 9)), "", None, "a column of numbers"),
     (SSNS.split(" ssn")[0], "", Grade.WARN, "a social security number"),
     (SSNS, "", Grade.BLOCK, "three"),
 ]
@@ -184,7 +207,7 @@ WORDS = [
     "ann@corp.io",
     "+49 30 22732153",
     "ssn ",
-    "219-10-4010",
+    f"{SSN[:3]}-{SSN[3:5]}-{SSN[5:]}",
     "phone ",
     *"@+-. \n(1aZ,",
     "\ud800",
@@ -204,7 +227,7 @@ def test_offsets_are_true_and_nothing_raises(text):
 M = 250_000
 HOSTILE = {
     "digits": "1" * M, "addresses without an end": "a@a." * (M // 4), "plus signs": "+1 " * (M // 3),
-    "addresses": mails(M // 18), "cards": f"{VISA} " * (M // 17), "ids": "ssn 219104010 " * (M // 14),
+    "addresses": mails(M // 18), "cards": f"{VISA} " * (M // 17), "ids": f"ssn {SSN} " * (M // 14),
     "phones": "phone 212-736-5000 " * (M // 19), "beginnings of IBANs": "DE89 " * (M // 5),
     "letters": "AA00" * (M // 4),
     "IBANs": f"{GERMAN} " * (M // 23), "fractions": "1.1." * (M // 4), "dashes": "1-" * (M // 2),

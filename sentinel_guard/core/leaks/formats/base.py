@@ -1,7 +1,8 @@
 """How a row of a table of formats is written: patterns, examples and needles from a few public facts.
 
 Rules of this file, for every pattern that leaves it:
-1. It means the same to ``re`` and to RE2: no lookaround, no backreference, no repeat above 1000.
+1. It means the same to ``re`` and to RE2: no lookaround, no backreference, no repeat above 1000
+   (of repeats within repeats: their product).
 2. Its time is linear: every repeat is bounded, or ends where its alphabet ends and cannot start inside itself.
 3. What identifies the secret is the group ``value``.
 Examples are made here from the shape that the provider documents; none of them was ever given out.
@@ -10,6 +11,7 @@ Examples are made here from the shape that the provider documents; none of them 
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 import itertools
 import re
@@ -20,6 +22,7 @@ from sentinel_guard.core.leaks.base import Format, Grade
 ALNUM = string.ascii_letters + string.digits
 LOWER = string.ascii_lowercase + string.digits
 UPPER = string.ascii_uppercase + string.digits
+DIGITS = string.digits
 HEX = string.digits + "abcdef"
 URL = ALNUM + "_-"
 BASE64 = ALNUM + "+/"
@@ -50,6 +53,7 @@ _LINK = (
 _END = r"""(?:["'`\s;,)}\]<>\\&|#]|$)"""
 
 
+@functools.cache
 def fake(length: int, alphabet: str = ALNUM) -> str:
     """Characters without order that are the same at every run."""
     digest = hashlib.shake_128(f"{length}{alphabet}".encode()).digest(length)

@@ -199,7 +199,7 @@ FORMATS: tuple[Format, ...] = (
     token("cloudflare-tunnel-token", "a Cloudflare tunnel token", "eyJhIjoi[A-Za-z0-9+/=]{100,1000}",
           "eyJhIjoi" + fake(160), hosts=("cloudflare.com", "argotunnel.com")),
     assigned("fastly-token", "a Fastly token", "fastly", "[A-Za-z0-9=_-]{32}", fake(32, URL), hosts=("fastly.com",)),
-    assigned("oracle-fingerprint-pass", "an Oracle Cloud key's pass phrase", "oci", "[A-Za-z0-9_-]{20,64}",
+    assigned("oracle-secret", "an Oracle Cloud secret", "oci", "[A-Za-z0-9_-]{20,64}",
              fake(20), words="pass[_-]?phrase auth[_-]?token secret", needles=("oci_", "oci-"), entropy=3.5,
              hosts=("oraclecloud.com",)),
     assigned("terraform-password", "a password in a Terraform file", "administrator[_-]login[_-]password",

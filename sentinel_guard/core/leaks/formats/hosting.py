@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sentinel_guard.core.leaks.base import Format
-from sentinel_guard.core.leaks.formats.base import HEX, HEX40, HEX64, LOWER, UPPER, URL, assigned, fake, token
+from sentinel_guard.core.leaks.formats.base import HEX, HEX40, LOWER, UPPER, URL, assigned, fake, token
 
 GITHUB = ("github.com", "githubusercontent.com", "ghcr.io", "githubcopilot.com")
 GITLAB = ("gitlab.com",)
@@ -129,7 +129,7 @@ FORMATS: tuple[Format, ...] = (
         f"sgp_local_{fake(40, HEX)}", f"sgp_{fake(16, HEX)}_{fake(40, HEX)}", f"sgp_{fake(40, HEX)}",
         miss=(f"sgp_local_{fake(39, HEX)}G",), hosts=("sourcegraph.com",),
     ),
-    token("sourcegraph-license", "a Sourcegraph licence key", f"slk_{HEX64}".replace("0-9a-f", "A-Fa-f0-9"),
+    token("sourcegraph-license", "a Sourcegraph licence key", "slk_[A-Fa-f0-9]{64}",
           "slk_" + fake(64, HEX), hosts=("sourcegraph.com",)),
     assigned("sourcegraph-old-token", "a Sourcegraph token", "sourcegraph", HEX40, fake(40, HEX),
              hosts=("sourcegraph.com",)),

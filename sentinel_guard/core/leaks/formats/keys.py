@@ -20,8 +20,11 @@ CURL_USER = r"[\s\"'](?:-u|--user|--proxy-user)[\s\"',=]{1,6}"
 SECRET_KIND = ("kind: secret", "kind: 'secret'", 'kind: "secret"')
 ENTRY = r"[ \t]{1,12}[\w.-]{1,80}:[ \t]{0,4}"
 SHORT_ENTRY = ENTRY + r"[\"']?[A-Za-z0-9+/]{0,9}={0,2}[\"']?[ \t]{0,20}\n"
-DATA = rf"data:[ \t]{{0,20}}\n(?:{SHORT_ENTRY}|[ \t]{{0,12}}#[^\n]*\n){{0,10}}{ENTRY}"
-"""The first entry that is long enough, behind entries that are too short and comments."""
+OPEN_ENTRY = (
+    r"[ \t]{1,12}[\w.-]{0,30}(?i:user|username|login|e?mail|host|hostname|port|database|db|dbname|name):[^\n]*\n"
+)
+DATA = rf"data:[ \t]{{0,20}}\n(?:{SHORT_ENTRY}|{OPEN_ENTRY}|[ \t]{{0,12}}#[^\n]*\n){{0,10}}{ENTRY}"
+"""The first entry that is long enough, behind entries that are too short or no secrets, and comments."""
 ENCODED = r"(?:\|-?\s{1,12})?[\"']?(?P<value>[A-Za-z0-9+/]{10,1000}={0,3})"
 
 FORMATS: tuple[Format, ...] = (
@@ -127,7 +130,9 @@ FORMATS: tuple[Format, ...] = (
         rf"(?i:kind):[ \t]{{0,3}}[\"']?(?i:secret)[\"']?[ \t]{{0,20}}\n(?:[^\n]*\n){{0,12}}?{DATA}{ENCODED}",
         (f"apiVersion: v1\nkind: Secret\nmetadata:\n  name: x\ndata:\n  password: {fake(24, BASE64)}\n",),
         ('kind: Secret\nmetadata:\n  name: x\ndata:\n  htpasswd: ""\n', "kind: Secret\ndata:\n  extra: YmFyCg==\n",
-         "kind: Secret\ndata:\n  password: {{ .Values.Password }}\n",
+         "kind: Secret\ndata:\n  password: {{ .Values.Password }}\n", "kind: Secret\ndata:\n  password: Y2hhbmdlbWU=\n",
+         "kind: Secret\ndata:\n  password: cG9zdGdyZXMK\n  token: c2VjcmV0LXRva2Vu\n",
+         "kind: Secret\ndata:\n  DB_USER: cHJvZF91c2VyXzc3NA==\n",
          f"kind: SecretStore\ndata:\n  key: {fake(20)}\n"), 2.5, reach=2000,
     ),
     Format(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sentinel_guard.core.leaks.base import Format, Grade
 from sentinel_guard.core.leaks.formats.base import (
     BASE64,
+    DIGITS,
     HEX,
     HEX32,
     HEX40,
@@ -20,7 +21,6 @@ from sentinel_guard.core.leaks.formats.base import (
     uuid,
 )  # fmt: skip
 
-DIGITS = "0123456789"
 SNOWFLAKE = "(?:M[DTjz]|N[DTjz]|O[DT])[AEIMQUYcgk][w-z0-5]"
 """Three digits in base 64: what a Discord token starts with is its user's number. Their needles leave out two out of
 a thousand, which stand in ``index`` and ``context``."""

@@ -46,9 +46,11 @@ FORMATS: tuple[Format, ...] = (
     token("nuget-key", "a NuGet key", "oy2[a-z0-9]{43}", "oy2" + fake(43, LOWER), entropy=3.5, hosts=("nuget.org",)),
     Format(
         "nuget-password", "a password of a NuGet source", ("cleartextpassword",),
-        r"(?i:<add\s{1,5}key=\"ClearTextPassword\"\s{1,5}value=\")(?P<value>[^\"%\s]{6,100}%?[^\"\s]{0,100})\"",
+        r"(?i:<add\s{1,5}key=\"ClearTextPassword\"\s{1,5}value=\")(?P<value>[^\"%\s<\[{$#][^\"%\s]{5,100}%?[^\"\s]{0,100})\"",
         (f'<add key="ClearTextPassword" value="{fake(12)}" />',),
-        ('<add key="ClearTextPassword" value="abc" />', '<add key="ClearTextPassword" value="%NUGET_PASSWORD%" />'),
+        ('<add key="ClearTextPassword" value="abc" />', '<add key="ClearTextPassword" value="%NUGET_PASSWORD%" />',
+         '<add key="ClearTextPassword" value="<<NUGET_TOKEN>>" />',
+         '<add key="ClearTextPassword" value="[[Nuget.Key]]" />'),
         2.5, ("nuget.org",),
     ),
     token("cargo-token", "a crates.io token", "cio[A-Za-z0-9]{32}", f'token = "cio{fake(32)}"',

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sentinel_guard.core.leaks.base import Format, Grade
 from sentinel_guard.core.leaks.formats.base import (
     BASE64,
+    DIGITS,
     HEX,
     HEX32,
     HEX40,
@@ -20,7 +21,6 @@ from sentinel_guard.core.leaks.formats.base import (
     uuid,
 )  # fmt: skip
 
-DIGITS = "0123456789"
 SHOPIFY = ("shopify.com", "myshopify.com")
 ADOBE = ("adobe.io", "adobe.com", "adobelogin.com")
 LOOKER = ("looker.com",)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from sentinel_guard.core.leaks.base import Format, Grade
-from sentinel_guard.core.leaks.formats.base import BASE64, HEX, HEX32, LOWER, URL, assigned, fake, token
+from sentinel_guard.core.leaks.formats.base import BASE64, DIGITS, HEX, HEX32, LOWER, URL, assigned, fake, token
 
-DIGITS = "0123456789"
 META = ("facebook.com", "instagram.com")
 TWITTER = ("twitter.com", "x.com")
 LINKEDIN = ("linkedin.com",)

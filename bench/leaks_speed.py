@@ -1,0 +1,94 @@
+"""How fast the search for leaks is: on ordinary source text, on texts made to be slow, and before its first answer."""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+import string
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench.rows import Row, median_ms, timed
+from sentinel_guard.core.leaks.base import Piece
+from sentinel_guard.core.leaks.formats.registry import FORMATS
+from sentinel_guard.core.leaks.generic import NAME_NEEDLES
+from sentinel_guard.core.leaks.review import review
+
+SIZE = 1_000_000
+"""Characters of a text."""
+SAMPLE = 6_000_000
+STARTS = 7
+
+
+def rows() -> Iterator[Row]:
+    texts = list(_ordinary())
+    size = sum(map(len, texts)) / 1e6
+    speed = size / min(timed(lambda: [review([Piece(text, "a.py")]) for text in texts], 3))
+    beside = f"{len(texts)} files of the standard library, {size:.1f} MB"
+    yield Row("secrets and personal data in source text", 8, speed, "MB/s", beside, at_least=True)
+    seconds = {
+        name: min(timed(lambda text=text: review([Piece(text, "a.py")]), 2)) for name, text in _hostile().items()
+    }
+    slowest = max(seconds, key=seconds.__getitem__)
+    yield Row("the worst of 1 MB texts made to be slow", 2, seconds[slowest], "s", f"{slowest}; {len(seconds)} texts")
+    yield Row("search for leaks, first answer of a new process", None, _first(), "ms", "over importing the policy")
+
+
+def _ordinary() -> Iterator[str]:
+    left = SAMPLE
+    files = sorted(Path(sysconfig.get_path("stdlib")).rglob("*.py"))
+    random.Random(2).shuffle(files)
+    for file in files:
+        if left <= 0:
+            return
+        text = file.read_text(encoding="utf-8", errors="replace")
+        left -= len(text)
+        yield text
+
+
+def _hostile() -> dict[str, str]:
+    dice = random.Random(1)
+    needles = [needle for row in FORMATS for needle in row.needles] + list(NAME_NEEDLES)
+    letters = string.ascii_letters + string.digits
+    records = [
+        {"key": dice.randrange(10**9), "token": None, "id": "".join(dice.choices(letters, k=9))} for _ in range(20000)
+    ]
+    head, login = "-----BEGIN RSA PRIVATE KEY-----\n", b'password = "hunter2!x" and so on '
+    pieces = {
+        "key= over and over": "key=",
+        "assignments without an end": "password=",
+        "quotes without an end": 'password="',
+        "one letter": "a",
+        "quotes": "\"'",
+        "heads of tokens": "eyJhbGciOiJI.",
+        "heads of keys": head,
+        "heads of keys, one line": head.strip(),
+        "needles": "".join(needles),
+        "needles, each assigned": '="'.join(needles),
+        "logins in URLs": "https://a:b",
+        "per cent signs": "%41",
+        "short runs of base64": "QUJDREVGR0hJSktMTU5PUFFSU1RVVld ",
+        "addresses": "a@b.co,",
+        "digits": "4111 ",
+    }
+    return {name: (piece * (SIZE // len(piece) + 1))[:SIZE] for name, piece in pieces.items()} | {
+        "one line of base64": base64.b64encode(dice.randbytes(SIZE * 3 // 4)).decode(),
+        "one line of base64 that holds passwords": base64.b64encode(login * (SIZE // 44)).decode(),
+        "a key without an end": head + ("A" * 64 + "\n") * (SIZE // 65),
+        "minified JSON": json.dumps(records, separators=(",", ":"))[:SIZE],
+        "chance": "".join(dice.choices(letters + " \n", k=SIZE)),
+    }
+
+
+def _first() -> float:
+    policy = "import sentinel_guard.core.policy, sentinel_guard.core.respond"
+    search = f"{policy}; from sentinel_guard.core.leaks.engine import scan; scan('password = \"hunter22x\"')"
+
+    def start(code: str) -> None:
+        subprocess.run([sys.executable, "-I", "-c", code], check=True)
+
+    return median_ms(timed(lambda: start(search), STARTS)) - median_ms(timed(lambda: start(policy), STARTS))

@@ -1,0 +1,95 @@
+"""Judging a git hook beside the daemon's own work: for the hook's repository, in time, and no longer."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import threading
+import time
+
+import pytest
+
+from sentinel_guard.core.model import Response
+from sentinel_guard.daemon import hookjudging
+from sentinel_guard.daemon.hookjudging import Judging
+from sentinel_guard.daemon.translate import Request
+from sentinel_guard.errors import PeerError
+from sentinel_guard.host.hookcase import Judged
+from sentinel_guard.host.places import Places
+
+
+@pytest.fixture
+def repo(tmp_path):
+    folder = tmp_path / "repo"
+    folder.mkdir()
+    for words in (("init", "-q"), ("commit", "-q", "--allow-empty", "-m", "start")):
+        subprocess.run(["git", *words], cwd=folder, check=True)
+    (folder / ".env").write_text("MODE=debug\n")
+    subprocess.run(["git", "add", "-f", ".env"], cwd=folder, check=True)
+    return folder
+
+
+@pytest.fixture
+def judging(tmp_path):
+    return Judging(Places(tmp_path / "state", tmp_path / "run", tmp_path / "config", str(tmp_path)))
+
+
+def ask(judging, cwd, *, slow=lambda: None, **environ) -> Judged:
+    asked = Request("githook", ("sentinel-githook", "pre-commit"), str(cwd), environ)
+    return asyncio.run(judging.judge(asked, os.getpid(), None, slow))
+
+
+def test_it_is_the_hooks_repository_that_is_looked_at(repo, judging, tmp_path, monkeypatch):
+    monkeypatch.setenv("GIT_DIR", "/no/such/place")
+    [finding] = ask(judging, repo).findings
+    assert (finding.response, finding.rule) == (Response.DENY, "paths.restricted")
+    empty = tmp_path / "empty-index"
+    environ = {"PATH": os.environ["PATH"], "GIT_INDEX_FILE": str(empty)}
+    subprocess.run(["git", "read-tree", "HEAD"], cwd=repo, env=environ, check=True)
+    assert not ask(judging, repo, GIT_INDEX_FILE=str(empty)).findings, "the private index of `git commit PATH`"
+
+
+def test_the_policy_is_that_of_the_repository_as_it_is_now(repo, judging):
+    subprocess.run(["git", "rm", "-q", "--cached", ".env"], cwd=repo, check=True)
+    (repo / "a.txt").write_text("a\n")
+    subprocess.run(["git", "add", "a.txt"], cwd=repo, check=True)
+    assert not ask(judging, repo).refused
+    (repo / "sentinel.toml").write_text('version = 1\n[paths]\nrestricted = ["a.txt"]\n')
+    assert ask(judging, repo).refused
+    (repo / "sentinel.toml").write_text("version = ")
+    notes = ask(judging, repo).notes
+    assert notes and "sentinel.toml is broken" in notes[-1]
+
+
+def test_without_a_folder_nothing_is_judged(judging):
+    with pytest.raises(PeerError, match="cannot be read"):
+        ask(judging, "")
+
+
+def test_what_takes_a_while_is_said_and_holds_nobody_up(judging, monkeypatch):
+    """The daemon goes on meanwhile; after the limit whoever asked is told."""
+    freed, told = threading.Event(), []
+    monkeypatch.setattr(hookjudging, "SOON", 0.02)
+    monkeypatch.setattr(hookjudging, "LIMIT", 0.1)
+    monkeypatch.setattr(Judging, "_judge", lambda *_: freed.wait(5) and Judged())
+
+    async def others() -> float:
+        asked = Request("githook", ("sentinel-githook", "pre-commit"), "/w")
+        job = asyncio.create_task(judging.judge(asked, 1, None, lambda: told.append("slow")))
+        began = time.monotonic()
+        await asyncio.sleep(0.01)
+        waited = time.monotonic() - began
+        with pytest.raises(TimeoutError):
+            await job
+        freed.set()
+        return waited
+
+    assert asyncio.run(others()) < 1
+    assert told == ["slow"]
+
+
+def test_values_of_many_repositories_are_not_kept_for_ever(judging, tmp_path):
+    for n in range(100):
+        judging._cache(tmp_path / str(n))
+    assert len(judging._caches) <= 16

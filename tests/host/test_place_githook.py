@@ -1,0 +1,92 @@
+"""The launcher that the installed git hooks ask: in place, told where the guard is, renewed after an upgrade."""
+
+from __future__ import annotations
+
+import stat
+import subprocess
+import sys
+
+import pytest
+
+from sentinel_guard import __version__
+from sentinel_guard.errors import HostError
+from sentinel_guard.host import shims
+from sentinel_guard.host.places import Places
+
+
+@pytest.fixture
+def where(tmp_path):
+    base = tmp_path / "it's a $HOME"
+    return Places(base / "state", base / "run", base / "config", str(base))
+
+
+def settings(where) -> dict[str, str]:
+    lines = (where.state / "hooks" / ".sentinel").read_text().splitlines()
+    return dict(line.split("=", 1) for line in lines)
+
+
+def test_it_is_the_launcher_and_belongs_to_no_session(where):
+    path = shims.place_githook(where)
+    assert path == where.state / "hooks" / "sentinel-githook"
+    assert path.read_bytes() == shims.LAUNCHER.read_bytes()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o500
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert settings(where) == {
+        "socket": str(where.agent_socket),
+        "python": sys.executable,
+        "home": where.home,
+        "version": __version__,
+        "session": "",
+    }
+
+
+def test_it_runs_and_judges_without_a_daemon(where, tmp_path):
+    path = shims.place_githook(where)
+    done = subprocess.run([path, "no-such-hook"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "is not in a git work tree" in done.stderr
+
+
+def test_twice_is_once(where):
+    path = shims.place_githook(where)
+    before = [(p.stat().st_ino, p.stat().st_mtime_ns) for p in (path, path.parent / ".sentinel")]
+    assert shims.place_githook(where) == path
+    assert [(p.stat().st_ino, p.stat().st_mtime_ns) for p in (path, path.parent / ".sentinel")] == before
+
+
+def test_it_shares_its_bytes_with_the_shims(where):
+    where.make()
+    path = shims.place_githook(where)
+    shims.make(where, "s1", ("git",), "/usr/bin:/bin")
+    assert path.samefile(where.shims("s1") / "git")
+
+
+def test_an_upgrade_renews_it_under_a_running_hook(where, tmp_path, monkeypatch):
+    path = shims.place_githook(where)
+    old = path.stat().st_ino
+    upgraded = tmp_path / "sentinel-launcher"
+    upgraded.write_bytes(b"#!/bin/sh\nexit 5\n")
+    monkeypatch.setattr(shims, "LAUNCHER", upgraded)
+    with path.open("rb"):
+        shims.place_githook(where)
+    assert path.stat().st_ino != old and path.read_bytes() == upgraded.read_bytes()
+    monkeypatch.setattr("sentinel_guard.__version__", "9.9.9")
+    shims.place_githook(where)
+    assert settings(where)["version"] == "9.9.9"
+    assert [p.name for p in sorted(path.parent.iterdir())] == [".sentinel", "sentinel-githook"], "nothing is left over"
+
+
+def test_what_is_left_over_of_a_broken_renewal_is_no_hindrance(where, monkeypatch):
+    path = shims.place_githook(where)
+    path.unlink()
+    path.with_suffix(f".{shims.os.getpid()}").write_bytes(b"half")
+    assert shims.place_githook(where).read_bytes() == shims.LAUNCHER.read_bytes()
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(HostError, match="Cannot put the git hooks' launcher"):
+        shims.place_githook(where)
+
+
+def test_without_a_launcher_it_says_what_to_do(where, tmp_path, monkeypatch):
+    monkeypatch.setattr(shims, "LAUNCHER", tmp_path / "none")
+    with pytest.raises(HostError, match="launcher was not built"):
+        shims.place_githook(where)
