@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 
@@ -17,6 +18,7 @@ def main() -> None:
 
 def _hook(name: str, arguments: tuple[str, ...]) -> int:
     """One hook, without the command line's parts: a commit waits."""
+    gc.disable()  # what little goes in circles goes with the process, in a moment
     from sentinel_guard.commands.hook import hook  # noqa: PLC0415 - no other command needs it
     from sentinel_guard.errors import SentinelError  # noqa: PLC0415 - the same
 

@@ -41,7 +41,6 @@ LIBRARIES = {
     "click": {"cli.py", "cli_policy.py", "cli_recovery.py", "cli_secrets.py", "cli_snapshots.py"},
     "git": {"host/repository.py"},
     "inotify_simple": {"host/inotify.py"},
-    "pathspec": {"core/policy.py"},
     "re2": {"core/leaks/patterns.py"},
     "phonenumbers": {"core/leaks/pii_contacts.py"},
     "sqlglot": {"core/analysis/sql.py"},

@@ -40,7 +40,7 @@ def validate(folder: Path, file: Path | None = None) -> int:
     wrong = 0
     for path in wanted:
         try:
-            _report(path, policies.validate(path))
+            _report(path, policies.validate(path, limited=path.absolute() != places().policy))
         except ConfigError as e:
             wrong += 1
             print(e)

@@ -182,4 +182,4 @@ def _write(places: Places, path: Path, keys: Mapping[str, object]) -> None:
     elif not path.exists():
         files.write(path, b"version = 1\n", _MODE)
     files.append_toml(path, {"rule": [keys]})
-    policies.validate(path)
+    policies.validate(path, limited=path != places.policy)

@@ -256,9 +256,9 @@ def _document(found: Found, asked: Asked) -> dict[str, object]:
     return {
         "findings": [
             {
-                "path": visible(h.path) if h.line else h.excerpt, "line": h.line, "column": h.column, "rule": h.leak.rule, "kind": h.leak.kind,
-                "what": h.leak.what, "grade": h.leak.grade.name.lower(), "excerpt": h.excerpt, "commit": h.commit,
-                "allowed": h.allowed,
+                "path": visible(h.path) if h.line else h.excerpt, "line": h.line, "column": h.column,
+                "rule": h.leak.rule, "kind": h.leak.kind, "what": h.leak.what, "grade": h.leak.grade.name.lower(),
+                "excerpt": h.excerpt, "commit": h.commit, "allowed": h.allowed,
             }
             for h in hits
         ],

@@ -19,9 +19,9 @@ _WHOLE = {("**",): (_FOLDER, ""), ("**", "*"): (_FOLDER, ""), ("**", "*", "**"):
 """Patterns that take in all folders, or everything."""
 
 _TOKEN = re.compile(
-    r"(?P<star>\*)|(?P<any>\?)|\[(?P<not>[!^]?+)(?P<of>\]?+[^]]*+)\]|\\?+(?P<plain>(?<=\\).|[^[\\])", re.DOTALL
+    r"(?P<star>\*)|(?P<any>\?)|\[(?P<not>[!^]?+)(?P<of>\]?+[^]]*+)\]|\\(?P<escaped>.)|(?P<plain>[^[\\])", re.DOTALL
 )
-_ITEM = re.compile(r"(.)-(.)|.", re.DOTALL)
+_ITEM = re.compile(r"(.)(?:-(.))?", re.DOTALL)
 """Of a class: a range, or a character."""
 
 
@@ -105,11 +105,15 @@ def _between_stars(text: str) -> list[str]:
         if token["star"]:
             runs.append("")
         else:
-            runs[-1] += "[^/]" if token["any"] else _class(token) if token["of"] else re.escape(token["plain"])
+            runs[-1] += _expression(token)
         at = token.end()
     return runs
 
 
-def _class(token: re.Match[str]) -> str:
-    items = (re.escape(one[0]) if one[1] is None else "-".join(map(re.escape, one.groups())) for one in _ITEM.finditer(token["of"]))
-    return f"(?!/)[{'^' if token['not'] else ''}{''.join(items)}]"
+def _expression(token: re.Match[str]) -> str:
+    if token["any"]:
+        return "[^/]"
+    if token["of"] is None:
+        return re.escape(token["escaped"] or token["plain"])
+    ranges = ("-".join(map(re.escape, filter(None, one.groups()))) for one in _ITEM.finditer(token["of"]))
+    return f"(?!/)[{'^' if token['not'] else ''}{''.join(ranges)}]"

@@ -6,17 +6,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
+from sentinel_guard.core import gitignore
 from sentinel_guard.core.model import Response
-
-if TYPE_CHECKING:
-    import pathspec
 
 _LITERAL = re.compile(r"[^][*?!\\/ ]+")
 """Runs of a pattern's characters that stand for themselves."""
-_PLAIN = re.compile(r"!?/?[\w.*-]+(/[\w.*-]+)*/?")
-"""A pattern of which nothing needs to be asked: it says something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,10 +169,7 @@ def takes_in(patterns: tuple[str, ...], path: str, root: str) -> str:
 
 def is_pattern(text: str) -> bool:
     """Whether a text says something as a gitignore pattern: no comment, nothing empty, nothing git refuses."""
-    try:
-        return bool(_PLAIN.fullmatch(text)) or _compiled((text,)).patterns[0].include is not None
-    except (ValueError, IndexError):
-        return False
+    return gitignore.parse(text) is not None
 
 
 def _relative(path: str, root: str) -> str:
@@ -193,13 +185,13 @@ def _literals(patterns: tuple[str, ...]) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=32)
-def _compiled(patterns: tuple[str, ...]) -> pathspec.GitIgnoreSpec:
-    import pathspec  # noqa: PLC0415 - slow to import, and most commits hold no path that could be meant
-
-    return pathspec.GitIgnoreSpec.from_lines(patterns)
+def _compiled(patterns: tuple[str, ...]) -> tuple[gitignore.Pattern | None, ...]:
+    return tuple(gitignore.parse(pattern) for pattern in patterns)
 
 
 @lru_cache(maxsize=4096)
 def _match(patterns: tuple[str, ...], relative: str) -> str:
-    seen = _compiled(patterns).check_file(relative)
-    return patterns[seen.index] if seen.include and seen.index is not None else ""
+    compiled = _compiled(patterns)
+    place = gitignore.last(compiled, relative.removeprefix("./"))
+    decides = compiled[place] if place >= 0 else None
+    return patterns[place] if decides and decides.takes else ""

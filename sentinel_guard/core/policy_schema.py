@@ -15,6 +15,7 @@ from enum import Enum
 
 from sentinel_guard.core.model import Kind, Response
 from sentinel_guard.core.policy import Rule, is_pattern
+from sentinel_guard.core.policy_limits import excess
 from sentinel_guard.errors import ConfigError
 
 VERSION = 1
@@ -126,12 +127,16 @@ class Layer:
     rules: tuple[Rule, ...] = ()
 
 
-def parse(document: Mapping[str, object], source: str, text: str) -> Layer:
+def parse(document: Mapping[str, object], source: str, text: str, *, limited: bool = False) -> Layer:
     """The layer of a parsed TOML ``document``; ``text`` is what it was parsed from, for line numbers.
 
+    ``limited``: a project's file, which anybody may have written: within ``policy_limits`` only.
     Raises ConfigError that names each mistake with file, line, key and the nearest known key.
     """
-    return _Parser(source, text).layer(document)
+    parser = _Parser(source, text)
+    for table, key, words in excess(document) if limited else ():
+        parser.say(table, key, words)
+    return parser.layer(document)
 
 
 class _Parser:
@@ -165,20 +170,20 @@ class _Parser:
             hint = f"{self.source} has {count} and is not in force. Every key: sentinel-guard policy show"
             raise ConfigError("\n".join(lines), hint)
 
-    def _say(self, table: str, key: str, words: str, nth: int = 0) -> None:
+    def say(self, table: str, key: str, words: str, nth: int = 0) -> None:
         place = f"[{table}] {key}" if table and key else key or f"[{table}]"
         self.errors.append((line_of(self.text, table, key, nth), f"{place}: {words}"))
 
     def _unknown(self, table: str, key: str, known: tuple[str, ...], nth: int = 0) -> None:
-        self._say(table, key, "unknown key; " + _nearest(key, known), nth)
+        self.say(table, key, "unknown key; " + _nearest(key, known), nth)
 
     def _version(self, value: object) -> None:
         if value != VERSION or isinstance(value, bool):
-            self._say("", "version", f"not the version that is read here; write version = {VERSION}")
+            self.say("", "version", f"not the version that is read here; write version = {VERSION}")
 
     def _section(self, name: str, value: object) -> dict[tuple[str, str], Value]:
         if not isinstance(value, Mapping):
-            self._say("", name, f"must be a table: [{name}]")
+            self.say("", name, f"must be a table: [{name}]")
             return {}
         found: dict[tuple[str, str], Value] = {}
         for key, given in value.items():
@@ -186,31 +191,31 @@ class _Parser:
             if setting is None:
                 self._unknown(name, key, tuple(SETTINGS[name]))
             elif words := _mistake(setting, given):
-                self._say(name, key, words)
+                self.say(name, key, words)
             else:
                 found[name, key] = tuple(given) if isinstance(given, list) else given
         return found
 
     def _confirm(self, value: object) -> dict[str, tuple[str, ...]]:
         if not isinstance(value, Mapping):
-            self._say("", "confirm", "must be a table: [confirm]")
+            self.say("", "confirm", "must be a table: [confirm]")
             return {}
         for key, given in value.items():
             if not _ACTION.fullmatch(key):
-                self._say("confirm", key, "an action is named in small letters, digits and _, for example deploy")
+                self.say("confirm", key, "an action is named in small letters, digits and _, for example deploy")
             elif words := _not_words(given):
-                self._say("confirm", key, words)
+                self.say("confirm", key, words)
         return {k: tuple(v) for k, v in value.items() if not _not_words(v)}
 
     def _rules(self, value: object) -> tuple[Rule, ...]:
         if not (isinstance(value, list) and all(isinstance(v, Mapping) for v in value)):
-            self._say("", "rule", "must be a list of tables: [[rule]]")
+            self.say("", "rule", "must be a list of tables: [[rule]]")
             return ()
         rules = [r for nth, given in enumerate(value) if (r := self._rule(given, nth))]
         seen: set[str] = set()
         for nth, rule in enumerate(rules):
             if rule.id in seen:
-                self._say("rule", "id", f"{rule.id!r} is there twice; every rule has its own id", nth)
+                self.say("rule", "id", f"{rule.id!r} is there twice; every rule has its own id", nth)
             seen.add(rule.id)
         return tuple(rules)
 
@@ -223,7 +228,7 @@ class _Parser:
             else:
                 self._unknown("rule", key, tuple(RULE_KEYS), nth)
         for key, words in _missing(given):
-            self._say("rule", key, words, nth)
+            self.say("rule", key, words, nth)
         if len(self.errors) > before:
             return None
         values["response"] = Response[str(values["response"]).upper()]
@@ -231,7 +236,7 @@ class _Parser:
 
     def _rule_value(self, key: str, value: object, nth: int) -> object:
         if words := _RULE_TYPES[RULE_KEYS[key]](value):
-            self._say("rule", key, words, nth)
+            self.say("rule", key, words, nth)
             return None
         if isinstance(value, list) or RULE_KEYS[key] == "words":
             value = tuple(value) if isinstance(value, list) else (str(value),)
@@ -242,16 +247,14 @@ class _Parser:
     def _rule_word(self, key: str, word: object, nth: int) -> None:
         known = _RULE_WORDS.get(key)
         if known and word not in known:
-            self._say("rule", key, f"{word!r} is not known; {_nearest(str(word), known)}", nth)
+            self.say("rule", key, f"{word!r} is not known; {_nearest(str(word), known)}", nth)
         if key == "id" and not _ID.fullmatch(str(word)):
-            self._say(
-                "rule", key, f"{word!r} is no id; it is small letters, digits, . and -, as in git.push-force", nth
-            )
+            self.say("rule", key, f"{word!r} is no id; it is small letters, digits, . and -, as in git.push-force", nth)
         if key in ("target", "not_target") and "{" in str(word):
             from sentinel_guard.core.targets import NAMES, is_target  # noqa: PLC0415 - a commit waits, and has no rules
 
             if not is_target(str(word)):
-                self._say("rule", key, f"{word!r} is no name of a target; {_nearest(str(word), NAMES)}", nth)
+                self.say("rule", key, f"{word!r} is no name of a target; {_nearest(str(word), NAMES)}", nth)
 
 
 def _missing(given: Mapping[str, object]) -> list[tuple[str, str]]:

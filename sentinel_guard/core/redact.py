@@ -53,6 +53,18 @@ _LONG_TOKENS = re.compile(
     r")"
 )
 
+_GLUED = re.compile(
+    r"gh[pousr]_[A-Za-z0-9]{30,}[A-Za-z0-9_]*"
+    r"|github_pat_[A-Za-z0-9_]{40,}"
+    r"|gl(?:pat|dt|rt)-[A-Za-z0-9_-]{20,}"
+    r"|npm_[A-Za-z0-9]{36,}|hf_[A-Za-z]{34,}|(?:sk|rk)_live_[A-Za-z0-9]{20,}|whsec_[A-Za-z0-9+/]{32,}"
+    r"|xox[abeoprs]-[0-9]{8,}[A-Za-z0-9-]*"
+    r"|AIza[A-Za-z0-9_-]{35,}|(?:AKIA|ASIA)[A-Z0-9]{16,}"
+    r"|dop_v1_[a-f0-9]{64}|shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}"
+    r"|sk-(?:ant|proj)-[A-Za-z0-9_-]{20,}"
+)
+"""Tokens that nothing else looks like, whatever is written right before or behind them."""
+
 _SLACK_HOOK = re.compile(r"(hooks\.slack\.com/(?:services|workflows)/)[A-Za-z0-9/_-]+")
 _URL_PASSWORD = re.compile(r"(?<=://)([^\s:/@]{0,100}):([^\s/@]{1,300})@")
 _HEADER = re.compile(
@@ -78,6 +90,7 @@ _WHOLE = (
     (_PRIVATE_KEY, MARK),
     (_TOKENS, MARK),
     (_LONG_TOKENS, MARK),
+    (_GLUED, MARK),
     (_SLACK_HOOK, rf"\1{MARK}"),
     (_URL_PASSWORD, rf"\1:{MARK}@"),
 )

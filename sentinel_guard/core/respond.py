@@ -156,12 +156,12 @@ def _near(file: str, cwd: str) -> str:
 
 def _message(text: str) -> str:
     """A tool's message in at most MAX_MESSAGE characters, without an end that hangs in the air."""
-    line = " ".join(text.split())
+    line = redact(" ".join(text.split()))
     cut = line if len(line) <= MAX_MESSAGE else line[: MAX_MESSAGE - 2].rpartition(" ")[0] or line[: MAX_MESSAGE - 2]
     whole = _DANGLING.sub("", cut)
     return whole if whole == line else f"{whole} …"
 
 
 def _short(text: str) -> str:
-    line = " ".join(text.split())
+    line = redact(" ".join(text.split()))
     return line if len(line) <= MAX_SHOWN else f"{line[: MAX_SHOWN - 1]}…"

@@ -18,6 +18,7 @@ from sentinel_guard.core.leaks.known import Known
 from sentinel_guard.core.model import Entry, Peer
 from sentinel_guard.core.policy import Policy
 from sentinel_guard.core.session import Event, Session, State
+from sentinel_guard.daemon import hooksoff
 from sentinel_guard.daemon.discretion import Discretion
 from sentinel_guard.daemon.recovery import Recovery
 from sentinel_guard.daemon.reviews import Reviews
@@ -64,6 +65,7 @@ class Beginnings:
         environ = shims.make(self._places, ident, self._names(live), path)
         await self._recovery.begin(live, frozenset(self.sessions.live))
         await asyncio.to_thread(live.discretion.known)
+        live.hooks = await asyncio.to_thread(hooksoff.standing, root, owner)
         self.sessions.note(live, [Entry(self._now(), ident, "session", _data(message, owner, live, path))])
         live.watch = self._watch(live)
         self.sessions.live[ident] = live
@@ -75,6 +77,7 @@ class Beginnings:
     async def leave(self, live: Live) -> None:
         """Forget a session that has ended, once all that begins with it has come to its end."""
         self.sessions.live.pop(live.id, None)
+        hooksoff.mend(live)
         await self._recovery.settled(live)
 
     def revive(self, session: Session) -> Live:
@@ -91,6 +94,7 @@ class Beginnings:
     def _take_up(self, live: Live) -> None:
         begun = next(self._store.entries(session=live.id, kinds=("session",))).data
         live.path = str(begun.get("path") or live.path)
+        live.hooks = hooksoff.restored(begun.get("hooks"))
         if live.session.state is State.ASKING:
             # Nobody waits for the answer any more: the launcher asks anew, and so does the gate.
             self.sessions.note(live, [record.state(live.id, self._now(), Event.ANSWERED, reason="restart")])
@@ -113,6 +117,7 @@ class Beginnings:
             live.watch.stop()
         if live.session.state is not State.ENDED:
             self.sessions.note(live, [Entry(self._now(), live.id, "end", {"code": -1, "reason": "its owner has gone"})])
+        hooksoff.mend(live)
         self.sessions.live.pop(live.id, None)
 
     def _live(self, session: Session, path: str) -> Live:
@@ -202,4 +207,5 @@ def _data(message: Fields, owner: Peer, live: Live, path: str) -> dict[str, obje
         "owner": [owner.pid, owner.start],
         "interactive": bool(message.get("interactive")),
         "path": path,
+        "hooks": live.hooks,
     }

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from sentinel_guard.core.leaks.baseline import NONE, Baseline
-from sentinel_guard.core.leaks.hiding import hide, hide_data
+from sentinel_guard.core.leaks.hiding import hide, hide_data, hide_piece
 from sentinel_guard.core.leaks.known import NOTHING, Known
 from sentinel_guard.core.model import Entry, Finding, Verdict
 
@@ -30,7 +30,7 @@ class Discretion:
         key: bytes = b"",
         baseline: Callable[[], Baseline] = lambda: NONE,
     ) -> None:
-        """``key``: for the keyed hashes of what was found; empty for none. ``baseline``: what a person said of finds."""
+        """``key``: for keyed hashes of what was found; empty for none. ``baseline``: what a person said of finds."""
         self.key, self.baseline = key, baseline
         self._collect, self._lock = collect, threading.Lock()
         self._seen: tuple[float, Known] | None = None
@@ -46,6 +46,10 @@ class Discretion:
     def text(self, text: str) -> str:
         """The text without secrets."""
         return hide(text, self.known())
+
+    def piece(self, text: str) -> str:
+        """The same for a text that may have been cut at its ends."""
+        return hide_piece(text, self.known())
 
     def entry(self, entry: Entry) -> Entry:
         """The entry without secrets."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sentinel_guard.core import respond
-from sentinel_guard.core.failures import error_output
+from sentinel_guard.core.failures import error_output, failed
 from sentinel_guard.core.masks import digest
 from sentinel_guard.core.model import Effect, Entry, Kind, Outcome, Response, TestRun, Verdict
 from sentinel_guard.core.redact import redact
@@ -21,6 +21,8 @@ from sentinel_guard.host import processes
 
 EXCERPT = 400
 """Characters of an error that the log keeps."""
+REDACTED = 8192
+"""Characters of which those are the first: what is cut in two is known no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,8 @@ class Outcomes:
         verdict = self._guard.observe(live, begun.judged, outcome)
         action = begun.judged.verdict.action
         hinted = verdict.response < Response.COOL_DOWN
+        if hinted and failed(outcome):
+            stdout, stderr = map(live.discretion.piece, (stdout, stderr))
         text = respond.hint(action, outcome, stdout, stderr, verdict) if hinted else respond.answer(verdict).text
         self._guard.tell(live, verdict, text, outcome.at)
         asked = self._reviews.ask(live, action, outcome.code)
@@ -70,7 +74,7 @@ class Outcomes:
             ended.code,
             error=digest(error) if error is not None else "",
             output=digest(stdout) if stdout else "",
-            excerpt=redact((error or "")[:EXCERPT]),
+            excerpt=redact(live.discretion.piece(error or "")[:REDACTED])[:EXCERPT],
             tests=_tests(begun.judged.verdict.effects, stdout, stderr, ended.code),
             duration=ended.seconds,
             before=begun.before,

@@ -18,7 +18,7 @@ from sentinel_guard.core import respond
 from sentinel_guard.core.analysis.git import HOOKLESS
 from sentinel_guard.core.model import Action, Response
 from sentinel_guard.core.wire import Message
-from sentinel_guard.daemon import translate
+from sentinel_guard.daemon import hooksoff, translate
 from sentinel_guard.daemon.faces import Faces
 from sentinel_guard.daemon.githooks import Githooks
 from sentinel_guard.daemon.guard import Guard, Judged
@@ -97,7 +97,11 @@ class Server:
         await self._run(link, asked, place, judged)
 
     async def _judge(self, link: Link, asked: translate.Request, place: Place) -> Judged:
-        return await self._guard.handle(place.live, self._action(asked, place), waiting(link, asked))
+        hooksoff.mend(place.live)
+        action = self._action(asked, place)
+        return await self._guard.handle(
+            place.live, action, waiting(link, asked), await hooksoff.look(place.live, asked, place.peer)
+        )
 
     def _action(self, asked: translate.Request, place: Place) -> Action:
         place.live.begun = True

@@ -23,6 +23,7 @@ from sentinel_guard.core.policy import Policy
 from sentinel_guard.core.session import Session
 from sentinel_guard.daemon.discretion import Discretion
 from sentinel_guard.host import githooks, processes, shims
+from sentinel_guard.host.hooksinforce import Standing
 from sentinel_guard.host.places import Places
 from sentinel_guard.host.worktrees import Worktrees
 from sentinel_guard.humans.inbox import Channel
@@ -70,6 +71,8 @@ class Live:
     begun: bool = False
     """True once anything was asked from within the session."""
     watch: Watch | None = None
+    hooks: Standing | None = None
+    """Our git hooks, where they were in force at its start."""
     calls: dict[int, str] = field(default_factory=dict)
     """Pid of a supervising launcher -> id of its call."""
     gits: dict[Peer, str] = field(default_factory=dict)

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sentinel_guard.core import discreet
+from sentinel_guard.core.leaks.hiding import shorten
 from sentinel_guard.core.model import Entry
 from sentinel_guard.core.redact import redact, redact_data
 from sentinel_guard.core.visible import visible
@@ -160,4 +161,4 @@ def _way(tampering: Tampering) -> str:
 
 
 def _command(process: Process) -> str:
-    return visible(redact(" ".join(process.command)))[:SHOWN]
+    return visible(shorten(redact(" ".join(process.command)), SHOWN))

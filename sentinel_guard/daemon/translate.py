@@ -25,6 +25,11 @@ _U32 = struct.Struct("<I")
 
 # Options of the shells whose value is the next word (bash(1), zsh(1), dash(1)).
 _VALUED = frozenset({"-o", "+o", "-O", "+O", "--rcfile", "--init-file"})
+_GIT_VALUED = frozenset({
+    "-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env", "--attr-source",
+    "--shallow-file", "--exec-path",
+})  # fmt: skip
+"""Options of git's own whose value is the next word (git.c)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +124,18 @@ def script(argv: tuple[str, ...]) -> str | None:
 
 def git_subcommand(argv: tuple[str, ...]) -> str:
     """``log`` in ``git -C x log``; empty for another program."""
-    words = iter(argv[1:] if program(argv) == "git" else ())
-    for word in words:
-        if word in {"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path"}:
+    return git_words(argv)[1]
+
+
+def git_words(argv: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
+    """Git's own options and the subcommand: ``-C x`` and ``log`` in ``git -C x log``; empty for another program."""
+    words = enumerate(argv[1:] if program(argv) == "git" else ())
+    for at, word in words:
+        if word in _GIT_VALUED:
             next(words, None)
         elif not word.startswith("-"):
-            return word
-    return ""
+            return argv[1 : at + 1], word
+    return (), ""
 
 
 def runs_something(argv: tuple[str, ...]) -> bool:

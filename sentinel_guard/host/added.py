@@ -11,7 +11,10 @@ Rules of this file:
 from __future__ import annotations
 
 import os
+import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import groupby, islice
 from pathlib import Path
 from typing import NamedTuple
@@ -71,8 +74,19 @@ class Added(NamedTuple):
         lines = self.new.get((piece.commit, piece.path))
         if lines is None or piece.raw:
             return True
-        first = piece.line + piece.text.count("\n", 0, leak.start)
-        return any(n in lines for n in range(first, first + piece.text.count("\n", leak.start, leak.end) + 1))
+        starts = _starts(piece.text)
+        first, last = (bisect_right(starts, at) for at in (leak.start, max(leak.start, leak.end - 1)))
+        return any(piece.line + n - 1 in lines for n in range(first, last + 1))
+
+    def texts(self) -> Added:
+        """Without names: of files, of people."""
+        return self._replace(pieces=tuple(p for p in self.pieces if p.line))
+
+
+@lru_cache(maxsize=1)
+def _starts(text: str) -> list[int]:
+    """Where its lines begin: all finds of one text are asked about one after the other."""
+    return [0, *(match.end() for match in re.finditer("\n", text))]
 
 
 def in_words(gaps: Iterable[Gap]) -> tuple[str, ...]:
@@ -104,10 +118,11 @@ def of(root: Path, changes: Iterable[Change], environ: Environ = None) -> Added:
                 new[change.commit, change.path] = numbers
                 pieces += _pieces(change, lines, numbers)
         pieces += _unread(portion, held)
-    for change in chosen:
-        if size.get(change.blob, 0) > MAX_FILE:
-            pieces += _ends(change, staged.contents(root, [change.blob, *change.old], environ))
-    return Added(tuple(pieces), gaps, new)
+    for change in (c for c in chosen if size.get(c.blob, 0) > MAX_FILE):
+        some = list(_ends(change, staged.contents(root, [change.blob, *change.old], environ)))
+        gaps += [Gap(change.path, _PARTLY.format(_amount(MAX_FILE)))] if len(some) > 1 else []
+        pieces += some
+    return Added(tuple(pieces), tuple(gaps), new)
 
 
 def _near(root: Path, ids: Sequence[str], environ: Environ) -> dict[str, bytes]:
@@ -123,7 +138,7 @@ def _near(root: Path, ids: Sequence[str], environ: Environ) -> dict[str, bytes]:
     return {i: seen.data for i, seen in found if seen and seen.kind == "blob"}
 
 
-def _chosen(changes: list[Change], size: Mapping[str, int]) -> tuple[list[Change], tuple[Gap, ...]]:
+def _chosen(changes: list[Change], size: Mapping[str, int]) -> tuple[list[Change], list[Gap]]:
     """The changes that are looked at, in their order, and words about the others."""
     left, much = MAX_ALL, 0
     gaps: list[Gap] = []
@@ -138,13 +153,12 @@ def _chosen(changes: list[Change], size: Mapping[str, int]) -> tuple[list[Change
         else:
             left -= need
             taken.add(change)
-            gaps += [Gap(change.path, _PARTLY.format(_amount(MAX_FILE)))] if need > MAX_FILE else []
     if much:
         words = f"{_files(much)} beyond the first {_amount(MAX_ALL)} of a commit or push: not searched for secrets"
         gaps.append(Gap("", words))
     if absent:
         gaps.append(Gap("", f"{_files(len(absent))} of a partial clone, not here and so not searched for secrets"))
-    return [c for c in changes if c in taken], tuple(gaps)
+    return [c for c in changes if c in taken], gaps
 
 
 def _files(count: int) -> str:
@@ -239,13 +253,12 @@ def _on_disk(root: Path, name: str) -> tuple[str, str]:
 def message(data: bytes, *, edited: bool) -> Added:
     """The message of a commit as git will take it.
 
-    Where a person ``edited`` it, comments and all below the scissors line are cut; what came by ``-m`` stays as it is.
+    Where a person ``edited`` it, all below the scissors line is cut. Comments are looked at: settings of git's may keep
+    them, and its own hold nothing.
     """
     lines = text_of(data).split("\n")
     if edited:
-        cut = next((n for n, line in enumerate(lines) if line.endswith(_SCISSORS)), len(lines))
-        comment = lines[cut].removesuffix(_SCISSORS) if cut < len(lines) else "#"
-        lines = ["" if line.startswith(comment) else line for line in lines[:cut]]
+        lines = lines[: next((n for n, line in enumerate(lines) if line.endswith(_SCISSORS)), len(lines))]
     return Added((Piece("".join(f"{line}\n" for line in lines)),))
 
 

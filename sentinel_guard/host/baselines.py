@@ -9,6 +9,7 @@ from sentinel_guard.core.leaks.baseline import NAME, NONE, Baseline
 from sentinel_guard.errors import ConfigError
 from sentinel_guard.host import files
 
+_MERGED = f"Take one side (git checkout --ours {NAME}), then bring it up to date: sentinel-guard secrets baseline"
 _SALT = 16
 _MODE = 0o644
 _HEAD = """\
@@ -22,7 +23,12 @@ def load(root: str | Path) -> Baseline:
     path = Path(root) / NAME
     if not os.path.lexists(path):
         return NONE
-    return Baseline.parse(files.read_toml(path, NAME)[1])
+    try:
+        return Baseline.parse(files.read_toml(path, NAME)[1])
+    except ConfigError:
+        if path.is_file() and path.stat().st_size <= files.MAX_TOML and b"\n<<<<<<< " in path.read_bytes():
+            raise ConfigError(f"{NAME} holds a merge conflict.", _MERGED) from None
+        raise
 
 
 def reviewed(root: str | Path) -> Baseline:

@@ -19,6 +19,7 @@ from sentinel_guard.errors import ConfigError, HostError
 from sentinel_guard.host import added, policies, refchanges, restricted, staged
 from sentinel_guard.host.hookcase import HookCase, Judged
 from sentinel_guard.host.leaking import Words, look
+from sentinel_guard.host.places import places
 
 if TYPE_CHECKING:
     from sentinel_guard.core.leaks.base import Hit
@@ -65,10 +66,28 @@ def judge(
     if judges is None:
         raise ConfigError(f"There is no hook {hook!r}.", f"There are {', '.join(HOOKS)}.")
     given = os.environ if environ is None else environ
-    judged = judges(HookCase(hook, top(hook, work, given), work, policy, arguments, stdin, given, known, session, seen))
-    said = policy.warnings if hook in _TOLD_POLICY else ()
+    root = top(hook, work, given)
+    judged = judges(HookCase(hook, root, work, policy, arguments, stdin, given, known, session, seen))
+    if hook in _TOLD_POLICY:
+        broken = _broken(places(given).policy, root / policies.NAME)
+        judged = Judged(broken, () if broken else policy.warnings) + judged
     theirs = "" if session or not judged.refused else _ANYWAY.get(hook, "")
-    return Judged(judged.findings, (*said, *judged.notes), theirs)
+    return replace(judged, anyway=theirs)
+
+
+def _broken(users: Path, project: Path) -> tuple[Finding, ...]:
+    """What a policy that cannot be read would restrict nobody knows."""
+    wrong: list[Finding] = []
+    for path in filter(os.path.lexists, (users, project)):
+        try:
+            policies.read(path, limited=path == project)
+        except ConfigError as e:
+            wrong.append(_wrong(e, f"Correct {path}"))
+    return tuple(wrong)
+
+
+def _wrong(error: ConfigError, instead: str) -> Finding:
+    return Finding("rules", Response.DENY, f"the policy file is wrong: {error.message}", "", instead, "policy.invalid")
 
 
 def top(hook: str, work: Path, environ: Mapping[str, str]) -> Path:
@@ -170,10 +189,9 @@ def _policy(case: HookCase) -> Judged:
         if held:
             policies.prove(staged.contents(case.root, [held], case.environ)[held], policies.NAME)
         elif (case.root / policies.NAME).exists():
-            policies.validate(case.root / policies.NAME)
+            policies.validate(case.root / policies.NAME, limited=True)
     except ConfigError as e:
-        what = f"the policy file is wrong: {e.message}"
-        return Judged((Finding("rules", Response.DENY, what, "", "correct it, then git add it", "policy.invalid"),))
+        return Judged((_wrong(e, "correct it, then git add it"),))
     return Judged()
 
 

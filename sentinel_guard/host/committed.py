@@ -15,7 +15,6 @@ import time
 from collections.abc import Collection, Iterable
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host.shadow import layout
 
 AGAIN = 2.0
 """Seconds for which an answer of git's on what moves (``HEAD``) holds: in one change a value may stand often."""
@@ -80,6 +79,8 @@ class Committed:
 
 def _standing(root: str, base: str, values: Iterable[str]) -> set[str]:
     """The values that stand in a commit."""
+    from sentinel_guard.host.shadow import layout  # noqa: PLC0415 - a commit waits, and asks only about what it finds
+
     stdin = b"".join(os.fsencode(value) + b"\n" for value in values)
     try:
         out = layout(root).git.run("grep", "-a", "-o", "-h", "-F", "-f", "-", base, "--", stdin=stdin, ok=(0, 1))

@@ -31,26 +31,35 @@ _FLAGS = frozenset(
         *("--no-recurse-submodules", "--update-shallow", "--no-auto-gc", "--auto-gc", "--auto-maintenance", "--ipv4"),
         *("--no-auto-maintenance", "--write-fetch-head", "--no-write-fetch-head", "--set-upstream", "--ipv6"),
         *("--show-forced-updates", "--no-show-forced-updates", "--write-commit-graph", "--no-prune", "--refetch"),
-        *("--no-write-commit-graph", "--prefetch"),
+        *("--no-write-commit-graph", "--prefetch", "--multiple"),
     )
 )
+ALL = "--all"
 _SHORT = re.compile(r"-[qvptnfaku46P]+|-j\d+")
-_AWAY = re.compile(r"(?:https?|ssh|git|git\+ssh|ssh\+git|ftps?)://.+|[^/:]+:(?!:).*", re.IGNORECASE)
+_AWAY = re.compile(r"(?:https?|ssh|git|git\+ssh|ssh\+git|ftps?)://.+|[^/:]+:(?!:|//).*", re.IGNORECASE)
+_ADDRESS = re.compile(r"remote\..*\.url", re.DOTALL)
 _STEERS = re.compile(r"remote\..*\.(?:uploadpack|vcs)|core\.(?:sshcommand|gitproxy)", re.DOTALL)
 """Settings that put a program of one's choice in place of the way to a remote."""
-_STEERING = ("GIT_SSH", "GIT_SSH_COMMAND", "GIT_PROXY_COMMAND", "GIT_EXEC_PATH")
+_STEERING = ("GIT_SSH", "GIT_SSH_COMMAND", "GIT_PROXY_COMMAND")
 
 
 @functools.lru_cache(maxsize=1)
 def programs() -> frozenset[str]:
     """The files that are git itself: the one on PATH, and the one that it starts. Raises HostError."""
-    inner = _said(Path("/"), {}, "--exec-path").removesuffix("\n")
-    return frozenset((program(), os.path.realpath(f"{inner}/git")))
+    return frozenset((program(), os.path.realpath(f"{_own_folder()}/git")))
+
+
+@functools.lru_cache(maxsize=1)
+def _own_folder() -> str:
+    """Where git has its programs; it tells them by the environment, too."""
+    return _said(Path("/"), {}, "--exec-path").removesuffix("\n")
 
 
 def remote_of(command: Sequence[str]) -> str | None:
-    """The remote that a ``git fetch`` names, empty where the settings say; None for any other command."""
+    """The remote that a ``git fetch`` names, empty where the settings say, ALL; None for any other command."""
     words = _behind_fetch(command)
+    if words and ALL in words:
+        return ALL
     while words:
         word = words.pop(0)
         if word in _VALUED:
@@ -79,16 +88,21 @@ def is_elsewhere(remote: str, work: Path, environ: Mapping[str, str], start: fro
     if any(environ.get(name) for name in _STEERING):
         return False
     try:
+        if environ.get("GIT_EXEC_PATH", _own_folder()) != _own_folder():
+            return False
         listed = _said(work, environ, "config", "--list", "-z").split("\0")
-        url = _said(work, environ, "ls-remote", "--get-url", *filter(None, ("--", remote) if remote else ()))
+        now = {(key, value) for key, _, value in (row.partition("\n") for row in listed)}
+        names = [key[7:-4] for key, _ in now if _ADDRESS.fullmatch(key)] if remote == ALL else [remote]
+        urls = [_said(work, environ, "ls-remote", "--get-url", *filter(None, [name])) for name in names]
     except HostError:
         return False
-    now = {(key, value) for key, _, value in (row.partition("\n") for row in listed)}
-    if any(_STEERS.fullmatch(key) for key, _ in now - start):
-        return False
-    url = url.removesuffix("\n")
-    away = _AWAY.fullmatch(url) is not None and not is_here(url) and host(url) != os.uname().nodename
-    return away or url in {value for key, value in start if key.startswith("remote.") and key.endswith(".url")}
+    steered = any(_STEERS.fullmatch(key) for key, _ in now - start)
+    usual = {value for key, value in start if _ADDRESS.fullmatch(key)}
+    return not steered and all(_leads_away(url) or url in usual for url in (u.removesuffix("\n") for u in urls))
+
+
+def _leads_away(url: str) -> bool:
+    return _AWAY.fullmatch(url) is not None and not is_here(url) and host(url) != os.uname().nodename
 
 
 def _said(work: Path, environ: Mapping[str, str], *args: str) -> str:

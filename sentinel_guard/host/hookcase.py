@@ -78,9 +78,14 @@ def told(findings: Sequence[Finding], notes: Sequence[str] = (), anyway: str = "
     for way, alike in ways.items():
         said += [_refusal(finding) for finding in alike[:SHOWN]]
         said += [f"{_BLOCKED} and {len(alike) - SHOWN} more like these."] if len(alike) > SHOWN else []
-        said += [f"  {way}"] if way else []
+        said += [f"  {_opened(way)}"] if way else []
     said += [anyway] if ways and anyway else []
     return [line for words in said for line in visible(words, keep="\n").split("\n")]
+
+
+def _opened(way: str) -> str:
+    """A sentence; a command as it is typed."""
+    return f"Run: {way}" if way.startswith("git ") else way[:1].upper() + way[1:]
 
 
 def _refusal(finding: Finding) -> str:

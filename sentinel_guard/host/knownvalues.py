@@ -117,9 +117,9 @@ def _search(root: str, policy: Policy, cache: Cache, base: str) -> list[str]:
 
 
 def _tracked(root: str, paths: Iterable[str]) -> set[str]:
-    names = [path.removeprefix(f"{root}/") for path in paths]
     from sentinel_guard.host.shadow import layout  # noqa: PLC0415 - a commit waits, and few trees have such files
 
+    names = [path.removeprefix(f"{root}/") for path in paths]
     try:
         held = layout(root).git.names("--literal-pathspecs", "ls-files", "-z", "--", *names)
     except HostError:

@@ -28,6 +28,7 @@ _APART = ("secrets",)
 _PLAIN = (".cer", ".crt", ".csv", ".der", ".ipynb", ".json", ".key", ".lock", ".p8", ".pem", ".ppk", ".tsv")
 """Ends of names of files that have no comments."""
 _KEY = "private-key"
+_BASELINE = "sentinel-guard secrets baseline"
 
 
 class Words(NamedTuple):
@@ -52,7 +53,9 @@ class _Told(NamedTuple):
     case: HookCase
     words: Callable[[Hit], Words]
     unread: frozenset[tuple[str, str]]
-    """Commits and paths of files that are no text."""
+    """Commits and paths of files that are no text, or too large to be read as one."""
+    large: frozenset[str]
+    """Paths of those that are."""
     names: Mapping[str, str]
     """Paths that hold a secret themselves, and how they are shown."""
     oldest: Hit | None
@@ -64,23 +67,22 @@ def look(case: HookCase, added: Added, words: Callable[[Hit], Words]) -> tuple[l
     gaps = [gap for gap in added.gaps if not (gap.path and takes_in(case.policy.leaks.allow, gap.path, ""))]
     unseen = in_words(gaps)
     found = [_unsearched(unseen)] if unseen and case.session else []
-    notes = () if case.session else unseen
+    notes = () if case.session or case.hook in _PUSHES else unseen
     if not added.pieces:
         return found, notes
     hits, more = _hits(case, added)
-    large = {gap.path for gap in gaps}
+    large = frozenset(gap.path for gap in gaps)
     more = tuple(note for note in more if note.rpartition(": ")[0] not in large)
     raw = frozenset((p.commit, p.path) for p in added.pieces if p.raw and p.line)
     texts = {(p.commit, p.path) for p in added.pieces if not p.raw}
-    told = _Told(
-        case, words, raw - texts, {h.path: h.excerpt for h in hits if h.path and not h.line}, _oldest(added, hits)
-    )
+    names = {h.path: h.excerpt for h in hits if h.path and not h.line}
+    told = _Told(case, words, raw - texts, large, names, _oldest(added, hits))
     return [*found, *_refusals(told, hits), *_warnings(told, hits)], (*notes, *more)
 
 
 def _unsearched(words: Sequence[str]) -> Found:
     what = f"not all of this can be searched for secrets: {'; '.join(words)}"
-    instead = "leave it out, or ask the user to let it pass"
+    instead = "Leave it out, or ask the user to commit it"
     ask = Ask("COMMIT_UNSEARCHED", words[0].partition(" is over ")[0])
     return Found("", Finding("leak", Response.ASK, what, "", instead, "leak.unsearched", ask=ask))
 
@@ -136,7 +138,7 @@ def _refusals(told: _Told, hits: list[Hit]) -> Iterator[Found]:
 def _adds(told: _Told, hit: Hit) -> str:
     if hit.path or hit.line:
         return told.words(hit).adds
-    return f"the author or the name of {hit.commit[:12]} holds" if hit.commit else "a branch or tag that is pushed has"
+    return f"{hit.commit[:12]} holds" if hit.commit else "this push sends"
 
 
 def _way(told: _Told, hit: Hit, many: bool) -> str:
@@ -173,11 +175,10 @@ def _comments(told: _Told, hit: Hit) -> list[str]:
 def _outside(told: _Told, hit: Hit, many: bool) -> list[str]:
     """The baseline, which knows the lines of texts, and the policy, which knows files."""
     if not hit.path:
-        return []
+        return [f"run: {_BASELINE} --history"] if hit.commit and hit.line else []
     if not hit.line or _is_unread(told, hit):
         return [_allow(told.case)]
-    every = "for all of them at once, run" if many else "run"
-    run = f"{every}: sentinel-guard secrets baseline{' --history' if hit.commit else ''}"
+    run = f"{'take in all of them at once' if many else 'run'}: {_BASELINE}{' --history' if hit.commit else ''}"
     return [_allow(told.case), run] if hit.leak.kind == "pii" else [run]
 
 
@@ -213,14 +214,19 @@ def _grouped(hits: Iterable[Hit], *, all_kinds: bool = False) -> list[tuple[Hit,
 
 
 def _what(told: _Told, first: Hit, count: int) -> str:
+    if first.count > 1 and first.line:
+        shown = told.names.get(first.path) or readable(first.path)
+        return f"{first.leak.what} in {shown}, the first at {first.line}:{first.column}"
     more = f", and {count - 1} more there" if count > 1 else ""
     return f"{first.leak.what} in {_place(told, first)}{more}"
 
 
 def _place(told: _Told, hit: Hit) -> str:
     if not hit.line:
-        return "the name of a file" if hit.path else "its name"
+        owner = "its author, or its own name" if hit.commit else "a branch or tag"
+        return "the name of a file" if hit.path else f"the name of {owner}"
     if not hit.path:
         return f"line {hit.line}, column {hit.column}"
     shown = told.names.get(hit.path) or readable(hit.path)
-    return f"{shown}, which is no text" if _is_unread(told, hit) else f"{shown}:{hit.line}:{hit.column}"
+    no_text = _is_unread(told, hit) and hit.path not in told.large
+    return f"{shown}, which is no text" if no_text else f"{shown}:{hit.line}:{hit.column}"

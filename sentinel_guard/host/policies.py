@@ -65,13 +65,13 @@ class Policies:
         return known[1]
 
     def _fresh(self, path: Path) -> _Read:
-        stamp = _stamp(path)
+        stamp, limited = _stamp(path), path != self._user
         last = self._read.get(path)
         if last is None or last.stamp != stamp:
             import hashlib  # noqa: PLC0415 - load_paths does without
 
             copy = self._copies / hashlib.sha256(os.fsencode(path)).hexdigest()[:32]
-            found = _read(path, stamp, last or _copied(copy, path))
+            found = _read(path, stamp, last or _copied(copy, path, limited=limited), limited=limited)
             if self._keeps and stamp and not found.warnings:
                 _copy(path, copy)
             last = self._read[path] = found
@@ -85,38 +85,41 @@ def load(places: Places, root: str | Path = "") -> Policy:
 
 def load_paths(places: Places, root: str | Path) -> Policy:
     """What is restricted, hidden and let pass in a repository; no rule is kept or proved: the git hooks hurry."""
-    layers = [_paths_of(path) for path in (places.policy, Path(root) / NAME)]
+    layers = [_paths_of(places.policy, limited=False), _paths_of(Path(root) / NAME, limited=True)]
     warnings = tuple(warning for read in layers for warning in read.warnings)
     return merge(_pack("defaults"), layers[0].layer, layers[1].layer, warnings)
 
 
-def _paths_of(path: Path) -> _Read:
+def _paths_of(path: Path, *, limited: bool) -> _Read:
     stamp = _stamp(path)
     if stamp is None:
         return _NOTHING
     try:
-        layer = read(path)
+        layer = read(path, limited=limited)
     except ConfigError as e:
         return _kept(path, stamp, Layer(""), e.message)
     settings = {place: value for place, value in layer.settings.items() if place[0] in ("paths", "leaks")}
     return _Read(stamp, Layer(layer.source, settings))
 
 
-def read(path: Path) -> Layer:
-    """What one policy file says, its rules not yet proved. Raises ConfigError with every mistake."""
+def read(path: Path, *, limited: bool = False) -> Layer:
+    """What one policy file says, its rules not yet proved. Raises ConfigError with every mistake.
+
+    ``limited``: it is a project's (``policy_limits``).
+    """
     document, text = files.read_toml(path)
-    return parse(document, str(path), text)
+    return parse(document, str(path), text, limited=limited)
 
 
-def validate(path: Path) -> Layer:
+def validate(path: Path, *, limited: bool = False) -> Layer:
     """The layer of one policy file. Raises ConfigError with every mistake, failed examples of its rules among them."""
-    return _proved(read(path))
+    return _proved(read(path, limited=limited))
 
 
 def prove(data: bytes, name: str) -> Layer:
-    """``validate`` for what a file called ``name`` would hold. Raises ConfigError."""
+    """``validate`` for what a project's file called ``name`` would hold. Raises ConfigError."""
     document, text = files.parse_toml(data, name)
-    return _proved(parse(document, name, text))
+    return _proved(parse(document, name, text, limited=True))
 
 
 def _proved(layer: Layer) -> Layer:
@@ -150,11 +153,11 @@ def _project(root: str | Path) -> Path:
 _NOTHING = _Read(None, Layer(""))
 
 
-def _copied(copy: Path, path: Path) -> _Read | None:
+def _copied(copy: Path, path: Path, *, limited: bool) -> _Read | None:
     """The last good version that an earlier daemon kept."""
     try:
         document, text = files.read_toml(copy, str(path))
-        return _Read(None, parse(document, str(path), text))
+        return _Read(None, parse(document, str(path), text, limited=limited))
     except ConfigError:
         return None
 
@@ -178,12 +181,12 @@ def _stamp(path: Path) -> _Stamp:
     return (seen.st_mtime_ns, seen.st_size, seen.st_ino)
 
 
-def _read(path: Path, stamp: _Stamp, last: _Read | None) -> _Read:
+def _read(path: Path, stamp: _Stamp, last: _Read | None, *, limited: bool) -> _Read:
     if stamp is None:
         return _NOTHING
     good = last.layer if last else Layer("")
     try:
-        layer = read(path)
+        layer = read(path, limited=limited)
     except ConfigError as e:
         return _kept(path, stamp, good, e.message)
     problems = _problems(layer.rules)

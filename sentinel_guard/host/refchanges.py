@@ -197,7 +197,7 @@ def _leaks(
 
     def words(hit: Hit) -> Words:
         short = hit.commit[:12]
-        undo = f"Take it out of that commit ({restricted.redo(case, hit.commit)}); if it was ever pushed, revoke it"
+        undo = f"Take it out where it came in ({restricted.redo(case, hit.commit)}); if it was ever pushed, revoke it"
         return Words(f"commit {short} adds" if hit.path else f"the message of {short} holds", undo)
 
     new = added.of(case.root, changes, case.environ)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -85,11 +86,10 @@ def _finding(case: HookCase, met: _Met, who: str, undo: str) -> Finding:
 
 
 def _by_pattern(met: Iterable[tuple[Change, str]]) -> list[_Met]:
-    """One for each pattern and kind of change."""
-    groups: dict[tuple[str, str], list[Change]] = {}
+    groups: dict[str, list[Change]] = {}
     for change, pattern in met:
-        groups.setdefault((pattern, change.status), []).append(change)
-    return [_Met(pattern, changes) for (pattern, _), changes in groups.items()]
+        groups.setdefault(pattern, []).append(change)
+    return [_Met(pattern, changes) for pattern, changes in groups.items()]
 
 
 def _all(met: _Met) -> str:
@@ -128,7 +128,7 @@ def _restricting(case: HookCase, policy: Policy, change: Change) -> str:
 def _allow(case: HookCase, changes: Iterable[Change]) -> str:
     """How the person lets paths pass for good: the patterns that take them back, and the file that they go into."""
     users = replace(case.policy, project=Paths())
-    backs = list(dict.fromkeys(_back(case, users, change) for change in changes))
+    backs = _backs(case, users, list(changes))
     belong = "If it belongs here" if len(backs) == 1 else "If they belong here"
     ask = "ask the user to " if case.session else ""
     if not all(backs):
@@ -139,15 +139,22 @@ def _allow(case: HookCase, changes: Iterable[Change]) -> str:
     return f"{belong}, {ask}add {listed} to [paths] restricted in {places(case.environ).policy}."
 
 
-def _back(case: HookCase, users: Policy, change: Change) -> str:
-    """The pattern that takes a path back; empty where only the project restricts it."""
-    path, root = _restricting(case, users, change), str(case.root)
-    if not path:
-        return ""
-    name = path.removeprefix(f"{root}/")
-    pattern = users.restricts(path, root)
-    near = [] if "/" in pattern else [f"!{name.rpartition('/')[0]}/{pattern}"]
-    return next((p for p in (*near, f"!/{name}") if _takes_back(users, p, path, root)), f"!{pattern}")
+def _backs(case: HookCase, users: Policy, changes: Sequence[Change]) -> list[str]:
+    """The patterns that take paths back: one for each, but for several files of a kind in one folder.
+
+    An empty one: only the project restricts a path.
+    """
+    root = str(case.root)
+    paths = [_restricting(case, users, change) for change in changes]
+    folders = Counter(path.rpartition("/")[0] for path in paths)
+    backs = []
+    for path in paths:
+        folder, _, name = path.removeprefix(f"{root}/").rpartition("/")
+        pattern = users.restricts(path, root) if path else ""
+        alike = pattern.startswith("*.") and folders[path.rpartition("/")[0]] > 1
+        tried = ([f"!{folder}/{pattern}"] if alike else []) + [f"!{folder and '/'}{folder}/{name}"]
+        backs.append(next((p for p in tried if _takes_back(users, p, path, root)), f"!{pattern}") if path else "")
+    return list(dict.fromkeys(backs))
 
 
 def _takes_back(policy: Policy, pattern: str, path: str, root: str) -> bool:
@@ -158,7 +165,7 @@ def _takes_back(policy: Policy, pattern: str, path: str, root: str) -> bool:
 def _what(changes: Sequence[Change]) -> str:
     """What is done to paths: all of them to one path, the first of many."""
     shown = ", ".join(map(_one, changes[:SHOWN]))
-    verb = _VERBS.get(changes[0].status, "changes")
+    verb = " and ".join(dict.fromkeys(_VERBS.get(c.status, "changes") for c in changes))
     if len(changes) == 1:
         return f"{verb} {shown}"
     more = f" and {len(changes) - SHOWN:,} more" if len(changes) > SHOWN else ""

@@ -72,7 +72,7 @@ def read(path: Path, name: str, *, follow: bool = False) -> Source:
 
 def index(root: Path) -> added.Added:
     """The lines that the next commit adds. Raises HostError."""
-    return added.of(root, staged.staged(root))
+    return added.of(root, staged.staged(root)).texts()
 
 
 def history(root: Path) -> Iterator[added.Added]:
@@ -92,5 +92,5 @@ def _commits(root: Path, *which: str) -> Iterator[added.Added]:
     commits = staged.git(root, "rev-list", "--reverse", *which).decode("ascii").split()
     for at in range(0, len(commits), PORTION):
         some = commits[at : at + PORTION]
-        yield added.of(root, staged.changed(root, some))
-        yield added.messages(root, some, ())
+        yield added.of(root, staged.changed(root, some)).texts()
+        yield added.messages(root, some, ()).texts()

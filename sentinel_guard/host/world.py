@@ -26,8 +26,8 @@ MAX_DEPTH = 100
 """Folders below each other that a glob enters, and parts of its pattern."""
 SECONDS = 1.0
 """For all globs of a text together."""
-AT_LEAST = 0.002
-"""Seconds for one glob where those are spent: a folder's own names are always looked at."""
+AT_LEAST = 200
+"""Steps of one glob where those are spent: a folder's own names are looked at, however slow the machine is."""
 SHARE = 0.5
 """Seconds that every second gives back."""
 
@@ -118,7 +118,7 @@ class HostWorld:
         self.cut = len(parts) > MAX_DEPTH
         if self.cut:
             return ()
-        search = _Search(only_folders=pattern.endswith("/"), until=began + max(AT_LEAST, SECONDS - spent))
+        search = _Search(only_folders=pattern.endswith("/"), until=began + SECONDS - spent)
         found = search.run(top, parts)
         self.cut = search.cut
         self._since = time.monotonic()
@@ -242,7 +242,8 @@ class _Search:
     def _over(self) -> bool:
         """Counts a step."""
         self._left -= 1
-        self.cut = self.cut or self._left <= 0 or time.monotonic() > self._until
+        late = self._left < MAX_ENTRIES - AT_LEAST and time.monotonic() > self._until
+        self.cut = self.cut or self._left <= 0 or late
         return self.cut
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -155,3 +156,30 @@ def test_a_person_is_asked_about_a_rewrite_in_a_session(guarded: Path) -> None:
     lines = f"x {'0' * 40} refs/heads/main {head(guarded)}\n".encode()
     inside = commits.judge("pre-push", guarded, Policy(), ("origin",), lines, session=True)
     assert [(f.response, f.ask) for f in inside.findings] == [(Response.ASK, Ask("FORCE_PUSH", "main"))]
+
+
+def test_references_that_a_session_may_have_moved_tell_nothing(guarded: Path) -> None:
+    from sentinel_guard.core.policy import Policy
+    from sentinel_guard.host import commits
+    from sentinel_guard.host.seen import Seen
+
+    start, commit, none = head(guarded), tree_of(guarded, "a.py", f"key = '{TOKEN}'\n"), "0" * 40
+    git(guarded, "update-ref", "refs/remotes/origin/fake", commit)
+    push = {"arguments": ("origin",), "stdin": f"x {commit} refs/heads/x {none}\n".encode()}
+    move = {"arguments": ("prepared",), "stdin": f"{none} {commit} refs/heads/x\n".encode()}
+    known = Seen().plus([("refs/remotes/origin/main", start)])
+    fetched = known.plus([("refs/remotes/origin/theirs", commit)])
+    for hook, asked in (("pre-push", push), ("reference-transaction", move)):
+        judge = partial(commits.judge, hook, guarded, Policy(), session=True, **asked)
+        assert not judge(seen=None).refused, "by the references as they are"
+        assert judge(seen=known).refused, "by those of the start"
+        assert not judge(seen=fetched).refused, "what others have published"
+    elsewhere = {**push, "arguments": ("https://example.com/x.git",)}
+    assert commits.judge("pre-push", guarded, Policy(), session=True, seen=fetched, **elsewhere).refused
+
+
+@pytest.mark.parametrize("way", [("tag", "t"), ("checkout", "-q", "--detach")], ids=["a tag", "HEAD"])
+def test_another_name_does_not_make_a_commit_one_that_was_there(guarded: Path, way: tuple[str, ...]) -> None:
+    commit = tree_of(guarded, "a.py", f"key = '{TOKEN}'\n")
+    git(guarded, *way, commit)
+    assert "GitHub personal access token" in git(guarded, "branch", "x", commit, check=False).stderr

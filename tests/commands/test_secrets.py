@@ -41,8 +41,13 @@ def look(root: Path, *paths: Path, cwd: Path | None = None, **asked: bool) -> in
     return scan(places(), cwd or root, Asked(paths, **asked))
 
 
-def take_in(root: Path) -> int:
-    return secrets_baseline.baseline(places(), root, None)
+def take_in(root: Path, *, history: bool = False) -> int:
+    return secrets_baseline.baseline(places(), root, None, history=history)
+
+
+def commit(root: Path, message: str) -> None:
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", message)
 
 
 # --- scan ---
@@ -159,6 +164,12 @@ def test_alike_finds_of_one_file_are_counted(root, capsys):
     assert said.count("ci.yml:") == 3 and "... and 6 more of github-pat in ci.yml" in said
 
 
+def test_a_list_of_personal_data_is_one_line_with_its_number(root, capsys):
+    (root / "people.csv").write_text("".join(f"p{n}@nordwind.de\n" for n in range(60)))
+    assert look(root) == 1
+    assert "people.csv:1:1  pii-email  60 e-mail addresses, the first: <… 14 characters>\n" in capsys.readouterr().out
+
+
 def test_json_is_one_object(root, capsys):
     (root / "ci.yml").write_text(LINE)
     assert look(root, as_json=True) == 1
@@ -245,7 +256,83 @@ def test_a_value_of_ones_own_is_not_taken_in(root, capsys):
     (root / ".gitignore").write_text(".env\n")
     (root / "notes.md").write_text("log in with mauve-otter-Klippe\n")
     assert take_in(root) == 0
-    assert "stays refused" in capsys.readouterr().out and look(root) == 1
+    said = capsys.readouterr().out
+    assert said.startswith("1 value of your own stays refused; no baseline lets one be:\n")
+    assert said.endswith("Nothing else was found: no baseline is needed.\n") and look(root) == 1
+
+
+def test_a_copy_of_env_under_another_name_is_refused_and_stays_so(root, capsys):
+    (root / ".env").write_text("DB_PASSWORD=mauve-otter-Klippe\nOTHER_TOKEN=walnut-Harfe-sieben\n")
+    (root / ".gitignore").write_text(".env\n")
+    (root / "env.production").write_bytes((root / ".env").read_bytes())
+    assert look(root) == 1
+    assert capsys.readouterr().out.count("env.production:") == 2
+    take_in(root)
+    assert capsys.readouterr().out.startswith("2 values of your own stay refused;")
+
+
+@pytest.fixture
+def pushing(root, tmp_path):
+    """A clone whose hook is ours, with a token in a commit that is not its newest."""
+    git(root, "init", "-q", "--bare", str(tmp_path / "hub"))
+    git(root, "remote", "add", "origin", str(tmp_path / "hub"))
+    hook = root / ".git" / "hooks" / "pre-push"
+    hook.write_text(f'#!/bin/sh\nexec {sys.executable} -m sentinel_guard hook pre-push "$@"\n')
+    hook.chmod(0o755)
+    (root / "t.yml").write_text(LINE)
+    commit(root, "use it")
+    (root / "t.yml").unlink()
+    commit(root, "take it out")
+    return root
+
+
+def pushed(root: Path) -> bool:
+    command = ["git", "-C", str(root), "push", "-q", "origin", "HEAD:refs/heads/x"]
+    done = subprocess.run(command, capture_output=True, check=False)
+    assert TOKEN.encode() not in done.stdout + done.stderr
+    return done.returncode == 0
+
+
+def test_a_push_whose_older_commit_holds_a_find_is_let_through_by_history(pushing, capsys):
+    assert not pushed(pushing)
+    take_in(pushing)
+    assert "Commits that no remote has yet: --history" in capsys.readouterr().out and not pushed(pushing)
+    take_in(pushing, history=True)
+    said = capsys.readouterr().out
+    assert " t.yml:1:8  github-pat" in said and TOKEN not in said
+    take_in(pushing)
+    assert "is up to date: 1 row." in capsys.readouterr().out, "a row stays while a commit may still be pushed"
+    assert pushed(pushing)
+    take_in(pushing)
+    assert "1 row gone." in capsys.readouterr().out
+
+
+def test_a_find_in_a_message_is_taken_in_by_history(pushing):
+    take_in(pushing, history=True)
+    git(pushing, "commit", "-q", "--allow-empty", "-m", f"log in with {OTHER}")
+    assert not pushed(pushing)
+    take_in(pushing, history=True)
+    assert ("", "gitlab-pat") in {(r.path, r.rule) for r in baselines.load(pushing).rows}
+    assert pushed(pushing)
+
+
+def test_a_file_that_moves_after_a_commit_is_let_be_in_both_places(pushing):
+    (pushing / "a.yml").write_text(f"a: {OTHER}\n")
+    commit(pushing, "another")
+    take_in(pushing, history=True)
+    git(pushing, "mv", "a.yml", "b.yml")
+    commit(pushing, "move it")
+    take_in(pushing)
+    assert {r.path for r in baselines.load(pushing).rows} == {"t.yml", "a.yml", "b.yml"} and pushed(pushing)
+
+
+def test_what_only_a_commit_holds_is_gone_through_with_a_person(pushing, capsys):
+    take_in(pushing, history=True)
+    capsys.readouterr()
+    secrets_audit.audit(places(), pushing, iter("n").__next__)
+    shown = capsys.readouterr().out
+    assert "[1 of 1]  t.yml:1\n" in shown and "only in commit" in shown and "no longer found" not in shown
+    assert "  >     1  token: <ghp_… 40 characters>\n" in shown and said(pushing) == ["false"]
 
 
 # --- audit ---
@@ -290,6 +377,34 @@ def test_a_row_is_shown_in_its_place_and_masked(taken, capsys):
     assert "[1 of 3]  1.yml:2\n" in shown
     assert "        1  above: 1\n  >     2  token: <ghp_… 40 characters>\n        3  below: 2\n" in shown
     assert TOKEN not in shown
+
+
+def test_a_value_is_asked_about_once_for_all_of_its_places(taken, capsys):
+    for n in range(7):
+        (taken / f"copy{n}.yml").write_text(f"again: {TOKEN}\n")
+    take_in(taken)
+    capsys.readouterr()
+    secrets_audit.audit(places(), taken, iter("aq").__next__)
+    shown = capsys.readouterr().out
+    assert "[1 of 3]  1.yml:2\n" in shown
+    assert "The same value: copy0.yml:1, copy1.yml:1, copy2.yml:1, copy3.yml:1, copy4.yml:1 and 2 more\n" in shown
+    assert "Let be there. Said of all 8 places.\n" in shown and shown.endswith(
+        f"8 rows marked, 2 left. Commit {NAME}.\n"
+    )
+    assert said(taken) == ["accepted"] + ["unreviewed"] * 2 + ["accepted"] * 7
+
+
+def test_another_key_says_which_keys_there_are_once(taken, capsys):
+    secrets_audit.audit(places(), taken, iter("?f\tq").__next__)
+    assert capsys.readouterr().out.count("\nKeys: y, a, n, s, b or q. ") == 1
+
+
+def test_a_line_beside_a_find_is_masked_though_a_comment_lets_it_be(root, capsys):
+    (root / "a.py").write_text(f'A = "{TOKEN}"  # sentinel: allow\nB = "{OTHER}"\n')
+    take_in(root)
+    secrets_audit.audit(places(), root, lambda: "q")
+    shown = capsys.readouterr().out
+    assert 'A = "<ghp_… 40 characters>"' in shown and TOKEN not in shown
 
 
 def test_a_real_secret_stays_refused_and_it_says_what_to_do(taken, capsys):

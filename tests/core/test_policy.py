@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 
 import pytest
@@ -136,6 +137,27 @@ def test_no_document_breaks_the_parser(value: object) -> None:
             parse(document, "x", "")
         except ConfigError as e:
             assert str(e)
+
+
+EXCESS = [
+    (f"[paths]\nrestricted = ['{'*a' * 9}']", "sentinel.toml:2: [paths] restricted: '*a*a", "stars"),
+    (f"[confirm]\ndeploy = ['{'*a' * 9}']", "has more than 8 stars", "a gate's pattern is one too"),
+    (RULE + f"operand = '{'*a' * 9}'", "[rule] operand: ", "and a rule's"),
+    (f"[paths]\nhidden = ['{'a' * 1001}']", "a text of 1001 characters; 1000 are possible", "a long text"),
+    (f"[paths]\nhidden = {['a'] * 1001}", "sentinel.toml:1: version: the file holds 1001 patterns", "many"),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), [row[:2] for row in EXCESS], ids=[row[2] for row in EXCESS])
+def test_a_projects_file_has_limits(text: str, words: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(words)):
+        parse(tomllib.loads(text), "sentinel.toml", text, limited=True)
+    assert layer(text, "the person's own")
+
+
+def test_what_a_project_needs_is_within_the_limits() -> None:
+    text = "[paths]\nrestricted = ['**/a/**/b/**/*.x', '/**/*_*_*.min.js']" + RULE.replace("may", "** may **" * 5)
+    assert parse(tomllib.loads(text), "sentinel.toml", text, limited=True) == layer(text)
 
 
 BUILTIN = layer("[paths]\nrestricted = ['.env', '.env.*', '!.env.example']\n[confirm]\ndeploy = ['deploy']" + RULE, "")

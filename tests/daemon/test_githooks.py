@@ -118,7 +118,7 @@ def test_outside_a_refusal_is_said_and_on_record():
     assert words(said).splitlines() == [
         "SENTINEL WARNING: this may be a password",
         "403 SENTINEL BLOCKED: this commit adds .env.",
-        "  leave it out",
+        "  Leave it out",
     ]
     entry = desk.stand.store.log[-1]
     assert (entry.kind, entry.session, entry.level) == ("watch", "", "L2")
@@ -194,7 +194,7 @@ def test_inside_every_refusal_is_told_and_the_strictest_first():
         "SYSTEM INTERVENTION: commit 1234 adds a token.",
         "SENTINEL WARNING: this may be a password",
         "403 SENTINEL BLOCKED: this commit adds .env.",
-        "  leave it out",
+        "  Leave it out",
     ]
     assert desk.stand.live.session.state is State.PAUSED
     assert desk.reactions.responses == [Response.BREAK], "the incident is reported"

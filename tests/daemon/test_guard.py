@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from dataclasses import replace
 
 import pytest
 
 from sentinel_guard.core import record
+from sentinel_guard.core.leaks.known import NOTHING
 from sentinel_guard.core.model import Outcome, Response, Usage
 from sentinel_guard.core.policy import Cost, Gate
 from sentinel_guard.core.session import Event, State
+from sentinel_guard.daemon.discretion import Discretion
 from sentinel_guard.errors import StoreError
 from tests.daemon.stand import POLICY, Stand
 from tests.fakes import FullStore, PatientPeer, ScriptedHuman
@@ -363,3 +366,43 @@ def test_a_runner_that_does_not_come_back_is_nobody(monkeypatch):
     stand.live.runner = None
     verdict = stand.verdict("deploy production")
     assert verdict.response is Response.DENY and "nobody can be asked" in verdict.decisive.why
+
+
+@pytest.mark.parametrize(
+    ("command", "beside", "why"),
+    [
+        ("curl -d @a.txt https://api.example", True, "a file goes along: it is searched"),
+        ("git clone https://git.example/x", True, "an address"),
+        ("ls -la && git status", False, "nothing leaves"),
+    ],
+)
+def test_what_leaves_is_searched_beside_the_loop(command, beside, why):
+    async def play():
+        where = []
+        stand.live.discretion = Discretion(lambda: where.append(threading.current_thread()) or NOTHING)
+        await stand.propose(command)
+        return where[:1] != [threading.main_thread()]
+
+    stand = Stand(True)
+    assert asyncio.run(play()) is beside, why
+
+
+def test_what_happened_to_the_session_while_it_was_searched_counts():
+    async def play():
+        def collect():
+            asked.set()
+            assert go.wait(5)
+            return NOTHING
+
+        stand.live.discretion = Discretion(collect)
+        asking = asyncio.create_task(stand.propose("curl -d @a.txt https://api.example"))
+        await asyncio.to_thread(asked.wait, 5)
+        stand.live.discretion, held = Discretion(), stand.live.discretion
+        stand.sessions.note(stand.live, [record.state(stand.live.id, stand.now(), Event.KILL, reason="it was fatal")])
+        stand.live.discretion = held
+        go.set()
+        return (await asking).verdict
+
+    asked, go, stand = threading.Event(), threading.Event(), Stand(True)
+    verdict = asyncio.run(play())
+    assert verdict.response is Response.DENY and "it was fatal" in verdict.decisive.what

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
 
-from sentinel_guard.core.leaks.base import Grade, Leak
-from sentinel_guard.host import added, staged
+from sentinel_guard.core.leaks.base import Grade, Leak, Piece
+from sentinel_guard.host import added, parts, staged
 from tests.gitrepo import committed, git, head, made, put
 
 UGLY = os.fsdecode(b"a b\n'\"\t$x\\ \xe9.txt")
@@ -25,7 +26,10 @@ def root(tmp_path: Path) -> Path:
 def new_lines(found: added.Added) -> dict[str, list[str]]:
     """Path -> its new lines."""
     told: dict[str, list[str]] = {}
-    for piece in found.pieces:
+    for piece in found.texts().pieces:
+        if piece.raw:
+            told.setdefault(f"{piece.path}, read", []).extend(piece.text.split())
+            continue
         numbers = found.new[piece.commit, piece.path]
         lines = enumerate(piece.text.removesuffix("\n").split("\n"), piece.line)
         told.setdefault(piece.path, []).extend(f"{n}:{line}" for n, line in lines if n in numbers)
@@ -110,6 +114,18 @@ def merge(root: Path) -> None:
     put_all(root, "old.txt", "main\nside\nonly of the merge\n")
 
 
+def changed_binary(root: Path) -> None:
+    put(root, "a.db", b"\0\1\2" * 40 + b"TOKEN=old\0")
+    committed(root)
+    put_all(root, "a.db", b"\0\1\2" * 50 + b"TOKEN=new\0TOKEN=old\0")
+
+
+def half_wide(root: Path) -> None:
+    put_all(root, "a", ("x" * 40_000 + "\n").encode("utf-16-le") + b"TOKEN=abc\n")
+
+
+HALF = {"a": ["1:" + "x" * 40_000, "2:\u4f54\u454b\u3d4e\u6261\u0a63"], "a, read": ["TOKEN=abc"]}
+READ = {"a.db, read": ["TOKEN=abc"]}
 LONG = "".join(f"{n}\n" for n in range(40))
 INDEX = [
     (lambda r: put_all(r, "a/b.py", "x\n\n y \n"), {"a/b.py": ["1:x", "3: y "]}, "a new file; blank lines are none"),
@@ -130,7 +146,14 @@ INDEX = [
     (lambda r: put_all(r, "a.txt", "text\n".encode("utf-16-be")), {"a.txt": ["1:text"]}, "UTF-16 without a mark"),
     (lambda r: put_all(r, "a.txt", b"caf\xe9\n"), {"a.txt": ["1:caf\ufffd"]}, "Latin-1"),
     (lambda r: put_all(r, "a.env", b"TOKEN=abc\n\0"), {"a.env": ["1:TOKEN=abc"]}, "text with a NUL to hide it"),
-    (lambda r: put_all(r, "a.bin", bytes(range(256)) * 40), {}, "no text"),
+    (lambda r: put_all(r, "a.bin", b"\0\1\2" * 40), {}, "no text, and nothing to be read in it"),
+    (lambda r: put_all(r, "a.db", b"\0\1\2" * 40 + b"TOKEN=abc" + b"\0"), READ, "what can be read in no text"),
+    (lambda r: put_all(r, "a.db", "TOKEN=abc\n".encode("utf-32")), READ, "UTF-32"),
+    (lambda r: put_all(r, "a.db", b"\0\1" * 40 + "TOKEN=abc".encode("utf-16")), READ, "UTF-16 in no text"),
+    (changed_binary, {"a.db, read": ["TOKEN=new"]}, "what could be read in it before is no news"),
+    (lambda r: put_all(r, "a", b"\xff\xfeTOKEN=abc\n"), {"a": ["1:\ufffd\ufffdTOKEN=abc"]}, "a mark of UTF-16 alone"),
+    (lambda r: put_all(r, "a", b"\xff\xfe\0\0TOKEN=abc\n"), {"a": ["1:\ufffd\ufffd  TOKEN=abc"]}, "of UTF-32 alone"),
+    (half_wide, HALF, "UTF-16 to begin with"),
     (attributes, {"a.txt": ["1:x"]}, "attributes that say there is no difference to show"),
     (driver, {"a.txt": ["1:x"]}, "a driver and a converter of the repository's"),
     (lambda r: put_all(r, "a", "x\n", ("config", "diff.external", "false")), {"a": ["1:x"]}, "an external diff"),
@@ -211,20 +234,21 @@ def test_commits_are_read_together_each_against_its_parents(root: Path) -> None:
     commits = staged.between(root, [four], [start])
     assert set(commits.ids) == {one, two, three, four}
     found = added.of(root, staged.changed(root, commits.ids))
-    told = {(p.commit, p.path): sorted(found.new[p.commit, p.path]) for p in found.pieces}
+    told = {(p.commit, p.path): sorted(found.new[p.commit, p.path]) for p in found.texts().pieces}
     assert told == {(one, "a"): [1], (two, "a"): [2], (three, "b"): [1], (four, "b"): [2]}
 
 
 def test_the_size_is_bounded_in_words_and_small_files_come_first(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(added, "MAX_FILE", 100)
     monkeypatch.setattr(added, "MAX_ALL", 120)
-    put(root, "1 large", "x" * 101)
+    monkeypatch.setattr(added, "LARGEST", 101)
+    put(root, "1 large", "x" * 102)
     put(root, "2 beyond", "y" * 90)
     put_all(root, "3 small", "z" * 80)
     found = added.of(root, staged.staged(root))
-    assert [p.path for p in found.pieces] == ["3 small"]
+    assert [p.path for p in found.texts().pieces] == ["3 small"]
     assert found.notes == (
-        "1 large is over 100 bytes and was not searched for secrets",
+        "1 large is over 101 bytes and was not searched for secrets",
         "1 file beyond the first 120 bytes of a commit or push: not searched for secrets",
     )
 
@@ -242,11 +266,11 @@ def test_whole_files_as_the_index_has_them(root: Path) -> None:
 
 SCISSORS = "# ------------------------ >8 ------------------------\n"
 MESSAGES = [
-    ("a\n# b\nc\n", True, "a\n\nc\n\n", "comments are cut where a person wrote it"),
+    ("a\n# b\nc\n", True, "a\n# b\nc\n\n", "comments may be kept, by commit.cleanup or core.commentChar"),
     ("a\n# b\nc\n", False, "a\n# b\nc\n\n", "what came by -m stays"),
     (f"a\n{SCISSORS}diff\n", True, "a\n", "below the scissors line"),
     (f"a\n{SCISSORS}diff\n", False, f"a\n{SCISSORS}diff\n\n", "-m may not hide below it"),
-    (f"a\n; b\n{SCISSORS.replace('#', ';')}diff\n", True, "a\n\n", "another comment character"),
+    (f"a\n; b\n{SCISSORS.replace('#', ';')}diff\n", True, "a\n; b\n", "another comment character"),
 ]
 
 
@@ -260,4 +284,50 @@ def test_messages_of_commits_and_tags(root: Path) -> None:
     git(root, "tag", "-a", "-m", "of a tag", "v1")
     tag = head(root, "v1")
     found = added.messages(root, [one], [tag, head(root, "HEAD^")])
-    assert {p.commit: p.text for p in found.pieces} == {one: "of a commit\n\nbody\n", tag: "of a tag\n"}
+    assert {p.commit: p.text for p in found.texts().pieces} == {one: "of a commit\n\nbody\n", tag: "of a tag\n"}
+    people = {p.commit: p.text for p in found.pieces if p.raw}
+    assert people[one].startswith("author Test <test@example.com>") and "committer Test" in people[one]
+    assert people[tag].startswith("tag v1 tagger Test <test@example.com>")
+
+
+def test_names_of_new_files_and_of_no_others(root: Path) -> None:
+    put(root, "old.txt", "changed\n")
+    put_all(root, "new/name.txt", "x\n")
+    found = added.of(root, staged.staged(root))
+    assert [(p.text, p.path, p.raw) for p in found.pieces if not p.line] == [("new/name.txt\n", "new/name.txt", True)]
+
+
+def test_the_ends_of_a_large_file_are_searched_and_its_middle_is_one_part(root: Path, monkeypatch) -> None:
+    monkeypatch.setattr(added, "MAX_FILE", 100)
+    monkeypatch.setattr(parts, "LONGEST", 120)
+    monkeypatch.setattr(parts, "END", 20)
+    monkeypatch.setattr(parts, "OVERLAP", 10)
+    put(root, "large", "".join(f"line {n:02}\n" for n in range(30)))
+    committed(root)
+    put_all(root, "large", "".join(f"line {n:02}\n" for n in range(40)))
+    found = added.of(root, staged.staged(root))
+    assert [(p.line, p.text) for p in found.pieces] == [
+        (1, "\n\n"),
+        (38, "line 37\nline 38\nline 39\n"),
+        (3, "".join(f"line {n:02}\n" for n in range(2, 37))),
+    ]
+    assert found.notes == ("large is over 100 bytes: only its ends were searched for forms of secrets",)
+
+
+def test_a_long_text_is_cut_behind_lines_and_its_parts_overlap(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "LONGEST", 50)
+    monkeypatch.setattr(parts, "OVERLAP", 10)
+    text = "".join(f"{n:08}\n" for n in range(20)) + "x" * 60 + " " + "y" * 60
+    found = list(parts.parts(text, 5))
+    assert all(len(part) <= 50 for part, _ in found)
+    assert all(part.startswith(f"{line - 5:08}\n") for part, line in found[:4])
+    assert all(any(text[at : at + 9] in part for part, _ in found) for at in range(len(text) - 8))
+
+
+def test_many_finds_in_one_line_are_told_new_in_no_time() -> None:
+    piece = Piece("x" * 4_000_000 + "\n", "a")
+    found = added.Added((piece,), new={("", "a"): frozenset([1])})
+    leak = Leak("x", "secret", "x", Grade.BLOCK, 3_999_000, 3_999_010, "x" * 10)
+    begun = time.process_time()
+    assert all(found.holds(piece, leak) for _ in range(20_000))
+    assert time.process_time() - begun < 1

@@ -12,7 +12,7 @@ from sentinel_guard.core.leaks.known import Known
 from sentinel_guard.core.model import Finding, Response
 from sentinel_guard.core.policy import Leaks, Paths, Policy
 from sentinel_guard.errors import SentinelError
-from sentinel_guard.host import commits
+from sentinel_guard.host import added, commits, parts
 from sentinel_guard.host.hookcase import Judged, base_of, told
 from tests.gitrepo import TOKEN, card, committed, git, head, made, put, token
 
@@ -47,7 +47,12 @@ STAGED = [
     (".gitattributes", "a.txt -diff\n" + SECRET, [("leak.secret", "L2", ".gitattributes:2:8")], "attributes"),
     ("a.py", SECRET.replace("\n", "  # sentinel: allow\n"), [], "a comment lets it pass"),
     ("a.csv", CARDS, [("leak.pii", "L2", "a.csv:1:7")], "personal data in bulk, told once"),
-    ("a.txt", CARDS.split("\n", maxsplit=1)[0] + "\n", [("leak.pii", "L1", "a.txt:1:7")], "one card is a warning"),
+    (
+        "a.txt",
+        CARDS.split("\n", maxsplit=1)[0] + "\n",
+        [("leak.pii", "L1", "a.txt:1:7"), ("leak.more", "L1", "refuse nothing")],
+        "one card is a warning",
+    ),
     ("a.txt", "me@company.org\n", [], "one address is nothing"),
     (".env", "A=1\n", [("paths.restricted", "L2", "")], "a restricted path"),
     ("fixtures/a.py", SECRET, [], "a path that the policy lets pass"),
@@ -61,6 +66,141 @@ def test_what_is_staged(root: Path, name: str, text: str, expected: list[tuple[s
     found = judge(root, "pre-commit", policy=policy)
     assert [f[:2] for f in places(found)] == [e[:2] for e in expected]
     assert all(e[2] in f.what for f, e in zip(found.findings, expected, strict=True))
+
+
+MINE = "correct-horse-battery-staple-9"
+BYTES = b"\0\1\2" * 300
+UNREAD = [
+    ("b.tar", BYTES + MINE.encode() + BYTES, "leak.known", "b.tar, which is no text", "the person's own value"),
+    ("a.db", BYTES + TOKEN.encode() + BYTES, "leak.secret", "a.db, which is no text", "a form of a provider's"),
+    ("a", b"x=" + TOKEN.encode() + b"\n" + b"\0" * 200, "leak.secret", "a, which is no text", "text with NULs behind"),
+    ("a", b"\xff\xfex=" + TOKEN.encode(), "leak.secret", "a:1:5", "a mark of UTF-16 before ASCII"),
+    ("a", b"\xff\xfe\0\0x=" + TOKEN.encode(), "leak.secret", "a:1:7", "a mark of UTF-32 before ASCII"),
+    ("a", f"x={TOKEN}\n".encode("utf-32"), "leak.secret", "a, which is no text", "UTF-32"),
+    (f"d/{TOKEN}.svg", b"x\n", "leak.secret", "in the name of a file", "a name, of a drawing"),
+    (f"{MINE}/a.py", b"x\n", "leak.known", "in the name of a file", "a value in the name of a folder"),
+    ("a.db", BYTES + b'password = "Tr0ub4dor&3xyz"' + BYTES, "", "", "what only looks like a secret in no text"),
+]
+
+
+@pytest.mark.parametrize(("name", "data", "rule", "words"), [u[:4] for u in UNREAD], ids=[u[4] for u in UNREAD])
+def test_what_is_no_text_is_looked_into(root: Path, name: str, data: bytes, rule: str, words: str) -> None:
+    stage(root, name, data)
+    known = Known({MINE: "the value of PASSWORD in .env"})
+    found = commits.judge("pre-commit", root, POLICY, known=lambda: known).findings
+    assert [f.rule for f in found] == ([rule] if rule else [])
+    assert all((words in f.what and "[leaks] allow in /" in f.instead) or ":1:" in words for f in found)
+    assert all(secret not in f.what + f.instead for f in found for secret in (TOKEN, MINE))
+
+
+def test_other_finds_in_a_file_do_not_show_the_secret_in_its_name(root: Path) -> None:
+    stage(root, f"{TOKEN}.py", f"key = '{token(2)}'\n")
+    found = judge(root, "pre-commit").findings
+    assert len(found) == 2
+    assert all(TOKEN not in f.what + f.instead for f in found)
+
+
+@pytest.mark.parametrize("comment", ["sentinel: allow", "gitleaks:allow", "pragma: allowlist secret"])
+def test_no_comment_of_an_agent_s_lets_anything_pass(root: Path, comment: str) -> None:
+    stage(root, "a.py", SECRET.replace("\n", f"  # {comment}\n"))
+    put(root, ".git/COMMIT_EDITMSG", f"{TOKEN} {comment}\n")
+    for hook, arguments in (("pre-commit", ()), ("commit-msg", (".git/COMMIT_EDITMSG",))):
+        assert not commits.judge(hook, root, POLICY, arguments).refused
+        (found,) = commits.judge(hook, root, POLICY, arguments, session=True).findings
+        assert "sentinel: allow" not in found.instead and "baseline" not in found.instead
+        assert "ask the user" in found.instead
+
+
+def test_what_is_not_searched_is_asked_about_in_a_session_and_told_outside(root: Path, monkeypatch) -> None:
+    monkeypatch.setattr(added, "MAX_FILE", 100)
+    monkeypatch.setattr(parts, "LONGEST", 120)
+    monkeypatch.setattr(parts, "END", 60)
+    monkeypatch.setattr(parts, "OVERLAP", 10)
+    stage(root, "big", f"x={TOKEN}\n" + "line\n" * 50 + f"x={MINE}\n" + "line\n" * 50)
+    known = Known({MINE: "the value of PASSWORD in .env"})
+    outside = commits.judge("pre-commit", root, POLICY, known=lambda: known)
+    assert outside.notes == ("big is over 100 bytes: only its ends were searched for forms of secrets",)
+    assert {f.rule for f in outside.findings} == {"leak.secret", "leak.known"}
+    assert "big:52:3" in "".join(f.what for f in outside.findings)
+    inside = commits.judge("pre-commit", root, POLICY, session=True)
+    assert inside.notes == ()
+    assert inside.findings[0].response is Response.ASK
+    allowed = Policy(POLICY.paths, leaks=Leaks(allow=("big",)))
+    assert commits.judge("pre-commit", root, allowed, session=True) == Judged()
+
+
+def test_a_path_that_is_refused_is_refused_once(root: Path) -> None:
+    put(root, ".env", SECRET)
+    stage(root, "a.py", SECRET)
+    found = judge(root, "pre-commit").findings
+    assert [f.rule for f in found] == ["paths.restricted", "leak.secret"]
+    assert "a.py" in found[1].what
+
+
+def test_a_key_that_the_policy_lets_in_is_let_in_with_what_it_holds(root: Path) -> None:
+    body = "".join((token(2 * n)[4:] + token(2 * n + 1)[4:])[:64] + "\n" for n in range(1, 9))
+    key = "-----BEGIN " + f"RSA PRIVATE KEY-----\n{body}-----END " + "RSA PRIVATE KEY-----\n"
+    put(root, "key.txt", key)
+    stage(root, "test/a.pem", key)
+    allowed = Policy(Paths(restricted=("*.pem", "!/test/a.pem")))
+    (found,) = judge(root, "pre-commit", policy=allowed).findings
+    assert "key.txt" in found.what
+
+
+WAYS = [
+    (
+        "a.py",
+        SECRET,
+        "end its line with the comment `sentinel: allow`, or run: sentinel-guard secrets baseline",
+        "text",
+    ),
+    ("a.json", f'{{"k": "{TOKEN}"}}\n', "no secret, run: sentinel-guard secrets baseline", "a file without comments"),
+    ("a.csv", CARDS, "add the file to [leaks] allow in ", "personal data"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "words"), [w[:3] for w in WAYS], ids=[w[3] for w in WAYS])
+def test_only_ways_out_that_work_are_named(root: Path, name: str, text: str, words: str) -> None:
+    stage(root, name, text)
+    judged = judge(root, "pre-commit", SENTINEL_HOME="/s")
+    assert words in judged.findings[0].instead
+    assert judged.anyway == "If you mean it all the same, it is yours to choose: git commit --no-verify"
+    inside = commits.judge("pre-commit", root, POLICY, session=True)
+    assert (inside.anyway, "--no-verify" in inside.findings[0].instead) == ("", False)
+    committed(root)
+    line = f"x {head(root)} refs/heads/x {head(root, 'HEAD^')}\n".encode()
+    pushed = commits.judge("pre-push", root, POLICY, ("origin",), line)
+    assert "secrets baseline --history" in pushed.findings[0].instead
+    assert pushed.anyway.endswith("git push --no-verify")
+
+
+def test_names_that_a_push_carries(root: Path) -> None:
+    start = head(root)
+    committed(root, "x", f"--author={TOKEN} <a@b.org>")
+    line = f"x {head(root)} refs/heads/b-{token(2)} {start}\n".encode()
+    for session, response in ((False, Response.DENY), (True, Response.BREAK)):
+        found = commits.judge("pre-push", root, POLICY, ("origin",), line, session=session).findings
+        assert [(f.rule, f.response) for f in found] == [("leak.secret", response)] * 2
+        assert all(secret not in f.what for f in found for secret in (TOKEN, token(2)))
+
+
+def test_a_policy_that_cannot_be_read_refuses_and_is_told_once(root: Path) -> None:
+    stage(root, "sentinel.toml", "[paths]\nrestricted = ['private/']\n[pats]\n")
+    policy = Policy(POLICY.paths, warnings=("it is broken",))
+    judged = judge(root, "pre-commit", policy=policy)
+    assert [f.rule for f in judged.findings] == ["policy.invalid"]
+    assert judged.notes == ()
+    (root / "sentinel.toml").unlink()
+    os.mkfifo(root / "sentinel.toml")
+    assert "correct" in judge(root, "pre-commit", policy=policy).findings[0].instead.lower(), "a pipe"
+    (root / "sentinel.toml").unlink()
+    put(root, "sentinel.toml", "version = 1\n")
+    assert judge(root, "pre-commit", policy=policy) == Judged((), ("it is broken",))
+    mine = put(root.parent, "s/config/sentinel.toml", "version = ")
+    (found,) = judge(root, "pre-commit", policy=policy, SENTINEL_HOME=str(root.parent / "s")).findings
+    assert str(mine) in found.instead
+    put(root, ".git/COMMIT_EDITMSG", "x\n")
+    assert judge(root, "commit-msg", ".git/COMMIT_EDITMSG", policy=policy) == Judged()
 
 
 def test_a_secret_that_was_there_is_no_news(root: Path) -> None:
@@ -78,7 +218,8 @@ def test_personal_data_beside_new_lines_counts_for_nothing(root: Path) -> None:
     stage(root, "a.csv", CARDS + "no card\n")
     assert judge(root, "pre-commit") == Judged()
     stage(root, "a.csv", CARDS + f"card: {card(7)}\n")
-    assert [f.response for f in judge(root, "pre-commit").findings] == [Response.HINT], "one new card"
+    assert [f.rule for f in judge(root, "pre-commit").findings] == ["leak.pii", "leak.more"], "one new card"
+    assert not judge(root, "pre-commit").refused
     stage(root, "a.csv", CARDS + "".join(f"card: {card(n)}\n" for n in range(7, 12)))
     assert [f.response for f in judge(root, "pre-commit").findings] == [Response.DENY]
 
@@ -184,10 +325,10 @@ def test_what_pre_commit_excludes_is_left_out(root: Path) -> None:
 
 def test_a_message(root: Path) -> None:
     put(root, ".git/COMMIT_EDITMSG", f"a\n# {TOKEN}\n")
-    assert judge(root, "message", ".git/COMMIT_EDITMSG", GIT_EDITOR="vi").findings == ()
-    assert places(judge(root, "commit-msg", ".git/COMMIT_EDITMSG", GIT_EDITOR=":")) == [
-        ("leak.secret", "L2", "line 2, column 3")
-    ]
+    for editor in ("vi", ":"):
+        judged = judge(root, "commit-msg", ".git/COMMIT_EDITMSG", GIT_EDITOR=editor)
+        assert places(judged) == [("leak.secret", "L2", "line 2, column 3")]
+        assert "baseline" not in judged.findings[0].instead, "it looks at files"
     for arguments, words in (((), "needs the message's file"), (("none",), "Cannot read the message")):
         with pytest.raises(SentinelError, match=words):
             judge(root, "message", *arguments)
@@ -258,14 +399,24 @@ def test_the_baseline_lets_pass_what_it_names_and_no_value_of_one_s_own(root: Pa
 
 def test_what_is_told_is_short() -> None:
     refusals = [Finding("leak", Response.DENY, f"{n} \x1b[2J", instead="the way out") for n in range(25)]
-    lines = told([Finding("leak", Response.HINT, "perhaps"), *refusals], ["a note"])
+    refusals.insert(3, Finding("rules", Response.DENY, "other", instead="git restore x"))
+    refusals.insert(9, Finding("leak", Response.DENY, "x = <masked>", instead="git restore x", evidence="rule"))
+    lines = told([Finding("leak", Response.HINT, "perhaps"), *refusals], ["a note"], "git commit --no-verify")
     assert lines[:3] == [
         "SENTINEL WARNING: a note",
         "SENTINEL WARNING: perhaps",
         r"403 SENTINEL BLOCKED: 0 \x1b[2J.",
     ]
-    assert lines[-3:] == [r"403 SENTINEL BLOCKED: 19 \x1b[2J.", "  the way out", "403 SENTINEL BLOCKED: and 5 more."]
-    assert lines.count("  the way out") == 1
+    assert lines[-7:] == [
+        r"403 SENTINEL BLOCKED: 19 \x1b[2J.",
+        "403 SENTINEL BLOCKED: and 5 more like these.",
+        "  The way out",
+        "403 SENTINEL BLOCKED: other.",
+        "403 SENTINEL BLOCKED: x = <masked>",
+        "  Run: git restore x",
+        "git commit --no-verify",
+    ]
+    assert told([], ["a note"], "git commit --no-verify") == ["SENTINEL WARNING: a note"]
 
 
 def test_many_warnings_are_summed_up(root: Path) -> None:
@@ -274,8 +425,12 @@ def test_many_warnings_are_summed_up(root: Path) -> None:
     git(root, "add", ".")
     found = judge(root, "pre-commit")
     assert not found.refused
-    assert len(found.findings) == 6
-    assert found.findings[-1].what == "and 3 more that may be leaks"
+    assert len(found.findings) == 7
+    assert found.findings[-2].what == "and 3 more that may be leaks"
+    assert found.findings[-1].what.startswith("warnings refuse nothing")
+    committed(root)
+    line = f"x {head(root)} refs/heads/x {head(root, 'HEAD^')}\n".encode()
+    assert commits.judge("pre-push", root, POLICY, ("origin",), line) == Judged(), "they were told at the commit"
 
 
 def test_the_base_of_what_is_known_to_all() -> None:

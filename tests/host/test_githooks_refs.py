@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -91,12 +92,27 @@ def test_the_guard_is_asked_about_branches_and_its_own_refs(guarded: Hooked, row
     assert guarded.called() == first + ([f"launcher reference-transaction {state}", *lines] if asked else [])
 
 
-def test_what_does_not_matter_starts_no_process(guarded: Hooked) -> None:
-    # All that the hook could start is looked up here, and is not there.
-    told = {"PATH": "/nowhere", "SENTINEL_SESSION": "s"}
-    for state, lines in (("prepared", REMOTE), ("prepared", f"{ZEROS} {ONES} HEAD"), ("committed", BRANCH)):
-        done = subprocess.run(
-            [_hook(guarded), state], input=f"{lines}\n", text=True, env=told, capture_output=True, check=True
-        )
-        assert not done.stderr
-    assert guarded.called() == []
+@pytest.mark.parametrize("line", [REMOTE, f"{ZEROS} {ONES} refs/tags/v1"], ids=["a remote's branch", "a tag"])
+def test_a_session_tells_what_it_fetches(guarded: Hooked, line: str) -> None:
+    environ = {**os.environ, "SENTINEL_SESSION": "s"}
+    subprocess.run([_hook(guarded), "prepared"], input=f"{line}\n", text=True, check=True, env=environ)
+    assert guarded.called() == ["launcher reference-transaction prepared", line]
+
+
+SILENT = [
+    ("prepared", REMOTE, {}, "what a fetch brings"),
+    ("prepared", f"{ZEROS} {ONES} refs/tags/v1", {}, "a tag"),
+    ("prepared", f"{ZEROS} {ONES} HEAD", {"SENTINEL_SESSION": "s"}, "HEAD alone, in a session"),
+    ("committed", BRANCH, {"SENTINEL_SESSION": "s"}, "what cannot be stopped any more, in a session"),
+]
+
+
+@pytest.mark.parametrize("row", SILENT, ids=[s[3] for s in SILENT])
+def test_what_does_not_matter_starts_no_process(guarded: Hooked, row) -> None:
+    state, line, session, _ = row
+    # Whatever the hook could start is looked for where nothing is.
+    environ = {"PATH": "/nowhere", **session}
+    done = subprocess.run(
+        [_hook(guarded), state], input=f"{line}\n", text=True, env=environ, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stderr, guarded.called()) == (0, "", [])

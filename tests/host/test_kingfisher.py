@@ -84,6 +84,9 @@ def test_what_we_found_ourselves_is_told_once_and_what_is_let_pass_is(beside) ->
     assert search(allow=("src/",)) == ([], ())
     (allowed,), _ = search(Piece(f"\nx = '{TOKEN}'  # sentinel: allow\n", "a.py"))
     assert allowed.allowed == "comment"
+    piece = Piece(f"\nx = '{TOKEN}'  # sentinel: allow\n", "a.py")
+    (agents,), _ = kingfisher.search([piece], (), (), ENVIRON, lambda piece, leak: True, comments=False)
+    assert agents.allowed == ""
 
 
 FAILURES = [

@@ -132,6 +132,16 @@ def test_a_good_file_ends_the_warning(here: Places, root: Path) -> None:
     assert kept.load(root).warnings == ()
 
 
+def test_only_the_persons_own_file_may_hold_absurd_patterns(here: Places, root: Path) -> None:
+    text = f"[paths]\nrestricted = ['{'*a' * 12}b']"
+    put(here.policy, text)
+    put(root / "sentinel.toml", text)
+    policy = Policies(here).load(root)
+    assert policy.project.restricted == ()
+    assert "more than 8 stars" in policy.warnings[0]
+    assert policy.restricts(f"{root}/{'a' * 3000}b", str(root))
+
+
 def test_validate_tells_every_mistake(tmp_path: Path) -> None:
     path = tmp_path / "x.toml"
     put(path, RULE)
@@ -146,7 +156,7 @@ def test_the_last_good_version_stays_over_a_restart(here: Places, root: Path) ->
     put(root / "sentinel.toml", "[loop]\nrepeats = 2\n" + RULE)
     assert Policies(here, keeps=True).load(root).loop.repeats == 2
     put(root / "sentinel.toml", "[loop")
-    for again in (Policies(here).load(root), policies.load(here, root)):
+    for again in (Policies(here).load(root), Policies(here).load(root)):
         assert again.loop.repeats == 2 and again.rules[-1].id == "mine.frob"
         assert "its last good version stays in force" in again.warnings[0]
     put(root / "sentinel.toml", "[loop]\nrepeats = 1\n")
@@ -156,5 +166,5 @@ def test_the_last_good_version_stays_over_a_restart(here: Places, root: Path) ->
 
 def test_a_command_that_asks_once_keeps_nothing(here: Places, root: Path) -> None:
     put(root / "sentinel.toml", "[loop]\nrepeats = 2\n")
-    policies.load(here, root)
+    Policies(here).load(root)
     assert not (here.state / "policies").exists()

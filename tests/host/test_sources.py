@@ -81,9 +81,31 @@ def test_a_history_is_told_from_its_first_commit_on(root):
         git(root, "add", "f")
         git(root, "commit", "-qm", f"says {text.split()[-1]}")
     lines, messages = sources.history(root)
-    assert [p.text for p in lines.pieces] == ["one\n", "one\ntwo\n"]
-    assert [sorted(n) for n in lines.new.values()] == [[1], [2]]
-    assert [p.text for p in messages.pieces] == ["says one\n", "says two\n"]
+    assert [p.text for p in lines.pieces if p.line] == ["one\n", "one\ntwo\n"]
+    assert [sorted(n) for n in lines.new.values() if n != {0}] == [[1], [2]]
+    assert [p.text for p in messages.pieces if p.line] == ["says one\n", "says two\n"]
+
+
+def test_stashes_and_snapshots_are_no_history(root):
+    git(root, "commit", "-q", "--allow-empty", "-m", "first")
+    (root / "f").write_text("x\n")
+    git(root, "add", "f")
+    git(root, "stash")
+    git(root, "update-ref", "refs/sentinel/s1/0", "stash@{0}")
+    assert not any(p.path for lines in sources.history(root) for p in lines.pieces)
+
+
+def test_unpushed_is_what_no_remote_has(root):
+    for name in ("one", "two"):
+        git(root, "commit", "-q", "--allow-empty", "-m", name)
+    told = lambda: [p.text for lines in sources.unpushed(root) for p in lines.pieces if p.line]  # noqa: E731 - asked twice
+    assert told() == ["one\n", "two\n"], "without a remote all"
+    git(root, "update-ref", "refs/remotes/origin/x", "HEAD~1")
+    assert told() == ["two\n"]
+
+
+def test_a_repository_without_a_commit_has_no_history(root):
+    assert not list(sources.unpushed(root))
 
 
 def test_no_file_is_no_baseline(tmp_path):
@@ -114,3 +136,16 @@ def test_a_baseline_that_could_not_be_read_again_is_not_written(tmp_path, monkey
     with pytest.raises(ConfigError, match="too many"):
         baselines.save(tmp_path, Baseline(bytes(16)))
     assert not (tmp_path / NAME).exists()
+
+
+def test_a_merge_conflict_is_called_so(tmp_path):
+    (tmp_path / NAME).write_text("# ours\n<<<<<<< HEAD\nversion = 1\n=======\nversion = 2\n>>>>>>> other\n")
+    with pytest.raises(ConfigError, match="holds a merge conflict") as caught:
+        baselines.load(tmp_path)
+    assert "secrets baseline" in str(caught.value.hint)
+
+
+def test_of_a_baseline_only_what_a_person_marked_and_nothing_of_a_broken_one(tmp_path):
+    assert baselines.reviewed(tmp_path) is not None and not baselines.reviewed(tmp_path).rows
+    (tmp_path / NAME).write_text("no toml =")
+    assert baselines.reviewed(tmp_path) is NONE

@@ -254,8 +254,12 @@ def searcher(call: Call) -> Effects:
     given = call.has("-e", "--regexp", "-f", "--file", "--from-file")
     for item in call.parsed.values("-f", "--file", "--from-file"):
         yield from call.read(item)
-    for item in call.operands if given else call.operands[1:]:
+    named = call.operands if given else call.operands[1:]
+    for item in named:
         yield from call.read(item)
+    deep = call.has("-r", "-R", "--recursive", "-u", "--unrestricted", "--hidden", "-.")
+    if deep and not (named or call.stdin):
+        yield call.effect(Kind.READ, call.cwd, sure=call.here)
 
 
 def sort(call: Call) -> Effects:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.commands import Call
@@ -73,6 +73,7 @@ def alias(call: Call, name: str, settings: Iterable[Entry]) -> str | None:
     """What an alias stands for: as given for this command, made by this text, or found on disk."""
     key = f"alias.{name.lower()}"
     made = [value for given, value in settings if given.lower() == key]
+    made = made or [value for given, value in _by_environment(call, _inherited) if given.lower() == key]
     if made or key in call.world.settings:
         return made[-1] if made else call.world.settings[key]
     for path in _files(call):
@@ -154,7 +155,7 @@ def included(call: Call, key: str, value: str, folder: str, *, follow: bool = Tr
 
 def given(call: Call) -> Iterator[Entry]:
     """What is set for this one command: by options, by the environment that the text made, by files that they name."""
-    for key, value in (*_by_option(call), *_by_environment(call)):
+    for key, value in (*_by_option(call), *_by_environment(call, _assigned)):
         yield key, value
         yield from included(call, key, value, call.cwd)
     for name, below in HOMES.items():
@@ -172,14 +173,14 @@ def _by_option(call: Call) -> Iterator[Entry]:
         yield key, value_of.text if value_of else ""
 
 
-def _by_environment(call: Call) -> Iterator[Entry]:
+def _by_environment(call: Call, holds: Callable[[Call, str], str]) -> Iterator[Entry]:
     """The hooks' path apart, which environment.py tells of."""
-    count = _assigned(call, "GIT_CONFIG_COUNT")
+    count = holds(call, "GIT_CONFIG_COUNT")
     for at in range(min(int(count), MAX_GIVEN) if count.isdigit() else 0):
-        key = _assigned(call, f"GIT_CONFIG_KEY_{at}")
+        key = holds(call, f"GIT_CONFIG_KEY_{at}")
         if key and key.lower() != HOOKS:
-            yield key, _assigned(call, f"GIT_CONFIG_VALUE_{at}")
-    for match in _PARAMETER.finditer(_assigned(call, "GIT_CONFIG_PARAMETERS")):
+            yield key, holds(call, f"GIT_CONFIG_VALUE_{at}")
+    for match in _PARAMETER.finditer(holds(call, "GIT_CONFIG_PARAMETERS")):
         if match[1].lower() != HOOKS:
             yield match[1], match[2] or match[3] or ""
 
@@ -188,3 +189,9 @@ def _assigned(call: Call, name: str) -> str:
     """What the text gave a variable, empty for nothing: the person's own environment is the person's."""
     items = call.scope.variables.get(name)
     return items[0] if items else ""
+
+
+def _inherited(call: Call, name: str) -> str:
+    """What a variable holds, whoever gave it: who started git may be no shell."""
+    held = variable(call, name)
+    return held.text if held and held.known else ""

@@ -14,6 +14,7 @@ from itertools import pairwise
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.checks.base import Case
+from sentinel_guard.core.leaks.hiding import hide, shorten
 from sentinel_guard.core.matching import Index
 from sentinel_guard.core.model import Ask, Command, Effect, Finding, Kind, Layer, Response
 from sentinel_guard.core.modes import keeps, narrows
@@ -108,8 +109,8 @@ def _asked(case: Case, effect: Effect) -> str:
     if _says_nothing(effect):
         return _shown(case, effect)
     if effect.kind is not Kind.EXECUTE or effect.command is None:
-        return effect.target[:_SHOWN]
-    return (effect.command.operands or (effect.command.program,))[0][:_SHOWN]
+        return _short(case, effect.target)
+    return _short(case, (effect.command.operands or (effect.command.program,))[0])
 
 
 def _shown(case: Case, effect: Effect) -> str:
@@ -119,7 +120,11 @@ def _shown(case: Case, effect: Effect) -> str:
     text = " ".join(" ".join(command).split()) or (
         spoken(case.action) if typed else f"{case.action.tool} {effect.target}"
     )
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+    return _short(case, text)
+
+
+def _short(case: Case, text: str) -> str:
+    return text if len(text) <= _SHOWN else shorten(text, _SHOWN, case.known())
 
 
 def _says_nothing(effect: Effect) -> bool:
@@ -302,7 +307,7 @@ def _confirm(case: Case, effect: Effect, index: Index) -> Iterator[Finding]:
     for name in index.gates(argv):
         words = [w for w in argv[1:] if not w.startswith("-")]
         target = words[0] if words else paths.base(argv[0])
-        yield _gate(name, target, f"`{_shown(case, effect)}`", _evidence(effect))
+        yield _gate(case, name, target, f"`{_shown(case, effect)}`", _evidence(effect))
 
 
 def _as_program(command: Command) -> tuple[str, ...]:
@@ -317,10 +322,12 @@ def _tool(case: Case) -> Iterable[Finding]:
     if case.action.layer is not Layer.HOOK or tool not in case.policy.confirm:
         return ()
     values = [v for v in case.action.arguments.values() if isinstance(v, str)]
-    return (_gate(tool, values[0] if values else tool, f"the tool {case.action.tool}", f"tool {case.action.tool}"),)
+    target = values[0] if values else tool
+    return (_gate(case, tool, target, f"the tool {case.action.tool}", f"tool {case.action.tool}"),)
 
 
-def _gate(name: str, target: str, what: str, evidence: str) -> Finding:
-    ask = Ask(name.upper(), target.upper()[:_SHOWN], "HIGH")
+def _gate(case: Case, name: str, target: str, what: str, evidence: str) -> Finding:
+    # In capitals nobody would know a secret any more.
+    ask = Ask(name.upper(), _short(case, hide(target, case.known())).upper(), "HIGH")
     why = f"{name} needs a person's yes (policy [confirm])"
     return Finding(NAME, Response.ASK, what, why, "ask the user to run it", f"confirm.{name}", evidence, ask)

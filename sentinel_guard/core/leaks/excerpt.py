@@ -10,7 +10,6 @@ from sentinel_guard.core.leaks.base import Leak
 from sentinel_guard.core.leaks.comments import allows
 from sentinel_guard.core.leaks.mask import mask
 from sentinel_guard.core.leaks.needles import Needles
-from sentinel_guard.core.redact import MARK, redact
 from sentinel_guard.core.visible import visible
 
 MOST = 160
@@ -66,9 +65,9 @@ class Page:
         start, end, hidden = self._hidden[index]
         line = bisect_right(self._starts, start)
         lo, hi = max(self._starts[line - 1], start - _WIDE), min(self._starts[line] - 1, end + _WIDE)
-        if not self._text[lo:start].strip():  # a key: the line above names it
-            lo = max(self._starts[max(line - 2, 0)], start - _WIDE)
-            lo = lo if _HEADING.search(self._text, lo, start) else start
+        if not self._text[lo:start].strip():  # a key: a line above names it
+            heading = _HEADING.search(self._text, max(start - _WIDE, 0), start)
+            lo = max(self._text.rfind("\n", 0, heading.start()) + 1, start - _WIDE) if heading else start
         left = self._shown(start - len(self._text[lo:start].lstrip()), start, masked=True)
         right = self._shown(end, end + len(self._text[end:hi].rstrip()))
         left = left if len(left) <= LEAD else f"…{left[1 - LEAD :]}"
@@ -87,6 +86,8 @@ class Page:
         return "".join([*parts, self._plain(at, hi, masked=masked)])
 
     def _plain(self, lo: int, hi: int, *, masked: bool) -> str:
+        from sentinel_guard.core.redact import MARK, redact  # noqa: PLC0415 - most commits have nothing to show, and wait
+
         text, parts, at = self._text[lo:hi], list[str](), 0
         for start, end, hidden in sorted(self._values.places(text)):
             if start >= at:

@@ -25,7 +25,7 @@ _LOGINS = (
     r"(?i)(?:Aladdin:open ?sesame|(?:user(?:name)?|login|test|foo|me):(?:pass(?:word)?|passwd|secret|test|bar))\s?"
 )
 """Of RFC 7617 and of everybody's examples."""
-_WORDED = r"[A-Za-z][\w.@:-]{5,40}\s?"
+_WORDED = r"[A-Za-z][\w.@:-]{4,40}\w\s?"
 """What may be a placeholder in base64, as manifests have it."""
 _LONGEST = 60
 """Characters of base64 that hold a login or a word."""
@@ -35,11 +35,12 @@ _SEALED = r"Ag[A-D][A-Za-z0-9+/]{40,4000}={0,2}"
 
 def harmless(value: str) -> bool:
     """Whether a value is one that everybody may see."""
+    if not value.isascii():
+        return False
     if stock(_SEALED).fullmatch(value) or _digest(value) in _PRINTED:
         return True
-    token = from_base64(value) if value.startswith("ZXlK") else value
-    if token.startswith("ey"):
-        return bool(stock(_CLAIMS).search(from_base64((*token.split("."), "")[1])))
+    if value.startswith("ey"):
+        return bool(stock(_CLAIMS).search(from_base64((*value.split("."), "")[1])))
     return len(value) <= _LONGEST and _is_nothing(from_base64(value))
 
 
@@ -51,4 +52,4 @@ def _is_nothing(held: str) -> bool:
 
 
 def _digest(value: str) -> str:
-    return hashlib.sha256(value.encode("utf-8", "replace")).hexdigest()[:16]
+    return hashlib.sha256(value.encode()).hexdigest()[:16]

@@ -5,15 +5,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 from sentinel_guard.core.leaks.base import Grade, Leak
 from sentinel_guard.core.leaks.engine import scan, settled
-from sentinel_guard.core.leaks.known import Known
+from sentinel_guard.core.leaks.known import NOTHING, Known
+from sentinel_guard.core.leaks.known_edges import LEAST
 from sentinel_guard.core.leaks.known_values import SHORT
-from sentinel_guard.core.redact import MARK
+from sentinel_guard.core.redact import MARK, redact
 
+CUT = "…"
+_CUTS = re.compile(rf"([ \t]{{0,2}}{CUT}[ \t]{{0,2}})")
+_CONTEXT = 8192
+"""Characters behind a cut that are looked at: a secret may go on there."""
+_CUTTABLE, _TELLING = 80, 12
+"""Characters of the shortest text that anything cuts; and of a piece of a value that is none by chance in a shorter."""
 _REMEMBERED = 200
 """Characters: ids, names and short commands come again and again."""
 _KEPT = frozenset(
@@ -23,25 +31,63 @@ _KEPT = frozenset(
     )
 )
 """Fields of an entry by which the guard finds its way: ids, digests, folders. Nobody else's words are in them."""
+_PIECES = frozenset({"effects", "excerpt"})
+"""Fields whose texts an analysis, or the end of what was kept of an output, may have cut."""
 
 
 def hide(text: str, known: Known) -> str:
-    """The text with each secret in it replaced by ``<redacted>``."""
+    """The text with each secret in it replaced by ``<redacted>``, and what is left of one beside an ellipsis."""
     if len(text) < SHORT:
         return text
     for leak in reversed(settled([*known.every(text), *_by_form(text)])):
         text = f"{text[: leak.start]}{MARK}{text[leak.end :]}"
-    return text
+    return _beside_cuts(text, known) if CUT in text else text
 
 
-def hide_data(data: object, known: Known) -> object:
+def hide_piece(text: str, known: Known) -> str:
+    """The same for a text that may have been cut at both ends, without a mark."""
+    least = LEAST if len(text) >= _CUTTABLE else _TELLING
+    return _without_tail(_without_head(hide(text, known), known, least), known, least)
+
+
+def shorten(text: str, most: int, known: Known = NOTHING) -> str:
+    """The text in at most so many characters. Secrets in it are hidden first: in two, nobody knows them any more."""
+    if len(text) <= most:
+        return text
+    hidden = _without_tail(hide(redact(text[: most + _CONTEXT]), known), known)
+    whole = len(hidden) <= most and len(text) <= most + _CONTEXT
+    return hidden if whole else f"{hidden[: most - len(CUT)]}{CUT}"
+
+
+def _beside_cuts(text: str, known: Known) -> str:
+    parts = _CUTS.split(text)
+    for at in range(0, len(parts), 2):
+        parts[at] = _without_head(parts[at], known) if at else parts[at]
+        parts[at] = _without_tail(parts[at], known) if at < len(parts) - 1 else parts[at]
+    return "".join(parts)
+
+
+def _without_tail(text: str, known: Known, least: int = LEAST) -> str:
+    length = known.edges.begun(text)
+    return f"{text[:-length]}{MARK}" if length >= least else text
+
+
+def _without_head(text: str, known: Known, least: int = LEAST) -> str:
+    length = known.edges.ended(text)
+    return f"{MARK}{text[length:]}" if length >= least else text
+
+
+def hide_data(data: object, known: Known, way: Callable[[str, Known], str] = hide) -> object:
     """JSON-able data with every text in it hidden so, but for the fields by which the guard finds its way."""
     if isinstance(data, str):
-        return hide(data, known)
+        return way(data, known)
     if isinstance(data, Mapping):
-        return {hide(k, known): v if k in _KEPT else hide_data(v, known) for k, v in data.items()}
+        return {
+            hide(k, known): v if k in _KEPT else hide_data(v, known, hide_piece if k in _PIECES else way)
+            for k, v in data.items()
+        }
     if isinstance(data, list | tuple):
-        return [hide_data(item, known) for item in data]
+        return [hide_data(item, known, way) for item in data]
     return data
 
 

@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import NamedTuple, NoReturn
 
 from sentinel_guard.core.leaks.base import Grade, Leak
+from sentinel_guard.core.leaks.known_edges import Edges
 from sentinel_guard.core.leaks.known_forms import alike, inside, unfolded
 from sentinel_guard.core.leaks.known_values import LONG, SHORT, values_in, values_of
 from sentinel_guard.core.leaks.needles import Needles
@@ -44,7 +45,7 @@ Public = Callable[[Collection[str]], Collection[str]]
 class Known:
     """The values, each with the words that say where it is from."""
 
-    __slots__ = ("_forms", "_homes", "_public", "_values")
+    __slots__ = ("_edges", "_forms", "_homes", "_public", "_texts", "_values")
 
     def __init__(
         self,
@@ -58,7 +59,9 @@ class Known:
         self._public, self._homes = public, homes or {}
         # What a value itself is counts more than what it is an encoding of.
         encoded = {text: form for v in chosen for text, form in _encoded(v)}
-        self._forms = Needles(encoded | {v: _Form(v, len(v) < LONG) for v in chosen})
+        rows: dict[str, _Form] = encoded | {v: _Form(v, len(v) < LONG) for v in chosen}
+        self._forms, self._texts = Needles(rows), tuple(rows)
+        self._edges: Edges | None = None
 
     def find(self, text: str, path: str = "") -> list[Leak]:
         """Every value that stands in the text, in whatever form; sorted, not overlapping, the longest of each.
@@ -76,8 +79,15 @@ class Known:
     def everywhere(self) -> Known:
         """The same values, at home in no file: what leaves the machine leaves home."""
         twin = Known({}, self._public)
-        twin._forms, twin._values = self._forms, self._values
+        twin._forms, twin._values, twin._texts = self._forms, self._values, self._texts
         return twin
+
+    @property
+    def edges(self) -> Edges:
+        """What tells a piece of a value where a text was cut."""
+        if self._edges is None:
+            self._edges = Edges(self._texts)
+        return self._edges
 
     def _every(self, text: str, path: str = "") -> list[Leak]:
         places = [

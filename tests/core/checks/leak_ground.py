@@ -7,6 +7,7 @@ from dataclasses import replace
 from sentinel_guard.core.analysis.effects import analyse
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.leak import CHECK
+from sentinel_guard.core.leaks.baseline import NONE, Baseline
 from sentinel_guard.core.leaks.known import Known
 from sentinel_guard.core.model import Action, Finding, Layer, Response
 from sentinel_guard.core.policy import Leaks
@@ -33,13 +34,28 @@ FILES = {
     "fixture.json": '{"token": "ghp_' + "x" * 36 + '"}\n',
     "weak.ini": "password = " + "Tr4ctor-plum-91\n",
 }
-WORLD = FakeWorld({f"{ROOT}/{n}": t for n, t in FILES.items()} | {f"{HOME}/.aws/credentials": "k"}, home=HOME)
+ENVIRON = {
+    "HOME": HOME,
+    "API_URL": "https://api.example",
+    "MSG": "hello",
+    "MAX_TOKENS": "1000",
+    **dict.fromkeys(("LIVE_TOKEN", "SLACK_TOKEN", "NEWS_API_KEY", "OPENWEATHER_API_KEY", "DB_PASSWORD"), "x" * 9),
+}
+WORLD = FakeWorld(
+    {f"{ROOT}/{n}": t for n, t in FILES.items()} | {f"{HOME}/.aws/credentials": "k"}, home=HOME, environ=ENVIRON
+)
 POLICY = replace(merge(builtin()), leaks=Leaks(hosts=("partner.example",)))
 KNOWN = Known({OWN: "the value of APP_TOKEN in .env"})
 
 
 def found(
-    text: str = "", /, *, tool: str = "", brought: tuple[Finding, ...] = (), **arguments: object
+    text: str = "",
+    /,
+    *,
+    tool: str = "",
+    brought: tuple[Finding, ...] = (),
+    baseline: Baseline = NONE,
+    **arguments: object,
 ) -> list[Finding]:
     """What the check says of a shell text, or of an agent's tool call."""
     layer, given = (Layer.HOOK, arguments) if tool else (Layer.SHELL, {"command": text})
@@ -47,7 +63,7 @@ def found(
     held = tuple(f"{ROOT}/{name}" for name in (".env", "secrets/key"))
     case = Case(
         action, analyse(action, WORLD), Session("s", ROOT), POLICY, home=HOME, restricted=held,
-        look=WORLD.peek, known=lambda: KNOWN, key=b"key", brought=brought,
+        look=WORLD.peek, known=lambda: KNOWN, baseline=lambda: baseline, key=b"key", brought=brought,
     )  # fmt: skip
     return list(CHECK(case))
 

@@ -21,7 +21,7 @@ PUSH: list[Row] = [
     ("git push --force --force-if-includes", "ask"),
     ("git -c push.default=matching push -f", "ask"),
     ("git push --force-with-lease origin main --no-force-with-lease --force", "ask"),
-    ("git send-pack --force origin main", "ask"),
+    ("git send-pack --force origin main", "deny"),
     ("git push --receive-pack='rm -rf /' origin", "ask"),
     ("git push ext::'rm -rf /' main", "ask"),
     ("git -c protocol.ext.allow=always clone 'ext::sh -c \"rm -rf ~\"'", "ask"),
@@ -44,6 +44,19 @@ PUSH: list[Row] = [
     ("git push --force --dry-run", "ok"),
     ("git push -nf", "ok"),
     ("git push origin feature:feature", "ok"),
+    ("git send-pack origin main", "deny"),
+    ("git send-pack --dry-run origin main", "ok"),
+    ("/usr/lib/git-core/git-send-pack ../other main", "deny"),
+    ("cd ../sibling && git push", "ask"),
+    ("git -C /tmp/x push https://example.com/x.git HEAD", "ask"),
+    ("git init -q /tmp/n && cd /tmp/n && git push https://example.com/x.git HEAD", "ask"),
+    ("GIT_DIR=/tmp/gd git push origin HEAD:x", "ask"),
+    ("export GIT_DIR=/tmp/gd; git push", "ask"),
+    ("GIT_COMMON_DIR=/tmp/gd git push", "ask"),
+    ("git --git-dir=../sibling/.git --work-tree=. push", "ask"),
+    ("cd sub && git push", "ask"),
+    ("cd src && git push", "ok"),
+    ("cd .git && git push", "ok"),
 ]
 """Pushes in all forms."""
 

@@ -94,6 +94,20 @@ def test_a_file_that_moves_keeps_its_verdicts():
     assert not update.new and not update.gone
 
 
+def test_a_row_of_a_commit_that_may_still_be_pushed_stays():
+    made = baseline(hit(), hit("other" + VALUE, "b.py"), said=Said.FALSE)
+    update = made.updated([hit(path="moved.py")], past=[hit(), hit()])
+    assert [(r.path, r.said) for r in update.baseline.rows] == [("app.py", Said.FALSE), ("moved.py", Said.FALSE)]
+    assert ([r.path for r in update.moved], [r.path for r in update.gone]) == (["moved.py"], ["b.py"])
+    assert update.baseline.allows(hit()) and update.new == ()
+
+
+def test_a_find_in_a_name_has_a_row_without_the_name():
+    made = baseline(hit(path=f"a/{VALUE}.txt", line=0))
+    assert VALUE not in text(made) and made.rows[0].path == ""
+    assert made.allows(hit(path=f"b/{VALUE}", line=0)) and not made.allows(hit(path=f"a/{VALUE}.txt"))
+
+
 def test_a_copy_is_new_and_the_first_one_keeps_its_verdict():
     update = baseline(hit(), said=Said.ACCEPTED).updated([hit(), hit(path="copy.py")])
     assert [(r.path, r.said) for r in update.new] == [("copy.py", Said.UNREVIEWED)]

@@ -134,3 +134,24 @@ def test_any_text_gives_finds_in_order_at_true_places(text):
     assert {leak.rule for leak in scan(text, generic=False) if leak.grade is Grade.BLOCK} == {
         leak.rule for leak in leaks if leak.grade is Grade.BLOCK
     }
+
+
+def test_a_long_key_in_one_line_of_json_is_found():
+    body = "\\n".join(fake(64)[n:] + fake(64)[:n] for n in range(30))
+    text = f'{{"private_key": "-----BEGIN {"PRIVATE"} KEY-----\\n{body}\\n-----END {"PRIVATE"} KEY-----\\n"}}'
+    (leak,) = scan(text)
+    assert (leak.rule, body in leak.value) == ("private-key", True)
+
+
+TYPED = [
+    ("sk_" + "live_1234567890abcdef12345678", "digits in a row"),
+    ("DATADOG_API_KEY=1234567890abcdef1234567890abcdef", "twice all digits of a hex number"),
+    ("SONAR_TOKEN=0123456789abcdef0123456789abcdef01234567", "from 0 on"),
+    ("heroku_api_key = 12345678-abcd-abcd-abcd-1234567890ab", "in the form of an id"),
+    ("ghp" + "_1234567890abcdef1234567890abcdef1234", "behind a prefix"),
+]
+
+
+@pytest.mark.parametrize(("text", "why"), TYPED, ids=[row[1] for row in TYPED])
+def test_what_somebody_typed_along_the_keyboard_stands_for_a_secret(text, why):
+    assert scan(text) == []

@@ -47,6 +47,10 @@ EXCERPTS = [
     (f"{PAT} to a.person@nordwind.de", "<ghp_… 40 characters> to <… 20 characters>", "also what does not count alone"),
     (f"{PAT} password=hunter2", "<ghp_… 40 characters> password=<redacted>", "also what is known by its place"),
     (f"{PAT}\x1b[2J\u202e", r"<ghp_… 40 characters>\x1b[2J\u202e", "nothing that a terminal would obey"),
+    (f'apiKey: "{PAT}",', 'apiKey: "<ghp_… 40 characters>",', "a value is masked once, in quotes too"),
+    (f"Authorization: Bearer {PAT}", "Authorization: Bearer <ghp_… 40 characters>", "and behind a word"),
+    (f"password=hunter2 {PAT}", "password=<… 7 characters> <ghp_… 40 characters>", "two values are two masks"),
+    (f"https://me:{PAT}@github.com", "https://me:<ghp_… 40 characters>@github.com", "in an address"),
     (f"    {PAT}\r\n", r"<ghp_… 40 characters>", "without the blanks round it"),
     (f"{'a ' * 400}{PAT}{' b' * 400}", None, "a long line is cut on both sides"),
 ]
@@ -64,8 +68,14 @@ def test_an_excerpt_is_masked_visible_and_short(text, shown, why):
 def test_the_excerpt_of_a_key_of_many_lines_is_its_first():
     key = "-----BEGIN RSA " + "PRIVATE KEY-----\n" + "\n".join(fake(n) for n in range(60, 64)) + "\n-----END RSA "
     (hit,) = hits(f"KEY = '''{key}PRIVATE KEY-----'''\n")
-    assert hit.line in {1, 2}
+    assert hit.line == 2
+    assert hit.excerpt.startswith(r"KEY = '''-----BEGIN RSA PRIVATE KEY-----\n<… ")
     assert not any(line in hit.excerpt for line in key.split("\n")[1:-1])
+
+
+def test_the_excerpt_of_a_key_names_its_heading():
+    (hit,) = hits(f"k: |\n  -----BEGIN {'PRIVATE'} KEY-----\n\n  {fake(64)}\n")
+    assert (hit.line, hit.excerpt) == (4, r"-----BEGIN PRIVATE KEY-----\n\n  <… 64 characters>")
 
 
 COMMENTS = [
@@ -154,8 +164,33 @@ def test_personal_data_is_weighed_by_the_file():
 def test_a_list_is_told_once_and_no_comment_allows_it():
     rows = [f"person.{n}@nordwind.de\n" for n in range(FEW + 57)]
     (hit,) = hits("".join(rows).replace("\n", " # sentinel: allow\n", 1), "people.csv")
-    assert hit.leak.what == "an e-mail address and 59 more"
+    assert (hit.leak.what, hit.count) == ("60 e-mail addresses", 60)
     assert (hit.leak.grade, hit.line, hit.allowed) == (Grade.BLOCK, 1, "")
+
+
+MANY = [
+    ([f"card {card}\n" for card in [*CARDS, CARDS[0]]], "4 payment card numbers", "of several issuers"),
+    ([f"ssn {n}36-45-6789\n" for n in range(1, 6)], "5 US social security numbers", "a number of a country"),
+]
+
+
+@pytest.mark.parametrize(("lines", "what", "why"), MANY, ids=[row[2] for row in MANY])
+def test_a_list_is_named_as_many(lines, what, why):
+    (hit,) = hits("".join(lines), "people.csv")
+    assert (hit.leak.what, hit.count, hit.line) == (what, len(lines), 1)
+
+
+def test_a_key_whose_heading_changed_is_no_news():
+    key = "\n".join(fake(64)[n:] + fake(64)[:n] for n in range(20))
+    text = f'PRIV = """-----BEGIN RSA {"PRIVATE"} KEY-----\n{key}\n-----END RSA {"PRIVATE"} KEY-----"""\n'
+
+    def new(*numbers):
+        lines = lambda leak: range(text.count("\n", 0, leak.start), text.count("\n", 0, leak.end) + 1)  # noqa: E731 - short
+        return lambda _piece, leak: not set(lines(leak)).isdisjoint(numbers)
+
+    assert not hits(text, new=new(0, 21))
+    (hit,) = hits(text, new=new(0, 8, 21))
+    assert (hit.line, hit.leak.value) == (2, key)
 
 
 def test_what_was_not_looked_at_is_said():

@@ -1,0 +1,41 @@
+"""What is left of a value where a text was cut in the middle of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+LEAST = 4
+"""Characters of a value that are none of anybody's business."""
+LONGEST = 4096
+"""Characters of a piece that are looked at."""
+
+
+class Edges:
+    """How each of some values begins and ends."""
+
+    def __init__(self, values: Iterable[str]) -> None:
+        self._heads: dict[str, list[str]] = {}
+        self._tails: dict[str, list[str]] = {}
+        for value in values:
+            if len(value) > LEAST:
+                self._heads.setdefault(value[:LEAST], []).append(value)
+                self._tails.setdefault(value[-LEAST:], []).append(value)
+
+    def begun(self, text: str) -> int:
+        """Characters at the end of a text with which a value begins that is not whole; 0 for fewer than LEAST."""
+        end = text[-LONGEST:]
+        places = range(len(end) - LEAST + 1)
+        lengths = (len(end) - at for at in places if self._begins(end[at:], end[at : at + LEAST]))
+        return next(lengths, 0)
+
+    def ended(self, text: str) -> int:
+        """The same at its start, with which a value ends."""
+        start = text[:LONGEST]
+        lengths = (at for at in range(len(start), LEAST - 1, -1) if self._ends(start[:at], start[at - LEAST : at]))
+        return next(lengths, 0)
+
+    def _begins(self, piece: str, head: str) -> bool:
+        return any(len(value) > len(piece) and value.startswith(piece) for value in self._heads.get(head, ()))
+
+    def _ends(self, piece: str, tail: str) -> bool:
+        return any(len(value) > len(piece) and value.endswith(piece) for value in self._tails.get(tail, ()))

@@ -1,0 +1,62 @@
+"""A git command of a session whose hooks would not run: mended, or refused.
+
+The shims read what a command says, our hooks see what it does. A setting that reaches git unread, or a mode that was
+changed, would leave the second half out: so git itself is asked, for each command that runs hooks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from sentinel_guard.core.analysis.git import HOOKLESS
+from sentinel_guard.core.model import Finding, Peer, Response
+from sentinel_guard.daemon import translate
+from sentinel_guard.daemon.sessions import Live
+from sentinel_guard.errors import HostError
+from sentinel_guard.host import hooksinforce, processes
+
+log = logging.getLogger(__name__)
+RULE = "git.hooks-off"
+WAY = (
+    "run it without settings that move hooks (core.hooksPath, GIT_CONFIG_*, HOME), "
+    "or ask the user to run: sentinel-guard install"
+)
+
+
+def standing(root: str, owner: Peer) -> hooksinforce.Standing | None:
+    """Our hooks that are in force where a session begins; None where there are none, or git does not say."""
+    try:
+        return hooksinforce.standing(root, processes.environ(owner.pid))
+    except HostError as e:
+        log.warning("%s", e)
+        return None
+
+
+def restored(said: object) -> hooksinforce.Standing | None:
+    """The same, as the record of the session's start has it."""
+    match said:
+        case [str(common), str(folder), [*names]]:
+            return hooksinforce.Standing(common, folder, tuple(map(str, names)))
+    return None
+
+
+def mend(live: Live) -> None:
+    """Put back what was done to the modes of our hooks."""
+    if live.hooks and (names := hooksinforce.mend(live.hooks)):
+        log.warning("%s: not executable any more, made so again: %s", live.hooks.folder, ", ".join(names))
+
+
+async def look(live: Live, asked: translate.Request, peer: Peer) -> tuple[Finding, ...]:
+    """What stands against a command: that our hooks, which stood there at the session's start, would not run for it."""
+    options, name = translate.git_words(asked.argv)
+    if live.hooks is None or not name or name in HOOKLESS:
+        return ()
+    environ = processes.environ(peer.pid) or asked.environ
+    try:
+        words = await asyncio.to_thread(hooksinforce.missing, live.hooks, options, asked.cwd, environ)
+    except HostError as e:
+        words = e.message
+    if not words:
+        return ()
+    return (Finding("rules", Response.DENY, f"`git {name}` would run without the guard's hooks", words, WAY, RULE),)
