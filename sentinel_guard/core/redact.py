@@ -54,10 +54,8 @@ _LONG_TOKENS = re.compile(
 )
 
 _GLUED = re.compile(
-    r"gh[pousr]_[A-Za-z0-9]{30,}[A-Za-z0-9_]*"
-    r"|github_pat_[A-Za-z0-9_]{40,}"
-    r"|gl(?:pat|dt|rt)-[A-Za-z0-9_-]{20,}"
-    r"|npm_[A-Za-z0-9]{36,}|hf_[A-Za-z]{34,}|(?:sk|rk)_live_[A-Za-z0-9]{20,}|whsec_[A-Za-z0-9+/]{32,}"
+    r"(?:gh[pousr]_[A-Za-z0-9]{30}|npm_[A-Za-z0-9]{36}|hf_[A-Za-z]{34}|(?:sk|rk)_live_[A-Za-z0-9]{20})[A-Za-z0-9_]*"
+    r"|github_pat_[A-Za-z0-9_]{40,}|gl(?:pat|dt|rt)-[A-Za-z0-9_-]{20,}|whsec_[A-Za-z0-9+/]{32,}"
     r"|xox[abeoprs]-[0-9]{8,}[A-Za-z0-9-]*"
     r"|AIza[A-Za-z0-9_-]{35,}|(?:AKIA|ASIA)[A-Z0-9]{16,}"
     r"|dop_v1_[a-f0-9]{64}|shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}"
@@ -88,9 +86,9 @@ SHORT = 48
 
 _WHOLE = (
     (_PRIVATE_KEY, MARK),
+    (_GLUED, MARK),
     (_TOKENS, MARK),
     (_LONG_TOKENS, MARK),
-    (_GLUED, MARK),
     (_SLACK_HOOK, rf"\1{MARK}"),
     (_URL_PASSWORD, rf"\1:{MARK}@"),
 )
@@ -109,6 +107,11 @@ _BLANK = "\ue000"
 def redact(text: str) -> str:
     """The text with every secret that is known by its form or by its name replaced by ``<redacted>``."""
     return _short(text) if len(text) <= SHORT else _redact(text)
+
+
+def unglued(text: str) -> str:
+    """The text without tokens that nothing else looks like, glued to other words or to one another too."""
+    return _GLUED.sub(MARK, text)
 
 
 def _redact(text: str) -> str:

@@ -24,6 +24,16 @@ HIDDEN = (
 )
 
 
+GLUED = tuple(row for row in HIDDEN if row[1] not in ("JWT", "private key", "private key, cut off"))
+
+
+@pytest.mark.parametrize(("secret", "why"), GLUED, ids=[r[1] for r in GLUED])
+def test_what_is_glued_to_a_token_does_not_save_it(secret, why):
+    assert secret[4:] not in redact(f"x{secret}"), "a letter before it (24)"
+    assert secret[6:] not in redact(f"{secret}{secret}{secret}"), "another one behind it (24)"
+    assert secret[4:] not in redact(f"{'a' * 60}_{secret}"), "in a longer text"
+
+
 @pytest.mark.parametrize(("secret", "why"), HIDDEN, ids=[r[1] for r in HIDDEN])
 def test_known_forms(secret, why):
     assert redact(f"before {secret}") == f"before {MARK}"
@@ -59,6 +69,8 @@ KEPT = (
     ("sha256 e3b0c44298fc1c149afbf4c8996fb92427ae41e4", "a hash"),
     ("git push --force-with-lease", "an ordinary command"),
     ("risk-free sk-1", "too short for a token"),
+    ("laughs_and_a_long_name_in_snake_case_of_a_test", "a name that holds what a token begins with"),
+    ("task-proj-x high_resolution_images.npm_config_registry", "names again"),
 )
 
 

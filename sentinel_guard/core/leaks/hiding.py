@@ -14,7 +14,7 @@ from sentinel_guard.core.leaks.engine import scan, settled
 from sentinel_guard.core.leaks.known import NOTHING, Known
 from sentinel_guard.core.leaks.known_edges import LEAST
 from sentinel_guard.core.leaks.known_values import SHORT
-from sentinel_guard.core.redact import MARK, redact
+from sentinel_guard.core.redact import MARK, redact, unglued
 
 CUT = "…"
 _CUTS = re.compile(rf"([ \t]{{0,2}}{CUT}[ \t]{{0,2}})")
@@ -39,6 +39,7 @@ def hide(text: str, known: Known) -> str:
     """The text with each secret in it replaced by ``<redacted>``, and what is left of one beside an ellipsis."""
     if len(text) < SHORT:
         return text
+    text = unglued(text)
     for leak in reversed(settled([*known.every(text), *_by_form(text)])):
         text = f"{text[: leak.start]}{MARK}{text[leak.end :]}"
     return _beside_cuts(text, known) if CUT in text else text

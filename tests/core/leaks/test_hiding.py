@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import base64
+import time
 
 import pytest
 
-from sentinel_guard.core.leaks.hiding import hide, hide_data
+from sentinel_guard.core.leaks.hiding import hide, hide_data, hide_piece, shorten
 from sentinel_guard.core.leaks.known import NOTHING, Known
 from sentinel_guard.core.redact import MARK
 
@@ -48,3 +49,59 @@ def test_an_entry_is_hidden_at_any_depth_and_keeps_what_the_guard_needs() -> Non
 def test_nothing_known_still_hides_what_has_a_secrets_form() -> None:
     assert hide(TOKEN, NOTHING) == MARK
     assert hide(OWN, NOTHING) == OWN
+
+
+CUTS = [
+    (f"cat .env '{OWN}{OWN[:14]}…", f"cat .env '{MARK}{MARK}…", "its beginning before an ellipsis (23)"),
+    (f"{OWN[:9]} … and {OWN}", f"{MARK} … and {MARK}", "with a blank between"),
+    (f"… {OWN[-6:]} rest", f"… {MARK} rest", "its end behind one"),
+    (f"a…{OWN[4:]}…b", f"a…{MARK}…b", "between two"),
+    (f"echo {CODED[:20]}…", f"echo {MARK}…", "a piece of its base64"),
+    (f"git commit -m {OWN[:3]}…", f"git commit -m {OWN[:3]}…", "three characters tell nothing"),
+    (f"git commit {OWN[:14]}", f"git commit {OWN[:14]}", "what nobody cut is no piece"),
+    ("one… two … three…", "one… two … three…", "ellipses alone"),
+]
+
+
+@pytest.mark.parametrize(("text", "wanted"), [t[:2] for t in CUTS], ids=[t[2] for t in CUTS])
+def test_what_a_cut_left_of_a_value_is_hidden(text: str, wanted: str) -> None:
+    assert hide(text, KNOWN) == wanted
+
+
+LINES = "\n" + "a line of text\n" * 9
+PIECES = [
+    (f"{OWN[8:]}{LINES}{OWN[:5]}", f"{MARK}{LINES}{MARK}", "both ends of a tail"),
+    (OWN[:20], MARK, "most of a value and nothing else"),
+    (OWN[:6], OWN[:6], "a short text is no piece of a longer one"),
+]
+
+
+@pytest.mark.parametrize(("text", "wanted"), [t[:2] for t in PIECES], ids=[t[2] for t in PIECES])
+def test_a_text_that_was_cut_without_a_mark(text: str, wanted: str) -> None:
+    assert hide_piece(text, KNOWN) == wanted
+    assert hide_data({"effects": [{"operands": [text]}]}, KNOWN) == {"effects": [{"operands": [wanted]}]}
+
+
+SHORTENED = [
+    f": {' '.join([OWN] * 1500)}",
+    f"x{' '.join([TOKEN] * 700)}",
+    f"{OWN * 300}",
+    f"a {TOKEN * 90}",
+    "a b " * 999,
+]
+
+
+@pytest.mark.parametrize("text", SHORTENED, ids=["values", "tokens", "values in a row", "tokens in a row", "words"])
+@pytest.mark.parametrize("most", range(90, 130, 3))
+def test_secrets_are_hidden_before_a_text_is_cut(text: str, most: int) -> None:
+    short = hide(shorten(text, most, KNOWN), KNOWN)
+    assert len(short) <= most + len(MARK)
+    assert not any(secret[at : at + 4] in short for secret in (OWN, TOKEN[4:]) for at in range(len(secret) - 4))
+    assert shorten(short, most + len(MARK), KNOWN) == short
+
+
+def test_many_cuts_and_many_values_take_no_longer() -> None:
+    known = Known({f"{OWN}{n:05}": "a value" for n in range(2000)})
+    start = time.process_time()
+    hide(f"{OWN[:8]}…" * 20_000, known)
+    assert time.process_time() - start < 2
