@@ -92,7 +92,7 @@ def test_a_hit_that_does_not_match_says_which_key_failed(row) -> None:
 def test_honest_commands_that_a_rule_would_newly_stop_are_named() -> None:
     found = list(Prover(POLICY, analyse).disturbed(PUSH))
     assert ("git push", "git.push-force") in found
-    assert all(text.startswith("git") for text, _ in found)
+    assert all("git" in text for text, _ in found)
 
 
 def test_what_is_stopped_today_is_no_disturbance_nor_is_a_hint() -> None:
