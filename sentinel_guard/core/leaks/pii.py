@@ -3,7 +3,8 @@
 Rules of this file:
 1. What has a checksum is checked, what has none needs a word beside it that says what it is, or comes in bulk.
 2. One address is no leak and ten thousand are: what a find weighs is told by how many different ones there are.
-3. Numbers that everybody prints (test cards of payment providers, example.com) count for nothing.
+3. Numbers that everybody prints (test cards of payment providers, example.com) count for nothing; the examples of IBANs
+   warn where they stand in no test or document, and are no part of a list.
 4. Time is linear: a pattern starts only where a number or an address can start, and what it repeats is bounded.
 """
 
@@ -18,6 +19,8 @@ from typing import NamedTuple
 
 from sentinel_guard.core.leaks import pii_contacts, pii_ids, pii_money
 from sentinel_guard.core.leaks.base import Grade, Leak
+from sentinel_guard.core.leaks.pii_examples import IBANS
+from sentinel_guard.core.leaks.skips import unattended
 
 _PUBLIC = re.compile(
     r"(?i)(?:.*/)?(?:(?:authors|contributors|maintainers|committers|credits|thanks|patrons|sponsors|backers|owners"
@@ -66,7 +69,8 @@ def grade(leaks: Sequence[Leak], path: str = "") -> list[Leak]:
     ``path``: the file that they are all in, empty for none.
     """
     let_be = "pii-email" if _PUBLIC.fullmatch(path) else ""
-    counts = [_counts(leak) and leak.rule != let_be for leak in leaks]
+    leaks = [_of_example(leak, path) if _is_example(leak) else leak for leak in leaks]
+    counts = [_counts(leak) and leak.rule != let_be and not _is_example(leak) for leak in leaks]
     values: dict[_Threshold, set[str]] = {t: set() for t in _THRESHOLDS}
     for leak in compress(leaks, counts):
         values[_threshold(leak.rule)].add(re.sub(r"[\W_]+", "", leak.value).casefold())
@@ -77,6 +81,14 @@ def grade(leaks: Sequence[Leak], path: str = "") -> list[Leak]:
 
 def _counts(leak: Leak) -> bool:
     return leak.kind == "pii" and (leak.grade >= Grade.WARN or _COUNTED.fullmatch(leak.rule) is not None)
+
+
+def _is_example(leak: Leak) -> bool:
+    return leak.rule == "pii-iban" and re.sub(r"[ -]", "", leak.value) in IBANS
+
+
+def _of_example(leak: Leak, path: str) -> Leak:
+    return replace(leak, grade=Grade.NOTE if unattended(path) else Grade.WARN)
 
 
 @cache
