@@ -12,8 +12,11 @@ demo: $(READY)
 
 test: lint unit
 
+# The stories wait more than they work: they run beside the rest.
 unit: $(READY)
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest tests/e2e > $(VENV)/e2e.log 2>&1 & stories=$$!; \
+	$(BIN)/python -m pytest --ignore tests/e2e; code=$$?; \
+	wait $$stories || code=1; cat $(VENV)/e2e.log; exit $$code
 
 lint: $(READY)
 	@$(BIN)/ruff check .
