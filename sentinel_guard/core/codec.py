@@ -13,7 +13,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-from sentinel_guard.core.model import Action, Effect, Entry, Finding, Verdict
+from sentinel_guard.core.model import Effect, Entry, Finding, Verdict
 
 
 def dumps(value: object) -> str:
@@ -52,22 +52,6 @@ def effect_json(effect: Effect) -> dict[str, object]:
         "how": sorted(effect.how),
         "command": list(command.argv) if command else [],
         "via": list(command.via) if command else [],
-    }
-
-
-def action_json(action: Action) -> dict[str, object]:
-    who = action.who
-    return {
-        "id": action.id,
-        "session": action.session,
-        "layer": action.layer.value,
-        "tool": action.tool,
-        "arguments": dict(action.arguments),
-        "cwd": action.cwd,
-        "at": action.at,
-        "root": action.root,
-        "parent": action.parent,
-        "who": [who.pid, who.start] if who else None,
     }
 
 

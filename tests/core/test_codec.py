@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sentinel_guard.core.codec import (
-    action_json,
     dumps,
     effect_json,
     entry_from,
@@ -63,12 +62,6 @@ SHAPES = [
         "an effect of a tool has no command",
         effect_json(Effect(Kind.WRITE, "/r/x")),
         {"kind": "write", "target": "/r/x", "sure": True, "how": [], "command": [], "via": []},
-    ),
-    (
-        "an action",
-        action_json(ACTION),
-        {"id": "a1", "session": "s1", "layer": "shim", "tool": "git", "arguments": {"argv": ("git", "push")},
-         "cwd": "/r", "at": 5.0, "root": "/r", "parent": "", "who": [7, 70]},
     ),
     (
         "a verdict without findings",
