@@ -60,6 +60,8 @@ class _Told(NamedTuple):
     """Paths that hold a secret themselves, and how they are shown."""
     oldest: Hit | None
     """Of several commits the one from which on all is to be changed."""
+    real: frozenset[Hit]
+    """Finds of which a person has said that they must go."""
 
 
 def look(case: HookCase, added: Added, words: Callable[[Hit], Words]) -> tuple[list[Found], tuple[str, ...]]:
@@ -70,13 +72,13 @@ def look(case: HookCase, added: Added, words: Callable[[Hit], Words]) -> tuple[l
     notes = () if case.session or case.hook in _PUSHES else unseen
     if not added.pieces:
         return found, notes
-    hits, more = _hits(case, added)
+    (hits, real), more = _hits(case, added)
     large = frozenset(gap.path for gap in gaps)
     more = tuple(note for note in more if note.rpartition(": ")[0] not in large)
     raw = frozenset((p.commit, p.path) for p in added.pieces if p.raw and p.line)
     texts = {(p.commit, p.path) for p in added.pieces if not p.raw}
     names = {h.path: h.excerpt for h in hits if h.path and not h.line}
-    told = _Told(case, words, raw - texts, large, names, _oldest(added, hits))
+    told = _Told(case, words, raw - texts, large, names, _oldest(added, hits), real)
     return [*found, *_refusals(told, hits), *_warnings(told, hits)], (*notes, *more)
 
 
@@ -87,7 +89,14 @@ def _unsearched(words: Sequence[str]) -> Found:
     return Found("", Finding("leak", Response.ASK, what, "", instead, "leak.unsearched", ask=ask))
 
 
-def _hits(case: HookCase, added: Added) -> tuple[list[Hit], tuple[str, ...]]:
+class _Standing(NamedTuple):
+    """The finds that nothing lets pass."""
+
+    hits: list[Hit]
+    real: frozenset[Hit] = frozenset()
+
+
+def _hits(case: HookCase, added: Added) -> tuple[_Standing, tuple[str, ...]]:
     """The finds that stand, and notes."""
     from sentinel_guard.core.leaks.review import review  # noqa: PLC0415 - the formats load when there is a text
     from sentinel_guard.host import kingfisher  # noqa: PLC0415 - the same
@@ -102,7 +111,7 @@ def _hits(case: HookCase, added: Added) -> tuple[list[Hit], tuple[str, ...]]:
     return _standing(case, [*ours, *more]), (*files.notes, *messages.notes, *notes)
 
 
-def _standing(case: HookCase, hits: list[Hit]) -> list[Hit]:
+def _standing(case: HookCase, hits: list[Hit]) -> _Standing:
     """The finds that neither a comment nor the baseline lets pass, and that are not refused by their path already."""
     left = list({(h.commit, h.path, h.line, h.column, h.leak.rule): h for h in hits if not h.allowed}.values())
     if left and case.hook not in _APART:
@@ -110,12 +119,13 @@ def _standing(case: HookCase, hits: list[Hit]) -> list[Hit]:
         left = [h for h in left if not refused.get(h.path)]
     left = [h for h in left if not (h.leak.rule == _KEY and h.path and is_let_in(case, h.path))]
     if not left:
-        return left
+        return _Standing(left)
     from sentinel_guard.host import baselines  # noqa: PLC0415 - most commits have no find
 
     baseline = baselines.load(case.root)
-    allows = (baseline.reviewed() if case.session else baseline).allows
-    return [hit for hit in left if not allows(hit)]
+    baseline = baseline.reviewed() if case.session else baseline
+    left = [hit for hit in left if not baseline.allows(hit)]
+    return _Standing(left, frozenset(hit for hit in left if baseline.row(hit)))
 
 
 def _oldest(added: Added, hits: Iterable[Hit]) -> Hit | None:
@@ -146,6 +156,8 @@ def _way(told: _Told, hit: Hit, many: bool) -> str:
     case, kind = told.case, hit.leak.kind
     if kind == "known":
         return f"{_KNOWN}{_public(case, hit)}."
+    if hit in told.real:
+        return "A person has said in .sentinel-secrets.toml that it must go."
     if case.session:
         return "If it belongs there, ask the user to let it pass: inside a session no comment does."
     ways = [*_comments(told, hit), *_outside(told, hit, many)]
