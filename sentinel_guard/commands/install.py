@@ -25,7 +25,7 @@ version = 1
 
 [paths]
 # gitignore patterns. Restricted: no write, delete, rename, chmod, link, commit. Hidden: not read either.
-# Built in: .env .env.* (not .env.example), *.pem, id_rsa*, secrets/, sentinel.toml
+# Built in: .env .env.* (not .env.example), *.pem, id_rsa*, secrets/, sentinel.toml, .sentinel-secrets.toml
 restricted = []
 hidden = []
 
