@@ -327,7 +327,16 @@ def test_a_value_is_found_in_anything(before, behind, value):
 
 @given(st.sampled_from([".env", "a.json", ".npmrc", ".netrc", ".pgpass", "x.pem", "id_rsa"]), st.binary())
 def test_no_file_raises(path, content):
-    values_of(path, content)
+    """Nothing is raised; of what is no text there is no value, and of each other one it is said where it is from."""
+    found = values_of(path, content)
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        text = "\0"
+    assert "\0" not in text or found == {}
+    assert all(len(value) >= 8 for value in found)
+    assert all(what.startswith(("the value of ", "a line of ")) for what in found.values())
+    assert all(what.endswith(f" {path}") for what in found.values())
 
 
 LINES = st.lists(

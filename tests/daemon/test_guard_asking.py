@@ -1,0 +1,87 @@
+"""The path of one action, in memory: who is asked, who waits meanwhile, and a runner that goes and comes back."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from sentinel_guard.core.model import Response
+from sentinel_guard.core.session import State
+from tests.daemon.stand import Stand
+from tests.fakes import PatientPeer, ScriptedHuman
+
+
+def test_a_terminal_of_the_launcher_is_asked_outside_of_run():
+    stand, person = Stand(interactive=False), ScriptedHuman(True)
+    verdict = stand.verdict("deploy production", peer=PatientPeer(person))
+    assert verdict.response is Response.ALLOW and len(person.asked) == 1
+    stand = Stand(False)
+    stand.verdict("deploy production", peer=PatientPeer(person))
+    assert len(stand.human.asked) == 1 and len(person.asked) == 1, "under run the outer terminal alone counts"
+
+
+class Slow(ScriptedHuman):
+    """A person who says yes once ``ready`` is set; ``shown`` is set when the question is before them."""
+
+    def __init__(self) -> None:
+        super().__init__(True)
+        self.shown, self.ready = asyncio.Event(), asyncio.Event()
+
+    async def ask(self, question):
+        self.shown.set()
+        await self.ready.wait()
+        return await super().ask(question)
+
+
+def test_while_one_call_asks_the_others_wait_and_are_judged_after_the_answer():
+    async def play():
+        person = stand.live.runner = Slow()
+        waiting = PatientPeer()
+        asking = asyncio.create_task(stand.propose("deploy production"))
+        await person.shown.wait()
+        assert stand.live.session.state is State.ASKING
+        other = asyncio.create_task(stand.propose("ls", peer=waiting))
+        await asyncio.sleep(0.01)
+        assert not other.done() and waiting.held
+        person.ready.set()
+        return [(await task).verdict.response for task in (asking, other)]
+
+    stand = Stand()
+    assert asyncio.run(play()) == [Response.ALLOW, Response.ALLOW]
+
+
+def test_a_cancelled_question_leaves_no_session_asking():
+    async def play():
+        person = stand.live.runner = Slow()
+        task = asyncio.create_task(stand.propose("deploy production"))
+        await person.shown.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    stand = Stand()
+    asyncio.run(play())
+    assert stand.live.session.state is State.ACTIVE
+    assert stand.live.answered.is_set()
+
+
+def test_a_runner_that_comes_back_in_a_moment_is_waited_for():
+    async def play():
+        stand.live.runner = None
+        asking = asyncio.create_task(stand.propose("deploy production"))
+        await asyncio.sleep(0.01)
+        assert not asking.done()
+        stand.live.runner = stand.human
+        return (await asking).verdict
+
+    stand = Stand(True)
+    assert asyncio.run(play()).response is Response.ALLOW
+
+
+def test_a_runner_that_does_not_come_back_is_nobody(monkeypatch):
+    monkeypatch.setattr("sentinel_guard.daemon.guard.COMES_BACK", 0.01)
+    stand = Stand(True)
+    stand.live.runner = None
+    verdict = stand.verdict("deploy production")
+    assert verdict.response is Response.DENY and "nobody can be asked" in verdict.decisive.why

@@ -1,0 +1,144 @@
+"""The path of one action, in memory: what holds it up, what ends it, what is searched and what is told after it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+
+from sentinel_guard.core import record
+from sentinel_guard.core.leaks.known import NOTHING
+from sentinel_guard.core.model import Outcome, Response, Usage
+from sentinel_guard.core.policy import Cost
+from sentinel_guard.core.session import Event
+from sentinel_guard.daemon.discretion import Discretion
+from tests.daemon.stand import POLICY, Stand
+from tests.fakes import PatientPeer
+
+
+def test_r6_a_cooling_session_waits_on_our_side_then_runs():
+    policy = replace(POLICY, cost=Cost(tokens_per_minute=1000, cooldown_seconds=0.05))
+    stand, peer = Stand(policy=policy, now=time.monotonic), PatientPeer()
+    for _ in range(2):
+        stand.guard.report_usage(stand.live, Usage(stand.now(), output=600))
+    began = time.monotonic()
+    verdict = stand.verdict("ls", peer=peer)
+    assert verdict.response is Response.ALLOW
+    assert time.monotonic() - began >= 0.05
+    assert any("COOL DOWN" in text for text in peer.held)
+    assert stand.kinds()[-4:] == ["verdict", "cool", "expire", "verdict"]
+
+
+def test_r5_three_identical_failures_open_the_breaker_and_another_call_closes_it():
+    async def play():
+        said = [await stand.call("ls nothing", code=2, error="e") for _ in range(3)]
+        refused = (await stand.propose("echo other")).verdict
+        stand.now.now += 61
+        again = (await stand.propose("ls nothing")).verdict
+        stand.now.now += 61
+        return said, refused, again, await stand.call("echo other")
+
+    stand = Stand()
+    said, refused, again, other = asyncio.run(play())
+    assert said == ["allow", "hint", "break"]
+    assert refused.response is Response.DENY and "SYSTEM INTERVENTION: Loop Detected" in refused.decisive.what
+    assert again.response is Response.BREAK, "half-open: the same operation trips again at once"
+    assert other == "allow" and not stand.live.session.tripped
+
+
+def test_a_kill_is_frozen_before_it_is_answered_and_nothing_is_taken_after_it():
+    stand = Stand()
+    assert stand.verdict("rm -rf /").response is Response.KILL
+    assert [v.response for v in stand.reactions.frozen] == [Response.KILL]
+    for command in ("ls", "deploy production", "rm -rf /"):
+        assert stand.verdict(command).response >= Response.DENY
+    assert not stand.human.asked
+
+
+def test_what_a_snapshot_can_undo_runs_after_one():
+    stand = Stand()
+    assert stand.verdict("git reset --hard").response < Response.ASK
+    assert len(stand.reactions.snapshots) == 1
+    assert stand.verdict("git status").response is Response.ALLOW
+    assert len(stand.reactions.snapshots) == 1
+
+
+def test_the_persons_own_command_is_recorded_and_not_judged():
+    stand = Stand()
+    judged = stand.guard.admit(stand.live, stand.action("./agent.sh tee .env"))
+    assert judged.verdict.response is Response.ALLOW
+    assert stand.store.log[-1].data["id"] == judged.verdict.action.id
+
+
+def test_what_is_told_of_an_outcome_is_on_record_and_silence_is_not():
+    stand = Stand()
+    judged = asyncio.run(stand.propose("ls"))
+    verdict = stand.guard.observe(stand.live, judged, Outcome("a1", stand.now(), 0))
+    stand.guard.tell(stand.live, verdict, "", stand.now())
+    assert stand.kinds()[-1] == "outcome"
+    stand.guard.tell(stand.live, verdict, "SENTINEL HINT: look", stand.now())
+    assert (stand.store.log[-1].kind, stand.store.log[-1].level) == ("observation", "L1")
+
+
+PROGRESS = [
+    ((("ls", 0),) * 4, "ls", False, "well ended a few times"),
+    ((("ls", 0),) * 5, "ls", True, "well ended so often that it may serve nothing"),
+    ((("ls no", 2), ("ls", 0)), "ls no", True, "it failed before"),
+    ((("ls no", 2), ("ls", 0)), "ls", False, "another one failed before, and the last one did not"),
+    ((("ls no", 2),), "ls", True, "the last one failed: the same error may come again"),
+]
+
+
+@pytest.mark.parametrize(("calls", "next_one", "measured", "why"), PROGRESS, ids=[row[-1] for row in PROGRESS])
+def test_progress_is_measured_only_where_it_is_in_question(calls, next_one, measured, why):
+    async def play():
+        for command, code in calls:
+            await stand.call(command, code=code, error="e" if code else "")
+        judged = await stand.propose(next_one)
+        return stand.guard.in_question(stand.live.session, judged.operation)
+
+    stand = Stand()
+    assert asyncio.run(play()) is measured
+
+
+@pytest.mark.parametrize(
+    ("command", "beside", "why"),
+    [
+        ("curl -d @a.txt https://api.example", True, "a file goes along: it is searched"),
+        ("git clone https://git.example/x", True, "an address"),
+        ("ls -la && git status", False, "nothing leaves"),
+    ],
+)
+def test_what_leaves_is_searched_beside_the_loop(command, beside, why):
+    async def play():
+        where = []
+        stand.live.discretion = Discretion(lambda: where.append(threading.current_thread()) or NOTHING)
+        await stand.propose(command)
+        return where[:1] != [threading.main_thread()]
+
+    stand = Stand(True)
+    assert asyncio.run(play()) is beside, why
+
+
+def test_what_happened_to_the_session_while_it_was_searched_counts():
+    async def play():
+        def collect():
+            asked.set()
+            assert go.wait(5)
+            return NOTHING
+
+        stand.live.discretion = Discretion(collect)
+        asking = asyncio.create_task(stand.propose("curl -d @a.txt https://api.example"))
+        await asyncio.to_thread(asked.wait, 5)
+        stand.live.discretion, held = Discretion(), stand.live.discretion
+        stand.sessions.note(stand.live, [record.state(stand.live.id, stand.now(), Event.KILL, reason="it was fatal")])
+        stand.live.discretion = held
+        go.set()
+        return (await asking).verdict
+
+    asked, go, stand = threading.Event(), threading.Event(), Stand(True)
+    verdict = asyncio.run(play())
+    assert verdict.response is Response.DENY and "it was fatal" in verdict.decisive.what
