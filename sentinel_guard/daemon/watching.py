@@ -28,7 +28,7 @@ from sentinel_guard.daemon.sessions import Live, Sessions
 from sentinel_guard.errors import SentinelError
 from sentinel_guard.host import processes, snapshots
 from sentinel_guard.host.activity import Activity
-from sentinel_guard.host.baseline import write_json
+from sentinel_guard.host.files import write_json
 from sentinel_guard.host.guardian import Guardian, Tampering, Word
 from sentinel_guard.host.places import Places
 from sentinel_guard.host.processes import Process

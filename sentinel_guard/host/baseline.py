@@ -8,13 +8,13 @@ Rules of this file:
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from sentinel_guard.errors import HostError
+from sentinel_guard.host.files import write_json
 from sentinel_guard.host.rooted import Rooted
 from sentinel_guard.host.shadow import Layout, Shadow
 from sentinel_guard.host.vault import Kept, Vault
@@ -167,16 +167,6 @@ def save(baseline: Baseline) -> None:
 def save_rest(baseline: Baseline) -> None:
     """Write what was found later. Raises OSError."""
     write_json(baseline.folder / REST, asdict(baseline.rest))
-
-
-def write_json(path: Path, data: object) -> None:
-    """Written aside, synced, renamed; private."""
-    aside = path.with_suffix(".new")
-    with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "w") as f:  # noqa: PTH123 - a mode
-        json.dump(data, f)
-        f.flush()
-        os.fsync(f.fileno())
-    aside.rename(path)
 
 
 def load(folder: Path) -> Baseline:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import stat
 import tomllib
@@ -58,6 +59,16 @@ def sync_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def write_json(path: Path, data: object) -> None:
+    """Written aside, synced, renamed; readable by its owner alone. Raises OSError."""
+    aside = path.with_suffix(".new")
+    with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "w") as f:  # noqa: PTH123 - a mode
+        json.dump(data, f)
+        f.flush()
+        os.fsync(f.fileno())
+    aside.rename(path)
 
 
 def _mode_of(path: Path) -> int:

@@ -23,8 +23,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host.baseline import write_json
 from sentinel_guard.host.checkouts import Checkouts
+from sentinel_guard.host.files import write_json
 from sentinel_guard.host.quarantine import Quarantine
 from sentinel_guard.host.rooted import Rooted
 from sentinel_guard.host.vault import ABSENT, FILE, Kept, Vault, difference, settled, untouched

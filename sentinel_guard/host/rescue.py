@@ -23,8 +23,8 @@ from pathlib import Path
 from sentinel_guard.core.redact import redact
 from sentinel_guard.core.visible import visible
 from sentinel_guard.errors import HostError
-from sentinel_guard.host.baseline import write_json
 from sentinel_guard.host.endangered import Endangered, endangered
+from sentinel_guard.host.files import write_json
 from sentinel_guard.host.gitcommand import Git, together
 from sentinel_guard.host.metadata import refs, symbolic
 from sentinel_guard.host.pipes import pipes

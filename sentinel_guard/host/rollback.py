@@ -25,7 +25,8 @@ from pathlib import Path
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host import folders, metadata, objects, soundness
-from sentinel_guard.host.baseline import Baseline, write_json
+from sentinel_guard.host.baseline import Baseline
+from sentinel_guard.host.files import write_json
 from sentinel_guard.host.metadata import Change
 from sentinel_guard.host.pins import pin, pushed
 from sentinel_guard.host.pipes import pipes

@@ -24,6 +24,10 @@ UNKNOWN = "\0"
 STDIN = ("-", "/dev/stdin", "/proc/self/fd/0", "/dev/fd/0")
 """Names of standard input."""
 
+SHELLS = ("bash", "sh", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "fish", "posh", "yash", "tcsh", "csh",
+          "osh", "brush", "mrsh")  # fmt: skip
+"""Programs that run shell text, as the analysis reads it."""
+
 MAX_FILES = 3
 """Scripts on disk that are followed from one another."""
 MAX_SCRIPT = 64 * 1024

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase, translate
 from sentinel_guard.core.analysis import paths, patterns
 from sentinel_guard.core.analysis.commands import UNKNOWN, Call, options, parse
 from sentinel_guard.core.analysis.edits import bounded
-from sentinel_guard.core.analysis.find import MATCHES
+from sentinel_guard.core.analysis.find_output import MATCHES
 from sentinel_guard.core.analysis.scope import Field
 from sentinel_guard.core.analysis.xargs import PLACE, fill
 from sentinel_guard.core.model import Effect, Kind

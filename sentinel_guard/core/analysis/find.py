@@ -11,6 +11,7 @@ from fnmatch import fnmatchcase
 
 from sentinel_guard.core.analysis import paths, patterns
 from sentinel_guard.core.analysis.commands import UNKNOWN, Call
+from sentinel_guard.core.analysis.find_output import KINDS, MATCHES, named_below
 from sentinel_guard.core.analysis.scope import Field
 from sentinel_guard.core.analysis.world import World
 from sentinel_guard.core.model import Effect, Kind
@@ -36,12 +37,8 @@ _SETTING = re.compile(r"-[HLP]|-O\d*|-D|--")
 _NARROW = frozenset(("-empty", "-executable", "-readable", "-writable", "-nouser", "-nogroup", "-prune", "!", "-not"))
 _LETTER = re.compile(r"[^\W\d_]")
 _CASED = re.compile(r"\[[^\]]+\]|[^\W\d_]")
-_PLAIN = re.compile(r"[\w./@+,=:%-]+")
 _GIT_FILES = ("HEAD", "index", "config", "packed-refs", "pack-0.pack", "pack-0.idx", "objects", "refs", "heads", "main")
 """What lies in every ``.git``, where the world's globs do not look and find does."""
-_KINDS = {"d": "dir", "f": "file"}
-MATCHES = 1000
-"""As many as a glob gives: from here on there may be more than is known by name."""
 
 
 @dataclass(slots=True)
@@ -132,7 +129,7 @@ def _test(found: Search, items: Sequence[Field], at: int) -> int:
         _name(found, items, at)
     elif text in ("-type", "-xtype") and at + 1 < len(items):
         found.links = found.links or (items[at + 1].text == "l" and _alone(items, at))
-        found.kind = _KINDS.get(items[at + 1].text, "") if text == "-type" and _alone(items, at) else found.kind
+        found.kind = KINDS.get(items[at + 1].text, "") if text == "-type" and _alone(items, at) else found.kind
     elif text in ("-maxdepth", "-mindepth") and at + 1 < len(items):
         found.flat = found.flat or (text == "-maxdepth" and items[at + 1].text in ("0", "1"))
         found.below = found.below or (text == "-mindepth" and items[at + 1].text != "0")
@@ -226,7 +223,7 @@ def matches(call: Call, seen: Search, start: Field) -> list[str] | None:
     if seen.flat:
         found = _entries(seen, start.text, top, call.world)
     else:
-        found = [path for name in names for path in _named(name, start.text, top, call.world)]
+        found = [path for name in names for path in named_below(name, start.text, top, call.world)]
     cut = call.world.cut
     if not seen.outside_git and not seen.flat:
         found += _in_git(names, top, call.world)
@@ -276,15 +273,6 @@ def _any_case(name: str) -> str:
 
 def _both(letter: re.Match[str]) -> str:
     return letter[0].lower() + letter[0].upper()
-
-
-def _named(name: str, start: str, top: str, world: World) -> list[str]:
-    """The start itself, if it is called so, and what lies below."""
-    patterns = [name, "." + name[1:]] if name[:1] == "?" else [name, "." + name] if name[:1] == "*" else [name]
-    if name[:1] == "*" and name.lstrip("*")[:1] == ".":
-        patterns.append(name.lstrip("*"))  # a star is nothing, too: *.env is .env
-    found = [top] if any(fnmatchcase(paths.base(start.rstrip("/")), pattern) for pattern in patterns) else []
-    return found + [path for pattern in patterns for path in world.glob(f"{paths.child(top, '**')}/{pattern}")]
 
 
 def _executes(call: Call, seen: Search, argv: Sequence[Field]) -> Iterator[Effect]:
@@ -344,25 +332,3 @@ def output(call: Call) -> str:
             return UNKNOWN
         lines += known
     return "".join(f"{line}{end}" for line in lines)
-
-
-_LOOK = re.compile(
-    r"(?:(?P<start>[^-(!\0][^\0]*)\0)?(?:-type\0(?P<kind>[df])\0)?-name\0(?P<name>[^\0]+)(?:\0-type\0(?P<late>[df]))?"
-)
-
-
-def constant(words: Sequence[str], cwd: str, world: World) -> str | None:
-    """What ``find FOLDER -type d -name PATTERN`` prints, exactly; None for any other search."""
-    given = _LOOK.fullmatch("\0".join(words[1:]))
-    if given is None or (given["kind"] and given["late"]):
-        return None
-    if not given["name"].strip("*.?") or not {"[", "\\"}.isdisjoint(given["name"]):
-        return None
-    start = given["start"] or "."
-    top = paths.locate(start, cwd, world)
-    found = _named(given["name"], start, top, world)
-    if len(found) >= MATCHES or not all(map(_PLAIN.fullmatch, (start, *found))):
-        return None
-    kind = _KINDS.get(given["kind"] or given["late"] or "")
-    printed = (start.rstrip("/") + path[len(top.rstrip("/")) :] for path in found if kind in (None, world.kind(path)))
-    return "".join(f"{path}\n" for path in printed)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from sentinel_guard.core.analysis.interpreters import SHELLS
+from sentinel_guard.core.analysis.commands import SHELLS
 from sentinel_guard.core.analysis.scope import Field, Scope
 from sentinel_guard.core.analysis.wrappers import WRAPPERS
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from sentinel_guard.core.analysis import awk, compilers, editors, modules, paths, powershell, sed
 from sentinel_guard.core.analysis.code import tokens
-from sentinel_guard.core.analysis.commands import STDIN, UNKNOWN, Call, Options, Parsed, options
+from sentinel_guard.core.analysis.commands import SHELLS, STDIN, UNKNOWN, Call, Options, Parsed, options
 from sentinel_guard.core.analysis.inline import inline, lenient
 from sentinel_guard.core.analysis.languages import GRAMMARS
 from sentinel_guard.core.analysis.letters import Given, Letters, given
@@ -20,9 +20,6 @@ from sentinel_guard.core.analysis.values import abstract
 from sentinel_guard.core.model import Effect, Kind
 
 Effects = Iterable[Effect]
-
-SHELLS = ("bash", "sh", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "fish", "posh", "yash", "tcsh", "csh",
-          "osh", "brush", "mrsh")  # fmt: skip
 
 
 def shell(call: Call) -> Effects:

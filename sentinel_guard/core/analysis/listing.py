@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.commands import UNKNOWN, Call
-from sentinel_guard.core.analysis.find import MATCHES
+from sentinel_guard.core.analysis.find_output import MATCHES
 from sentinel_guard.core.analysis.scope import Field
 
 _DETAILED = (

@@ -8,21 +8,16 @@ from collections.abc import Sequence
 from sentinel_guard.core.analysis.exposure import speaks
 from sentinel_guard.core.analysis.place import Place, Walker
 from sentinel_guard.core.analysis.scope import Scope
-from sentinel_guard.core.analysis.secrecy import conceals, names_credential, names_secret
+from sentinel_guard.core.analysis.secrecy import names_secret
+from sentinel_guard.core.analysis.secret_variables import ANY, ENVIRONMENT, secret_variables
 from sentinel_guard.core.analysis.syntax import Simple
 from sentinel_guard.core.model import Command, Effect, Kind
 
-_ANY = "*"
-"""For all variables that the text did not assign by name: ``source .env``."""
 _SOURCES = frozenset(("source", "."))
 _READERS = frozenset(("read", "mapfile", "readarray"))
 _DECLARES = frozenset(("export", "declare", "typeset", "local", "readonly"))
 _NOTED = _SOURCES | _READERS | _DECLARES
 _USED = re.compile(r"\$\{?[#!]?([A-Za-z_]\w*)")
-_TAKEN = re.compile(r"\$(?:\{!?([A-Za-z_]\w*+)(?!:?\+)|([A-Za-z_]\w*))|\bprintenv\s+([A-Za-z_]\w*)")
-"""Uses of a variable's value, or of a part of it: ``${x:+y}`` and ``${#x}`` are none."""
-_ENVIRONMENT = "/dev/environment"
-"""For a variable that was set from one of the environment."""
 _PRINTS = re.compile(r"(?:env|printenv|set|export(?: -p)?|(?:declare|typeset)(?: -\w+)?|env -0|compgen -v)")
 """Without operands these print every variable."""
 
@@ -36,8 +31,8 @@ def note(node: Simple, scope: Scope, found: Sequence[Effect]) -> None:
         for name in _USED.findall(item.value.source):
             if name in scope.loaded:
                 scope.loaded[item.name] = scope.loaded[name]
-        if secrets(item.value.source, scope) and item.name not in scope.loaded:
-            scope.loaded[item.name] = (_ENVIRONMENT,)
+        if secret_variables(item.value.source, scope) and item.name not in scope.loaded:
+            scope.loaded[item.name] = (ENVIRONMENT,)
     files = tuple(e.target for e in found if e.kind is Kind.READ and not e.target.startswith("/dev/"))
     if files:
         for name in (*(item.name for item in node.assignments), *_names(first, node)):
@@ -49,24 +44,8 @@ def _names(first: str | None, node: Simple) -> list[str]:
     if first in _READERS:
         return words
     if first in _DECLARES:
-        return [name if eq and name.isidentifier() else _ANY for name, eq, _ in (w.partition("=") for w in words)]
-    return [_ANY] if first in _SOURCES else []
-
-
-def secrets(source: str, scope: Scope) -> list[str]:
-    """The variables that a word, as written, takes a secret from which this text did not make itself."""
-    names = (next(filter(None, found)) for found in _TAKEN.findall(source))
-    return [name for name in names if _is_given(name, scope)]
-
-
-def _is_given(name: str, scope: Scope) -> bool:
-    """Whether a variable holds a secret of the environment, or of a file that was loaded."""
-    if files := scope.loaded.get(name):
-        return any(file == _ENVIRONMENT or conceals(file) for file in files)
-    if not names_credential(name):
-        return False
-    inherited = name not in scope.variables and bool(scope.environ.get(name))
-    return inherited or any(map(conceals, scope.loaded.get(_ANY, ())))
+        return [name if eq and name.isidentifier() else ANY for name, eq, _ in (w.partition("=") for w in words)]
+    return [ANY] if first in _SOURCES else []
 
 
 def _said(node: Simple) -> str:
@@ -84,14 +63,14 @@ def show(walk: Walker, node: Simple, place: Place) -> None:
     files: list[str] = []
     if speaks(node.words):
         for name in _USED.findall(_said(node)):
-            unnamed = loaded.get(_ANY, ()) if names_secret(name) else ()
+            unnamed = loaded.get(ANY, ()) if names_secret(name) else ()
             files += loaded.get(name, unnamed)
     elif _PRINTS.fullmatch(" ".join(word.source for word in node.words)):
         files = [file for each in loaded.values() for file in each]
     elif first in ("printenv", "declare", "typeset", "export"):
         names = [word.source for word in node.words[1:] if names_secret(word.source)]
-        files = [file for name in names for file in loaded.get(name, loaded.get(_ANY, ()))]
+        files = [file for name in names for file in loaded.get(name, loaded.get(ANY, ()))]
     command = Command(first, tuple(word.source for word in node.words), via=place.via)
     how = frozenset(("shown",) if place.shown and not place.disk else ())
-    for file in dict.fromkeys(f for f in files if f != _ENVIRONMENT):
+    for file in dict.fromkeys(f for f in files if f != ENVIRONMENT):
         walk.add(Effect(Kind.READ, file, how=how, command=command), place)

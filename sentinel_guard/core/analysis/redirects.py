@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sentinel_guard.core.analysis import paths
-from sentinel_guard.core.analysis.commands import UNKNOWN
-from sentinel_guard.core.analysis.interpreters import SHELLS
+from sentinel_guard.core.analysis.commands import SHELLS, UNKNOWN
 from sentinel_guard.core.analysis.overlay import Overlay
 from sentinel_guard.core.analysis.place import Output, Place
 from sentinel_guard.core.analysis.scope import Doubtful, Field

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from sentinel_guard.core.analysis import addresses, loads, paths, transfers
+from sentinel_guard.core.analysis import addresses, paths, transfers
 from sentinel_guard.core.analysis.commands import UNKNOWN, Call, options
 from sentinel_guard.core.analysis.scope import Field
+from sentinel_guard.core.analysis.secret_variables import secret_variables
 from sentinel_guard.core.model import Effect, Kind
 
 Effects = Iterable[Effect]
@@ -132,7 +133,7 @@ def _written(call: Call) -> tuple[str, ...]:
 
 def _secrets(item: Field, call: Call) -> list[str]:
     """A name that still stands in a word whose text is known was quoted."""
-    names = loads.secrets(item.source, call.scope)
+    names = secret_variables(item.source, call.scope)
     return [name for name in names if not (item.known and re.search(rf"\$\{{?{name}\b", item.text))]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from sentinel_guard.core.analysis import constants, fd, find, listing, loads, paths, processes, wrapped
 from sentinel_guard.core.analysis.autoload import loaded
 from sentinel_guard.core.analysis.builtins import BUILTINS, DECLARES
-from sentinel_guard.core.analysis.commands import UNKNOWN, Call, build
+from sentinel_guard.core.analysis.commands import SHELLS, UNKNOWN, Call, build
 from sentinel_guard.core.analysis.declares import declare, perform
 from sentinel_guard.core.analysis.edits import printed
 from sentinel_guard.core.analysis.exposure import speaks
@@ -17,7 +17,7 @@ from sentinel_guard.core.analysis.git import SUBCOMMANDS
 from sentinel_guard.core.analysis.guesses import alternatives, guessed
 from sentinel_guard.core.analysis.handed import handed
 from sentinel_guard.core.analysis.interpreters import PROGRAMS as INTERPRETERS
-from sentinel_guard.core.analysis.interpreters import SHELLS, by_shebang
+from sentinel_guard.core.analysis.interpreters import by_shebang
 from sentinel_guard.core.analysis.overlay import Overlay
 from sentinel_guard.core.analysis.place import Output, Place, Walker
 from sentinel_guard.core.analysis.programs import OPTIONS, PROGRAMS

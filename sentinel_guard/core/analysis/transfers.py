@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from sentinel_guard.core.analysis import addresses, databases, paths
-from sentinel_guard.core.analysis.commands import UNKNOWN, Call, options
-from sentinel_guard.core.analysis.interpreters import SHELLS
+from sentinel_guard.core.analysis.commands import SHELLS, UNKNOWN, Call, options
 from sentinel_guard.core.analysis.scope import Field
 from sentinel_guard.core.model import Effect, Kind
 

@@ -13,10 +13,11 @@ from __future__ import annotations
 import posixpath
 import re
 
-from sentinel_guard.core.analysis import constants, find, parameters
+from sentinel_guard.core.analysis import constants, parameters
 from sentinel_guard.core.analysis.arithmetic import assigned, evaluate
 from sentinel_guard.core.analysis.braces import TooManyWords, braces, joined
 from sentinel_guard.core.analysis.commands import UNKNOWN
+from sentinel_guard.core.analysis.find_output import find_output
 from sentinel_guard.core.analysis.parts import ends_bare, is_plain
 from sentinel_guard.core.analysis.patterns import escape
 from sentinel_guard.core.analysis.pieces import BREAK, Piece, glob_fields, separators, split
@@ -344,7 +345,7 @@ def _found(node: object, scope: Scope) -> str | None:
     fields = [field for word in node.words for field in expand(word, scope)]
     plain = _stdin(node, scope, "") is not None and not node.assignments and "find" not in scope.functions
     plain = plain and all(f.known for f in fields)
-    return find.constant([f.text for f in fields], scope.cwd, scope.world) if plain else None
+    return find_output([f.text for f in fields], scope.cwd, scope.world) if plain else None
 
 
 def _output(node: object, scope: Scope, stdin: str) -> str | None:
