@@ -21,9 +21,9 @@ from typing import Self
 
 import pytest
 
-from sentinel_guard.core.analysis import programs
 from sentinel_guard.core.analysis.commands import Call
 from sentinel_guard.core.analysis.effects import analyse
+from sentinel_guard.core.analysis.programs import registry
 from sentinel_guard.core.analysis.scope import Field
 from sentinel_guard.core.model import Action, Kind, Layer
 from sentinel_guard.host.world import HostWorld
@@ -175,7 +175,7 @@ class Cage:
 
         with pytest.MonkeyPatch.context() as patch:
             for name in STUBS:
-                patch.setitem(programs.PROGRAMS, name, record)
+                patch.setitem(registry.PROGRAMS, name, record)
             action = Action(
                 "1", "s", Layer.SHELL, "shell", {"command": snippet.text}, snippet.cwd, 0.0, root=snippet.cwd
             )

@@ -9,7 +9,7 @@ from sentinel_guard.core.analysis.builtins import BUILTINS
 from sentinel_guard.core.analysis.commands import UNKNOWN
 from sentinel_guard.core.analysis.declares import restore
 from sentinel_guard.core.analysis.place import Place, Walker
-from sentinel_guard.core.analysis.programs import PROGRAMS
+from sentinel_guard.core.analysis.programs.registry import PROGRAMS
 from sentinel_guard.core.analysis.scope import Field
 from sentinel_guard.core.analysis.syntax import Node, simple_commands
 from sentinel_guard.core.model import Command, Effect, Kind

@@ -20,7 +20,7 @@ from sentinel_guard.core.analysis.interpreters import PROGRAMS as INTERPRETERS
 from sentinel_guard.core.analysis.interpreters import by_shebang
 from sentinel_guard.core.analysis.overlay import Overlay
 from sentinel_guard.core.analysis.place import Output, Place, Walker
-from sentinel_guard.core.analysis.programs import OPTIONS, PROGRAMS
+from sentinel_guard.core.analysis.programs.registry import OPTIONS, PROGRAMS
 from sentinel_guard.core.analysis.remote import sent
 from sentinel_guard.core.analysis.scope import Doubtful, Field, Scope
 from sentinel_guard.core.analysis.secrecy import names_credential

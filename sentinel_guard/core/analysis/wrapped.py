@@ -9,7 +9,7 @@ from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.commands import UNKNOWN, build
 from sentinel_guard.core.analysis.environment import environment
 from sentinel_guard.core.analysis.place import Place, Walker
-from sentinel_guard.core.analysis.programs import OPTIONS
+from sentinel_guard.core.analysis.programs.registry import OPTIONS
 from sentinel_guard.core.analysis.scope import Field
 from sentinel_guard.core.analysis.wrappers import Peeled, Wrapper
 from sentinel_guard.core.model import Command, Effect, Kind
