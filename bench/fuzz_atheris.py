@@ -16,7 +16,7 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["sentinel_guard.core"]):
-    from sentinel_guard.core.analysis.effects import analyse
+    from sentinel_guard.core.analysis.analyse import analyse
     from sentinel_guard.core.checks.base import Case
     from sentinel_guard.core.checks.registry import CHECKS
     from sentinel_guard.core.judge import judge

@@ -21,8 +21,8 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.shells import SHFMT, Generator, bash_accepts, names, shfmt_commands
-from sentinel_guard.core.analysis.bash import parse
-from sentinel_guard.core.analysis.syntax import simple_commands
+from sentinel_guard.core.analysis.parser.bash_parser import parse
+from sentinel_guard.core.analysis.parser.syntax_tree import simple_commands
 
 CORPUS = Path(os.environ.get("SENTINEL_CORPUS", "../shared/corpus"))
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "sentinel-guard-bench" / "shfmt.json"

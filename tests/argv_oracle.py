@@ -21,10 +21,10 @@ from typing import Self
 
 import pytest
 
-from sentinel_guard.core.analysis.commands import Call
-from sentinel_guard.core.analysis.effects import analyse
+from sentinel_guard.core.analysis.analyse import analyse
+from sentinel_guard.core.analysis.expansion.command_and_options import Call
+from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs import registry
-from sentinel_guard.core.analysis.scope import Field
 from sentinel_guard.core.model import Action, Kind, Layer
 from sentinel_guard.host.world import HostWorld
 from tests.argv_generator import Maker

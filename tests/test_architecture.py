@@ -43,7 +43,7 @@ LIBRARIES = {
     "inotify_simple": {"host/inotify.py"},
     "re2": {"core/leaks/patterns.py"},
     "phonenumbers": {"core/leaks/pii_contacts.py"},
-    "sqlglot": {"core/analysis/sql.py"},
+    "sqlglot": {"core/analysis/programs/databases/sql_statements.py"},
     "stdnum": {"core/leaks/pii_ids.py"},
     "tomli_w": {"host/files.py"},
     "watchdog": {"host/watcher.py"},

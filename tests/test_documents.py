@@ -17,8 +17,11 @@ from rich.console import Console
 from sentinel_guard.cli import cli
 from sentinel_guard.commands import explain
 from sentinel_guard.core import packs, policy_schema, targets, testruns, words
-from sentinel_guard.core.analysis import bash, commands, overlay, walk, wrappers
-from sentinel_guard.core.analysis.effects import analyse
+from sentinel_guard.core.analysis.analyse import analyse
+from sentinel_guard.core.analysis.evaluation import walk_syntax_tree
+from sentinel_guard.core.analysis.expansion import command_and_options, file_overlay
+from sentinel_guard.core.analysis.parser import bash_parser
+from sentinel_guard.core.analysis.programs import command_wrappers
 from sentinel_guard.core.checks import rules as rules_check
 from sentinel_guard.core.checks.registry import CHECKS
 from sentinel_guard.core.model import Action, Layer, Response, Verdict
@@ -143,12 +146,12 @@ def _explained(command: str) -> str:
 
 
 LIMITS = (
-    ("characters of a text", bash.MAX_TEXT),
-    ("texts inside texts", walk.MAX_DEPTH),
-    ("wrappers around a command", wrappers.MAX_WRAPPERS),
-    ("scripts on disk that start one another", commands.MAX_FILES),
-    ("characters of such a script", commands.MAX_SCRIPT),
-    ("looks into the file system for one text (globs)", overlay.MAX_GLOBS),
+    ("characters of a text", bash_parser.MAX_TEXT),
+    ("texts inside texts", walk_syntax_tree.MAX_DEPTH),
+    ("wrappers around a command", command_wrappers.MAX_WRAPPERS),
+    ("scripts on disk that start one another", command_and_options.MAX_FILES),
+    ("characters of such a script", command_and_options.MAX_SCRIPT),
+    ("looks into the file system for one text (globs)", file_overlay.MAX_GLOBS),
     ("paths that a glob gives", host_world.MAX_MATCHES),
 )
 

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from sentinel_guard.commands import explain
 from sentinel_guard.core import respond
-from sentinel_guard.core.analysis.effects import analyse
+from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.checks.base import Case, Guarded
 from sentinel_guard.core.checks.registry import CHECKS
 from sentinel_guard.core.codec import verdict_json

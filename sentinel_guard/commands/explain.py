@@ -15,8 +15,9 @@ from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
-from sentinel_guard.core.analysis import bash, paths
-from sentinel_guard.core.analysis.syntax import CommandSub, Literal, Pipeline, ProcessSub, Simple, Variable
+from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis.parser import bash_parser
+from sentinel_guard.core.analysis.parser.syntax_tree import CommandSub, Literal, Pipeline, ProcessSub, Simple, Variable
 from sentinel_guard.core.model import Action, Command, Effect, Finding, Kind, Response, Verdict
 from sentinel_guard.core.operation import spoken
 from sentinel_guard.core.plain import Here, near, told
@@ -91,7 +92,7 @@ class _Drawing:
         self.told: set[str] = set()
         """Findings that have been told in full, by name."""
         self.typed = _typed(verdict.action)
-        self.typed_commands = list(_places(bash.parse(self.typed).body)) if _is_text(verdict.action) else []
+        self.typed_commands = list(_places(bash_parser.parse(self.typed).body)) if _is_text(verdict.action) else []
 
     def tree(self) -> Tree:
         tree = Tree(self._top(), guide_style="dim")

@@ -55,7 +55,7 @@ def test(folder: Path, file: Path | None) -> int:
     Each hit must match its rule, no miss may, and what a rule says to do instead must pass the guard. Exit code 1
     where something does not hold.
     """
-    from sentinel_guard.core.analysis.effects import analyse  # noqa: PLC0415 - slow to import, and show waits
+    from sentinel_guard.core.analysis.analyse import analyse  # noqa: PLC0415 - slow to import, and show waits
 
     user, project, broken = _layers(folder, file)
     policy = merge(policies.builtin(), user, project)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from sentinel_guard.commands import outside
 from sentinel_guard.core import draft, policy_schema
-from sentinel_guard.core.analysis.effects import analyse
+from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.policy import Policy, Rule
 from sentinel_guard.core.policy_merge import merge
 from sentinel_guard.core.policy_schema import Layer, line_of

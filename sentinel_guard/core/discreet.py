@@ -13,7 +13,7 @@ import difflib
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from sentinel_guard.core.analysis.secrecy import names_secret
+from sentinel_guard.core.analysis.secret_names import names_secret
 from sentinel_guard.core.leaks.known_parts import Part, parts
 from sentinel_guard.core.redact import MARK, redact
 from sentinel_guard.core.visible import visible

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from sentinel_guard.core.analysis import paths
-from sentinel_guard.core.analysis.secrecy import is_secret
+from sentinel_guard.core.analysis.secret_names import is_secret
 from sentinel_guard.core.policy import Policy
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from sentinel_guard import __version__
 from sentinel_guard.audit.base import Store
 from sentinel_guard.core import respond
-from sentinel_guard.core.analysis.effects import analyse
+from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.model import Action, Entry, Finding, Kind, Layer, Peer, Response, Verdict
 from sentinel_guard.core.redact import redact_data
 from sentinel_guard.core.session import State

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from sentinel_guard.core.analysis.git import HOOKLESS
+from sentinel_guard.core.analysis.programs.git.git_command import HOOKLESS
 from sentinel_guard.core.model import Finding, Peer, Response
 from sentinel_guard.daemon import translate
 from sentinel_guard.daemon.sessions import Live

@@ -15,7 +15,7 @@ import shutil
 from collections.abc import Callable
 
 from sentinel_guard.core import respond
-from sentinel_guard.core.analysis.git import HOOKLESS
+from sentinel_guard.core.analysis.programs.git.git_command import HOOKLESS
 from sentinel_guard.core.model import Action, Response
 from sentinel_guard.core.wire import Message
 from sentinel_guard.daemon import hooksoff, translate

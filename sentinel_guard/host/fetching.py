@@ -14,7 +14,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from sentinel_guard.core.analysis.addresses import host, is_here
+from sentinel_guard.core.analysis.network_addresses import host, is_here
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.gitcommand import program
 

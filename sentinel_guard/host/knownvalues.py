@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from sentinel_guard.core.analysis.secrecy import conceals, is_secret
+from sentinel_guard.core.analysis.secret_names import conceals, is_secret
 from sentinel_guard.core.leaks.known import Known
 from sentinel_guard.core.leaks.known_values import values_in, values_of, weak
 from sentinel_guard.core.policy import Policy, takes_in

@@ -202,7 +202,7 @@ def _problems(rules: Sequence[Rule]) -> list[Problem]:
     if not rules:
         return []
     from sentinel_guard.core import packs  # noqa: PLC0415 - the same
-    from sentinel_guard.core.analysis.effects import analyse  # noqa: PLC0415 - slow to import, and a commit waits
+    from sentinel_guard.core.analysis.analyse import analyse  # noqa: PLC0415 - slow to import, and a commit waits
 
     return packs.validate(rules, analyse)
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sentinel_guard.core.analysis.git_settings import entries
+from sentinel_guard.core.analysis.programs.git.git_config_files import entries
 from sentinel_guard.errors import HostError
 from sentinel_guard.host import baseline, loose, metadata, staged
 from sentinel_guard.host.baseline import Baseline

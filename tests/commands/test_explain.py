@@ -12,7 +12,7 @@ from rich.console import Console
 from sentinel_guard.commands import explain
 from sentinel_guard.commands.check import Checker, check, check_tool
 from sentinel_guard.core import packs
-from sentinel_guard.core.analysis.effects import analyse
+from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.rules import Rules
 from sentinel_guard.core.model import Action, Layer, Verdict

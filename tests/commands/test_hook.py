@@ -209,7 +209,7 @@ def test_a_commit_does_not_wait_for_the_analysis_of_commands(root: Path) -> None
     git(root, "add", ".")
     code = (
         "import sys; from sentinel_guard.commands.hook import hook; assert hook('pre-commit') == 0; "
-        "print([m for m in sys.modules if m in ('click', 'rich', 'sentinel_guard.core.analysis.effects')])"
+        "print([m for m in sys.modules if m in ('click', 'rich', 'sentinel_guard.core.analysis.analyse')])"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=root)
     assert done.stdout == "[]\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sentinel_guard.core import draft
-from sentinel_guard.core.analysis.effects import analyse
+from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.errors import ConfigError
 
 DRAFTS = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sentinel_guard.core import packs
-from sentinel_guard.core.analysis.effects import analyse
+from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.matching import Index, matches
 from sentinel_guard.core.model import Effect, Kind, Response
 from sentinel_guard.core.policy import Policy, Rule

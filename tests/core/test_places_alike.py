@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sentinel_guard.core.analysis.effects import analyse
+from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.checks.base import Case, Guarded
 from sentinel_guard.core.checks.leak import CHECK as LEAKS
 from sentinel_guard.core.checks.rules import rules

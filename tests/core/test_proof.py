@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from sentinel_guard.core import packs
-from sentinel_guard.core.analysis.effects import analyse
+from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.model import Response
 from sentinel_guard.core.policy import Rule
 from sentinel_guard.core.policy_merge import merge

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from sentinel_guard.core import recall, timeline
-from sentinel_guard.core.analysis.effects import analyse
+from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.registry import CHECKS
 from sentinel_guard.core.judge import judge

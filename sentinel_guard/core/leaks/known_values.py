@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator, Mapping
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from sentinel_guard.core.analysis.secrecy import conceals, names_secret
+from sentinel_guard.core.analysis.secret_names import conceals, names_secret
 from sentinel_guard.core.leaks.known_looks import is_ordinary, is_placeholder, is_random
 from sentinel_guard.core.leaks.known_parts import NAME, Part, leaves, lines_of, parts
 from sentinel_guard.core.visible import visible

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from sentinel_guard.core.analysis import addresses, paths
-from sentinel_guard.core.analysis.commands import UNKNOWN
-from sentinel_guard.core.analysis.secrecy import is_secret
+from sentinel_guard.core.analysis import network_addresses, paths
+from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
+from sentinel_guard.core.analysis.secret_names import is_secret
 from sentinel_guard.core.analysis.world import Peek
 from sentinel_guard.core.leaks import outgoing_tools, outgoing_variables
 from sentinel_guard.core.leaks.base import Piece
@@ -78,7 +78,7 @@ def is_looked_into(action: Action, effects: Sequence[Effect], root: str, home: s
 
 def leaves(effect: Effect) -> bool:
     """Whether a NETWORK effect leads to another machine, by other ways than git's."""
-    return not (effect.command and effect.command.program == "git") and not addresses.is_here(effect.target)
+    return not (effect.command and effect.command.program == "git") and not network_addresses.is_here(effect.target)
 
 
 def goes_along(read: Effect, sends: Effect) -> bool:

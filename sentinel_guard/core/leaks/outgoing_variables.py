@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sentinel_guard.core.analysis.commands import UNKNOWN
-from sentinel_guard.core.analysis.secrecy import names_credential
+from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
+from sentinel_guard.core.analysis.secret_names import names_credential
 from sentinel_guard.core.leaks.outgoing_words import MACHINES, host_of, is_certain, split
 from sentinel_guard.core.model import Effect
 

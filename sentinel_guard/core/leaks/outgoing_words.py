@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from sentinel_guard.core.analysis import addresses
+from sentinel_guard.core.analysis import network_addresses
 from sentinel_guard.core.leaks.base import Piece
 from sentinel_guard.core.model import Command
 
@@ -139,7 +139,7 @@ def addressed(command: Command) -> Iterator[Sending]:
     """What the addresses tell that git and installers ask for: their users log in, the rest is content."""
     for word in command.argv[1:]:
         address = word.partition("=")[2] if word[:2] == "--" else word
-        if not _REMOTE.fullmatch(address) or addresses.is_here(address):
+        if not _REMOTE.fullmatch(address) or network_addresses.is_here(address):
             continue
         plain, host = apart(address)[0], host_of(address)
         yield Sending(host or address, host, pieces([plain]), sure=is_certain(address, host))
@@ -147,7 +147,7 @@ def addressed(command: Command) -> Iterator[Sending]:
 
 def host_of(target: str) -> str:
     """The host of an address, ``host:path``, ``host port``, ``user@host`` or ``s3://bucket``; empty for none."""
-    host = addresses.host(target).strip("[]").lower()
+    host = network_addresses.host(target).strip("[]").lower()
     return "" if "$" in host or "`" in host or target == "a host" else host
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sentinel_guard.core.analysis.effects import analyse
+from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.model import Action, Effect, Kind, Layer
 from tests.fakes import FakeWorld
 

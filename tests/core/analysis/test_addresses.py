@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sentinel_guard.core.analysis.addresses import host, is_here, is_system_of_another
+from sentinel_guard.core.analysis.network_addresses import host, is_here, is_system_of_another
 
 HERE = [
     ("http://localhost:3000/x", True, "loopback by name"),

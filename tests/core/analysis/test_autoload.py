@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sentinel_guard.core.analysis import edits
+from sentinel_guard.core.analysis.programs.files import edited_file_content
 from tests.core.analysis.reading import repository
 from tests.core.analysis.test_programs import rows, shown
 
@@ -84,4 +84,4 @@ SED = [
 
 @pytest.mark.parametrize(("scripts", "text", "extended", "result"), [pytest.param(*r[:-1], id=r[-1]) for r in SED])
 def test_sed_in_place(scripts, text, extended, result):
-    assert edits.sed(scripts, text, extended=extended) == result
+    assert edited_file_content.sed(scripts, text, extended=extended) == result

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sentinel_guard.core.analysis.bash import MAX_TEXT, parse
-from sentinel_guard.core.analysis.syntax import (
+from sentinel_guard.core.analysis.parser.bash_parser import MAX_TEXT, parse
+from sentinel_guard.core.analysis.parser.syntax_tree import (
     Case,
     CommandSub,
     Coproc,

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 import sentinel_guard
 from bench.shells import PLAIN, Generator
-from sentinel_guard.core.analysis import starts
-from sentinel_guard.core.analysis.bash import MAX_TEXT
-from sentinel_guard.core.analysis.budget import MAX_STEPS, Budget, Spent
-from sentinel_guard.core.analysis.effects import analyse
+from sentinel_guard.core.analysis.analyse import analyse
+from sentinel_guard.core.analysis.evaluation import simple_command
+from sentinel_guard.core.analysis.parser.bash_parser import MAX_TEXT
+from sentinel_guard.core.analysis.step_budget import MAX_STEPS, Budget, Spent
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.registry import CHECKS
 from sentinel_guard.core.judge import judge
@@ -227,7 +227,7 @@ def test_an_analysis_that_fails_is_refused_with_words(monkeypatch):
     def broken(*_):
         raise ZeroDivisionError("oops")
 
-    monkeypatch.setattr(starts, "command", broken)
+    monkeypatch.setattr(simple_command, "command", broken)
     verdict = verdict_of("echo x > a; ls")
     assert verdict.response is Response.DENY
     assert "analysis" in verdict.decisive.what

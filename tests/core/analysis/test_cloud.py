@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sentinel_guard.core.analysis import verbs
-from sentinel_guard.core.analysis.cloud_tables import TABLES
+from sentinel_guard.core.analysis.programs import subcommand_tables
+from sentinel_guard.core.analysis.programs.cloud.cloud_cli_subcommands import TABLES
 from sentinel_guard.core.model import Kind
 from tests.core.analysis.reading import effects_of, told
 from tests.core.analysis.tables import WORLD, Group, brief, cases
@@ -354,5 +354,5 @@ def test_a_dry_run_that_is_switched_off_is_none() -> None:
 
 
 def test_every_row_means_something() -> None:
-    known = {verbs.QUIET, *verbs.EFFECTS}
+    known = {subcommand_tables.QUIET, *subcommand_tables.EFFECTS}
     assert {row.what for rows in TABLES.values() for row in rows} <= known

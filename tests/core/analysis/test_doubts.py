@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sentinel_guard.core.analysis.effects import analyse
+from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.model import Action, Kind, Layer
 from tests.core.analysis.test_effects import ENV, effects_of, rows, shown
 from tests.fakes import FakeWorld

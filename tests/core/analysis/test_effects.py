@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from sentinel_guard.core.analysis.effects import analyse
+from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.model import Action, Effect, Kind, Layer
 from tests.fakes import FakeWorld
 

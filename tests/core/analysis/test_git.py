@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sentinel_guard.core.analysis.effects import analyse
-from sentinel_guard.core.analysis.git_settings import entries
+from sentinel_guard.core.analysis.analyse import analyse
+from sentinel_guard.core.analysis.programs.git.git_config_files import entries
 from sentinel_guard.core.model import Action, Effect, Kind, Layer
 from tests.fakes import FakeWorld
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sentinel_guard.core.analysis.code import tokens
-from sentinel_guard.core.analysis.languages import GRAMMARS
-from sentinel_guard.core.analysis.sed import deeds
+from sentinel_guard.core.analysis.languages.one_liners.language_tables import GRAMMARS
+from sentinel_guard.core.analysis.languages.sed import deeds
+from sentinel_guard.core.analysis.languages.shared.tokenizer import tokens
 from tests.core.analysis.test_programs import rows, shown
 
 NODE = [

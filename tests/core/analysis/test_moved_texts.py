@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sentinel_guard.core.analysis.commands import UNKNOWN
-from sentinel_guard.core.analysis.effects import analyse
+from sentinel_guard.core.analysis.analyse import analyse
+from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
 from sentinel_guard.core.codec import dumps, verdict_json
 from sentinel_guard.core.model import Action, Effect, Kind, Layer, Verdict
 from tests.fakes import FakeWorld

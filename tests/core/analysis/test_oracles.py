@@ -10,8 +10,8 @@ import shutil
 import pytest
 
 from bench.shells import SHFMT, Generator, bash_accepts, names, shfmt_commands
-from sentinel_guard.core.analysis.bash import parse
-from sentinel_guard.core.analysis.syntax import simple_commands
+from sentinel_guard.core.analysis.parser.bash_parser import parse
+from sentinel_guard.core.analysis.parser.syntax_tree import simple_commands
 
 SCRIPTS = 250
 

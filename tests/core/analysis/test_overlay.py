@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from sentinel_guard.core.analysis.overlay import MAX_GLOBS, Overlay
+from sentinel_guard.core.analysis.expansion.file_overlay import MAX_GLOBS, Overlay
 from sentinel_guard.host.world import HostWorld
 
 PATHS = [

@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
-from sentinel_guard.core.analysis.bash import MAX_TEXT, parse
-from sentinel_guard.core.analysis.refusals import refused
+from sentinel_guard.core.analysis.evaluation.fatal_syntax_errors import refused
+from sentinel_guard.core.analysis.parser.bash_parser import MAX_TEXT, parse
 
 REFUSED = [
     ("echo 'oops", "an apostrophe that nobody closes"),

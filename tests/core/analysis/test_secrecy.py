@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sentinel_guard.core.analysis.secrecy import is_secret, names_secret
+from sentinel_guard.core.analysis.secret_names import is_secret, names_secret
 from tests.core.analysis.reading import effects_of, repository
 
 FILES = [

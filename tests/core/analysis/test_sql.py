@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sentinel_guard.core.analysis import sql
-from sentinel_guard.core.analysis.sqlshell import split
+from sentinel_guard.core.analysis.programs.databases import sql_statements
+from sentinel_guard.core.analysis.programs.databases.sql_client_commands import split
 
 
 def rows(table):
@@ -111,12 +111,12 @@ KEPT = [
 
 @pytest.mark.parametrize(("dialect", "text", "expected"), rows(LOST))
 def test_what_is_lost(dialect, text, expected):
-    assert [found.how for found in sql.found(text, dialect)] == expected
+    assert [found.how for found in sql_statements.found(text, dialect)] == expected
 
 
 @pytest.mark.parametrize(("dialect", "text"), rows(KEPT))
 def test_what_is_kept(dialect, text):
-    assert not list(sql.found(text, dialect))
+    assert not list(sql_statements.found(text, dialect))
 
 
 SERVER = [
@@ -134,7 +134,7 @@ SERVER = [
 
 @pytest.mark.parametrize(("dialect", "text", "expected"), rows(SERVER))
 def test_files_and_programs_of_the_server(dialect, text, expected):
-    assert expected in list(sql.found(text, dialect))
+    assert expected in list(sql_statements.found(text, dialect))
 
 
 COMMANDS = [
@@ -175,7 +175,7 @@ def test_commands_of_the_clients(style, text, expected):
 
 def test_2_sqlglot_is_imported_only_for_a_word_of_harm():
     code = (
-        "import sys; from sentinel_guard.core.analysis import sql;"
+        "import sys; from sentinel_guard.core.analysis.programs.databases import sql_statements as sql;"
         "list(sql.found(\"SELECT 1; INSERT INTO x VALUES ('a')\")); assert 'sqlglot' not in sys.modules"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
@@ -199,7 +199,7 @@ LONG = [
 @pytest.mark.parametrize("text", rows(LONG))
 @pytest.mark.timeout(5)
 def test_3_long_texts_end(text, dialect):
-    assert {found.how for found in sql.found(text, dialect)} <= {
+    assert {found.how for found in sql_statements.found(text, dialect)} <= {
         "delete",
         "truncate",
         "read",
@@ -212,7 +212,10 @@ def test_3_long_texts_end(text, dialect):
 
 def test_3_beyond_what_is_parsed_the_words_decide():
     text = "DELETE FROM t WHERE id = 3;\n" * 1000 + "DELETE FROM t WHERE 1=1;" + "DELETE FROM u"
-    assert [found.text for found in sql.found(text, "postgres")] == ["DELETE FROM t WHERE 1=1", "DELETE FROM u"]
+    assert [found.text for found in sql_statements.found(text, "postgres")] == [
+        "DELETE FROM t WHERE 1=1",
+        "DELETE FROM u",
+    ]
 
 
 PIECES = ["DROP", "TABLE", "x", ";", "'", '"', "`", "$$", "/*", "*/", "--", "\n", "(", ")", "WHERE", "1=1",
@@ -227,7 +230,7 @@ PIECES = ["DROP", "TABLE", "x", ";", "'", '"', "`", "$$", "/*", "*/", "--", "\n"
 )
 def test_3_nothing_raises(pieces, dialect):
     text = " ".join(pieces)
-    list(sql.found(text, dialect))
+    list(sql_statements.found(text, dialect))
     for style in ("psql", "mysql", "sqlite", "oracle", "sqlcmd"):
         split(text, style, dialect)
-    assert len(sql.mask(text, dialect)) == len(text)
+    assert len(sql_statements.mask(text, dialect)) == len(text)

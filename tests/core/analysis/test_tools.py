@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sentinel_guard.core.analysis.effects import analyse
-from sentinel_guard.core.analysis.patches import enveloped, touched
+from sentinel_guard.core.analysis.analyse import analyse
+from sentinel_guard.core.analysis.programs.files.patch_files import enveloped, touched
 from sentinel_guard.core.model import Action, Kind, Layer
 from tests.fakes import FakeWorld
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from sentinel_guard.core.analysis import verbs
-from sentinel_guard.core.analysis.commands import Call, build, options
-from sentinel_guard.core.analysis.overlay import Overlay
-from sentinel_guard.core.analysis.scope import Field, Scope
+from sentinel_guard.core.analysis.expansion.command_and_options import Call, build, options
+from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
+from sentinel_guard.core.analysis.expansion.shell_state import Field, Scope
+from sentinel_guard.core.analysis.programs import subcommand_tables
 from tests.fakes import FakeWorld
 
-TABLE = verbs.table(
+TABLE = subcommand_tables.table(
     quiet="** --dry-run !--dry-run=none, state list",
     destroy="state rm, drop*|purge, ** delete, scale --replicas=0, rm -f|--force",
     change="apply, ., state *",
@@ -48,15 +48,15 @@ def called(text: str) -> Call:
 
 @pytest.mark.parametrize(("text", "what"), [row[:2] for row in ROWS], ids=[row[2] for row in ROWS])
 def test_what_a_call_does(text: str, what: str) -> None:
-    assert verbs.what(called(text), TABLE) == what
+    assert subcommand_tables.what(called(text), TABLE) == what
 
 
 def test_a_name_may_stand_twice() -> None:
-    table = verbs.table(quiet="a b", change="a", quiet2="c")
+    table = subcommand_tables.table(quiet="a b", change="a", quiet2="c")
     assert [row.what for row in table] == ["quiet", "change", "quiet"]
 
 
 def test_the_target_of_a_privilege_is_its_own_name() -> None:
-    table = verbs.table(kernel_setting="set", destroy="drop")
-    assert [e.target for e in verbs.effects(called("tool set"), table, "tool")] == ["kernel setting"]
-    assert [e.target for e in verbs.effects(called("tool drop"), table, "tool")] == ["tool"]
+    table = subcommand_tables.table(kernel_setting="set", destroy="drop")
+    assert [e.target for e in subcommand_tables.effects(called("tool set"), table, "tool")] == ["kernel setting"]
+    assert [e.target for e in subcommand_tables.effects(called("tool drop"), table, "tool")] == ["tool"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from sentinel_guard.core.analysis.assignments import assign
-from sentinel_guard.core.analysis.bash import parse
-from sentinel_guard.core.analysis.simple import assignment
-from sentinel_guard.core.analysis.syntax import Assignment, simple_commands
-from sentinel_guard.core.analysis.words import Field, Scope, expand, expand_one
+from sentinel_guard.core.analysis.expansion.assignments import assign
+from sentinel_guard.core.analysis.expansion.word_expansion import Field, Scope, expand, expand_one
+from sentinel_guard.core.analysis.parser.bash_parser import parse
+from sentinel_guard.core.analysis.parser.simple_command_parser import assignment
+from sentinel_guard.core.analysis.parser.syntax_tree import Assignment, simple_commands
 from tests.fakes import FakeWorld
 
 WORLD = FakeWorld(

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from sentinel_guard.core.analysis.effects import analyse
+from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.checks.base import Case, Guarded
 from sentinel_guard.core.checks.rules import rules
 from sentinel_guard.core.model import Action, Ask, Command, Effect, Finding, Kind, Layer, Response

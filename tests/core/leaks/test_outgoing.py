@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sentinel_guard.core.analysis.effects import analyse
+from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.analysis.world import MAX_READ
 from sentinel_guard.core.leaks import outgoing
 from sentinel_guard.core.leaks.outgoing import deposits, sendings

@@ -4,41 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from sentinel_guard.core.analysis import (
-    cloud,
-    compilers,
-    containers,
-    databases,
-    fd,
-    files,
-    find,
-    git,
-    git_options,
-    installers,
-    interpreters,
-    publish,
-    remote,
-    scripts,
-    system,
-    tasks,
-    terminals,
-    vcs,
-    wrappers,
+from sentinel_guard.core.analysis.expansion.command_and_options import Call, Options, options
+from sentinel_guard.core.analysis.languages import compilers_and_runtimes, interpreters
+from sentinel_guard.core.analysis.programs import (
+    build_scripts,
+    command_wrappers,
+    downloads_and_dns,
+    guard_uninstall,
+    package_publishing,
+    task_definition_files,
+    terminal_multiplexers,
     xargs,
 )
-from sentinel_guard.core.analysis.commands import Call, Options, options
+from sentinel_guard.core.analysis.programs.cloud import cloud_clis, containers
+from sentinel_guard.core.analysis.programs.databases import database_clients
+from sentinel_guard.core.analysis.programs.files import fd, file_commands, find
+from sentinel_guard.core.analysis.programs.git import git_command, git_options, other_vcs
+from sentinel_guard.core.analysis.programs.system import processes_and_scheduled_jobs
 from sentinel_guard.core.model import Effect
 
 Program = Callable[[Call], Iterable[Effect]]
 
 
 def kubectl(call: Call) -> Iterable[Effect]:
-    return containers.kubectl(call) if call.command.subcommand == "exec" else cloud.cloud(call)
+    return containers.kubectl(call) if call.command.subcommand == "exec" else cloud_clis.cloud(call)
 
 
 def deno(call: Call) -> Iterable[Effect]:
     task = bool(call.operands) and call.operands[0].text == "task"
-    return tasks.run(call) if task else interpreters.PROGRAMS["deno"](call)
+    return task_definition_files.run(call) if task else interpreters.PROGRAMS["deno"](call)
 
 
 def _also(first: Program, second: Program) -> Program:
@@ -47,51 +41,51 @@ def _also(first: Program, second: Program) -> Program:
 
 
 PROGRAMS: dict[str, Program] = {
-    **remote.PROGRAMS,
-    **publish.PROGRAMS,
-    **installers.PROGRAMS,
-    **cloud.PROGRAMS,
-    **databases.PROGRAMS,
-    **system.PROGRAMS,
-    **terminals.PROGRAMS,
-    **files.PROGRAMS,
-    **scripts.PROGRAMS,
+    **downloads_and_dns.PROGRAMS,
+    **package_publishing.PROGRAMS,
+    **guard_uninstall.PROGRAMS,
+    **cloud_clis.PROGRAMS,
+    **database_clients.PROGRAMS,
+    **processes_and_scheduled_jobs.PROGRAMS,
+    **terminal_multiplexers.PROGRAMS,
+    **file_commands.PROGRAMS,
+    **build_scripts.PROGRAMS,
     **interpreters.PROGRAMS,
     **containers.PROGRAMS,
     **xargs.PROGRAMS,
-    **tasks.PROGRAMS,
+    **task_definition_files.PROGRAMS,
     **fd.PROGRAMS,
-    **git.PROGRAMS,
-    **vcs.PROGRAMS,
+    **git_command.PROGRAMS,
+    **other_vcs.PROGRAMS,
     "deno": deno,
     "find": find.find,
     "kubectl": kubectl,
     "oc": kubectl,
 }
-PROGRAMS |= {n: _also(PROGRAMS[n], row) if n in PROGRAMS else row for n, row in compilers.PROGRAMS.items()}
-PROGRAMS |= {name: _also(PROGRAMS[name], scripts.node_script) for name in ("node", "nodejs")}
-PROGRAMS |= {name: _also(PROGRAMS[name], publish.registry) for name in ("deno", "dotnet", "hub", "mix")}
+PROGRAMS |= {n: _also(PROGRAMS[n], row) if n in PROGRAMS else row for n, row in compilers_and_runtimes.PROGRAMS.items()}
+PROGRAMS |= {name: _also(PROGRAMS[name], build_scripts.node_script) for name in ("node", "nodejs")}
+PROGRAMS |= {name: _also(PROGRAMS[name], package_publishing.registry) for name in ("deno", "dotnet", "hub", "mix")}
 
 OPTIONS: dict[str, Options] = {
-    **{name: row.options for name, row in wrappers.WRAPPERS.items()},
+    **{name: row.options for name, row in command_wrappers.WRAPPERS.items()},
     **dict.fromkeys(
         ("apt", "apt-get", "dnf", "yum", "brew", "pip", "pip3", "go", "snap", "apk", "pacman"), options("| sub")
     ),
-    **remote.OPTIONS,
-    **publish.OPTIONS,
-    **cloud.OPTIONS,
-    **databases.OPTIONS,
-    **system.OPTIONS,
-    **terminals.OPTIONS,
-    **files.OPTIONS,
-    **scripts.OPTIONS,
+    **downloads_and_dns.OPTIONS,
+    **package_publishing.OPTIONS,
+    **cloud_clis.OPTIONS,
+    **database_clients.OPTIONS,
+    **processes_and_scheduled_jobs.OPTIONS,
+    **terminal_multiplexers.OPTIONS,
+    **file_commands.OPTIONS,
+    **build_scripts.OPTIONS,
     **interpreters.OPTIONS,
     **containers.OPTIONS,
     **xargs.OPTIONS,
-    **tasks.OPTIONS,
+    **task_definition_files.OPTIONS,
     **fd.OPTIONS,
     **git_options.OPTIONS,
-    **vcs.OPTIONS,
+    **other_vcs.OPTIONS,
     "find": options("| words"),
     **dict.fromkeys(("sentinel-guard", "sentinel_guard"), options("| sub")),
 }

@@ -1,0 +1,155 @@
+"""What would this action do? The one door of this room: ``analyse(action, world)``.
+
+Every simple command gives one ``EXECUTE`` with its ``Command``, plus the effects of its program, in the order in which
+they would happen; conditional commands count as if they ran. The words, for those who write rules:
+
+===================  =================================================================================================
+EXECUTE program      how: forkbomb, else none
+WRITE path           how: truncate append inplace | mode (chmod; shut: unreadable) | owner (chown) |
+                     recursive (the tree below) |
+                     over (with truncate, move: a file outside of the repository was there before) |
+                     sweep (a folder from which git clean -x, git stash -a take what is ignored) |
+                     link (the new name) | move (came by mv) | raw (a device, by dd, cp, >) | mkfs (mkfs, fdisk, wipefs)
+DELETE path          how: recursive force | contents (all that is in it) | move (moved away) |
+                     truncate (shred: the name stays, the data is lost)
+READ path            how: link (another name for it is made) | shown (what is read comes before the agent, or into a
+                     copy: exposure.py) | stage (by name into git's index), else none
+GIT_REWRITE          "worktree" (uncommitted changes are lost; move: stashed), "untracked", "ignored" (files are lost
+                     by clean; move: stashed), "index" (only the index changes)
+                     "branch NAME", "tag NAME", "ref NAME": force (deleted though not merged, forced) | move (renamed,
+                     set elsewhere), else deleted; "branch HEAD" is the current one
+                     "history": commits are rewritten (rebase, --amend); force: all of it (filter-branch, filter-repo)
+                     "stash", "reflog", "objects": lost for good
+                     "hooks": passed by (--no-verify, commit -n)
+                     "config key": set for one command (-c) | inplace: in a file | inplace delete: taken out of it
+                     elsewhere: of the files of a repository other than the session's, which no snapshot of ours holds
+PUBLISH remote       or registry; how: force (--force, +ref, --mirror, --prune) | delete (--delete, :ref, unpublish) |
+                     snapshots (refs/sentinel/...: what people have not committed) |
+                     unwatched (by git's plumbing, for which no hook runs) |
+                     elsewhere (from a repository other than the session's)
+DATABASE statement   (its first 80 characters) or name; how: delete (DROP; DELETE, UPDATE without WHERE) | truncate
+DEPLOY where to      how: delete (destroy, delete, down -v, rb, rm), else none (apply, up, deploy)
+PRIVILEGE            "sudo", "doas", "su", "pkexec" (a command as somebody else), "root shell" (an open one), "setpriv"
+                     "container --privileged", "container host mount", "container host namespace", "docker.sock"
+                     "nsenter", "chroot", "unshare", "mount", "kernel module", "kernel setting", "firewall", "power",
+                     "setuid", "capabilities", "ptrace", "users", "remote shell", "typing", "volume"
+                     "network", "security" (SELinux, audit), "service" (stopped), "packages" (removed), "clock", "logs",
+                     "boot", "endless" (a file that grows until the disk is full)
+                     "environment NAME" (PATH, LD_PRELOAD, BASH_ENV, GIT_CONFIG_GLOBAL ... are set); append: PATH keeps
+                     what it was
+NETWORK url or host  how: data (sends something of this machine; value: in the address or a header) |
+                     delete (curl -X DELETE; not on this machine)
+SIGNAL pid           or "%job", or the name of a process or service; how: force (KILL)
+OPAQUE text          how: name (a command word) | code (text for an interpreter: curl | sh) | delete | write (the target
+                     of one) | parse (syntax, depth, size) | data (anything else that is not known; may pass) |
+                     error (the analysis itself failed; always refused)
+===================  =================================================================================================
+
+``sure`` is False where the analysis guesses: an unknown current directory, a partly known path, another machine (ssh).
+Deleting ``dir/*`` gives a DELETE of each match and a DELETE of ``dir`` with ``recursive contents``.
+A link's own name counts for DELETE and moves (``rm link``); what it points to counts for everything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
+from sentinel_guard.core.analysis.agent_tools import command_of, tool_effects
+from sentinel_guard.core.analysis.evaluation import simple_command
+from sentinel_guard.core.analysis.evaluation.walk_context import Place
+from sentinel_guard.core.analysis.evaluation.walk_syntax_tree import TOO_MUCH, Walk
+from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
+from sentinel_guard.core.analysis.expansion.shell_state import Field, Scope
+from sentinel_guard.core.analysis.step_budget import MAX_STEPS, Spent
+from sentinel_guard.core.analysis.world import World
+from sentinel_guard.core.model import Action, Effect, Kind
+
+_REPLACES = frozenset(("move", "link", "recursive"))
+"""The old file keeps its other names, or it is no file."""
+
+
+def analyse(action: Action, world: World) -> tuple[Effect, ...]:
+    """The effects of an action, in order. Never raises; runs nothing; reads only through ``world``.
+
+    Where the analysis itself fails its last effect is OPAQUE, how ``error``, which the judge refuses.
+    """
+    try:
+        return _effects(action, world)
+    except Exception as e:  # noqa: BLE001 - as above
+        return (_failure(e),)
+
+
+def _failure(e: Exception) -> Effect:
+    return Effect(Kind.OPAQUE, f"{type(e).__name__}: {e}"[:200], sure=False, how=frozenset(("error",)))
+
+
+def _effects(action: Action, world: World) -> tuple[Effect, ...]:
+    overlay = Overlay(world)
+    overlay.root = action.root
+    arguments = action.arguments
+    if action.tool == "shell" or "argv" in arguments:
+        asked = arguments.get("command", arguments.get("argv"))
+    else:
+        asked = command_of(action.tool, arguments)
+    if isinstance(asked, str):
+        return _shell(asked, action, overlay)
+    if isinstance(asked, list | tuple):
+        return _argv([str(item) for item in asked], action, overlay)
+    done = (_read(effect) for effect in tool_effects(action.tool, arguments, action.cwd, overlay))
+    return tuple(_by_all_names(done, overlay))
+
+
+def _read(effect: Effect) -> Effect:
+    """A tool hands its agent what it reads."""
+    return replace(effect, how=effect.how | {"shown"}) if effect.kind is Kind.READ else effect
+
+
+def _place(action: Action, world: Overlay) -> Place:
+    cwd = world.resolve(action.cwd) if action.cwd else None
+    scope = Scope(world, cwd, world.environ, world.home, budget=world.budget)
+    return Place(scope, scope.cwd or action.root or "/")
+
+
+def _shell(text: str, action: Action, world: Overlay) -> tuple[Effect, ...]:
+    return _walked(action, world, lambda walk, place: walk.text(text.replace("\0", ""), place))
+
+
+def _argv(argv: list[str], action: Action, world: Overlay) -> tuple[Effect, ...]:
+    return _walked(
+        action, world, lambda walk, place: simple_command.command(walk, [Field(text) for text in argv], place)
+    )
+
+
+def _walked(action: Action, world: Overlay, start: Callable[[Walk, Place], str]) -> tuple[Effect, ...]:
+    walk, place = Walk(world), _place(action, world)
+    try:
+        start(walk, place)
+        walk.finish(place)
+    except (Spent, RecursionError) as e:
+        world.budget.left = MAX_STEPS  # for saying so
+        walk.opaque(TOO_MUCH if isinstance(e, Spent) else "nested too deeply", "parse", place)
+    except Exception as e:  # noqa: BLE001 - whatever goes wrong is told, and what was found before it
+        walk.effects.append(_failure(e))
+    effects = _with_texts(walk.effects, world) if world.made() else walk.effects
+    return tuple(_by_all_names(effects, world))
+
+
+def _with_texts(effects: Iterable[Effect], world: Overlay) -> Iterator[Effect]:
+    """What the action itself wrote goes along with its writing, and with its reading that again."""
+    made = frozenset(world.made())
+    for effect in effects:
+        moved = effect.kind in (Kind.WRITE, Kind.READ) and effect.target in made
+        yield replace(effect, data=world.read(effect.target) or "") if moved else effect
+
+
+def _by_all_names(effects: Iterable[Effect], world: Overlay) -> Iterator[Effect]:
+    """What is done to a file is done to it under all its names: the link that led there, and its hard links."""
+    for effect in effects:
+        yield effect
+        if effect.kind is Kind.WRITE or effect.kind is Kind.READ:
+            for name in world.called(effect.target):
+                yield replace(effect, target=name)
+        if effect.kind is Kind.WRITE and world.root and not effect.how & _REPLACES:
+            for name in world.names(effect.target, world.root):
+                yield replace(effect, target=name)

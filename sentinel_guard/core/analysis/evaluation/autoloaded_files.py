@@ -1,0 +1,110 @@
+"""Files that a tool loads of its own accord, where this same text wrote them: ``… > conftest.py && pytest``.
+
+Only what the text wrote is looked at: what lies in the project has been there before, and its authors answer for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis.expansion.command_and_options import MAX_FILES, UNKNOWN, Call
+from sentinel_guard.core.analysis.languages.one_liners.one_liner_effects import inline, lenient
+from sentinel_guard.core.analysis.languages.python.python_effects import python
+from sentinel_guard.core.analysis.languages.unparsed_languages import foreign
+from sentinel_guard.core.model import Effect
+
+MAX_LOADED = 8
+"""Files of one command."""
+
+
+class _Row(NamedTuple):
+    files: re.Pattern[str]
+    """Of the path, seen from the directory that the tool starts in."""
+    language: str
+    verbs: tuple[str, ...] = ()
+    """One of these words must stand among the operands."""
+
+
+def _row(files: str, language: str, verbs: str = "") -> _Row:
+    return _Row(re.compile(files), language, tuple(verbs.split()))
+
+
+_PYTEST = _row(r"(?:.*/)?(?:conftest|test_[^/]*|[^/]*_test)\.py", "python")
+_SETUP = _row(r"(?:.*/)?setup\.py", "python", "install wheel build develop sync add . -e")
+_SITE = _row(r"(?:.*/)?(?:sitecustomize|usercustomize)\.py", "python")
+_JEST = _row(r"(?:.*/)?(?:[^/]*\.(?:test|spec)|[^/]*\.config|[^/]*[sS]etup[^/]*)\.[cm]?[jt]sx?", "js")
+_RSPEC = _row(r"(?:.*/)?(?:[^/]*_spec|spec_helper|rails_helper|[^/]*_test|test_helper)\.rb", "ruby")
+_HOOKS = _row(r"\.(?:git/hooks|husky|githooks)/[^/]+", "shell", "commit push merge rebase checkout switch pull am")
+_RUST = _row(r"(?:build|(?:src|tests|benches|examples)/.*)\.rs", "c", "run test build bench check install b r t")
+_GO = _row(r".*\.go", "c", "run test generate")
+_ROWS: dict[str, _Row] = {
+    **dict.fromkeys(("pytest", "py.test", "tox", "nox", "nose2", "pytest-watch", "ptw", "green"), _PYTEST),
+    **dict.fromkeys(("pip", "pip3", "uv", "pipx", "poetry", "pdm", "build", "hatch", "easy_install"), _SETUP),
+    **dict.fromkeys(("python", "python3", "pypy3", "python2"), _SITE),
+    **dict.fromkeys(("jest", "vitest", "mocha", "ava", "tap", "jasmine", "karma", "cypress", "playwright", "tape",
+                     "qunit"), _JEST),
+    "node": _row(_JEST.files.pattern, "js", "--test"),
+    "bun": _row(_JEST.files.pattern, "js", "test"),
+    "deno": _row(r"(?:.*/)?[^/]*[._]test\.[cm]?[jt]sx?", "js", "test"),
+    **dict.fromkeys(("rspec", "m", "mtest"), _RSPEC),
+    "rake": _row(r"(?:[rR]akefile(?:\.rb)?|lib/tasks/.*\.rake)", "ruby"),
+    **dict.fromkeys(("bundle", "bundler"), _row(r"Gemfile", "ruby")),
+    "guard": _row("Guardfile", "ruby"), "fastlane": _row(r"(?:fastlane/)?Fastfile", "ruby"),
+    "pod": _row("Podfile", "ruby"), "vagrant": _row("Vagrantfile", "ruby"), "cap": _row("Capfile", "ruby"),
+    "brew": _row("Brewfile", "ruby", "bundle"), "thor": _row("Thorfile", "ruby"),
+    "direnv": _row(r"\.envrc", "shell", "allow reload"),
+    "git": _HOOKS, "pre-commit": _HOOKS,
+    "cargo": _RUST, "go": _GO,
+    "gradle": _row(r"(?:.*/)?build\.gradle", "groovy"), "gradlew": _row(r"(?:.*/)?build\.gradle", "groovy"),
+    "mix": _row(r"(?:mix|config/.*)\.exs", "elixir"),
+    **dict.fromkeys(("fab", "fabric"), _row(r"fabfile\.py", "python")),
+    **dict.fromkeys(("invoke", "inv"), _row(r"tasks\.py", "python")),
+    "scons": _row(r"SConstruct|SConscript", "python"), "locust": _row(r"locustfile\.py", "python"),
+    "sphinx-build": _row(r"(?:.*/)?conf\.py", "python"), "ipython": _row(r"ipython_config\.py", "python"),
+    **dict.fromkeys(("flask", "uvicorn", "gunicorn", "streamlit", "celery", "hypercorn", "fastapi"),
+                    _row(r"[^/]+\.py", "python")),
+    "gulp": _row(r"gulpfile\.[cm]?[jt]s", "js"), "grunt": _row(r"Gruntfile\.[cm]?js", "js"),
+    "Rscript": _row(r"\.Rprofile", "r"), "R": _row(r"\.Rprofile", "r"),
+}  # fmt: skip
+_SETTINGS = re.compile(r"\.?([\w-]+?)(?:\.config|rc)?\.[cm]?[jt]s")
+"""``webpack.config.js``, ``.eslintrc.cjs``: named after the tool that loads it."""
+
+
+def loaded(call: Call) -> Iterator[Effect]:
+    """What the files do that this command loads by itself and that the text wrote."""
+    if call.files >= MAX_FILES:
+        return
+    row = _ROWS.get(call.command.program)
+    if row is not None and row.verbs and not any(item.text in row.verbs for item in call.fields[1:]):
+        row = None
+    if row is None and not call.world.configured:
+        return
+    for path in call.world.made()[:MAX_LOADED]:
+        text = call.world.read(path)
+        language = _language(call, row, path)
+        if language and text and UNKNOWN not in text:
+            yield from lenient(run(call, text, language))
+
+
+def _language(call: Call, row: _Row | None, path: str) -> str:
+    folder = call.cwd.rstrip("/") + "/"
+    name = path.removeprefix(folder)
+    if row is not None:
+        return row.language if row.files.fullmatch(name) else ""
+    match = _SETTINGS.fullmatch(paths.base(path))
+    return "js" if match and match[1] == call.command.program else ""
+
+
+def run(call: Call, text: str, language: str) -> Iterable[Effect]:
+    """The effects of a text in the language of this name."""
+    match language:
+        case "python":
+            return python(call, text)
+        case "shell":
+            return call.runner.script(text, call, call.command.program, file=True)
+        case "c":
+            return foreign(call, text)
+    return inline(call, text, language)

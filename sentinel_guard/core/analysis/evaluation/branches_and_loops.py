@@ -1,0 +1,107 @@
+"""if, case and loops: every branch is walked, and what differs between them is unknown behind them."""
+
+from __future__ import annotations
+
+from sentinel_guard.core.analysis.evaluation.break_and_return import merge
+from sentinel_guard.core.analysis.evaluation.loop_iterations import rounds
+from sentinel_guard.core.analysis.evaluation.walk_context import Place, Walker
+from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
+from sentinel_guard.core.analysis.expansion.glob_patterns import matches
+from sentinel_guard.core.analysis.expansion.output_visibility import speaker
+from sentinel_guard.core.analysis.expansion.word_expansion import expand_one, pattern
+from sentinel_guard.core.analysis.parser.syntax_tree import Arithmetic, Case, If, List, Loop, Simple, simple_commands
+from sentinel_guard.core.model import Command, Effect, Kind
+
+
+def if_(walk: Walker, node: If, place: Place) -> str:
+    place, outputs = walk.redirect(node.redirects, place)
+    branches: list[Place] = []
+    text = ""
+    for condition, body in node.clauses:
+        text += walk.node(condition, place)
+        branches.append(place.inside()._replace(maybe=True))
+        text += walk.node(body, branches[-1])
+    branches.append(place.inside()._replace(maybe=True))
+    if node.otherwise is not None:
+        text += walk.node(node.otherwise, branches[-1])
+    merge(place.scope, [b.scope for b in branches])
+    return walk.keep(text and UNKNOWN, outputs, place)
+
+
+def case(walk: Walker, node: Case, place: Place) -> str:
+    """The first arm that matches, where that can be told; else all of them."""
+    place, outputs = walk.redirect(node.redirects, place)
+    walk.substitute(node.subject, place)
+    subject = expand_one(node.subject, place.scope)
+    branches: list[Place] = [place.inside()]
+    going: list[Place] = []
+    text = previous = ""
+    sure = False
+    for arm in node.arms:
+        walk.substitute(arm.patterns, place)
+        patterns = [pattern(p, (going[-1] if going else place).scope) for p in arm.patterns]
+        known = subject.known and None not in patterns
+        hit = any(p is not None and _fits(p, subject.text, place) for p in patterns)
+        if not (known and not hit) and not (going and sure):
+            sure = known
+            going.append(place.inside()._replace(maybe=place.maybe or not known))
+        elif known and not hit and not (going and previous == ";&"):
+            continue
+        if going and not known and previous == ";;&":
+            for here in going:
+                other = here.inside()
+                text += walk.node(arm.body, other)
+                merge(here.scope, [here.scope.copy(), other.scope])
+            previous = arm.end
+            continue
+        for here in going:
+            text += walk.node(arm.body, here)
+        previous = arm.end
+        if previous in (";&", ";;&") and arm is not node.arms[-1]:
+            continue
+        branches += going
+        if sure:
+            branches = going
+            break
+        going = []
+    merge(place.scope, [b.scope for b in branches + going])
+    return walk.keep(text and UNKNOWN, outputs, place)
+
+
+def _fits(given: str, text: str, place: Place) -> bool:
+    folds = place.scope.is_on("nocasematch")
+    return matches(given, text) or (folds and matches(given.lower(), text.lower()))
+
+
+def loop(walk: Walker, node: Loop, place: Place) -> str:
+    said = speaker(node) if node.redirects or node.words else None
+    place, outputs = walk.redirect(node.redirects, place, said)
+    walk.substitute(node.words or (), place._replace(shown=place.shown and said is not None))
+    if _endless(node) and _forks(node.body):
+        bomb = Command(node.kind, (node.kind,), via=place.via)
+        walk.add(Effect(Kind.EXECUTE, node.kind, sure=False, how=frozenset(("forkbomb",)), command=bomb), place)
+    inner = place._replace(maybe=True)
+    return walk.keep(rounds(walk, node, inner), outputs, place)
+
+
+_PAUSES = frozenset(("wait", "sleep", "read", "break", "return", "exit", "inotifywait", "fswatch", "usleep"))
+
+
+def _endless(node: Loop) -> bool:
+    """``while true``, ``while :``, ``while ((1))``, ``until false``, ``for ((;;))``."""
+    if node.kind == "arithmetic":
+        header = node.words[0].source if node.words else ""
+        return header.replace(" ", "") == ";;"
+    if node.condition is None or len(node.condition.items) != 1:
+        return False
+    first = node.condition.items[0][0]
+    if isinstance(first, Arithmetic):
+        return node.kind == "while" and first.source.strip().isdigit() and first.source.strip("0 ") != ""
+    words = [word.literal for word in first.words] if isinstance(first, Simple) else []
+    return words in ((["true"], [":"]) if node.kind == "while" else (["false"],))
+
+
+def _forks(body: List) -> bool:
+    """Whether every round leaves something behind, and none waits."""
+    behind = any(separator == "&" for _, separator in body.items)
+    return behind and not any(c.words and c.words[0].literal in _PAUSES for c in simple_commands(body))

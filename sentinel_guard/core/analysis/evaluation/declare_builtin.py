@@ -1,0 +1,110 @@
+"""declare, typeset, local, export, readonly: assignments with attributes, and variables of a function's own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sentinel_guard.core.analysis.evaluation.environment_variables import environment
+from sentinel_guard.core.analysis.evaluation.partly_known_programs import prints_path
+from sentinel_guard.core.analysis.evaluation.walk_context import Place, Walker
+from sentinel_guard.core.analysis.expansion.assignments import assign
+from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
+from sentinel_guard.core.analysis.expansion.shell_state import Field, Keyed, Scope
+from sentinel_guard.core.analysis.expansion.word_expansion import expand, expand_one
+from sentinel_guard.core.analysis.parser.simple_command_parser import assignment
+from sentinel_guard.core.analysis.parser.syntax_tree import Assignment, Literal, Word
+
+_TEXT = re.compile(r"([A-Za-z_]\w*)(?:\[([^]]*)\])?(\+?)=(.*)", re.DOTALL)
+_SUBSTITUTES = re.compile(r"\w\[[^]]*(\$\(|`)")
+_HASHES = {"BASH_ALIASES", "BASH_CMDS"}
+
+
+def perform(walk: Walker, item: Assignment, place: Place) -> None:
+    """One assignment, with the effects that its name has."""
+    scope = place.scope
+    if item.name in _HASHES and item.index is not None and (name := item.index.literal):
+        found = expand_one(item.value, scope)
+        scope.aliases |= {name: found.text} if found.known else {}
+        return
+    assign(item, scope)
+    scope.folders.discard(item.name)
+    if item.index is None and prints_path(item.value.source):
+        scope.folders.add(item.name)
+    value = scope.variables.get(scope.named(item.name))
+    known = value is not None and len(value) == 1
+    given = Field(value[0] if value and known else item.value.source, known)
+    environment(walk, item.name, given, item.value.source, place)
+    # Arithmetic runs what stands in a subscript: x='a[$(rm y)]'; ((x)).
+    if known and value and "[" in value[0] and _SUBSTITUTES.search(value[0]):
+        walk.text(f': "{value[0]}"', place.inside()._replace(maybe=True))
+
+
+def declare(walk: Walker, words: Sequence[Word], fields: Sequence[Field], place: Place) -> str:
+    """What is an assignment is done; gives its output."""
+    name, scope = fields[0].text, place.scope
+    letters = "".join(f.text[1:] for f in fields[1:] if f.text[:1] == "-")
+    gone = "".join(f.text[1:] for f in fields[1:] if f.text[:1] == "+")
+    operands = [word for word in words[1:] if word.source[:1] not in ("-", "+")]
+    if set(letters) & set("pfF") or not operands:
+        return UNKNOWN
+    own = scope.locals is not None and (name == "local" or (name in ("declare", "typeset") and "g" not in letters))
+    letters = "".join(set(letters) & set("Aiuln")) + ("r" if name == "readonly" or "r" in letters else "")
+    for word in operands:
+        for item in _items(word, scope):
+            if own:
+                _localise(item.name, scope)
+            gone = gone + "n" if "n" in letters else gone
+            _attribute(item.name, letters.translate({ord("n"): None, ord("r"): None}), gone, scope)
+            if word.source != item.name:
+                perform(walk, item, place)
+                # Braces make several words of one: the value is not what it says.
+                if "{" in word.source and "${" not in word.source:
+                    scope.forget([item.name])
+            elif "A" in letters and not isinstance(scope.variables.get(item.name), Keyed):
+                scope.variables[item.name] = Keyed.of({})
+            _attribute(item.name, "".join(c for c in letters if c in "nr"), "", scope)
+    return ""
+
+
+def _items(word: Word, scope: Scope) -> list[Assignment]:
+    """The assignments of an operand; a name alone is one whose word is that name."""
+    item = assignment(word)
+    if item is not None:
+        return [item]
+    found = []
+    for one in expand(word, scope):
+        match = _TEXT.fullmatch(one.text)
+        if match and one.known:
+            index = None if match[2] is None else _quoted(match[2])
+            found.append(Assignment(match[1], index, bool(match[3]), _quoted(match[4])))
+        elif one.text.isidentifier():
+            found.append(Assignment(one.text, None, False, _quoted("")))
+    return found
+
+
+def _quoted(text: str) -> Word:
+    return Word((Literal(text, quoted=True),), text)
+
+
+def _localise(name: str, scope: Scope) -> None:
+    """From here to the end of the function the name is its own."""
+    if scope.locals is not None and name not in scope.locals:
+        scope.locals[name] = (scope.variables.get(name, ()), name in scope.variables, scope.attributes.get(name, ""))
+        scope.attributes.pop(name, None)
+        scope.variables[name] = ()
+
+
+def restore(scope: Scope) -> None:
+    """At the end of a function: its own names are what they were."""
+    for name, (items, assigned, letters) in (scope.locals or {}).items():
+        scope.variables[name] = items
+        if not assigned:
+            del scope.variables[name]
+        scope.attributes[name] = letters
+
+
+def _attribute(name: str, letters: str, gone: str, scope: Scope) -> None:
+    held = scope.attributes.get(name, "")
+    if letters or (gone and held):
+        scope.attributes[name] = "".join(c for c in held if c not in gone + letters) + letters

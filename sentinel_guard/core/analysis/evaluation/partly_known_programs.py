@@ -1,0 +1,82 @@
+"""Which program a command word names that is not wholly known: ``$VENV/bin/python`` is python, wherever it lies.
+
+Rules of this file:
+1. Only the name is guessed; a shell or a wrapper is not, and stays opaque.
+2. An unquoted word is one word only where its unknown part cannot hold blanks that somebody chose: a variable that the
+   text does not assign, or the output of a program that prints one path.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sentinel_guard.core.analysis.expansion.command_and_options import SHELLS
+from sentinel_guard.core.analysis.expansion.shell_state import Field, Scope
+from sentinel_guard.core.analysis.programs.command_wrappers import WRAPPERS
+
+_QUOTED = re.compile(r"\"[^\"`\\]*(?:/|\"(?:/[\w.+-]+)*/)([A-Za-z][\w.+-]*)\"?")
+"""A quoted word whose last component is plain text, inside the quotes or behind them."""
+_BARE = re.compile(
+    r"\$(?:\{(?P<braced>\w+)\}|(?P<name>[A-Za-z_]\w*)|\((?P<printer>[^()]*)\))"
+    r"(?:/[\w.+-]+)*/(?P<last>[A-Za-z][\w.+-]*)"
+)
+_WHOLE = re.compile(r"\"?\$(?:\{(\w+)\}|(\w+))\"?")
+_PRINTERS = re.compile(
+    r"\s*(?:npm (?:bin|root|prefix)|yarn bin|pnpm (?:bin|root)|go env \w+|brew --prefix(?: [\w@.+-]+)?"
+    r"|poetry env info (?:-p|--path)"
+    r"|pipenv --venv|bundle (?:show|info --path) [\w-]+|conda info --base|pyenv (?:root|prefix)|rbenv (?:root|prefix)"
+    r"|git rev-parse --show-toplevel|xcrun --show-sdk-path|llvm-config --bindir|pg_config --bindir"
+    r"|python3? -m site --user-base|uv python dir|mise where \w+|asdf where \w+|yarn global (?:bin|dir)"
+    r"|npm config get prefix"
+    r"|gem environment gemdir|rustc --print sysroot)(?: -[a-z]+)*(?: 2>\s*/dev/null)?\s*"
+)
+"""What prints one path, and nothing that somebody else chose."""
+_NAMES = {
+    "PYTHON": "python3", "PYTHON3": "python3", "PIP": "pip", "NODE": "node", "NPM": "npm", "GO": "go", "CARGO": "cargo",
+    "RUSTC": "rustc", "CC": "cc", "CXX": "c++", "CPP": "cpp", "LD": "ld", "AR": "ar", "MAKE": "make", "CMAKE": "cmake",
+    "NINJA": "ninja", "DOCKER": "docker", "KUBECTL": "kubectl", "JAVA": "java", "MVN": "mvn", "PYTEST": "pytest",
+    "RUFF": "ruff", "GIT": "git", "PAGER": "less", "EDITOR": "vi", "VISUAL": "vi", "BROWSER": "xdg-open",
+}  # fmt: skip
+"""Variables that by custom hold a program, and which."""
+
+
+def guessed(first: Field, scope: Scope) -> Field | None:
+    """The program that a command word names; None where that cannot be told."""
+    source = first.source
+    if named := _QUOTED.fullmatch(source):
+        return _taken(named[1], first, source.replace('"', ""))
+    if (bare := _BARE.fullmatch(source)) and _is_one(bare, scope):
+        return _taken(bare["last"], first, source)
+    whole = _WHOLE.fullmatch(source)
+    name = (whole[1] or whole[2]) if whole else ""
+    if name in _NAMES and name not in scope.variables and name not in scope.environ:
+        return Field(_NAMES[name], source=source)
+    return None
+
+
+def _is_one(bare: re.Match[str], scope: Scope) -> bool:
+    if bare["printer"] is not None:
+        return _PRINTERS.fullmatch(bare["printer"]) is not None
+    name = bare["braced"] or bare["name"]
+    return (name not in scope.variables and name not in scope.functions) or name in scope.folders
+
+
+def prints_path(source: str) -> bool:
+    """Whether an assigned value is the output of a program that prints one path."""
+    match = re.fullmatch(r"\"?\$\((.*)\)\"?", source, re.DOTALL)
+    return match is not None and _PRINTERS.fullmatch(match[1]) is not None
+
+
+def _taken(last: str, first: Field, text: str) -> Field | None:
+    refused = last in SHELLS or last in WRAPPERS
+    return None if refused or not first.text.endswith(f"/{last}") else Field(text, source=first.source)
+
+
+def alternatives(first: Field, scope: Scope) -> list[list[Field]]:
+    """The words that ``$x`` may stand for, where branches gave it one of a few values; none where that is not known."""
+    whole = _WHOLE.fullmatch(first.source)
+    if whole is None or not scope.choices:
+        return []
+    values = sorted(scope.choices.get(whole[1] or whole[2], ()))
+    quoted = first.source.startswith('"')
+    return [[Field(text) for text in ([value] if quoted else value.split())] for value in values]

@@ -1,0 +1,143 @@
+"""Redirections -> effects, the new standard input, and where the output goes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis.evaluation.walk_context import Output, Place
+from sentinel_guard.core.analysis.expansion.command_and_options import SHELLS, UNKNOWN
+from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
+from sentinel_guard.core.analysis.expansion.shell_state import Doubtful, Field
+from sentinel_guard.core.analysis.expansion.tilde_expansion import tilded
+from sentinel_guard.core.analysis.expansion.word_expansion import expand_one
+from sentinel_guard.core.analysis.parser.syntax_tree import Redirect, Word
+from sentinel_guard.core.analysis.programs.command_wrappers import WRAPPERS
+from sentinel_guard.core.model import Command, Effect, Kind
+
+_WRITES = {
+    ">": "truncate",
+    ">|": "truncate",
+    ">>": "append",
+    "&>": "truncate",
+    "&>>": "append",
+    "<>": "append",
+    ">&": "truncate",
+}
+_SOCKETS = ("/dev/tcp/", "/dev/udp/")
+
+
+def redirected(
+    redirects: Sequence[Redirect], place: Place, world: Overlay, command: Command | None
+) -> tuple[list[Effect], str | None, list[Output]]:
+    """Effects in order, as the command's; standard input, None where it stays as it is; outputs."""
+    effects: list[Effect] = []
+    outputs: list[Output] = []
+    stdin: str | None = None
+    for item in redirects:
+        if item.fd[:1] == "{":
+            place.scope.forget((item.fd.strip("{}"),))
+        if item.op in ("<<", "<<-"):
+            stdin = _here(expand_one(item.heredoc, place.scope), "") if item.heredoc is not None else ""
+        elif item.target is None:
+            continue
+        elif item.op == "<&":
+            stdin = UNKNOWN if item.fd in ("", "0") and _is_opened(item.target.literal) else stdin
+        elif item.op == "<<<":
+            target = Word(tilded(item.target.parts, place.scope), item.target.source)
+            given = _here(expand_one(target, place.scope), "\n")
+            if item.fd in ("", "0"):
+                stdin = given
+            else:
+                world.write(f"/dev/fd/{item.fd}", given)
+        else:
+            field = _opened(item, expand_one(item.target, place.scope, glob=True), world)
+            if item.op in _WRITES and not (item.op == ">&" and _is_descriptor(field)):
+                path = world.opened(paths.locate(field.text, place.cwd, world)) if field.known else ""
+                _open(item, path, world)
+                effects += _write(item, field, path, place, command)
+                if item.fd in ("", "1") and item.op != "<>":
+                    outputs.append(_output(item, field, path))
+            elif item.op == "<":
+                effect, text = _read(field, place, world, command)
+                _open(item, paths.locate(field.text, place.cwd, world) if field.known else "", world)
+                effects += effect
+                stdin = text if item.fd in ("", "0") else stdin
+    return effects, stdin, outputs
+
+
+def _open(item: Redirect, path: str, world: Overlay) -> None:
+    """``exec 3< FILE``: from here on ``/dev/fd/3`` is that file, to write to as well."""
+    if path and item.fd.isdigit() and int(item.fd) > 2:
+        world.open(item.fd, path)
+
+
+def _opened(item: Redirect, field: Field, world: Overlay) -> Field:
+    """``>&3`` goes where the descriptor was opened to, if that is another machine."""
+    if item.op != ">&" or not _is_descriptor(field):
+        return field
+    path = world.opened(f"/dev/fd/{field.text}")
+    return Field(path) if path.startswith(_SOCKETS) else field
+
+
+def _here(field: Field, end: str) -> str:
+    """A here-text. Where nothing visible is left of it, all of it is unknown."""
+    if field.known:
+        return field.text + end
+    return Doubtful(field.text + end) if field.text.strip() else UNKNOWN
+
+
+def _is_opened(text: str | None) -> bool:
+    """A descriptor that the text opened itself, with ``exec 5<>…``: what comes from it is not known."""
+    return text is not None and text.isdigit() and int(text) > 2
+
+
+def _is_descriptor(field: Field) -> bool:
+    return field.text.rstrip("-").isdigit() or field.text == "-"
+
+
+def _write(item: Redirect, field: Field, path: str, place: Place, command: Command | None) -> list[Effect]:
+    if not field.known:
+        return [Effect(Kind.OPAQUE, field.text, sure=False, how=frozenset(("write",)), command=command)]
+    if socket := _socket(field, path):
+        sent = Effect(Kind.NETWORK, socket, how=frozenset(("data",)), command=command)
+        shell = command is not None and any(paths.base(word) in SHELLS for word in _starts(command))
+        return [sent, *([Effect(Kind.PRIVILEGE, "remote shell", command=command)] if shell else [])]
+    if path in paths.IGNORED or path.startswith(("/dev/fd/", "/dev/pts/", "/proc/self/fd/")):
+        return []
+    how = (_WRITES[item.op], *(("raw",) if paths.is_device(path) else ()))
+    return [Effect(Kind.WRITE, path, _certain(field, place), frozenset(how), command)]
+
+
+def _socket(field: Field, path: str) -> str:
+    """``HOST/PORT`` of ``/dev/tcp/HOST/PORT``, or of a descriptor that was opened so; empty for anything else."""
+    text = next((text for text in (field.text, path) if text.startswith(_SOCKETS)), "") if field.known else ""
+    return text[len(_SOCKETS[0]) :]
+
+
+def _starts(command: Command) -> tuple[str, ...]:
+    """The words that may name what runs: the first, and behind a wrapper all."""
+    return command.argv if command.program in WRAPPERS else command.argv[:1]
+
+
+def _output(item: Redirect, field: Field, path: str) -> Output:
+    if (socket := _socket(field, path)) or field.text.startswith("/dev/"):
+        return Output(socket=socket)
+    return Output(path, append=item.op in (">>", "&>>"))
+
+
+def _read(field: Field, place: Place, world: Overlay, command: Command | None) -> tuple[list[Effect], str]:
+    if not field.known:
+        return [], UNKNOWN
+    if field.text.startswith(_SOCKETS):
+        return [Effect(Kind.NETWORK, field.text[9:], command=command)], UNKNOWN
+    path = field.text if field.text.startswith("/dev/fd/") else paths.locate(field.text, place.cwd, world)
+    if path in paths.IGNORED:
+        return [], ""
+    text = None if path in world.doubted else world.read(path)
+    effects = [] if path.startswith("/dev/fd/") else [Effect(Kind.READ, path, _certain(field, place), command=command)]
+    return effects, UNKNOWN if text is None else text
+
+
+def _certain(field: Field, place: Place) -> bool:
+    return place.scope.cwd is not None or field.text.startswith("/")

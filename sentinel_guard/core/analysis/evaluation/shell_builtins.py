@@ -1,0 +1,295 @@
+"""The shell's own commands that change what is known: cd, export, read, set, eval, source, trap, alias …"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis.evaluation.break_and_return import changed
+from sentinel_guard.core.analysis.evaluation.read_builtin import mapfile, read
+from sentinel_guard.core.analysis.evaluation.walk_context import Place, Walker
+from sentinel_guard.core.analysis.expansion import constant_output
+from sentinel_guard.core.analysis.expansion.arithmetic import assigned, evaluate
+from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
+from sentinel_guard.core.analysis.expansion.shell_state import Field, Numbers, Scope
+from sentinel_guard.core.model import Effect, Kind
+
+Fields = Sequence[Field]
+
+DECLARES = frozenset(("export", "declare", "typeset", "local", "readonly"))
+"""Their words may be assignments; walk.py hands those to ``words.assign``."""
+
+_DIRS = "\0dirs"
+_TRUSTED = re.compile(
+    r"\"?\$\(\s*(?:\S*/)?(?:ssh-agent|direnv|pyenv|rbenv|nodenv|goenv|conda|mamba|micromamba|brew|starship|zoxide|fnm|mise|asdf|opam|"
+    r"dircolors|lesspipe|keychain|gpg-agent|minikube|docker-machine|resize|thefuck|atuin|luarocks|perl|register-python-argcomplete)\b"
+)
+"""Programs whose output is made to be evaluated."""
+_SET_UP = re.compile(
+    r"\"?(?:<|\$)\((?!\s*(?:curl|wget|nc|ssh|cat|echo|printf|base64|fetch|http)\b)\s*[\w./-]+(?:\s+[\w./=-]+)*?\s+"
+    r"(?:--?)?(?:shell-)?(?:completions?|complete|completion-script|generate-shell-completion|init|hook|shellenv|activate|bash|zsh)"
+    r"(?:[\s=]+[\w./=-]+)*\s*\)\"?"
+)
+"""``<(kubectl completion bash)``: what a program says to be loaded into a shell."""
+_NAMED = re.compile(
+    r"\"?(?:\$\{?([A-Za-z_]\w*)(?:\[0\])?(?:%/\*)?\}?|\$\((?:dirname|brew|conda|git|readlink|realpath|rustc|pyenv|rbenv|asdf)"
+    r"\b[^;|&`()]*\))\"?(?:/(?!\.\.)[\w.@+-]+)+\"?"
+)
+"""A folder from the environment, or from a program that says where it lives, then names."""
+
+
+def cd(_walk: Walker, fields: Fields, place: Place) -> str:
+    scope = place.scope
+    items = [f for f in fields[1:] if not re.fullmatch(r"-[PLe@]+|--", f.text)]
+    before, output = scope.cwd, ""
+    if not items:
+        scope.cwd = scope.home or place.guess
+    elif not items[0].known or len(items) > 1:
+        scope.cwd, output = None, UNKNOWN
+    elif items[0].text == "-":
+        old = scope.lookup("OLDPWD")
+        if old.known and not old.items:
+            return ""
+        scope.cwd = old.items[0] if old.known else None
+        output = f"{scope.cwd}\n" if scope.cwd else UNKNOWN
+    elif (found := _by_cdpath(items[0].text, scope)) != "":
+        scope.cwd, output = found, UNKNOWN
+    elif items[0].text.startswith("/"):
+        scope.cwd = paths.locate(items[0].text, "/", scope.world)
+    elif scope.cwd is not None and items[0].text:
+        scope.cwd = paths.locate(items[0].text, scope.cwd, scope.world)
+    if place.stumbles and scope.cwd is not None and not scope.world.kind(scope.cwd):
+        scope.cwd = before
+        return ""
+    scope.variables["OLDPWD"] = (before,) if before is not None else None
+    return output
+
+
+def _by_cdpath(text: str, scope: Scope) -> str | None:
+    """Where ``CDPATH`` leads to; empty for nowhere, None where it is not known."""
+    held = scope.lookup("CDPATH")
+    if not held.isset or not text or re.match(r"/|\.\.?(?:/|$)", text):
+        return ""
+    if not held.known or scope.cwd is None:
+        return None
+    tops = [paths.locate(top or ".", scope.cwd, scope.world) for top in held.items[0].split(":")]
+    found = (paths.locate(text, top, scope.world) for top in tops)
+    return next((path for path in found if scope.world.kind(path) == "dir"), "")
+
+
+def pushd(walk: Walker, fields: Fields, place: Place) -> str:
+    scope = place.scope
+    stack, before = scope.variables.get(_DIRS) or (), scope.cwd
+    if len(fields) > 1 and re.fullmatch(r"[-+]\d+", fields[1].text):
+        scope.cwd, scope.variables[_DIRS] = None, ()
+    elif len(fields) > 1:
+        cd(walk, fields, place)
+        failed = place.stumbles and scope.cwd == before
+        scope.variables[_DIRS] = stack if failed else (*stack, before or "")
+    elif stack:
+        scope.cwd = stack[-1] or None
+        scope.variables[_DIRS] = (*stack[:-1], before or "")
+        scope.variables["OLDPWD"] = (before,) if before is not None else None
+    return UNKNOWN
+
+
+def popd(_walk: Walker, _fields: Fields, place: Place) -> str:
+    scope = place.scope
+    stack = scope.variables.get(_DIRS) or ()
+    if stack:
+        scope.variables["OLDPWD"] = (scope.cwd,) if scope.cwd is not None else None
+        scope.cwd = stack[-1] or None
+        scope.variables[_DIRS] = stack[:-1]
+    return UNKNOWN
+
+
+def printf(_walk: Walker, fields: Fields, place: Place) -> str:
+    """``printf -v NAME``; without it printf is a program like others."""
+    if len(fields) < 4 or not fields[2].known:
+        return ""
+    name, bracket, key = fields[2].text.partition("[")
+    text = None
+    if all(f.known for f in fields):
+        argv = ("printf", *(f.text for f in fields[3:]))
+        text = constant_output.output(argv, "", constant_output.Place(place.scope.world, place.scope.cwd))
+    if bracket:
+        place.scope.put_element(name, key[:-1] if key[:-1].isdigit() else None, text)
+    else:
+        place.scope.put(name, None if text is None else (text,))
+    return ""
+
+
+def let(_walk: Walker, fields: Fields, place: Place) -> str:
+    for item in fields[1:]:
+        if not item.known or evaluate(item.text, Numbers(place.scope)) is None:
+            place.scope.forget(assigned(item.text))
+    return ""
+
+
+def getopts(_walk: Walker, fields: Fields, place: Place) -> str:
+    place.scope.forget(["OPTARG", "OPTIND", *(f.text for f in fields[2:3])])
+    return ""
+
+
+def unset(_walk: Walker, fields: Fields, place: Place) -> str:
+    scope = place.scope
+    letters = "".join(f.text for f in fields[1:] if f.text[:1] == "-")
+    for item in fields[1:]:
+        name, bracket, key = item.text.partition("[")
+        if name[:1] == "-":
+            continue
+        target = name if "n" in letters else scope.named(name)
+        if "f" not in letters and "r" not in scope.attributes.get(target, ""):
+            if bracket:
+                _unset_item(name, key[:-1], scope)
+                continue
+            gone = scope.variables.get(target, ()) or target not in scope.functions
+            scope.variables[target] = ()
+            scope.attributes.pop(target, None)
+            if gone:
+                continue
+        if "v" not in letters:
+            scope.functions.pop(name, None)
+    return ""
+
+
+def _unset_item(name: str, key: str, scope: Scope) -> None:
+    if key in ("@", "*"):
+        scope.variables[scope.named(name)] = ()
+    elif "A" in scope.attributes.get(scope.named(name), ""):
+        scope.drop_element(name, key)
+    elif (number := evaluate(key, Numbers(scope))) is not None:
+        scope.drop_element(name, str(number))
+    else:
+        scope.forget([name])
+
+
+_SET = {"f": "noglob", "e": "errexit", "u": "nounset", "B": "braceexpand"}
+
+
+def set_(_walk: Walker, fields: Fields, place: Place) -> str:
+    """Options, then what the positional parameters are."""
+    scope, at = place.scope, 1
+    while at < len(fields):
+        text = fields[at].text
+        if text in ("--", "-") or not (len(text) > 1 and text[0] in "-+"):
+            break
+        if text.endswith("o") and at + 1 < len(fields):
+            at += 1
+            scope.options[fields[at].text] = text[0] == "-"
+        scope.options |= {_SET[letter]: text[0] == "-" for letter in text[1:] if letter in _SET}
+        at += 1
+    if at < len(fields):
+        rest = fields[at + 1 :] if fields[at].text in ("--", "-") else fields[at:]
+        if fields[at].text != "-" or rest:
+            scope.positional = tuple(f.text for f in rest) if all(f.known for f in rest) else None
+    return "" if len(fields) > 1 else UNKNOWN
+
+
+def shopt(_walk: Walker, fields: Fields, place: Place) -> str:
+    letters = "".join(f.text for f in fields[1:] if f.text[:1] == "-")
+    names = [f.text for f in fields[1:] if f.text[:1] != "-"]
+    if "s" in letters or "u" in letters:
+        place.scope.options |= dict.fromkeys(names, "s" in letters)
+    return "" if "q" in letters or "s" in letters or "u" in letters else UNKNOWN
+
+
+def shift(_walk: Walker, fields: Fields, place: Place) -> str:
+    count = fields[1].text if len(fields) > 1 else "1"
+    given = place.scope.positional
+    if given is None or not count.isdigit() or not all(f.known for f in fields):
+        place.scope.positional = None
+    elif int(count) <= len(given):
+        place.scope.positional = given[int(count) :]
+    return ""
+
+
+def eval_(walk: Walker, fields: Fields, place: Place) -> str:
+    rest = fields[2:] if len(fields) > 1 and fields[1].text == "--" else fields[1:]
+    text = " ".join(f.text for f in rest)
+    if any(not f.known for f in rest) and not text.strip("\"' "):
+        text = UNKNOWN
+    if len(rest) == 1 and (_TRUSTED.match(rest[0].source) or _SET_UP.fullmatch(rest[0].source)):
+        return ""
+    if not rest[:1] or all(f.known for f in rest):
+        return walk.text(text, place)
+    walk.add(Effect(Kind.OPAQUE, text.replace(UNKNOWN, "") or "eval", sure=False, how=frozenset(("code",))), place)
+    return walk.text(text.replace(UNKNOWN, ""), place) if "$(" not in text and "`" not in text else UNKNOWN
+
+
+def source(walk: Walker, fields: Fields, place: Place) -> str:
+    if len(fields) < 2 or _SET_UP.fullmatch(fields[1].source):
+        return ""
+    if not fields[1].known and _is_set_up(fields[1].source, place):
+        walk.opaque(fields[1].text, "data", place)
+        return UNKNOWN
+    return walk.follow(fields[1], fields[2:], place)
+
+
+def _is_set_up(text: str, place: Place) -> bool:
+    """``"$NVM_DIR/nvm.sh"``: a file of a name that is known, in a folder that the person's own set-up names."""
+    match = _NAMED.fullmatch(text)
+    return match is not None and (match[1] is None or match[1] not in place.scope.variables)
+
+
+def trap(walk: Walker, fields: Fields, place: Place) -> str:
+    items = [f for f in fields[1:] if f.text not in ("--", "-l", "-p")]
+    before = dict(place.scope.variables)
+    if len(items) > 1 and items[0].text not in ("-", ""):
+        inner = place.inside()._replace(maybe=True)
+        walk.text(items[0].text if items[0].known else UNKNOWN, inner)
+        if any(f.text in ("DEBUG", "SIGDEBUG", "RETURN", "ERR") for f in items[1:]):
+            place.scope.doubt(changed(inner.scope, before))
+        if items[0].known and "$" in items[0].text:
+            place.scope.traps.append(items[0].text)
+    return ""
+
+
+def alias(_walk: Walker, fields: Fields, place: Place) -> str:
+    """An alias stays: a line is read before what stands on it, unalias too, has happened."""
+    for item in fields[1:]:
+        name, equals, value = item.text.partition("=")
+        if equals and item.known:
+            place.scope.aliases[name] = value
+    return ""
+
+
+def hash_(_walk: Walker, fields: Fields, place: Place) -> str:
+    """``hash -p PATH NAME`` is another way to make an alias."""
+    if len(fields) == 4 and fields[1].text == "-p":
+        place.scope.aliases[fields[3].text] = fields[2].text
+    return ""
+
+
+def enable(walk: Walker, fields: Fields, place: Place) -> str:
+    """``enable -f FILE``: code that is no text."""
+    if any(f.text.startswith("-f") for f in fields[1:]):
+        walk.opaque(fields[-1].text, "code", place)
+    return UNKNOWN
+
+
+def wait(_walk: Walker, fields: Fields, place: Place) -> str:
+    """``wait -p NAME`` sets a variable."""
+    place.scope.forget(b.text for a, b in pairwise(fields) if a.text[:1] == "-" and a.text[-1] == "p")
+    return ""
+
+
+def speaking(_walk: Walker, _fields: Fields, _place: Place) -> str:
+    return UNKNOWN
+
+
+def nothing(_walk: Walker, _fields: Fields, _place: Place) -> str:
+    return ""
+
+
+BUILTINS: dict[str, Callable[[Walker, Fields, Place], str]] = {
+    "cd": cd, "chdir": cd, "pushd": pushd, "popd": popd, "read": read, "mapfile": mapfile, "readarray": mapfile,
+    "unset": unset, "set": set_, "shopt": shopt, "shift": shift, "eval": eval_, "source": source, ".": source,
+    "trap": trap, "alias": alias, "hash": hash_, "printf": printf, "let": let, "getopts": getopts,
+    "enable": enable, "wait": wait,
+    **dict.fromkeys(("jobs", "times", "umask", "ulimit", "fg", "dirs", "complete", "bind"), speaking),
+    **dict.fromkeys((":", "true", "false", "test", "[", "exit", "return", "break", "continue", "bg",
+                     "disown", "unalias"), nothing),
+}  # fmt: skip

@@ -1,0 +1,64 @@
+"""Functions that the text defined, when they are called; and the fork bombs among them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sentinel_guard.core.analysis.evaluation import simple_command
+from sentinel_guard.core.analysis.evaluation.declare_builtin import restore
+from sentinel_guard.core.analysis.evaluation.shell_builtins import BUILTINS
+from sentinel_guard.core.analysis.evaluation.walk_context import Place, Walker
+from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
+from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.parser.syntax_tree import Node, simple_commands
+from sentinel_guard.core.analysis.programs.registry import PROGRAMS
+from sentinel_guard.core.model import Command, Effect, Kind
+
+MAX_CALLS = 20
+"""Functions inside functions."""
+MAX_AGAIN = 4
+"""How often one may call itself, each time with other arguments."""
+
+
+def call(walk: Walker, name: str, fields: Sequence[Field], place: Place) -> str:
+    """The body, with the arguments as ``$1 …``. One that calls itself twice and forks has no end: a fork bomb."""
+    scope = place.scope
+    body = scope.functions[name]
+    given = tuple(f.text for f in fields)
+    again = name in place.calls and walk.running.get(name) is body
+    if again and (given == scope.positional or place.calls.count(name) > MAX_AGAIN):
+        if place.forks and not place.maybe and _calls_again(walk, body, place.calls) > 1:
+            own = Command(name, (name,), via=place.via)
+            bomb = Effect(Kind.EXECUTE, name, how=frozenset(("forkbomb",)), command=own)
+            walk.effects += [] if bomb in walk.effects else [bomb]
+        return UNKNOWN
+    if len(place.calls) >= MAX_CALLS:
+        walk.opaque(name, "name", place)
+        return UNKNOWN
+    saved, outer, mark = scope.positional, scope.locals, len(walk.effects)
+    scope.positional = given if all(f.known for f in fields) else None
+    scope.locals = {}
+    walk.running[name] = body
+    output = walk.node(body, place._replace(calls=(*place.calls, name), forks=False, maybe=False))
+    restore(scope)
+    scope.positional, scope.locals = saved, outer
+    if name in PROGRAMS and not place.calls and _hands_on(walk, fields, mark):
+        plain = place.inside()
+        del plain.scope.functions[name]
+        simple_command.command(walk, [Field(name), *fields], plain)
+    return output
+
+
+def _calls_again(walk: Walker, body: Node, names: Sequence[str]) -> int:
+    commands = list(simple_commands(body))
+    walk.world.budget.spend(len(commands))
+    return sum(1 for c in commands if c.words and c.words[0].literal in names)
+
+
+def _hands_on(walk: Walker, fields: Sequence[Field], mark: int) -> bool:
+    """Whether a program that nobody knows was given these arguments: ``find() { exec -a bfs x "$@"; }``."""
+    given = tuple(field.text for field in fields)
+    started = (e.command for e in walk.effects[mark:] if e.kind is Kind.EXECUTE and e.command is not None)
+    return bool(given) and any(
+        c.program not in PROGRAMS and c.program not in BUILTINS and c.argv[-len(given) :] == given for c in started
+    )

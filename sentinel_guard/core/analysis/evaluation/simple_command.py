@@ -1,0 +1,360 @@
+"""A simple command starts: words become fields, wrappers come off, and the program says what it does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis.evaluation import tainted_variables, wrapper_effects
+from sentinel_guard.core.analysis.evaluation.autoloaded_files import loaded
+from sentinel_guard.core.analysis.evaluation.declare_builtin import declare, perform
+from sentinel_guard.core.analysis.evaluation.partly_known_programs import alternatives, guessed
+from sentinel_guard.core.analysis.evaluation.shell_builtins import BUILTINS, DECLARES
+from sentinel_guard.core.analysis.evaluation.walk_context import Output, Place, Walker
+from sentinel_guard.core.analysis.expansion import constant_output, process_listing
+from sentinel_guard.core.analysis.expansion.command_and_options import SHELLS, UNKNOWN, Call, build
+from sentinel_guard.core.analysis.expansion.constant_filters import SPEAKERS
+from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
+from sentinel_guard.core.analysis.expansion.output_visibility import speaks
+from sentinel_guard.core.analysis.expansion.shell_state import Doubtful, Field, Scope
+from sentinel_guard.core.analysis.expansion.word_expansion import expand
+from sentinel_guard.core.analysis.languages.interpreters import PROGRAMS as INTERPRETERS
+from sentinel_guard.core.analysis.languages.interpreters import by_shebang
+from sentinel_guard.core.analysis.parser.find_substitutions import may_substitute
+from sentinel_guard.core.analysis.parser.syntax_tree import (
+    Literal,
+    ProcessSub,
+    Redirect,
+    Script,
+    Simple,
+    Word,
+    simple_commands,
+)
+from sentinel_guard.core.analysis.programs.command_wrappers import MAX_WRAPPERS, WRAPPERS, peel
+from sentinel_guard.core.analysis.programs.downloads_and_dns import sent
+from sentinel_guard.core.analysis.programs.exec_options import handed
+from sentinel_guard.core.analysis.programs.files import fd, find, ls_output
+from sentinel_guard.core.analysis.programs.files.edited_file_content import printed
+from sentinel_guard.core.analysis.programs.git.git_command import SUBCOMMANDS
+from sentinel_guard.core.analysis.programs.registry import OPTIONS, PROGRAMS
+from sentinel_guard.core.analysis.programs.unknown_programs import unknown
+from sentinel_guard.core.analysis.secret_names import names_credential
+from sentinel_guard.core.analysis.world import MAX_READ
+from sentinel_guard.core.model import Command, Effect, Kind
+
+_SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib", "/opt/", "/nix/", "/snap/")
+"""Programs there are not scripts of this project."""
+_SPEAKERS = ("echo", "printf", "pwd", "basename", "dirname", "realpath", "readlink", "which", "mktemp", "git")
+"""Their output does not come from standard input."""
+_CHANGES = re.compile(r"\$\(\(|\$\[|\{\w+:?=")
+"""Expansions that may assign."""
+_ALL = re.compile(r"(?:env|printenv)(?: -[^ ]+)*|set|(?:export|declare|typeset|readonly)(?: -[px]+)*")
+"""What prints every variable with its value."""
+_TEXTS = ("-c", "-e", "-m", "-r", "-p", "-n", "--eval", "--print")
+"""Options with which an interpreter takes its script from elsewhere."""
+
+
+def simple(walk: Walker, node: Simple, place: Place) -> str:
+    """One simple command, and what it does to what was loaded."""
+    mark = len(walk.effects)
+    tainted_variables.show(walk, node, place)
+    text = _simple(walk, node, place)
+    tainted_variables.note(node, place.scope, walk.effects[mark:])
+    return text
+
+
+def _simple(walk: Walker, node: Simple, place: Place) -> str:
+    """Substitutions, words, redirections, assignments, then the command."""
+    later: list[ProcessSub] = []
+    if may_substitute(node.source):
+        seen = place if speaks(node.words) else place._replace(shown=False)
+        later = walk.substitute(node.words, seen)
+        if _CHANGES.search(node.source):
+            place.scope.outputs.clear()  # what is substituted may see another value than the walk did
+    words, scope = node.words, place.scope
+    if scope.aliases and words and _is_alias(words[0], place):
+        _alias(walk, node, place)
+    declares = bool(words) and words[0].literal in DECLARES
+    fields = [field for word in words for field in expand(word, scope.copy() if declares else scope)]
+    named = _redirecting(fields, node.redirects) if node.redirects else None
+    place, outputs = walk.redirect(node.redirects, place, named)
+    if not fields:
+        later += _assign(walk, node, place)
+        reads = not (words or node.assignments) and [r.op for r in node.redirects] == ["<"]
+        return walk.keep(place.stdin if reads else "", outputs, place)
+    if declares:
+        own = build(fields, OPTIONS, place.via)[0]
+        walk.add(Effect(Kind.EXECUTE, fields[0].text, command=own), place)
+        _environment(walk, own, place)
+        return walk.keep(declare(walk, words, fields, place), outputs, place)
+    if not (node.assignments or later):
+        mark = len(walk.effects)
+        text = command(walk, fields, place)
+        if outputs:
+            fetches(walk, mark, [output.path for output in outputs if output.path])
+        return walk.keep(text, outputs, place) if outputs else text
+    place = place._replace(wanted=True) if later else place
+    saved = {item.name: scope.variables.get(item.name) for item in node.assignments}
+    missing = saved.keys() - scope.variables.keys()
+    later += _assign(walk, node, place)
+    text = command(walk, fields, place)
+    scope.variables.update(saved)
+    for name in missing:
+        scope.variables.pop(name, None)
+    outputs += [Output(sub=sub) for sub in later]
+    return walk.keep(text, outputs, place) if outputs else text
+
+
+def _redirecting(fields: Sequence[Field], redirects: Sequence[Redirect]) -> Command | None:
+    """The command that a redirection's effects are told of, with the redirections as written: ``echo x > .env``.
+
+    ``$(< FILE)`` is ``$(cat FILE)``; any other redirection without a command is nobody's.
+    """
+    if not fields and [r.op for r in redirects] == ["<"]:
+        fields = [Field("cat")]
+    if not fields:
+        return None
+    written, words = [_written(r) for r in redirects], tuple([f.text for f in fields])
+    return Command(paths.base(words[0]), (*words, *written), operands=words[1:])
+
+
+def _written(redirect: Redirect) -> str:
+    target = redirect.target.source if redirect.target else ""
+    return f"{redirect.fd}{redirect.op}{'' if redirect.op[-1] in '&-' or redirect.op == '<<' else ' '}{target}"
+
+
+def _assign(walk: Walker, node: Simple, place: Place) -> list[ProcessSub]:
+    """The assignments in front of a command, each with what it substitutes."""
+    later: list[ProcessSub] = []
+    for item in node.assignments:
+        if may_substitute(item.value.source) or (item.index is not None and may_substitute(item.index.source)):
+            later += walk.substitute(item, place._replace(shown=False))
+        perform(walk, item, place)
+    return later
+
+
+def _is_alias(word: Word, place: Place) -> bool:
+    return (
+        bool(place.scope.aliases) and word.literal in place.scope.aliases and word.parts[:1] == (Literal(word.source),)
+    )
+
+
+def _alias(walk: Walker, node: Simple, place: Place) -> None:
+    """The alias's text in the place of its name; it does not expand itself again.
+
+    Whether a shell expands aliases is its own affair, so that the command as it stands counts too.
+    """
+    name = node.words[0].source
+    inner = place.inside()
+    value = inner.scope.aliases.pop(name)
+    at = node.source.find(name)
+    rest = node.source[at + len(name) :]
+    second = node.words[1].literal if value[-1:] in (" ", "\t") and len(node.words) > 1 else None
+    if second is not None and second in inner.scope.aliases:
+        rest = rest.replace(second, inner.scope.aliases[second], 1)
+    walk.text(node.source[:at] + value + rest, inner)
+
+
+def command(walk: Walker, fields: Sequence[Field], place: Place) -> str:
+    """Takes the wrappers off, then starts the function, builtin or program."""
+    direct = True
+    for _ in range(MAX_WRAPPERS + 1):
+        if not fields:
+            return ""
+        first = fields[0]
+        if not first.known and (found := guessed(first, place.scope)) is not None:
+            _vanished(walk, fields, place)
+            fields = [found, *fields[1:]]
+            place = place._replace(elsewhere=True)
+            break
+        if not first.known and _chosen(walk, fields, place):
+            return UNKNOWN
+        if not first.known or (first.pattern and first.text != "["):
+            walk.opaque(first.text or first.source, "name", place)
+            if first.text:
+                return UNKNOWN
+            fields = fields[1:]  # an empty expansion vanishes, and the next word is the command
+            continue
+        own = _own(walk, fields, place, direct=direct)
+        if own is not None:
+            return own
+        fields = _renamed(fields, place)
+        name = paths.base(fields[0].text)
+        row = WRAPPERS.get(name)
+        peeled = peel(fields, row) if row is not None else None
+        if row is None or peeled is None or (name == "command" and {"-v", "-V"} & peeled.parsed.flags.keys()):
+            return _program(walk, fields, place)
+        place = wrapper_effects.into(walk, fields, row, peeled, place)
+        direct = direct and name == "time"  # nothing else that wraps a command looks for functions
+        if not peeled.rest:
+            _environment(walk, Command(name, (name,)), place)
+            return UNKNOWN
+        fields = peeled.rest
+    else:
+        walk.opaque(" ".join(f.text for f in fields)[:200], "name", place)
+        return UNKNOWN
+    return _program(walk, fields, place)
+
+
+def _own(walk: Walker, fields: Sequence[Field], place: Place, *, direct: bool) -> str | None:
+    """The output of the function or builtin of that name; None where there is none."""
+    name = fields[0].text
+    if direct and name in place.scope.functions:
+        return walk.call_function(name, fields[1:], place)
+    if name in BUILTINS and (name != "printf" or [f.text for f in fields[1:2]] == ["-v"]):
+        own = build(fields, OPTIONS, place.via)[0]
+        walk.add(Effect(Kind.EXECUTE, name, command=own), place)
+        _environment(walk, own, place)
+        return BUILTINS[name](walk, fields, place)
+    return None
+
+
+def _environment(walk: Walker, own: Command, place: Place) -> None:
+    """All variables, with the secrets among them, are handed to whoever reads the output."""
+    if place.wanted and _ALL.fullmatch(" ".join((own.program, *own.argv[1:]))):
+        walk.add(Effect(Kind.READ, "/proc/self/environ", command=own), place)
+
+
+def _renamed(fields: Sequence[Field], place: Place) -> Sequence[Field]:
+    """``git-push`` is ``git push``; a copy of rm, or a link to it, is rm."""
+    text = fields[0].text
+    name = paths.base(text)
+    if text.startswith(("/etc/init.d/", "/etc/rc.d/")):
+        return [Field("service"), Field(name), *fields[1:]]
+    if name.startswith("git-") and name[4:] in SUBCOMMANDS:
+        return [Field("git"), Field(name[4:]), *fields[1:]]
+    if name == text or text.startswith(_SYSTEM) or name in PROGRAMS or name in WRAPPERS:
+        return fields
+    world = place.scope.world
+    path = paths.locate(text, place.cwd, world)
+    real = paths.base(world.copies.get(path, path) if isinstance(world, Overlay) else path)
+    return [Field(real), *fields[1:]] if real != name and (real in PROGRAMS or real in WRAPPERS) else fields
+
+
+def _vanished(walk: Walker, fields: Sequence[Field], place: Place) -> None:
+    """Without a value the next word is the command."""
+    if not fields[0].text and fields[0].source[:1] == "$":
+        command(walk, fields[1:], place)
+
+
+def _chosen(walk: Walker, fields: Sequence[Field], place: Place) -> bool:
+    """Starts each of the few programs that the first word may be."""
+    options = alternatives(fields[0], place.scope)
+    for words in options:
+        command(walk, [*words, *fields[1:]], place.inside()._replace(maybe=True))
+    return bool(options)
+
+
+def exact(script: Script, scope: Scope) -> bool:
+    """Whether what the walk says of an output is just what is printed; of find, ls and their like it is what may be."""
+    heads = [(c.words[0].literal, len(c.words)) for c in simple_commands(script) if c.words]
+    names = [name for name, size in heads if name != "ls" or size == 1]
+    return all(n in constant_output.NAMES or n in BUILTINS or n in DECLARES or n in scope.functions for n in names)
+
+
+def _program(walk: Walker, fields: Sequence[Field], place: Place) -> str:
+    own, head, parsed = build(fields, OPTIONS, place.via)
+    walk.add(Effect(Kind.EXECUTE, own.program, command=own), place)
+    name = own.program
+    privileged = any(v in wrapper_effects.PRIVILEGED for v in place.via)
+    if name in SHELLS and not parsed.operands and not place.stdin and privileged:
+        walk.add(Effect(Kind.PRIVILEGE, "root shell", command=own), place)
+    _environment(walk, own, place)
+    program = PROGRAMS.get(name)
+    path = fields[0].text
+    local = program is None and "/" in path and not path.startswith(_SYSTEM)
+    if _only_speaks(own):
+        return UNKNOWN
+    here = place.scope.cwd is not None
+    call = Call(
+        own, fields, head, parsed, place.cwd, here, walk.world, place.stdin,
+        walk, place.scope, place.depth, place.files, place.disk,
+    )  # fmt: skip
+    if _is_fetched(call, name, local=local):
+        walk.opaque(" ".join(own.argv)[:200], "code", place)
+    if program is not None:
+        mark = len(walk.effects)
+        for effect in program(call):
+            walk.add(sent(effect, call), place)
+        fetches(walk, mark)
+    else:
+        for effect in by_shebang(call, fields[0], fields[1:]) if local else unknown(call):
+            walk.add(effect, place)
+    for effect in (*handed(call), *loaded(call)):
+        walk.add(effect, place)
+    return _output(call) if place.wanted else UNKNOWN
+
+
+def _only_speaks(own: Command) -> bool:
+    """Help and versions, asked of a program that stops there: an interpreter gives the rest to its script."""
+    if own.argv[1:] in (("--version",), ("--help",)):
+        return "/" not in own.argv[0] or own.argv[0].startswith(_SYSTEM)
+    return "--help" in own.flags and own.program in PROGRAMS and own.program not in (*INTERPRETERS, "find")
+
+
+def _is_fetched(call: Call, name: str, *, local: bool) -> bool:
+    """Whether what it would run came from the network in this same text: ``curl -o x.sh … && sh x.sh``."""
+    if not call.world.fetched:
+        return False
+    scripts = call.fields[:1] if local else call.operands[:1] if name in INTERPRETERS and not call.has(*_TEXTS) else []
+    return any(item.known and call.locate(item) in call.world.fetched for item in scripts)
+
+
+def fetches(walk: Walker, mark: int, files: Iterable[str] = ()) -> None:
+    """Marks what a command that reads from the network has written since, and the files that its output goes to."""
+    found = walk.effects[mark:]
+    if any(e.kind is Kind.NETWORK and "data" not in e.how for e in found):
+        walk.world.fetched.update(e.target for e in found if e.kind is Kind.WRITE)
+        walk.world.fetched.update(files)
+
+
+def _output(call: Call) -> str:
+    """What the program prints, as far as it is a constant; UNKNOWN stands for the rest."""
+    name = call.command.program
+    if name == "find":
+        return find.output(call)
+    if name in fd.PROGRAMS:
+        return fd.output(call)
+    if name == "ls":
+        return ls_output.output(call)
+    if name == "tee":
+        return call.stdin
+    if name == "jq":
+        return printed(call)
+    if name in process_listing.NAMES:
+        return process_listing.output(call)
+    if begun := process_listing.begun(call):
+        return begun
+    if name == "printenv" and call.operands and names_credential(call.operands[0].text):
+        return f"${call.operands[0].text}\n{UNKNOWN}"
+    if name == "cat" and call.operands:
+        return _together(_content(call, item) for item in call.operands)
+    known = all(f.known for f in call.fields)
+    if (
+        (not call.stdin and name not in _SPEAKERS and name not in SPEAKERS)
+        or ((UNKNOWN in call.stdin or isinstance(call.stdin, Doubtful)) and name != "cat")
+        or not (known or name in ("echo", "printf"))
+    ):
+        return UNKNOWN
+    spot = constant_output.Place(call.world, call.cwd if call.here else None)
+    text = constant_output.output(call.command.argv, call.stdin, spot)
+    return UNKNOWN if text is None else text if known else text + UNKNOWN
+
+
+def _together(texts: Iterable[str]) -> str:
+    """Texts one behind the other; unknown where they become longer than any that is looked at."""
+    whole = ""
+    for text in texts:
+        whole += text
+        if len(whole) > MAX_READ:
+            return UNKNOWN
+    return whole
+
+
+def _content(call: Call, item: Field) -> str:
+    if item.text == "-":
+        return call.stdin
+    path = item.text if item.text.startswith("/dev/fd/") else call.locate(item)
+    text = call.world.read(path) if item.known else None
+    return UNKNOWN if text is None else text

@@ -1,0 +1,95 @@
+"""Where a node of the tree stands while it is walked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Protocol
+
+from sentinel_guard.core.analysis.expansion.command_and_options import Runner
+from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
+from sentinel_guard.core.analysis.expansion.shell_state import Field, Scope
+from sentinel_guard.core.analysis.parser.syntax_tree import Node, ProcessSub, Redirect
+from sentinel_guard.core.model import Command, Effect
+
+
+class Place(NamedTuple):
+    """Passed down the tree; only ``scope`` changes on the way. A tuple: one is made for each command of a text."""
+
+    scope: Scope
+    guess: str
+    """The last current directory that was known."""
+    stdin: str = ""
+    """What is read there, with UNKNOWN for what is not known; empty for nothing."""
+    via: tuple[str, ...] = ()
+    depth: int = 0
+    """Texts inside texts: ``bash -c``, eval, scripts."""
+    files: int = 0
+    """Script files that were followed."""
+    disk: bool = False
+    """In a script on disk: what cannot be resolved there is left to the shims, which see it run."""
+    elsewhere: bool = False
+    """On another machine or root: nothing is sure."""
+    calls: tuple[str, ...] = ()
+    """Functions that are being called."""
+    forks: bool = False
+    """Since the last of these calls: in a pipe or in the background."""
+    wanted: bool = False
+    """Somebody reads the output."""
+    maybe: bool = False
+    """Since the last of these calls: under a condition or in a loop."""
+    shown: bool = True
+    """What is printed here comes before the eyes of whoever asked."""
+
+    stumbles: bool = False
+    """What follows runs though this command fails: a ``cd`` to nowhere leaves the directory as it is."""
+
+    def inside(self) -> Place:
+        """The same place in a subshell."""
+        return self._replace(scope=self.scope.copy())
+
+    @property
+    def cwd(self) -> str:
+        return self.scope.cwd or self.guess
+
+
+class Output(NamedTuple):
+    """A place that standard output goes to: a file, ``>(…)``, or, with neither, somewhere that is not looked at."""
+
+    path: str = ""
+    append: bool = False
+    sub: ProcessSub | None = None
+    socket: str = ""
+    """The host and port that bash itself connects to."""
+
+
+class Walker(Runner, Protocol):
+    """What builtins and starting commands need of the walk."""
+
+    world: Overlay
+    effects: list[Effect]
+    """What was found so far, in order."""
+    running: dict[str, Node]
+    """Functions that are being called, by name."""
+
+    def text(self, text: str, place: Place) -> str:
+        """Walks a text in this very scope (eval, source); gives its output."""
+
+    def node(self, node: Node, place: Place) -> str: ...
+
+    def add(self, effect: Effect, place: Place) -> None: ...
+
+    def opaque(self, text: str, how: str, place: Place) -> None: ...
+
+    def follow(self, item: Field, rest: Sequence[Field], place: Place) -> str:
+        """Walks a script file in this very scope."""
+
+    def substitute(self, tree: object, place: Place) -> list[ProcessSub]:
+        """Walks what hides in words; hands back the ``>(…)``."""
+
+    def redirect(
+        self, redirects: Sequence[Redirect], place: Place, command: Command | None = None
+    ) -> tuple[Place, list[Output]]: ...
+
+    def keep(self, text: str, outputs: Iterable[Output], place: Place) -> str: ...
+
+    def call_function(self, name: str, fields: Sequence[Field], place: Place) -> str: ...

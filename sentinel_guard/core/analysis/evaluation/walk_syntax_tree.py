@@ -1,0 +1,398 @@
+"""The tree of a text, walked in the order in which bash would run it: directories, variables, pipes, branches, loops.
+
+Rules of this file:
+1. Every simple command is seen, whether its condition may hold or not: ``&&``, ``||``, if, case and loops hide nothing.
+2. What differs between branches is unknown behind them. What a subshell changes is not seen outside.
+3. A node gives its output as far as it is a constant, UNKNOWN standing for the rest, so that ``echo x | sh`` is ``x``.
+4. Depth, rounds and all steps together (budget.py) are limited; what lies beyond is opaque, and what was found stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis.evaluation import branches_and_loops, shell_functions, simple_command
+from sentinel_guard.core.analysis.evaluation.break_and_return import Doubts, asks, changed, jumps
+from sentinel_guard.core.analysis.evaluation.fatal_syntax_errors import refused
+from sentinel_guard.core.analysis.evaluation.redirections import redirected
+from sentinel_guard.core.analysis.evaluation.walk_context import Output, Place
+from sentinel_guard.core.analysis.expansion.command_and_options import MAX_FILES, MAX_SCRIPT, UNKNOWN, Call
+from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
+from sentinel_guard.core.analysis.expansion.output_visibility import COPIERS, shows, swallowing
+from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.expansion.word_expansion import number
+from sentinel_guard.core.analysis.parser import bash_parser
+from sentinel_guard.core.analysis.parser.find_substitutions import consumes, may_substitute, substitutions
+from sentinel_guard.core.analysis.parser.syntax_tree import (
+    Arithmetic,
+    Case,
+    CommandSub,
+    Coproc,
+    Function,
+    Group,
+    If,
+    List,
+    Loop,
+    Node,
+    Parameter,
+    Pipeline,
+    ProcessSub,
+    Redirect,
+    Simple,
+    Subshell,
+    Test,
+    simple_commands,
+)
+from sentinel_guard.core.analysis.step_budget import COMMAND, EFFECT, NODE, Spent
+from sentinel_guard.core.model import Command, Effect, Kind
+
+MAX_DEPTH = 10
+"""Texts inside texts."""
+TOO_MUCH = "more than can be followed"
+
+_FAITHFUL = frozenset("bash sh dash zsh ksh mksh ash rbash sudo timeout nice nohup command exec time".split())  # noqa: SIM905 - one line reads better than thirteen
+"""Who takes a text as bash does, or hands it on as it is. Others (fish, socat) may run what bash refuses."""
+
+_NOWHERE = Output()
+_UNFOUND = ("command_not_found_handle", "command_not_found_handler")
+"""Functions that the shell itself calls."""
+_REPLACES = frozenset(("truncate", "move"))
+PIPE = "/dev/fd/63"
+"""The name that ``words`` gives to ``<(…)``."""
+
+
+class Walk:
+    """One analysis: collects effects."""
+
+    def __init__(self, world: Overlay) -> None:
+        self.world = world
+        self.running: dict[str, Node] = {}
+        self.effects: list[Effect] = []
+
+    def add(self, effect: Effect, place: Place) -> None:
+        if effect.kind is Kind.READ and _is_shown(effect, place):
+            effect = replace(effect, how=effect.how | {"shown"})
+        if effect.kind is Kind.WRITE and effect.how & _REPLACES and self.world.replaces(effect.target):
+            effect = replace(effect, how=effect.how | {"over"})
+        if effect.kind is Kind.NETWORK and place.stdin and "data" in effect.how and place.stdin not in effect.data:
+            effect = replace(effect, data=effect.data + place.stdin)
+        if place.disk and effect.kind is Kind.OPAQUE:
+            effect = replace(effect, how=frozenset(("data",)))
+        if place.elsewhere and effect.sure:
+            effect = replace(effect, sure=False)
+        self.effects.append(effect)
+        self.world.budget.spend(EFFECT)
+
+    def opaque(self, text: str, how: str, place: Place) -> None:
+        self.add(Effect(Kind.OPAQUE, text, sure=False, how=frozenset((how,))), place)
+
+    # ---- texts ----
+
+    def text(self, text: str, place: Place) -> str:
+        """Parses and walks a text in this scope; gives its output."""
+        if UNKNOWN in text:
+            self.opaque(text.replace(UNKNOWN, "…")[:200], "code", place)
+            text = text.replace(UNKNOWN, "")
+        if place.depth > MAX_DEPTH:
+            self.opaque(text[:200], "parse", place)
+            return UNKNOWN
+        script = bash_parser.parse(text)
+        output = self.node(script.body, place._replace(depth=place.depth + 1))
+        for error in script.errors[:1]:
+            plain = _FAITHFUL.issuperset(place.via) and not (place.elsewhere or place.scope.aliases)
+            self.opaque(error, "data" if plain and refused(script.source, script.errors) else "parse", place)
+        return output + UNKNOWN if script.errors else output
+
+    def follow(self, item: Field, rest: Sequence[Field], place: Place) -> str:
+        """``source FILE``: the file is walked in this scope."""
+        if not item.known:
+            self.opaque(item.text, "code", place)
+            return UNKNOWN
+        if item.text == "/dev/stdin":
+            return self.text(place.stdin, place._replace(stdin=""))
+        path = item.text if item.text == PIPE else paths.locate(item.text, place.cwd, self.world)
+        text = self.world.read(path) if path == PIPE or place.files < MAX_FILES else None
+        if path == PIPE:
+            return self.text(UNKNOWN if text is None else text, place)
+        self.add(Effect(Kind.READ, path, sure=place.scope.cwd is not None or item.text.startswith("/")), place)
+        if path in self.world.fetched:
+            self.opaque(item.text, "code", place)
+        if text is None or len(text) > MAX_SCRIPT:
+            return UNKNOWN
+        before, given = dict(place.scope.variables), place.scope.positional
+        if rest:
+            place.scope.positional = tuple(f.text for f in rest) if all(f.known for f in rest) else None
+        disk = place.disk or not self.world.wrote(text)
+        output = self._on_disk(text, place._replace(disk=disk, files=place.files + 1))
+        if rest:
+            place.scope.positional = given
+        if path in self.world.doubted:
+            place.scope.doubt(changed(place.scope, before))
+        return output
+
+    def _on_disk(self, text: str, place: Place) -> str:
+        try:
+            with self.world.budget.half():
+                return self.text(text, place)
+        except Spent:
+            self.opaque(TOO_MUCH, "parse", place)
+            return UNKNOWN
+
+    # ---- nodes ----
+
+    def node(self, node: Node, place: Place) -> str:
+        # Places are copied and merged on the way, with all that is known there.
+        self.world.budget.spend(NODE + (len(place.scope.variables) >> 4))
+        return _HANDLERS[type(node)](self, node, place)
+
+    def items(self, node: List, place: Place) -> str:
+        """Items in order. What an and-or list assigns behind its first item may not have happened."""
+        output, before = [], ""
+        doubts: Doubts | None = None
+        left: Doubts | None = None
+        last: Node = node
+        for at, (item, separator) in enumerate(node.items):
+            onward = separator in (";", "\n", "", "||")
+            if onward and type(item) is Simple and _may_stumble(item, place) and not _gives_up(node, at):
+                place = place._replace(stumbles=True)
+            conditional = before in ("&&", "||")
+            if conditional and doubts is None:
+                doubts = Doubts(place.scope, asked=asks(last))
+            if doubts is not None and before == "||":
+                doubts.settle(place.scope)
+            if separator == "&":
+                output.append(self.node(item, place.inside()._replace(forks=True)) and UNKNOWN)
+            else:
+                text = self.node(item, place._replace(maybe=True) if conditional and not place.maybe else place)
+                output.append(UNKNOWN if before == "||" and text else text)
+            if doubts is not None and separator not in ("&&", "||"):
+                doubts.settle(place.scope, ends=True)
+                doubts = None
+            if left is None and jumps(item):
+                left = Doubts(place.scope, asked=False)
+            before, last = separator, item
+            place = place._replace(stumbles=False) if place.stumbles else place
+        if left is not None:
+            left.settle(place.scope)
+        return "".join(output)
+
+    def pipeline(self, node: Pipeline, place: Place) -> str:
+        if len(node.commands) == 1:
+            return self.node(node.commands[0], place)
+        output = place.stdin
+        last = len(node.commands) - 1
+        stages = range(last, -1, -1)
+        reader = last if place.wanted else next((at for at in stages if consumes(node.commands[at])), -1)
+        swallower = swallowing(node.commands) if place.shown else -1
+        mark = len(self.effects)
+        for at, stage in enumerate(node.commands):
+            wanted = place.wanted or (at < last and at < reader)
+            shown = place.shown and at >= swallower
+            here = place._replace(scope=place.scope.copy(), stdin=output, forks=True, wanted=wanted, shown=shown)
+            output = self.node(stage, here)
+        simple_command.fetches(self, mark)
+        return output
+
+    def subshell(self, node: Subshell, place: Place) -> str:
+        inner = place.inside()
+        inner.scope.traps = []
+        output = self._body(node.body, node.redirects, inner)
+        self.finish(inner)
+        return output
+
+    def finish(self, place: Place) -> None:
+        """The end of a shell: traps run with what is known then."""
+        for text in place.scope.traps:
+            self.text(text, place.inside()._replace(maybe=True))
+
+    def group(self, node: Group, place: Place) -> str:
+        return self._body(node.body, node.redirects, place)
+
+    def _body(self, body: List, redirects: Sequence[Redirect], place: Place) -> str:
+        place, outputs = self.redirect(redirects, place)
+        return self.keep(self.items(body, place), outputs, place)
+
+    def function(self, node: Function, place: Place) -> str:
+        place.scope.functions[node.name] = node.body
+        if node.name in _UNFOUND:
+            self.call_function(node.name, [Field("$@", known=False)], place.inside())
+        return ""
+
+    def call_function(self, name: str, fields: Sequence[Field], place: Place) -> str:
+        return shell_functions.call(self, name, fields, place)
+
+    def test(self, node: Test, place: Place) -> str:
+        self.substitute(node.words, place)
+        self.redirect(node.redirects, place)
+        return ""
+
+    def arithmetic(self, node: Arithmetic, place: Place) -> str:
+        self.substitute(node.word, place)
+        number(node.word.parts, place.scope)
+        self.redirect(node.redirects, place)
+        return ""
+
+    def coproc(self, node: Coproc, place: Place) -> str:
+        self.node(node.body, place.inside()._replace(stdin=UNKNOWN, forks=True))
+        place.scope.forget((node.name,) if node.name else ())
+        return ""
+
+    def simple(self, node: Simple, place: Place) -> str:
+        self.world.budget.spend(COMMAND + len(node.words))
+        text = simple_command.simple(self, node, place)
+        if len(text) > 255:
+            self.world.budget.spend(len(text) >> 8)
+        return text
+
+    # ---- substitutions and redirections ----
+
+    def substitute(self, tree: object, place: Place) -> list[ProcessSub]:
+        """Walks the commands inside ``$(…)`` and ``<(…)``; hands back the ``>(…)``, which run on the output."""
+        later: list[ProcessSub] = []
+        given: list[str] = []
+        for part in substitutions(tree):
+            if isinstance(part, Parameter):
+                for item in place.scope.lookup(part.name).items[:1]:
+                    self.text(f': "{item}"', place.inside())
+            elif isinstance(part, CommandSub):
+                said = self.node(part.script.body, place.inside()._replace(stdin="", wanted=True))
+                if simple_command.exact(part.script, place.scope):
+                    place.scope.outputs[id(part.script)] = part.script, said
+            elif part.direction == "<":
+                given.append(self.node(part.script.body, place.inside()._replace(stdin="", wanted=True)))
+            else:
+                later.append(part)
+        if given:
+            self.world.write(PIPE, "".join(given))
+        return later
+
+    def redirect(
+        self, redirects: Sequence[Redirect], place: Place, command: Command | None = None
+    ) -> tuple[Place, list[Output]]:
+        """The effects of redirections; the place with its new standard input; where the output goes."""
+        if not redirects:
+            return place, []
+        outputs = [Output(sub=sub) for item in redirects for sub in self._in_redirect(item, place)]
+        effects, stdin, files = redirected(redirects, place, self.world, command)
+        for effect in effects:
+            self.add(effect, place)
+        outputs += files
+        if stdin is None and not outputs:
+            return place, outputs
+        stdin = place.stdin if stdin is None else stdin
+        lost = any(output == _NOWHERE for output in outputs)
+        return place._replace(
+            stdin=stdin, wanted=place.wanted or bool(outputs), shown=place.shown and not lost
+        ), outputs
+
+    def _in_redirect(self, item: Redirect, place: Place) -> list[ProcessSub]:
+        words = [word for word in (item.target, item.heredoc) if word is not None and may_substitute(word.source)]
+        return self.substitute(tuple(words), place) if words else []
+
+    def keep(self, text: str, outputs: Iterable[Output], place: Place) -> str:
+        """Output that goes into a file or a ``>(…)`` goes there, and no further."""
+        gone = False
+        for output in outputs:
+            gone = True
+            if output.socket:
+                self._send(output.socket, text)
+            elif output.sub is not None:
+                self.node(output.sub.script.body, place.inside()._replace(stdin=text or UNKNOWN))
+            elif output.path:
+                old = self.world.read(output.path) if output.append else ""
+                old = UNKNOWN if old is None and self.world.kind(output.path) else old or ""
+                self.world.write(output.path, old + text)
+                if place.maybe:
+                    self.world.doubted.add(output.path)
+        return "" if gone else text
+
+    def _send(self, socket: str, text: str) -> None:
+        """Output that goes to another machine goes along with the connection to it."""
+        for at in range(len(self.effects) - 1, -1, -1):
+            effect = self.effects[at]
+            if effect.kind is Kind.NETWORK and effect.target == socket and not effect.data:
+                self.effects[at] = replace(effect, data=text or UNKNOWN)
+                return
+
+    # ---- what programs start in turn: commands.Runner ----
+
+    def run(
+        self, fields: Sequence[Field], call: Call, via: str, *, stdin: str | None = None, cwd: str = ""
+    ) -> list[Effect]:
+        place = self._beside(call, via, cwd)
+        place = place if stdin is None else place._replace(stdin=stdin)
+        return self._collect(lambda: simple_command.command(self, fields, place))
+
+    def script(
+        self,
+        text: str,
+        call: Call,
+        via: str,
+        *,
+        cwd: str = "",
+        positional: Sequence[str] | None = None,
+        file: bool = False,
+    ) -> list[Effect]:
+        place = self._beside(call, via, cwd)
+        place.scope.positional = None if positional is None else tuple(positional)
+        if file:
+            place = place._replace(disk=place.disk or not self.world.wrote(text), files=place.files + 1)
+        if text == call.stdin:
+            place = place._replace(stdin="")
+        return self._collect(lambda: self._on_disk(text, place) if file else self.text(text, place))
+
+    def _beside(self, call: Call, via: str, cwd: str) -> Place:
+        scope = call.scope.copy()
+        scope.cwd = cwd or (call.cwd if call.here else None)
+        chain = (*call.command.via, via)
+        return Place(scope, cwd or call.cwd, call.stdin, chain, call.depth + 1, call.files, call.disk)
+
+    def _collect(self, walk: Callable[[], object]) -> list[Effect]:
+        saved, self.effects = self.effects, []
+        try:
+            walk()
+        except BaseException:
+            saved += self.effects
+            raise
+        finally:
+            found, self.effects = self.effects, saved
+        return found
+
+
+def _may_stumble(item: Simple, place: Place) -> bool:
+    moves = bool(item.words) and item.words[0].literal in ("cd", "pushd", "chdir")
+    return moves and not (place.wanted or place.scope.is_on("errexit"))
+
+
+def _gives_up(node: List, at: int) -> bool:
+    """Whether what stands behind the ``||`` of an item leaves: ``cd x || exit 1``."""
+    if node.items[at][1] != "||" or at + 1 >= len(node.items):
+        return False
+    return any(c.words and c.words[0].literal in _LEAVES for c in simple_commands(node.items[at + 1][0]))
+
+
+def _is_shown(effect: Effect, place: Place) -> bool:
+    """Of what runs inside of another command, its own place has said so before."""
+    command = effect.command
+    if command is None or place.disk or effect.target.startswith("/dev/fd/") or len(command.via) > len(place.via):
+        return False
+    return (place.shown or command.program in COPIERS) and shows(command, effect.target)
+
+
+_LEAVES = frozenset(("exit", "return", "break", "continue", "exec"))
+_HANDLERS: dict[type, Callable[..., str]] = {
+    Simple: Walk.simple,
+    List: Walk.items,
+    Pipeline: Walk.pipeline,
+    Subshell: Walk.subshell,
+    Group: Walk.group,
+    If: branches_and_loops.if_,
+    Case: branches_and_loops.case,
+    Loop: branches_and_loops.loop,
+    Function: Walk.function,
+    Test: Walk.test,
+    Arithmetic: Walk.arithmetic,
+    Coproc: Walk.coproc,
+}

@@ -1,0 +1,98 @@
+"""What a wrapper does itself, the texts that it runs, and the place that its command stands in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis.evaluation.environment_variables import environment
+from sentinel_guard.core.analysis.evaluation.walk_context import Place, Walker
+from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, build
+from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.programs.command_wrappers import Peeled, Wrapper
+from sentinel_guard.core.analysis.programs.registry import OPTIONS
+from sentinel_guard.core.model import Command, Effect, Kind
+
+PRIVILEGED = ("sudo", "doas", "su", "pkexec", "runuser")
+"""They run a command as somebody else, and without one open a shell."""
+
+_HELP = {"-h", "--help", "-V", "--version"}
+_SHELLS = {"-i", "-s", "--login", "--shell"}
+_LOCAL = re.compile(r"(?:Proxy|Local|KnownHosts)Command[ =]+(.*)", re.IGNORECASE | re.DOTALL)
+"""ssh_config(5): commands that run on this machine."""
+_BY_NAME = re.compile(
+    r"\"?\$(?:!|\((?:pgrep|pidof) (?:-\w+ )*(?!\S*(?:ssh|systemd|docker|init|login|sudo|agent|sentinel))[\w./-]+\))\"?"
+)
+"""A process that the text started, or found by its program's name: the developer's own."""
+_DEBUGGER = re.compile(r"\s*(?:shell|!|platform shell|pi(?:pe)?)\s*(.*)", re.DOTALL)
+
+
+def into(walk: Walker, fields: Sequence[Field], row: Wrapper, peeled: Peeled, place: Place) -> Place:
+    """Adds the wrapper's own effects and walks its texts; where its command stands."""
+    place.scope.budget.spend(len(fields))
+    own = build(fields, OPTIONS, place.via)[0]
+    if not peeled.rest:
+        walk.add(Effect(Kind.EXECUTE, own.program, command=own), place)
+    for effect in (*_privileges(own, row, peeled), *_writes(walk, own, row, peeled, place)):
+        walk.add(effect, place)
+    if own.program in ("ssh", "mosh") and peeled.parsed.operands:
+        how = frozenset(("data",) if place.stdin else ())
+        walk.add(Effect(Kind.NETWORK, peeled.parsed.operands[0].text, how=how, command=own), place)
+    for text in _beside(own.program, peeled):
+        walk.text(text, place.inside()._replace(via=(*place.via, own.program)))
+    place = _entered(walk, own.program, row, peeled, place)
+    for item in peeled.texts:
+        walk.text(item.text if item.known or item.text.strip() else UNKNOWN, place.inside())
+    if own.program == "ssh" and place.stdin and not (peeled.rest or peeled.texts):
+        walk.text(place.stdin, place.inside()._replace(stdin=""))
+    return place
+
+
+def _privileges(own: Command, row: Wrapper, peeled: Peeled) -> Iterator[Effect]:
+    flags = own.flags
+    opened = row.elsewhere or own.program in ("nsenter", "unshare")
+    runs = bool(peeled.rest or peeled.texts)
+    if row.privilege and (runs or (opened and len(own.argv) > 1 and not _HELP & flags)):
+        yield Effect(Kind.PRIVILEGE, row.privilege, command=own)
+    if row.privilege and not runs and own.program in PRIVILEGED and (own.program == "su" or _SHELLS & flags):
+        yield Effect(Kind.PRIVILEGE, "root shell", command=own)
+    given = peeled.parsed.value("-p", "--pid")
+    by_name = given is not None and _BY_NAME.fullmatch(given.source)
+    if own.program in ("strace", "ltrace", "gdb") and {"-p", "--pid"} & flags and not by_name:
+        yield Effect(Kind.PRIVILEGE, "ptrace", command=own)
+
+
+def _writes(walk: Walker, own: Command, row: Wrapper, peeled: Peeled, place: Place) -> Iterator[Effect]:
+    """Logs and reports that the wrapper itself writes."""
+    given = peeled.parsed.values(*row.writes)
+    for item in (*given, *(peeled.parsed.operands[:1] if own.program == "script" else ())):
+        if item.known and item.text:
+            path = paths.locate(item.text, place.cwd, walk.world)
+            if path not in paths.IGNORED:
+                sure = place.scope.cwd is not None or item.text.startswith("/")
+                yield Effect(Kind.WRITE, path, sure, frozenset(("truncate",)), own)
+
+
+def _beside(name: str, peeled: Peeled) -> Iterable[str]:
+    """Texts that run on this machine, whatever becomes of the command."""
+    if name in ("ssh", "autossh"):
+        found = (_LOCAL.match(item.text.strip()) for item in peeled.parsed.values("-o"))
+    elif name in ("gdb", "lldb"):
+        given = peeled.parsed.values("-ex", "--eval-command", "-iex", "-o", "--one-line")
+        found = (_DEBUGGER.match(item.text) for item in given)
+    else:
+        return ()
+    return [match[1] for match in found if match and match[1].lower() != "none"]
+
+
+def _entered(walk: Walker, name: str, row: Wrapper, peeled: Peeled, place: Place) -> Place:
+    place = place._replace(via=(*place.via, name), elsewhere=place.elsewhere or row.elsewhere)
+    if peeled.cwd is not None or peeled.assignments:
+        place = place.inside()
+    if peeled.cwd is not None:
+        place.scope.cwd = paths.locate(peeled.cwd.text, place.cwd, walk.world) if peeled.cwd.known else None
+    for key, value in peeled.assignments:
+        place.scope.variables[key] = (value.text,) if value.known else None
+        environment(walk, key, value, value.source, place)
+    return place

@@ -1,0 +1,200 @@
+"""The world as it will be while the text runs: what it wrote itself, with known words, can be read back."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Mapping
+
+from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis.secret_names import conceals
+from sentinel_guard.core.analysis.step_budget import Budget
+from sentinel_guard.core.analysis.world import MAX_READ, Peek, World
+
+MAX_GLOBS = 200
+"""Looks into the file system for one text; the next one is not looked up, and proves nothing."""
+_DESCRIPTORS = re.compile(r"/proc/[^/]+/fd")
+_SETTINGS = ("js", "ts", "rc")
+"""Endings of files with which a tool is configured in code."""
+
+
+class Overlay:
+    """A World on top of another one. Lives for one analysis, so it may remember what it asked."""
+
+    def __init__(self, world: World) -> None:
+        self.home: str = world.home
+        self.root = ""
+        """Top of the repository that the session guards; empty outside of one."""
+        self.environ: Mapping[str, str] = world.environ
+        self.settings: dict[str, str] = {}
+        """git settings that the text made: key in lower case -> value."""
+        self.configured = False
+        """The text wrote what may be a tool's settings."""
+        self.copies: dict[str, str] = {}
+        """Copies that the text made: path -> the file that it is one of."""
+        self.fetched: set[str] = set()
+        """Files that the text got from the network: nobody has seen what they hold."""
+        self.budget = Budget()
+        self._world = world
+        self._globs = 0
+        self._files: dict[str, str | None] = {}
+        self._links: dict[str, str] = {}
+        self._folders: set[str] = set()
+        self.doubted: set[str] = set()
+        """Files that were written under a condition."""
+        self._open: dict[str, str] = {}
+        self._called: dict[str, list[str]] = {}
+        self._real: dict[str, str] = {"/": "/"}
+        """Path -> where it really lies on the world below."""
+        self._kinds: dict[str, str] = {}
+
+    def write(self, path: str, text: str) -> None:
+        """From here on the file holds this text; of one that is too long nobody knows what it holds."""
+        self._files[path] = text if len(text) <= MAX_READ else None
+        self.configured = self.configured or path.endswith(_SETTINGS)
+
+    def made(self) -> tuple[str, ...]:
+        """The files that the text itself wrote."""
+        return tuple(self._files) if self._files else ()
+
+    def wrote(self, text: str) -> bool:
+        """Whether the text itself wrote a file that holds this: it is as if it were typed."""
+        return text in self._files.values()
+
+    def link(self, path: str, target: str) -> None:
+        """From here on ``path`` is a symbolic link to the absolute ``target``."""
+        self._links[path] = target
+
+    def open(self, descriptor: str, path: str) -> None:
+        """From here on a file is open: ``exec 3< FILE``."""
+        self._open[descriptor] = path
+
+    def opened(self, path: str) -> str:
+        """The file that a descriptor's name leads to, any other path as it is."""
+        if not self._open:
+            return path
+        folder, _, name = path.rpartition("/")
+        return self._open.get(name, path) if folder == "/dev/fd" or _DESCRIPTORS.fullmatch(folder) else path
+
+    def folder(self, path: str) -> None:
+        """From here on there is a directory."""
+        self._folders.add(path)
+
+    def resolve(self, path: str) -> str:
+        real = self._real.get(path)
+        if real is None:
+            self.budget.spend(len(path) >> 6)
+            real = self._real[path] = self._resolve(path)
+            if real != path:
+                self._calls(path, real)
+        return self._follow(real) if self._links else real
+
+    def _calls(self, path: str, real: str) -> None:
+        """Remembers the name in the repository by which the text reached a file that lies elsewhere, behind a link."""
+        name = paths.normal(path)
+        if self.root and path.startswith(f"{self.root}/") and "/.." not in path and name != real:
+            self._called.setdefault(real, []).append(name)
+
+    def called(self, path: str) -> tuple[str, ...]:
+        """Names in the repository, by way of symbolic links, that the text has used for this file."""
+        return tuple(self._called.get(path, ()))
+
+    def _resolve(self, path: str) -> str:
+        """The names of one folder, as most of a text are, share the way to it."""
+        folder, _, name = path.rpartition("/")
+        if name in ("", ".", "..") or not path.startswith("/"):
+            return self._world.resolve(path)
+        above = folder or "/"
+        if above not in self._real:
+            self._real[above] = self._world.resolve(above)
+        real = paths.child(self._real[above], name)
+        kind = self._kind(real)
+        return self._world.resolve(real) if kind == "link" else self._world.spelled(real) if kind else real
+
+    def _follow(self, path: str) -> str:
+        for _ in range(40):
+            self.budget.spend(2 + (len(self._links) >> 2))
+            link = next((k for k in self._links if path == k or path.startswith(k + "/")), None)
+            if link is None:
+                break
+            path = self._world.resolve(self._links[link] + path[len(link) :])
+        return path
+
+    def kind(self, path: str) -> str:
+        if path in self._files:
+            return "file"
+        if path in self._links:
+            return "link"
+        return "dir" if path in self._folders else self._kind(path)
+
+    def _kind(self, path: str) -> str:
+        """On the world below; asked once."""
+        kind = self._kinds.get(path)
+        if kind is None:
+            kind = self._kinds[path] = self._world.kind(path)
+        return kind
+
+    def replaces(self, path: str) -> bool:
+        """Whether writing there takes a file away that was there before, outside of the guarded repository."""
+        spared = path.startswith(f"{self.root or '?'}/") or paths.scratch(path, self.root, self.home)
+        return not spared and self._kind(path) == "file"
+
+    def spelled(self, path: str) -> str:
+        return path if path in self._files or path in self._links else self._world.spelled(path)
+
+    def names(self, path: str, top: str) -> tuple[str, ...]:
+        return self._world.names(path, top) if self._kind(path) == "file" else ()
+
+    @property
+    def cut(self) -> bool:
+        return self._globs > MAX_GLOBS or self._world.cut
+
+    def glob(self, pattern: str) -> tuple[str, ...]:
+        self._globs += 1
+        self.budget.spend((len(self._files) + len(self._folders)) >> (0 if "**" in pattern else 2))
+        found = () if self._globs > MAX_GLOBS else self._world.glob(pattern)
+        return (*found, *self._made(pattern, found)) if self._files or self._folders else found
+
+    def _made(self, pattern: str, found: tuple[str, ...]) -> list[str]:
+        """What the text itself made, and matches."""
+        wanted = pattern.rstrip("/").split("/")
+        made = [
+            path
+            for path in (*([] if pattern[-1:] == "/" else self._files), *self._folders)
+            if path not in found and ("**" in wanted or path.count("/") < len(wanted))
+        ]
+        return [path for path in made if _fits(path.split("/"), wanted)]
+
+    def read(self, path: str) -> str | None:
+        """What the text wrote there, else what is there; a secret is never looked at."""
+        if path in self._files:
+            return self._files[path]
+        return None if conceals(path) else self._world.read(path)
+
+    def peek(self, path: str) -> Peek | None:
+        text = self.read(path)
+        return Peek(text, whole=True) if text is not None else None
+
+    def which(self, name: str) -> str:
+        return self._world.which(name)
+
+
+def _fits(parts: list[str], wanted: list[str]) -> bool:
+    """``**`` stands for any number of folders; after a failure only the last one takes more."""
+    at = want = again = 0
+    stars = -1
+    while at < len(parts):
+        if want < len(wanted) and wanted[want] == "**":
+            stars, again, want = want, at, want + 1
+        elif want < len(wanted) and _is(parts[at], wanted[want]):
+            at, want = at + 1, want + 1
+        elif stars >= 0:
+            again += 1
+            at, want = again, stars + 1
+        else:
+            return False
+    return all(rest == "**" for rest in wanted[want:])
+
+
+def _is(part: str, want: str) -> bool:
+    return (part[:1] != "." or want[:1] == ".") and fnmatch.fnmatchcase(part, want.replace("[^", "[!"))

@@ -1,0 +1,147 @@
+"""Pieces -> fields: the last steps of an expansion, splitting and globs."""
+
+from __future__ import annotations
+
+import itertools
+import posixpath
+import re
+from typing import NamedTuple
+
+from sentinel_guard.core.analysis.expansion.glob_patterns import world_classes
+from sentinel_guard.core.analysis.expansion.shell_state import Field, Scope
+
+MAX_MATCHES = 1000
+"""As many as ``World.glob`` gives: at that size there may be more."""
+MAX_DOTTED = 3
+"""Parts of a pattern that ``dotglob`` is tried on."""
+
+_MAGIC = re.compile(r"[*?\[]")
+_SPECIAL = re.compile(r"[*?\[\]\\]")
+_LETTER = re.compile(r"[A-Za-z](?![^\[]*\])")
+
+
+class Piece(NamedTuple):
+    """A run of characters of one kind on its way into fields."""
+
+    text: str
+    quoted: bool = False
+    known: bool = True
+    split: bool = False
+    """From an unquoted expansion: IFS splits it."""
+
+
+BREAK = Piece("\0break")
+"""Stands between the words of ``"$@"``."""
+_EMPTY = Piece("", quoted=True)
+
+
+def separators(scope: Scope) -> str | None:
+    """The characters of IFS; None where they are not known."""
+    value = scope.lookup("IFS")
+    return None if not value.known else value.items[0] if value.items else " \t\n"
+
+
+def split(pieces: list[Piece], ifs: str | None) -> list[list[Piece]]:
+    if ifs is None:
+        pieces = [p._replace(known=False) if p.split else p for p in pieces]
+    fields: list[list[Piece]] = []
+    current: list[Piece] = []
+    for piece in pieces:
+        if piece is BREAK:
+            fields.append(current)
+            current = []
+        elif not (piece.split and piece.known and ifs):
+            current.append(piece)
+        else:
+            for chunk, ends in chunks(piece.text, ifs):
+                if chunk:
+                    current.append(piece._replace(text=chunk))
+                if ends and (current or ends.strip()):
+                    fields.append(current or [_EMPTY])
+                    current = []
+    fields.append(current)
+    return [f for f in fields if any(p.text or p.quoted or not p.known for p in f)]
+
+
+def chunks(text: str, ifs: str) -> list[tuple[str, str]]:
+    """Runs of text, each with the separator behind it."""
+    blank = "".join(c for c in ifs if c in " \t\n")
+    other = "".join(c for c in ifs if c not in " \t\n")
+    spaces = f"[{re.escape(blank)}]" if blank else "(?!)"
+    pattern = f"({spaces}*[{re.escape(other)}]{spaces}*|{spaces}+)" if other else f"({spaces}+)"
+    found = re.split(pattern, text)
+    return list(zip(found[::2], [*found[1::2], ""], strict=True))
+
+
+def glob_fields(pieces: list[Piece], scope: Scope, source: str) -> tuple[Field, ...]:
+    text = "".join(p.text for p in pieces)
+    known = all(p.known for p in pieces)
+    if not any(not p.quoted and _MAGIC.search(p.text) for p in pieces if p.known):
+        return (Field(text, known, source=source),)
+    options = scope.options
+    if options and options.get("noglob"):
+        return (Field(text, known, source=source),)
+    unmatched = Field(text, known and options.get("nullglob", False) is not None, pattern=True, source=source)
+    if not known or (scope.cwd is None and not text.startswith("/")):
+        return (unmatched,)
+    fields = _found("".join(_escape(p.text) if p.quoted else _bare(p.text) for p in pieces), scope, source)
+    # Without globstar bash takes ** for *: what the deep look has missed is no doubt then.
+    if scope.world.cut and "**" not in text:
+        return (*fields, Field(text, known=False, pattern=True, source=source))
+    if len(fields) >= MAX_MATCHES:
+        return (*fields, unmatched)
+    if not fields and options.get("nullglob"):
+        return ()
+    return fields or (unmatched,)
+
+
+def _escape(text: str) -> str:
+    """For ``World.glob``: the pattern that matches just this text."""
+    return _SPECIAL.sub(r"[\g<0>]", text)
+
+
+def _bare(text: str) -> str:
+    """A backslash that came out of a variable still quotes what is behind it."""
+    return re.sub(r"\\(.)", lambda m: _escape(m[1]), text, flags=re.DOTALL) if "\\" in text else text
+
+
+def _found(pattern: str, scope: Scope, source: str) -> tuple[Field, ...]:
+    """The matches, written as the pattern was: ``./*.c`` gives ``./a.c``, ``*/`` gives ``src/``."""
+    start = _MAGIC.search(re.sub(r"\[[*?\[\]\\]\]", "...", pattern))
+    cut = pattern.rfind("/", 0, start.start() if start else 0) + 1
+    head, rest = pattern[:cut], pattern[cut:]
+    folder = re.sub(r"\[([*?\[\]\\])\]", r"\1", head)
+    written = folder
+    if not pattern.startswith("/"):
+        folder = posixpath.join(scope.cwd or "/", folder)
+    base = "/".join(p for p in folder.split("/") if p not in ("", "."))
+    base = f"/{base}/" if base else "/"
+    rest = world_classes(rest)
+    if scope.is_on("nocaseglob"):
+        rest = _LETTER.sub(lambda m: f"[{m[0].lower()}{m[0].upper()}]", rest)
+    names = {m for tried in _dotted(rest, scope) for m in scope.world.glob(_escape(base) + tried)}
+    ending = "/" if rest.endswith("/") else ""
+    doubtful = scope.is_on("extglob") or "GLOBIGNORE" in scope.variables
+    known = not (doubtful and ("(" in rest or "GLOBIGNORE" in scope.variables))
+    known = known and not any(scope.options.get(name, False) is None for name in ("nocaseglob", "dotglob", "noglob"))
+    doubted = getattr(scope.world, "doubted", ())
+    return tuple(
+        Field(written + name.removeprefix(base) + ending, known and name not in doubted, source=source)
+        for name in sorted(names)
+    )
+
+
+def _dotted(rest: str, scope: Scope) -> list[str]:
+    """With ``dotglob`` a wildcard at the start of a name stands for a dot too."""
+    if not scope.is_on("dotglob"):
+        return [rest]
+    parts = rest.split("/")
+    magic = [at for at, part in enumerate(parts) if part[:1] in ("*", "?", "[")][:MAX_DOTTED]
+    tried = []
+    for dots in itertools.product((False, True), repeat=len(magic)):
+        changed = list(parts)
+        for at, dot in zip(magic, dots, strict=True):
+            part = parts[at]
+            changed[at] = part if not dot else f".{part}" if part[0] == "*" else f".{part[1:]}"
+        tried.append("/".join(changed))
+    return tried

@@ -1,0 +1,152 @@
+"""Programs that run or build a text in a language of foreign.py: ``guile -c``, ``tclsh``, ``gcc x.c``, ``go run``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from sentinel_guard.core.analysis.expansion.command_and_options import STDIN, Call
+from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.languages.interpreter_options import Letters, given
+from sentinel_guard.core.analysis.languages.one_liners.one_liner_effects import inline, lenient
+from sentinel_guard.core.analysis.languages.shared.program_values import abstract
+from sentinel_guard.core.analysis.languages.unparsed_languages import foreign
+from sentinel_guard.core.model import Effect
+
+BUILT = "#!/usr/bin/tcc -run\n"
+"""Stands before the source of a program that the text builds: what is started then is what was built."""
+
+
+class _Row(NamedTuple):
+    family: str
+    letters: Letters = Letters()
+    """Options that take code."""
+    stdin: bool = True
+    """Without code and file it runs its standard input."""
+
+
+_C = _Row("c")
+_ROWS: dict[str, _Row] = {
+    **dict.fromkeys(("tclsh", "wish", "jimsh", "tclsh8.6"), _Row("tcl", Letters(code=""))),
+    "expect": _Row("tcl", Letters(code="c", value="f")),
+    "guile": _Row("lisp", Letters(code="c", value="Lles", others="--listen")),
+    "racket": _Row("lisp", Letters(code="e", value="lptrf", words="--eval")),
+    **dict.fromkeys(("sbcl", "ccl", "abcl"), _Row("lisp", Letters(code="", words="--eval -e", others="--load"))),
+    "ecl": _Row("lisp", Letters(code="", words="-eval --eval")),
+    "clisp": _Row("lisp", Letters(code="x", value="iKEB")),
+    **dict.fromkeys(("clojure", "clj", "bb", "lein", "joker"), _Row("lisp", Letters(code="e", words="--eval -e"))),
+    **dict.fromkeys(("csi", "chibi-scheme", "gosh", "mit-scheme", "scheme", "chez", "gsi"),
+                    _Row("lisp", Letters(code="ep", words="--eval -eval -e"))),
+    **dict.fromkeys(("janet", "fennel", "hy", "picolisp"), _Row("lisp", Letters(code="ec", words="--eval"))),
+    "gnuplot": _Row("octave", Letters(code="e")),
+    **dict.fromkeys(("octave", "octave-cli"), _Row("octave", Letters(code="", words="--eval", value="p"))),
+    "matlab": _Row("octave", Letters(code="", words="-batch -r"), stdin=False),
+    "scilab": _Row("octave", Letters(code="e", value="f")),
+    "maxima": _Row("lisp", Letters(code="r", words="--batch-string --run-string")),
+    "gp": _C,
+    **dict.fromkeys(("scala", "amm", "scala-cli", "kotlin", "kotlinc"), _Row("c", Letters(code="ec", words="-e"))),
+    "swift": _Row("c", Letters(code="e"), stdin=True),
+    **dict.fromkeys(("ghc", "runghc", "runhaskell", "ghci", "stack"), _Row("c", Letters(code="e"))),
+    **dict.fromkeys(("ocaml", "utop"), _Row("c", Letters(code="e"))),
+    **dict.fromkeys(("rust-script", "evcxr", "dart", "rdmd", "nim", "dotnet-script", "csharp", "tcc", "cling", "bsh"),
+                    _Row("c", Letters(code="e", words="--eval -e --expr"))),
+    "m4": _Row("m4", Letters(code="", value="DIUFRLd")),
+}  # fmt: skip
+_SOURCES = (".c", ".cc", ".cpp", ".cxx", ".rs", ".go", ".zig", ".d", ".nim", ".hs", ".ml", ".swift", ".kt", ".m")
+_COMPILERS = (
+    *("cc", "gcc", "clang", "g++", "c++", "clang++", "rustc", "dmd", "ldc2", "swiftc", "ocamlopt", "ocamlc"),
+    *(f"{name}-{n}" for name in ("gcc", "g++", "clang") for n in range(9, 22)),
+)
+
+
+def foreigner(call: Call) -> Iterator[Effect]:
+    """Code of an option, else the file, else standard input."""
+    row = _ROWS[call.command.program]
+    found = given(call.fields[1:], row.letters)
+    operands = [item for item in found.operands if item.text[:1] != "-" or item.text in STDIN]
+    for item in found.texts:
+        yield from foreign(call, abstract(call, item), row.family)
+    if found.texts:
+        return
+    named = [item for item in operands if item.text not in STDIN]
+    for item in named[:3]:
+        yield from _file(call, item, row.family)
+    if not named and row.stdin and call.stdin:
+        yield from foreign(call, call.stdin, row.family)
+
+
+def _file(call: Call, item: Field, family: str) -> Iterator[Effect]:
+    text = call.script_text(call.locate(item)) if item.known else None
+    if text is not None:
+        yield from lenient(foreign(call, text, family))
+
+
+def compiler(call: Call) -> Iterator[Effect]:
+    """``gcc x.c -o x``: from here on ``x`` does what the source says. It stands in the table of files, too."""
+    words = list(call.fields[1:])
+    output = next((b for a, b in pairwise(words) if a.text == "-o"), None)
+    texts = [_source(call, item) for item in words if item.known and item is not output]
+    text = "\n".join(text for text in texts if text)
+    if output is not None:
+        yield from call.write(output, "truncate")
+    if text and not any(word.text in ("-c", "-S", "-E", "-fsyntax-only") for word in words):
+        call.save(output or Field("a.out"), BUILT + text)
+
+
+def _source(call: Call, item: Field) -> str:
+    if item.text == "-":
+        return call.stdin
+    return (call.script_text(call.locate(item)) or "") if item.text.endswith(_SOURCES) else ""
+
+
+def go(call: Call) -> Iterator[Effect]:
+    """``go run FILE``, ``go run .``: the file; ``go build`` as a compiler."""
+    words = [item for item in call.operands if item.known]
+    if call.command.subcommand == "build":
+        yield from compiler(call)
+    elif call.command.subcommand == "run" and words:
+        names = words[:1] if words[0].text != "." else [Field("main.go")]
+        for item in names:
+            if item.text in STDIN:
+                yield from foreign(call, call.stdin)
+            elif item.text.endswith(".go"):
+                yield from _file(call, item, "c")
+
+
+def java(call: Call) -> Iterator[Effect]:
+    """``jshell`` on standard input, ``java X.java``."""
+    items = [item for item in call.fields[1:] if item.known and item.text.endswith((".java", ".jsh"))]
+    for item in items:
+        text = call.script_text(call.locate(item))
+        if text is not None:
+            yield from lenient(foreign(call, text))
+    shell = call.command.program == "jshell" or any(f.text == "--source" for f in call.fields)
+    if shell and call.stdin and (not items or any(f.text in STDIN for f in call.fields)):
+        yield from foreign(call, call.stdin)
+
+
+def crystal(call: Call) -> Iterator[Effect]:
+    """``crystal eval CODE``, ``crystal run FILE``: what it shares with Ruby."""
+    words = [item for item in call.fields[1:] if item.text[:1] != "-"]
+    verb = words[0].text if words else ""
+    if verb == "eval":
+        for text in [abstract(call, item) for item in words[1:2]] or [call.stdin]:
+            yield from inline(call, text, "ruby")
+    for item in words[:2]:
+        source = call.script_text(call.locate(item)) if item.known and item.text.endswith(".cr") else None
+        if source is not None:
+            yield from lenient(inline(call, source, "ruby"))
+
+
+def started(call: Call, name: str, text: str) -> Iterable[Effect]:
+    """What a script with this interpreter in its first line does, if it is of one of these languages."""
+    row = _ROWS.get(name)
+    return lenient(foreign(call, text.partition("\n")[2], row.family)) if row is not None else ()
+
+
+PROGRAMS: dict[str, Callable[[Call], Iterable[Effect]]] = {
+    **dict.fromkeys(_ROWS, foreigner),
+    **dict.fromkeys(_COMPILERS, compiler),
+    "java": java, "jshell": java, "crystal": crystal, "go": go,
+}  # fmt: skip

@@ -1,0 +1,71 @@
+"""Client libraries in Python texts: what their methods do to databases, clouds and other machines, by name."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar
+
+from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
+from sentinel_guard.core.analysis.languages.shared.function_effects import Deeds
+from sentinel_guard.core.analysis.languages.shared.program_values import UNRESOLVED, constant
+from sentinel_guard.core.model import Kind
+
+_EMPTIES = frozenset(
+    ("flushall", "flushdb", "drop_database", "drop_collection", "drop_all", "drop_index_all", "delete_all_collections")
+)
+_TAKES_AWAY = re.compile(
+    r"(?:delete|terminate|destroy)_(?:buckets?|objects|table|tables|db_instance|db_cluster|instances?|stack|cluster"
+    r"|nodegroup|volume|snapshot|queue|secret|hosted_zone|log_group|namespace|keyspace"
+    r"|namespaced_\w+|database|repository|file_system|vpc|subnet|resource_group|collection"
+    r"(?:_namespaced_\w+)?)"
+)
+_SHELLS = frozenset(("system", "popen", "getoutput", "shell_exec"))
+
+
+def remote(deeds: Deeds, name: str, values: list[object]) -> None:
+    """A method of a client nobody could follow: ``redis.Redis().flushall()``, ``s3.delete_bucket(Bucket="prod")``."""
+    where = next((text for value in values if (text := constant(value))), name)
+    call = deeds.call
+    if name in _EMPTIES:
+        deeds.effects.append(call.effect(Kind.DATABASE, f"{name} {where}"[:80], "delete"))
+    elif _TAKES_AWAY.fullmatch(name):
+        deeds.effects.append(call.effect(Kind.DEPLOY, where, "delete", sure=False))
+    elif name in ("extractall", "unpack"):
+        deeds.do("write append", [values[0] if values and constant(values[0]) else "."])
+    elif name == "urlretrieve" and len(values) > 1:
+        deeds.do("network", values[:1])
+        deeds.do("write truncate", values[1:2])
+    elif name in _SHELLS and values and constant(values[0]):
+        deeds.do("shell", values[:1])
+    elif name == "exec_command" and values and constant(values[0]):
+        mark = len(deeds.effects)
+        deeds.do("shell", values[:1])
+        deeds.doubt(mark)
+    elif name == "push" and any((constant(value) or "").startswith(("--force", "-f", "+")) for value in values):
+        deeds.start(["git", "push", *values])
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """``sqlite3.connect(path)`` and its cursors: one in memory or below a temporary folder is nobody's data."""
+
+    path: str
+    _STATEMENTS: ClassVar = ("execute", "executescript", "executemany")
+
+    def call(self, deeds: Deeds, name: str, values: list[object]) -> object:
+        """A method of it."""
+        if name in self._STATEMENTS and values:
+            mark = len(deeds.effects)
+            deeds.do("database", values[:1])
+            if self._is_scratch(deeds):
+                del deeds.effects[mark:]
+        return self if name in ("cursor", "__enter__", *self._STATEMENTS) else UNRESOLVED
+
+    def _is_scratch(self, deeds: Deeds) -> bool:
+        if UNKNOWN in self.path:
+            return False
+        root = deeds.call.world.root
+        path = deeds.call.locate(self.path) if self.path else ""
+        inside = bool(root) and f"{path}/".startswith(f"{root}/")
+        return self.path in ("", ":memory:") or (path.startswith(("/tmp/", "/var/tmp/")) and not inside)  # noqa: S108

@@ -1,0 +1,194 @@
+"""sed: a reader of its scripts: what they run (``e``, ``s///e``), write (``w``, ``s///w``) and read (``r``)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from sentinel_guard.core.analysis.expansion.command_and_options import STDIN, UNKNOWN, Call, options
+from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.languages.shared.program_values import abstract, field
+from sentinel_guard.core.analysis.programs.files import edited_file_content
+from sentinel_guard.core.model import Effect
+
+Effects = Iterable[Effect]
+
+_BLANK = re.compile(r"[\s;]*")
+_LINE = re.compile(r"[^\n]*")
+_NUMBERS = re.compile(r"(?:\d+|\$)(?:~\d+)?|[+~]\d+")
+_FLAGS = re.compile(r"[gpiImM0-9]*")
+_STREAMS = ("/dev/stdout", "/dev/stderr")
+
+
+class Deed(NamedTuple):
+    how: str
+    """``run``, ``write``, ``read``, or ``parse`` where the script is none."""
+    text: str
+
+
+def deeds(script: str) -> list[Deed]:
+    """What a sed script does besides editing."""
+    return list(_Script(script).read())
+
+
+class _Script:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+
+    def read(self) -> Iterator[Deed]:
+        while self._skip(_BLANK) < len(self.text):
+            self._addresses()
+            letter = self.text[self.at : self.at + 1]
+            self.at += 1
+            if letter in ("e", "w", "W", "r", "R"):
+                yield from self._file(letter)
+            elif letter == "s":
+                yield from self._substitute()
+            elif letter == "y":
+                self._delimited(2)
+            elif letter in ("a", "i", "c"):
+                self._text()
+            elif letter in ("b", "t", "T", ":", "#"):
+                self._skip(_LINE if letter == "#" else re.compile(r"[^\n;}]*"))
+            # any other letter stands alone; numbers behind q and l are taken for addresses of nothing
+
+    def _skip(self, pattern: re.Pattern[str]) -> int:
+        match = pattern.match(self.text, self.at)
+        self.at = match.end() if match else self.at
+        return self.at
+
+    def _addresses(self) -> None:
+        r"""``1``, ``$``, ``/re/I``, ``\,re,``, two of them, and ``!``."""
+        for _ in range(4):
+            sign = self.text[self.at : self.at + 1]
+            if sign == "/":
+                self._delimited(1)
+                self._skip(re.compile(r"[IM]*"))
+            elif sign == "\\":
+                self.at += 1
+                self._delimited(1)
+                self._skip(re.compile(r"[IM]*"))
+            elif not self._skip_number():
+                pass
+            if self.text[self.at : self.at + 1] == "," or self.text[self.at : self.at + 2].strip() == ",":
+                self._skip(re.compile(r"\s*,\s*"))
+            else:
+                break
+        self._skip(re.compile(r"[\s!]*"))
+
+    def _skip_number(self) -> bool:
+        before = self.at
+        self._skip(_NUMBERS)
+        return self.at > before
+
+    def _delimited(self, parts: int) -> list[str]:
+        """``/a/b/``: the parts between this delimiter, which may stand escaped, or in brackets in the first one."""
+        delimiter = self.text[self.at : self.at + 1]
+        self.at += 1
+        found: list[str] = []
+        for _ in range(parts):
+            start = self.at
+            inside = False
+            while self.at < len(self.text):
+                char = self.text[self.at]
+                if char == "\\":
+                    self.at += 1
+                elif char == "[" and not inside and not found and delimiter != "[":
+                    inside = "]" in self.text[self.at + 2 : self.at + 200]
+                    self.at += 1 if inside and self.text[self.at + 1 : self.at + 2] in ("]", "^") else 0
+                elif char == "]" and inside:
+                    inside = False
+                elif char == delimiter and not inside:
+                    break
+                self.at += 1
+            found.append(self.text[start : self.at])
+            self.at += 1
+        return found
+
+    def _substitute(self) -> Iterator[Deed]:
+        _, new = self._delimited(2)
+        for _ in range(8):
+            self._skip(_FLAGS)
+            flag = self.text[self.at : self.at + 1]
+            if flag == "e":
+                self.at += 1
+                yield Deed("run", "" if re.search(r"&|\\\d", new) else re.sub(r"\\(.)", r"\1", new))
+            elif flag == "w":
+                self.at += 1
+                yield from self._file("w")
+                return
+            else:
+                return
+
+    def _file(self, letter: str) -> Iterator[Deed]:
+        """The rest of the line is a name, or for ``e`` a command."""
+        start = self.at
+        text = self.text[start : self._skip(_LINE)].strip()
+        if letter == "e":
+            text = "" if text.rstrip("}; ") == "" else text
+            yield Deed("run", text)
+        elif text and text not in _STREAMS:
+            yield Deed("write" if letter in ("w", "W") else "read", text)
+
+    def _text(self) -> None:
+        """The text of ``a``, ``i`` and ``c``: to the end of the line, on and on behind a backslash."""
+        while True:
+            start = self.at
+            line = self.text[start : self._skip(_LINE)]
+            if not line.endswith("\\") or self.at >= len(self.text):
+                return
+            self.at += 1
+
+
+def sed(call: Call) -> Effects:
+    """The scripts do what they say; the operands are read, with ``-i`` edited in place."""
+    operands = list(call.operands)
+    inplace = call.has("-i", "-I", "--in-place")
+    if inplace and operands and operands[0].text == "":
+        operands.pop(0)  # BSD: -i ''
+    scripts = call.parsed.values("-e", "--expression", "-s-e")
+    files = call.parsed.values("-f", "--file")
+    if not scripts and not files and operands:
+        scripts = [operands.pop(0)]
+    for item in files:
+        yield from call.read(item)
+        text = call.stdin if item.text in STDIN else call.script_text(call.locate(item)) if item.known else None
+        if text is not None:
+            yield from _done(call, text)
+    yield from _done(call, "\n".join(abstract(call, item) for item in scripts))
+    for item in operands:
+        yield from call.write(item, "inplace") if inplace else call.read(item)
+        if inplace and item.known:
+            _edit(call, item, [abstract(call, script) for script in scripts] if not files else [UNKNOWN])
+
+
+def _edit(call: Call, item: Field, scripts: Sequence[str]) -> None:
+    """For what runs the file behind this: its new text."""
+    text = call.script_text(call.locate(item))
+    if text is not None:
+        extended = call.has("-E", "-r", "--regexp-extended")
+        call.save(item, edited_file_content.sed(scripts, text, extended=extended))
+
+
+def _done(call: Call, script: str) -> Iterator[Effect]:
+    sandboxed = call.has("--sandbox", "--posix")
+    for deed in deeds(script) if not sandboxed else ():
+        item = field(deed.text)
+        if deed.how == "write":
+            yield from call.write(item, "truncate")
+        elif deed.how == "read":
+            yield from call.read(item)
+        elif deed.text and UNKNOWN not in deed.text:
+            yield from call.runner.script(deed.text, call, call.command.program)
+        else:
+            yield call.opaque("what sed reads, run as commands", "code")
+
+
+_OPTIONS = options(
+    "-e= --expression= -f= --file= -l= --line-length= --in-place --quiet --silent --regexp-extended --separate "
+    "--null-data --debug --posix --sandbox --unbuffered --follow-symlinks"
+)
+OPTIONS = dict.fromkeys(("sed", "gsed", "ssed"), _OPTIONS)
+PROGRAMS = dict.fromkeys(("sed", "gsed", "ssed"), sed)

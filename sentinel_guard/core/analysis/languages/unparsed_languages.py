@@ -1,0 +1,230 @@
+"""Languages that have no reader here (C, Go, Rust, Java, Lisp, Tcl, m4, Octave …): what their texts hand over by name.
+
+A text is told apart into names and strings. What stands as a string behind a name like ``system`` is a shell text; a
+path behind a name like ``RemoveAll`` may be deleted, which is a guess and never sure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from sentinel_guard.core.analysis.expansion.command_and_options import MAX_SCRIPT, UNKNOWN, Call
+from sentinel_guard.core.analysis.languages.shared.function_effects import Deeds
+from sentinel_guard.core.analysis.languages.shared.program_values import UNRESOLVED, is_code
+from sentinel_guard.core.analysis.languages.shared.tokenizer import unescaped
+from sentinel_guard.core.model import Effect
+
+REACH = 200
+"""Tokens of one call that are looked at."""
+
+_STRING = r'"""(?P<long>.*?)(?:"""|\Z)|"(?P<double>(?:[^"\\]|\\.)*)"?'
+_OPERATOR = r"(?P<op>\S)"
+_SPACE = r"\s+"
+_SYNTAX = {
+    "c": rf"//[^\n]*|/\*.*?(?:\*/|\Z)|{_STRING}|`(?P<raw>[^`]*)`?|'(?:[^'\\\n]|\\.)'|(?P<word>[^\W\d][\w.:]*[\w!]?)",
+    "lisp": rf";[^\n]*|#\|.*?(?:\|#|\Z)|{_STRING}|(?P<word>[^\s()\[\]{{}}\"';,`]+)",
+    "octave": rf"[%#][^\n]*|{_STRING}|(?<![\w)\]])'(?P<raw>[^'\n]*)'?|(?P<word>[^\W\d][\w.]*)",
+}
+_PATTERNS = {
+    family: re.compile(f"{syntax}|{_OPERATOR}|{_SPACE}", re.DOTALL | re.MULTILINE) for family, syntax in _SYNTAX.items()
+}
+_NOTHING = frozenset(("NULL", "nullptr", "nil", "None", "0", "null", "nothing"))
+
+
+class Token(NamedTuple):
+    kind: str
+    """word, text or op."""
+    text: str
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_SHELLS = _names(
+    "system wsystem _system csystem popen _popen shell shell_exec shell-command shell-command-to-string shelltostring "
+    "async-shell-command callcommand readcreateprocess shellout exec_shell execshellcmd execcmd execcmdex unix "
+    "doshellscript executeshell open-pipe open-input-pipe callshell bash sh command_line outputof"
+)
+_ARGVS = _names(
+    "exec command commandcontext spawn processbuilder process start run-program run_program system* system*/exit-code "
+    "call-process start-process subprocess rawsystem callprocess readprocess createprocess run proc startprocess "
+    "launch-program execute runcommand process-lines child_process posix_spawnp"
+)
+_EXECS = _names("execl execlp execle execv execvp execve execvpe")
+_DELETES = _names(
+    "remove removeall remove_all remove_file remove_dir remove_dir_all removeitem unlink unlinkat rmtree rmdir delete "
+    "deleteifexists deletefile deletedirectory delete-file delete-directory delete-directory/files deleterecursively "
+    "rm rm_r rm_rf removefile removedir removedirectory removedirectoryrecursive removepathforcibly delete-path "
+    "delete-recursively deletetree deletetreeabsolute deletefileabsolute delete-directory-and-files deltree"
+)
+_DEEP = re.compile(r"all|rec|tree|rf|rm_r|forcib|and-files|directory/files")
+_WRITES = _names(
+    "writefile write_file writestring write_text filewriter fileoutputstream ofstream create truncate printwriter "
+    "with-output-to-file write-region spit call-with-output-file open-output-file writealltext writeallbytes open_out"
+)
+_READS = _names(
+    "readfile read_file readallbytes readstring slurp ifstream read_to_string readalllines readalltext open_in "
+    "call-with-input-file open-input-file insert-file-contents with-input-from-file filereader fileinputstream"
+)
+_OPENS = _names("fopen open openfile openoptions")
+_KINDS: dict[str, str] = {
+    **dict.fromkeys(_SHELLS, "shell"), **dict.fromkeys(_ARGVS, "argv"), **dict.fromkeys(_EXECS, "exec"),
+    **dict.fromkeys(_DELETES, "delete"), **dict.fromkeys(_WRITES, "write truncate"), **dict.fromkeys(_READS, "read"),
+    **dict.fromkeys(_OPENS, "open"),
+}  # fmt: skip
+
+
+def foreign(call: Call, text: str, family: str = "c") -> Iterator[Effect]:
+    """The effects of a text. ``family``: how its strings are written: ``c``, ``lisp``, ``octave``, ``tcl``, ``m4``."""
+    if len(text) > MAX_SCRIPT:
+        yield call.opaque(text[:80].replace(UNKNOWN, "…"), "parse")
+        text = text[:MAX_SCRIPT]
+    if is_code(text):
+        yield call.opaque(text[:80].replace(UNKNOWN, "…"), "code")
+    deeds = Deeds(call, lambda _, __: None)
+    if family in _LINES:
+        for kind, found in _LINES[family](text):
+            _do(deeds, kind, "", found)
+    else:
+        _calls(deeds, _tokens(text, family), lisp=family == "lisp")
+        for command in re.findall(r"(?m)^\s*!([^=\n].*)", text) if family == "octave" else ():
+            deeds.do("shell", [command])
+    yield from deeds.effects
+
+
+def _tokens(text: str, family: str) -> list[Token]:
+    found = []
+    for match in _PATTERNS[family].finditer(text):
+        kind = match.lastgroup
+        if kind in ("long", "raw"):
+            found.append(Token("text", match[kind]))
+        elif kind == "double":
+            found.append(Token("text", unescaped(match[kind])))
+        elif kind:
+            found.append(Token(kind, match[kind]))
+    return found
+
+
+def _calls(deeds: Deeds, tokens: Sequence[Token], *, lisp: bool) -> None:
+    for at, token in enumerate(tokens):
+        if not deeds.spend():
+            break
+        if token.kind == "text" and tokens[at + 1 : at + 3] == [Token("op", "."), Token("op", "!")]:
+            deeds.do("shell", [token.text])  # Scala: "ls".!
+        if token.kind != "word":
+            continue
+        parts = re.split(r"[.:]+", token.text.lower().rstrip("!"))
+        name = parts[-2] if parts[-1] == "new" and len(parts) > 1 else parts[-1]
+        if name in _KINDS:
+            values = _arguments(deeds, tokens, at, lisp=lisp)
+            if not values and _KINDS[name] == "delete":
+                values += [t.text for t in tokens[max(0, at - 6) : at] if t.kind == "text"][-1:]
+            _do(deeds, _KINDS[name], name, values)
+
+
+def _arguments(deeds: Deeds, tokens: Sequence[Token], at: int, *, lisp: bool) -> list[object]:
+    """The strings that a call is given; UNRESOLVED for an argument that holds none."""
+    follows = tokens[at + 1] if at + 1 < len(tokens) else Token("op", "")
+    if not lisp and follows.kind == "text":
+        return [follows.text]
+    if not lisp and follows.text != "(":
+        return []
+    values: list[object] = []
+    depth, fresh = int(lisp), True
+    for n in range(at + 1, min(at + REACH, len(tokens))):
+        token = tokens[n]
+        deeds.spend()
+        if token.kind == "text":
+            values.append(token.text)
+            fresh = False
+        elif token.text in ("(", "[", "{"):
+            depth, fresh = depth + 1, True
+        elif token.text in (")", "]", "}"):
+            depth -= 1
+            chained = not lisp and n + 2 < len(tokens) and tokens[n + 1].text.startswith(".")
+            if depth <= 0 and not chained:
+                break
+        elif token.text == ",":
+            fresh = True
+        elif token.kind == "word" and (fresh or lisp) and depth == 1 and token.text not in _NOTHING:
+            values.append(UNRESOLVED)
+            fresh = False
+    return values
+
+
+def _do(deeds: Deeds, kind: str, name: str, values: list[object]) -> None:
+    texts = [value for value in values if isinstance(value, str)]
+    if not texts:
+        return
+    mark = len(deeds.effects)
+    match kind:
+        case "shell" | "argv" | "exec" if name in _SHELLS and len(texts) < 2:
+            deeds.do("shell", texts[:1])
+        case "shell" | "argv" | "exec":
+            _start(deeds, kind, values, texts)
+            return
+        case "delete":
+            for path in filter(lambda text: _is_path(deeds.call, text), texts):
+                deeds.do("delete recursive" if _DEEP.search(name) else "delete", [path])
+        case "open":
+            deeds.do("open", [texts[0], texts[1] if len(texts) > 1 else "r"])
+        case _ if _is_path(deeds.call, texts[0]):
+            deeds.do(kind, texts[:1])
+    if kind not in ("shell", "argv", "exec"):
+        deeds.doubt(mark)
+
+
+def _start(deeds: Deeds, kind: str, values: list[object], texts: list[str]) -> None:
+    """A program with its arguments. Where the program is no constant, nothing is said."""
+    first = next(n for n, value in enumerate(values) if isinstance(value, str))
+    parts = values[first:]
+    if len(parts) == 1:
+        deeds.do("shell", texts[:1])
+        deeds.do("database", texts[:1])
+    else:
+        deeds.do("exec" if kind == "exec" else "argv", [parts])
+
+
+def _is_path(call: Call, text: str) -> bool:
+    if not text or UNKNOWN in text or "\n" in text or len(text) > 500:
+        return False
+    return "/" in text or text[0] in ".~" or bool(call.world.kind(call.locate(text)))
+
+
+# ---- languages of lines: commands and their words ----
+
+_WORD = r"\{[^{}]*\}|\"[^\"\n]*\"|[^\s;\]\[{}\"]+"
+_TCL = re.compile(
+    rf"(?<![\w-])(?:(?P<how>exec|system)\s+(?P<run>[^\n\]}}]+)"
+    rf"|file\s+delete\s+(?P<delete>[^\n\]}};]+)"
+    rf"|open\s+(?P<path>{_WORD})(?:\s+(?P<mode>{_WORD}))?)"
+)
+
+
+def _tcl(text: str) -> Iterator[tuple[str, list[object]]]:
+    text = re.sub(r"(?m)(?:^|;)\s*#[^\n]*", "", text.replace("\\\n", " "))
+    for match in _TCL.finditer(text):
+        if match["run"]:
+            run = re.sub(r"^(?:-(?:ignorestderr|keepnewline|-)\s+)+", "", match["run"].strip())
+            whole = re.fullmatch(r"\{(.*)|\"(.*)\"", run) if match["how"] == "system" else None
+            yield "shell", [(whole[1] or whole[2]) if whole else run]
+        elif match["delete"]:
+            words = [word.strip('{}"') for word in re.findall(_WORD, match["delete"])]
+            yield "delete", [word for word in words if word[:1] != "-" and word[:1] != "$"]
+        else:
+            path, mode = match["path"].strip('{}"'), (match["mode"] or "r").strip('{}"')
+            yield ("shell", [path[1:]]) if path[:1] == "|" else ("open", [path, mode])
+
+
+_M4 = re.compile(r"\be?syscmd\(\s*`?(.*?)(?:'\s*\)|\)|\Z)", re.DOTALL)
+
+
+def _m4(text: str) -> Iterator[tuple[str, list[object]]]:
+    for match in _M4.finditer(re.sub(r"\bdnl\b[^\n]*", "", text)):
+        yield "shell", [match[1]]
+
+
+_LINES = {"tcl": _tcl, "m4": _m4}

@@ -1,0 +1,46 @@
+"""The commands that hide in words: ``$(…)``, backticks, ``<(…)``, wherever a word may hold one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sentinel_guard.core.analysis.parser.syntax_tree import CommandSub, Literal, Parameter, ProcessSub, Simple, Variable
+
+
+def substitutions(tree: object) -> Iterator[CommandSub | ProcessSub | Parameter]:
+    """The outermost substitutions in a word, or in a tuple of words, in source order; ``${x@P}`` runs what x holds."""
+    if isinstance(tree, CommandSub | ProcessSub) or (isinstance(tree, Parameter) and tree.op == "@P"):
+        yield tree
+    elif isinstance(tree, tuple):
+        for item in tree:
+            if not isinstance(item, Literal | Variable | str):
+                yield from substitutions(item)
+    elif tree is not None:
+        for name in getattr(tree, "__slots__", ()):
+            child = getattr(tree, name)
+            if child is not None and not isinstance(child, str | int):
+                yield from substitutions(child)
+
+
+def may_substitute(source: str) -> bool:
+    """A cheap look at a text as written: most hold none."""
+    return "(" in source or "@P}" in source or "`" in source or "${ " in source or "${\n" in source or "${|" in source
+
+
+_READERS = frozenset(
+    (
+        "grep", "egrep", "fgrep", "rg", "head", "tail", "wc", "sort", "uniq", "less", "more", "cut", "tr", "jq",
+        "cat", "nl", "column",
+        "ls", "file", "stat", "echo", "awk", "diff", "tac", "rev", "sha256sum", "md5sum", "basename", "dirname", "du",
+    )
+)  # fmt: skip
+
+
+def consumes(stage: object) -> bool:
+    """Whether a stage of a pipe may do something with what it reads: all but plain filters and ``xargs`` of one."""
+    if not isinstance(stage, Simple) or not stage.words or stage.redirects:
+        return True
+    names = [word.literal for word in stage.words]
+    if names[0] == "xargs":
+        names = [n for n in names[1:] if n is None or not (n[:1] == "-" or n.isdigit())] or ["echo"]
+    return names[0] not in _READERS

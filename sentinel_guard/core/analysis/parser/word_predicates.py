@@ -1,0 +1,39 @@
+"""What the parts of a word tell before any of them is expanded."""
+
+from __future__ import annotations
+
+import re
+
+from sentinel_guard.core.analysis.parser.syntax_tree import DoubleQuoted, Literal, Parameter, Part, Variable
+
+_EXPANDS = re.compile(r"[*?\[{~]")
+
+
+def is_plain(parts: tuple[Part, ...]) -> bool:
+    """Nothing to expand: the common case."""
+    for part in parts:
+        if type(part) is Literal:
+            if not part.quoted and _EXPANDS.search(part.text):
+                return False
+        elif type(part) is not DoubleQuoted or not is_plain(part.parts):
+            return False
+    return True
+
+
+def _is_list(part: Part) -> bool:
+    if isinstance(part, Parameter):
+        return part.name in ("@", "*") or (part.index is not None and part.index.source in ("@", "*"))
+    return isinstance(part, Variable) and part.name in ("@", "*")
+
+
+def ends_bare(parts: tuple[Part, ...]) -> bool:
+    """Bash splits no word whose last dollar stands for itself: ``$x$`` is one."""
+    if any(_is_list(part) for part in parts):
+        return False
+    for part in reversed(parts):
+        if isinstance(part, Literal):
+            if not part.quoted and "$" in part.text:
+                return True
+        elif not isinstance(part, DoubleQuoted):
+            return False
+    return False

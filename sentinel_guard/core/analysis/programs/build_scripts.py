@@ -1,0 +1,240 @@
+"""Scripts and recipes on disk, one level deep: what ``make clean``, ``npm run wipe``, ``just x`` would run."""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis.expansion.command_and_options import STDIN, UNKNOWN, Call, options
+from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.programs.files import edited_file_content
+from sentinel_guard.core.analysis.programs.package_publishing import registry
+from sentinel_guard.core.model import Effect
+
+Effects = Iterable[Effect]
+
+_MAKE_RULE = re.compile(r"([^\s:=#][^:=#]*?)\s*::?(?!=)\s*([^=;]*?)\s*(?:;(.*))?$")
+_MAKE_SET = re.compile(r"(?:export\s+|override\s+)?([A-Za-z_][\w.]*)\s*(\+|\?|:{1,3}|!)?=\s*(.*)$")
+_MAKE_USE = re.compile(r"\$(?:\$|\((\w[\w.]*)\)|\{(\w[\w.]*)\}|(\w|@|<|\^))")
+_JUST_RULE = re.compile(r"@?([A-Za-z_][\w-]*)((?:\s+[^:=]+?)?)\s*:(?!=)\s*(.*)$")
+_INSTALLS = ("install", "i", "ci", "add", "in", "isntall")
+TARGETS = 40
+"""Prerequisites that are followed."""
+
+
+@dataclass(slots=True)
+class Makefile:
+    """Targets with their prerequisites and recipes; variables as texts."""
+
+    recipes: dict[str, list[str]] = field(default_factory=dict)
+    needs: dict[str, list[str]] = field(default_factory=dict)
+    variables: dict[str, str] = field(default_factory=dict)
+    first: str = ""
+
+
+def makefile(text: str) -> Makefile:
+    """The rules of a Makefile; conditionals are taken as true, functions are not evaluated."""
+    made = Makefile()
+    current: list[str] = []
+    for line in text.replace("\\\n", " ").splitlines():
+        if line.startswith("\t"):
+            for name in current:
+                made.recipes[name].append(line[1:])
+        elif match := _MAKE_SET.match(line):
+            name, how, value = match.groups()
+            old = made.variables.get(name, "")
+            made.variables[name] = f"{old} {value}".strip() if how == "+" else (old or value if how == "?" else value)
+        elif match := _MAKE_RULE.match(line):
+            current = match[1].split()
+            _add_rule(made, current, match[2].split(), match[3])
+    return made
+
+
+def _add_rule(made: Makefile, names: list[str], needs: list[str], recipe: str | None) -> None:
+    for name in names:
+        made.needs.setdefault(name, []).extend(n for n in needs if n != "|")
+        made.recipes.setdefault(name, []).extend([recipe] if recipe else [])
+        if not made.first and not name.startswith("."):
+            made.first = name
+
+
+def recipe(made: Makefile, target: str) -> Iterator[str]:
+    """The shell lines of a target and of what it needs, in their order."""
+    seen: set[str] = set()
+
+    def lines(name: str) -> Iterator[str]:
+        if name in seen or len(seen) > TARGETS:
+            return
+        seen.add(name)
+        for need in made.needs.get(name, ()):
+            yield from lines(need)
+        for line in made.recipes.get(name, ()):
+            yield _expand(made, line.lstrip("@-+ "), name)
+
+    return lines(target)
+
+
+def _expand(made: Makefile, text: str, target: str, depth: int = 0) -> str:
+    def value(match: re.Match[str]) -> str:
+        name = match[1] or match[2] or match[3]
+        if match[0] == "$$":
+            return "$"
+        if name == "@":
+            return target
+        if name not in made.variables:
+            return {"MAKE": "make", "RM": "rm -f"}.get(name, f"${{{name}}}" if name.isidentifier() else match[0])
+        return _expand(made, made.variables[name], target, depth + 1) if depth < 10 else ""
+
+    return _MAKE_USE.sub(value, text)
+
+
+def _makefile_text(call: Call, given: Field | None, cwd: str) -> str | None:
+    names = [given.text] if given is not None and given.known else ["GNUmakefile", "makefile", "Makefile"]
+    return next((t for n in names if (t := call.script_text(paths.locate(n, cwd, call.world))) is not None), None)
+
+
+def make(call: Call) -> Effects:
+    """The recipes of the targets that are named, else of the first one."""
+    if call.has("-n", "--dry-run", "--just-print", "--version", "-p"):
+        return
+    folder = call.parsed.value("-C", "--directory")
+    cwd = call.locate(folder) if folder is not None and folder.known else call.cwd
+    given = call.parsed.value("-f", "--file", "--makefile")
+    if given is not None and given.text in STDIN:
+        text: str | None = call.stdin
+        if UNKNOWN in call.stdin or not call.stdin:
+            yield call.opaque("makefile from standard input", "code")
+    else:
+        text = _makefile_text(call, given, cwd)
+    more = [item.text.replace("\\n", "\n") for item in call.parsed.values("--eval", "-E")]
+    if text is None and not more:
+        return
+    if text and not text.strip(f"{UNKNOWN}\n"):
+        yield call.opaque("the makefile as it was changed here", "code")
+    made = makefile("\n".join([text or "", *more]))
+    made.variables |= {name: value for item in call.operands for name, eq, value in [item.text.partition("=")] if eq}
+    if "SHELL" in (item.text.partition("=")[0] for item in call.operands):
+        yield from call.runner.script(made.variables["SHELL"], call, "make")
+    targets = [item.text for item in call.operands if "=" not in item.text] or [made.first]
+    for target in targets:
+        for line in recipe(made, target):
+            yield from call.runner.script(line, call, f"make {target}", cwd=cwd, file=True)
+
+
+def npm(call: Call) -> Effects:
+    """Scripts of package.json behind ``run``, and those that have a verb of their own; else what the registry sees."""
+    yield from registry(call)
+    verb, words = call.command.subcommand, [item.text for item in call.operands]
+    cwd = _folder(call)
+    package = paths.child(cwd, "package.json")
+    if verb == "pkg" and words[:1] == ["set"]:
+        call.world.write(package, edited_file_content.pkg_set(words[1:], call.script_text(package) or "{}"))
+        return
+    if verb == "set-script" and len(words) > 1:
+        pairs = [(("scripts", words[0]), words[1])]
+        call.world.write(package, edited_file_content.assigned(call.script_text(package) or "{}", pairs))
+        return
+    if verb in _INSTALLS and package in call.world.made():
+        for step in ("install", "prepare"):
+            yield from _steps(call, step, (), cwd)
+        return
+    if verb == "workspaces" and "run" in words:
+        yield from _steps(call, (words[words.index("run") + 1 :] or [""])[0], (), cwd)
+        return
+    if verb in ("run", "run-script", "rum", "urn"):
+        name, rest = (words[0] if words else ""), call.operands[1:]
+    elif verb in ("exec", "x", "dlx"):
+        for text in call.parsed.values("-c", "--call"):
+            yield from call.runner.script(text.text if text.known else UNKNOWN, call, f"{call.command.program} {verb}")
+        yield from call.runner.run(call.operands, call, f"{call.command.program} {verb}")
+        return
+    elif verb in ("test", "t", "tst", "start", "stop", "restart"):
+        name, rest = {"t": "test", "tst": "test"}.get(verb, verb), call.operands
+    elif call.command.program in ("yarn", "pnpm", "bun"):
+        name, rest = verb, call.operands
+    else:
+        return
+    yield from _steps(call, name, rest, cwd)
+
+
+def _folder(call: Call) -> str:
+    folder = call.parsed.value("--prefix", "-C", "--dir", "--cwd")
+    return call.locate(folder) if folder is not None and folder.known else call.cwd
+
+
+def _steps(call: Call, name: str, rest: Sequence[Field], cwd: str) -> Effects:
+    text = call.script_text(paths.child(cwd, "package.json"))
+    scripts = _package_scripts(text)
+    if text is not None and not scripts and not text.strip(f"{UNKNOWN}\n"):
+        yield call.opaque("package.json as it was changed here", "code")
+    for step in (f"pre{name}", name, f"post{name}"):
+        if text := scripts.get(step):
+            if text.startswith(UNKNOWN):
+                yield call.opaque(f"the script {step} as it was changed here", "code")
+            more = " ".join(_quoted(item) for item in rest) if step == name else ""
+            yield from call.runner.script(
+                f"{text} {more}", call, f"{call.command.program} run {name}", cwd=cwd, file=True
+            )
+
+
+def run_scripts(call: Call) -> Effects:
+    """npm-run-all, run-s, run-p: every operand is a script of package.json, ``dev:*`` all that begin so."""
+    scripts = _package_scripts(call.script_text(paths.child(call.cwd, "package.json")))
+    for item in call.operands:
+        for name in fnmatch.filter(scripts, item.text):
+            yield from _steps(call, name, (), call.cwd)
+
+
+def node_script(call: Call) -> Effects:
+    """``node --run NAME``."""
+    names = [*call.parsed.values("--run"), *call.operands[:1]] if call.has("--run") else []
+    for item in names[:1]:
+        yield from _steps(call, item.text, (), call.cwd)
+
+
+def _package_scripts(text: str | None) -> dict[str, str]:
+    try:
+        package = json.loads(text or "{}", strict=False)
+    except ValueError:
+        return {}
+    scripts = package.get("scripts") if isinstance(package, dict) else None
+    return {k: v for k, v in scripts.items() if isinstance(v, str)} if isinstance(scripts, dict) else {}
+
+
+def _quoted(item: Field) -> str:
+    return "'" + item.text.replace("'", "'\\''") + "'"
+
+
+def just(call: Call) -> Effects:
+    """The recipe of a justfile: indented lines below ``name:``, prerequisites first."""
+    given = call.parsed.value("-f", "--justfile")
+    names = [given.text] if given is not None and given.known else ["justfile", "Justfile", ".justfile"]
+    text = next((t for n in names if (t := call.script_text(paths.locate(n, call.cwd, call.world))) is not None), None)
+    if text is None:
+        return
+    made = Makefile()
+    current: list[str] = []
+    for line in text.splitlines():
+        if line[:1] in (" ", "\t") and current:
+            made.recipes[current[0]].append(line.strip())
+        elif match := _JUST_RULE.match(line):
+            current = [match[1]]
+            _add_rule(made, current, match[3].replace("&&", " ").split(), None)
+    for line in recipe(made, call.operands[0].text if call.operands else made.first):
+        yield from call.runner.script(line, call, "just", file=True)
+
+
+OPTIONS = {
+    "make": options(
+        "-C= --directory= -f= --file= --makefile= --eval= -E= -j= --jobs= -I= --include-dir= -o= -W= -l= --output-sync="
+    ),
+    "just": options("-f= --justfile= -d= --working-directory= --set= --shell="),
+}
+OPTIONS["gmake"] = OPTIONS["make"]
+
+PROGRAMS = {"make": make, "gmake": make, "just": just, **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), npm)}
+PROGRAMS |= dict.fromkeys(("npm-run-all", "run-s", "run-p", "npm-run-all2"), run_scripts)

@@ -1,0 +1,349 @@
+"""Programs that change what runs elsewhere: clusters, stacks, buckets. argv -> effects.
+
+``cloud_tables.py`` has their verbs. Here stand the copies, whose direction counts, the commands and queries that run
+over there, and what tells that the other end is this machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
+
+from sentinel_guard.core.analysis import network_addresses, paths
+from sentinel_guard.core.analysis.expansion.command_and_options import Call, options
+from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.programs import subcommand_tables
+from sentinel_guard.core.analysis.programs.cloud import other_service_clis
+from sentinel_guard.core.analysis.programs.cloud.cloud_cli_subcommands import TABLES
+from sentinel_guard.core.analysis.programs.cloud.containers import away
+from sentinel_guard.core.model import Effect, Kind
+
+Effects = Iterable[Effect]
+
+_WHERE: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("kubectl", "oc", "helm"), ("--context", "--kube-context", "-n", "--namespace", "--cluster")),
+    "helmfile": ("-e", "--environment"),
+    **dict.fromkeys(("terraform", "tofu"), ("-chdir",)),
+    "pulumi": ("-s", "--stack"),
+    "aws": ("--profile", "--region"),
+    "gcloud": ("--project",),
+    "az": ("--subscription", "-g", "--resource-group"),
+    **dict.fromkeys(("flyctl", "fly", "heroku"), ("-a", "--app")),
+    "vercel": ("--scope",),
+    "netlify": ("-s", "--site"),
+    "firebase": ("-P", "--project"),
+    "wrangler": ("-e", "--env"),
+    **dict.fromkeys(("serverless", "sls", "sst"), ("-s", "--stage")),
+    "cdk": ("--profile",),
+    "sam": ("--stack-name",),
+    "eksctl": ("--cluster",),
+    "railway": ("-e", "--environment"),
+    "supabase": ("--project-ref",),
+    **dict.fromkeys(("ansible-playbook", "ansible"), ("-i", "--inventory", "-l", "--limit")),
+    "kamal": ("-d",),
+}
+"""Options that say where, for the person who is asked."""
+_LOCAL_CONTEXTS = (
+    *("kind-*", "k3d-*", "minikube*", "docker-desktop", "docker-for-desktop", "rancher-desktop", "colima*", "orbstack"),
+    *("microk8s", "k3s-local", "localhost"),
+)
+_SERVERS: dict[str, tuple[tuple[str, ...], str]] = {
+    "aws": (("--endpoint-url",), "AWS_ENDPOINT_URL"),
+    "vault": (("-address", "--address"), "VAULT_ADDR"),
+    "bao": (("-address", "--address"), "BAO_ADDR"),
+    "nomad": (("-address", "--address"), "NOMAD_ADDR"),
+    "consul": (("-http-addr", "--http-addr"), "CONSUL_HTTP_ADDR"),
+    "argocd": (("--server",), "ARGOCD_SERVER"),
+}
+"""Options and the variable that name the other end."""
+
+
+def cloud(call: Call) -> Effects:
+    """kubectl, terraform, aws …: a verb that destroys or changes; plans, dry runs and queries do nothing."""
+    program = call.command.program
+    yield from _bodies(call)
+    if _is_here(call):
+        return
+    rows = TABLES[program]
+    if subcommand_tables.what(call, rows) == subcommand_tables.QUIET:
+        return
+    if (copy := _copy(call)) is not None:
+        yield from _copied(call, copy)
+        return
+    where = next((call.head.value(name) or call.parsed.value(name) for name in _WHERE.get(program, ())
+                  if call.has(name)), None)  # fmt: skip
+    yield from subcommand_tables.effects(call, rows, f"{program} {where.text}" if where is not None else program)
+
+
+def _is_here(call: Call) -> bool:
+    """Whether the other end is certain to be this machine: a cluster in a container, an emulator."""
+    context = call.head.value("--context", "--kube-context") or call.parsed.value("--context", "--kube-context")
+    if context is not None and context.known and not call.has("--server", "-s", "--kubeconfig"):
+        return any(fnmatchcase(context.text, pattern) for pattern in _LOCAL_CONTEXTS)
+    names, variable = _SERVERS.get(call.command.program, ((), ""))
+    given = call.head.value(*names) or call.parsed.value(*names)
+    if given is not None:
+        return given.known and network_addresses.is_here(given.text)
+    set_to = call.scope.lookup(variable) if variable else None
+    return set_to is not None and set_to.known and any(network_addresses.is_here(text) for text in set_to.items)
+
+
+# What runs over there
+
+_BODIES: dict[str, tuple[tuple[str, ...], tuple[str, ...], int]] = {
+    "heroku": (("run", "run:detached"), (), 0),
+    "knife": (("ssh",), (), 1),
+    "oc": (("rsh",), (), 1),
+    "nomad": (("alloc exec",), (), 1),
+    "kamal": (("app exec", "server exec"), (), 0),
+    "fly": (("ssh console",), ("-C", "--command"), 0),
+    "flyctl": (("ssh console",), ("-C", "--command"), 0),
+    "gcloud": (("compute ssh",), ("--command",), 0),
+    "aws": (("ecs execute-command",), ("--command",), 0),
+    "eb": (("ssh",), ("-c", "--command"), 0),
+    "vagrant": (("ssh",), ("-c", "--command"), 0),
+    "doctl": (("compute ssh",), ("--ssh-command",), 0),
+}
+"""Verbs that run a command there, the option that holds it, or the operands before it."""
+_QUERIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "bq": (("query",), ()),
+    "wrangler": (("d1 execute",), ("--command",)),
+    "heroku": (("pg:psql",), ("-c", "--command")),
+    "aws": (("rds-data execute-statement", "redshift-data execute-statement"), ("--sql",)),
+    "gcloud": (("spanner databases execute-sql",), ("--sql",)),
+    "turso": (("db shell",), ()),
+}
+"""Verbs that take SQL, and the option that holds it, else the last operand."""
+
+
+def _bodies(call: Call) -> Iterator[Effect]:
+    program = call.command.program
+    spoken, names, skip = _BODIES.get(program, ((), (), 0))
+    if (verb := _verb(call, spoken)) is not None:
+        items = call.parsed.values(*names) if names else _rest(call, verb.count(" ") + skip)
+        known = all(item.known for item in items)
+        one = not items or len(items) == 1 or " " in items[0].text
+        body = " ".join(item.text for item in items[:1]) if one else items
+        yield from away(call, body, known=known, target=f"{program} {verb}")
+    asked, names = _QUERIES.get(program, ((), ()))
+    if _verb(call, asked) is not None and not (program == "wrangler" and not call.has("--remote")):
+        for item in call.parsed.values(*names) if names else call.operands[-1:]:
+            yield from call.runner.run([Field("psql"), Field("-c"), item], call, program)
+
+
+def _rest(call: Call, skip: int) -> Sequence[Field]:
+    """The command behind a verb, with options of its own: ``heroku run bash -c CODE``."""
+    rest = call.operands[skip:]
+    if not rest:
+        return []
+    at = next((n for n, item in enumerate(call.fields) if item is rest[0]), len(call.fields))
+    return call.fields[at:]
+
+
+def _verb(call: Call, spoken: Sequence[str]) -> str | None:
+    """Which of these verbs the call has, of one word or more."""
+    words = [call.command.subcommand, *(item.text for item in call.operands[:3])]
+    return next((verb for verb in spoken if verb and words[: verb.count(" ") + 1] == verb.split()), None)
+
+
+_AD_HOC_QUIET = ("ping", "setup", "debug", "stat", "gather_facts", "service_facts", "package_facts", "slurp", "fetch")
+_AD_HOC_TEXTS = ("shell", "command", "raw", "script", "win_shell", "win_command")
+
+
+def ansible(call: Call) -> Effects:
+    """One module on many machines: what its command would do, or that it changes them."""
+    given = call.parsed.value("-m", "--module-name")
+    module = given.text.rpartition(".")[2] if given is not None else "command"
+    text = call.parsed.value("-a", "--args")
+    if call.has("--list-hosts", "-C", "--check", "--syntax-check", "--help", "--version") or module in _AD_HOC_QUIET:
+        return
+    where = f"ansible {call.operands[0].text}" if call.operands else "ansible"
+    if module in _AD_HOC_TEXTS:
+        found = list(away(call, text.text, known=text.known, target=where)) if text is not None else []
+        yield from found
+        if any(effect.kind in (Kind.DEPLOY, Kind.PRIVILEGE, Kind.DATABASE) for effect in found):
+            return
+        if text is not None and _changes(call, text):
+            yield call.effect(Kind.DEPLOY, where)
+    else:
+        how = ("delete",) if text is not None and "absent" in text.text else ()
+        yield call.effect(Kind.DEPLOY, where, *how)
+
+
+def _changes(call: Call, text: Field) -> bool:
+    kinds = (Kind.WRITE, Kind.DELETE, Kind.SIGNAL, Kind.GIT_REWRITE)
+    return any(effect.kind in kinds for effect in call.runner.script(text.text, call, "ansible", cwd="/"))
+
+
+# Copies: their direction counts
+
+_COPIES: dict[str, tuple[str, ...]] = {
+    "aws": ("s3 cp", "s3 sync"),
+    "gsutil": ("cp", "rsync"),
+    "gcloud": ("storage cp", "storage rsync", "compute scp"),
+    "mc": ("cp", "mirror", "put"),
+    "s3cmd": ("get", "put", "sync"),
+    "s5cmd": ("cp", "sync"),
+    "rclone": ("copy", "copyto", "sync", "move", "moveto"),
+    "azcopy": ("copy", "cp", "sync"),
+    "kubectl": ("cp",),
+    "oc": ("cp", "rsync"),
+}
+"""What copies from one place to another: where it ends here, nothing changes elsewhere."""
+_MIRRORS = (
+    *("--delete", "-d", "--remove", "--delete-destination", "--delete-removed"),
+    "--delete-unmatched-destination-objects",
+)
+"""What is there and not at the source is deleted."""
+_TREES = ("-r", "-R", "--recursive")
+
+
+class _Copy:
+    """A copy's verb, its two ends, and which of them are away."""
+
+    def __init__(self, program: str, verb: str, source: Field, target: Field) -> None:
+        self.verb, self.source, self.target = verb, source, target
+        self.from_away, self.to_away = _is_away(program, source.text), _is_away(program, target.text)
+
+
+def _copy(call: Call) -> _Copy | None:
+    """A copy with two operands whose ends are known; a third one might be an option's value."""
+    program, verb, items = call.command.program, call.command.subcommand, call.operands
+    if program in ("aws", "gcloud") and items:
+        verb, items = f"{verb} {items[0].text}", items[1:]
+    if verb not in _COPIES.get(program, ()) or len(items) != 2 or not items[1].known:
+        return None
+    copy = _Copy(program, verb, items[0], items[1])
+    single = not (call.has(*_TREES) or verb.endswith(("sync", "mirror", "copy", "move")))
+    uploads = single and not copy.from_away and program not in ("kubectl", "oc")
+    return copy if (copy.from_away and not copy.to_away) or (copy.to_away and uploads) else None
+
+
+def _is_away(program: str, text: str) -> bool:
+    """A bucket, a pod, a remote: ``s3://b``, ``pod:/x``. A bare name is ``alias/bucket`` for mc."""
+    if program == "mc":
+        return text not in (".", "..", "-") and not text.startswith(("./", "../", "/", "~"))
+    return ":" in text
+
+
+def _copied(call: Call, copy: _Copy) -> Effects:
+    source, target = copy.source, copy.target
+    if copy.to_away:
+        yield from call.read(source)
+        yield call.effect(Kind.NETWORK, target.text, "data", sure=source.known)
+        return
+    if copy.verb.startswith("move"):
+        yield call.effect(Kind.DEPLOY, call.command.program, "delete")
+    yield call.effect(Kind.NETWORK, source.text, sure=source.known)
+    if copy.verb.endswith(("sync", "mirror")):
+        yield from call.write(target, "append")
+        if call.has(*_MIRRORS) or call.command.program == "rclone":
+            yield call.contents(target.text)
+    elif paths.base(source.text.rstrip("/")) and call.is_folder(target):
+        yield from call.write(call.into(target, source), "truncate")
+    else:
+        yield from call.write(target, "truncate")
+
+
+def uploads(call: Call) -> Effects:
+    """Azure storage: the file that goes up, beside what the table says."""
+    if {"upload", "upload-batch"} & {item.text for item in call.operands[:4]}:
+        for item in call.parsed.values("-f", "--file", "-s", "--source"):
+            yield from call.read(item)
+            yield call.effect(Kind.NETWORK, "az storage", "data", sure=item.known)
+    yield from cloud(call)
+
+
+def vercel(call: Call) -> Effects:
+    """``vercel env pull [FILE]`` writes the settings of the project into a file."""
+    words = [call.command.subcommand, *(item.text for item in call.operands[:1])]
+    if words == ["env", "pull"]:
+        yield from call.write(call.operands[1] if call.operands[1:] else Field(".env.local"), "truncate")
+    yield from cloud(call)
+
+
+def railway(call: Call) -> Effects:
+    """``railway run`` runs the rest here, with the variables of the other end."""
+    if call.command.subcommand == "run":
+        yield from call.runner.run(call.operands, call, "railway")
+    else:
+        yield from cloud(call)
+
+
+OPTIONS = {
+    "kubectl": options(
+        "-n= --namespace= --context= --cluster= --kubeconfig= -s= --server= --user= --token= --as= -f= --filename= "
+        "-l= --selector= -o= --output= -c= --container= -p= --patch= --replicas= --grace-period= --timeout= --image= "
+        "-k= --kustomize= -v= --cache-dir= --request-timeout= --field-selector= --type= --from-file= | sub"
+    ),
+    "helm": options("-n= --namespace= --kube-context= --kubeconfig= -f= --values= --set= --version= --timeout= | sub"),
+    "helmfile": options("-e= --environment= -f= --file= -n= --namespace= -l= --selector= --kube-context= --args= | "
+        "sub"),
+    "terraform": options("-chdir= -var= -var-file= -target= -state= -out= -replace= -backend-config= | sub words"),
+    "pulumi": options("-s= --stack= -C= --cwd= -m= --message= -t= --target= --color= -v= -c= --config= | sub"),
+    "aws": options(
+        "--profile= --region= --output= --endpoint-url= --query= --bucket= --key= --exclude= --include= --acl= "
+        "--storage-class= --sse= --page-size= --cache-control= --content-type= --metadata= --command= --sql= --color= "
+        "--ca-bundle= --cli-read-timeout= --cli-connect-timeout= --cli-binary-format= | sub"
+    ),
+    "gcloud": options("--project= --account= --region= --zone= --format= --configuration= --command= --sql= "
+                      "--impersonate-service-account= --verbosity= --filter= --billing-project= | sub"),
+    "az": options("--subscription= -g= --resource-group= -n= --name= -o= --output= --query= -f= --file= -s= --source= "
+                  "-c= --container-name= --account-name= --method= -m= -u= --uri= | sub"),
+    "gsutil": options("-o= -h= -i= -u= | sub"),
+    "bq": options("--location= --project_id= --dataset_id= --format= --bigqueryrc= --api= | sub"),
+    "fly": options("-a= --app= -c= --config= -t= --access-token= -C= --command= --org= -o= | sub"),
+    "vercel": options("-S= --scope= -t= --token= --cwd= -A= --local-config= -Q= --global-config= -b= --build-env= -e= "
+                      "--env= -m= --meta= --target= --regions= | sub"),
+    "netlify": options("-s= --site= --auth= -d= --dir= -m= --message= -a= --alias= -f= --functions= --filter= "
+                       "--context= --data= --timeout= | sub"),
+    "railway": options("-e= --environment= -s= --service= -p= --project= --set= | sub first"),
+    "railway variables": options("-e= -s= --set= --environment= --service="),
+    "ansible-playbook": options(
+        "-i= --inventory= -l= --limit= -e= --extra-vars= -t= --tags= -u= --user= -f= --forks= -M= --start-at-task= "
+        "--skip-tags= --vault-password-file= --vault-id= -c= --connection= --private-key= -T="
+    ),
+    "ansible": options("-i= --inventory= -l= --limit= -m= --module-name= -a= --args= -e= --extra-vars= -u= --user= -f= "
+                       "--forks= -M= -B= -P= -t= --tree= -c= --connection= --become-user= --become-method= -T="),
+    "serverless": options("-s= --stage= -r= --region= -c= --config= --aws-profile= --param= | sub"),
+    "heroku": options("-a= --app= -r= --remote= -c= --command= --confirm= -t= --team= -s= --size= --type= | sub"),
+    "firebase": options("-P= --project= --only= --except= --token= -m= --message= -c= --config= --account= | sub"),
+    "wrangler": options("-c= --config= -e= --env= --name= --command= --file= --cwd= --binding= --branch= -p= --path= |"
+        " sub"),
+    "supabase": options("--project-ref= --workdir= --db-url= -p= --password= --profile= --schema= -o= | sub"),
+    "cdk": options("-a= --app= -c= --context= --profile= -o= --output= --require-approval= --outputs-file= "
+                   "--parameters= -t= --tags= --toolkit-stack-name= -r= --role-arn= | sub"),
+    "sam": options("-t= --template= --template-file= --stack-name= --region= --profile= --config-env= --s3-bucket= "
+                   "--parameter-overrides= --capabilities= | sub"),
+    "sst": options("--stage= --profile= --region= | sub"),
+    "doctl": options("-t= --access-token= --context= -c= --config= -u= --api-url= -o= --output= --format= "
+                     "--ssh-command= | sub"),
+    "argocd": options("--server= --auth-token= --config= --grpc-web-root-path= -l= --header= -H= --revision= | sub"),
+    "nomad": options("-address= -region= -namespace= -token= -ca-cert= -task= -job= -version= | sub words"),
+    "vault": options("-address= -namespace= -ns= -format= -field= -mount= -versions= -ca-cert= | sub words"),
+    "consul": options("-http-addr= -token= -datacenter= -ca-file= -namespace= | sub words"),
+    "virsh": options("-c= --connect= -d= --debug= -l= --log= | sub"),
+    "rclone": options("--config= --filter= --filter-from= --exclude= --exclude-from= --include= --include-from= "
+                      "--transfers= --checkers= --bwlimit= --log-file= --max-age= --min-age= --retries= | sub"),
+    "eb": options("-e= -c= --command= --profile= -r= --region= -l= --label= -m= --message= | sub"),
+    "vagrant": options("-c= --command= --provider= | sub"),
+    "kamal": options("-d= --destination= -c= --config-file= -r= --roles= -h= --hosts= -p= --version= | sub"),
+    "cap": options("-r= -f= -z | sub"),
+    "eksctl": options("--cluster= --name= --region= -r= -p= --profile= -f= --config-file= -n= --nodegroup= | sub"),
+    **dict.fromkeys(("surge", "gh-pages"), options("-d= --dist= -b= --branch= -r= --repo= -m= --message= -p= "
+        "--project=")),
+}  # fmt: skip
+OPTIONS["tofu"] = OPTIONS["terragrunt"] = OPTIONS["terraform"]
+OPTIONS["flyctl"], OPTIONS["sls"], OPTIONS["bao"] = OPTIONS["fly"], OPTIONS["serverless"], OPTIONS["vault"]
+OPTIONS["oc"] = OPTIONS["kubectl"]
+OPTIONS |= {name: options("| sub") for name in TABLES if name not in OPTIONS}
+OPTIONS = {**other_service_clis.OPTIONS, **OPTIONS}
+
+PROGRAMS: dict[str, Callable[[Call], Effects]] = {
+    **other_service_clis.PROGRAMS,
+    **dict.fromkeys(TABLES, cloud),
+    "ansible": ansible,
+    "az": uploads,
+    "railway": railway,
+    "vercel": vercel,
+}

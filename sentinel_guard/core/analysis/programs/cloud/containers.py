@@ -1,0 +1,339 @@
+"""docker, podman: what a container may reach on the host, and what its command does to what is mounted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from sentinel_guard.core.analysis import network_addresses, paths
+from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, Parsed, options, parse
+from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.programs import subcommand_tables
+from sentinel_guard.core.model import Effect, Kind
+
+Effects = Iterable[Effect]
+
+_ON_PATHS = (Kind.WRITE, Kind.DELETE, Kind.READ, Kind.GIT_REWRITE, Kind.PRIVILEGE, Kind.SIGNAL)
+_HOST = frozenset(
+    (
+        "/",
+        "/etc",
+        "/root",
+        "/boot",
+        "/proc",
+        "/sys",
+        "/dev",
+        "/usr",
+        "/var",
+        "/var/run",
+        "/run",
+        "/lib",
+        "/bin",
+        "/home",
+    )
+)
+_KEPT = ("/var/lib", "/data", "/srv", "/home", "/mnt", "/media", "/etc", "/root", "/opt", "/var/www", "/bitnami")
+"""Where a container that lives on keeps what is not made anew with it; all of ``/`` holds these."""
+_SHUT = "ro:"
+_SOCKETS = ("/docker.sock", "/podman.sock", "/containerd.sock", "/crio.sock")
+_POWERS = ("ALL", "SYS_ADMIN", "SYS_MODULE", "SYS_PTRACE", "SYS_RAWIO", "DAC_READ_SEARCH", "SYS_BOOT")
+
+
+_LOCAL_CONTEXTS = ("default", "desktop-linux", "orbstack", "colima", "rootless", "rancher-desktop", "lima", "podman")
+_DOCKER = subcommand_tables.table(
+    destroy="rm -v|--volumes, volume rm|remove|prune, stack rm|down|remove, swarm leave -f|--force, machine rm|reset, "
+    "system prune --volumes, image prune -a|--all, system reset, service|node|secret|config rm|remove, pod rm -f|"
+    "--force",
+    change="stack deploy|up, service create|update|scale|rollback, node update|demote|promote, swarm init|join|update",
+    publish="push, image|manifest|plugin|artifact push, buildx imagetools create, trust sign, "
+    "build --push !--push=false, "
+    "buildx|builder build|b|bake --push !--push=false, buildx|builder build|b|bake --output|-o=*push=true*, "
+    "buildx build|b --output|-o=*type=registry*",
+)
+"""What docker and podman do beyond containers, which come and go."""
+_AT_WORK = frozenset(("run", "create", "rm", "rmi", "stop", "kill", "restart", "start", "update", "exec", "up", "down"))
+"""What changes the containers of an engine."""
+
+
+def docker(call: Call) -> Effects:
+    verb, operands = call.command.subcommand, call.operands
+    yield from subcommand_tables.effects(call, _DOCKER, _target(verb))
+    action = verb
+    if verb == "compose":
+        action = _compose_fields(call)[0]
+        yield from compose(call)
+    elif verb in ("container", "image") and operands and operands[0].text in _AT_WORK:
+        yield from call.runner.run(_without(call.fields, verb), call, f"docker {verb}")
+    elif verb in ("run", "create"):
+        yield from _run(call)
+    elif verb == "unshare":
+        yield from call.runner.run(call.fields[2:], call, "podman")
+    elif verb == "exec":
+        if call.has("--privileged"):
+            yield call.effect(Kind.PRIVILEGE, "container --privileged", sure=False)
+        yield from _inside(call, operands[1:], {}, _KEPT)
+    elif verb == "cp":
+        yield from _copy(call)
+    elif verb in ("rm", "rmi") and call.has("-f", "--force") and any(_is_every(item) for item in operands):
+        yield call.effect(Kind.DEPLOY, "every container" if verb == "rm" else "every image", "delete", sure=False)
+    yield from _argued(call)
+    if action in _AT_WORK and (host := _other_host(call)):
+        yield call.effect(Kind.DEPLOY, f"docker {host}")
+
+
+_CHOSEN = re.compile(r"--filter|\s-\w*[fln]\b|--latest|--last|\bgrep\b|\bhead\b|\bcompose\b|\brun\b|\bcreate\b")
+
+
+def _is_every(item: Field) -> bool:
+    """Whether an unknown operand may stand for all there are: ``$(docker ps -aq)``, and not what a filter chose."""
+    if item.known or (item.source.startswith('"') and "$(" not in item.source):
+        return False
+    return "$(" not in item.source or _CHOSEN.search(item.source) is None
+
+
+def _argued(call: Call) -> Iterator[Effect]:
+    """What is substituted into an argument of a build stays in the image for whoever has it."""
+    given = [item for before, item in pairwise(call.fields) if before.text == "--build-arg"]
+    for item in (*given, *(item for item in call.fields if item.text.startswith("--build-arg="))):
+        if "$(" in item.source or "`" in item.source:
+            found = call.runner.script(f"echo {item.source}", call, "docker")
+            yield from (effect for effect in found if effect.kind is Kind.READ)
+
+
+def _without(fields: Sequence[Field], word: str) -> list[Field]:
+    """``docker container rm x`` is ``docker rm x``."""
+    at = next(n for n, item in enumerate(fields) if item.text == word)
+    return [*fields[:at], *fields[at + 1 :]]
+
+
+def _target(verb: str) -> str:
+    return {"volume": "docker volumes", "rm": "docker volumes", "push": "docker"}.get(verb, f"docker {verb}")
+
+
+def _other_host(call: Call) -> str:
+    """The engine of another machine, if an option or a variable of the text says so."""
+    given = call.head.value("-c", "--context")
+    if given is not None and given.text not in _LOCAL_CONTEXTS:
+        return given.text
+    hosts = [item.text for item in call.head.values("-H", "--host")]
+    hosts = hosts or list(call.scope.variables.get("DOCKER_HOST") or ())
+    return next(
+        (h for h in hosts if not h.startswith(("unix:", "npipe:", "fd:")) and not network_addresses.is_here(h)), ""
+    )
+
+
+def _compose_fields(call: Call) -> tuple[str, list[Field]]:
+    """The verb of compose, and what stands behind it."""
+    fields = list(call.fields[1:])
+    if call.command.program not in _COMPOSES:
+        fields = fields[next(n for n, item in enumerate(fields) if item.text == "compose") + 1 :]
+    verb, *rest = parse(fields, _COMPOSE).operands or [Field("")]
+    return verb.text, rest
+
+
+def compose(call: Call) -> Effects:
+    """``docker-compose``, and ``docker compose`` behind its first word."""
+    verb, fields = _compose_fields(call)
+    if verb in ("exec", "run"):
+        parsed = parse(fields, _COMPOSE_RUN)
+        mounts = dict(_mounts(call, parsed))
+        yield from _reached(call, mounts)
+        yield from _inside(call, parsed.operands[1:], mounts, _KEPT)
+    elif verb in ("down", "rm") and {"-v", "--volumes"} & parse(fields, _COMPOSE_DOWN).flags.keys():
+        yield call.effect(Kind.DEPLOY, "docker volumes", "delete")
+    elif verb in ("push", "publish"):
+        yield call.effect(Kind.PUBLISH, "docker")
+
+
+def _run(call: Call) -> Effects:
+    mounts = dict(_mounts(call, call.parsed))
+    yield from _powers(call)
+    yield from _reached(call, mounts)
+    entry = call.parsed.value("--entrypoint")
+    command = [*([entry] if entry and entry.text else []), *call.operands[1:]]
+    yield from _inside(call, command, mounts, tuple(_volumes(call)) + _KEPT * call.has("--volumes-from"))
+
+
+def _reached(call: Call, mounts: dict[str, str]) -> Iterator[Effect]:
+    """What of the host lies open in the container."""
+    for host in mounts.values():
+        if host.endswith(_SOCKETS):
+            yield call.effect(Kind.PRIVILEGE, "docker.sock")
+        elif host in _HOST:
+            yield call.effect(Kind.PRIVILEGE, "container host mount")
+
+
+def _powers(call: Call) -> Iterator[Effect]:
+    parsed = call.parsed
+    if call.has("--privileged"):
+        yield call.effect(Kind.PRIVILEGE, "container --privileged")
+    if any(v.text in ("host", "") for v in parsed.values("--pid", "--ipc", "--userns", "--uts", "--cgroupns")):
+        yield call.effect(Kind.PRIVILEGE, "container host namespace")
+    if any(v.text.upper().removeprefix("CAP_") in _POWERS for v in parsed.values("--cap-add")):
+        yield call.effect(Kind.PRIVILEGE, "capabilities")
+    for item in parsed.values("--device"):
+        if paths.is_device(item.text.partition(":")[0]):
+            yield from call.write(Field(item.text.partition(":")[0], item.known))
+
+
+def _mounts(call: Call, parsed: Parsed) -> Iterator[tuple[str, str]]:
+    """Pairs of (folder inside, folder of the host); what is mounted to be read only bears a mark in front."""
+    for item in parsed.values("-v", "--volume"):
+        host, colon, rest = item.text.removeprefix("=").partition(":")
+        if colon and host[:1] in "/.~" and item.known:
+            inside, _, mode = rest.partition(":")
+            yield _SHUT * ("ro" in mode.split(",")) + paths.normal(inside), call.locate(host)
+    for item in parsed.values("--mount"):
+        keys = dict(pair.partition("=")[::2] for pair in item.text.split(","))
+        host = keys.get("source") or keys.get("src") or ""
+        inside = keys.get("target") or keys.get("destination") or keys.get("dst") or ""
+        if host.startswith("/") and inside:
+            shut = bool(keys.keys() & {"readonly", "ro"}) and "false" not in (keys.get("readonly"), keys.get("ro"))
+            yield _SHUT * shut + paths.normal(inside), call.locate(host)
+
+
+def _volumes(call: Call) -> Iterator[str]:
+    """Folders inside that are named volumes."""
+    for item in call.parsed.values("-v", "--volume"):
+        name, colon, rest = item.text.partition(":")
+        if colon and name and name[0] not in "/.~$":
+            yield paths.normal(rest.partition(":")[0])
+    for item in call.parsed.values("--mount"):
+        keys = dict(pair.partition("=")[::2] for pair in item.text.split(","))
+        inside = keys.get("target") or keys.get("destination") or keys.get("dst")
+        if inside and keys.get("type", "volume") == "volume":
+            yield paths.normal(inside)
+
+
+def _inside(
+    call: Call, command: Sequence[Field], mounts: dict[str, str], kept: tuple[str, ...] = ()
+) -> Iterator[Effect]:
+    """The effects of a container's command, as far as they leave it, or take what a volume keeps (``kept``)."""
+    if not command:
+        return
+    folder = call.parsed.value("-w", "--workdir")
+    cwd = folder.text if folder and folder.text.startswith("/") else "/"
+    for effect in call.runner.run(command, call, "docker", cwd=cwd):
+        if effect.kind not in _ON_PATHS:
+            yield effect
+        elif effect.kind in _ON_PATHS[:3]:
+            yield from _mapped(effect, mounts)
+            if _is_loss(effect) and any(_holds(effect.target, place) for place in kept):
+                yield call.effect(Kind.DEPLOY, "docker volumes", "delete", sure=False)
+
+
+def _holds(target: str, place: str) -> bool:
+    """Whether one of the two folders lies in the other, or is it."""
+    one, other = f"{target.rstrip('/')}/", f"{place}/"
+    return one.startswith(other) or other.startswith(one)
+
+
+def _mapped(effect: Effect, mounts: dict[str, str]) -> Iterator[Effect]:
+    path = effect.target
+    for place, host in mounts.items():
+        inside = place.removeprefix(_SHUT)
+        if place != inside and effect.kind is not Kind.READ:
+            continue
+        if path == inside or path.startswith(inside.rstrip("/") + "/"):
+            yield replace(effect, target=paths.normal(host + path[len(inside.rstrip("/")) :]))
+        elif "recursive" in effect.how and inside.startswith(path.rstrip("/") + "/"):
+            yield replace(effect, target=host, how=effect.how | {"contents"})
+
+
+def _copy(call: Call) -> Effects:
+    for item, act in zip(call.operands[:2], (call.read, call.write), strict=False):
+        if ":" not in item.text.partition("/")[0]:
+            yield from act(item)
+
+
+def away(call: Call, body: str | Sequence[Field], *, known: bool = True, target: str = "") -> Iterator[Effect]:
+    """A command or text on another machine: what it does to paths is not ours, but its loss is somebody's."""
+    if isinstance(body, str):
+        effects = call.runner.script(body if known else body or UNKNOWN, call, call.command.program, cwd="/")
+    else:
+        effects = call.runner.run(body, call, call.command.program, cwd="/")
+    for effect in effects:
+        if effect.kind not in _ON_PATHS:
+            yield effect
+        elif _is_loss(effect):
+            yield call.effect(Kind.DEPLOY, target or call.command.program, "delete", sure=effect.sure)
+
+
+def _is_loss(effect: Effect) -> bool:
+    if effect.kind is Kind.DELETE:
+        return "recursive" in effect.how and not effect.target.startswith(paths.TEMPORARY)
+    if effect.kind is Kind.WRITE:
+        return bool(effect.how & {"raw", "mkfs"})
+    return effect.kind is Kind.PRIVILEGE and effect.target == "power"
+
+
+def kubectl(call: Call) -> Effects:
+    """``kubectl exec POD -- COMMAND``: on another machine."""
+    texts = [item.text for item in call.fields]
+    if "--" in texts:
+        command = call.fields[texts.index("--") + 1 :]
+    else:  # the old form: kubectl exec POD COMMAND
+        pod = next((n for n, item in enumerate(call.fields) if call.operands and item is call.operands[0]), len(texts))
+        command = call.fields[pod + 1 :]
+    if command:
+        yield from away(call, command, target=f"{call.command.program} exec")
+
+
+def machine(call: Call) -> Effects:
+    """Lxc exec, incus exec, machinectl shell, multipass exec."""
+    texts = [item.text for item in call.fields]
+    verb = call.command.subcommand
+    if verb in ("exec", "shell") and "--" in texts:
+        yield from away(call, call.fields[texts.index("--") + 1 :], target=f"{call.command.program} {verb}")
+    elif verb in ("delete", "destroy", "rm", "purge", "terminate", "remove"):
+        yield call.effect(Kind.DEPLOY, call.command.program, "delete")
+
+
+_RUN = (
+    "-v= --volume= --mount= -e= --env= --env-file= -w= --workdir= -u= --user= -p= --publish= --name= --network= "
+    "--net= --entrypoint= "
+    "--pid= --ipc= --userns= --uts= --cgroupns= --cap-add= --cap-drop= --device= -h= --hostname= -l= --label= -m= "
+    "--memory= --cpus= "
+    "--platform= --restart= --add-host= --dns= --gpus= --log-driver= --log-opt= --security-opt= --shm-size= --tmpfs= "
+    "--ulimit= -a= "
+    "--link= --volumes-from= --runtime= --pull= --cidfile= --stop-signal= --expose= -c= --cpu-shares= --health-cmd= | "
+    "first"
+)
+_COMPOSES = ("docker-compose", "podman-compose")
+_COMPOSE = options(
+    "-f= --file= -p= --project-name= --profile= --env-file= --project-directory= --parallel= --ansi= --progress= | "
+    "first"
+)
+_COMPOSE_RUN = options(
+    "-e= --env= -u= --user= -w= --workdir= --index= -v= --volume= -p= --publish= --name= --entrypoint= -l= --label= | "
+    "first"
+)
+_COMPOSE_DOWN = options("-t= --timeout= --rmi=")
+OPTIONS = {
+    "docker": options(
+        "-H= --host= -c= --context= --config= -l= --log-level= -f= --file= -p= --project-name= | sub first"
+    ),
+    "docker run": options(_RUN),
+    "docker create": options(_RUN),
+    "docker exec": options("-e= --env= --env-file= -u= --user= -w= --workdir= --detach-keys= | first"),
+    "docker compose": options(
+        "-f= --file= -p= --project-name= --profile= --env-file= --project-directory= -e= -u= -w="
+    ),
+    "docker-compose": options(
+        "-f= --file= -p= --project-name= --profile= --env-file= --project-directory= -e= -u= -w= | sub"
+    ),
+    "lxc": options("| sub"),
+}
+for _name in ("podman", "nerdctl"):
+    OPTIONS[_name] = OPTIONS["docker"]
+    OPTIONS |= {f"{_name} {verb}": OPTIONS[f"docker {verb}"] for verb in ("run", "create", "exec", "compose")}
+OPTIONS["incus"] = OPTIONS["machinectl"] = OPTIONS["multipass"] = OPTIONS["lxc"]
+OPTIONS["podman-compose"] = OPTIONS["docker-compose"]
+
+PROGRAMS = {
+    **dict.fromkeys(("docker", "podman", "nerdctl"), docker),
+    **dict.fromkeys(("docker-compose", "podman-compose"), compose),
+    **dict.fromkeys(("lxc", "incus", "machinectl", "multipass"), machine),
+}

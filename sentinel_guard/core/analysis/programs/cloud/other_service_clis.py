@@ -1,0 +1,151 @@
+"""Command lines of services that run elsewhere and have no table of their own: names, and one table of verbs.
+
+The verb is told by the first words: ``stripe customers delete``, ``twilio phone-numbers:remove``, ``b2 delete-bucket``.
+What asks, tries or helps is quiet; whatever else no row names does nothing. Those whose verbs are options, or mean
+something of their own, have rows of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from sentinel_guard.core.analysis import network_addresses
+from sentinel_guard.core.analysis.expansion.command_and_options import Call, options
+from sentinel_guard.core.analysis.programs import subcommand_tables
+from sentinel_guard.core.analysis.programs.subcommand_tables import Row, table
+from sentinel_guard.core.model import Effect
+
+Effects = Iterable[Effect]
+
+_VERBS = ("delete", "del", "rm", "rmr", "remove", "destroy", "drop", "purge", "terminate", "wipe", "erase", "reset",
+          "deregister", "forget", "prune")  # fmt: skip
+_GONE = "|".join((*_VERBS, *(f"*:{verb}" for verb in _VERBS), *(f"{verb}-*|{verb}_*" for verb in _VERBS)))
+_ENDS = "|".join(f"*-{verb}" for verb in ("delete", "remove", "purge", "destroy"))
+_READ = (
+    "list|ls|show|get|describe|status|info|inspect|view|search|help|version|login|logout|whoami|config|completion|"
+    "run|exec"
+)
+_TRIED = "** --dry-run !--dry-run=none !--dry-run=false, ** --dryrun|--help|-h|--version|--list"
+QUIET = f"{_TRIED}, {_READ}, * {_READ}"
+"""What asks, tries or helps."""
+SERVICE = table(quiet=QUIET, destroy=f"{_GONE}|{_ENDS}, * {_GONE}|{_ENDS}, * * {_GONE}")
+"""The verb stands first, second or third."""
+
+_NAMES = (
+    # accounts, payment, content
+    *("stripe", "twilio", "atlas", "fastly", "circleci", "doppler", "op", "bw", "apigeecli", "apigee", "sentry-cli"),
+    *("algolia", "sanity", "contentful", "supertokens", "launchdarkly", "ldcli", "newrelic", "datadog-ci"),
+    *("neonctl", "neon", "pscale", "xata", "mongocli", "redisctl", "upstash", "cloudflared", "flarectl", "cfcli"),
+    *("sendgrid", "postmark", "mailgun", "auth0", "okta", "jira", "linear", "acli", "pd", "opsgenie"),
+    *("akamai", "ns1", "dnscontrol", "octodns-sync", "cli53", "route53", "vcd", "govc", "packet", "metal", "equinix"),
+    # queues, stores, clusters
+    *("nats", "rabbitmqadmin", "pulsar-admin", "pulsarctl", "kafkactl", "kcat", "rpk", "kaf", "zkCli", "zkCli.sh"),
+    *("zkcli", "ceph", "gluster", "rbd", "rados", "radosgw-admin", "pcs", "crm", "samba-tool", "ipa", "solr", "barman"),
+    *("wal-g", "wal-e", "snapper", "velero", "linstor", "longhornctl", "kopia", "duplicacy", "weed", "juicefs"),
+    *("b2", "ossutil", "ossutil64", "oss", "coscmd", "coscli", "bcecmd", "obsutil", "nova", "cinder"),
+    *("glance", "neutron", "manila", "trove", "heat", "ironic", "designate", "certbot", "lego"),
+    *("occ", "ipfs-cluster-ctl", "elastic", "curator_cli", "ecctl", "logstash-plugin", "typesense", "meilisearch"),
+)
+_SNAPSHOTS = table(quiet="** --dry-run|-n|--help", destroy="forget, prune, delete, recreate, key|tag remove, rewrite")
+_HADOOP = table(
+    quiet="** -help",
+    destroy="dfs|fs ** -rm|-rmr|-rmdir|-expunge|-deleteSnapshot|-truncate, namenode ** -format, "
+    "haadmin ** -failover|-transitionToStandby, fsck ** -delete, dfsadmin ** -rollEdits, job|application ** -kill",
+)
+_KAFKA = table(
+    destroy="** --delete|--delete-offsets|--remove|--offset-json-file|--execute",
+    change="** --alter|--add-config|--delete-config",
+)
+"""Offsets are reset, and partitions moved, with ``--execute`` only."""
+TABLES: dict[str, tuple[Row, ...]] = {
+    **dict.fromkeys(_NAMES, SERVICE),
+    "atlas": table(quiet=QUIET, destroy=f"* {_GONE}, * * {_GONE}", change="schema|migrate ** apply, schema apply"),
+    "stripe": (*SERVICE, *table(destroy="* cancel|void|detach|deactivate")),
+    "nats": (*SERVICE, *table(destroy="* * edit ** -f|--force")),
+    **dict.fromkeys(("zkCli", "zkCli.sh", "zkcli"), table(quiet=QUIET, destroy="** deleteall|delete|rmr")),
+    **dict.fromkeys(("pulsar-admin", "pulsarctl"), (*SERVICE, *table(destroy="* truncate|unload|clear-backlog"))),
+    **dict.fromkeys(("hdfs", "hadoop", "yarn-cluster", "mapred"), _HADOOP),
+    **dict.fromkeys((f"kafka-{tool}{end}" for end in ("", ".sh") for tool in (
+        "consumer-groups", "configs", "acls", "delete-records", "reassign-partitions", "leader-election",
+        "streams-application-reset")), _KAFKA),
+    "rabbitmqctl": table(
+        quiet="list_*|status|*_status|help|eval|environment|version|report|ping|wait",
+        destroy="delete_*|purge_*|clear_*|stop*|shutdown|reset|force_*|forget_*|remove_*|close_*|hard_reset",
+    ),
+    "ceph": (*SERVICE, *table(quiet="** --help", destroy="osd out|lost|down, fs fail|rm, mds|mon fail|rm|remove, "
+                              "auth del, * * rm|destroy|purge, * * * rm")),
+    "gluster": (*SERVICE, *table(destroy="volume stop|reset|remove-brick, peer detach, snapshot restore|deactivate")),
+    "rados": table(quiet="df|ls|lspools|stat|get", destroy="** purge|rm|rmpool|rmsnap|rollback"),
+    "pcs": (*SERVICE, *table(destroy="cluster stop|destroy, node standby, stonith fence", quiet="status")),
+    "crm": (*SERVICE, *table(destroy="* stop|erase, node fence|standby", quiet="status")),
+    "drbdadm": table(quiet="** -d|--dry-run", destroy="down|invalidate|wipe-md|disconnect|detach|secondary|create-md"),
+    "drbdsetup": table(destroy="down|invalidate|disconnect|detach|del-*"),
+    **dict.fromkeys(("ldapdelete", "ldapmodrdn"), table(quiet="** -n", destroy="**")),
+    **dict.fromkeys(("restic", "borg", "borgmatic", "rustic", "attic"), _SNAPSHOTS),
+    "snapper": table(destroy="** delete|rm|remove|undochange|rollback|delete-config", quiet="** list|status|diff"),
+    "timeshift": table(quiet="** --list|--check", destroy="** --delete|--delete-all|--restore"),
+    "duplicity": table(quiet="** --dry-run", destroy="remove-*, cleanup --force"),
+    "rdiff-backup": table(quiet="** --list-increments|-l", destroy="remove, ** --remove-older-than|--force"),
+    "dvc": table(quiet="** --help|-h|--dry", destroy="gc, destroy"),
+    "git-annex": table(destroy="drop --force, dead, dropunused --force"),
+    "certbot": table(quiet=f"** --dry-run|--help, {_READ}|certificates", destroy="delete|revoke|unregister"),
+    "acme.sh": table(destroy="** --remove|--revoke|--deactivate|--uninstall"),
+    "pgbackrest": table(quiet="** --dry-run", destroy="** stanza-delete|expire|restore"),
+    "solr": (*SERVICE, *table(destroy="stop ** -all, zk rm")),
+    "samba-tool": table(quiet=QUIET, destroy="* delete|remove|disable|demote, * * delete|remove, domain demote"),
+    "wp": table(
+        quiet="** --help, transient|cache|rewrite|cron|cap|option|language|package|config|menu|widget *",
+        destroy="* delete|uninstall|reset|spam|trash|empty|destroy|drop, search-replace !--dry-run, * meta delete",
+    ),
+    "drush": table(quiet="** --simulate|--no, cache*|cr|cc|watchdog:*|state:*",
+                   destroy="*:delete|*:cancel|*:uninstall|user-cancel|pmu|pm-uninstall|ucan|edel"),
+    "occ": table(quiet="*:list|status|config:*|maintenance:*", destroy="*:delete|*:remove|*:cleanup|*:uninstall|"
+                 "*:delete-*|*:reset*"),
+    "magento": table(quiet="** --dry-run, cache:*|indexer:*|dev:*|info:*",
+                     destroy="setup:uninstall|module:uninstall|theme:uninstall|*:delete|setup:rollback"),
+    "shopify": table(quiet="theme push --development|-d|--unpublished, theme dev|list|pull|check|info|console|open, "
+                     "app dev|build|info|logs", destroy="theme delete", change="theme push|publish, "
+                     "app deploy|release"),
+    "qshell": table(quiet=QUIET, destroy="*delete|batch*delete|batchmove|batchrename|expire"),
+    "neo4j-admin": table(quiet=QUIET, destroy="** load|restore --overwrite-destination|--force"),
+    "skeema": table(quiet="** --dry-run, push local|development", destroy="push --allow-unsafe", change="push"),
+    **dict.fromkeys(("gh-ost", "pt-online-schema-change", "pt-archiver"), table(
+        quiet="** --dry-run", destroy="** --execute|--purge")),
+    "cockroach": table(destroy="node decommission|drain, quit, debug reset-quorum, workload init --drop"),
+    "convex": table(quiet="dev|logs|dashboard|docs|function-spec|export|** --help", destroy="data clear, import "
+                    "--replace|--replace-all, env remove|unset", change="deploy|import, env set"),
+    "instant-cli": table(quiet="pull|login|init", change="push"),
+    "op": table(quiet=f"{QUIET}, read|run|inject|signin|signout", destroy=f"{_GONE}, * {_GONE}"),
+}  # fmt: skip
+
+_ADDRESSES = ("-u", "--url", "--server", "-s", "--host", "--endpoint", "--api-url", "--bootstrap-server")
+
+
+def service(call: Call) -> Iterator[Effect]:
+    """What is taken down, or changed for others; nothing where the other end is named as this machine."""
+    where = call.head.values(*_ADDRESSES) + call.parsed.values(*_ADDRESSES)
+    if not any(item.known and network_addresses.is_here(item.text) for item in where):
+        yield from subcommand_tables.effects(call, TABLES[call.command.program], call.command.program)
+
+
+_TEXT = "-s= -u= --url= --server= --host= --endpoint= --api-url= --profile= --project= -p= --context= --repo= "
+OPTIONS = {
+    **dict.fromkeys(TABLES, options(f"{_TEXT} | sub")),
+    **dict.fromkeys(("restic", "rustic", "borg", "borgmatic", "kopia"), options("-r= --repo= --repository-file= -p= "
+        "--password-file= --keep-last= --keep-daily= --keep-weekly= --keep-monthly= --keep-within= --tag= --host= -H= "
+        "-a= --glob-archives= --path= | sub")),
+    **dict.fromkeys(("hdfs", "hadoop", "yarn-cluster", "mapred"), options("--config= -conf= -fs= | sub words")),
+    **{name: options("--bootstrap-server= --zookeeper= --group= --topic= --command-config= --entity-type= "
+                     "--entity-name= --add-config= | sub") for name in TABLES if name[:6] == "kafka-"},
+    "timeshift": options("--snapshot= --comments= --tags="),
+    "snapper": options("-c= --config= | sub"),
+    "dvc": options("-r= -j= | sub"),
+    "ceph": options("-c= -n= --name= --id= -k= --keyring= | sub"),
+    **dict.fromkeys(("rbd", "rados"), options("-p= --pool= -c= -n= --id= -k= --namespace= | sub")),
+    "zkCli.sh": options("-server= -timeout= | sub words"),
+    "shopify": options("-s= --store= -t= --theme= -e= --environment= --path= --password= | sub"),
+    "wp": options("--path= --url= --user= --ssh= --http= | sub"),
+}  # fmt: skip
+OPTIONS["zkCli"] = OPTIONS["zkcli"] = OPTIONS["zkCli.sh"]
+
+PROGRAMS: dict[str, Callable[[Call], Effects]] = dict.fromkeys(TABLES, service)

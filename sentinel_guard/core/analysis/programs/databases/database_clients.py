@@ -1,0 +1,400 @@
+"""Database clients: statements that lose data; what a client runs, reads and writes besides. argv -> effects."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis.expansion.command_and_options import STDIN, UNKNOWN, Call, options, parse
+from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.programs.cloud import other_service_clis
+from sentinel_guard.core.analysis.programs.databases import migrations, sql_client_commands, sql_statements
+from sentinel_guard.core.analysis.programs.databases.sql_statements import Found
+from sentinel_guard.core.model import Effect, Kind
+
+Effects = Iterable[Effect]
+
+MAX_SOURCES = 2
+"""Files of SQL that are followed from one another."""
+_SHOWN = 80
+
+
+def statements(text: str, dialect: str = "") -> Iterator[tuple[str, str]]:
+    """Pairs of (statement, ``delete`` or ``truncate``) of an SQL text: those that lose data."""
+    return ((what.text, what.how) for what in sql_statements.found(text, dialect) if what.how in ("delete", "truncate"))
+
+
+class Client(NamedTuple):
+    """How a client is given its SQL."""
+
+    dialect: str
+    """sqlglot's name; empty for none."""
+    style: str = ""
+    """The family of its own commands (sqlshell.py)."""
+    sql: tuple[str, ...] = ()
+    """Options whose values are SQL."""
+    files: tuple[str, ...] = ()
+    """Options whose values are files of SQL."""
+    outputs: tuple[str, ...] = ()
+    """Options whose values are written."""
+    operands: int = -1
+    """From this operand on they are SQL."""
+    verb: str = ""
+    """The subcommand that takes SQL."""
+    local: bool = False
+    """The first operand is the database's file."""
+
+
+_C, _E, _F, _Q = ("-c", "--command"), ("-e", "--execute"), ("-f", "--file"), ("-q", "--query")
+_PSQL = Client("postgres", "psql", _C, _F, ("-o", "--output", "-L", "--log-file"))
+_MYSQL = Client("mysql", "mysql", (*_E, "--init-command"), (), ("--tee",))
+_SQLITE = Client("sqlite", "sqlite", ("-cmd",), ("-init",), operands=1, local=True)
+_DUCKDB = Client("duckdb", "sqlite", ("-c", "-s", "-cmd"), ("-init", "-f", "-file"), operands=1, local=True)
+_CLICKHOUSE = Client("clickhouse", "", _Q, ("--queries-file",))
+_TSQL = Client("tsql", "sqlcmd", ("-Q", "-q"), ("-i",), ("-o",))
+_HIVE = Client("hive", "", ("-e",), _F)
+CLIENTS: dict[str, Client] = {
+    **dict.fromkeys(("psql", "pgcli", "ysqlsh", "vsql"), _PSQL),
+    "usql": _PSQL._replace(dialect=""),
+    **dict.fromkeys(("mysql", "mariadb", "mycli"), _MYSQL),
+    **dict.fromkeys(("sqlite3", "sqlite"), _SQLITE),
+    "litecli": _SQLITE._replace(sql=_E),
+    "duckdb": _DUCKDB,
+    "sqlite-utils": Client("sqlite", operands=1),
+    **dict.fromkeys(("sqlcmd", "mssql-cli"), _TSQL),
+    "clickhouse-client": _CLICKHOUSE, "clickhouse": _CLICKHOUSE._replace(verb="client"),
+    "cockroach": Client("postgres", "psql", _E, _F, verb="sql"),
+    "snowsql": Client("snowflake", "", _Q, ("-f", "--filename"), ("-o",)),
+    "snow": Client("snowflake", "", _Q, ("-f", "--filename"), verb="sql"),
+    **dict.fromkeys(("cqlsh", "ycqlsh"), Client("", "", _E, _F)),
+    **dict.fromkeys(("trino", "presto"), Client("trino", "", ("--execute",), _F)),
+    **dict.fromkeys(("hive", "beeline", "spark-sql"), _HIVE),
+    "impala-shell": Client("hive", "", _Q, ("-f", "--query_file")),
+    "sqlplus": Client("oracle", "oracle"), "sqlcl": Client("oracle", "oracle"),
+    "dolt": Client("mysql", "", _Q, _F, verb="sql"),
+    "influx": Client("", "", ("-execute", "--execute")), "mysqlsh": Client("mysql", "mysql", (*_E, "--sql"), _F),
+    "db2": Client("", operands=0), "surreal": Client("", verb="sql"),
+}  # fmt: skip
+
+
+def client(call: Call) -> Effects:
+    """psql, mysql, sqlite3 …: SQL from options, operands, files and standard input."""
+    row = CLIENTS[call.command.program]
+    parsed = call.parsed if row.style != "mysql" else parse(_without_password(call), OPTIONS["mysql"])
+    items, verbs = list(parsed.operands), row.verb.split()
+    if verbs and (not items or items.pop(0).text not in verbs):
+        return
+    texts = parsed.values(*row.sql) + (items[row.operands :] if row.operands >= 0 else [])
+    files = [item for item in parsed.values(*row.files) if item.text not in STDIN]
+    if row.style == "oracle":
+        files += [Field(item.text[1:], item.known) for item in items if item.text.startswith("@")]
+    if not texts and not files and call.stdin:
+        texts = [Field(call.stdin.replace(UNKNOWN, " _ "), UNKNOWN not in call.stdin)]
+    loses = not (row.local and _spared(call, items, texts))
+    for item in texts:
+        yield from run(call, item, row, loses=loses)
+    for item in files:
+        yield from _source(call, item, row, 0, loses=loses)
+    for item in parsed.values(*row.outputs):
+        yield from _written(call, item)
+    for item in items[:1] if row.local and not _in_memory(items) else ():
+        yield from call.write(item, "inplace") if any(_CHANGES.search(t.text) for t in texts) else call.read(item)
+
+
+_CHANGES = re.compile(r"(?:\A|;)\s*(?:insert|update|delete|drop|create|alter|replace|vacuum)\b", re.IGNORECASE)
+_ELSEWHERE = re.compile(r"\battach\b|^\s*\.(?:open|restore)\b", re.IGNORECASE | re.MULTILINE)
+
+
+def _without_password(call: Call) -> list[Field]:
+    """``-pSECRET`` has its value in the same word, or none."""
+    return [f for f in call.fields[1:] if not (f.text.startswith("-p") and len(f.text) > 2)]
+
+
+def _in_memory(items: list[Field]) -> bool:
+    return not items or items[0].text in ("", ":memory:") or ":memory:" in items[0].text
+
+
+def _spared(call: Call, items: list[Field], texts: list[Field]) -> bool:
+    """Nothing can be lost: the database lies in memory, is opened to be read, or is a temporary file."""
+    if any(_ELSEWHERE.search(item.text) for item in texts):
+        return False
+    if _in_memory(items) or call.has("-readonly") or "mode=ro" in items[0].text:
+        return True
+    return items[0].known and is_scratch(call.locate(items[0]), call.world.root)
+
+
+def is_scratch(path: str, root: str) -> bool:
+    """Whether a database can be lost: it lies in memory, or in a temporary file outside of the repository."""
+    if ":memory:" in path or "mode=memory" in path:
+        return True
+    return path.startswith(paths.TEMPORARY) and not (root and path.startswith(root + "/"))
+
+
+def run(call: Call, item: Field, row: Client, depth: int = 0, *, loses: bool = True) -> Iterator[Effect]:
+    """The effects of a text that such a client is given; ``loses`` is False where no data can be lost."""
+    text, did = sql_client_commands.split(item.text, row.style, row.dialect)
+    for what in did:
+        yield from _done(call, what, row, depth, item, loses=loses)
+    for what in sql_statements.found(text, row.dialect, plain=not did):
+        for effect in _done(call, what, row, depth, item, loses=loses):
+            yield effect if row.local or effect.kind is Kind.DATABASE else replace(effect, sure=False)
+
+
+def _done(call: Call, what: Found, row: Client, depth: int, item: Field, *, loses: bool) -> Iterator[Effect]:
+    named = Field(what.text, item.known or "$" not in what.text)
+    if what.how in ("delete", "truncate"):
+        if loses:
+            yield call.effect(Kind.DATABASE, what.text, what.how, sure=item.known)
+    elif what.how in ("shell", "program"):
+        yield from call.runner.script(what.text, call, call.command.program)
+    elif what.how == "code":
+        yield call.opaque(what.text, "code")
+    elif what.how == "write":
+        yield from call.write(named, "truncate")
+    elif what.how == "read":
+        yield from call.read(named)
+    elif what.how == "source":
+        yield from _source(call, named, row, depth + 1, loses=loses)
+
+
+def _source(call: Call, item: Field, row: Client, depth: int, *, loses: bool) -> Iterator[Effect]:
+    """A file of SQL is what it holds."""
+    yield from call.read(item)
+    text = call.world.read(call.locate(item)) if item.known and depth < MAX_SOURCES else None
+    if text:
+        yield from run(call, Field(text), row, depth, loses=loses)
+
+
+def _written(call: Call, item: Field) -> Effects:
+    if item.text.startswith("|"):
+        return call.runner.script(item.text[1:], call, call.command.program)
+    return call.write(item, "truncate")
+
+
+# Servers and their data
+
+
+def _losing(call: Call, *words: str, how: str = "delete") -> Effect:
+    return call.effect(Kind.DATABASE, " ".join(words)[:_SHOWN], how)
+
+
+def drop(call: Call) -> Effects:
+    for item in call.operands[:1] or [Field(call.command.program)]:
+        yield call.effect(Kind.DATABASE, item.text, "delete", sure=item.known)
+
+
+def mysqladmin(call: Call) -> Effects:
+    words = [field.text for field in parse(_without_password(call), OPTIONS["mysql"]).operands]
+    for verb in ("drop", "shutdown"):
+        if verb in words:
+            yield _losing(call, *words[words.index(verb) :])
+
+
+def restore(call: Call) -> Effects:
+    """pg_restore, mongorestore, mysqlimport: what is there is dropped before the copy comes."""
+    if call.has("--drop", "--delete", "-D") and call.command.program != "pg_restore":
+        yield _losing(call, call.command.program, "--drop")
+    elif call.has("-c", "--clean") and call.has("-d", "--dbname"):
+        yield _losing(call, "pg_restore", "--clean")
+
+
+def dump(call: Call) -> Effects:
+    for item in call.parsed.values("-f", "--file", "-r", "--result-file"):
+        yield from call.write(item, "truncate")
+
+
+def influx(call: Call) -> Effects:
+    yield from client(call)
+    words = [item.text for item in call.operands]
+    if words[:1] == ["delete"] or words[1:2] == ["delete"]:
+        yield _losing(call, "influx", *words)
+
+
+def sqlite_utils(call: Call) -> Effects:
+    words = [item.text for item in call.operands]
+    if words[:1] and words[0] in ("drop-table", "drop-view"):
+        yield _losing(call, *words)
+    row = CLIENTS["sqlite-utils"]
+    for item in call.operands[2 if words[:1] == ["query"] else 1 :]:
+        yield from run(call, item, row)
+
+
+_KEYED = ("DEL", "UNLINK")
+_REDIS = {"FLUSHALL": "", "FLUSHDB": "", "SHUTDOWN": "", "SLAVEOF": "", "REPLICAOF": "", "SWAPDB": "", "CONFIG": "SET",
+          "FLUSH_ALL": "", "FUNCTION": "FLUSH", "CLUSTER": "RESET", "DEBUG": "", "MODULE": "LOAD"}  # fmt: skip
+"""Command -> what its second word must be."""
+_REDIS_FILES = ("DIR", "DBFILENAME", "APPENDFILENAME", "APPENDDIRNAME")
+_REDIS_CALL = re.compile(
+    r"\b(FLUSHALL|FLUSHDB)\b|\bKEYS\b.*\b(?:DEL|UNLINK)\b|\b(?:DEL|UNLINK)\b.*\bKEYS\b['\"]\s*,", re.DOTALL
+)
+
+
+def redis(call: Call) -> Effects:
+    """Commands from operands, else one a line from standard input. Deleting a key that is named is ordinary work."""
+    items = call.operands
+    known = all(item.known for item in items)
+    yield from _keyed(call, [[item.text for item in items]], known=known) if items else spoken(call)
+    if (host := call.parsed.value("-h")) is not None and call.has("-x", "-X"):  # the last word is standard input
+        yield call.effect(Kind.NETWORK, host.text, "data", sure=host.known)
+
+
+def spoken(call: Call) -> Iterator[Effect]:
+    """Commands of redis or memcached, one a line, on standard input."""
+    yield from _keyed(call, [line.split() for line in call.stdin.splitlines()[:1000]], known=True)
+
+
+def _keyed(call: Call, lines: Iterable[list[str]], *, known: bool) -> Iterator[Effect]:
+    for words in lines:
+        upper = [word.upper().strip("'\"") for word in words]
+        if upper and _redis_loses(upper, known=known and UNKNOWN not in "".join(words)):
+            yield _losing(call, *words)
+
+
+def _redis_loses(words: list[str], *, known: bool) -> bool:
+    name, second = words[0], words[1] if len(words) > 1 else ""
+    if name in _KEYED:
+        return not known
+    if name in ("EVAL", "EVAL_RO"):
+        return bool(_REDIS_CALL.search(second))
+    if name == "CONFIG":
+        return second == "SET" and bool({*_REDIS_FILES} & {*words[2:]})
+    return name in _REDIS and _REDIS[name] in ("", second) and second != "NO"
+
+
+_JS = re.compile(r"\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|//[^\n]*|/\*(?:.*?\*/|.*)", re.DOTALL)
+_MONGO = re.compile(
+    r"\.\s*(?:drop|dropDatabase|dropUser|dropAllUsers|dropRole|dropAllRoles|shutdownServer)\s*\("
+    r"|\b(?:deleteMany|remove)\s*\(\s*(?:\{\s*\}\s*)?[,)]|\bupdateMany\s*\(\s*\{\s*\}\s*,"
+    r"|\bdeleteMany\s*:\s*\{\s*filter\s*:\s*\{\s*\}"
+)
+_MONGO_COMMAND = re.compile(
+    r"Command\s*\(\s*\{\s*['\"]?(?:drop|dropDatabase|dropAllUsersFromDatabase|shutdown)['\"]?\s*:"
+)
+
+
+def mongo(call: Call) -> Effects:
+    """``--eval``, script files, standard input."""
+    files = [
+        item
+        for item in (*call.operands, *call.parsed.values("-f", "--file"))
+        if item.text.endswith((".js", ".mongodb"))
+    ]
+    texts = [item.text for item in call.parsed.values("--eval")]
+    for item in files:
+        yield from call.read(item)
+        texts.append(call.script_text(call.locate(item)) or "")
+    for text in texts or [call.stdin]:
+        if match := _MONGO.search(_JS.sub(lambda m: "''" if m[0][0] != "/" else " ", text)) or _MONGO_COMMAND.search(
+            text
+        ):
+            yield _losing(call, match[0])
+
+
+_CYPHER = re.compile(r"\bDELETE\b(?!.*\bIF\b)", re.IGNORECASE | re.DOTALL)
+_CYPHER_SOME = re.compile(r"\bWHERE\b|\{|\bLIMIT\b|\(\s*\w*\s*:", re.IGNORECASE)
+
+
+def cypher(call: Call) -> Effects:
+    for text in [item.text for item in call.operands] or [call.stdin]:
+        for statement in text.split(";"):
+            if _CYPHER.search(statement) and not _CYPHER_SOME.search(statement):
+                yield _losing(call, *statement.split())
+
+
+def etcd(call: Call) -> Effects:
+    words = [item.text for item in call.operands]
+    if words[:1] == ["del"] or words[:2] == ["snapshot", "restore"]:
+        yield _losing(call, "etcdctl", *words)
+
+
+_SHELLS = re.compile(
+    r"\b_drop(?:Database)?\s*\(|\b(?:drop|drop_all|drop_namespace|truncate|truncate_preserve|deleteall|disable_all)\b\s*['\"]"
+    r"|\bdrop_all\b|\bREMOVE\s+(?:DATABASE|NAMESPACE|TABLE)\b",
+    re.IGNORECASE,
+)
+
+
+def own_shell(call: Call) -> Effects:
+    """hbase, arangosh, surreal: commands of their own, in an option or on standard input."""
+    given = call.parsed.values("--javascript.execute-string", "--execute-string", "-e", "--execute")
+    for text in [item.text for item in given] or [call.stdin]:
+        if match := _SHELLS.search(text):
+            yield _losing(call, text[match.start() :].splitlines()[0])
+
+
+def flush(call: Call) -> Effects:
+    yield _losing(call, call.command.program)
+
+
+def task(call: Call) -> Effects:
+    """A framework's task that empties its database, else what the program does to a service."""
+    first = migrations.PROGRAMS.get(call.command.program, client)
+    found = list(first(call))
+    yield from found
+    if not any(effect.kind is Kind.DATABASE for effect in found):
+        yield from other_service_clis.service(call)
+
+
+_POSTGRES = (
+    "-c= --command= -d= --dbname= -f= --file= -F= --field-separator= -h= --host= -L= --log-file= -o= --output= -p= "
+    "--port= -P= --pset= -R= --record-separator= -T= --table-attr= -U= --username= -v= --set= --variable="
+)
+_MARIA = (
+    "-e= --execute= -h= --host= -P= --port= -u= --user= -D= --database= -S= --socket= --tee= --init-command= "
+    "--defaults-file= --defaults-extra-file= --default-character-set= --delimiter= --protocol= --pager="
+)
+_EMBEDDED = "-cmd= -init= -separator= -newline= -nullvalue= -maxsize= -mmap= -heap= -vfs="
+_QUERY = "-q= --query= -f= --filename= --file= -o= -h= --host= -u= --user= -d= --database= -e= --execute="
+OPTIONS = {
+    **dict.fromkeys(("psql", "pgcli", "ysqlsh", "vsql", "usql"), options(_POSTGRES)),
+    **dict.fromkeys(("mysql", "mariadb", "mycli", "mysqladmin", "mariadb-admin"), options(_MARIA)),
+    **dict.fromkeys(("sqlite3", "sqlite"), options(f"{_EMBEDDED} | words")),
+    "duckdb": options(f"{_EMBEDDED} -c= -s= -f= -file= | words"),
+    **dict.fromkeys(("sqlcmd", "mssql-cli"), options("-Q= -q= -i= -o= -S= -U= -P= -d= -v= -s= -w= -W -E -h= -l= -t=")),
+    **dict.fromkeys(("clickhouse-client", "clickhouse"), options(f"{_QUERY} --queries-file= --port= --password=")),
+    "cockroach": options("-e= --execute= -f= --file= -d= --database= --host= --url= -u= --user= --port= -p="),
+    **dict.fromkeys(("snowsql", "snow"), options(f"{_QUERY} -a= -c= --connection= -r= -w= -s= -D=")),
+    **dict.fromkeys(("cqlsh", "ycqlsh"), options("-e= --execute= -f= --file= -u= -p= -k= --keyspace=")),
+    **dict.fromkeys(("trino", "presto"), options("--execute= -f= --file= --server= --catalog= --schema= --user=")),
+    **dict.fromkeys(("hive", "beeline", "spark-sql"), options("-e= -f= --file= -u= -n= -p= -d= --conf= --database=")),
+    "impala-shell": options("-q= --query= -f= --query_file= -i= -d= -u="),
+    "mysqlsh": options("-e= --execute= -f= --file= -u= -h= -P= -D= --uri= --schema="),
+    "litecli": options("-e= --execute= -t"),
+    "arangosh": options("--javascript.execute-string= --server.endpoint= --server.database= --server.password="),
+    "surreal": options("--conn= --endpoint= -e= --user= --pass= --ns= --db="),
+    "dolt": options("-q= --query= -f= --file= --data-dir="),
+    "influx": options(
+        "-execute= --execute= -b= --bucket= -n= --name= -o= --org= -t= --token= --start= --stop= -p= | words"
+    ),
+    **dict.fromkeys(("dropdb", "dropuser"), options("-h= --host= -p= --port= -U= --username= --maintenance-db=")),
+    "pg_restore": options("-d= --dbname= -f= -h= -p= -U= -j= -n= -t= -L= -F= -S= -T= -P= -I= -N="),
+    **dict.fromkeys(("pg_dump", "pg_dumpall"), options("-f= --file= -d= -h= -p= -U= -j= -n= -t= -F= -T= -N= -Z=")),
+    **dict.fromkeys(("mysqldump", "mariadb-dump"), options("-r= --result-file= -h= -P= -u= -w= --where= -S=")),
+    **dict.fromkeys(
+        ("redis-cli", "valkey-cli"), options("-h= -p= -s= -a= -n= -u= --user= --pass= -r= -i= -d= --pattern=")
+    ),
+    **dict.fromkeys(
+        ("mongosh", "mongo"), options("--eval= --host= --port= -u= --username= -p= --password= -f= --file=")
+    ),
+    "cypher-shell": options(
+        "-a= -u= -p= -d= -f= --format= -P= --param= --address= --username= --password= --database="
+    ),
+}
+
+PROGRAMS: dict[str, Callable[[Call], Effects]] = {
+    **migrations.PROGRAMS,
+    **dict.fromkeys(CLIENTS, client),
+    **dict.fromkeys(("dropdb", "dropuser", "pg_dropcluster", "pg_resetwal"), drop),
+    **dict.fromkeys(("mysqladmin", "mariadb-admin"), mysqladmin),
+    **dict.fromkeys(("pg_restore", "mongorestore", "mongoimport", "mysqlimport"), restore),
+    **dict.fromkeys(("pg_dump", "pg_dumpall", "mysqldump", "mariadb-dump"), dump),
+    **dict.fromkeys(("redis-cli", "valkey-cli"), redis),
+    **dict.fromkeys(("mongosh", "mongo"), mongo),
+    **dict.fromkeys(other_service_clis.TABLES.keys() & {*CLIENTS, *migrations.PROGRAMS}, task),
+    **dict.fromkeys(("hbase", "arangosh", "surreal"), own_shell),
+    **dict.fromkeys(("memcflush", "memflush"), flush),
+    "influx": influx, "sqlite-utils": sqlite_utils, "cypher-shell": cypher, "etcdctl": etcd,
+}  # fmt: skip

@@ -1,0 +1,201 @@
+"""Frameworks and migration tools: the tasks that drop a schema or empty its tables. argv -> effects.
+
+A row is what must be said: words in their order, ``--flags`` anywhere. Words with a colon or a dot (``db:drop``,
+``ecto.reset``) count wherever they stand; any other row must begin at the first word, the values of options apart.
+What takes the last step back (``db:rollback``, ``alembic downgrade -1``) is ordinary work.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
+
+from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
+from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.programs.databases import sql_statements
+from sentinel_guard.core.model import Effect, Kind
+
+Effects = Iterable[Effect]
+
+_RAILS = (
+    *("db:drop", "db:drop:*", "db:reset", "db:reset:*", "db:purge", "db:purge:*", "db:schema:load", "db:schema:load:*"),
+    *("db:structure:load", "db:migrate:reset", "db:truncate_all", "db:seed:replant", "db:migrate VERSION=0"),
+)
+_ARTISAN = ("migrate:fresh", "migrate:reset", "migrate:refresh", "db:wipe")
+_DJANGO = ("flush", "reset_db", "reset_schema", "migrate * zero")
+_DOCTRINE = (
+    *("doctrine:database:drop --force", "doctrine:database:drop -f", "doctrine:schema:drop --force"),
+    *("doctrine:schema:drop -f", "doctrine:schema:drop --full-database", "doctrine:migrations:migrate first"),
+)
+_TASKS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("rails", "rake"), _RAILS),
+    "artisan": _ARTISAN,
+    **dict.fromkeys(("manage.py", "django-admin", "django-admin.py"), _DJANGO),
+    "console": _DOCTRINE, "doctrine": tuple(row.removeprefix("doctrine:") for row in _DOCTRINE),
+    "mix": ("ecto.drop", "ecto.reset", "ecto.rollback --all", "ecto.rollback --to 0"),
+    "prisma": ("migrate reset", "db push --force-reset", "db push --accept-data-loss"),
+    "typeorm": ("schema:drop",), "typeorm-ts-node-commonjs": ("schema:drop",), "typeorm-ts-node-esm": ("schema:drop",),
+    **dict.fromkeys(("sequelize", "sequelize-cli"), ("db:drop", "db:migrate:undo:all", "db:seed:undo:all")),
+    "knex": ("migrate:rollback --all",),
+    "mikro-orm": ("schema:drop --run", "schema:drop -r", "schema:fresh --run", "schema:fresh -r", "migration:fresh"),
+    "drizzle-kit": ("push --force",),
+    "alembic": ("downgrade base",), "flask": ("db downgrade base",), "aerich": ("downgrade -v 0",),
+    "sqlx": ("database drop", "database reset", "db drop", "db reset"),
+    "diesel": ("database reset", "database drop", "migration revert --all", "migration revert -a"),
+    **dict.fromkeys(("sea-orm-cli", "sea"), ("migrate fresh", "migrate reset", "migrate refresh")),
+    "dbmate": ("drop",),
+    "goose": ("reset", "* * reset", "down-to 0", "* * down-to 0"),
+    "migrate": ("drop", "down -all", "down --all"),
+    "flyway": ("clean",), "liquibase": ("drop-all", "dropAll"), "atlas": ("schema clean",),
+    "hasura": ("metadata clear", "migrate apply --down=all", "migrate apply --down all"),
+    "wp": ("db drop", "db reset", "db clean", "site empty"),
+    "drush": ("sql-drop", "sql:drop", "site:install", "site-install", "si"),
+    "pscale": ("database delete", "branch delete"),
+    **dict.fromkeys(("neon", "neonctl"), ("projects delete", "branches delete", "databases delete")),
+    "dotnet": ("ef database drop", "ef database update 0"), "dotnet-ef": ("database drop", "database update 0"),
+    "meteor": ("reset",), "airflow": ("db reset",), "bench": ("drop-site", "reinstall"),
+    "nodetool": ("clearsnapshot",),
+    **dict.fromkeys(("kafka-topics", "kafka-topics.sh"), ("--delete --topic",)),
+    "rabbitmqctl": ("reset", "force_reset", "delete_vhost", "delete_queue", "purge_queue"),
+    **dict.fromkeys(("couchbase-cli",), ("bucket-delete", "bucket-flush")),
+    **dict.fromkeys(("neo4j-admin",), ("database delete",)),
+    **dict.fromkeys(("stellar",), ("remove",)),
+    **dict.fromkeys(("yii",), ("migrate/fresh", "migrate/down all")),
+    **dict.fromkeys(("phinx",), ("rollback -t 0", "rollback --target=0")),
+}  # fmt: skip
+_SHOWS = frozenset(
+    ("--dry-run", "--pretend", "--help", "--sql", "--dump-sql", "--plan", "--check", "--fake", "-h", "-T")
+)
+"""With one of these nothing is done."""
+_TESTS = ("RAILS_ENV", "RACK_ENV", "MIX_ENV", "NODE_ENV", "APP_ENV", "FLASK_ENV")
+_SHELLS = {
+    "manage.py": ("dbshell",), "django-admin": ("dbshell",), "rails": ("dbconsole", "db"), "artisan": ("db",),
+    "prisma": ("db execute",), "wp": ("db query", "db cli"),
+    "drush": ("sql:query", "sqlq", "sql-query", "sql:cli", "sqlc"),
+    "console": ("doctrine:query:sql", "dbal:run-sql"), "doctrine": ("dbal:run-sql",), "typeorm": ("query",),
+}  # fmt: skip
+"""Words behind which SQL is given, by the words that follow or by standard input."""
+_CODE = {
+    "rails": ("runner", "r", "console", "c"), "manage.py": ("shell", "shell_plus"), "artisan": ("tinker",),
+    "django-admin": ("shell",), "wp": ("eval",), "drush": ("php:eval", "ev"), "flask": ("shell",),
+}  # fmt: skip
+"""Words behind which code is given that speaks to the models."""
+_LANGUAGES = {"rails": ("ruby", "-e"), "manage.py": ("python3", "-c"), "artisan": ("php", "-r"), "wp": ("php", "-r"),
+              "django-admin": ("python3", "-c"), "drush": ("php", "-r")}  # fmt: skip
+"""What runs that code."""
+_EMPTIES = re.compile(
+    r"\b[A-Z]\w*(?:\.unscoped|\.all)?\.(?:delete_all|destroy_all)\b|\.objects(?:\.all\(\))?\.(?:_raw_)?delete\(\)"
+    r"|\b[A-Z]\w*::(?:truncate\(|query\(\)->delete\()|->truncate\(\)|\bcall_command\(\s*['\"](?:flush|reset_db)"
+    r"|\bmigrate:fresh\b|\bdb:wipe\b"
+)
+_LITERAL = re.compile(r"\"((?:[^\"\\]|\\.)*+)\"|'((?:[^'\\]|\\.)*+)'")
+
+
+def tasks(call: Call) -> Effects:
+    """rails, artisan, manage.py, prisma …; also where an interpreter is given one of them as its script."""
+    at = next((n for n, f in enumerate(call.fields) if paths.base(f.text) in _TASKS), None)
+    if at is None:
+        return
+    program, given = paths.base(call.fields[at].text), call.fields[at + 1 :]
+    words = [item.text.rstrip(",") for item in given]
+    if _SHOWS & set(words):
+        return
+    yield from _shell(call, program, given)
+    if program == "rake":
+        yield from _rake(call, given)
+    if _on_tests(call, words):
+        return
+    for row in _TASKS[program]:
+        if _said(row.split(), words):
+            how = "truncate" if row in ("db:truncate_all", "db:seed:replant") else "delete"
+            yield call.effect(Kind.DATABASE, f"{call.command.program} {row}", how)
+            return
+
+
+def _rake(call: Call, given: Sequence[Field]) -> Iterator[Effect]:
+    """Code in an option; ``rake release`` of bundler pushes the gem."""
+    for option, item in pairwise(given):
+        if option.text in ("-e", "-E", "--execute", "--execute-continue"):
+            text = re.sub(r"\bsh\b", "system", item.text)
+            yield from call.runner.run([Field("ruby"), Field("-e"), Field(text, item.known)], call, "rake", stdin="")
+    if any(item.text == "release" for item in given):
+        yield call.effect(Kind.PUBLISH, "rubygems")
+
+
+def _said(row: Sequence[str], words: Sequence[str]) -> bool:
+    flags = [word for word in row if word.startswith("-")]
+    if not all(flag in words for flag in flags):
+        return False
+    wanted = [word for word in row if not word.startswith("-")]
+    plain = [n for n, word in enumerate(words) if not word.startswith("-")]
+    starts = [n for n in plain if _free(wanted[:1], words, n)]
+    return not wanted or any(_follows(wanted, [words[k] for k in plain if k >= n]) for n in starts)
+
+
+def _free(first: Sequence[str], words: Sequence[str], at: int) -> bool:
+    """Whether a row may begin at this word: it is the first one, or all before it are options and their values."""
+    if first and (":" in first[0] or "." in first[0]):
+        return True
+    before = [n for n in range(at) if not words[n].startswith("-")]
+    return all(n and words[n - 1].startswith("-") for n in before)
+
+
+def _follows(wanted: Sequence[str], words: Sequence[str]) -> bool:
+    """The wanted words, in this order, the first of them first; ``*`` is any word or the rest of one."""
+    left = iter(words)
+    if not wanted or not words or not _like(wanted[0], words[0]):
+        return False
+    return all(any(_like(want, word) for word in left) for want in wanted)
+
+
+def _like(want: str, word: str) -> bool:
+    return want in ("*", word) or (want.endswith(":*") and word.startswith(want[:-1]))
+
+
+def _on_tests(call: Call, words: Sequence[str]) -> bool:
+    """The environment of the tests has a database that they make anew; ``DATABASE_URL`` would say another one."""
+    if call.scope.lookup("DATABASE_URL").isset:
+        return False
+    values = (call.scope.lookup(name) for name in _TESTS)
+    named = any(value.items in (("test",), ("testing",)) for value in values)
+    return named or bool({"--env=test", "--env=testing"} & set(words))
+
+
+def _shell(call: Call, program: str, given: Sequence[Field]) -> Iterator[Effect]:
+    """SQL or code that is handed through."""
+    words = [item.text for item in given]
+    taken = next((row for row in _SHELLS.get(program, ()) if words[: row.count(" ") + 1] == row.split()), None)
+    if taken is not None:
+        texts = [item.text for item in given[taken.count(" ") + 1 :]] or []
+        for text in [*texts, call.stdin.replace(UNKNOWN, " _ ")]:
+            yield from losses(call, text)
+    elif words[:1] and words[0] in _CODE.get(program, ()):
+        for text in (*words[1:], call.stdin):
+            told = text.partition("=")[2] if text.startswith("--") else text
+            yield from code(call, told)
+            if program in _LANGUAGES and any(mark in told for mark in ".(`"):
+                run = [Field(word) for word in (*_LANGUAGES[program], told.replace(UNKNOWN, " "))]
+                yield from (e for e in call.runner.run(run, call, program, stdin="") if e.kind is not Kind.DATABASE)
+
+
+def losses(call: Call, text: str) -> Iterator[Effect]:
+    """The DATABASE effects of an SQL text whose dialect is not known."""
+    for what in sql_statements.found(text):
+        if what.how in ("delete", "truncate"):
+            yield call.effect(Kind.DATABASE, what.text, what.how)
+
+
+def code(call: Call, text: str) -> Iterator[Effect]:
+    """Code that empties its models, or holds SQL that does."""
+    if match := _EMPTIES.search(text):
+        yield call.effect(Kind.DATABASE, match[0], "delete")
+    for match in _LITERAL.finditer(text):
+        if " " in (literal := match[1] or match[2] or ""):
+            yield from losses(call, literal)
+
+
+PROGRAMS: dict[str, Callable[[Call], Effects]] = dict.fromkeys(_TASKS, tasks)
+SCRIPTS = ("artisan", "manage.py", "rails", "rake", "console", "django-admin.py", "yii", "cake")
+"""Scripts that are often given to their interpreter: ``php artisan``, ``python manage.py``."""

@@ -1,0 +1,314 @@
+"""Programs that fetch from the web and ask for names: argv -> effects. ``transfers.py`` has the other senders."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from sentinel_guard.core.analysis import network_addresses, paths
+from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, options
+from sentinel_guard.core.analysis.expansion.secret_variables import secret_variables
+from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.programs import uploads_and_ssh
+from sentinel_guard.core.model import Effect, Kind
+
+Effects = Iterable[Effect]
+
+_SENDS = (
+    *("-d", "--data", "--data-ascii", "--data-binary", "--data-raw", "--data-urlencode", "-F", "--form", "--json"),
+    *("-T", "--upload-file", "--url-query"),
+)
+_MAY_READ = ("-H", "--header", "--proxy-header", "-K", "--config")
+"""``-H @file`` sends the file's lines, a configuration may hold them."""
+_KEEPS = ("-c", "--cookie-jar", "-D", "--dump-header", "--stderr", "--trace", "--trace-ascii", "--libcurl", "--hsts",
+          "--alt-svc", "--etag-save")  # fmt: skip
+
+
+def curl(call: Call) -> Effects:
+    parsed = call.parsed
+    sent = parsed.values(*_SENDS) + [item for item in parsed.values(*_MAY_READ) if _is_file(call, item)]
+    for item in sent:
+        yield from _attached(call, item)
+    cookies = [item for item in parsed.values("-b", "--cookie") if "=" not in item.text]
+    for item in (*cookies, *parsed.values("--netrc-file")):
+        yield from call.read(item)
+    urls = [*call.operands, *parsed.values("--url")]
+    talks = any(item.text.startswith(("telnet:", "smtp:", "gopher:")) for item in urls) and call.stdin
+    method = parsed.value("-X", "--request")
+    asks = not sent and (method is None or method.text.upper() in ("GET", "HEAD"))
+    for item in parsed.values("--unix-socket", "--abstract-unix-socket"):
+        yield from uploads_and_ssh.socket(call, item, asks=asks)
+    how = ["data"] if cookies or talks or any(_tells(call, item) for item in sent) else _unknown(call)
+    for item in urls:
+        yield from _address(call, item, how, method)
+    yield from _kept(call)
+
+
+def _tells(call: Call, item: Field) -> bool:
+    """Whether what is sent is of this machine: a file, standard input, a value; a literal is the agent's own words."""
+    files = call.parsed.values("-T", "--upload-file", "-K", "--config")
+    return _carried(item) or "@" in item.text or "=<" in item.text or item in files
+
+
+def _is_file(call: Call, item: Field) -> bool:
+    return item.text.startswith("@") or item in call.parsed.values("-K", "--config")
+
+
+def _address(call: Call, item: Field, how: Sequence[str], method: Field | None = None) -> Effects:
+    """What asking for an address does; to delete on this machine is a developer's own business."""
+    if item.text.lower().startswith("file:"):
+        yield from call.read(Field(re.sub(r"^file:(?://[^/]*)?", "", item.text, flags=re.IGNORECASE), item.known))
+        return
+    deletes = _deletes(call, item, method) and not network_addresses.is_here(item.text)
+    if not deletes and _empties(call, item, method):
+        yield call.effect(Kind.DATABASE, item.text, "delete")
+    yield call.effect(Kind.NETWORK, item.text, *how, *(("delete",) if deletes else ()), sure=item.known)
+
+
+_MUTATION = re.compile(r"\bmutation\b.*?\b(?:delete|remove|destroy|purge)[A-Z]", re.DOTALL)
+_DELETING = re.compile(r"[^?]*/(?:_delete_by_query|do_?[Dd]elete|delete|destroy|purge)(?:[/?].*)?")
+
+
+_WHOLE = re.compile(r"[^?]*:\d+/(?:_all|\*|_data_stream/\*)/?(?:\?.*)?")
+_ALL = re.compile(r"\"match_all\"|\*:\*")
+
+
+def _empties(call: Call, item: Field, method: Field | None) -> bool:
+    """Whether a store on this machine loses all it has: ``DELETE :9200/_all``, ``_delete_by_query`` of everything."""
+    if method is not None and method.text.upper() == "DELETE":
+        return _WHOLE.fullmatch(item.text) is not None
+    sent = call.parsed.values(*_SENDS)
+    queries = "_delete_by_query" in item.text or ("/update" in item.text and any("delete" in s.text for s in sent))
+    return queries and any(_ALL.search(s.text) for s in sent)
+
+
+def _deletes(call: Call, item: Field, method: Field | None) -> bool:
+    """By the method, by a mutation of GraphQL, by the last words of an address that is posted to."""
+    name = method.text.upper() if method is not None else ""
+    sent = call.parsed.values(*_SENDS)
+    if name == "DELETE" or any(_MUTATION.search(given.text) for given in sent):
+        return True
+    return (name == "POST" or bool(sent)) and _DELETING.fullmatch(item.text) is not None
+
+
+def _kept(call: Call) -> Effects:
+    """The files that curl writes."""
+    parsed = call.parsed
+    folder = parsed.value("--output-dir")
+    names = list(parsed.values("-o", "--output"))
+    if call.has("-O", "--remote-name", "--remote-name-all"):
+        names += [Field(paths.base(item.text.partition("?")[0]), item.known) for item in call.operands]
+    for item in names:
+        plain = folder is None or item.text.startswith(("/", "-"))
+        yield from call.write(item if plain or folder is None else call.into(folder, item), "truncate")
+    for item in parsed.values(*_KEEPS):
+        yield from call.write(item, "truncate")
+
+
+def _carried(item: Field) -> bool:
+    """Whether a word may hold what was read: it is not known, or it is not as it was written."""
+    return not item.known or "$" in item.source or "`" in item.source
+
+
+def sent(effect: Effect, call: Call) -> Effect:
+    """What sends data, with UNKNOWN for what was loaded before: in an address or a header that is for logging in."""
+    if effect.kind is not Kind.NETWORK:
+        return effect
+    effect = replace(effect, written=written) if (written := _written(call)) else effect
+    if "data" not in effect.how:
+        return effect
+    curls = call.command.program in ("curl", "curlie", "wget", "wget2")
+    words = call.parsed.values(*_SENDS, "--post-data", "--body-data") if curls else call.fields
+    return replace(effect, data=UNKNOWN) if any(map(_carried, words)) else effect
+
+
+def _written(call: Call) -> tuple[str, ...]:
+    """The words of a command that is given secrets in variables, with these as they are written."""
+    found = [_secrets(item, call) if _carried(item) else [] for item in call.fields]
+    if not any(found):
+        return ()
+    return tuple(_shown(item, names) for item, names in zip(call.fields, found, strict=True))
+
+
+def _secrets(item: Field, call: Call) -> list[str]:
+    """A name that still stands in a word whose text is known was quoted."""
+    names = secret_variables(item.source, call.scope)
+    return [name for name in names if not (item.known and re.search(rf"\$\{{?{name}\b", item.text))]
+
+
+def _shown(item: Field, names: Sequence[str]) -> str:
+    """A word with no other dollars than those of these names."""
+    if not names:
+        return item.text.replace("$", "")
+    plain = re.sub(r"\$\(\s*printenv\s+(\w+)\s*\)|\$\{!?(\w+)[^{}]*\}", r"${\1\2}", item.source)
+    return re.sub(r"\$(?!\{?(?:" + "|".join(names) + r")\b)|[\"']", "", plain)
+
+
+def _unknown(call: Call) -> list[str]:
+    """Words that are values of this machine: an address or a header may carry what was read."""
+    return ["data", "value"] if any(_carried(item) for item in call.fields) else []
+
+
+def _attached(call: Call, item: Field) -> Effects:
+    """``@file``, ``name=@file,other``, ``name=<file``; the plain name behind -T and -K."""
+    if item in call.parsed.values("-T", "--upload-file", "-K", "--config"):
+        yield from call.read(item)
+        return
+    for mark in ("@", "=<"):
+        _, found, name = item.text.partition(mark)
+        for one in name.partition(";")[0].split(",") if found else ():
+            yield from call.read(Field(one.strip('"'), item.known))
+
+
+def wget(call: Call) -> Effects:
+    parsed = call.parsed
+    sent = parsed.values("--post-file", "--body-file", "-i", "--input-file")
+    for item in sent:
+        yield from call.read(item)
+    how = ["data"] if sent or call.has("--post-data", "--body-data") else _unknown(call)
+    for item in call.operands or parsed.values("-i", "--input-file"):
+        yield from _address(call, item, how, parsed.value("--method"))
+    for item in parsed.values("-o", "--output-file", "-a", "--append-output", "--save-cookies"):
+        yield from call.write(item, "append")
+    target = parsed.value("-O", "--output-document")
+    if target is not None:
+        yield from call.write(target, "truncate")
+    elif not call.has("--spider"):
+        yield from _named_by_address(call, parsed.value("-P", "--directory-prefix"), "append")
+
+
+def _named_by_address(call: Call, folder: Field | None, how: str) -> Effects:
+    into = folder or Field(".")
+    for item in call.operands:
+        name = paths.base(item.text.partition("?")[0].rstrip("/"))
+        yield from call.write(Field(f"{into.text}/{name}", into.known and item.known), how)
+
+
+_METHOD_NAMES = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"))
+_ITEM = re.compile(r"[\w.\[\]-]*(?::=|=|:|)@(.+)")
+
+
+def httpie(call: Call) -> Effects:
+    """http, https, xh: ``[METHOD] URL [name=value name=@file name@file]``."""
+    items = list(call.operands)
+    method = items.pop(0) if items and items[0].text.upper() in _METHOD_NAMES else None
+    files = [
+        Field(match[1].partition(";")[0], item.known) for item in items[1:] if (match := _ITEM.fullmatch(item.text))
+    ]
+    for item in files:
+        yield from call.read(item)
+    sends = files or call.stdin or len(items) > 1 or call.has("--raw")
+    for item in items[:1]:
+        yield from _address(call, item, ["data"] if sends else _unknown(call), method)
+    for item in call.parsed.values("-o", "--output"):
+        yield from call.write(item, "truncate")
+
+
+def downloader(call: Call) -> Effects:
+    """aria2c, axel, yt-dlp: what they fetch, where they put it, what they run behind it."""
+    parsed = call.parsed
+    for item in parsed.values("-i", "--input-file", "-a", "--batch-file"):
+        yield from call.read(item)
+    for item in call.operands:
+        yield from _address(call, item, _unknown(call))
+    folder, name = parsed.value("-d", "--dir", "-P"), parsed.value("-o", "--out", "--output")
+    if name is not None:
+        yield from call.write(call.into(folder, name) if folder is not None else name, "truncate")
+    else:
+        yield from _named_by_address(call, folder, "append")
+    for item in parsed.values("--exec", "--on-download-complete", "--on-download-start", "--on-download-stop"):
+        yield from call.runner.script(item.text, call, call.command.program)
+
+
+def lookup(call: Call) -> Effects:
+    """dig, host, ping: a name that holds data leaves by DNS."""
+    for item in call.operands:
+        yield call.effect(Kind.NETWORK, item.text, *(("data", "value") if _carried(item) else ()), sure=item.known)
+
+
+_WINDOWS = ("xdg-open", "open", "wslview", "sensible-browser")
+"""What they open, the person sees and nobody else."""
+
+
+def browse(call: Call) -> Effects:
+    """lynx, w3m, xdg-open: a page is asked for, or a file is shown."""
+    posts = [item for flag in ("-post_data", "-post") for item in _behind(call, flag)]
+    for item in posts if call.command.program == "w3m" else ():
+        yield from call.read(item)
+    for item in call.operands:
+        if "://" in item.text:
+            yield from _address(call, item, ["data"] if posts else _unknown(call))
+        elif call.command.program not in _WINDOWS and item not in posts:
+            yield from call.read(item)
+
+
+def _behind(call: Call, flag: str) -> list[Field]:
+    """The word behind an option of one dash."""
+    return [after for item, after in pairwise(call.fields) if item.text == flag]
+
+
+def getent(call: Call) -> Effects:
+    if call.operands and call.operands[0].text in ("hosts", "ahosts", "ahostsv4", "ahostsv6", "query"):
+        yield from lookup(call)
+
+
+_CURL = options(
+    "-d= --data= --data-ascii= --data-binary= --data-raw= --data-urlencode= -F= --form= --form-string= -T= "
+    "--upload-file= "
+    "--json= --url= --url-query= -o= --output= --output-dir= -X= --request= -H= --header= --proxy-header= -u= --user= "
+    "-A= "
+    "--user-agent= -e= --referer= -b= --cookie= -c= --cookie-jar= -K= --config= -m= --max-time= --connect-timeout= -w= "
+    "--write-out= -x= --proxy= --retry= --retry-delay= --retry-max-time= -D= --dump-header= --cacert= --capath= "
+    "--cert= "
+    "-E= --key= --pass= -r= --range= --limit-rate= --resolve= --connect-to= --interface= -C= --continue-at= -z= "
+    "--time-cond= --netrc-file= -Y= -y= -Q= --quote= -P= -t= --stderr= --trace= --trace-ascii= --libcurl= --hsts= "
+    "--alt-svc= --etag-save= --etag-compare= --unix-socket= --max-filesize= --max-redirs= --mail-from= --mail-rcpt= "
+    "--oauth2-bearer= --aws-sigv4= --ciphers= --noproxy= --proxy-user= --parallel-max= --rate= --socks5= "
+    "--socks5-hostname= --doh-url= --dns-servers= --tls-max= --variable= --expand-url= --expand-data= "
+    "--keepalive-time= "
+    "--remote-name --remote-name-all --remote-header-name --location --silent --show-error --fail --include --head "
+    "--get "
+    "--insecure --compressed --verbose --create-dirs --fail-with-body"
+)
+OPTIONS = {
+    "curl": _CURL,
+    "curlie": _CURL,
+    "wget": options(
+        "-O= --output-document= -P= --directory-prefix= -o= --output-file= -a= --append-output= -U= --user-agent= "
+        "--header= --post-data= --post-file= --body-data= --body-file= --method= -t= --tries= -T= --timeout= -w= "
+            "--wait= "
+        "-Q= --quota= -A= --accept= -R= --reject= -D= --domains= -l= --level= --user= --password= -e= --execute= -i= "
+        "--input-file= --save-cookies= --load-cookies= -B= --base= -X= -I= --limit-rate= --waitretry= --referer= "
+        "--ca-certificate= --certificate= --private-key= --cut-dirs= --default-page= --spider --quiet --no-verbose "
+        "--continue --recursive --mirror --no-check-certificate"
+    ),
+    **dict.fromkeys(
+        ("http", "https", "xh", "xhs"),
+        options("-o= --output= -a= --auth= -A= --auth-type= --session= -s= --style= -p= --print= --timeout= --proxy= "
+                "--verify= --cert= --cert-key= --raw= --max-redirects= --bearer="),
+    ),
+    "aria2c": options("-o= --out= -d= --dir= -i= --input-file= -x= -s= -j= -k= --header= -U= --on-download-complete= "
+                      "--on-download-start= --on-download-stop= -l= --log= --max-tries= -t= -m="),
+    "axel": options("-o= --output= -n= -s= -H= -U= -T="),
+    **dict.fromkeys(("yt-dlp", "youtube-dl"), options("-o= --output= -f= --format= -P= --exec= -a= --batch-file= "
+        "--cookies= -S=")),
+    "dig": options("-b= -c= -f= -k= -m= -p= -q= -t= -x= -y="),
+    **dict.fromkeys(("ping", "ping6"), options("-c= -i= -I= -l= -m= -M= -p= -Q= -s= -S= -t= -T= -w= -W=")),
+    "host": options("-c= -m= -N= -R= -t= -W="),
+    "traceroute": options("-f= -g= -i= -m= -N= -p= -q= -s= -w= -z="),
+    "whois": options("-h= -p="),
+}  # fmt: skip
+PROGRAMS: dict[str, Callable[[Call], Effects]] = {
+    "curl": curl, "curlie": curl, "wget": wget, "wget2": wget,
+    **dict.fromkeys(("http", "https", "xh", "xhs"), httpie),
+    **dict.fromkeys(("aria2c", "axel", "yt-dlp", "youtube-dl"), downloader),
+    **dict.fromkeys(("dig", "host", "nslookup", "ping", "ping6", "traceroute", "whois", "drill", "kdig", "dog",
+        "doggo", "mtr",
+                     "tracepath", "fping", "arping", "hping3", "delv"), lookup),
+    **dict.fromkeys(("lynx", "w3m", "links", "elinks", *_WINDOWS), browse),
+    "getent": getent, "resolvectl": getent, "systemd-resolve": lookup,
+    **uploads_and_ssh.PROGRAMS,
+}  # fmt: skip
+OPTIONS |= uploads_and_ssh.OPTIONS

@@ -1,0 +1,263 @@
+"""git and what commits hang on: pushes, branches, tags, references, history, reflogs, remotes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
+from sentinel_guard.core.analysis.programs.git.git_config_files import given, own, read
+from sentinel_guard.core.analysis.programs.git.git_settings_changes import setting
+from sentinel_guard.core.analysis.programs.git.git_worktree import passes_hooks, rewrite, said_of, show, told
+from sentinel_guard.core.model import Effect, Kind
+
+Effects = Iterable[Effect]
+
+_YES = ("true", "1", "yes", "on")
+_SNAPSHOTS = "refs/sentinel/"
+"""Refs under which the guard keeps what people have not committed."""
+_NOW = re.compile(r"now|all|0|\d+\.(?:second|minute)s?\.ago")
+
+
+def push(call: Call) -> Effects:
+    yield from passes_hooks(call)
+    yield from _commands(call, "--receive-pack", "--exec")
+    remote = call.operands[0].text if call.operands else "origin"
+    refs = [item.text for item in call.operands[1:]] or _configured(call, remote)
+    how = set()
+    if call.has("-f", "--force", "--mirror", "--prune") or any(r.startswith("+") for r in refs):
+        how.add("force")
+    if call.has("-d", "--delete", "--mirror", "--prune") or any(
+        r.lstrip("+").startswith(":") and len(r) > 1 for r in refs
+    ):
+        how.add("delete")
+    if "force" not in how and any(map(_takes_snapshots, refs)):
+        how.add("snapshots")
+    if call.command.subcommand != "push":
+        how.add("unwatched")
+    yield from _transport(call, remote)
+    if not call.has("-n", "--dry-run"):
+        yield call.effect(Kind.PUBLISH, remote, *sorted(how))
+    yield call.effect(Kind.NETWORK, remote, "data")
+
+
+def _takes_snapshots(refspec: str) -> bool:
+    source = refspec.lstrip("+").partition(":")[0]
+    head, star, _ = source.partition("*")
+    return source.startswith((_SNAPSHOTS, "sentinel/rescue/")) or (bool(star) and _SNAPSHOTS.startswith(head))
+
+
+def _configured(call: Call, remote: str) -> list[str]:
+    """What a push without refspecs pushes, by the settings of its remote."""
+    path = own(call)
+    said = (*(read(call, path) if path else ()), *call.world.settings.items(), *given(call))
+    settings = [(key.lower(), value) for key, value in said]
+    mirrors = any(key == f"remote.{remote.lower()}.mirror" and value.lower() in _YES for key, value in settings)
+    pushed = [value for key, value in settings if key == f"remote.{remote.lower()}.push"]
+    return [*pushed, "+refs/*"] if mirrors else pushed
+
+
+def _commands(call: Call, *names: str) -> Effects:
+    """Options whose value is run: here, where the other repository lies here too."""
+    for item in call.parsed.values(*names):
+        yield from call.runner.script(item.text if item.known else UNKNOWN, call, f"git {call.command.subcommand}")
+
+
+def _transport(call: Call, url: str) -> Effects:
+    """``ext::COMMAND`` is a remote that is a command."""
+    if url.startswith("ext::"):
+        yield call.opaque(url, "code")
+        yield from call.runner.script(url[5:].replace("% ", "\\ "), call, "git ext")
+
+
+def fetch(call: Call) -> Effects:
+    remote = call.operands[0].text if call.operands else "origin"
+    yield from _commands(call, "--upload-pack", "-u", "--exec")
+    yield from _transport(call, remote)
+    yield call.effect(Kind.NETWORK, remote)
+    for item in call.operands[1:]:
+        source, _, target = item.text.partition(":")
+        if target and (source.startswith("+") or call.has("-f", "--force")):
+            yield from _moved(call, target)
+
+
+def archive(call: Call) -> Effects:
+    yield from show(call)
+    yield from _commands(call, "--exec")
+
+
+def helper(call: Call) -> Effects:
+    """``git remote-ext NAME COMMAND``: what fetching from ``ext::COMMAND`` starts."""
+    for item in call.operands[1:2]:
+        yield from _transport(call, f"ext::{item.text if item.known else UNKNOWN}")
+
+
+def _moved(call: Call, name: str) -> Effects:
+    """A branch or tag of this repository is set elsewhere; what only mirrors a remote's is fetched again."""
+    if name.startswith(("refs/heads/", "refs/tags/")) or not name.startswith("refs/"):
+        yield rewrite(call, _ref(name) if name.startswith("refs/") else f"branch {name}", "move", "force")
+
+
+def clone(call: Call) -> Effects:
+    yield from _commands(call, "-u", "--upload-pack")
+    yield from _transport(call, call.operands[0].text if call.operands else "")
+    yield call.effect(Kind.NETWORK, call.operands[0].text if call.operands else "origin")
+    yield from created(call)
+    for item in call.operands[1:2]:
+        yield from call.write(item, "append")
+        if item.known:
+            call.world.folder(call.locate(item))
+
+
+def created(call: Call) -> Effects:
+    """What a new repository is given: settings, and a template's hooks."""
+    for item in call.parsed.values("-c", "--config"):
+        key, _, value = item.text.partition("=")
+        yield from setting(call, key, value)
+    for item in call.parsed.values("--template"):
+        if item.text:
+            yield rewrite(call, "config init.templatedir")
+    folder = call.parsed.value("--separate-git-dir")
+    if folder is not None and call.world.kind(call.locate(".git")) == "dir":
+        yield call.effect(Kind.DELETE, call.locate(".git"), "move", sure=False)
+
+
+def pull(call: Call) -> Effects:
+    yield from fetch(call)
+    if call.has("-r", "--rebase"):
+        yield rewrite(call, "history")
+
+
+def branch(call: Call) -> Effects:
+    if call.has("-D", "-d", "--delete"):
+        if not call.has("-r", "--remotes"):
+            how = ("force",) if call.has("-D", "-f", "--force") else ()
+            for item in call.operands:
+                yield rewrite(call, f"branch {item.text}", *how)
+    elif "-C" in call.parsed.flags and len(call.operands) > 1:
+        yield rewrite(call, f"branch {call.operands[1].text}", "move", "force")
+    elif call.operands and call.has("-f", "--force", "-m", "-M", "--move"):
+        forced = ("force",) if call.has("-f", "--force", "-M") else ()
+        yield rewrite(call, f"branch {call.operands[0].text}", "move", *forced)
+
+
+def tag(call: Call) -> Effects:
+    yield from told(call)
+    if call.has("-d", "--delete", "-f", "--force"):
+        for item in call.operands if call.has("-d", "--delete") else call.operands[:1]:
+            yield rewrite(call, f"tag {item.text}", "force")
+
+
+def rebase(call: Call) -> Effects:
+    yield from passes_hooks(call)
+    if not call.has("--abort", "--quit", "--continue", "--skip", "--edit-todo", "--show-current-patch"):
+        yield rewrite(call, "history")
+    elif call.has("--abort"):
+        yield rewrite(call, "worktree")
+    yield from _commands(call, "-x", "--exec")
+
+
+def merge(call: Call) -> Effects:
+    """merge, cherry-pick, revert: what stood in the files before is back after ``--abort``, and their work is lost."""
+    yield from passes_hooks(call)
+    yield from told(call)
+    if call.has("--abort"):
+        yield rewrite(call, "worktree")
+
+
+def filter_branch(call: Call) -> Effects:
+    yield rewrite(call, "history", "force")
+    for name, values in call.parsed.flags.items():
+        if name.endswith("-filter"):
+            for item in values:
+                yield from call.runner.script(item.text, call, "git filter-branch")
+
+
+def reflog(call: Call) -> Effects:
+    if call.operands and call.operands[0].text in ("expire", "delete") and not call.has("-n", "--dry-run"):
+        yield rewrite(call, "reflog", "force")
+
+
+def gc(call: Call) -> Effects:
+    value = call.parsed.value("--prune")
+    said = value.text if value else said_of(call, "gc.pruneexpire")
+    if _NOW.fullmatch(said) and not call.has("--no-prune"):
+        yield rewrite(call, "objects", "force")
+
+
+def prune(call: Call) -> Effects:
+    if not call.has("-n", "--dry-run"):
+        yield rewrite(call, "objects")
+
+
+def update_ref(call: Call) -> Effects:
+    for item in call.operands[:1]:
+        target = _ref(item.text)
+        if call.has("-d", "--delete"):
+            yield rewrite(call, target, "force")
+        else:
+            yield rewrite(call, target, "move", *(("force",) if target.startswith("branch ") else ()))
+    if call.has("--stdin"):
+        yield rewrite(call, "ref *", "force")
+
+
+def _ref(name: str) -> str:
+    for start, kind in (("refs/heads/", "branch"), ("refs/tags/", "tag")):
+        if name.startswith(start):
+            return f"{kind} {name[len(start) :]}"
+    return "branch HEAD" if name == "HEAD" else f"ref {name}"
+
+
+def symbolic_ref(call: Call) -> Effects:
+    name = call.operands[0].text if call.operands else "HEAD"
+    if call.has("-d", "--delete"):
+        yield rewrite(call, f"ref {name}", "force")
+    elif len(call.operands) > 1:
+        yield rewrite(call, _ref(name), "move")
+
+
+def fast_import(call: Call) -> Effects:
+    if call.has("--force"):
+        yield rewrite(call, "ref *", "force")
+
+
+def bisect(call: Call) -> Effects:
+    if call.operands and call.operands[0].text == "run":
+        at = [item.text for item in call.fields].index("run")
+        yield from call.runner.run(call.fields[at + 1 :], call, "git bisect")
+
+
+def remote(call: Call) -> Effects:
+    items = [item.text for item in call.operands]
+    if len(items) > 1 and items[0] in ("remove", "rm", "set-url", "rename", "add"):
+        yield rewrite(call, f"config remote.{items[1].lower()}.url")
+        for url in items[2:]:
+            yield from _transport(call, url)
+
+
+def extension(call: Call) -> Effects:
+    """git-lfs and git-annex: what they rewrite or drop."""
+    verb = call.operands[0].text if call.operands else ""
+    if verb == "migrate" and not (call.operands[1:] and call.operands[1].text == "info"):
+        yield rewrite(call, "history", "force")
+    elif verb in ("drop", "dropunused") and call.has("--force"):
+        yield rewrite(call, "objects", "force")
+
+
+def send_email(call: Call) -> Iterator[Effect]:
+    for item in call.operands:
+        yield from call.read(item)
+    if not call.has("--dry-run"):
+        yield call.effect(Kind.PUBLISH, "email")
+        yield call.effect(Kind.NETWORK, "email", "data")
+
+
+SUBCOMMANDS: dict[str, Callable[[Call], Effects]] = {
+    "push": push, "send-pack": push, "http-push": push, "fetch-pack": fetch, "notes": told, "commit-tree": told,
+    "fetch": fetch, "ls-remote": fetch, "pull": pull, "clone": clone,
+    "init": created, "init-db": created, "branch": branch, "tag": tag, "rebase": rebase, "merge": merge,
+    "cherry-pick": merge, "revert": merge, "filter-branch": filter_branch, "filter-repo": filter_branch,
+    "reflog": reflog, "gc": gc, "prune": prune, "update-ref": update_ref, "symbolic-ref": symbolic_ref,
+    "fast-import": fast_import, "bisect": bisect, "remote": remote, "send-email": send_email, "imap-send": send_email,
+    "lfs": extension, "annex": extension, "archive": archive, "remote-ext": helper,
+}  # fmt: skip

@@ -1,0 +1,86 @@
+"""Other version control, in git's words: hg, svn, jj, and what works on git from outside (bfg, hub, gh, glab)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import NamedTuple
+
+from sentinel_guard.core.analysis.expansion.command_and_options import Call, options
+from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.model import Effect, Kind
+
+Effects = Iterable[Effect]
+
+
+class _Row(NamedTuple):
+    """What a subcommand does where one of the flags is given, or always where none is named."""
+
+    kind: Kind
+    target: str
+    how: str = ""
+    flags: tuple[str, ...] = ()
+
+
+_LOST = Kind.GIT_REWRITE
+_TABLE: dict[str, tuple[_Row, ...]] = {
+    **dict.fromkeys(("hg update", "hg up", "hg checkout", "hg co"),
+                    (_Row(_LOST, "worktree", "force", ("-C", "--clean")),)),
+    "hg revert": (_Row(_LOST, "worktree", "force"),),
+    "hg purge": (_Row(_LOST, "untracked", "force"), _Row(_LOST, "ignored", "force", ("--all",))),
+    "hg strip": (_Row(_LOST, "history", "force"),),
+    "hg debugstrip": (_Row(_LOST, "history", "force"),),
+    "hg rollback": (_Row(_LOST, "history", "force"),),
+    "hg push": (_Row(Kind.PUBLISH, "default", "force", ("-f", "--force")),),
+    "svn revert": (_Row(_LOST, "worktree", "force"),),
+    "svn cleanup": (_Row(_LOST, "untracked", "force", ("--remove-unversioned",)),
+                    _Row(_LOST, "ignored", "force", ("--remove-ignored",))),
+    **{f"svn {verb}": (_Row(Kind.PUBLISH, "repository", "delete"),) for verb in ("delete", "del", "rm", "remove")},
+    "jj abandon": (_Row(_LOST, "worktree", "force"),),
+    "jj restore": (_Row(_LOST, "worktree", "force"),),
+    "jj op": (_Row(_LOST, "reflog", "force", ("abandon",)),),
+    "jj util": (_Row(_LOST, "objects", "force", ("gc",)),),
+    "jj git": (_Row(Kind.PUBLISH, "origin", "delete", ("--deleted",)),),
+    "bfg": (_Row(_LOST, "history", "force"),),
+}  # fmt: skip
+
+
+def vcs(call: Call) -> Effects:
+    """The rows of ``program subcommand``. A flag of a row may be the next word too: ``jj op abandon``."""
+    name = f"{call.command.program} {call.command.subcommand}".strip()
+    said = {*call.command.flags, *(item.text for item in call.operands[:1])}
+    if call.has("-n", "--dry-run", "--help"):
+        return
+    for row in _TABLE.get(name, _TABLE.get(call.command.program, ())):
+        if (not row.flags or said.intersection(row.flags)) and not _online(call, row):
+            yield call.effect(row.kind, row.target, *row.how.split())
+
+
+def _online(call: Call, row: _Row) -> bool:
+    """``svn rm file`` is undone by ``svn revert``; ``svn rm URL`` is done at once, for all."""
+    deletes = call.command.program == "svn" and row.kind is Kind.PUBLISH
+    return deletes and not any("://" in item.text for item in call.operands)
+
+
+def hub(call: Call) -> Effects:
+    """A git with some subcommands more."""
+    return call.runner.run([Field("git"), *call.fields[1:]], call, "hub")
+
+
+def java(call: Call) -> Effects:
+    """``java -jar bfg.jar``."""
+    jar = call.parsed.value("-jar")
+    if jar is not None and jar.text.rpartition("/")[2].startswith("bfg"):
+        yield from vcs(replace(call, command=replace(call.command, program="bfg", subcommand="")))
+
+
+OPTIONS = {
+    "hg": options("-R= --repository= --cwd= --config= -r= --rev= -m= --message= -d= --date= -u= --user= | sub"),
+    "svn": options("-m= --message= -r= --revision= --depth= --username= --password= -F= --file= | sub"),
+    "jj": options("-R= --repository= -r= --revisions= -m= --message= --at-op= --config= --from= --to= -b= | sub"),
+    "java": options("-jar= -cp= -classpath= | words first"),
+}
+
+PROGRAMS: dict[str, Callable[[Call], Effects]] = {
+    **dict.fromkeys(("hg", "svn", "jj", "bfg"), vcs), "hub": hub, "java": java,
+}  # fmt: skip

@@ -1,0 +1,30 @@
+"""pip, pipx, uv: what takes the guard's own package away, or puts another one in its place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from sentinel_guard.core.analysis.expansion.command_and_options import Call
+from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.programs.package_publishing import registry
+from sentinel_guard.core.model import Effect
+
+_VERBS = frozenset(("uninstall", "install", "upgrade", "reinstall", "remove", "inject", "sync"))
+_OWN = re.compile(r"sentinel[-_.]+guard(?:\[.*\])?(?:[=<>!~@ ].*)?", re.IGNORECASE)
+
+
+def installer(call: Call) -> Iterator[Effect]:
+    """To take the package away, or to put another one over it, is to uninstall the guard."""
+    words = [item.text for item in call.fields[1:]]
+    verb = next((word for word in words if word in _VERBS), "")
+    if verb and any(_OWN.fullmatch(word) for word in words):
+        yield from call.runner.run(
+            [Field("sentinel-guard"), Field("uninstall")], call, f"{call.command.program} {verb}"
+        )
+    yield from registry(call)
+
+
+PROGRAMS: dict[str, Callable[[Call], Iterable[Effect]]] = dict.fromkeys(
+    ("pip", "pip3", "pipx", "uv", "poetry", "pdm", "hatch", "rye", "conda"), installer
+)

@@ -1,0 +1,103 @@
+"""Tables of subcommands: what is typed behind a program's name -> what it does.
+
+A table's rows are ``what="pattern, pattern"``, in order, and the first that matches decides: ``quiet`` rows (they do
+nothing) come before the rows that would take them in. A pattern is what is typed, from the subcommand on:
+
+=============  ==================================================================================================
+``state rm``   these words first; each may hold ``*`` and ``a|b``
+``** delete``  any words between, five at most
+``.``          no word at all
+``--force``    the option is given; ``-f|--force`` one of them; ``--force=x*`` with such a value
+``!--local``   it is not given
+=============  ==================================================================================================
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+from sentinel_guard.core.analysis.expansion.command_and_options import Call
+from sentinel_guard.core.model import Effect, Kind
+
+QUIET = "quiet"
+EFFECTS: dict[str, tuple[Kind, tuple[str, ...], str]] = {
+    "change": (Kind.DEPLOY, (), ""),
+    "destroy": (Kind.DEPLOY, ("delete",), ""),
+    "publish": (Kind.PUBLISH, (), ""),
+    "unpublish": (Kind.PUBLISH, ("delete",), ""),
+    **{
+        word: (Kind.PRIVILEGE, (), word.replace("_", " "))
+        for word in ("volume", "network", "security", "packages", "clock", "logs", "boot", "power", "users", "service",
+                     "firewall", "kernel_setting", "capabilities", "ptrace")
+    },
+}  # fmt: skip
+"""What a row's name means: a kind, how, and the target where the name gives it."""
+
+_WORDS = 8
+"""Words that are looked at."""
+
+
+class _Given(NamedTuple):
+    names: tuple[str, ...]
+    value: str
+    wanted: bool
+
+
+class Row(NamedTuple):
+    what: str
+    words: re.Pattern[str]
+    given: tuple[_Given, ...]
+
+
+def table(**rows: str) -> tuple[Row, ...]:
+    """A table from its rows. A name may end in digits, so that it can stand twice: ``quiet2``."""
+    return tuple(
+        _row(what.rstrip("0123456789"), pattern.split())
+        for what, patterns in rows.items()
+        for pattern in patterns.split(",")
+        if pattern.strip()
+    )
+
+
+def _row(what: str, items: list[str]) -> Row:
+    words = [item for item in items if item.lstrip("!")[:1] != "-"]
+    expression = "".join("(?:[^ ]+ ){0,5}?" if w == "**" else "$" if w == "." else f"(?:{_any(w)}) " for w in words)
+    given = [item for item in items if item.lstrip("!")[:1] == "-"]
+    return Row(what, re.compile(expression), tuple(_option(item) for item in given))
+
+
+def _any(word: str) -> str:
+    return re.escape(word).replace(r"\*", "[^ ]*").replace(r"\|", "|")
+
+
+def _option(item: str) -> _Given:
+    names, _, value = item.lstrip("!").partition("=")
+    return _Given(tuple(names.split("|")), value, item[0] != "!")
+
+
+def what(call: Call, rows: tuple[Row, ...]) -> str:
+    """The name of the row that this call meets; empty for none."""
+    words = [call.command.subcommand, *(item.text for item in call.operands[:_WORDS])]
+    line = "".join(f"{word.replace(' ', '_')} " for word in words if word)
+    return next(
+        (row.what for row in rows if row.words.match(line) and all(_holds(call, item) for item in row.given)), ""
+    )
+
+
+def _holds(call: Call, item: _Given) -> bool:
+    found = call.has(*item.names)
+    if found and item.value:
+        values = call.parsed.values(*item.names) + call.head.values(*item.names)
+        found = any(fnmatchcase(value.text, item.value) for value in values)
+    return found is item.wanted
+
+
+def effects(call: Call, rows: tuple[Row, ...], target: str = "") -> Iterator[Effect]:
+    """The effect of the row that this call meets, on ``target`` where the row's name does not say on what."""
+    found = EFFECTS.get(what(call, rows))
+    if found is not None:
+        kind, how, word = found
+        yield call.effect(kind, word or target, *how)

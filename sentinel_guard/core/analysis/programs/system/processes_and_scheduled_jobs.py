@@ -1,0 +1,193 @@
+"""Programs that touch processes, the kernel, what runs later: argv -> effects.
+
+``disks.py`` and ``services.py`` have the rest of the machine.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from sentinel_guard.core.analysis.expansion import process_listing
+from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, options
+from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.programs.system import disks, system_admin
+from sentinel_guard.core.model import Effect, Kind
+
+Effects = Iterable[Effect]
+
+
+def kill(call: Call) -> Effects:
+    """``kill -9 PID``, ``kill -- -GROUP``, ``kill %1``; signal 0 and lists hurt nobody."""
+    signals = _signals(call)
+    if signals & {"0", "L", "LIST", "TABLE"}:
+        return
+    how = ("force",) if signals & {"9", "KILL"} else ()
+    for item in call.operands or call.fields[2:]:
+        target = item.text if item.known or not _means_all(call, item) else process_listing.FIRST
+        yield call.effect(Kind.SIGNAL, target, *how, sure=item.known)
+
+
+_LISTED = re.compile(r"[\"']?(?:\$\(|`)(.*)[)`][\"']?", re.DOTALL)
+
+
+def _means_all(call: Call, item: Field) -> bool:
+    """Whether ``$(…)`` lists processes that nobody chose."""
+    match = _LISTED.fullmatch(item.source)
+    found = call.runner.script(f"{match[1]} | xargs kill", call, "kill") if match else []
+    return any(effect.kind is Kind.SIGNAL and effect.target == process_listing.FIRST for effect in found)
+
+
+def pkill(call: Call) -> Effects:
+    """By name; without one, by user, terminal or group."""
+    signals = _signals(call)
+    if signals & {"0", "L", "LIST"}:
+        return
+    how = ("force",) if signals & {"9", "KILL"} else ()
+    for item in call.operands:
+        yield call.effect(Kind.SIGNAL, item.text, *how, sure=item.known)
+    for item in (
+        call.parsed.values("-u", "--user", "--euid", "-U", "--uid", "-P", "-g", "-t") if not call.operands else ()
+    ):
+        yield call.effect(Kind.SIGNAL, f"of {item.text}", *how)
+
+
+def kill_all(call: Call) -> Effects:
+    """Killall5: everything but its own session."""
+    yield call.effect(Kind.SIGNAL, "-1", "force")
+
+
+def slay(call: Call) -> Effects:
+    """All that belongs to a user."""
+    for item in call.operands:
+        yield call.effect(Kind.SIGNAL, f"of {item.text}", "force", sure=item.known)
+
+
+def edit(call: Call) -> Effects:
+    """Sudoedit: the files are written as root."""
+    yield call.effect(Kind.PRIVILEGE, "sudo")
+    for item in call.operands:
+        yield from call.write(item, "inplace")
+
+
+def _signals(call: Call) -> set[str]:
+    """Signal names and numbers that the options give: ``-9``, ``-KILL``, ``-s SIGKILL``, ``-l``."""
+    given = [item.text for item in call.parsed.values("-s", "--signal", "-n")]
+    given += [item.text.lstrip("-") for item in call.fields[1:] if item.text.startswith("-")]
+    return {text.upper().removeprefix("SIG") for text in given}
+
+
+def fuser(call: Call) -> Effects:
+    if call.has("-k", "--kill"):
+        for item in call.operands:
+            target = call.locate(item) if "/" in item.text and not item.text[0].isdigit() else item.text
+            yield call.effect(Kind.SIGNAL, target, "force", sure=item.known)
+
+
+def module(call: Call) -> Effects:
+    lists = () if call.command.program == "kexec" else ("-l",)
+    if not call.has("-n", "--dry-run", "--show", "-D", "--show-depends", *lists):
+        yield call.effect(Kind.PRIVILEGE, "kernel module")
+
+
+def mount(call: Call) -> Effects:
+    every = {"losetup": ("-D", "--detach-all"), "mount": ("-a", "--all"), "umount": ("-a", "--all")}
+    if call.operands or call.has(*every.get(call.command.program, ())):
+        yield call.effect(Kind.PRIVILEGE, "mount")
+    binds = call.has("--bind", "-B", "--rbind") and len(call.operands) > 1
+    if binds:
+        yield from call.write(call.operands[1], "link")
+
+
+def power(call: Call) -> Effects:
+    if not call.has("-c", "--help", "--show"):
+        yield call.effect(Kind.PRIVILEGE, "power")
+
+
+def systemctl(call: Call) -> Effects:
+    verb = call.command.subcommand
+    if verb in ("reboot", "poweroff", "halt", "kexec", "suspend", "hibernate", "rescue", "emergency", "soft-reboot"):
+        yield call.effect(Kind.PRIVILEGE, "power")
+    elif verb in ("stop", "kill", "disable", "mask", "restart"):
+        for item in call.operands:
+            if call.has("--user") and "sentinel" not in item.text:
+                continue  # the person's own service
+            yield call.effect(Kind.SIGNAL, item.text)
+
+
+def sysctl(call: Call) -> Effects:
+    if call.has("-w", "--write", "-p", "--load", "--system") or any("=" in item.text for item in call.operands):
+        yield call.effect(Kind.PRIVILEGE, "kernel setting")
+
+
+def setcap(call: Call) -> Effects:
+    yield call.effect(Kind.PRIVILEGE, "capabilities")
+    for item in call.operands[1:]:
+        yield from call.write(item, "mode")
+
+
+def init(call: Call) -> Effects:
+    if call.operands and call.operands[0].text in ("0", "6", "1"):
+        yield call.effect(Kind.PRIVILEGE, "power")
+
+
+def crontab(call: Call) -> Effects:
+    """Its lines run later: a table from stdin or a file is a script with five fields before each command."""
+    if call.has("-r"):
+        yield call.effect(Kind.DELETE, "/var/spool/cron/crontabs", sure=False)
+    elif call.has("-l", "-e"):
+        return
+    elif call.operands:
+        item = call.operands[0]
+        text = call.stdin if item.text == "-" else (call.world.read(call.locate(item)) if item.known else None)
+        yield from _cron_lines(call, UNKNOWN if text is None else text)
+
+
+def _cron_lines(call: Call, text: str) -> Iterator[Effect]:
+    for line in text.replace(UNKNOWN, "\n").splitlines():
+        words = line.strip().split(None, 1 if line.lstrip().startswith("@") else 5)
+        if words and words[0][:1] != "#" and len(words) in (2, 6):
+            yield from call.runner.script(words[-1], call, "crontab")
+    if UNKNOWN in text:
+        yield call.opaque("crontab", "data")
+
+
+def at(call: Call) -> Effects:
+    """at, batch: the script comes from stdin or ``-f``."""
+    if call.has("-l", "-r", "-d", "-c") or call.command.program in ("atq", "atrm"):
+        return
+    source = call.parsed.value("-f")
+    text = call.stdin
+    if source is not None:
+        text = (call.world.read(call.locate(source)) if source.known else None) or UNKNOWN
+    yield from call.runner.script(text, call, "at")
+
+
+OPTIONS = {
+    "kill": options("-s= --signal= -n="),
+    "killall": options("-s= --signal= -u= --user= -o= -y= -n= --ns="),
+    "pkill": options(
+        "--signal= -u= --euid= -U= --uid= -P= --parent= -g= --pgroup= -G= --group= -t= --terminal= -s= --session= -F="
+    ),
+    "skill": options("--signal= -u= -U= -t= -c= -p="),
+    "fuser": options("-n= --namespace="),
+    "mount": options("-t= --types= -o= --options= -L= -U= -N="),
+    "systemctl": options("-H= --host= -M= --machine= -t= --type= -s= --signal= -n= --lines= -o= -p= --property= | sub"),
+    "at": options("-f= -q= -t="),
+    "sysctl": options("-r= --pattern="),
+    **disks.OPTIONS,
+    **process_listing.OPTIONS,
+    "sudoedit": options("-u= --user= -g= --group= -p= -h="),
+    **system_admin.OPTIONS,
+}
+
+PROGRAMS: dict[str, Callable[[Call], Effects]] = {
+    "kill": kill, "killall": pkill, "pkill": pkill, "skill": pkill, "killall5": kill_all, "slay": slay,
+    "sudoedit": edit, "fuser": fuser,
+    "insmod": module, "modprobe": module, "rmmod": module, "kexec": module, "mount": mount, "umount": mount,
+    "pivot_root": mount, "losetup": mount, "systemctl": systemctl, "sysctl": sysctl, "setcap": setcap,
+    "init": init, "telinit": init, "crontab": crontab, "at": at, "batch": at,
+    **dict.fromkeys(("shutdown", "reboot", "halt", "poweroff"), power),
+    **disks.PROGRAMS,
+    **system_admin.PROGRAMS,
+}  # fmt: skip

@@ -1,0 +1,99 @@
+"""A program that no table knows: files that it is given by name may be read, and what stands behind ``-o`` is written.
+
+``prettier --write .env``, ``pandoc -o .env x.md``: a table of all programs there are would never be whole. What is said
+here is a guess, so that it can be asked about and never be more; behind options that name a file of settings
+(``--env-file .env``) nothing is shown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from sentinel_guard.core.analysis.expansion.command_and_options import Call
+from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.model import Effect, Kind
+
+OPERANDS = 50
+"""Words that are looked at."""
+
+_OUTPUT = re.compile(r"-o|--?out(?:put|file|put-file|-file)?|-keyout|--dest(?:ination)?|--save(?:-to)?|--write-to")
+_SETTINGS = re.compile(r"-{1,2}\S*(?:env|conf|secret|vars?|setting|cred|key|cert|identity|password)\S*|-[eFk]")
+"""Options whose file is loaded, not shown."""
+_TEXTS = re.compile(r"-c|-e|--exec|--execute|--wrap|--command|--run")
+"""Options whose value may be a command, where it has more than one word."""
+_FINDERS = frozenset(("ag", "ack", "ugrep", "ug", "pt", "sift", "ast-grep", "sg", "semgrep", "yq", "git-grep"))
+"""Behind ``-e`` they have a pattern."""
+_GLUED = re.compile(r"-o(?=[.~/]|\w+/)")
+"""The file stands right behind the letter."""
+_SPEAK_OF = frozenset(
+    (
+        *("echo", "printf", "pwd", "which", "whereis", "basename", "dirname", "realpath", "readlink", "true", "false"),
+        *(
+            "test",
+            "[",
+            "expr",
+            "seq",
+            "sleep",
+            "date",
+            "mktemp",
+            "man",
+            "tldr",
+            "type",
+            "code",
+            "cursor",
+            "subl",
+            "direnv",
+        ),
+    )
+)
+"""They take words, or open a window for the person."""
+
+
+def unknown(call: Call) -> Iterator[Effect]:
+    """Guesses; see above."""
+    if call.command.program in _SPEAK_OF:
+        return
+    yield from _inplace(call)
+    before = ""
+    for item in call.fields[1 : OPERANDS + 1]:
+        name, equals, value = item.text.partition("=")
+        if item.text[:1] == "-":
+            if equals and _OUTPUT.fullmatch(name):
+                yield from call.write(Field(value, item.known), "truncate")
+            elif glued := _GLUED.match(item.text):
+                yield from call.write(Field(item.text[glued.end() :], item.known), "truncate")
+            elif equals and _TEXTS.fullmatch(name):
+                yield from _text(call, Field(value, item.known))
+            before = "" if equals else item.text
+            continue
+        if before and _OUTPUT.fullmatch(before):
+            yield from call.write(item, "truncate") if item.known else ()
+        elif before and _TEXTS.fullmatch(before) and " " in item.text.strip():
+            yield from _text(call, item)
+        elif item.known and not (before and _loads(call, before)):
+            yield from call.read(item) if call.world.kind(call.locate(item)) == "file" else ()
+        before = ""
+
+
+def _loads(call: Call, option: str) -> bool:
+    """Behind ``-f`` stands what is read, but for those who start another program with it."""
+    runs = "env" in call.command.program or "--" in call.command.argv
+    return _SETTINGS.fullmatch(option) is not None or (runs and option == "-f")
+
+
+def _text(call: Call, item: Field) -> Iterator[Effect]:
+    """A value that would be a command of the shell's, if this program is one that runs it; a guess."""
+    if not item.known or " " not in item.text.strip() or call.command.program in _FINDERS:
+        return
+    for effect in call.runner.script(item.text, call, call.command.program):
+        if effect.kind is not Kind.OPAQUE:
+            yield replace(effect, sure=False)
+
+
+def _inplace(call: Call) -> Iterator[Effect]:
+    """Editors of secrets: the files that they are given."""
+    if call.command.program == "sops" and call.has("-i", "--in-place"):
+        for item in call.fields[1:]:
+            yield from call.write(item, "inplace") if call.world.kind(call.locate(item)) == "file" else ()
