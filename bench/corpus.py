@@ -30,10 +30,10 @@ from rich.console import Console
 from rich.table import Table
 
 from sentinel_guard.commands.check import Checker
-from sentinel_guard.core.masks import digest
 from sentinel_guard.core.model import Response, Verdict
-from sentinel_guard.core.redact import redact
-from sentinel_guard.core.respond import visible
+from sentinel_guard.core.response_text import visible
+from sentinel_guard.core.text.normalize_output import digest
+from sentinel_guard.core.text.redact_by_pattern import redact
 from sentinel_guard.host.places import places
 
 HERE = Path(__file__).parent

@@ -21,9 +21,9 @@ with atheris.instrument_imports(include=["sentinel_guard.core"]):
     from sentinel_guard.core.checks.registry import CHECKS
     from sentinel_guard.core.judge import judge
     from sentinel_guard.core.model import Action, Kind, Layer
-    from sentinel_guard.core.operation import operation
-    from sentinel_guard.core.packs import HOME, ROOT, ExampleWorld
-    from sentinel_guard.core.session import Session
+    from sentinel_guard.core.policy.rule_examples import HOME, ROOT, ExampleWorld
+    from sentinel_guard.core.session.operation_fingerprint import operation
+    from sentinel_guard.core.session.session import Session
 
 from bench.shells import Generator
 from sentinel_guard.host.places import places

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 import hatch_build
-from sentinel_guard.core.wire import encode
+from sentinel_guard.core.wire_framing import encode
 
 PROGRAM = "/bin/true"
 ANSWERS = {

@@ -21,8 +21,8 @@ from rich.table import Table
 
 from bench import leak_tools
 from bench.leak_tools import Finds
-from sentinel_guard.core.leaks.base import Grade, Hit, Piece
-from sentinel_guard.core.leaks.review import review
+from sentinel_guard.core.secrets.model import Grade, Hit, Piece
+from sentinel_guard.core.secrets.scan_outgoing_content import review
 from sentinel_guard.host import sources
 from tests.leaks import labelled
 from tests.leaks.labelled import Row, Score

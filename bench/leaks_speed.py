@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.rows import Row, median_ms, timed
-from sentinel_guard.core.leaks.base import Piece
-from sentinel_guard.core.leaks.formats.registry import FORMATS
-from sentinel_guard.core.leaks.generic import NAME_NEEDLES
-from sentinel_guard.core.leaks.review import review
+from sentinel_guard.core.secrets.formats.registry import FORMATS
+from sentinel_guard.core.secrets.generic_assignments import NAME_NEEDLES
+from sentinel_guard.core.secrets.model import Piece
+from sentinel_guard.core.secrets.scan_outgoing_content import review
 
 SIZE = 1_000_000
 """Characters of a text."""
@@ -85,8 +85,8 @@ def _hostile() -> dict[str, str]:
 
 
 def _first() -> float:
-    policy = "import sentinel_guard.core.policy, sentinel_guard.core.respond"
-    search = f"{policy}; from sentinel_guard.core.leaks.engine import scan; scan('password = \"hunter22x\"')"
+    policy = "import sentinel_guard.core.policy.policy, sentinel_guard.core.response_text"
+    search = f"{policy}; from sentinel_guard.core.secrets.scan_text import scan; scan('password = \"hunter22x\"')"
 
     def start(code: str) -> None:
         subprocess.run([sys.executable, "-I", "-c", code], check=True)

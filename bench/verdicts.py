@@ -25,7 +25,7 @@ from sentinel_guard.audit.sqlite import SqliteStore
 from sentinel_guard.client import Operator
 from sentinel_guard.commands.check import Checker
 from sentinel_guard.core.model import Entry
-from sentinel_guard.core.wire import Reader, encode
+from sentinel_guard.core.wire_framing import Reader, encode
 from sentinel_guard.host.places import Places, places
 
 COMMANDS = (

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from sentinel_guard import __version__
-from sentinel_guard.core.wire import MAX_CHUNK, Chunk, Message
+from sentinel_guard.core.wire_framing import MAX_CHUNK, Chunk, Message
 from sentinel_guard.errors import DaemonError, SentinelError
 from sentinel_guard.host.line import CLOSED, NO_PROTOCOL, RESTARTS, Line
 from sentinel_guard.host.places import Places

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sentinel_guard import __version__
-from sentinel_guard.core.wire import Message, Reader, encode
+from sentinel_guard.core.wire_framing import Message, Reader, encode
 from sentinel_guard.host.places import Places
 
 Fields = dict[str, Any]

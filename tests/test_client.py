@@ -17,7 +17,7 @@ import pytest
 
 from sentinel_guard import __version__
 from sentinel_guard.client import Operator, ask_agent
-from sentinel_guard.core.wire import Reader, encode
+from sentinel_guard.core.wire_framing import Reader, encode
 from sentinel_guard.errors import DaemonError, SentinelError
 from sentinel_guard.host.places import Places, places
 from sentinel_guard.host.starter import daemon_environ

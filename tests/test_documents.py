@@ -16,7 +16,7 @@ from rich.console import Console
 
 from sentinel_guard.cli import cli
 from sentinel_guard.commands import explain
-from sentinel_guard.core import packs, policy_schema, targets, testruns, words
+from sentinel_guard.core import response_phrases
 from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.analysis.evaluation import walk_syntax_tree
 from sentinel_guard.core.analysis.expansion import command_and_options, file_overlay
@@ -25,11 +25,13 @@ from sentinel_guard.core.analysis.programs import command_wrappers
 from sentinel_guard.core.checks import rules as rules_check
 from sentinel_guard.core.checks.registry import CHECKS
 from sentinel_guard.core.model import Action, Layer, Response, Verdict
-from sentinel_guard.core.policy import Rule
-from sentinel_guard.core.policy_merge import merge
-from sentinel_guard.core.policy_schema import SETTINGS, Setting, Tighter
-from sentinel_guard.core.proof import Prover
-from sentinel_guard.core.session import NEXT, Event, State
+from sentinel_guard.core.policy import file_schema, rule_examples, target_placeholders
+from sentinel_guard.core.policy.file_schema import SETTINGS, Setting, Tighter
+from sentinel_guard.core.policy.merge_layers import merge
+from sentinel_guard.core.policy.policy import Rule
+from sentinel_guard.core.session import parse_test_output
+from sentinel_guard.core.session.session import NEXT, Event, State
+from sentinel_guard.core.verify_policy import Prover
 from sentinel_guard.host import world as host_world
 from sentinel_guard.host.policies import builtin
 
@@ -137,11 +139,13 @@ def explained() -> str:
 
 
 def _explained(command: str) -> str:
-    action = Action("example", "", Layer.CLI, "shell", {"command": command}, packs.ROOT, 0.0, packs.ROOT)
+    action = Action(
+        "example", "", Layer.CLI, "shell", {"command": command}, rule_examples.ROOT, 0.0, rule_examples.ROOT
+    )
     prover = Prover(POLICY, analyse)
-    verdict = Verdict(action, packs.example(command, analyse), prover.findings(command))
+    verdict = Verdict(action, rule_examples.example(command, analyse), prover.findings(command))
     sink = io.StringIO()
-    explain.show(verdict, POLICY, packs.HOME, Console(file=sink, width=80, highlight=False))
+    explain.show(verdict, POLICY, rule_examples.HOME, Console(file=sink, width=80, highlight=False))
     return "\n".join(line.rstrip() for line in sink.getvalue().splitlines()[1:])
 
 
@@ -202,16 +206,16 @@ def test_every_setting_is_explained_and_nothing_else(table):
 
 
 def test_every_setting_and_key_of_a_rule_has_an_example_that_loads():
-    layers = [policy_schema.parse(tomllib.loads(text), "policy.md", text) for text in examples()]
+    layers = [file_schema.parse(tomllib.loads(text), "policy.md", text) for text in examples()]
     assert {place for layer in layers for place in layer.settings} == {(t, k) for t in SETTINGS for k in SETTINGS[t]}
-    assert [p.words for layer in layers for p in packs.validate(layer.rules, analyse)] == []
+    assert [p.words for layer in layers for p in rule_examples.validate(layer.rules, analyse)] == []
 
 
 def test_every_rule_of_every_pack_is_listed_once():
     ids = first_column(CHECKS_PAGE, "## The built-in rules", whole=True)
     assert sorted(ids) == sorted(rule.id for rule in POLICY.rules)
     titles = re.findall(r"^### Pack (\w+)$", CHECKS_PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-    assert [title.lower() for title in titles] == [name for name in packs.NAMES if name != "defaults"]
+    assert [title.lower() for title in titles] == [name for name in rule_examples.NAMES if name != "defaults"]
 
 
 def test_what_is_opaque_names_its_rules():
@@ -247,10 +251,10 @@ def first_column(page: Path, heading: str, *, whole: bool = False) -> list[str]:
 
 
 VOCABULARY = [
-    ("## A rule of your own", policy_schema.RULE_KEYS, "keys of a rule"),
-    ("### The responses", policy_schema.RULE_RESPONSES, "responses"),
-    ("### Effects", policy_schema.KINDS, "kinds of effects"),
-    ("### Names of targets", targets.NAMES, "names of targets"),
+    ("## A rule of your own", file_schema.RULE_KEYS, "keys of a rule"),
+    ("### The responses", file_schema.RULE_RESPONSES, "responses"),
+    ("### Effects", file_schema.KINDS, "kinds of effects"),
+    ("### Names of targets", target_placeholders.NAMES, "names of targets"),
 ]
 
 
@@ -261,7 +265,7 @@ def test_the_words_of_a_rule_are_all_there(heading, known):
 
 def test_every_word_of_how_is_there():
     text = section(POLICY_PAGE, "### Effects")
-    assert [word for word in policy_schema.HOW if f"`{word}`" not in text] == []
+    assert [word for word in file_schema.HOW if f"`{word}`" not in text] == []
 
 
 PARTS = ("Looks at", "Speaks", "Level", "What to do", "Does not say")
@@ -286,7 +290,7 @@ def test_findings_that_stand_in_code_are_listed():
 
 def test_every_test_runner_is_named():
     text = section(CHECKS_PAGE, "## `failing_tests`")
-    assert [runner.name for runner in testruns.RUNNERS if not re.search(rf"\b{runner.name}\b", text)] == []
+    assert [runner.name for runner in parse_test_output.RUNNERS if not re.search(rf"\b{runner.name}\b", text)] == []
 
 
 GATE = """
@@ -297,16 +301,16 @@ GATE = """
     Confirm? (Y/N):
 """
 QUOTED = [
-    ("R5's intervention", f"\n    {words.INTERVENTION}\n"),
+    ("R5's intervention", f"\n    {response_phrases.INTERVENTION}\n"),
     ("R7's prompt", GATE),
-    ("R7's refusal", f"`{words.USER_DENIED}`"),
+    ("R7's refusal", f"`{response_phrases.USER_DENIED}`"),
     ("R7's record", "`authorized_by: user`"),
     ("R8's way back", "`/resume`"),
     ("R10's command", "`git reset --hard [START_HASH]`"),
     ("L1's opening", "`SENTINEL HINT:`"),
     ("L2's opening", "`403 SENTINEL BLOCKED:`"),
-    ("L3's opening", f"`{words.BREAKER}`"),
-    ("L4's opening", f"`{words.KILL_SWITCH}`"),
+    ("L3's opening", f"`{response_phrases.BREAKER}`"),
+    ("L4's opening", f"`{response_phrases.KILL_SWITCH}`"),
 ]
 
 

@@ -9,7 +9,7 @@ import os
 import re
 from pathlib import Path
 
-from sentinel_guard.core.chain import Head
+from sentinel_guard.core.hash_chain import Head
 
 _LINE = re.compile(r"(\d{1,18}) ([0-9a-f]{64})\n")
 

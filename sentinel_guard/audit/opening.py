@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from sentinel_guard.core.chain import Head
+from sentinel_guard.core.hash_chain import Head
 from sentinel_guard.errors import StoreError
 
 SCHEMA_VERSION = 1

@@ -15,19 +15,19 @@ from rich.console import Console
 from rich.text import Text
 
 from sentinel_guard.commands import explain
-from sentinel_guard.core import respond
+from sentinel_guard.core import response_text
 from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.checks.base import Case, Guarded
 from sentinel_guard.core.checks.registry import CHECKS
-from sentinel_guard.core.codec import verdict_json
+from sentinel_guard.core.json_codec import verdict_json
 from sentinel_guard.core.judge import judge
-from sentinel_guard.core.leaks.baseline import NONE
-from sentinel_guard.core.leaks.known import NOTHING, Known
 from sentinel_guard.core.model import Action, Layer, Outcome, Response, Verdict
-from sentinel_guard.core.operation import operation
-from sentinel_guard.core.policy import Policy
-from sentinel_guard.core.session import Session
-from sentinel_guard.core.visible import visible
+from sentinel_guard.core.policy.policy import Policy
+from sentinel_guard.core.secrets.allowlisted_findings import NONE
+from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING, Known
+from sentinel_guard.core.session.operation_fingerprint import operation
+from sentinel_guard.core.session.session import Session
+from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.errors import ConfigError
 from sentinel_guard.host import baselines, githooks, inventory, knownvalues, repository, shims
 from sentinel_guard.host.places import Places
@@ -191,4 +191,4 @@ def _print(verdict: Verdict) -> None:
     console.print(explain.heading(verdict.response))
     for finding in verdict.findings:
         name = finding.rule or finding.check
-        console.print(Text(f"  {name}: {respond.sentence(finding)}"), soft_wrap=True)
+        console.print(Text(f"  {name}: {response_text.sentence(finding)}"), soft_wrap=True)

@@ -19,12 +19,12 @@ from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.parser import bash_parser
 from sentinel_guard.core.analysis.parser.syntax_tree import CommandSub, Literal, Pipeline, ProcessSub, Simple, Variable
 from sentinel_guard.core.model import Action, Command, Effect, Finding, Kind, Response, Verdict
-from sentinel_guard.core.operation import spoken
-from sentinel_guard.core.plain import Here, near, told
-from sentinel_guard.core.policy import Policy
-from sentinel_guard.core.redact import redact, redact_data
-from sentinel_guard.core.visible import visible
-from sentinel_guard.core.words import sentence
+from sentinel_guard.core.policy.policy import Policy
+from sentinel_guard.core.response_phrases import sentence
+from sentinel_guard.core.session.operation_fingerprint import spoken
+from sentinel_guard.core.text.control_characters import visible
+from sentinel_guard.core.text.effect_descriptions import Here, near, told
+from sentinel_guard.core.text.redact_by_pattern import redact, redact_data
 
 COLOURS = {Response.ALLOW: "green", Response.SNAPSHOT: "green", Response.HINT: "cyan", Response.ASK: "yellow"}
 MAX_TEXT, MAX_LINES = 72, 8

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from sentinel_guard.host.unstaged import nothing_staged
 
 if TYPE_CHECKING:
-    from sentinel_guard.core.leaks.known import Known
+    from sentinel_guard.core.secrets.user_secrets.find_user_secrets import Known
 
 COMMITS = ("pre-commit", "pre-merge-commit", "pre-applypatch")
 """Hooks that look at what is staged alone."""

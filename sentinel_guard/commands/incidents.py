@@ -17,10 +17,10 @@ from rich.text import Text
 
 from sentinel_guard.audit.sqlite import SqliteReader
 from sentinel_guard.client import Operator
-from sentinel_guard.core import review, timeline
-from sentinel_guard.core.markdown import uncoded
+from sentinel_guard.core.incidents import root_cause_and_sign_off, timeline
+from sentinel_guard.core.incidents.root_cause_and_sign_off import Review, Seal, State
 from sentinel_guard.core.model import Entry
-from sentinel_guard.core.review import Review, Seal, State
+from sentinel_guard.core.text.markdown_escape import uncoded
 from sentinel_guard.errors import ConfigError, HostError
 from sentinel_guard.host import reports
 from sentinel_guard.host.places import Places
@@ -55,7 +55,7 @@ def show(places: Places, cwd: Path, name: str) -> int:
     """
     report = one(places, cwd, name)
     text = reports.read(report)
-    sealed = review.sealed(text, report.stem, _about(places))
+    sealed = root_cause_and_sign_off.sealed(text, report.stem, _about(places))
     said = f"{report.stem}: {sealed}."
     if sys.stdout.isatty():
         console = Console(highlight=False)
@@ -74,13 +74,13 @@ def fill(places: Places, cwd: Path, name: str, given: Review) -> int:
     """
     report = one(places, cwd, name)
     text = reports.read(report)
-    if review.sealed(text, report.stem, _about(places)) is Seal.CHANGED:
+    if root_cause_and_sign_off.sealed(text, report.stem, _about(places)) is Seal.CHANGED:
         raise ConfigError(f"The machine's part of {report.stem} was {Seal.CHANGED}.", "Bring it back first.")
-    if review.state(text, report.stem, _about(places)) is State.SIGNED:
+    if root_cause_and_sign_off.state(text, report.stem, _about(places)) is State.SIGNED:
         raise ConfigError(f"{report.stem} is signed off: nothing is filled in any more.")
     by = f"Filled in at {_now()}"
     with Operator(places) as operator:
-        reports.write(report, review.filled(text, given, by))
+        reports.write(report, root_cause_and_sign_off.filled(text, given, by))
         operator.request("filled", path=str(report))
     print(f"{report.stem} is filled in. A person reads it and runs: sentinel-guard incidents sign-off {report.stem}")
     return 0
@@ -92,8 +92,12 @@ def sign_off(places: Places, cwd: Path, name: str, note: str) -> int:
     with Operator(places) as operator:
         operator.request("sign-off", path=str(report), note=note)
     text = reports.read(report)
-    reports.write(report, review.signed(text, _now(), note))
-    unexplained = "" if review.state(text, report.stem, ()) is State.FILLED else " Its root cause was not filled in."
+    reports.write(report, root_cause_and_sign_off.signed(text, _now(), note))
+    unexplained = (
+        ""
+        if root_cause_and_sign_off.state(text, report.stem, ()) is State.FILLED
+        else " Its root cause was not filled in."
+    )
     print(f"{report.stem} is signed off.{unexplained}")
     return 0
 
@@ -106,7 +110,7 @@ def given(cause: str, actions: Sequence[str], file: Path | None) -> Review:
     if file is not None:
         if cause or actions:
             raise ConfigError("--from FILE takes the place of --root-cause and --action.")
-        return review.parse(_read(file))
+        return root_cause_and_sign_off.parse(_read(file))
     return Review(sys.stdin.read(MAX_TEXT) if cause == "-" else cause, tuple(actions))
 
 
@@ -155,7 +159,7 @@ def _row(places: Places, report: Path) -> dict[str, str]:
         return _fields(report, "unreadable", "", e.message)
     severity = re.search(r"(?m)^\| Severity \| (L\d)", text)
     session = reports.session(text)
-    state = review.state(text, report.stem, _about(places, session) if session else [])
+    state = root_cause_and_sign_off.state(text, report.stem, _about(places, session) if session else [])
     return _fields(report, state.value, severity[1] if severity else "", _headline(text))
 
 

@@ -15,10 +15,10 @@ from rich.text import Text
 
 from sentinel_guard.audit import head as head_file
 from sentinel_guard.audit.sqlite import SqliteReader
-from sentinel_guard.core.chain import Broken, breaks
-from sentinel_guard.core.codec import dumps, entry_json
+from sentinel_guard.core.hash_chain import Broken, breaks
+from sentinel_guard.core.json_codec import dumps, entry_json
 from sentinel_guard.core.model import Entry
-from sentinel_guard.core.summary import summary
+from sentinel_guard.core.text.entry_summary import summary
 from sentinel_guard.host.places import Places
 from sentinel_guard.humans.terminal import visible
 

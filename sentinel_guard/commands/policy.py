@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sentinel_guard.core.policy import Policy
-from sentinel_guard.core.policy_merge import merge
-from sentinel_guard.core.policy_schema import Layer
-from sentinel_guard.core.proof import Proof, Prover
-from sentinel_guard.core.visible import visible
+from sentinel_guard.core.policy.file_schema import Layer
+from sentinel_guard.core.policy.merge_layers import merge
+from sentinel_guard.core.policy.policy import Policy
+from sentinel_guard.core.text.control_characters import visible
+from sentinel_guard.core.verify_policy import Proof, Prover
 from sentinel_guard.errors import ConfigError, HostError
 from sentinel_guard.host import policies, staged
 from sentinel_guard.host.places import places

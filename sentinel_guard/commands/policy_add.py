@@ -15,13 +15,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sentinel_guard.commands import outside
-from sentinel_guard.core import draft, policy_schema
 from sentinel_guard.core.analysis.analyse import analyse
-from sentinel_guard.core.policy import Policy, Rule
-from sentinel_guard.core.policy_merge import merge
-from sentinel_guard.core.policy_schema import Layer, line_of
-from sentinel_guard.core.proof import Prover
-from sentinel_guard.core.visible import visible
+from sentinel_guard.core.policy import file_schema, rule_from_example
+from sentinel_guard.core.policy.file_schema import Layer, line_of
+from sentinel_guard.core.policy.merge_layers import merge
+from sentinel_guard.core.policy.policy import Policy, Rule
+from sentinel_guard.core.text.control_characters import visible
+from sentinel_guard.core.verify_policy import Prover
 from sentinel_guard.errors import ConfigError
 from sentinel_guard.host import files, policies, staged
 from sentinel_guard.host.places import Places
@@ -87,19 +87,19 @@ def _keys(asked: Asked) -> tuple[dict[str, object], tuple[str, ...]]:
     keys, notes = dict(asked.keys), tuple[str, ...]()
     prefix = "user" if asked.user else "project"
     if asked.example:
-        drafted = draft.Draft({})
+        drafted = rule_from_example.Draft({})
         if "effect" not in keys and "program" not in keys:
-            drafted = draft.draft(asked.example, analyse)
+            drafted = rule_from_example.draft(asked.example, analyse)
             taken = _FROM_COMMAND if "any_flag" not in keys else [k for k in _FROM_COMMAND if k != "all_flags"]
             keys = {**{k: v for k, v in drafted.keys.items() if k in taken}, **keys}
             notes = tuple(n for n in drafted.notes if not ("--flag" in n and "any_flag" in asked.keys))
         keys["hit"] = list(dict.fromkeys((asked.example, *_list(keys.get("hit")))))
         if drafted.keys:
-            harmless = draft.harmless(drafted.keys, asked.example)
+            harmless = rule_from_example.harmless(drafted.keys, asked.example)
             keys["miss"] = list(dict.fromkeys((*_list(keys.get("miss")), *harmless)))
-        keys.setdefault("id", draft.name(keys, prefix))
+        keys.setdefault("id", rule_from_example.name(keys, prefix))
     if keys.get("response") == "ask" and keys.get("id"):
-        keys.setdefault("action", draft.action(str(keys["id"])))
+        keys.setdefault("action", rule_from_example.action(str(keys["id"])))
     lacks = [option for key, option in _OPTIONS.items() if not keys.get(key)]
     if not (keys.get("program") or keys.get("effect")):
         lacks.append("--program or --effect")
@@ -127,7 +127,7 @@ def _toml(keys: Mapping[str, object]) -> str:
 
 def _rule(keys: Mapping[str, object], path: Path) -> Rule:
     """The rule as it would be read. Raises ConfigError with every mistake."""
-    return policy_schema.parse({"rule": [dict(keys)]}, str(path), "").rules[0]
+    return file_schema.parse({"rule": [dict(keys)]}, str(path), "").rules[0]
 
 
 def _policy(places: Places, path: Path) -> Policy:

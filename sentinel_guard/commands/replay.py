@@ -15,11 +15,11 @@ from rich.text import Text
 from sentinel_guard.audit.sqlite import SqliteReader
 from sentinel_guard.commands import incidents
 from sentinel_guard.commands.check import Checker
-from sentinel_guard.core import replay as again
-from sentinel_guard.core import timeline
+from sentinel_guard.core.incidents import replay_incident as again
+from sentinel_guard.core.incidents import timeline
+from sentinel_guard.core.incidents.replay_incident import Said, Step
 from sentinel_guard.core.model import Entry, Response
-from sentinel_guard.core.replay import Said, Step
-from sentinel_guard.core.visible import visible
+from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.errors import ConfigError
 from sentinel_guard.host import reports
 from sentinel_guard.host.places import Places

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sentinel_guard.audit.sqlite import SqliteReader
 from sentinel_guard.client import Operator
-from sentinel_guard.core.visible import visible
+from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.errors import ConfigError, DaemonError, SentinelError
 from sentinel_guard.host import branches, policies, repository, snapshots
 from sentinel_guard.host.places import Places

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 
-from sentinel_guard.core.leaks.base import Grade, Hit, Leak, Piece
-from sentinel_guard.core.leaks.baseline import NAME, Baseline
-from sentinel_guard.core.leaks.known import NOTHING, Known
-from sentinel_guard.core.leaks.review import review
+from sentinel_guard.core.secrets.allowlisted_findings import NAME, Baseline
+from sentinel_guard.core.secrets.model import Grade, Hit, Leak, Piece
+from sentinel_guard.core.secrets.scan_outgoing_content import review
+from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING, Known
 from sentinel_guard.errors import ConfigError, SentinelError
 from sentinel_guard.host import baselines, knownvalues, policies, sources, staged
 from sentinel_guard.host.added import Added

@@ -17,9 +17,9 @@ from pathlib import Path
 from sentinel_guard.commands import outside, secrets
 from sentinel_guard.commands.secrets import count
 from sentinel_guard.commands.secrets_baseline import REFUSED
-from sentinel_guard.core.leaks.base import Hit, Piece
-from sentinel_guard.core.leaks.baseline import ANY, NAME, NONE, Baseline, Row, Said, place, stored
-from sentinel_guard.core.leaks.excerpt import Page
+from sentinel_guard.core.secrets.allowlisted_findings import ANY, NAME, NONE, Baseline, Row, Said, place, stored
+from sentinel_guard.core.secrets.model import Hit, Piece
+from sentinel_guard.core.secrets.redacted_excerpt import Page
 from sentinel_guard.errors import ConfigError, SentinelError
 from sentinel_guard.host import baselines, sources, staged
 from sentinel_guard.host.places import Places

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from sentinel_guard.commands import outside, secrets
 from sentinel_guard.commands.secrets import count
-from sentinel_guard.core.leaks.base import Grade, Hit
-from sentinel_guard.core.leaks.baseline import ANY, NAME, NONE, Baseline, Row, Update, place
+from sentinel_guard.core.secrets.allowlisted_findings import ANY, NAME, NONE, Baseline, Row, Update, place
+from sentinel_guard.core.secrets.model import Grade, Hit
 from sentinel_guard.host import baselines, sources, staged
 from sentinel_guard.host.places import Places
 from sentinel_guard.humans.terminal import visible

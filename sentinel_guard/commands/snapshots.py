@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sentinel_guard.commands import outside
-from sentinel_guard.core.visible import visible
+from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.errors import ConfigError, SentinelError
 from sentinel_guard.host.bringback import Bringing, Plan, Restored
 from sentinel_guard.host.metadata import Change

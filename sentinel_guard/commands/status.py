@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sentinel_guard.client import Operator
-from sentinel_guard.core.visible import visible
+from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.errors import DaemonError
 from sentinel_guard.host.places import Places
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from sentinel_guard.core.checks.base import Case, Check
 from sentinel_guard.core.model import Finding, Kind, Response, Verdict
-from sentinel_guard.core.words import USER_DENIED
+from sentinel_guard.core.response_phrases import USER_DENIED
 
 _IN_TIME = (Response.HINT, Response.BREAK)
 

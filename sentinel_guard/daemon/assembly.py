@@ -17,7 +17,7 @@ from typing import Any
 from sentinel_guard.audit.sqlite import SqliteStore
 from sentinel_guard.core.analysis.world import World
 from sentinel_guard.core.model import Action
-from sentinel_guard.core.session import State
+from sentinel_guard.core.session.session import State
 from sentinel_guard.daemon.beginnings import Beginnings
 from sentinel_guard.daemon.faces import Faces
 from sentinel_guard.daemon.githooks import Githooks

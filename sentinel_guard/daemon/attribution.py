@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 
-from sentinel_guard.core.session import Session, State
+from sentinel_guard.core.session.session import Session, State
 from sentinel_guard.daemon.sessions import Live
 from sentinel_guard.host import processes
 from sentinel_guard.host.activity import Activity, Ran

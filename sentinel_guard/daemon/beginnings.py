@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from sentinel_guard.audit.base import Store
-from sentinel_guard.core import record
-from sentinel_guard.core.leaks.known import Known
+from sentinel_guard.core import encode_entries
 from sentinel_guard.core.model import Entry, Peer
-from sentinel_guard.core.policy import Policy
-from sentinel_guard.core.session import Event, Session, State
+from sentinel_guard.core.policy.policy import Policy
+from sentinel_guard.core.secrets.user_secrets.find_user_secrets import Known
+from sentinel_guard.core.session.session import Event, Session, State
 from sentinel_guard.daemon import hooksoff
 from sentinel_guard.daemon.discretion import Discretion
 from sentinel_guard.daemon.recovery import Recovery
@@ -97,7 +97,7 @@ class Beginnings:
         live.hooks = hooksoff.restored(begun.get("hooks"))
         if live.session.state is State.ASKING:
             # Nobody waits for the answer any more: the launcher asks anew, and so does the gate.
-            self.sessions.note(live, [record.state(live.id, self._now(), Event.ANSWERED, reason="restart")])
+            self.sessions.note(live, [encode_entries.state(live.id, self._now(), Event.ANSWERED, reason="restart")])
         if any(self._store.entries(session=live.id, kinds=("recovery",), last=1)):
             live.buried.set()
         killed = live.session.state is State.KILLED

@@ -12,10 +12,10 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from sentinel_guard.core.leaks.baseline import NONE, Baseline
-from sentinel_guard.core.leaks.hiding import hide, hide_data, hide_piece
-from sentinel_guard.core.leaks.known import NOTHING, Known
 from sentinel_guard.core.model import Entry, Finding, Verdict
+from sentinel_guard.core.secrets.allowlisted_findings import NONE, Baseline
+from sentinel_guard.core.secrets.redact_before_logging import hide, hide_data, hide_piece
+from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING, Known
 
 FRESH = 0.5
 """Seconds for which the values are taken as read."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from sentinel_guard.core import record
+from sentinel_guard.core import encode_entries
 from sentinel_guard.core.model import Usage
-from sentinel_guard.core.session import Event
+from sentinel_guard.core.session.session import Event
 from sentinel_guard.daemon import translate
 from sentinel_guard.daemon.guard import ATTEND, Guard
 from sentinel_guard.daemon.link import Link
@@ -52,7 +52,7 @@ class Faces:
         link.send(translate.leave("", 0))
 
     def _note(self, live: Live, event: Event, reason: str) -> None:
-        self._sessions.note(live, [record.state(live.id, self._now(), event, reason=reason)])
+        self._sessions.note(live, [encode_entries.state(live.id, self._now(), event, reason=reason)])
 
 
 def usage(text: str, at: float) -> Usage:

@@ -17,11 +17,11 @@ from pathlib import Path
 
 from sentinel_guard import __version__
 from sentinel_guard.audit.base import Store
-from sentinel_guard.core import respond
+from sentinel_guard.core import response_text
 from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.model import Action, Entry, Finding, Kind, Layer, Peer, Response, Verdict
-from sentinel_guard.core.redact import redact_data
-from sentinel_guard.core.session import State
+from sentinel_guard.core.session.session import State
+from sentinel_guard.core.text.redact_by_pattern import redact_data
 from sentinel_guard.daemon import translate
 from sentinel_guard.daemon.guard import Guard
 from sentinel_guard.daemon.hookjudging import LIMIT, Judging
@@ -74,12 +74,14 @@ class Githooks:
             await self._step(asked, place, link)
         except SentinelError as e:
             log.warning("refused: %s", e)
-            link.send(translate.leave(respond.refused(e.message, "nothing runs unrecorded", e.hint), REFUSED))
+            link.send(translate.leave(response_text.refused(e.message, "nothing runs unrecorded", e.hint), REFUSED))
         except EOFError:
             raise
         except Exception:
             log.exception("a git hook failed")
-            link.send(translate.leave(respond.refused("the guard failed on this hook", "see daemon.log"), REFUSED))
+            link.send(
+                translate.leave(response_text.refused("the guard failed on this hook", "see daemon.log"), REFUSED)
+            )
 
     async def _own(self, asked: translate.Request, link: Link) -> None:
         """A hook of the person's own."""
@@ -241,5 +243,5 @@ def _told(verdict: Verdict, notes: Sequence[str]) -> str:
     decisive = verdict.decisive if verdict.response >= Response.ASK else None
     said = (f for f in verdict.findings if f is not decisive and f.response is not Response.SNAPSHOT)
     others = [f for f in said if f not in verdict.granted]
-    first = respond.answer(verdict).text if decisive else ""
+    first = response_text.answer(verdict).text if decisive else ""
     return "\n".join(filter(None, (first, *told(others, notes))))

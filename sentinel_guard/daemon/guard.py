@@ -17,17 +17,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from sentinel_guard.core import record, respond
+from sentinel_guard.core import encode_entries, response_text
 from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.analysis.world import World
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.registry import CHECKS
-from sentinel_guard.core.failures import failed
 from sentinel_guard.core.judge import judge, settle
-from sentinel_guard.core.leaks.outgoing import is_looked_into
 from sentinel_guard.core.model import Action, Entry, Finding, Outcome, Question, Response, Usage, Verdict
-from sentinel_guard.core.operation import is_poll, operation
-from sentinel_guard.core.session import Event, Session, State
+from sentinel_guard.core.secrets.egress.outgoing_data import is_looked_into
+from sentinel_guard.core.session.failure_exit_codes import failed
+from sentinel_guard.core.session.operation_fingerprint import is_poll, operation
+from sentinel_guard.core.session.session import Event, Session, State
 from sentinel_guard.daemon.sessions import Live, Sessions
 from sentinel_guard.humans.inbox import Channel, Inbox
 
@@ -94,7 +94,7 @@ class Guard:
         if Response.SNAPSHOT in {f.response for f in verdict.findings} and verdict.response < Response.ASK:
             verdict = await self._reactions.snapshot(live, verdict)
         policy = live.policy()
-        self._note(live, record.of_verdict(verdict, op, poll=is_poll(action, policy.loop.polls), policy=policy))
+        self._note(live, encode_entries.of_verdict(verdict, op, poll=is_poll(action, policy.loop.polls), policy=policy))
         if verdict.response is Response.KILL:
             self._reactions.freeze(live, verdict)
         elif verdict.response < Response.ASK and live.watch:
@@ -104,7 +104,7 @@ class Guard:
     def admit(self, live: Live, action: Action) -> Judged:
         """Put on record what is not judged: the person's own command, which starts the agent."""
         verdict, op = Verdict(action), operation(action)
-        self._note(live, record.of_verdict(verdict, op, poll=False, policy=live.policy()))
+        self._note(live, encode_entries.of_verdict(verdict, op, poll=False, policy=live.policy()))
         return Judged(verdict, op)
 
     async def _decide(self, live: Live, action: Action, op: str, waiter: Waiter, brought: Brought) -> Verdict:
@@ -116,15 +116,15 @@ class Guard:
             if verdict.response is not Response.COOL_DOWN:
                 return verdict
             # The cool-down goes on record by itself; the request is looked at again after it.
-            self._note(live, record.of_verdict(verdict, op, poll=False, policy=live.policy()))
-            await waiter.hold(respond.cool_down(verdict))
+            self._note(live, encode_entries.of_verdict(verdict, op, poll=False, policy=live.policy()))
+            await waiter.hold(response_text.cool_down(verdict))
 
     async def _turn(self, live: Live, waiter: Waiter) -> float:
         """Wait until the session may speak; the time at which it may."""
         while True:
             session, now = live.session, self._now()
             if session.state in (State.COOLING, State.PAUSED) and session.until <= now:
-                self._note(live, [record.state(session.id, now, Event.EXPIRE)])
+                self._note(live, [encode_entries.state(session.id, now, Event.EXPIRE)])
             elif session.state is State.COOLING:
                 await waiter.hold()
                 await asyncio.sleep(session.until - now)
@@ -169,7 +169,7 @@ class Guard:
             f"q{next(self._questions)}",
             live.id,
             finding.ask,
-            live.discretion.text(respond.command_line(asked.action)),
+            live.discretion.text(response_text.command_line(asked.action)),
             finding.why,
             now,
             now + gate if gate else 0,
@@ -177,13 +177,13 @@ class Guard:
         live.answered.clear()
         shown = {"question": question.id, "action": finding.ask.action, "target": finding.ask.target}
         shown["detail"] = question.detail
-        self._note(live, [record.state(live.id, now, Event.ASK, **shown)])
+        self._note(live, [encode_entries.state(live.id, now, Event.ASK, **shown)])
         await waiter.hold()
         try:
             reply = await self._inbox.ask(question, channel, gate)
         finally:
             at = self._now()
-            self._note(live, [record.state(live.id, at, Event.ANSWERED)])
+            self._note(live, [encode_entries.state(live.id, at, Event.ANSWERED)])
             live.answered.set()
         word = {
             "yes": reply.yes,
@@ -211,7 +211,7 @@ class Guard:
     def observe(self, live: Live, judged: Judged, outcome: Outcome) -> Verdict:
         """Take an outcome on record and say what it means: nothing, a hint, or the breaker (``tell`` records that)."""
         action = judged.verdict.action
-        self._note(live, [record.of_outcome(action, outcome)])
+        self._note(live, [encode_entries.of_outcome(action, outcome)])
         live.grants.pop(action.id, None)
         # What it would do was judged before it ran; now only how it ended is.
         action = replace(action, at=outcome.at)
@@ -220,7 +220,7 @@ class Guard:
     def tell(self, live: Live, verdict: Verdict, text: str, at: float) -> None:
         """Take on record what an agent is about to be told of an outcome."""
         if text or verdict.findings:
-            self._note(live, record.of_observation(verdict, text, at, live.policy()))
+            self._note(live, encode_entries.of_observation(verdict, text, at, live.policy()))
 
     def report_usage(self, live: Live, usage: Usage) -> None:
         """Take reported tokens into the ledger (R6)."""

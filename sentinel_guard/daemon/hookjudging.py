@@ -16,9 +16,9 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-from sentinel_guard.core.leaks.known import Known
 from sentinel_guard.core.model import Peer
-from sentinel_guard.core.policy import Policy
+from sentinel_guard.core.policy.policy import Policy
+from sentinel_guard.core.secrets.user_secrets.find_user_secrets import Known
 from sentinel_guard.daemon.sessions import Live
 from sentinel_guard.daemon.translate import Request
 from sentinel_guard.errors import PeerError, SentinelError

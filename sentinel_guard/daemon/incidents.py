@@ -19,10 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from sentinel_guard.audit.base import Store
-from sentinel_guard.core import difference, discreet, recall, report, review, timeline
+from sentinel_guard.core import decode_entries
+from sentinel_guard.core.incidents import incident_report, parse_patch, redacted_diff, root_cause_and_sign_off, timeline
+from sentinel_guard.core.incidents.incident_report import Incident, Patch, Restored
 from sentinel_guard.core.model import Entry, Response, Verdict
-from sentinel_guard.core.report import Incident, Patch, Restored
-from sentinel_guard.core.respond import headline
+from sentinel_guard.core.response_text import headline
 from sentinel_guard.daemon.recovery import Recovered, Recovery
 from sentinel_guard.daemon.sessions import Live, Sessions
 from sentinel_guard.errors import HostError, SentinelError
@@ -52,7 +53,12 @@ class Incidents:
             rescue = recovered.rescue if recovered else await self._rescue(live)
             entries = timeline.until([*self._store.entries(session=live.id, kinds=KINDS, last=ENTRIES)])
             path, text = await asyncio.to_thread(self._written, live, verdict, recovered, rescue, entries)
-        data: dict[str, object] = {"path": str(path), "name": path.stem, "seal": review.seal(text), "rescue": rescue}
+        data: dict[str, object] = {
+            "path": str(path),
+            "name": path.stem,
+            "seal": root_cause_and_sign_off.seal(text),
+            "rescue": rescue,
+        }
         data |= {"call": verdict.action.id, "upto": entries[-1].seq if entries else 0, "headline": headline(verdict)}
         self._sessions.note(live, [Entry(self._now(), live.id, "incident", data, verdict.response.level)])
         live.unexplained = (*live.unexplained, str(path))
@@ -60,7 +66,7 @@ class Incidents:
 
     def unreported(self, live: Live) -> Verdict | None:
         """The newest breaker or kill of which no report is on record."""
-        return recall.unreported(self._store.entries(session=live.id), live.session.root)
+        return decode_entries.unreported(self._store.entries(session=live.id), live.session.root)
 
     async def finish(self, live: Live) -> None:
         """Write the report that a daemon which fell did not come to write."""
@@ -102,7 +108,7 @@ class Incidents:
         if not (before and after and live.trees):
             return Patch(unknown="the files were not measured during the loop")
         try:
-            return Patch(difference.files(live.trees.patch(before, after), without=reports.FOLDER))
+            return Patch(parse_patch.files(live.trees.patch(before, after), without=reports.FOLDER))
         except SentinelError as e:
             return Patch(unknown=e.message)
 
@@ -115,15 +121,15 @@ class Incidents:
         except SentinelError as e:
             log.warning("no difference for the report: %s", e)
             return Patch(unknown=e.message)
-        return Patch(difference.files(told, without=reports.FOLDER))
+        return Patch(parse_patch.files(told, without=reports.FOLDER))
 
     def _saved(self, live: Live, facts: Incident) -> tuple[Path, str]:
         """Write the report, and beside it each patch that it holds. Its path and its text."""
-        wanted = report.name(self._now(), live.id.rpartition("-")[2])
+        wanted = incident_report.name(self._now(), live.id.rpartition("-")[2])
         secrets, problem = self._secrets(live), ""
 
         def hide(text: str) -> str:
-            return live.discretion.text(discreet.hide(text, secrets))
+            return live.discretion.text(redacted_diff.hide(text, secrets))
 
         for folder in reports.folders(self._places, live.session.root, live.id):
             try:
@@ -142,20 +148,22 @@ class Incidents:
         for name in baseline.restricted:
             kept = baseline.files.get(name)
             with contextlib.suppress(SentinelError):
-                found += discreet.values(name, baseline.vault.data(kept.content)) if kept and kept.kind == FILE else []
+                found += (
+                    redacted_diff.values(name, baseline.vault.data(kept.content)) if kept and kept.kind == FILE else []
+                )
         return found
 
 
 def _save(folder: Path, wanted: str, facts: Incident, hide: Callable[[str], str]) -> tuple[Path, str]:
     name = _free(folder, wanted)
     loop, whole = facts.loop, facts.whole
-    if loop and report.cut(loop):
+    if loop and incident_report.cut(loop):
         loop = replace(loop, saved=f"{name}.loop.patch")
     if whole.files:
         whole = replace(whole, saved=f"{name}.patch")
     for patch in (p for p in (loop, whole) if p and p.saved):
-        reports.write(folder / patch.saved, hide(difference.text(patch.files)))
-    text = hide(report.incident(replace(facts, id=name, loop=loop, whole=whole)))
+        reports.write(folder / patch.saved, hide(parse_patch.text(patch.files)))
+    text = hide(incident_report.incident(replace(facts, id=name, loop=loop, whole=whole)))
     path = folder / f"{name}.md"
     reports.write(path, text)
     return path, text

@@ -8,7 +8,7 @@ import socket
 import struct
 from typing import Any
 
-from sentinel_guard.core.wire import Message, Reader, encode
+from sentinel_guard.core.wire_framing import Message, Reader, encode
 from sentinel_guard.errors import PeerError
 from sentinel_guard.host import processes
 

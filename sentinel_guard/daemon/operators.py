@@ -16,10 +16,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import sentinel_guard
-from sentinel_guard.core import record
+from sentinel_guard.core import encode_entries
 from sentinel_guard.core.checks.rules import STEERING_RULE
 from sentinel_guard.core.model import Action, Finding, Layer, Question, Response, Verdict
-from sentinel_guard.core.status import status
+from sentinel_guard.core.session.session_health import status
 from sentinel_guard.daemon.beginnings import Beginnings
 from sentinel_guard.daemon.link import Link
 from sentinel_guard.daemon.reactions import Reactions
@@ -164,7 +164,7 @@ class Operators:
             "session",
         )
         verdict = Verdict(action, (), (finding,))
-        self._sessions.note(live, record.of_verdict(verdict, "", poll=False, policy=live.policy()))
+        self._sessions.note(live, encode_entries.of_verdict(verdict, "", poll=False, policy=live.policy()))
         await self._reactions.after(live, verdict)
         raise SentinelError(f"403 SENTINEL BLOCKED: {what}; {finding.why}.", f"{finding.instead}.")
 

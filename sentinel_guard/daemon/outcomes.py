@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sentinel_guard.core import respond
-from sentinel_guard.core.failures import error_output, failed
-from sentinel_guard.core.masks import digest
+from sentinel_guard.core import response_text
 from sentinel_guard.core.model import Effect, Entry, Kind, Outcome, Response, TestRun, Verdict
-from sentinel_guard.core.redact import redact
-from sentinel_guard.core.testruns import parse_tests
+from sentinel_guard.core.session.failure_exit_codes import error_output, failed
+from sentinel_guard.core.session.parse_test_output import parse_tests
+from sentinel_guard.core.text.normalize_output import digest
+from sentinel_guard.core.text.redact_by_pattern import redact
 from sentinel_guard.daemon.guard import Guard, Judged
 from sentinel_guard.daemon.reviews import Reviews
 from sentinel_guard.daemon.sessions import Live, Sessions
@@ -61,7 +61,11 @@ class Outcomes:
         hinted = verdict.response < Response.COOL_DOWN
         if hinted and failed(outcome):
             stdout, stderr = map(live.discretion.piece, (stdout, stderr))
-        text = respond.hint(action, outcome, stdout, stderr, verdict) if hinted else respond.answer(verdict).text
+        text = (
+            response_text.hint(action, outcome, stdout, stderr, verdict)
+            if hinted
+            else response_text.answer(verdict).text
+        )
         self._guard.tell(live, verdict, text, outcome.at)
         asked = self._reviews.ask(live, action, outcome.code)
         return verdict, "\n".join(filter(None, (text, asked)))

@@ -13,9 +13,9 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 
-from sentinel_guard.core import record, respond
+from sentinel_guard.core import encode_entries, response_text
 from sentinel_guard.core.model import Entry, Finding, Kind, Response, Verdict
-from sentinel_guard.core.session import Event, State
+from sentinel_guard.core.session.session import Event, State
 from sentinel_guard.daemon.incidents import Incidents
 from sentinel_guard.daemon.recovery import Recovered, Recovery
 from sentinel_guard.daemon.sessions import Live, Sessions
@@ -60,7 +60,7 @@ class Reactions:
         try:
             # The steps of a call share the snapshot that was taken before it began, where it holds what they destroy.
             if not ref or not also <= held:
-                words = live.discretion.text(respond.command_line(verdict.action))
+                words = live.discretion.text(response_text.command_line(verdict.action))
                 ref = await self._recovery.rescue(live, call, words=words, also=also)
         except SentinelError as e:
             failed = Finding("snapshot", Response.DENY, "no snapshot could be taken first", e.message, e.hint)
@@ -78,7 +78,7 @@ class Reactions:
     async def after(self, live: Live, verdict: Verdict) -> None:
         """What follows once the answer has left."""
         if verdict.response is Response.BREAK:
-            self._tell(live, "L3", f"{respond.headline(verdict)} {await self._reported(live, verdict)}")
+            self._tell(live, "L3", f"{response_text.headline(verdict)} {await self._reported(live, verdict)}")
         elif verdict.response is Response.KILL:
             await self._bury(live, verdict)
 
@@ -94,7 +94,7 @@ class Reactions:
         path = await self._report(live, verdict, recovered)
         if live.runner:
             finding = verdict.decisive
-            text = respond.sentence(finding) if finding else ""
+            text = response_text.sentence(finding) if finding else ""
             live.runner.tell("killed", text=text, incident=path)
         live.buried.set()
 
@@ -159,7 +159,7 @@ class Reactions:
 
     def resume(self, live: Live) -> None:
         """Give autonomy back: a person typed /resume (R8)."""
-        self._sessions.note(live, [record.state(live.id, self._now(), Event.RESUME, authorized_by="user")])
+        self._sessions.note(live, [encode_entries.state(live.id, self._now(), Event.RESUME, authorized_by="user")])
         live.words.put_nowait(None)
 
 

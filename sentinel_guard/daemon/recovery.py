@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection, Coroutine
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from sentinel_guard.core.policy import Policy
-from sentinel_guard.core.policy import Recovery as Limits
+from sentinel_guard.core.policy.policy import Policy
+from sentinel_guard.core.policy.policy import Recovery as Limits
 from sentinel_guard.daemon.sessions import Live
 from sentinel_guard.errors import HostError
 from sentinel_guard.host import ended, shelf, snapshots

@@ -14,11 +14,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sentinel_guard.audit.base import Store
-from sentinel_guard.core import review
+from sentinel_guard.core.incidents import root_cause_and_sign_off
+from sentinel_guard.core.incidents.root_cause_and_sign_off import Seal
 from sentinel_guard.core.model import Action, Entry, Layer
-from sentinel_guard.core.redact import redact
-from sentinel_guard.core.review import Seal
-from sentinel_guard.core.session import State
+from sentinel_guard.core.session.session import State
+from sentinel_guard.core.text.redact_by_pattern import redact
 from sentinel_guard.daemon.sessions import Live, Sessions
 from sentinel_guard.errors import ConfigError, SentinelError
 from sentinel_guard.host import reports
@@ -34,7 +34,12 @@ class Reviews:
 
     def remember(self, live: Live) -> None:
         """Note what the agent of this session is to be asked about, and has not been yet."""
-        asked = {name for e in self._about(live.id) for name in _names(e) if e.data.get("event") == review.ASKED}
+        asked = {
+            name
+            for e in self._about(live.id)
+            for name in _names(e)
+            if e.data.get("event") == root_cause_and_sign_off.ASKED
+        }
         found = reports.found(self._places, live.session.root) if live.session.root else []
         fresh = [p for p in found if reports.when(p) > self._now() - FRESH_DAYS * DAY and p.stem not in asked]
         live.unexplained = tuple(str(p) for p in fresh if self._open(p))
@@ -56,9 +61,9 @@ class Reviews:
         live.unexplained = ()
         if found:
             names = [Path(p).stem for p in found]
-            data = {"event": review.ASKED, "names": names, "call": action.id}
+            data = {"event": root_cause_and_sign_off.ASKED, "names": names, "call": action.id}
             self._sessions.note(live, [Entry(self._now(), live.id, "incident", data)])
-        return review.advice(found)
+        return root_cause_and_sign_off.advice(found)
 
     def filled(self, path: str, live: Live | None) -> None:
         """Put on record that the agent's part was filled in; ``live``: the session that it was done from, if any.
@@ -66,10 +71,10 @@ class Reviews:
         Raises ConfigError, HostError.
         """
         report, text = self._report(path)
-        review.check(review.read(text), text)
-        _, _, part = text.partition(review.SEAL)
+        root_cause_and_sign_off.check(root_cause_and_sign_off.read(text), text)
+        _, _, part = text.partition(root_cause_and_sign_off.SEAL)
         data: dict[str, object] = {
-            "event": review.FILLED,
+            "event": root_cause_and_sign_off.FILLED,
             "by": "agent" if live else "person",
             "in": live.id if live else "",
         }
@@ -78,9 +83,11 @@ class Reviews:
     def signed_off(self, path: str, note: str) -> None:
         """Put the person's sign-off on record. Raises ConfigError, HostError."""
         report, text = self._report(path)
-        if self._state(report, text) is review.State.SIGNED:
+        if self._state(report, text) is root_cause_and_sign_off.State.SIGNED:
             raise ConfigError(f"{report.stem} is signed off already.")
-        self._note(report, text, {"event": review.SIGN_OFF, "authorized_by": "user", "note": redact(note)})
+        self._note(
+            report, text, {"event": root_cause_and_sign_off.SIGN_OFF, "authorized_by": "user", "note": redact(note)}
+        )
 
     def _note(self, report: Path, text: str, data: dict[str, object]) -> None:
         self._store.append(Entry(self._now(), reports.session(text), "incident", {"name": report.stem, **data}))
@@ -91,18 +98,18 @@ class Reviews:
             raise ConfigError(f"{path!r} is no incident report.", "See them with: sentinel-guard incidents")
         text = reports.read(report)
         # Of all sessions: the text says which one it is about, and that may have been changed, too.
-        if review.sealed(text, report.stem, self._store.entries(kinds=("incident",))) is Seal.CHANGED:
+        if root_cause_and_sign_off.sealed(text, report.stem, self._store.entries(kinds=("incident",))) is Seal.CHANGED:
             raise ConfigError(f"The machine's part of {report.stem} was {Seal.CHANGED}.", "Bring it back first.")
         return report, text
 
     def _open(self, report: Path) -> bool:
         try:
-            return self._state(report, reports.read(report)) is review.State.OPEN
+            return self._state(report, reports.read(report)) is root_cause_and_sign_off.State.OPEN
         except SentinelError:
             return False
 
-    def _state(self, report: Path, text: str) -> review.State:
-        return review.state(text, report.stem, self._about(reports.session(text)))
+    def _state(self, report: Path, text: str) -> root_cause_and_sign_off.State:
+        return root_cause_and_sign_off.state(text, report.stem, self._about(reports.session(text)))
 
     def _about(self, session: str) -> list[Entry]:
         return [*self._store.entries(session=session, kinds=("incident",))] if session else []

@@ -14,10 +14,10 @@ import logging
 import shutil
 from collections.abc import Callable
 
-from sentinel_guard.core import respond
+from sentinel_guard.core import response_text
 from sentinel_guard.core.analysis.programs.git.git_command import HOOKLESS
 from sentinel_guard.core.model import Action, Response
-from sentinel_guard.core.wire import Message
+from sentinel_guard.core.wire_framing import Message
 from sentinel_guard.daemon import hooksoff, translate
 from sentinel_guard.daemon.faces import Faces
 from sentinel_guard.daemon.githooks import Githooks
@@ -57,15 +57,15 @@ class Server:
         except EOFError:
             return
         except (PeerError, TimeoutError) as e:
-            link.send(translate.refusal(respond.refused("the request was not understood", str(e))))
+            link.send(translate.refusal(response_text.refused("the request was not understood", str(e))))
         except SentinelError as e:
             log.warning("refused: %s", e)
-            link.send(translate.refusal(respond.refused(e.message, "nothing runs unrecorded", e.hint)))
+            link.send(translate.refusal(response_text.refused(e.message, "nothing runs unrecorded", e.hint)))
         except Exception:
             log.exception("a request failed")
             link.send(
                 translate.refusal(
-                    respond.refused("the guard failed on this request", "see daemon.log", "sentinel-guard doctor")
+                    response_text.refused("the guard failed on this request", "see daemon.log", "sentinel-guard doctor")
                 )
             )
 
@@ -90,7 +90,7 @@ class Server:
             return
         judged = await self._judge(link, asked, place)
         if judged.verdict.response >= Response.ASK:
-            answer = respond.answer(judged.verdict)
+            answer = response_text.answer(judged.verdict)
             link.send(translate.refusal(answer.text, answer.code))
             await self._reactions.after(place.live, judged.verdict)
             return
@@ -131,7 +131,7 @@ class Server:
         path = shutil.which(name, path=self._outside(asked.environ.get("PATH", live.path)))
         if name == "git":
             live.let_git_run(place.peer, action.id)
-        text = respond.answer(judged.verdict).text
+        text = response_text.answer(judged.verdict).text
         if path is None:
             link.send(translate.refusal(f"{name}: command not found", 127))
         elif action.parent:

@@ -19,8 +19,8 @@ from typing import Protocol
 from sentinel_guard.audit.base import Store
 from sentinel_guard.core.checks.base import Guarded
 from sentinel_guard.core.model import Entry, Finding, Peer, Verdict
-from sentinel_guard.core.policy import Policy
-from sentinel_guard.core.session import Session
+from sentinel_guard.core.policy.policy import Policy
+from sentinel_guard.core.session.session import Session
 from sentinel_guard.daemon.discretion import Discretion
 from sentinel_guard.host import githooks, processes, shims
 from sentinel_guard.host.hooksinforce import Standing

@@ -1,7 +1,8 @@
 """What the watcher found, in words and as an entry; and how often it is worth telling.
 
 Rules of this file:
-1. Nothing of what is in a restricted file is told (``core/discreet.py``), and command lines are redacted.
+1. Nothing of what is in a restricted file is told (``core/incidents/redacted_diff.py``), and command lines are
+   redacted.
 2. Who rewrites a file without end does not fill the log: a few findings of a path are told, then one now and then;
    of very many files some, and how many more there were.
 """
@@ -13,11 +14,11 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from sentinel_guard.core import discreet
-from sentinel_guard.core.leaks.hiding import shorten
+from sentinel_guard.core.incidents import redacted_diff
 from sentinel_guard.core.model import Entry
-from sentinel_guard.core.redact import redact, redact_data
-from sentinel_guard.core.visible import visible
+from sentinel_guard.core.secrets.redact_before_logging import shorten
+from sentinel_guard.core.text.control_characters import visible
+from sentinel_guard.core.text.redact_by_pattern import redact, redact_data
 from sentinel_guard.host.guardian import Tampering, Word
 from sentinel_guard.host.processes import Process
 from sentinel_guard.host.quarantine import FIRST, LAST
@@ -106,7 +107,7 @@ def difference(tampering: Tampering, versions: tuple[bytes | None, bytes | None]
     """What changed in it, without what is in it; empty where that says nothing."""
     if tampering.kind not in ("changed", "created", "deleted"):
         return ""
-    return discreet.change(tampering.path, *versions)
+    return redacted_diff.change(tampering.path, *versions)
 
 
 def sentence(tampering: Tampering, times: int = 1) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from sentinel_guard.core.model import Action, Layer, Peer
-from sentinel_guard.core.wire import Chunk, Message
+from sentinel_guard.core.wire_framing import Chunk, Message
 from sentinel_guard.errors import PeerError
 
 PROTOCOL = 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sentinel_guard.core import respond
+from sentinel_guard.core import response_text
 from sentinel_guard.core.model import Question
 from sentinel_guard.daemon import translate
 from sentinel_guard.daemon.link import Link
@@ -18,7 +18,7 @@ class Terminal:
         self._link = link
 
     async def ask(self, question: Question) -> Reply:
-        self._link.send(translate.ask(respond.gate(question)))
+        self._link.send(translate.ask(response_text.gate(question)))
         word = translate.reply(await self._link.receive())
         return Reply(
             yes=word == "Y", assurance="client-dialog" if word != "-" else "none", why="" if word != "-" else "lost"

@@ -18,10 +18,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from sentinel_guard.core import record
+from sentinel_guard.core import encode_entries
 from sentinel_guard.core.model import Ask, Entry, Question, Verdict
-from sentinel_guard.core.policy import Paths, Policy
-from sentinel_guard.core.session import Event, State
+from sentinel_guard.core.policy.policy import Paths, Policy
+from sentinel_guard.core.session.session import Event, State
 from sentinel_guard.daemon import telling
 from sentinel_guard.daemon.attribution import attribute
 from sentinel_guard.daemon.sessions import Live, Sessions
@@ -252,12 +252,12 @@ class Watching:
         holds = live.session.state is State.ACTIVE
         if holds:
             live.answered.clear()
-            self._sessions.note(live, [record.state(live.id, self._now(), Event.ASK, **shown)])
+            self._sessions.note(live, [encode_entries.state(live.id, self._now(), Event.ASK, **shown)])
         try:
             yield
         finally:
             if holds:
-                self._sessions.note(live, [record.state(live.id, self._now(), Event.ANSWERED)])
+                self._sessions.note(live, [encode_entries.state(live.id, self._now(), Event.ANSWERED)])
                 live.answered.set()
 
     def _detail(self, paths: tuple[str, ...]) -> str:

@@ -19,7 +19,7 @@ from itertools import groupby, islice
 from pathlib import Path
 from typing import NamedTuple
 
-from sentinel_guard.core.leaks.base import Leak, Piece
+from sentinel_guard.core.secrets.model import Leak, Piece
 from sentinel_guard.host import loose, parts, printable, staged
 from sentinel_guard.host.staged import Change, Environ
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from sentinel_guard.core.leaks.baseline import NAME, NONE, Baseline
+from sentinel_guard.core.secrets.allowlisted_findings import NAME, NONE, Baseline
 from sentinel_guard.errors import ConfigError
 from sentinel_guard.host import files
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sentinel_guard.core.model import Finding, Response
-from sentinel_guard.core.policy import Policy
+from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.errors import ConfigError, HostError
 from sentinel_guard.host import added, policies, refchanges, restricted, staged
 from sentinel_guard.host.hookcase import HookCase, Judged
@@ -22,8 +22,8 @@ from sentinel_guard.host.leaking import Words, look
 from sentinel_guard.host.places import places
 
 if TYPE_CHECKING:
-    from sentinel_guard.core.leaks.base import Hit
-    from sentinel_guard.core.leaks.known import Known
+    from sentinel_guard.core.secrets.model import Hit
+    from sentinel_guard.core.secrets.user_secrets.find_user_secrets import Known
     from sentinel_guard.host.seen import Seen
 
 
@@ -39,7 +39,7 @@ _ANYWAY = {
 
 
 def _nothing() -> Known:
-    from sentinel_guard.core.leaks.known import NOTHING  # noqa: PLC0415 - asked for where there is a text only
+    from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING  # noqa: PLC0415 - asked for where there is a text only
 
     return NOTHING
 

@@ -14,7 +14,7 @@ import shutil
 from collections.abc import Collection
 from pathlib import Path
 
-from sentinel_guard.core.review import SIGNED
+from sentinel_guard.core.incidents.root_cause_and_sign_off import SIGNED
 from sentinel_guard.errors import HostError
 from sentinel_guard.host import reports
 from sentinel_guard.host.baseline import MANIFEST

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sentinel_guard.core.model import Finding, Response
-from sentinel_guard.core.policy import Policy
-from sentinel_guard.core.visible import visible
-from sentinel_guard.core.words import OPENING
+from sentinel_guard.core.policy.policy import Policy
+from sentinel_guard.core.response_phrases import OPENING
+from sentinel_guard.core.text.control_characters import visible
 
 if TYPE_CHECKING:
-    from sentinel_guard.core.leaks.known import Known
+    from sentinel_guard.core.secrets.user_secrets.find_user_secrets import Known
     from sentinel_guard.host.seen import Seen
 
 

@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from sentinel_guard.core.leaks.base import Grade, Hit, Leak, Piece
-from sentinel_guard.core.leaks.excerpt import Page
-from sentinel_guard.core.leaks.skips import skipped, unattended
-from sentinel_guard.core.policy import takes_in
+from sentinel_guard.core.policy.policy import takes_in
+from sentinel_guard.core.secrets.model import Grade, Hit, Leak, Piece
+from sentinel_guard.core.secrets.redacted_excerpt import Page
+from sentinel_guard.core.secrets.skipped_files import skipped, unattended
 
 SECONDS = 60.0
 """How long it may take; its first run compiles its rules."""

@@ -24,9 +24,9 @@ from itertools import islice
 from pathlib import Path
 
 from sentinel_guard.core.analysis.secret_names import conceals, is_secret
-from sentinel_guard.core.leaks.known import Known
-from sentinel_guard.core.leaks.known_values import values_in, values_of, weak
-from sentinel_guard.core.policy import Policy, takes_in
+from sentinel_guard.core.policy.policy import Policy, takes_in
+from sentinel_guard.core.secrets.user_secrets.choose_secret_values import values_in, values_of, weak
+from sentinel_guard.core.secrets.user_secrets.find_user_secrets import Known
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.committed import PATIENCE, Committed
 from sentinel_guard.host.folders import HEAVY

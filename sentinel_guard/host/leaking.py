@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from sentinel_guard.core.leaks.base import Grade, Hit
 from sentinel_guard.core.model import Ask, Finding, Response
-from sentinel_guard.core.policy import takes_in
+from sentinel_guard.core.policy.policy import takes_in
+from sentinel_guard.core.secrets.model import Grade, Hit
 from sentinel_guard.host.added import Added, in_words
 from sentinel_guard.host.hookcase import HookCase
 from sentinel_guard.host.places import places
@@ -98,7 +98,7 @@ class _Standing(NamedTuple):
 
 def _hits(case: HookCase, added: Added) -> tuple[_Standing, tuple[str, ...]]:
     """The finds that stand, and notes."""
-    from sentinel_guard.core.leaks.review import review  # noqa: PLC0415 - the formats load when there is a text
+    from sentinel_guard.core.secrets.scan_outgoing_content import review  # noqa: PLC0415 - the formats load when there is a text
     from sentinel_guard.host import kingfisher  # noqa: PLC0415 - the same
 
     known, allow, comments = case.known(), case.policy.leaks.allow, not case.session

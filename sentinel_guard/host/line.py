@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from sentinel_guard.core.wire import Chunk, Message, Reader, encode
+from sentinel_guard.core.wire_framing import Chunk, Message, Reader, encode
 from sentinel_guard.errors import DaemonError, PeerError
 
 NO_PROTOCOL = "The guard daemon said something that is not the protocol."

@@ -16,20 +16,20 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sentinel_guard.core.policy import Policy, Rule
-from sentinel_guard.core.policy_merge import merge
-from sentinel_guard.core.policy_schema import Layer, parse
+from sentinel_guard.core.policy.file_schema import Layer, parse
+from sentinel_guard.core.policy.merge_layers import merge
+from sentinel_guard.core.policy.policy import Policy, Rule
 from sentinel_guard.errors import ConfigError, HostError
 from sentinel_guard.host import files
 from sentinel_guard.host.places import Places
 
 if TYPE_CHECKING:
-    from sentinel_guard.core.packs import Problem
+    from sentinel_guard.core.policy.rule_examples import Problem
 
 NAME = "sentinel.toml"
 """The project's file, at the top of its repository."""
 
-_PACKS = Path(__file__).parent.parent / "core" / "packs"
+_PACKS = Path(__file__).parent.parent / "core" / "policy" / "packs"
 _Stamp = tuple[int, int, int] | None
 
 
@@ -131,9 +131,9 @@ def _proved(layer: Layer) -> Layer:
 @lru_cache(maxsize=1)
 def builtin() -> Layer:
     """The built-in policy: the packs, joined."""
-    from sentinel_guard.core import packs  # noqa: PLC0415 - as in _problems
+    from sentinel_guard.core.policy import rule_examples  # noqa: PLC0415 - as in _problems
 
-    layers = [_pack(name) for name in packs.NAMES]
+    layers = [_pack(name) for name in rule_examples.NAMES]
     settings = {place: value for layer in layers for place, value in layer.settings.items()}
     confirm = {name: patterns for layer in layers for name, patterns in layer.confirm.items()}
     return Layer("", settings, confirm, tuple(rule for layer in layers for rule in layer.rules))
@@ -201,10 +201,10 @@ def _read(path: Path, stamp: _Stamp, last: _Read | None, *, limited: bool) -> _R
 def _problems(rules: Sequence[Rule]) -> list[Problem]:
     if not rules:
         return []
-    from sentinel_guard.core import packs  # noqa: PLC0415 - the same
     from sentinel_guard.core.analysis.analyse import analyse  # noqa: PLC0415 - slow to import, and a commit waits
+    from sentinel_guard.core.policy import rule_examples  # noqa: PLC0415 - the same
 
-    return packs.validate(rules, analyse)
+    return rule_examples.validate(rules, analyse)
 
 
 def _kept(path: Path, stamp: _Stamp, good: Layer, said: str) -> _Read:

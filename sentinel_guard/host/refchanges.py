@@ -15,8 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from sentinel_guard.core.leaks.base import Hit
 from sentinel_guard.core.model import Ask, Finding, Response
+from sentinel_guard.core.secrets.model import Hit
 from sentinel_guard.errors import ConfigError
 from sentinel_guard.host import added, restricted, staged
 from sentinel_guard.host.hookcase import HookCase, Judged

@@ -20,8 +20,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sentinel_guard.core.redact import redact
-from sentinel_guard.core.visible import visible
+from sentinel_guard.core.text.control_characters import visible
+from sentinel_guard.core.text.redact_by_pattern import redact
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.endangered import Endangered, endangered
 from sentinel_guard.host.files import write_json

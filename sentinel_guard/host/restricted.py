@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from sentinel_guard.core.model import Finding, Response
-from sentinel_guard.core.policy import Paths, Policy
+from sentinel_guard.core.policy.policy import Paths, Policy
 from sentinel_guard.host import policies, staged
 from sentinel_guard.host.hookcase import HookCase
 from sentinel_guard.host.places import places

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from sentinel_guard.core.policy import Recovery
-from sentinel_guard.core.review import SIGNED
+from sentinel_guard.core.incidents.root_cause_and_sign_off import SIGNED
+from sentinel_guard.core.policy.policy import Recovery
 from sentinel_guard.errors import ConfigError, HostError
 from sentinel_guard.host import reports
 from sentinel_guard.host.gitcommand import Git

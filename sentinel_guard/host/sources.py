@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from sentinel_guard.core.leaks.base import Piece
+from sentinel_guard.core.secrets.model import Piece
 from sentinel_guard.host import added, staged
 
 PORTION = 200

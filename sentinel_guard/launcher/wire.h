@@ -1,4 +1,4 @@
-/* Frames <-> chunks (docs/protocol.md): the C half of core/wire.py.
+/* Frames <-> chunks (docs/protocol.md): the C half of core/wire_framing.py.
  *
  * 1. A message is chunks `tag(1) length(4, little-endian) bytes`, closed by the end chunk ('.', length 0).
  * 2. A chunk over MAX_CHUNK or a message over MAX_MESSAGE is refused before it is buffered.

@@ -14,7 +14,7 @@ import pytest
 
 from sentinel_guard.audit import head as head_file
 from sentinel_guard.audit.sqlite import HEAD_EVERY, SqliteReader, SqliteStore
-from sentinel_guard.core.chain import GENESIS, Head, breaks
+from sentinel_guard.core.hash_chain import GENESIS, Head, breaks
 from sentinel_guard.core.model import Entry
 from sentinel_guard.errors import StoreError
 

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from sentinel_guard.audit.sqlite import SqliteStore
-from sentinel_guard.core.chain import GENESIS, link, verify
+from sentinel_guard.core.hash_chain import GENESIS, link, verify
 from sentinel_guard.core.model import Entry
 from sentinel_guard.errors import StoreError
 from tests.fakes import MemoryStore

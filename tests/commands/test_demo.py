@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sentinel_guard.core.words import INTERVENTION
+from sentinel_guard.core.response_phrases import INTERVENTION
 
 SHOWN = (
     ("SENTINEL HINT: ", "R1, L1"),

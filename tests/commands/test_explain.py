@@ -11,13 +11,13 @@ from rich.console import Console
 
 from sentinel_guard.commands import explain
 from sentinel_guard.commands.check import Checker, check, check_tool
-from sentinel_guard.core import packs
 from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.rules import Rules
 from sentinel_guard.core.model import Action, Layer, Verdict
-from sentinel_guard.core.policy_merge import merge
-from sentinel_guard.core.session import Session
+from sentinel_guard.core.policy import rule_examples
+from sentinel_guard.core.policy.merge_layers import merge
+from sentinel_guard.core.session.session import Session
 from sentinel_guard.errors import ConfigError
 from sentinel_guard.host.places import Places
 from sentinel_guard.host.policies import builtin
@@ -27,16 +27,16 @@ RULES = Rules()
 
 
 def judged(command: str) -> Verdict:
-    action = Action("a", "s", Layer.CLI, "shell", {"command": command}, packs.ROOT, 0.0, packs.ROOT)
-    effects = packs.example(command, analyse)
-    findings = RULES(Case(action, effects, Session("s", packs.ROOT), POLICY, home=packs.HOME))
+    action = Action("a", "s", Layer.CLI, "shell", {"command": command}, rule_examples.ROOT, 0.0, rule_examples.ROOT)
+    effects = rule_examples.example(command, analyse)
+    findings = RULES(Case(action, effects, Session("s", rule_examples.ROOT), POLICY, home=rule_examples.HOME))
     return Verdict(action, effects, tuple(findings))
 
 
 def drawn(command: str, **console: object) -> str:
     sink = io.StringIO()
     made = Console(file=sink, highlight=False, **{"width": 80, **console})
-    explain.show(judged(command), POLICY, packs.HOME, made)
+    explain.show(judged(command), POLICY, rule_examples.HOME, made)
     return sink.getvalue()
 
 

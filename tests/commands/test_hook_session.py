@@ -136,7 +136,7 @@ def test_what_others_published_is_fetched_and_merged(guarded: Path, tmp_path: Pa
 
 def test_a_push_of_a_secret_is_critical_in_a_session(guarded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from sentinel_guard.core.model import Response
-    from sentinel_guard.core.policy import Policy
+    from sentinel_guard.core.policy.policy import Policy
     from sentinel_guard.host import commits
 
     commit = tree_of(guarded, "a.py", f"key = '{TOKEN}'\n")
@@ -150,7 +150,7 @@ def test_a_push_of_a_secret_is_critical_in_a_session(guarded: Path, monkeypatch:
 
 def test_a_person_is_asked_about_a_rewrite_in_a_session(guarded: Path) -> None:
     from sentinel_guard.core.model import Ask, Response
-    from sentinel_guard.core.policy import Policy
+    from sentinel_guard.core.policy.policy import Policy
     from sentinel_guard.host import commits
 
     lines = f"x {'0' * 40} refs/heads/main {head(guarded)}\n".encode()
@@ -159,7 +159,7 @@ def test_a_person_is_asked_about_a_rewrite_in_a_session(guarded: Path) -> None:
 
 
 def test_references_that_a_session_may_have_moved_tell_nothing(guarded: Path) -> None:
-    from sentinel_guard.core.policy import Policy
+    from sentinel_guard.core.policy.policy import Policy
     from sentinel_guard.host import commits
     from sentinel_guard.host.seen import Seen
 

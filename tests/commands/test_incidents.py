@@ -10,11 +10,11 @@ import pytest
 
 from sentinel_guard.audit.sqlite import SqliteStore
 from sentinel_guard.commands import incidents
-from sentinel_guard.core import review
+from sentinel_guard.core.incidents import root_cause_and_sign_off
+from sentinel_guard.core.incidents.incident_report import Incident, incident
+from sentinel_guard.core.incidents.root_cause_and_sign_off import Review
 from sentinel_guard.core.model import Entry
-from sentinel_guard.core.report import Incident, incident
-from sentinel_guard.core.review import Review
-from sentinel_guard.core.session import Session
+from sentinel_guard.core.session.session import Session
 from sentinel_guard.errors import ConfigError, HostError, SentinelError
 from sentinel_guard.host.places import places
 from tests.core.test_report import FACTS, VERDICT
@@ -45,7 +45,7 @@ def repo(tmp_path, where):
     (folder / "README.md").write_text("# not a report")
     facts = Incident(NAME, VERDICT, Session("s", str(root), command=("agent",)), FACTS.entries)
     (folder / f"{NAME}.md").write_text(incident(facts))
-    record(where, {"path": f"/elsewhere/{NAME}.md", "seal": review.seal(incident(facts))})
+    record(where, {"path": f"/elsewhere/{NAME}.md", "seal": root_cause_and_sign_off.seal(incident(facts))})
     return root
 
 
@@ -108,7 +108,7 @@ def test_in_a_pipe_it_is_the_markdown_itself_and_the_seal_is_said_beside(where, 
 
 CHANGES = (
     (lambda t: t.replace("rm -rf /", "ls"), 1, "CHANGED since it was written", "the machine's part"),
-    (lambda t: t.replace(review.SEAL, ""), 1, "CHANGED since it was written", "the mark"),
+    (lambda t: t.replace(root_cause_and_sign_off.SEAL, ""), 1, "CHANGED since it was written", "the mark"),
     (lambda t: f"{t}\nby the agent\n", 0, "sealed, unchanged", "the agent's part"),
     (lambda t: t.replace("\n", "\r\n"), 0, "sealed, unchanged", "line ends, by git"),
     (lambda t: t.replace("| Session | s |", "| Session | t |"), 1, "CHANGED since", "the session that it names"),
@@ -197,10 +197,10 @@ def daemon(where):
 
 
 def test_the_agents_part_is_filled_in_and_recorded(where, repo, daemon, capsys):
-    before = text(repo).partition(review.SEAL)[0]
+    before = text(repo).partition(root_cause_and_sign_off.SEAL)[0]
     assert incidents.fill(where, repo, NAME, GOOD) == 0
-    assert text(repo).partition(review.SEAL)[0] == before
-    assert review.read(text(repo)) == GOOD
+    assert text(repo).partition(root_cause_and_sign_off.SEAL)[0] == before
+    assert root_cause_and_sign_off.read(text(repo)) == GOOD
     [asked] = [m for m in daemon.heard if m["op"] == "filled"]
     assert asked["path"].endswith(f"docs/incidents/{NAME}.md")
     assert "sign-off" in out(capsys)
@@ -227,7 +227,7 @@ def test_a_report_whose_sealed_part_was_changed_is_not_filled_in(where, repo, da
 
 
 def test_what_is_signed_off_is_not_filled_in(where, repo, daemon):
-    record(where, {"name": NAME, "event": review.SIGN_OFF})
+    record(where, {"name": NAME, "event": root_cause_and_sign_off.SIGN_OFF})
     with pytest.raises(ConfigError, match="signed off"):
         incidents.fill(where, repo, NAME, GOOD)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.commands import install as command
-from sentinel_guard.core.policy_schema import parse
+from sentinel_guard.core.policy.file_schema import parse
 from sentinel_guard.errors import HostError, SentinelError
 from sentinel_guard.host import githooks, shims
 from sentinel_guard.host.places import places

@@ -9,10 +9,11 @@ import pytest
 
 from sentinel_guard.audit.sqlite import SqliteStore
 from sentinel_guard.commands.replay import replay
-from sentinel_guard.core import recall, review, timeline
+from sentinel_guard.core import decode_entries
+from sentinel_guard.core.incidents import root_cause_and_sign_off, timeline
+from sentinel_guard.core.incidents.incident_report import Incident, incident
 from sentinel_guard.core.model import Entry
-from sentinel_guard.core.report import Incident, incident
-from sentinel_guard.core.session import Session
+from sentinel_guard.core.session.session import Session
 from sentinel_guard.errors import ConfigError, HostError
 from sentinel_guard.host.places import places
 from tests.commands.test_incidents import plain
@@ -35,7 +36,7 @@ def repo(tmp_path):
     folder = tmp_path / "r" / "docs" / "incidents"
     folder.mkdir(parents=True)
     (tmp_path / "r" / ".git").mkdir()
-    verdict = recall.unreported(LOOP, str(tmp_path / "r"))
+    verdict = decode_entries.unreported(LOOP, str(tmp_path / "r"))
     facts = Incident(NAME, verdict, Session("s1", str(tmp_path / "r")), timeline.until(LOOP))
     (folder / f"{NAME}.md").write_text(incident(facts))
     return tmp_path / "r"
@@ -47,8 +48,14 @@ def logged(where, repo):
     for entry in LOOP:
         store.append(replace(entry, data=dict(entry.data) | ({"root": str(repo)} if entry.kind == "session" else {})))
     text = (repo / "docs" / "incidents" / f"{NAME}.md").read_text()
-    call = recall.unreported(LOOP, "").action.id
-    data = {"path": f"/r/{NAME}.md", "name": NAME, "seal": review.seal(text), "call": call, "upto": LOOP[-1].seq}
+    call = decode_entries.unreported(LOOP, "").action.id
+    data = {
+        "path": f"/r/{NAME}.md",
+        "name": NAME,
+        "seal": root_cause_and_sign_off.seal(text),
+        "call": call,
+        "upto": LOOP[-1].seq,
+    }
     store.append(Entry(1e6, "s1", "incident", data))
     store.append(Entry(1e6, "s1", "verdict", {"id": "later", "tool": "shell", "response": "allow"}))
     store.close()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sentinel_guard.core.checks.base import Case
-from sentinel_guard.core.masks import digest
 from sentinel_guard.core.model import Action, Command, Effect, Kind, Layer, Outcome
-from sentinel_guard.core.operation import operation
-from sentinel_guard.core.policy import Policy
-from sentinel_guard.core.session import Call, Session
+from sentinel_guard.core.policy.policy import Policy
+from sentinel_guard.core.session.operation_fingerprint import operation
+from sentinel_guard.core.session.session import Call, Session
+from sentinel_guard.core.text.normalize_output import digest
 
 ROOT = "/w"
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from sentinel_guard.core.chain import GENESIS, Head, breaks, canonical, link, seal, verify
+from sentinel_guard.core.hash_chain import GENESIS, Head, breaks, canonical, link, seal, verify
 from sentinel_guard.core.model import Entry
 
 

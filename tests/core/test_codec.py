@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentinel_guard.core.codec import (
+from sentinel_guard.core.json_codec import (
     dumps,
     effect_json,
     entry_from,

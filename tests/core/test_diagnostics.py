@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentinel_guard.core.diagnostics import MAX_FOUND, diagnose
+from sentinel_guard.core.session.tool_diagnostics import MAX_FOUND, diagnose
 
 TRACEBACK = """Traceback (most recent call last):
   File "/repo/app.py", line 9, in <module>

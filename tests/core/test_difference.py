@@ -2,7 +2,7 @@
 
 import pytest
 
-from sentinel_guard.core import difference
+from sentinel_guard.core.incidents import parse_patch
 
 PATCH = """ a.py | 3 ++-
  1 file changed
@@ -30,7 +30,7 @@ diff --git a/docs/incidents/INCIDENT-1.md b/docs/incidents/INCIDENT-1.md
 @@ -0,0 +1 @@
 +a report
 """
-FILES = difference.files(PATCH, without="docs/incidents/")
+FILES = parse_patch.files(PATCH, without="docs/incidents/")
 
 SEEN = (
     ("a.py", 3, 2, False, "lines that look like a head are content"),
@@ -48,14 +48,14 @@ def test_files_are_told_apart_and_counted(found, row):
 
 
 def test_the_sum_and_the_text():
-    assert difference.stat(FILES) == [
+    assert parse_patch.stat(FILES) == [
         "a.py | +3 -2",
         "with space b/x.txt | +0 -0",
         "logo.png | binary",
         '"q\\"x" | +1 -0',
         "4 files changed, 4 lines added, 2 removed",
     ]
-    text = difference.text(FILES)
+    text = parse_patch.text(FILES)
     assert text.startswith("diff --git a/a.py") and text.endswith("+1\n")
     assert "a report" not in text
     assert "ghp_" not in text, "the whole patch is redacted, too"
@@ -63,8 +63,8 @@ def test_the_sum_and_the_text():
 
 @pytest.mark.parametrize("nothing", ["", "\n", " a | 1 +\n 1 file changed\n"])
 def test_no_patch_has_no_files(nothing):
-    assert difference.files(nothing) == ()
-    assert difference.stat(()) == ["0 files changed, 0 lines added, 0 removed"]
+    assert parse_patch.files(nothing) == ()
+    assert parse_patch.stat(()) == ["0 files changed, 0 lines added, 0 removed"]
 
 
 LIMITS = (
@@ -76,8 +76,8 @@ LIMITS = (
 
 @pytest.mark.parametrize(("most", "end"), [row[:2] for row in LIMITS], ids=[row[2] for row in LIMITS])
 def test_a_patch_has_a_limit_and_says_where_it_was_cut(most, end):
-    assert difference.text(FILES, most).endswith(end)
+    assert parse_patch.text(FILES, most).endswith(end)
 
 
 def test_one_file_one_line():
-    assert difference.stat(FILES[3:])[-1] == "1 file changed, 1 line added, 0 removed"
+    assert parse_patch.stat(FILES[3:])[-1] == "1 file changed, 1 line added, 0 removed"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentinel_guard.core.discreet import LINES, MASK, change, hide, values
+from sentinel_guard.core.incidents.redacted_diff import LINES, MASK, change, hide, values
 
 SECRET = "s3cr3tvalue"
 

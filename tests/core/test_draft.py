@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sentinel_guard.core import draft
 from sentinel_guard.core.analysis.analyse import analyse
+from sentinel_guard.core.policy import rule_from_example
 from sentinel_guard.errors import ConfigError
 
 DRAFTS = (
@@ -21,7 +21,7 @@ DRAFTS = (
 
 @pytest.mark.parametrize("row", DRAFTS, ids=[r[2] for r in DRAFTS])
 def test_the_keys_of_an_example(row) -> None:
-    assert draft.draft(row[0], analyse).keys == row[1]
+    assert rule_from_example.draft(row[0], analyse).keys == row[1]
 
 
 NOTES = (
@@ -33,7 +33,7 @@ NOTES = (
 
 @pytest.mark.parametrize("row", NOTES, ids=[r[2] for r in NOTES])
 def test_what_a_person_should_know_is_noted(row) -> None:
-    assert row[1] in " ".join(draft.draft(row[0], analyse).notes)
+    assert row[1] in " ".join(rule_from_example.draft(row[0], analyse).notes)
 
 
 BAD = (
@@ -48,17 +48,20 @@ BAD = (
 @pytest.mark.parametrize("row", BAD, ids=[r[2] for r in BAD])
 def test_what_is_not_one_command_is_refused_with_an_example(row) -> None:
     with pytest.raises(ConfigError, match=row[1]) as caught:
-        draft.draft(row[0], analyse)
+        rule_from_example.draft(row[0], analyse)
     assert "policy add" in caught.value.hint
 
 
 def test_names() -> None:
     keys = {"program": "kubectl", "subcommand": "delete", "operand": "ns/Prod*"}
-    assert draft.name(keys, "project") == "project.kubectl-delete-ns-prod"
-    assert draft.name({"program": "!"}, "user") == "user.rule"
-    assert draft.action("project.kubectl-delete-ns") == "KUBECTL_DELETE_NS"
+    assert rule_from_example.name(keys, "project") == "project.kubectl-delete-ns-prod"
+    assert rule_from_example.name({"program": "!"}, "user") == "user.rule"
+    assert rule_from_example.action("project.kubectl-delete-ns") == "KUBECTL_DELETE_NS"
 
 
 def test_harmless_commands_are_the_words_as_data_and_a_call_for_help() -> None:
-    assert draft.harmless({"program": "git", "subcommand": "push"}, "git push") == ["echo 'git push'", "git --help"]
-    assert draft.harmless({"program": "git"}, "git") == ["echo git"]
+    assert rule_from_example.harmless({"program": "git", "subcommand": "push"}, "git push") == [
+        "echo 'git push'",
+        "git --help",
+    ]
+    assert rule_from_example.harmless({"program": "git"}, "git") == ["echo git"]

@@ -1,6 +1,6 @@
 import pytest
 
-from sentinel_guard.core.failures import error_output, failed, infrastructure
+from sentinel_guard.core.session.failure_exit_codes import error_output, failed, infrastructure
 from tests.core.cases import execute, outcome
 
 GREP, DIFF, MAKE, ECHO = execute("grep", "x", "f"), execute("diff", "a", "b"), execute("make"), execute("echo", "hi")

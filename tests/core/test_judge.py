@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from sentinel_guard.core.checks.registry import CHECKS
 from sentinel_guard.core.judge import judge, settle
 from sentinel_guard.core.model import Finding, Response, TestRun
-from sentinel_guard.core.policy import Loop, Policy
-from sentinel_guard.core.respond import answer
-from sentinel_guard.core.session import Call, Session, State
+from sentinel_guard.core.policy.policy import Loop, Policy
+from sentinel_guard.core.response_text import answer
+from sentinel_guard.core.session.session import Call, Session, State
 from tests.core.cases import case, execute, outcome
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sentinel_guard.core.markdown import MAX_CELL, block, cell, coded, line, uncoded
+from sentinel_guard.core.text.markdown_escape import MAX_CELL, block, cell, coded, line, uncoded
 
 SPANS = (
     ("ls | grep 'a\\|b'", "`ls \\| grep 'a\\\\|b'`", "bars, one of them escaped already"),

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentinel_guard.core.masks import digest, mask, plain
+from sentinel_guard.core.text.normalize_output import digest, mask, plain
 
 SAME = (
     ("Error at 10:45:23", "Error at 11:30:45", "time of day"),

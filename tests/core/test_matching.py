@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from sentinel_guard.core import packs
 from sentinel_guard.core.analysis.analyse import analyse
-from sentinel_guard.core.matching import Index, matches
 from sentinel_guard.core.model import Effect, Kind, Response
-from sentinel_guard.core.policy import Policy, Rule
-from sentinel_guard.core.policy_merge import merge
-from sentinel_guard.core.targets import Ground
+from sentinel_guard.core.policy import rule_examples
+from sentinel_guard.core.policy.match_rules import Index, matches
+from sentinel_guard.core.policy.merge_layers import merge
+from sentinel_guard.core.policy.policy import Policy, Rule
+from sentinel_guard.core.policy.target_placeholders import Ground
 from sentinel_guard.host.policies import builtin
 
 POLICY = merge(builtin())
 INDEX = Index(POLICY)
-GROUND = Ground(POLICY, packs.ROOT, packs.HOME)
+GROUND = Ground(POLICY, rule_examples.ROOT, rule_examples.HOME)
 
 
 def every_rule(effect: Effect) -> list[Rule]:
@@ -26,18 +26,18 @@ def every_rule(effect: Effect) -> list[Rule]:
 @pytest.mark.parametrize("rule", POLICY.rules, ids=[r.id for r in POLICY.rules])
 def test_no_rule_is_lost_on_the_examples_of_any(rule: Rule) -> None:
     for text in (*rule.hit, *rule.miss):
-        for effect in packs.example(text, analyse):
+        for effect in rule_examples.example(text, analyse):
             assert list(INDEX.rules(effect, GROUND)) == every_rule(effect), text
 
 
 def test_an_effect_without_a_command_meets_the_rules_that_name_none() -> None:
-    effect = Effect(Kind.DELETE, packs.ROOT, how=frozenset(("recursive",)))
+    effect = Effect(Kind.DELETE, rule_examples.ROOT, how=frozenset(("recursive",)))
     assert list(INDEX.rules(effect, GROUND)) == every_rule(effect) != []
 
 
 def test_a_rule_on_commands_has_no_target() -> None:
     rule = Rule("r", Response.ASK, "why", program=("x",), target=("/nowhere",))
-    command = packs.example("x y", analyse)[0]
+    command = rule_examples.example("x y", analyse)[0]
     assert list(Index(Policy(rules=(rule,))).rules(command, GROUND)) == [rule]
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from sentinel_guard.core.model import Action, Layer
-from sentinel_guard.core.operation import is_poll, operation, spoken
+from sentinel_guard.core.session.operation_fingerprint import is_poll, operation, spoken
 
 
 def act(tool="shell", cwd="/w", at=0.0, ident="a", **arguments):

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from sentinel_guard.core import packs
 from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.leak import CHECK as LEAKS
 from sentinel_guard.core.checks.rules import rules
 from sentinel_guard.core.model import Action, Finding, Layer, Response
-from sentinel_guard.core.policy import Rule
-from sentinel_guard.core.policy_merge import merge
-from sentinel_guard.core.session import Session
+from sentinel_guard.core.policy import rule_examples
+from sentinel_guard.core.policy.merge_layers import merge
+from sentinel_guard.core.policy.policy import Rule
+from sentinel_guard.core.session.session import Session
 from sentinel_guard.host.policies import builtin
 
 POLICY = merge(builtin())
@@ -23,9 +23,9 @@ each_rule = pytest.mark.parametrize("rule", RULES, ids=[r.id for r in RULES])
 
 
 def findings(text: str) -> list[Finding]:
-    action = Action("a", "s", Layer.SHELL, "shell", {"command": text}, packs.ROOT, 0.0, packs.ROOT)
-    effects = packs.example(text, analyse)
-    case = Case(action, effects, Session("s", packs.ROOT), POLICY, home=packs.HOME)
+    action = Action("a", "s", Layer.SHELL, "shell", {"command": text}, rule_examples.ROOT, 0.0, rule_examples.ROOT)
+    effects = rule_examples.example(text, analyse)
+    case = Case(action, effects, Session("s", rule_examples.ROOT), POLICY, home=rule_examples.HOME)
     return [*rules(case), *LEAKS(case)]
 
 
@@ -35,7 +35,7 @@ def response(text: str) -> Response:
 
 @each_rule
 def test_a_rule_matches_its_hits_and_leaves_its_misses_alone(rule: Rule) -> None:
-    assert [p.words for p in packs.validate((rule,), analyse, POLICY)] == []
+    assert [p.words for p in rule_examples.validate((rule,), analyse, POLICY)] == []
 
 
 @each_rule
@@ -61,12 +61,12 @@ def test_what_a_rule_says_to_do_instead_passes_the_guard(rule: Rule) -> None:
 
 def test_ids_are_their_own_and_packs_are_their_home() -> None:
     assert len({r.id for r in RULES}) == len(RULES)
-    assert {r.source for r in RULES} == {f"pack {name}" for name in packs.NAMES if name != "defaults"}
+    assert {r.source for r in RULES} == {f"pack {name}" for name in rule_examples.NAMES if name != "defaults"}
 
 
 def test_a_rule_that_does_not_do_what_it_says_is_named() -> None:
     rule = replace(RULES[0], hit=("ls",), miss=(RULES[0].hit[0],))
-    assert [p.rule for p in packs.validate((rule,), analyse)] == [rule.id, rule.id]
+    assert [p.rule for p in rule_examples.validate((rule,), analyse)] == [rule.id, rule.id]
 
 
 WORK = [

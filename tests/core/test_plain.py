@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sentinel_guard.core.model import Effect, Kind
-from sentinel_guard.core.plain import Here, near, told
+from sentinel_guard.core.text.effect_descriptions import Here, near, told
 
 HERE = Here("/home/u/repo", "/home/u")
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sentinel_guard.core.model import Response
-from sentinel_guard.core.policy import Cost, Loop, Paths, Policy
-from sentinel_guard.core.policy_merge import merge
-from sentinel_guard.core.policy_schema import SETTINGS, Layer, parse
+from sentinel_guard.core.policy.file_schema import SETTINGS, Layer, parse
+from sentinel_guard.core.policy.merge_layers import merge
+from sentinel_guard.core.policy.policy import Cost, Loop, Paths, Policy
 from sentinel_guard.errors import ConfigError
 
 RULE = """

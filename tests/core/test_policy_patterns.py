@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sentinel_guard.core.policy import is_pattern, takes_in
+from sentinel_guard.core.policy.policy import is_pattern, takes_in
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")  # re's own, about the form of a class ([[])
 PATTERN = st.text(st.sampled_from("ab.*?[]!\\/# -_é"), min_size=1, max_size=8)

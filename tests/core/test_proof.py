@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from sentinel_guard.core import packs
 from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.model import Response
-from sentinel_guard.core.policy import Rule
-from sentinel_guard.core.policy_merge import merge
-from sentinel_guard.core.proof import Prover
+from sentinel_guard.core.policy import rule_examples
+from sentinel_guard.core.policy.merge_layers import merge
+from sentinel_guard.core.policy.policy import Rule
+from sentinel_guard.core.verify_policy import Prover
 from sentinel_guard.host.policies import builtin
 
 POLICY = merge(builtin())
@@ -55,7 +55,7 @@ WHY_NOT = (
     (replace(PUSH, operand=("prod*",), hit=("git push dev",)), "operand is prod*, and the command has dev", "operand"),
     (
         Rule("x", Response.DENY, "w", effect=("delete",), target=("{root}/m/*",), hit=("rm -r src",)),
-        f"target is {{root}}/m/*, and the command has {packs.ROOT}/src",
+        f"target is {{root}}/m/*, and the command has {rule_examples.ROOT}/src",
         "a target",
     ),
     (
@@ -85,7 +85,7 @@ WHY_NOT = (
 @pytest.mark.parametrize("row", WHY_NOT, ids=[r[2] for r in WHY_NOT])
 def test_a_hit_that_does_not_match_says_which_key_failed(row) -> None:
     rule, words, _ = row
-    [problem] = packs.validate((rule,), analyse, POLICY)
+    [problem] = rule_examples.validate((rule,), analyse, POLICY)
     assert "does not match" in problem.words and words in problem.words
 
 

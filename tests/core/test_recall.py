@@ -2,11 +2,11 @@
 
 import pytest
 
-from sentinel_guard.core import record
-from sentinel_guard.core.codec import finding_json, settled
+from sentinel_guard.core import encode_entries
+from sentinel_guard.core.decode_entries import action_from, finding_from, unreported
+from sentinel_guard.core.json_codec import finding_json, settled
 from sentinel_guard.core.model import Ask, Entry, Finding, Layer, Outcome, Response, Verdict
-from sentinel_guard.core.policy import Policy
-from sentinel_guard.core.recall import action_from, finding_from, unreported
+from sentinel_guard.core.policy.policy import Policy
 from tests.core.cases import action
 
 BREAK = Finding(
@@ -24,13 +24,13 @@ def verdict(finding, command="make", ident="a1"):
 
 
 def proposed(finding, **given):
-    return stored(record.of_verdict(verdict(finding, **given), "o", poll=False, policy=Policy()))
+    return stored(encode_entries.of_verdict(verdict(finding, **given), "o", poll=False, policy=Policy()))
 
 
 def observed(finding, **given):
-    allowed = stored(record.of_verdict(Verdict(action("make", **given)), "o", poll=False, policy=Policy()))
-    ended = stored([record.of_outcome(action("make", **given), Outcome("a1", 5.0, 1))])
-    return allowed + ended + stored(record.of_observation(verdict(finding), "said", 5.0, Policy()))
+    allowed = stored(encode_entries.of_verdict(Verdict(action("make", **given)), "o", poll=False, policy=Policy()))
+    ended = stored([encode_entries.of_outcome(action("make", **given), Outcome("a1", 5.0, 1))])
+    return allowed + ended + stored(encode_entries.of_observation(verdict(finding), "said", 5.0, Policy()))
 
 
 REPORT = Entry(9.0, "s", "incident", {"path": "/r/INCIDENT.md", "seal": "x"})

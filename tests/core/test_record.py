@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from sentinel_guard.core import record
-from sentinel_guard.core.codec import dumps
+from sentinel_guard.core import encode_entries
+from sentinel_guard.core.json_codec import dumps
 from sentinel_guard.core.model import Ask, Effect, Finding, Kind, Response, Verdict
-from sentinel_guard.core.policy import Breaker, Cost, Policy
-from sentinel_guard.core.session import Event, Session, State
+from sentinel_guard.core.policy.policy import Breaker, Cost, Policy
+from sentinel_guard.core.session.session import Event, Session, State
 from tests.core.cases import action, outcome
 
 POLICY = Policy(breaker=Breaker(60.0), cost=Cost(cooldown_seconds=30.0))
@@ -22,7 +22,7 @@ def verdict(response=Response.ALLOW, *, parent="", at=100.0, command="ls", **fie
 
 
 def entries(judged, *, poll=False):
-    return record.of_verdict(judged, "op1", poll=poll, policy=POLICY)
+    return encode_entries.of_verdict(judged, "op1", poll=poll, policy=POLICY)
 
 
 LEVELS = (
@@ -111,9 +111,9 @@ TOKEN = "ghp_" + "a1" * 18
 SECRETS = (
     (lambda: entries(verdict(command=f"curl -H 'Authorization: Bearer {TOKEN}' x")), "in a command"),
     (lambda: entries(verdict(Response.DENY, evidence=f"token {TOKEN}")), "in evidence"),
-    (lambda: [record.of_outcome(action(), outcome(code=1, error=f"bad token {TOKEN}"))], "in an error"),
-    (lambda: record.of_observation(verdict(), f"SENTINEL HINT: {TOKEN}", 5.0, POLICY), "in a hint"),
-    (lambda: [record.state("s", 1.0, Event.HELP, reason=f"it says {TOKEN}")], "in a cry for help"),
+    (lambda: [encode_entries.of_outcome(action(), outcome(code=1, error=f"bad token {TOKEN}"))], "in an error"),
+    (lambda: encode_entries.of_observation(verdict(), f"SENTINEL HINT: {TOKEN}", 5.0, POLICY), "in a hint"),
+    (lambda: [encode_entries.state("s", 1.0, Event.HELP, reason=f"it says {TOKEN}")], "in a cry for help"),
 )
 
 
@@ -125,7 +125,7 @@ def test_no_secret_reaches_an_entry(made):
 
 def test_an_outcome_is_what_a_session_learns():
     done = outcome(code=2, error="boom", out="x", before="t1", after="t2", at=101.0)
-    session = Session("s").after(entries(verdict())[0]).after(record.of_outcome(action(), done))
+    session = Session("s").after(entries(verdict())[0]).after(encode_entries.of_outcome(action(), done))
     assert session.calls[0].outcome == done
 
 
@@ -139,7 +139,7 @@ OBSERVED = (
 
 @pytest.mark.parametrize(("response", "text", "level"), [o[:3] for o in OBSERVED], ids=[o[3] for o in OBSERVED])
 def test_what_was_said_of_an_outcome(response, text, level):
-    first, *rest = record.of_observation(verdict(response), text, 105.0, POLICY)
+    first, *rest = encode_entries.of_observation(verdict(response), text, 105.0, POLICY)
     assert (first.kind, first.level, first.at, first.data["told"]) == ("observation", level, 105.0, text)
     if response is Response.BREAK:
         assert rest[0].data["until"] == 165.0, "counted from the outcome, not from the call"

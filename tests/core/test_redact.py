@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentinel_guard.core.credentials import FORMS
-from sentinel_guard.core.redact import MARK, redact, redact_data
+from sentinel_guard.core.text.credential_options import FORMS
+from sentinel_guard.core.text.redact_by_pattern import MARK, redact, redact_data
 
 A = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0"
 

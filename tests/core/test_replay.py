@@ -7,14 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from sentinel_guard.core import recall, timeline
+from sentinel_guard.core import decode_entries
 from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.registry import CHECKS
+from sentinel_guard.core.incidents import timeline
+from sentinel_guard.core.incidents.replay_incident import entries_from, replay, stopped
 from sentinel_guard.core.judge import judge
 from sentinel_guard.core.model import Entry, Response, Usage
-from sentinel_guard.core.policy import Gate
-from sentinel_guard.core.replay import entries_from, replay, stopped
+from sentinel_guard.core.policy.policy import Gate
 from tests.daemon.stand import POLICY, ROOT, Stand, world
 
 FAIL = {"code": 2, "error": "e1"}
@@ -175,7 +176,7 @@ def test_rows_before_midnight_are_of_the_day_before():
 
 def test_without_a_stop_nothing_is_to_be_replayed():
     assert stopped(story(("ls", {}))) == ""
-    assert recall.unreported(LOOP, ROOT).response is Response.BREAK
+    assert decode_entries.unreported(LOOP, ROOT).response is Response.BREAK
 
 
 def entry(kind, **data):

@@ -2,12 +2,12 @@ from dataclasses import replace
 
 import pytest
 
-from sentinel_guard.core import difference, report
+from sentinel_guard.core.incidents import incident_report, parse_patch
+from sentinel_guard.core.incidents.incident_report import DIFF_LINES, LISTED, Incident, Patch, Restored, incident
+from sentinel_guard.core.incidents.root_cause_and_sign_off import SEAL, machine_part
+from sentinel_guard.core.incidents.timeline import STEPS
 from sentinel_guard.core.model import Entry, Finding, Response, Verdict
-from sentinel_guard.core.report import DIFF_LINES, LISTED, Incident, Patch, Restored, incident
-from sentinel_guard.core.review import SEAL, machine_part
-from sentinel_guard.core.session import Session
-from sentinel_guard.core.timeline import STEPS
+from sentinel_guard.core.session.session import Session
 from tests.core.cases import action
 
 AT = 1_795_255_872.042  # 2026-11-21 10:11:12.042 UTC
@@ -61,7 +61,7 @@ FACTS = Incident(
     VERDICT,
     Session("s", "/w", "abc123", command=("agent", "-y")),
     ENTRIES,
-    whole=Patch(difference.files(PATCH), "x.patch"),
+    whole=Patch(parse_patch.files(PATCH), "x.patch"),
     restored=RESTORED,
     rescue="refs/sentinel/rescue/s",
     head="f00d",
@@ -147,7 +147,7 @@ def test_a_kill_names_no_other_way():
 def test_fifty_steps_and_four_hundred_lines():
     many = [verdict_entry(f"c{n}", AT + n) for n in range(STEPS + 20)]
     long = "diff --git a/x b/x\n@@ -0,0 +1 @@\n" + "\n".join(f"+line {n}" for n in range(DIFF_LINES + 7))
-    text = incident(replace(FACTS, entries=many, whole=Patch(difference.files(long), "x.patch")))
+    text = incident(replace(FACTS, entries=many, whole=Patch(parse_patch.files(long), "x.patch")))
     assert "| 50 |" in text
     assert "| 51 |" not in text
     assert "`c19`" not in text
@@ -170,7 +170,7 @@ def test_an_agent_cannot_end_the_machines_part_or_a_block(text):
     entries = [verdict_entry(text), Entry(AT, "s", "outcome", {"id": text, "code": 1, "excerpt": text})]
     finding = replace(FINDING, what=text, why=text, evidence=text)
     seen = Verdict(action(text, at=AT), (), (finding,))
-    patch = Patch(difference.files(f"diff --git a/{text} b/{text}\n@@ -0,0 +1 @@\n+{text}"), text, "")
+    patch = Patch(parse_patch.files(f"diff --git a/{text} b/{text}\n@@ -0,0 +1 @@\n+{text}"), text, "")
     done = replace(RESTORED, back=(text,), gone=(text,), kept=((text, text),), problems=(text,), notes=(text,))
     facts = replace(
         FACTS,
@@ -199,7 +199,7 @@ def test_the_seal_divides_the_machines_part_from_the_agents():
 
 
 def test_the_file_is_named_by_the_moment():
-    assert report.name(AT, "s1") == "INCIDENT-2026-11-21T101112Z-s1"
+    assert incident_report.name(AT, "s1") == "INCIDENT-2026-11-21T101112Z-s1"
 
 
 def loop(**given):
@@ -213,7 +213,7 @@ def loop(**given):
 
 
 def test_a_breakers_report_marks_the_loop_and_shows_what_changed_in_it():
-    text = loop(loop=Patch(difference.files(PATCH)))
+    text = loop(loop=Patch(parse_patch.files(PATCH)))
     assert (
         "`agent` kept failing without getting anywhere; it was paused for 60 seconds. Nothing was rolled back." in text
     )
@@ -248,14 +248,14 @@ def test_long_lists_are_cut_and_say_so():
 
 def test_ten_thousand_lines_of_difference_and_ten_thousand_files_are_cut():
     big = "".join(f"diff --git a/f{n} b/f{n}\n@@ -0,0 +1 @@\n+x\n" for n in range(10_000))
-    text = incident(replace(FACTS, whole=Patch(difference.files(big), "x.patch")))
+    text = incident(replace(FACTS, whole=Patch(parse_patch.files(big), "x.patch")))
     assert "... 10000 files changed, 10000 lines added, 0 removed" in text
     assert len(text) < 40_000
 
 
-@pytest.mark.parametrize("patch", [Patch(difference.files(PATCH))], ids=["short"])
+@pytest.mark.parametrize("patch", [Patch(parse_patch.files(PATCH))], ids=["short"])
 def test_what_is_shown_whole_is_not_cut(patch):
-    assert not report.cut(patch)
+    assert not incident_report.cut(patch)
 
 
 def test_a_folder_that_could_not_be_written_is_named():

@@ -1,8 +1,8 @@
 import pytest
 
-from sentinel_guard.core import respond
+from sentinel_guard.core import response_text
 from sentinel_guard.core.model import Answer, Ask, Finding, Question, Response, TestRun, Verdict
-from sentinel_guard.core.words import INTERVENTION
+from sentinel_guard.core.response_phrases import INTERVENTION
 from tests.core.cases import action, outcome
 
 
@@ -40,7 +40,7 @@ ANSWERS = (
 
 @pytest.mark.parametrize(("seen", "said", "why"), ANSWERS, ids=[r[2] for r in ANSWERS])
 def test_answers(seen, said, why):
-    got = respond.answer(seen)
+    got = response_text.answer(seen)
     assert got.text.startswith(said) if isinstance(said, str) else got == said
 
 
@@ -53,13 +53,13 @@ def test_the_sentence_of_the_protocol():
 
 
 def test_cool_down_and_refused():
-    assert respond.cool_down(verdict(finding(Response.COOL_DOWN))) == f"SENTINEL COOL DOWN: {SAID}"
-    assert respond.cool_down(verdict()) == ""
-    assert respond.refused("no", "broken", "try") == "403 SENTINEL BLOCKED: no: broken. Instead: try"
+    assert response_text.cool_down(verdict(finding(Response.COOL_DOWN))) == f"SENTINEL COOL DOWN: {SAID}"
+    assert response_text.cool_down(verdict()) == ""
+    assert response_text.refused("no", "broken", "try") == "403 SENTINEL BLOCKED: no: broken. Instead: try"
 
 
 def test_nothing_secret_and_nothing_that_a_terminal_obeys():
-    said = respond.sentence(finding(Response.DENY, "\x1b[2J\u202etoken=abc123 \udcff"))
+    said = response_text.sentence(finding(Response.DENY, "\x1b[2J\u202etoken=abc123 \udcff"))
     assert said.startswith("\\x1b[2J\\u202etoken=<redacted> \\xff: it rewrites")
 
 
@@ -80,21 +80,21 @@ HEADLINES = (
 
 @pytest.mark.parametrize(("seen", "said", "why"), HEADLINES, ids=[r[2] for r in HEADLINES])
 def test_headlines(seen, said, why):
-    assert respond.headline(seen).startswith(said)
+    assert response_text.headline(seen).startswith(said)
 
 
 def test_the_gate_is_word_for_word():
     question = Question(
         "q1", "s", Ask("DEPLOY", "PRODUCTION\x07", "HIGH"), "./deploy\nprod \x1b[8m", "it changes it", 0.0, 0.0
     )
-    shown = respond.gate(question)
+    shown = response_text.gate(question)
     block = "[SENTINEL SECURITY]\nAction: DEPLOY\nTarget: PRODUCTION\\x07\nRisk: HIGH\nConfirm? (Y/N): "
     assert shown.endswith(block)
     assert "  | ./deploy\n  | prod \\x1b[8m\n" in shown
 
 
 def test_the_command_line_keeps_lines_and_shows_controls():
-    assert respond.command_line(action("a\nb\r\x1b[1m")) == "a\nb\\r\\x1b[1m"
+    assert response_text.command_line(action("a\nb\r\x1b[1m")) == "a\nb\\r\\x1b[1m"
 
 
 HINTS = (
@@ -170,21 +170,21 @@ HINTS = (
 
 @pytest.mark.parametrize(("ended", "said", "why"), HINTS, ids=[r[2] for r in HINTS])
 def test_hints(ended, said, why):
-    got = respond.hint(action("make all"), outcome(code=1, **ended), "", ended["error"], verdict())
+    got = response_text.hint(action("make all"), outcome(code=1, **ended), "", ended["error"], verdict())
     assert got.startswith(said) if said else got == ""
 
 
 @pytest.mark.parametrize("word", ["word", "and", "x,"])
 def test_a_long_message_is_cut_between_words(word):
-    said = respond.hint(action(), outcome(code=1, error="x"), "", f"a.c:1:1: error: {f'{word} ' * 90}", verdict())
+    said = response_text.hint(action(), outcome(code=1, error="x"), "", f"a.c:1:1: error: {f'{word} ' * 90}", verdict())
     message = said.removeprefix("SENTINEL HINT: gcc: a.c:1:1: ").partition(" Next: ")[0]
-    assert len(message) <= respond.MAX_MESSAGE
+    assert len(message) <= response_text.MAX_MESSAGE
     assert message.endswith("…")
     assert not message.removesuffix(" …").endswith((",", "and", "wor"))
 
 
 def test_no_next_step_is_built_from_an_assignment():
-    said = respond.hint(
+    said = response_text.hint(
         action("GIT_SEQUENCE_EDITOR=: git rebase -i HEAD~2"),
         outcome(code=128, error="x"), "", "fatal: there is already a rebase-merge directory, and", verdict(),
     )  # fmt: skip
@@ -193,21 +193,25 @@ def test_no_next_step_is_built_from_an_assignment():
 
 def test_one_line_of_the_error_and_one_of_the_detectors():
     both = verdict(finding(Response.HINT), finding(Response.HINT, "more"))
-    said = respond.hint(action(), outcome(code=1, error="x"), "", "a.c:1:1: error: x\nb.c:1:1: error: y", both)
+    said = response_text.hint(action(), outcome(code=1, error="x"), "", "a.c:1:1: error: x\nb.c:1:1: error: y", both)
     assert [line[:20] for line in said.split("\n")] == ["SENTINEL HINT: gcc: ", "SENTINEL HINT: `git "]
 
 
 def test_a_success_gets_no_hint_whatever_it_prints():
-    assert respond.hint(action(), outcome(), "a.c:1:1: error: x", "", verdict()) == ""
+    assert response_text.hint(action(), outcome(), "a.c:1:1: error: x", "", verdict()) == ""
 
 
 def test_a_warning_of_the_detectors_comes_after_the_error():
-    said = respond.hint(action(), outcome(code=1, error="x"), "", "a.c:1:1: error: x", verdict(finding(Response.HINT)))
+    said = response_text.hint(
+        action(), outcome(code=1, error="x"), "", "a.c:1:1: error: x", verdict(finding(Response.HINT))
+    )
     assert [line[:20] for line in said.split("\n")] == ["SENTINEL HINT: gcc: ", "SENTINEL HINT: `git "]
 
 
 @pytest.mark.parametrize("file", ["/nope\x1b[2J.py", "a|b"])
 def test_a_hint_is_safe_to_print(file):
-    said = respond.hint(action(), outcome(code=1, error="x"), "", f"{file}:1:1: error: password=hunter2", verdict())
+    said = response_text.hint(
+        action(), outcome(code=1, error="x"), "", f"{file}:1:1: error: password=hunter2", verdict()
+    )
     assert "\x1b" not in said
     assert "hunter2" not in said

@@ -2,15 +2,31 @@
 
 import pytest
 
-from sentinel_guard.core import review
+from sentinel_guard.core.incidents import root_cause_and_sign_off
+from sentinel_guard.core.incidents.root_cause_and_sign_off import (
+    SEAL,
+    Review,
+    Seal,
+    State,
+    advice,
+    check,
+    cites,
+    filled,
+    parse,
+    read,
+    signed,
+)
+from sentinel_guard.core.incidents.timeline import table
 from sentinel_guard.core.model import Entry
-from sentinel_guard.core.review import SEAL, Review, Seal, State, advice, check, cites, filled, parse, read, signed
-from sentinel_guard.core.timeline import table
 from sentinel_guard.errors import ConfigError
 from tests.core.test_timeline import called
 
 STEPS = [called(f"a{n}", f"c{n}") for n in range(6)]
-REPORT = "# INCIDENT-1\n\n| | |\n\n" + "\n".join(table(STEPS)) + f"\n\n{SEAL}\n{review.template(len(STEPS))}"
+REPORT = (
+    "# INCIDENT-1\n\n| | |\n\n"
+    + "\n".join(table(STEPS))
+    + f"\n\n{SEAL}\n{root_cause_and_sign_off.template(len(STEPS))}"
+)
 GOOD = Review(
     "Step 3 wrote the wrong file, because I believed that it was generated.", ("Read it first (step 2).", "Ask.")
 )
@@ -59,7 +75,7 @@ def test_a_report_without_steps_needs_no_citation():
 
 def test_what_was_filled_in_is_read_again_and_the_machines_part_is_as_it_was():
     done = filled(REPORT, GOOD, "Filled in at noon")
-    assert review.machine_part(done) == review.machine_part(REPORT)
+    assert root_cause_and_sign_off.machine_part(done) == root_cause_and_sign_off.machine_part(REPORT)
     assert done.partition(SEAL)[0] == REPORT.partition(SEAL)[0]
     assert read(done) == GOOD
     assert done.endswith("_Filled in at noon_\n")
@@ -68,9 +84,9 @@ def test_what_was_filled_in_is_read_again_and_the_machines_part_is_as_it_was():
 
 def test_line_ends_that_git_changed_do_not_matter():
     crlf = REPORT.replace("\n", "\r\n")
-    assert review.seal(crlf) == review.seal(REPORT)
+    assert root_cause_and_sign_off.seal(crlf) == root_cause_and_sign_off.seal(REPORT)
     done = filled(crlf, GOOD, "x")
-    assert review.seal(done) == review.seal(REPORT) and read(done) == GOOD
+    assert root_cause_and_sign_off.seal(done) == root_cause_and_sign_off.seal(REPORT) and read(done) == GOOD
     assert done.startswith(crlf.partition(SEAL)[0]), "not a byte of the machine's part changes"
 
 
@@ -91,7 +107,7 @@ def test_what_is_filled_in_is_text_and_nothing_else(text):
     part = done.partition(SEAL)[2]
     assert done.count(SEAL) == 1
     assert [line for line in part.split("\n") if line.startswith("#")] == ["## Root cause", "## Action items"]
-    assert not any(line.startswith(review.SIGNED) for line in part.split("\n"))
+    assert not any(line.startswith(root_cause_and_sign_off.SIGNED) for line in part.split("\n"))
     assert "\x1b" not in part and "ghp_" not in part and "<!--" not in part
     assert len(read(done).actions) == 1
 
@@ -146,10 +162,14 @@ STATES = (
 
 @pytest.mark.parametrize(("text", "entries", "state"), [r[:3] for r in STATES], ids=[r[3] for r in STATES])
 def test_how_far_a_report_is(text, entries, state):
-    assert review.state(text, "INCIDENT-1", entries) is state
+    assert root_cause_and_sign_off.state(text, "INCIDENT-1", entries) is state
 
 
-WRITTEN = [Entry(1.0, "s", "incident", {"path": "/r/docs/incidents/INCIDENT-1.md", "seal": review.seal(REPORT)})]
+WRITTEN = [
+    Entry(
+        1.0, "s", "incident", {"path": "/r/docs/incidents/INCIDENT-1.md", "seal": root_cause_and_sign_off.seal(REPORT)}
+    )
+]
 SEALS = (
     (REPORT, WRITTEN, Seal.UNCHANGED, "as it was written"),
     (filled(REPORT, GOOD, "x"), WRITTEN, Seal.UNCHANGED, "the agent's part does not count"),
@@ -163,7 +183,7 @@ SEALS = (
 
 @pytest.mark.parametrize(("text", "entries", "found"), [r[:3] for r in SEALS], ids=[r[3] for r in SEALS])
 def test_the_seal_tells(text, entries, found):
-    assert review.sealed(text, "INCIDENT-1", entries) is found
+    assert root_cause_and_sign_off.sealed(text, "INCIDENT-1", entries) is found
 
 
 def test_the_agent_is_asked_about_the_newest_and_told_of_the_others():

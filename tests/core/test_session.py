@@ -3,7 +3,7 @@ import itertools
 import pytest
 
 from sentinel_guard.core.model import Entry, Outcome, Peer, TestRun
-from sentinel_guard.core.session import NEXT, WINDOW, Event, Session, State, outcome_data, outcome_from
+from sentinel_guard.core.session.session import NEXT, WINDOW, Event, Session, State, outcome_data, outcome_from
 
 LIVE = {State.ACTIVE, State.COOLING, State.PAUSED, State.ASKING, State.AWAITING_HUMAN}
 PAIRS = tuple(itertools.product(State, Event))

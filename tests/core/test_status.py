@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from sentinel_guard.core.model import Outcome, Usage
-from sentinel_guard.core.policy import Loop, Policy
-from sentinel_guard.core.session import Call, Session, State
-from sentinel_guard.core.status import error_rate, loop_count, status
+from sentinel_guard.core.policy.policy import Loop, Policy
+from sentinel_guard.core.session.session import Call, Session, State
+from sentinel_guard.core.session.session_health import error_rate, loop_count, status
 
 
 def calls(text: str, codes: str = "") -> tuple[Call, ...]:

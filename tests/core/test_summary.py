@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sentinel_guard.core.model import Entry
-from sentinel_guard.core.summary import summary
+from sentinel_guard.core.text.entry_summary import summary
 
 HINT = {"rule": "", "check": "hint", "response": "hint", "what": "look"}
 CLEAN = {"rule": "git.clean", "check": "rules", "response": "snapshot", "what": "files go"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sentinel_guard.core.policy import Paths, Policy
-from sentinel_guard.core.targets import Ground, is_target, takes
+from sentinel_guard.core.policy.policy import Paths, Policy
+from sentinel_guard.core.policy.target_placeholders import Ground, is_target, takes
 
 HOME = "/home/user"
 ROOT = "/home/user/project"

@@ -1,7 +1,7 @@
 import pytest
 
 from sentinel_guard.core.model import Command, TestRun
-from sentinel_guard.core.testruns import parse_tests
+from sentinel_guard.core.session.parse_test_output import parse_tests
 
 
 def run(*argv, subcommand=""):

@@ -2,10 +2,10 @@
 
 import pytest
 
-from sentinel_guard.core import timeline
-from sentinel_guard.core.markdown import uncoded
+from sentinel_guard.core.incidents import timeline
+from sentinel_guard.core.incidents.timeline import between, clock, loop_calls, rows, steps, table, until
 from sentinel_guard.core.model import Entry, Finding, Response
-from sentinel_guard.core.timeline import between, clock, loop_calls, rows, steps, table, until
+from sentinel_guard.core.text.markdown_escape import uncoded
 
 AT = 1_795_255_872.042  # 2026-11-21 10:11:12.042 UTC
 

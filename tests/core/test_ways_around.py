@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import pytest
 
-from sentinel_guard.core import packs
 from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.checks.base import Case, Guarded
 from sentinel_guard.core.checks.leak import CHECK as LEAKS
 from sentinel_guard.core.checks.rules import rules
 from sentinel_guard.core.model import Action, Layer, Response
-from sentinel_guard.core.policy_merge import merge
-from sentinel_guard.core.session import Session
+from sentinel_guard.core.policy import rule_examples
+from sentinel_guard.core.policy.merge_layers import merge
+from sentinel_guard.core.session.session import Session
 from sentinel_guard.host.policies import builtin
 
 POLICY = merge(builtin())
-GUARDED = Guarded(("/run/user/1000/sentinel-guard", f"{packs.HOME}/.local/state/sentinel-guard"), (), (4242,))
+GUARDED = Guarded(("/run/user/1000/sentinel-guard", f"{rule_examples.HOME}/.local/state/sentinel-guard"), (), (4242,))
 
 TYPING = (
     ("tmux send-keys -t 0 'ls' Enter", "deny"),
@@ -328,9 +328,9 @@ ROWS = [pytest.param(*row, id=f"{name}: {row[0]}") for name, table in TABLES.ite
 
 
 def response(text: str) -> Response:
-    action = Action("a", "s", Layer.SHELL, "shell", {"command": text}, packs.ROOT, 0.0, packs.ROOT)
-    effects = packs.example(text, analyse)
-    case = Case(action, effects, Session("s", packs.ROOT), POLICY, home=packs.HOME, guarded=GUARDED)
+    action = Action("a", "s", Layer.SHELL, "shell", {"command": text}, rule_examples.ROOT, 0.0, rule_examples.ROOT)
+    effects = rule_examples.example(text, analyse)
+    case = Case(action, effects, Session("s", rule_examples.ROOT), POLICY, home=rule_examples.HOME, guarded=GUARDED)
     return max((f.response for f in (*rules(case), *LEAKS(case))), default=Response.ALLOW)
 
 

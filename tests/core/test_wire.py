@@ -1,4 +1,4 @@
-"""core/wire.py against the vectors, byte by byte, at its limits, and against garbage."""
+"""core/wire_framing.py against the vectors, byte by byte, at its limits, and against garbage."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentinel_guard.core.wire import END, HEAD, MAX_CHUNK, MAX_MESSAGE, Reader, encode
+from sentinel_guard.core.wire_framing import END, HEAD, MAX_CHUNK, MAX_MESSAGE, Reader, encode
 from sentinel_guard.errors import PeerError
 from tests.vectors.vectors import VECTORS
 

@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from sentinel_guard.core.model import Action, Entry, Layer, Outcome, Peer
-from sentinel_guard.core.policy import Gate, Policy
-from sentinel_guard.core.policy_merge import merge
-from sentinel_guard.core.session import Session
+from sentinel_guard.core.policy.merge_layers import merge
+from sentinel_guard.core.policy.policy import Gate, Policy
+from sentinel_guard.core.session.session import Session
 from sentinel_guard.daemon.guard import Guard, Judged
 from sentinel_guard.daemon.link import Link
 from sentinel_guard.daemon.sessions import Live, Sessions

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from sentinel_guard.core.model import Outcome
-from sentinel_guard.core.session import Call, Session, State
+from sentinel_guard.core.session.session import Call, Session, State
 from sentinel_guard.daemon.attribution import attribute, judge
 from sentinel_guard.daemon.sessions import Live
 from sentinel_guard.host.activity import Ran

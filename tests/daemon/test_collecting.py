@@ -7,10 +7,10 @@ import time
 
 import pytest
 
+from sentinel_guard.core.incidents.root_cause_and_sign_off import SIGNED
 from sentinel_guard.core.model import Entry
-from sentinel_guard.core.policy import Policy, Recovery
-from sentinel_guard.core.review import SIGNED
-from sentinel_guard.core.session import Session
+from sentinel_guard.core.policy.policy import Policy, Recovery
+from sentinel_guard.core.session.session import Session
 from sentinel_guard.daemon import recovery as module
 from sentinel_guard.daemon.sessions import Live
 from sentinel_guard.host import ended, gitcommand, reports, snapshots

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from sentinel_guard.core.leaks.known import Known
 from sentinel_guard.core.model import Action, Ask, Entry, Finding, Layer, Response, Verdict
-from sentinel_guard.core.policy import Policy
-from sentinel_guard.core.redact import MARK
-from sentinel_guard.core.session import Session
+from sentinel_guard.core.policy.policy import Policy
+from sentinel_guard.core.secrets.user_secrets.find_user_secrets import Known
+from sentinel_guard.core.session.session import Session
+from sentinel_guard.core.text.redact_by_pattern import MARK
 from sentinel_guard.daemon import discretion
 from sentinel_guard.daemon.discretion import Discretion
 from sentinel_guard.daemon.sessions import Live, Sessions

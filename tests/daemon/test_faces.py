@@ -8,9 +8,9 @@ import struct
 
 import pytest
 
-from sentinel_guard.core import record
+from sentinel_guard.core import encode_entries
 from sentinel_guard.core.model import Peer, Usage
-from sentinel_guard.core.session import Event, State
+from sentinel_guard.core.session.session import Event, State
 from sentinel_guard.daemon.faces import Faces, usage
 from sentinel_guard.daemon.sessions import Place
 from sentinel_guard.daemon.translate import Request
@@ -80,7 +80,7 @@ class Desk:
         live = self.stand.live
         assert self.stand.human.told == [{"event": "chat", "context": "the regex"}]
         live.words.put_nowait("try a raw string")
-        self.stand.sessions.note(live, [record.state(live.id, self.stand.now(), Event.RESUME)])
+        self.stand.sessions.note(live, [encode_entries.state(live.id, self.stand.now(), Event.RESUME)])
         live.words.put_nowait(None)
 
 
@@ -118,7 +118,7 @@ def test_r6_a_report_is_in_the_ledger_when_it_is_answered():
 @pytest.mark.parametrize("face", ["help", "usage"])
 def test_a_session_that_is_over_takes_nothing(face):
     stand = Stand()
-    stand.sessions.note(stand.live, [record.state("s1", stand.now(), Event.KILL)])
+    stand.sessions.note(stand.live, [encode_entries.state("s1", stand.now(), Event.KILL)])
     before = len(stand.store.log)
     with pytest.raises(SentinelError, match="This session is KILLED"):
         Desk(stand).ask(face, "{}")

@@ -9,9 +9,9 @@ import struct
 import pytest
 
 from sentinel_guard import __version__
-from sentinel_guard.core import record
+from sentinel_guard.core import encode_entries
 from sentinel_guard.core.model import Ask, Entry, Finding, Peer, Response
-from sentinel_guard.core.session import Event, State
+from sentinel_guard.core.session.session import Event, State
 from sentinel_guard.daemon import githooks
 from sentinel_guard.daemon.githooks import Githooks
 from sentinel_guard.daemon.translate import Request
@@ -240,7 +240,7 @@ def test_a_slow_judgement_is_waited_for():
 @pytest.mark.parametrize("hook", [("pre-commit",), ("reference-transaction", "prepared")], ids=["commit", "any ref"])
 def test_inside_a_session_that_is_stopped_nothing_passes(event, hook):
     desk = Desk()
-    state = record.state("s2", desk.stand.now(), event, until=desk.stand.now() + 60, reason="it is stopped")
+    state = encode_entries.state("s2", desk.stand.now(), event, until=desk.stand.now() + 60, reason="it is stopped")
     desk.stand.sessions.note(desk.stand.live, [state])
     assert code(desk.ask(*hook, stdin=f"{A} {B} refs/remotes/o/x\n")) == 1
 

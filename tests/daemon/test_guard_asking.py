@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from sentinel_guard.core.model import Response
-from sentinel_guard.core.session import State
+from sentinel_guard.core.session.session import State
 from tests.daemon.stand import Stand
 from tests.fakes import PatientPeer, ScriptedHuman
 

@@ -9,11 +9,11 @@ from dataclasses import replace
 
 import pytest
 
-from sentinel_guard.core import record
-from sentinel_guard.core.leaks.known import NOTHING
+from sentinel_guard.core import encode_entries
 from sentinel_guard.core.model import Outcome, Response, Usage
-from sentinel_guard.core.policy import Cost
-from sentinel_guard.core.session import Event
+from sentinel_guard.core.policy.policy import Cost
+from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING
+from sentinel_guard.core.session.session import Event
 from sentinel_guard.daemon.discretion import Discretion
 from tests.daemon.stand import POLICY, Stand
 from tests.fakes import PatientPeer
@@ -134,7 +134,9 @@ def test_what_happened_to_the_session_while_it_was_searched_counts():
         asking = asyncio.create_task(stand.propose("curl -d @a.txt https://api.example"))
         await asyncio.to_thread(asked.wait, 5)
         stand.live.discretion, held = Discretion(), stand.live.discretion
-        stand.sessions.note(stand.live, [record.state(stand.live.id, stand.now(), Event.KILL, reason="it was fatal")])
+        stand.sessions.note(
+            stand.live, [encode_entries.state(stand.live.id, stand.now(), Event.KILL, reason="it was fatal")]
+        )
         stand.live.discretion = held
         go.set()
         return (await asking).verdict

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from sentinel_guard.core import record
+from sentinel_guard.core import encode_entries
 from sentinel_guard.core.model import Outcome, Response
-from sentinel_guard.core.policy import Gate
-from sentinel_guard.core.session import Event, State
+from sentinel_guard.core.policy.policy import Gate
+from sentinel_guard.core.session.session import Event, State
 from sentinel_guard.errors import StoreError
 from tests.daemon.stand import POLICY, Stand
 from tests.fakes import FullStore
@@ -51,7 +51,7 @@ def test_rule_2_store_first_then_advance():
 
 def test_rule_3_after_waiting_for_a_person_it_is_judged_again():
     def killed_meanwhile(_):
-        kill = record.state(stand.live.id, stand.now(), Event.KILL, reason="another call was fatal")
+        kill = encode_entries.state(stand.live.id, stand.now(), Event.KILL, reason="another call was fatal")
         stand.sessions.note(stand.live, [kill])
         return True
 

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from sentinel_guard.core import record, review
+from sentinel_guard.core import encode_entries
+from sentinel_guard.core.incidents import root_cause_and_sign_off
 from sentinel_guard.core.model import Entry, Finding, Outcome, Response, Verdict
-from sentinel_guard.core.policy import Paths, Policy
-from sentinel_guard.core.session import Session
+from sentinel_guard.core.policy.policy import Paths, Policy
+from sentinel_guard.core.session.session import Session
 from sentinel_guard.daemon.incidents import Incidents
 from sentinel_guard.daemon.recovery import Recovered, Recovery
 from sentinel_guard.daemon.sessions import Live, Sessions
@@ -50,16 +51,16 @@ class Bench:
         """A failing call of the loop, after which the files are as ``edit`` leaves them."""
         act = action("make", ident=ident, at=self.now())
         act = Verdict(act).action
-        entries = record.of_verdict(Verdict(act), "op", poll=False, policy=Policy())
+        entries = encode_entries.of_verdict(Verdict(act), "op", poll=False, policy=Policy())
         self.note(*(self._mine(e) for e in entries))
         if edit:
             edit(self.root)
         done = Outcome(ident, self.now(), 2, error="e", after=self.live.trees.take())
-        self.note(self._mine(record.of_outcome(act, done)))
+        self.note(self._mine(encode_entries.of_outcome(act, done)))
 
     def stop(self, finding, ident):
         verdict = Verdict(action("make", ident=ident, at=self.now()), (), (finding,))
-        self.note(*map(self._mine, record.of_observation(verdict, "x", self.now(), Policy())))
+        self.note(*map(self._mine, encode_entries.of_observation(verdict, "x", self.now(), Policy())))
         return verdict
 
     def _mine(self, entry):
@@ -108,7 +109,7 @@ def test_a_breakers_report_holds_what_changed_in_the_loop_and_in_the_session(ben
     assert "| 2 ↻ |" in text and "| 7 ↻ |" in text
     assert (path.parent / f"{path.stem}.patch").read_text().startswith("diff --git a/a.txt")
     [entry] = [e for e in bench.store.log if e.kind == "incident"]
-    assert entry.data["seal"] == review.seal(text) and entry.data["call"] == "a3"
+    assert entry.data["seal"] == root_cause_and_sign_off.seal(text) and entry.data["call"] == "a3"
     assert bench.live.unexplained == (str(path),)
 
 

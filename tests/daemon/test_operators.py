@@ -8,9 +8,9 @@ import subprocess
 
 import pytest
 
-from sentinel_guard.core import record
+from sentinel_guard.core import encode_entries
 from sentinel_guard.core.model import Ask, Entry, Question
-from sentinel_guard.core.session import Event, State
+from sentinel_guard.core.session.session import Event, State
 from sentinel_guard.daemon.operators import POWER, Operators, Runner
 from sentinel_guard.daemon.reactions import Reactions
 from sentinel_guard.host import processes
@@ -172,7 +172,7 @@ SPEAKS_FOR = (
 
 @pytest.mark.parametrize("message", SPEAKS_FOR, ids=[m["op"] for m in SPEAKS_FOR])
 def test_rule_2_a_runner_speaks_for_its_own_session_only(office, message):
-    office.stand.sessions.note(office.stand.live, [record.state("s1", 1.0, Event.HELP)])
+    office.stand.sessions.note(office.stand.live, [encode_entries.state("s1", 1.0, Event.HELP)])
     begun, refused = office.talk(START, message)
     assert begun["ok"] and not refused["ok"]
     assert office.stand.live.session.state is State.AWAITING_HUMAN
@@ -214,7 +214,7 @@ def test_an_end_waits_for_a_kill_to_be_carried_out(office):
         office.stand.live.buried.set()
         return waits, await ending
 
-    office.stand.sessions.note(office.stand.live, [record.state("s1", 1.0, Event.KILL)])
+    office.stand.sessions.note(office.stand.live, [encode_entries.state("s1", 1.0, Event.KILL)])
     assert asyncio.run(play()) == (True, {"state": "KILLED"})
 
 

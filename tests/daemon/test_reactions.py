@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from sentinel_guard.core import record
+from sentinel_guard.core import encode_entries
 from sentinel_guard.core.model import Action, Effect, Finding, Kind, Layer, Peer, Response, Verdict
-from sentinel_guard.core.session import Event, State
+from sentinel_guard.core.session.session import Event, State
 from sentinel_guard.daemon.reactions import Reactions
 from sentinel_guard.daemon.recovery import Recovered
 from sentinel_guard.errors import HostError, StoreError
@@ -201,7 +201,7 @@ def test_rule_3_the_report_says_which_step_failed():
 
 def test_a_kill_that_a_fallen_daemon_left_half_done_is_taken_up():
     stand, reports = Stand(), Reports()
-    stand.sessions.note(stand.live, [record.state("s1", 5.0, Event.KILL, reason="`rm -rf /`")])
+    stand.sessions.note(stand.live, [encode_entries.state("s1", 5.0, Event.KILL, reason="`rm -rf /`")])
     reports.left = verdict(Response.KILL)
     asyncio.run(reactions(stand, None, reports).take_up(stand.live))
     assert [why for why, _ in reports.written] == [reports.left], "the verdict that is on record"
@@ -235,7 +235,7 @@ def test_an_end_is_recorded_once_and_a_killed_session_stays_killed():
         reactions(stand).end(stand.live, 3)
     assert stand.kinds() == ["session", "end"] and stand.live.session.state is State.ENDED
     stand = Stand()
-    stand.sessions.note(stand.live, [record.state("s1", 5.0, Event.KILL)])
+    stand.sessions.note(stand.live, [encode_entries.state("s1", 5.0, Event.KILL)])
     reactions(stand).end(stand.live, 137)
     assert stand.live.session.state is State.KILLED
     assert stand.store.live_sessions() == (), "no later daemon takes it up again"
@@ -243,7 +243,7 @@ def test_an_end_is_recorded_once_and_a_killed_session_stays_killed():
 
 def test_r8_resume_gives_autonomy_back_and_ends_the_chat():
     stand = Stand()
-    stand.sessions.note(stand.live, [record.state("s1", 5.0, Event.HELP)])
+    stand.sessions.note(stand.live, [encode_entries.state("s1", 5.0, Event.HELP)])
     reactions(stand).resume(stand.live)
     assert stand.live.session.state is State.ACTIVE
     assert stand.store.log[-1].data["authorized_by"] == "user"

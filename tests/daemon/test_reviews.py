@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from sentinel_guard.core import record, review
+from sentinel_guard.core import encode_entries
+from sentinel_guard.core.incidents import root_cause_and_sign_off
+from sentinel_guard.core.incidents.incident_report import Incident, incident, name
+from sentinel_guard.core.incidents.root_cause_and_sign_off import Review
 from sentinel_guard.core.model import Entry, Layer
-from sentinel_guard.core.report import Incident, incident, name
-from sentinel_guard.core.review import Review
-from sentinel_guard.core.session import Event, Session
+from sentinel_guard.core.session.session import Event, Session
 from sentinel_guard.daemon.reviews import DAY, FRESH_DAYS, Reviews
 from sentinel_guard.errors import ConfigError, HostError
 from sentinel_guard.host.places import Places
@@ -39,7 +40,7 @@ class Desk:
         text = incident(Incident(ident, VERDICT, Session(session, str(self.root)), FACTS.entries))
         path = self.root / "docs/incidents" / f"{ident}.md"
         path.write_text(change(text))
-        data = {"path": str(path), "name": ident, "seal": review.seal(text)}
+        data = {"path": str(path), "name": ident, "seal": root_cause_and_sign_off.seal(text)}
         self.stand.store.append(Entry(NOW, session, "incident", data))
         return path
 
@@ -60,7 +61,7 @@ def desk(tmp_path):
 
 
 def fill(text):
-    return review.filled(text, Review("Step 2.", ("x",)), "by")
+    return root_cause_and_sign_off.filled(text, Review("Step 2.", ("x",)), "by")
 
 
 ASKED = (
@@ -68,7 +69,7 @@ ASKED = (
     ({"days": FRESH_DAYS - 0.1}, 1, "nearly too old"),
     ({"days": FRESH_DAYS + 0.1}, 0, "too old"),
     ({"change": fill}, 0, "filled in"),
-    ({"change": lambda t: t.replace(review.SEAL, "")}, 1, "damaged: still not explained"),
+    ({"change": lambda t: t.replace(root_cause_and_sign_off.SEAL, "")}, 1, "damaged: still not explained"),
 )
 
 
@@ -119,16 +120,16 @@ def test_rule_1_it_is_asked_once_in_a_session_and_on_record(desk):
     said = desk.fails()
     assert newest.stem in said and "(1 more after it)" in said
     assert desk.fails() == ""
-    [asked] = desk.entries(review.ASKED)
+    [asked] = desk.entries(root_cause_and_sign_off.ASKED)
     assert len(asked.data["names"]) == 2 and asked.session == "s1"
     assert desk.begin() == [], "a daemon that was started anew does not ask again"
 
 
 def test_after_a_breaker_it_is_asked_once_the_session_goes_on(desk):
     desk.live.unexplained = (str(desk.report()),)
-    desk.stand.sessions.note(desk.live, [record.state("s1", NOW, Event.BREAK, until=NOW + 60)])
+    desk.stand.sessions.note(desk.live, [encode_entries.state("s1", NOW, Event.BREAK, until=NOW + 60)])
     assert desk.fails() == "", "while it is paused it could do nothing about it"
-    desk.stand.sessions.note(desk.live, [record.state("s1", NOW, Event.RESUME)])
+    desk.stand.sessions.note(desk.live, [encode_entries.state("s1", NOW, Event.RESUME)])
     assert desk.fails() != ""
 
 
@@ -136,14 +137,14 @@ def test_what_was_filled_in_meanwhile_is_not_asked_about(desk):
     path = desk.report()
     desk.begin()
     path.write_text(fill(path.read_text()))
-    assert desk.fails() == "" and not desk.entries(review.ASKED)
+    assert desk.fails() == "" and not desk.entries(root_cause_and_sign_off.ASKED)
 
 
 @pytest.mark.parametrize(("inside", "by"), [(True, "agent"), (False, "person")])
 def test_who_filled_it_in_is_on_record(desk, inside, by):
     path = desk.report(change=fill)
     desk.reviews.filled(str(path), desk.live if inside else None)
-    [entry] = desk.entries(review.FILLED)
+    [entry] = desk.entries(root_cause_and_sign_off.FILLED)
     assert (entry.data["by"], entry.data["in"], entry.session) == (by, "s1" if inside else "", "old")
     assert len(entry.data["digest"]) == 64 and entry.data["name"] == path.stem
 
@@ -151,7 +152,7 @@ def test_who_filled_it_in_is_on_record(desk, inside, by):
 def test_a_sign_off_is_on_record_as_the_users_and_comes_once(desk):
     path = desk.report()
     desk.reviews.signed_off(str(path), "token=ghp_" + "a" * 36)
-    [entry] = desk.entries(review.SIGN_OFF)
+    [entry] = desk.entries(root_cause_and_sign_off.SIGN_OFF)
     assert entry.data["authorized_by"] == "user" and "ghp_" not in entry.data["note"]
     with pytest.raises(ConfigError, match="already"):
         desk.reviews.signed_off(str(path), "")
@@ -175,4 +176,4 @@ def test_what_is_no_explained_report_does_not_go_on_record(desk, make, error, wo
     path = make(desk)
     with pytest.raises(error, match=words):
         desk.reviews.filled(str(path), None)
-    assert not desk.entries(review.FILLED)
+    assert not desk.entries(root_cause_and_sign_off.FILLED)

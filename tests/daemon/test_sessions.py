@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sentinel_guard.core import record
+from sentinel_guard.core import encode_entries
 from sentinel_guard.core.model import Action, Ask, Entry, Finding, Layer, Outcome, Peer, Response, TestRun, Verdict
-from sentinel_guard.core.policy import Policy
-from sentinel_guard.core.session import Event, Session, State
+from sentinel_guard.core.policy.policy import Policy
+from sentinel_guard.core.session.session import Event, Session, State
 from sentinel_guard.daemon.sessions import Live, Sessions
 from sentinel_guard.errors import StoreError
 from sentinel_guard.host import processes
@@ -135,7 +135,7 @@ def test_a_killed_session_is_found_as_killed_for_ever(stray):
     store = MemoryStore()
     sessions = Sessions(store, places, lambda s: Live(s, Policy))
     live = Live(Session("s9"), Policy)
-    sessions.note(live, [Entry(1.0, "s9", "session", {"root": "/r"}), record.state("s9", 2.0, Event.KILL)])
+    sessions.note(live, [Entry(1.0, "s9", "session", {"root": "/r"}), encode_entries.state("s9", 2.0, Event.KILL)])
     assert sessions.locate(pid).live.session.state is State.KILLED
     assert sessions.find("s9").session == live.session
     assert sessions.find("never") is None
@@ -147,8 +147,8 @@ def test_store_first_then_advance_entry_by_entry():
     live = Live(Session("s1"), Policy)
     entries = [
         Entry(1.0, "s1", "session", {"root": "/r"}),
-        record.state("s1", 2.0, Event.HELP),
-        record.state("s1", 3.0, Event.KILL),
+        encode_entries.state("s1", 2.0, Event.HELP),
+        encode_entries.state("s1", 3.0, Event.KILL),
     ]
     with pytest.raises(StoreError):
         sessions.note(live, entries)
@@ -196,17 +196,17 @@ def entries(deed, at: float) -> list[Entry]:
     match deed:
         case ("verdict", number, response, rule, step):
             judged = verdict(number, response, rule, at, step=step)
-            return record.of_verdict(judged, f"o{number}", poll=step, policy=Policy())
+            return encode_entries.of_verdict(judged, f"o{number}", poll=step, policy=Policy())
         case ("outcome", number, code, tested):
             run = TestRun("pytest", frozenset({"t1"}), code) if tested else None
             done = Outcome(f"a{number}", at, code, error="e" if code else "", tests=run, duration=0.25)
-            return [record.of_outcome(verdict(number, Response.ALLOW, "", at).action, done)]
+            return [encode_entries.of_outcome(verdict(number, Response.ALLOW, "", at).action, done)]
         case ("usage", tokens):
             return [Entry(at, "s1", "usage", {"output": tokens})]
         case ("state", event, left):
-            return [record.state("s1", at, event, until=at + left, operations=["o1"], reason="r")]
+            return [encode_entries.state("s1", at, event, until=at + left, operations=["o1"], reason="r")]
         case ("observation", number, response):
-            return record.of_observation(verdict(number, response, "", at), "told", at, Policy())
+            return encode_entries.of_observation(verdict(number, response, "", at), "told", at, Policy())
         case _:
             return [Entry(at, "s1", "human", {"yes": deed[1]})]
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from sentinel_guard.core import record
+from sentinel_guard.core import encode_entries
 from sentinel_guard.core.model import Entry
-from sentinel_guard.core.policy import Gate, Policy
-from sentinel_guard.core.session import Event, State
+from sentinel_guard.core.policy.policy import Gate, Policy
+from sentinel_guard.core.session.session import Event, State
 from sentinel_guard.daemon.telling import FLOOD, FREE, PAUSE, Toll
 from sentinel_guard.errors import HostError, PeerError
 from sentinel_guard.host import processes
@@ -124,7 +124,7 @@ def restarted(room, repo, *entries, owner=None):
 
 
 def test_a_restart_takes_a_session_up_as_it_was(room, repo):
-    ident, before = restarted(room, repo, lambda s: record.state(s, 5.0, Event.BREAK, until=9e9, reason="loop"))
+    ident, before = restarted(room, repo, lambda s: encode_entries.state(s, 5.0, Event.BREAK, until=9e9, reason="loop"))
     live = room.beginnings.sessions.live[ident]
     assert (live.session, live.path) == before
     assert live.session.state is State.PAUSED
@@ -132,13 +132,13 @@ def test_a_restart_takes_a_session_up_as_it_was(room, repo):
 
 
 def test_a_restart_leaves_no_question_open_that_nobody_answers(room, repo):
-    ident, _ = restarted(room, repo, lambda s: record.state(s, 5.0, Event.ASK, question="q1"))
+    ident, _ = restarted(room, repo, lambda s: encode_entries.state(s, 5.0, Event.ASK, question="q1"))
     assert room.beginnings.sessions.live[ident].session.state is State.ACTIVE
     assert room.store.log[-1].data == {"event": "answered", "reason": "restart"}
 
 
 def test_a_restart_remembers_a_kill_and_whether_it_was_carried_out(room, repo):
-    ident, _ = restarted(room, repo, lambda s: record.state(s, 5.0, Event.KILL))
+    ident, _ = restarted(room, repo, lambda s: encode_entries.state(s, 5.0, Event.KILL))
     live = room.beginnings.sessions.live[ident]
     assert live.session.state is State.KILLED and not live.buried.is_set()
     room.beginnings.sessions.note(live, [Entry(6.0, ident, "recovery", {})])
@@ -161,7 +161,7 @@ def test_a_session_whose_owner_has_gone_ends(room, repo):
 
 
 def test_a_kill_is_not_forgotten_because_its_owner_has_gone(room, repo):
-    ident, _ = restarted(room, repo, lambda s: record.state(s, 5.0, Event.KILL), owner=gone())
+    ident, _ = restarted(room, repo, lambda s: encode_entries.state(s, 5.0, Event.KILL), owner=gone())
     assert ident in room.beginnings.sessions.live
     room.beginnings.sessions.note(room.beginnings.sessions.live[ident], [Entry(6.0, ident, "recovery", {})])
     room.renew().resume_all()

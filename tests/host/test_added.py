@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sentinel_guard.core.leaks.base import Grade, Leak, Piece
+from sentinel_guard.core.secrets.model import Grade, Leak, Piece
 from sentinel_guard.host import added, parts, staged
 from tests.gitrepo import committed, git, head, made, put
 

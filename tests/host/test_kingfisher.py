@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from sentinel_guard.core.leaks.base import Grade, Piece
+from sentinel_guard.core.secrets.model import Grade, Piece
 from sentinel_guard.host import kingfisher
 from tests.gitrepo import TOKEN, token
 

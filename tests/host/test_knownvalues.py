@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sentinel_guard.core.policy import Paths, Policy
+from sentinel_guard.core.policy.policy import Paths, Policy
 from sentinel_guard.host import knownvalues
 from sentinel_guard.host.knownvalues import FILES, MAX_BYTES, Cache, collect
 

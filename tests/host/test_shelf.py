@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sentinel_guard.core.policy import Recovery
+from sentinel_guard.core.policy.policy import Recovery
 from sentinel_guard.errors import ConfigError, HostError
 from sentinel_guard.host.bringback import Bringing
 from sentinel_guard.host.places import places

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sentinel_guard.core.leaks.baseline import NAME, NONE, Baseline
+from sentinel_guard.core.secrets.allowlisted_findings import NAME, NONE, Baseline
 from sentinel_guard.errors import ConfigError
 from sentinel_guard.host import added, baselines, files, sources
 

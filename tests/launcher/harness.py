@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from sentinel_guard.core.wire import Chunk, Message, Reader, encode
+from sentinel_guard.core.wire_framing import Chunk, Message, Reader, encode
 
 STANDARD_PATH = "/usr/local/bin:/usr/bin:/bin"
 Handler = Callable[["Connection"], None]

@@ -1,4 +1,4 @@
-"""launcher/wire.c against the vectors that core/wire.py reads too, with the compiler's sanitizers where it has them."""
+"""launcher/wire.c against the vectors that core/wire_framing.py reads too; with sanitizers where the compiler has them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hatch_build
-from sentinel_guard.core.wire import Message, Reader, encode
+from sentinel_guard.core.wire_framing import Message, Reader, encode
 from sentinel_guard.errors import PeerError
 from tests.vectors.vectors import VECTORS
 

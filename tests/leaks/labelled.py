@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from sentinel_guard.core.leaks.base import Grade, Piece
-from sentinel_guard.core.leaks.review import review
+from sentinel_guard.core.secrets.model import Grade, Piece
+from sentinel_guard.core.secrets.scan_outgoing_content import review
 from tests.leaks.make_labelled import kinds
 
 HERE = Path(__file__).parent

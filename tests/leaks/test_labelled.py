@@ -12,7 +12,7 @@ from functools import cache, partial
 
 import pytest
 
-from sentinel_guard.core.leaks.base import Grade
+from sentinel_guard.core.secrets.model import Grade
 from tests.leaks import labelled, make_labelled
 from tests.leaks.labelled import Score
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sentinel_guard.core.wire import Message
+from sentinel_guard.core.wire_framing import Message
 
 FOLDER = Path(__file__).parent
 

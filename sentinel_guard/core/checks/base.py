@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sentinel_guard.core.analysis.world import Peek
-from sentinel_guard.core.leaks.baseline import NONE, Baseline
-from sentinel_guard.core.leaks.known import NOTHING, Known
 from sentinel_guard.core.model import Action, Effect, Finding, Outcome
-from sentinel_guard.core.policy import Policy
-from sentinel_guard.core.session import Session
+from sentinel_guard.core.policy.policy import Policy
+from sentinel_guard.core.secrets.allowlisted_findings import NONE, Baseline
+from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING, Known
+from sentinel_guard.core.session.session import Session
 
 
 @dataclass(frozen=True, slots=True)

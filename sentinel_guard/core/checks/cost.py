@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.model import Finding, Response
-from sentinel_guard.core.words import BREAKER, seconds
+from sentinel_guard.core.response_phrases import BREAKER, seconds
 
 NAME = "cost"
 MINUTE = 60.0

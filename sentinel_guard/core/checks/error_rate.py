@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from sentinel_guard.core.checks.base import Case
-from sentinel_guard.core.failures import failed
-from sentinel_guard.core.history import ended, moved, result
+from sentinel_guard.core.checks.call_history import ended, moved, result
 from sentinel_guard.core.model import Finding, Response
-from sentinel_guard.core.session import Call
-from sentinel_guard.core.words import BREAKER, seconds
+from sentinel_guard.core.response_phrases import BREAKER, seconds
+from sentinel_guard.core.session.failure_exit_codes import failed
+from sentinel_guard.core.session.session import Call
 
 NAME = "error_rate"
 

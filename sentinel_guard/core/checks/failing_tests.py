@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from sentinel_guard.core.checks.base import Case
-from sentinel_guard.core.history import ended, result, unchanged
+from sentinel_guard.core.checks.call_history import ended, result, unchanged
 from sentinel_guard.core.model import Finding, Response, TestRun
-from sentinel_guard.core.session import Call
-from sentinel_guard.core.words import BREAKER, seconds
+from sentinel_guard.core.response_phrases import BREAKER, seconds
+from sentinel_guard.core.session.session import Call
 
 NAME = "failing_tests"
 

@@ -16,15 +16,15 @@ from dataclasses import replace
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.rules import ground_of, near
-from sentinel_guard.core.leaks.base import Grade, Hit, Leak, Piece
-from sentinel_guard.core.leaks.baseline import Said
-from sentinel_guard.core.leaks.engine import scan
-from sentinel_guard.core.leaks.mask import fingerprint, mask
-from sentinel_guard.core.leaks.outgoing import deposits, goes_along, leaves, sendings
-from sentinel_guard.core.leaks.outgoing_words import Sending, host_of, is_certain
-from sentinel_guard.core.leaks.review import review
 from sentinel_guard.core.model import Ask, Command, Effect, Finding, Kind, Response
-from sentinel_guard.core.targets import Ground, inside, takes
+from sentinel_guard.core.policy.target_placeholders import Ground, inside, takes
+from sentinel_guard.core.secrets.allowlisted_findings import Said
+from sentinel_guard.core.secrets.egress.outgoing_data import deposits, goes_along, leaves, sendings
+from sentinel_guard.core.secrets.egress.sent_arguments import Sending, host_of, is_certain
+from sentinel_guard.core.secrets.model import Grade, Hit, Leak, Piece
+from sentinel_guard.core.secrets.redacted_value import fingerprint, mask
+from sentinel_guard.core.secrets.scan_outgoing_content import review
+from sentinel_guard.core.secrets.scan_text import scan
 
 NAME = "leak"
 _LAST = "what has left cannot be taken back"

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from sentinel_guard.core.checks.base import Case
-from sentinel_guard.core.failures import failed, infrastructure
-from sentinel_guard.core.history import ended, result, unchanged
-from sentinel_guard.core.masks import BLANK
+from sentinel_guard.core.checks.call_history import ended, result, unchanged
 from sentinel_guard.core.model import Finding, Response
-from sentinel_guard.core.session import Call
-from sentinel_guard.core.words import INTERVENTION, seconds
+from sentinel_guard.core.response_phrases import INTERVENTION, seconds
+from sentinel_guard.core.session.failure_exit_codes import failed, infrastructure
+from sentinel_guard.core.session.session import Call
+from sentinel_guard.core.text.normalize_output import BLANK
 
 NAME = "loop"
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from sentinel_guard.core.checks import cost, error_rate, failing_tests, leak, loop, rules, state
+from sentinel_guard.core.checks import cost, error_rate, failing_tests, leak, loop, rules, session_state
 from sentinel_guard.core.checks.base import Check
 
 CHECKS: tuple[Check, ...] = (
-    state.CHECK,
+    session_state.CHECK,
     rules.rules,
     leak.CHECK,
     loop.CHECK,

@@ -14,14 +14,14 @@ from itertools import pairwise
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.checks.base import Case
-from sentinel_guard.core.leaks.hiding import hide, shorten
-from sentinel_guard.core.matching import Index
+from sentinel_guard.core.checks.chmod_modes import keeps, narrows
+from sentinel_guard.core.checks.signals_to_guard import Aim, names_guard, speaks_to_guard
 from sentinel_guard.core.model import Ask, Command, Effect, Finding, Kind, Layer, Response
-from sentinel_guard.core.modes import keeps, narrows
-from sentinel_guard.core.operation import spoken
-from sentinel_guard.core.policy import Policy, Rule, takes_in
-from sentinel_guard.core.signals import Aim, names_guard, speaks_to_guard
-from sentinel_guard.core.targets import Ground, inside, within
+from sentinel_guard.core.policy.match_rules import Index
+from sentinel_guard.core.policy.policy import Policy, Rule, takes_in
+from sentinel_guard.core.policy.target_placeholders import Ground, inside, within
+from sentinel_guard.core.secrets.redact_before_logging import hide, shorten
+from sentinel_guard.core.session.operation_fingerprint import spoken
 
 NAME = "rules"
 SETTINGS_RULE = "guard.settings"

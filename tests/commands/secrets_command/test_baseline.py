@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.commands import secrets_audit, secrets_baseline
-from sentinel_guard.core.leaks.baseline import NAME, Said
+from sentinel_guard.core.secrets.allowlisted_findings import NAME, Said
 from sentinel_guard.host import baselines
 from sentinel_guard.host.places import places
 from tests.commands.secrets_command.stand import LINE, OTHER, TOKEN, git, look, said, take_in

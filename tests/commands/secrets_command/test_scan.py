@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from sentinel_guard.core.leaks.baseline import NAME
+from sentinel_guard.core.secrets.allowlisted_findings import NAME
 from sentinel_guard.errors import ConfigError, HostError
 from sentinel_guard.host.places import places
 from tests.commands.secrets_command.stand import LINE, OTHER, TOKEN, git, look

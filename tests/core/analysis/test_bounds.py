@@ -24,9 +24,9 @@ from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.registry import CHECKS
 from sentinel_guard.core.judge import judge
 from sentinel_guard.core.model import Action, Effect, Kind, Layer, Response, Verdict
-from sentinel_guard.core.packs import HOME, ROOT, ExampleWorld
-from sentinel_guard.core.policy import Policy
-from sentinel_guard.core.session import Session
+from sentinel_guard.core.policy.policy import Policy
+from sentinel_guard.core.policy.rule_examples import HOME, ROOT, ExampleWorld
+from sentinel_guard.core.session.session import Session
 
 WORLD = ExampleWorld()
 
@@ -259,7 +259,7 @@ def test_a_tool_whose_arguments_are_no_arguments_is_never_a_crash():
 
 # ---- texts by chance ----
 
-PACKS = Path(sentinel_guard.__file__).parent / "core" / "packs"
+PACKS = Path(sentinel_guard.__file__).parent / "core" / "policy" / "packs"
 SAMPLES = [
     text
     for path in sorted(PACKS.glob("*.toml"))

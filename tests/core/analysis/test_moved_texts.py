@@ -6,7 +6,7 @@ import pytest
 
 from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
-from sentinel_guard.core.codec import dumps, verdict_json
+from sentinel_guard.core.json_codec import dumps, verdict_json
 from sentinel_guard.core.model import Action, Effect, Kind, Layer, Verdict
 from tests.fakes import FakeWorld
 

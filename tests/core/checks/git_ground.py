@@ -9,8 +9,8 @@ from sentinel_guard.core.checks.base import Case, Guarded
 from sentinel_guard.core.checks.leak import CHECK as LEAKS
 from sentinel_guard.core.checks.rules import rules
 from sentinel_guard.core.model import Action, Layer, Response
-from sentinel_guard.core.policy_merge import merge
-from sentinel_guard.core.session import Session
+from sentinel_guard.core.policy.merge_layers import merge
+from sentinel_guard.core.session.session import Session
 from sentinel_guard.host.policies import builtin
 from tests.fakes import FakeWorld
 

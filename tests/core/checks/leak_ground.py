@@ -7,12 +7,12 @@ from dataclasses import replace
 from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.leak import CHECK
-from sentinel_guard.core.leaks.baseline import NONE, Baseline
-from sentinel_guard.core.leaks.known import Known
 from sentinel_guard.core.model import Action, Finding, Layer, Response
-from sentinel_guard.core.policy import Leaks
-from sentinel_guard.core.policy_merge import merge
-from sentinel_guard.core.session import Session
+from sentinel_guard.core.policy.merge_layers import merge
+from sentinel_guard.core.policy.policy import Leaks
+from sentinel_guard.core.secrets.allowlisted_findings import NONE, Baseline
+from sentinel_guard.core.secrets.user_secrets.find_user_secrets import Known
+from sentinel_guard.core.session.session import Session
 from sentinel_guard.host.policies import builtin
 from tests.fakes import FakeWorld
 

@@ -6,8 +6,8 @@ from sentinel_guard.core.checks.cost import CHECK as COST
 from sentinel_guard.core.checks.error_rate import CHECK as ERROR_RATE
 from sentinel_guard.core.checks.failing_tests import CHECK as FAILING_TESTS
 from sentinel_guard.core.model import Response, TestRun, Usage
-from sentinel_guard.core.policy import Failures, Policy
-from sentinel_guard.core.session import Session
+from sentinel_guard.core.policy.policy import Failures, Policy
+from sentinel_guard.core.session.session import Session
 from tests.core.cases import Story, case, outcome
 
 

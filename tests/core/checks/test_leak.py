@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from sentinel_guard.core.leaks.base import Grade, Hit, Leak
-from sentinel_guard.core.leaks.baseline import Baseline, Said
 from sentinel_guard.core.model import Ask, Finding, Response
+from sentinel_guard.core.secrets.allowlisted_findings import Baseline, Said
+from sentinel_guard.core.secrets.model import Grade, Hit, Leak
 from tests.core.checks.leak_ground import HOME, OWN, ROOT, TOKEN, answered, found
 
 BREAK, ASK, HINT, OK = Response.BREAK, Response.ASK, Response.HINT, Response.ALLOW

@@ -4,8 +4,8 @@ from hypothesis import strategies as st
 
 from sentinel_guard.core.checks.loop import CHECK
 from sentinel_guard.core.model import Response
-from sentinel_guard.core.policy import Loop, Policy
-from sentinel_guard.core.words import INTERVENTION
+from sentinel_guard.core.policy.policy import Loop, Policy
+from sentinel_guard.core.response_phrases import INTERVENTION
 from tests.core.cases import Story, case, outcome
 
 RED = {"code": 2, "error": "a.c:1: error: x", "before": "t", "after": "t"}

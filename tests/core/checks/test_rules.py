@@ -10,8 +10,8 @@ from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.checks.base import Case, Guarded
 from sentinel_guard.core.checks.rules import rules
 from sentinel_guard.core.model import Action, Ask, Command, Effect, Finding, Kind, Layer, Response
-from sentinel_guard.core.policy import Paths, Policy, Rule
-from sentinel_guard.core.session import Session
+from sentinel_guard.core.policy.policy import Paths, Policy, Rule
+from sentinel_guard.core.session.session import Session
 from tests.fakes import FakeWorld
 
 HOME = "/home/user"

@@ -1,10 +1,10 @@
 import pytest
 
-from sentinel_guard.core.checks.state import CHECK
+from sentinel_guard.core.checks.session_state import CHECK
 from sentinel_guard.core.model import Response
-from sentinel_guard.core.respond import sentence
-from sentinel_guard.core.session import Session, State
-from sentinel_guard.core.words import INTERVENTION
+from sentinel_guard.core.response_phrases import INTERVENTION
+from sentinel_guard.core.response_text import sentence
+from sentinel_guard.core.session.session import Session, State
 from tests.core.cases import case, outcome
 
 LOOPED = frozenset({case("make").operation})

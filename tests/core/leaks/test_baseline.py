@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import tomli_w
 
-from sentinel_guard.core.leaks.base import Grade, Hit, Leak
-from sentinel_guard.core.leaks.baseline import ANY, NONE, Baseline, Row, Said
+from sentinel_guard.core.secrets.allowlisted_findings import ANY, NONE, Baseline, Row, Said
+from sentinel_guard.core.secrets.model import Grade, Hit, Leak
 from sentinel_guard.errors import ConfigError
 
 SALT = bytes(range(16))

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sentinel_guard.core.leaks.base import Format, Grade, Leak
-from sentinel_guard.core.leaks.engine import WIDEST, scan, settled
-from sentinel_guard.core.leaks.formats.base import fake
-from sentinel_guard.core.leaks.formats.registry import FORMATS
-from sentinel_guard.core.leaks.generic import NAME_NEEDLES
+from sentinel_guard.core.secrets.formats.base import fake
+from sentinel_guard.core.secrets.formats.registry import FORMATS
+from sentinel_guard.core.secrets.generic_assignments import NAME_NEEDLES
+from sentinel_guard.core.secrets.model import Format, Grade, Leak
+from sentinel_guard.core.secrets.scan_text import WIDEST, scan, settled
 
 PAT = "ghp_" + fake(36)
 OTHER = "gho_" + fake(36)

@@ -6,14 +6,30 @@ import time
 
 import pytest
 
-from sentinel_guard.core.leaks import engine
-from sentinel_guard.core.leaks.base import Grade
-from sentinel_guard.core.leaks.entropy import entropy, made_up
-from sentinel_guard.core.leaks.formats import (
+from sentinel_guard.core.secrets import scan_text
+from sentinel_guard.core.secrets.entropy_and_dummy_values import entropy, made_up
+from sentinel_guard.core.secrets.formats import (
     ai,
     base,
     cloud,
-    hosting,
+    infrastructure,
+    keys,
+    messaging,
+    monitoring,
+    packages,
+    payments,
+    services,
+    social,
+    source_hosting,
+)
+from sentinel_guard.core.secrets.formats.registry import FORMATS
+from sentinel_guard.core.secrets.model import Grade
+
+each = pytest.mark.parametrize("row", FORMATS, ids=lambda row: row.rule)
+FAMILIES = (
+    ai,
+    cloud,
+    source_hosting,
     infrastructure,
     keys,
     messaging,
@@ -23,10 +39,6 @@ from sentinel_guard.core.leaks.formats import (
     services,
     social,
 )
-from sentinel_guard.core.leaks.formats.registry import FORMATS
-
-each = pytest.mark.parametrize("row", FORMATS, ids=lambda row: row.rule)
-FAMILIES = (ai, cloud, hosting, infrastructure, keys, messaging, monitoring, packages, payments, services, social)
 each_family = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__.rpartition(".")[2])
 LIMIT = 0.3
 """Seconds that a row may take for some 50 KB that were written to be slow, on a machine shared with others."""
@@ -48,13 +60,13 @@ def test_what_must_be_found(row):
     for text in row.hit:
         assert any(needle in text.lower() for needle in row.needles), f"no needle of {row.rule} in {text}"
         assert finds(row, text), f"{row.rule} misses {text}"
-        assert engine.scan(f"first line\n{text}\nlast line\n", generic=False), f"nothing is found in {text}"
+        assert scan_text.scan(f"first line\n{text}\nlast line\n", generic=False), f"nothing is found in {text}"
 
 
 @each
 def test_what_must_pass(row):
     for text in row.miss:
-        assert row.rule not in {leak.rule for leak in engine.scan(text, generic=False)}, f"{row.rule} finds {text}"
+        assert row.rule not in {leak.rule for leak in scan_text.scan(text, generic=False)}, f"{row.rule} finds {text}"
 
 
 @each_family

@@ -2,10 +2,10 @@
 
 import pytest
 
-from sentinel_guard.core.leaks.base import Grade
-from sentinel_guard.core.leaks.engine import scan
-from sentinel_guard.core.leaks.entropy import entropy, made_up
-from sentinel_guard.core.leaks.formats.base import fake
+from sentinel_guard.core.secrets.entropy_and_dummy_values import entropy, made_up
+from sentinel_guard.core.secrets.formats.base import fake
+from sentinel_guard.core.secrets.model import Grade
+from sentinel_guard.core.secrets.scan_text import scan
 
 P = "kX9!mm" + "pq_2v"
 T = fake(32)

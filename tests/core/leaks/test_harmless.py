@@ -7,9 +7,9 @@ import json
 
 import pytest
 
-from sentinel_guard.core.leaks.engine import scan
-from sentinel_guard.core.leaks.formats.base import BASE64, HEX, URL, fake
-from sentinel_guard.core.leaks.harmless import harmless
+from sentinel_guard.core.secrets.example_and_encrypted_values import harmless
+from sentinel_guard.core.secrets.formats.base import BASE64, HEX, URL, fake
+from sentinel_guard.core.secrets.scan_text import scan
 
 
 def _b64(text):

@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from sentinel_guard.core.leaks.hiding import hide, hide_data, hide_piece, shorten
-from sentinel_guard.core.leaks.known import NOTHING, Known
-from sentinel_guard.core.redact import MARK
+from sentinel_guard.core.secrets.redact_before_logging import hide, hide_data, hide_piece, shorten
+from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING, Known
+from sentinel_guard.core.text.redact_by_pattern import MARK
 
 # Made up here, never given out; in pieces, so that no scanner takes this file for a leak.
 TOKEN = "ghp_" + "x8Kd02jFq7TsLmWc" + "3Vb9ZrPq5YtNh1GuEa4o"

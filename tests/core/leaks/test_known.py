@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentinel_guard.core.leaks.base import Grade
-from sentinel_guard.core.leaks.known import MOST, NOTHING, Known, values_in, values_of
-from sentinel_guard.core.leaks.known_values import weak
+from sentinel_guard.core.secrets.model import Grade
+from sentinel_guard.core.secrets.user_secrets.choose_secret_values import weak
+from sentinel_guard.core.secrets.user_secrets.find_user_secrets import MOST, NOTHING, Known, values_in, values_of
 
 CHANCE = "q7Wn2Zt9" + "Lk4Vx8Rb3Ym6"
 """Looks like chance, twenty characters."""

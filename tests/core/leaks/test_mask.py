@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentinel_guard.core.leaks.formats.base import fake
-from sentinel_guard.core.leaks.formats.registry import FORMATS
-from sentinel_guard.core.leaks.mask import fingerprint, mask
+from sentinel_guard.core.secrets.formats.base import fake
+from sentinel_guard.core.secrets.formats.registry import FORMATS
+from sentinel_guard.core.secrets.redacted_value import fingerprint, mask
 
 PAT = "ghp_" + fake(36)
 

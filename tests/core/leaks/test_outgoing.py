@@ -6,10 +6,10 @@ import pytest
 
 from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.analysis.world import MAX_READ
-from sentinel_guard.core.leaks import outgoing
-from sentinel_guard.core.leaks.outgoing import deposits, sendings
-from sentinel_guard.core.leaks.outgoing_words import Sending, apart, host_of, is_certain, split
 from sentinel_guard.core.model import Action, Command, Layer
+from sentinel_guard.core.secrets.egress import outgoing_data
+from sentinel_guard.core.secrets.egress.outgoing_data import deposits, sendings
+from sentinel_guard.core.secrets.egress.sent_arguments import Sending, apart, host_of, is_certain, split
 from tests.fakes import HOME, FakeWorld
 
 ROOT = f"{HOME}/project"
@@ -94,7 +94,7 @@ def test_of_a_large_file_the_beginning_is_looked_at_and_that_is_said() -> None:
 
 def test_of_many_files_some_are_looked_at_and_that_is_said() -> None:
     (sending,) = sent("scp " + " ".join(f"f{n}.txt" for n in range(30)) + " host:")
-    assert len([p for p in sending.content if p.path]) == outgoing.MAX_FILES
+    assert len([p for p in sending.content if p.path]) == outgoing_data.MAX_FILES
     assert sending.notes[0].startswith("not looked at:")
 
 

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stdnum import iban, luhn
 
-from sentinel_guard.core.leaks import pii
-from sentinel_guard.core.leaks.base import Grade, Leak
-from sentinel_guard.core.leaks.pii_examples import IBANS
-from sentinel_guard.core.leaks.pii_money import _LENGTHS
+from sentinel_guard.core.secrets.model import Grade, Leak
+from sentinel_guard.core.secrets.pii import scan_pii
+from sentinel_guard.core.secrets.pii.cards_and_ibans import _LENGTHS
+from sentinel_guard.core.secrets.pii.example_numbers import IBANS
 
 
 def card(first: str, blanks: str = "") -> str:
@@ -57,7 +57,7 @@ FOUND = [
 
 @pytest.mark.parametrize(("text", "rule", "value", "why"), FOUND, ids=[f"{row[1]}: {row[3]}" for row in FOUND])
 def test_what_is_found(text, rule, value, why):
-    assert [(leak.rule, leak.value, leak.kind) for leak in pii.find(text)] == [(rule, value, "pii")]
+    assert [(leak.rule, leak.value, leak.kind) for leak in scan_pii.find(text)] == [(rule, value, "pii")]
 
 
 NOT_FOUND = [
@@ -92,7 +92,7 @@ NOT_FOUND = [
 
 @pytest.mark.parametrize(("text", "why"), NOT_FOUND, ids=[row[1] for row in NOT_FOUND])
 def test_what_is_not(text, why):
-    assert not pii.find(text)
+    assert not scan_pii.find(text)
 
 
 EXAMPLES = [
@@ -103,9 +103,9 @@ EXAMPLES = [
 
 @pytest.mark.parametrize(("text", "why"), EXAMPLES, ids=[row[1] for row in EXAMPLES])
 def test_examples_of_ibans_warn_outside_of_tests_and_documents(text, why):
-    found = pii.find(text)
-    assert {leak.grade for leak in pii.grade(found)} == {Grade.WARN}
-    assert {leak.grade for leak in pii.grade(found, "docs/iban.md")} == {Grade.NOTE}
+    found = scan_pii.find(text)
+    assert {leak.grade for leak in scan_pii.grade(found)} == {Grade.WARN}
+    assert {leak.grade for leak in scan_pii.grade(found, "docs/iban.md")} == {Grade.NOTE}
 
 
 TEST_CARDS = ["4242424242424242", "4111 1111 1111 1111", "5555555555554444", "378282246310005", "30569309025904"]
@@ -113,16 +113,16 @@ TEST_CARDS = ["4242424242424242", "4111 1111 1111 1111", "5555555555554444", "37
 
 @pytest.mark.parametrize("number", TEST_CARDS)
 def test_cards_that_everybody_prints_are_told_apart(number):
-    (leak,) = pii.find(f"card {number}")
-    assert leak.grade is Grade.NOTE and pii.grade([leak])[0].grade is Grade.NOTE
+    (leak,) = scan_pii.find(f"card {number}")
+    assert leak.grade is Grade.NOTE and scan_pii.grade([leak])[0].grade is Grade.NOTE
 
 
 def test_ids_that_look_like_cards_are_told_by_their_number():
     ids = [f"45391488034{n:05}" for n in range(0, 100_000, 997)]
-    assert not [leak for leak in pii.find("\n".join(ids)) if leak.rule == "pii-card"]
+    assert not [leak for leak in scan_pii.find("\n".join(ids)) if leak.rule == "pii-card"]
     valid = [number for number in ids if luhn.is_valid(number)]
-    assert len(pii.find("\n".join(valid))) == len(valid) > 5
-    assert len(pii.find("\n".join(f"card {number}" for number in ids))) == len(valid)
+    assert len(scan_pii.find("\n".join(valid))) == len(valid) > 5
+    assert len(scan_pii.find("\n".join(f"card {number}" for number in ids))) == len(valid)
 
 
 def test_the_lengths_of_ibans_are_those_of_the_registry():
@@ -195,21 +195,21 @@ GRADES = [
 
 @pytest.mark.parametrize(("text", "path", "grade", "why"), GRADES, ids=[row[3] for row in GRADES])
 def test_what_the_number_makes_of_them(text, path, grade, why):
-    graded = [leak.grade for leak in pii.grade(pii.find(text), path)]
+    graded = [leak.grade for leak in scan_pii.grade(scan_pii.find(text), path)]
     assert {g for g in graded if g} == ({grade} if grade else set())
 
 
 def test_grading_keeps_order_and_leaves_others_alone():
     secret = Leak("github-pat", "secret", "a token", Grade.BLOCK, 0, 4, "abcd")
-    leaks = [secret, *pii.find(mails(5)), secret]
-    graded = pii.grade(leaks)
+    leaks = [secret, *scan_pii.find(mails(5)), secret]
+    graded = scan_pii.grade(leaks)
     assert [leak.start for leak in graded] == [leak.start for leak in leaks]
     assert graded[0] is secret and graded[-1] is secret and graded[1].grade is Grade.WARN
-    assert pii.grade([]) == []
+    assert scan_pii.grade([]) == []
 
 
 def test_no_value_is_shown():
-    assert VISA not in repr(pii.find(VISA)) and pii.find(VISA)
+    assert VISA not in repr(scan_pii.find(VISA)) and scan_pii.find(VISA)
 
 
 WORDS = [
@@ -230,7 +230,7 @@ WORDS = [
 @given(st.one_of(st.text(), st.lists(st.sampled_from(WORDS), max_size=40).map("".join)))
 def test_offsets_are_true_and_nothing_raises(text):
     end = 0
-    for leak in pii.grade(pii.find(text)):
+    for leak in scan_pii.grade(scan_pii.find(text)):
         assert leak.start >= end and text[leak.start : leak.end] == leak.value != ""
         end = leak.end
 
@@ -249,5 +249,5 @@ HOSTILE = {
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_text_takes_no_time(text):
     began = time.process_time()
-    pii.grade(pii.find(text))
+    scan_pii.grade(scan_pii.find(text))
     assert time.process_time() - began < 2

@@ -9,8 +9,8 @@ from functools import cache
 import pytest
 from stdnum.util import get_cc_module
 
-from sentinel_guard.core.leaks import pii
-from sentinel_guard.core.leaks.pii_ids import SHAPES, _holds
+from sentinel_guard.core.secrets.pii import scan_pii
+from sentinel_guard.core.secrets.pii.national_ids import SHAPES, _holds
 
 NUMBERS = {
     ("us", "ssn"): "21910401#", ("us", "itin"): "912-91-34##", ("gb", "nino"): "AB41 52 6# C",
@@ -53,15 +53,15 @@ def test_it_is_found_beside_each_of_its_words(shape):
     value = valid(shape)
     for word in shape.words:
         for named in (f"{word}: {value}", f'"{word.replace(" ", "_")}": "{value}"', f"{value} {word.upper()}"):
-            found = {leak.value for leak in pii.find(named) if leak.rule == f"pii-{shape.country}-{shape.number}"}
-            others = {leak.value for leak in pii.find(named)}
+            found = {leak.value for leak in scan_pii.find(named) if leak.rule == f"pii-{shape.country}-{shape.number}"}
+            others = {leak.value for leak in scan_pii.find(named)}
             assert found == {value} or others == {value}, named
 
 
 @each
 def test_alone_it_is_found_only_where_it_tells_itself(shape):
     value = valid(shape)
-    ids = [leak for leak in pii.find(f"x: {value}\n") if leak.rule.split("-")[1] not in ("phone", "card", "email")]
+    ids = [leak for leak in scan_pii.find(f"x: {value}\n") if leak.rule.split("-")[1] not in ("phone", "card", "email")]
     assert bool(ids) == (re.fullmatch(shape.telling, value) is not None if shape.telling else False)
 
 
@@ -79,9 +79,9 @@ NONE = [
 
 @pytest.mark.parametrize(("text", "why"), NONE, ids=[row[1] for row in NONE])
 def test_what_is_none(text, why):
-    assert not pii.find(text)
+    assert not scan_pii.find(text)
 
 
 @pytest.mark.parametrize("name", ["ssn", "user_ssn", "userSsn", "SSN", "ssn_number", "ssnNumber", "Social-Security"])
 def test_names_in_code_count(name):
-    assert [leak.rule for leak in pii.find(f"{name} = '{SSN}'")] == ["pii-us-ssn"]
+    assert [leak.rule for leak in scan_pii.find(f"{name} = '{SSN}'")] == ["pii-us-ssn"]

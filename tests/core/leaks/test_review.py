@@ -4,15 +4,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sentinel_guard.core.leaks.base import Grade, Leak, Piece
-from sentinel_guard.core.leaks.comments import allows
-from sentinel_guard.core.leaks.engine import scan
-from sentinel_guard.core.leaks.excerpt import MOST as WIDTH
-from sentinel_guard.core.leaks.excerpt import Page
-from sentinel_guard.core.leaks.formats.base import fake
-from sentinel_guard.core.leaks.known import NOTHING, Known
-from sentinel_guard.core.leaks.review import FEW, LONGEST, MOST, review
-from sentinel_guard.core.leaks.skips import skipped, unattended
+from sentinel_guard.core.secrets.allow_comments import allows
+from sentinel_guard.core.secrets.formats.base import fake
+from sentinel_guard.core.secrets.model import Grade, Leak, Piece
+from sentinel_guard.core.secrets.redacted_excerpt import MOST as WIDTH
+from sentinel_guard.core.secrets.redacted_excerpt import Page
+from sentinel_guard.core.secrets.scan_outgoing_content import FEW, LONGEST, MOST, review
+from sentinel_guard.core.secrets.scan_text import scan
+from sentinel_guard.core.secrets.skipped_files import skipped, unattended
+from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING, Known
 
 PAT = "ghp_" + fake(36)
 OTHER = "gho_" + fake(36)

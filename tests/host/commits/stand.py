@@ -6,7 +6,7 @@ import os
 import re
 from pathlib import Path
 
-from sentinel_guard.core.policy import Paths, Policy
+from sentinel_guard.core.policy.policy import Paths, Policy
 from sentinel_guard.host import commits
 from sentinel_guard.host.hookcase import Judged
 from tests.gitrepo import TOKEN, card, git, put

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from sentinel_guard.core.leaks.known import Known
 from sentinel_guard.core.model import Response
-from sentinel_guard.core.policy import Leaks, Paths, Policy
+from sentinel_guard.core.policy.policy import Leaks, Paths, Policy
+from sentinel_guard.core.secrets.user_secrets.find_user_secrets import Known
 from sentinel_guard.errors import SentinelError
 from sentinel_guard.host import added, commits, parts
 from sentinel_guard.host.hookcase import Judged
@@ -173,9 +173,9 @@ def test_known_values_are_asked_for_only_where_there_is_a_text(root: Path) -> No
 
 
 def test_the_baseline_lets_pass_what_it_names_and_no_value_of_one_s_own(root: Path) -> None:
-    from sentinel_guard.core.leaks.base import Piece
-    from sentinel_guard.core.leaks.baseline import NAME, Baseline
-    from sentinel_guard.core.leaks.review import review
+    from sentinel_guard.core.secrets.allowlisted_findings import NAME, Baseline
+    from sentinel_guard.core.secrets.model import Piece
+    from sentinel_guard.core.secrets.scan_outgoing_content import review
     from sentinel_guard.host import files
 
     hits = review([Piece(SECRET, "a.py")]).hits

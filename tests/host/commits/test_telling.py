@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.core.model import Finding, Response
-from sentinel_guard.core.policy import Policy
+from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.host import commits
 from sentinel_guard.host.hookcase import Judged, told
 from tests.gitrepo import TOKEN, committed, git, head, put

@@ -1,0 +1,111 @@
+"""The hash chain over the audit log. Pure: entries in, breaks out.
+
+Rules of this file:
+1. An entry's hash covers the hash before it, its place and its content: sha256(prev, newline, canonical bytes).
+2. A chain cannot know its own end. The head (the newest place and hash), kept in another file, does.
+3. What a break means is said in words, with the place where a reader must look.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from sentinel_guard.core.json_codec import dumps
+from sentinel_guard.core.model import Entry
+
+GENESIS = "0" * 64
+"""``prev`` of the first entry."""
+SEARCH = 100
+"""Places on each side where the home of a moved entry is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The end of a chain."""
+
+    seq: int = 0
+    hash: str = GENESIS
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """Where a chain does not hold."""
+
+    seq: int
+    """The first place that is missing or not as it was recorded."""
+    how: str
+    """``cut``, ``edited``, ``reordered`` or ``truncated``."""
+    words: str
+
+
+def canonical(entry: Entry) -> bytes:
+    """The bytes that the hash covers: place and content, without ``prev`` and ``hash``."""
+    return dumps([entry.seq, entry.at, entry.session, entry.kind, entry.level, entry.data]).encode("ascii")
+
+
+def link(prev: str, entry: Entry) -> str:
+    """The hash of an entry that follows ``prev``: 64 hex digits."""
+    return hashlib.sha256(prev.encode("ascii", "replace") + b"\n" + canonical(entry)).hexdigest()
+
+
+def seal(entry: Entry, head: Head) -> Entry:
+    """The entry as the next one after ``head``."""
+    placed = replace(entry, seq=head.seq + 1, prev=head.hash)
+    return replace(placed, hash=link(head.hash, placed))
+
+
+def verify(entries: Iterable[Entry], head: Head | None = None) -> Broken | None:
+    """The first break, or None for a chain that holds from entry 1 to the head."""
+    return next(breaks(entries, head), None)
+
+
+def breaks(entries: Iterable[Entry], head: Head | None = None) -> Iterator[Broken]:
+    """Every break, in order; after one, the chain is taken up again at the entry that stands there."""
+    last = Head()
+    for entry in entries:
+        yield from _joint(last, entry)
+        if head and entry.seq == head.seq and entry.hash != head.hash:
+            yield Broken(entry.seq, "edited", f"Entry {entry.seq} is not the one that the head file names.")
+        last = Head(entry.seq, entry.hash)
+    if head and head.seq > last.seq:
+        gone = _span(last.seq + 1, head.seq)
+        words = f"The log is truncated: the head file names entry {head.seq}, and {gone} missing."
+        yield Broken(last.seq + 1, "truncated", words)
+
+
+def _joint(last: Head, entry: Entry) -> Iterator[Broken]:
+    if entry.seq > last.seq + 1:
+        yield Broken(last.seq + 1, "cut", f"The log is cut: {_span(last.seq + 1, entry.seq - 1)} missing.")
+    elif entry.seq <= last.seq:
+        yield Broken(entry.seq, "reordered", f"Entry {entry.seq} stands after entry {last.seq}.")
+    if link(entry.prev, entry) != entry.hash:
+        yield _unsound(entry)
+    elif entry.seq == last.seq + 1 and entry.prev != last.hash:
+        yield _unchained(last, entry)
+
+
+def _unsound(entry: Entry) -> Broken:
+    home = _home(entry)
+    if home:
+        return Broken(entry.seq, "reordered", f"Entry {home} stands in the place of entry {entry.seq}.")
+    return Broken(entry.seq, "edited", f"Entry {entry.seq} was edited: its content does not give its hash.")
+
+
+def _unchained(last: Head, entry: Entry) -> Broken:
+    if last.seq == 0:
+        words = f"Entry {entry.seq} does not begin a log: it was chained to an entry that is missing."
+        return Broken(entry.seq, "cut", words)
+    words = f"Entry {last.seq} was edited or replaced: entry {entry.seq} was chained to another."
+    return Broken(last.seq, "edited", words)
+
+
+def _home(entry: Entry) -> int:
+    """The place that a moved entry was sealed for; 0 for none near."""
+    near = range(max(1, entry.seq - SEARCH), entry.seq + SEARCH + 1)
+    return next((n for n in near if link(entry.prev, replace(entry, seq=n)) == entry.hash), 0)
+
+
+def _span(first: int, last: int) -> str:
+    return f"entry {first} is" if first == last else f"entries {first} to {last} are"

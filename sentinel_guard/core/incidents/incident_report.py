@@ -1,0 +1,250 @@
+"""The incident report (R9): entries of the audit log -> one Markdown document.
+
+Rules of this file:
+1. The machine's part ends at ``SEAL``; its hash stands in the audit log. What follows is the agent's (``core.review``).
+2. Nothing that comes from the agent can end a table's cell, a code block, or the machine's part (``core.markdown``).
+3. Everything is redacted, the patches included.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sentinel_guard.core.incidents import parse_patch, root_cause_and_sign_off
+from sentinel_guard.core.incidents.parse_patch import Changed
+from sentinel_guard.core.incidents.root_cause_and_sign_off import SEAL
+from sentinel_guard.core.incidents.timeline import came_of, clock, loop_calls, steps, table, utc, what
+from sentinel_guard.core.model import Entry, Finding, Response, Verdict
+from sentinel_guard.core.response_phrases import sentence
+from sentinel_guard.core.response_text import command_line, headline
+from sentinel_guard.core.session.session import Session
+from sentinel_guard.core.text.control_characters import visible
+from sentinel_guard.core.text.markdown_escape import block, cell, line, section
+from sentinel_guard.core.text.redact_by_pattern import redact
+
+DIFF_LINES = 400
+STAT_LINES = 200
+SHOWN = 1 << 18
+"""Characters of a patch that are shown at most."""
+LISTED = 20
+"""Files of a list that are named one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """What changed between two moments."""
+
+    files: tuple[Changed, ...] = ()
+    saved: str = ""
+    """Name of the file beside the report that holds all of it."""
+    unknown: str = ""
+    """Why it could not be had, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What a rollback did."""
+
+    ok: bool
+    start: str
+    """The commit that it went back to; empty for an unborn branch."""
+    reset: bool
+    """True where ``git reset --hard`` itself was run."""
+    back: tuple[str, ...] = ()
+    """What was put back."""
+    gone: tuple[str, ...] = ()
+    """What was removed, as it was not there at the start."""
+    kept: tuple[tuple[str, str], ...] = ()
+    """Where each of the agent's versions is kept, and where it belongs; empty where it belongs nowhere."""
+    problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """What a report is made of. Empty values are left out or said to be unknown."""
+
+    id: str
+    """As the file is named, without its ending."""
+    verdict: Verdict
+    """The verdict that broke or killed."""
+    session: Session
+    entries: Sequence[Entry]
+    """The session's entries, oldest first, up to the incident."""
+    loop: Patch | None = None
+    """From the first to the last step of the failure loop; None where there was none."""
+    whole: Patch = Patch()
+    """From the session's start to the moment of failure."""
+    restored: Restored | None = None
+    """None for a breaker: nothing is rolled back."""
+    rescue: str = ""
+    """The ref that holds the agent's work."""
+    head: str = ""
+    """Hash of the last entry of the audit chain."""
+    problem: str = ""
+    """Why the report does not lie where it should, in words."""
+    seconds: float = 0.0
+    """How long a breaker pauses the session."""
+
+
+def cut(patch: Patch) -> bool:
+    """True where the report does not show all of it."""
+    text = [f.text for f in patch.files]
+    return sum(t.count("\n") for t in text) > DIFF_LINES or sum(map(len, text)) > SHOWN
+
+
+def name(at: float, incident: str) -> str:
+    """The report's name without its ending: ``INCIDENT-2026-11-21T101112Z-ID``."""
+    return f"INCIDENT-{utc(at):%Y-%m-%dT%H%M%SZ}-{incident}"
+
+
+def incident(facts: Incident) -> str:
+    """The report as Markdown; the agent's part is there to be filled in."""
+    finding, found = facts.verdict.decisive, steps(facts.entries)
+    loop = loop_calls(facts.entries, finding)
+    parts = [
+        _head(facts, finding),
+        section("Rule and evidence", _evidence(finding)),
+        section("Impact", [f"- {line(text)}" for text in _impact(facts)]),
+        section("Timeline", table(found, loop)),
+        *_loop(facts.loop),
+        section("Diff of the session", _patch(facts.whole, "since the session began")),
+        section("Approvals", _approvals(facts.entries)),
+        section("Recovery", _recovery(facts)),
+        section("Record", [f"Audit chain head: `{line(facts.head) or 'unknown'}` (`sentinel-guard log verify`)."]),
+        "The part above is sealed: `sentinel-guard incidents show` says whether it is as it was written.\n",
+        SEAL,
+        root_cause_and_sign_off.template(len(found)),
+    ]  # fmt: skip
+    return "\n".join(parts)
+
+
+def _loop(patch: Patch | None) -> list[str]:
+    lines = _patch(patch, "between its first and its last step") if patch else []
+    return [section("Diff of the failure loop", lines)] if lines else []
+
+
+def summary(facts: Incident) -> str:
+    """What happened, for somebody who was not there."""
+    at = facts.verdict.action.at
+    who = f"`{line(facts.session.command[0].rpartition('/')[2])}`" if facts.session.command else "The agent"
+    when = f"{utc(at):%Y-%m-%d %H:%M} UTC"
+    if facts.verdict.response is Response.KILL:
+        did = "tried something that endangers the machine or the repository; it was not run, and the session was ended"
+        after = " and the repository put back to where it had started" if facts.restored and facts.restored.ok else ""
+        return f"{when}: {who} {did}{after}."
+    pause = f" for {facts.seconds:g} seconds" if facts.seconds else ""
+    return f"{when}: {who} kept failing without getting anywhere; it was paused{pause}. Nothing was rolled back."
+
+
+def _head(facts: Incident, finding: Finding | None) -> str:
+    action, session = facts.verdict.action, facts.session
+    level = facts.verdict.response.level or "none"
+    severity = {Response.BREAK: "CRITICAL", Response.KILL: "FATAL"}.get(facts.verdict.response, "BLOCKER")
+    rows = (
+        ("Severity", f"{level} {severity}"),
+        ("When", f"{clock(action.at)} on {utc(action.at):%Y-%m-%d} (UTC)"),
+        ("Rule", (finding.rule or finding.check) if finding else "none"),
+        ("Session", session.id),
+        ("Agent", " ".join(session.command) or "unknown"),
+        ("Repository", session.root or "none"),
+        ("Start commit", session.start_hash or "none"),
+    )
+    rules = "\n".join(f"| {key} | {cell(value)} |" for key, value in rows)
+    asked = block(visible(redact(command_line(action)), keep="\n"))
+    top = f"# {line(facts.id)}\n\n{summary(facts)}\n\n{line(headline(facts.verdict))}"
+    return f"{top}\n\n| | |\n|---|---|\n{rules}\n\nWhat was asked for:\n\n{asked}\n"
+
+
+def _evidence(finding: Finding | None) -> list[str]:
+    if finding is None:
+        return ["No finding is on record."]
+    instead = "" if finding.response is Response.KILL else finding.instead
+    said = ((finding.what, "What"), (finding.why, "Why"), (instead, "Instead"), (finding.evidence, "Evidence"))
+    return [f"- {label}: {line(sentence(text))}" for text, label in said if text]
+
+
+def _impact(facts: Incident) -> list[str]:
+    moved = [facts.problem] if facts.problem else []
+    return [*_undone(facts.restored), *moved]
+
+
+def _undone(done: Restored | None) -> list[str]:
+    if done is None:
+        return ["The session was paused; nothing was rolled back."]
+    said = ["Every process of the session was ended."]
+    if done.ok:
+        way = "by `git reset --hard` and the person's own state on top" if done.reset else "path by path"
+        said.append(f"The repository was put back to {done.start or 'its unborn branch'} {way}, and verified.")
+    said += _listed("Put back as it was", done.back)
+    said += _listed("Removed, as it was not there at the start", done.gone)
+    return [*said, *done.problems, *done.notes]
+
+
+def _listed(label: str, names: Sequence[str]) -> list[str]:
+    more = len(names) - LISTED
+    return [*(f"{label}: {n}" for n in names[:LISTED]), *([f"{label}: {more} more"] if more > 0 else [])]
+
+
+def _patch(patch: Patch, span: str) -> list[str]:
+    if patch.unknown:
+        return [f"Not known: {line(sentence(patch.unknown))}"]
+    if not patch.files:
+        return [f"No file was changed {span}."]
+    told, total = parse_patch.stat(patch.files), sum(f.text.count("\n") for f in patch.files)
+    lines = parse_patch.text(patch.files, SHOWN).rstrip("\n").split("\n")[:DIFF_LINES]
+    told = told if len(told) <= STAT_LINES else [*told[: STAT_LINES - 1], f"... {told[-1]}"]
+    left = f"{total - len(lines)} more lines. " if total > len(lines) else ""
+    whole = f"The whole patch: `{line(patch.saved)}`." if patch.saved else ""
+    stat, shown = (visible("\n".join(part), keep="\n\t") for part in (told, lines))
+    return [block(redact(stat)), "", block(shown, "diff"), *([f"\n{left}{whole}"] if left or whole else [])]
+
+
+def _approvals(entries: Sequence[Entry]) -> list[str]:
+    asked = [e for e in entries if e.kind == "human"]
+    rows = [f"- {clock(e.at)}: {line(what(e))}: {line(came_of(e))}{_by(e)}" for e in asked]
+    return rows or ["Nobody was asked."]
+
+
+def _by(entry: Entry) -> str:
+    said = [f"{k}: {line(str(entry.data[k]))}" for k in ("authorized_by", "assurance") if entry.data.get(k)]
+    return f" ({', '.join(said)})" if said else ""
+
+
+def _recovery(facts: Incident) -> list[str]:
+    if facts.rescue:
+        ref = line(facts.rescue)
+        said = [
+            f"The agent's work is kept in `{ref}`.",
+            "",
+            f"- look at it: `sentinel-guard snapshots show {ref}`",
+            f"- compare it with the files of now: `sentinel-guard snapshots diff {ref}`",
+            f"- take files back: `sentinel-guard snapshots restore {ref} PATH`, or `--all`",
+            f"- take all of it to a branch: `git branch rescued {ref}`",
+        ]
+    else:
+        said = ["No rescue snapshot was taken: the files are as the agent left them."]
+    if facts.restored is None:
+        back = f"`sentinel-guard rollback {line(facts.session.id)}`"
+        said += ["", f"To put the repository back to where the session began: {back}."]
+    return said + _quarantine(facts.restored, facts.session.root)
+
+
+def _quarantine(done: Restored | None, root: str) -> list[str]:
+    """The agent's versions, each with the command that brings it back."""
+    if done is None or not done.kept:
+        return []
+    commands = [
+        f"cp -a -- {shlex.quote(at)} {shlex.quote(_below(root, to))}" if to else f"ls -l -- {shlex.quote(at)}"
+        for at, to in done.kept[:LISTED]
+    ]
+    more = len(done.kept) - LISTED
+    rest = [f"{more} more lie in the same folder."] if more > 0 else []
+    text = visible("\n".join(commands), keep="\n")
+    return ["", "What the rollback moved aside, and the command that brings each back:", "", block(text, "sh"), *rest]
+
+
+def _below(root: str, name: str) -> str:
+    return name if name.startswith("/") else f"{root}/{name}"

@@ -1,0 +1,120 @@
+"""Rules and two-key gates -> those that an effect meets.
+
+``matches`` is the truth about one rule; an ``Index`` only spares it the rules that cannot be meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import NamedTuple, Self
+
+from sentinel_guard.core.model import Command, Effect, Kind
+from sentinel_guard.core.policy.policy import Policy, Rule
+from sentinel_guard.core.policy.target_placeholders import Ground, takes
+
+_NAMES = 1024
+"""Names of programs that an index remembers."""
+
+
+def matches(rule: Rule, effect: Effect, ground: Ground) -> bool:
+    """Whether a rule takes an effect in: its command keys and its effect keys, all that are given."""
+    if rule.sure is not None and rule.sure is not effect.sure:
+        return False
+    if rule.effect:
+        if effect.kind not in rule.effect or not rule.how <= effect.how or rule.no_how & effect.how:
+            return False
+        if rule.target and not takes(rule.target, effect.target, ground):
+            return False
+        if rule.not_target and takes(rule.not_target, effect.target, ground):
+            return False
+    return _matches_command(rule, effect.command)
+
+
+def _matches_command(rule: Rule, command: Command | None) -> bool:
+    if command is None:
+        return not (rule.program or rule.subcommand or rule.any_flag or rule.all_flags or rule.operand)
+    return (
+        _names(rule, command.program, command.subcommand)
+        and (not rule.any_flag or bool(rule.any_flag & command.flags))
+        and rule.all_flags <= command.flags
+        and not rule.no_flag & command.flags
+        and (not rule.operand or any(_like(rule.operand, o) for o in command.operands))
+    )
+
+
+def _names(rule: Rule, program: str, subcommand: str) -> bool:
+    return (not rule.program or _like(rule.program, program)) and (not rule.subcommand or subcommand in rule.subcommand)
+
+
+def _like(patterns: tuple[str, ...], text: str) -> bool:
+    return text in patterns or any(fnmatchcase(text, p) for p in patterns)
+
+
+class _Named(NamedTuple):
+    """The rules that a kind of effect, or a command, may meet."""
+
+    rules: tuple[Rule, ...]
+    free: tuple[Rule, ...]
+    """Those that look at no target."""
+    targets: tuple[str, ...]
+    """The target patterns of all others: most effects meet none, and one look at all of them tells."""
+
+    @classmethod
+    def of(cls, rules: Iterable[Rule]) -> Self:
+        found = tuple(rules)
+        aimed = [rule for rule in found if rule.effect and rule.target]
+        targets = dict.fromkeys(pattern for rule in aimed for pattern in rule.target)
+        return cls(found, tuple(rule for rule in found if not (rule.effect and rule.target)), tuple(targets))
+
+
+class Index:
+    """The rules and gates of one policy, by what a command is called: most commands meet none of them."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self._rules: dict[str, list[Rule]] = {}
+        for rule in policy.rules:
+            for kind in rule.effect or (Kind.EXECUTE,):
+                self._rules.setdefault(kind, []).append(rule)
+        gates = [(name, p.removeprefix("./").split()) for name, given in policy.confirm.items() for p in given]
+        self._gates = [(name, first, tuple(rest)) for name, (first, *rest) in gates]
+        self._named = lru_cache(_NAMES)(self._find_rules)
+        self._of = lru_cache(_NAMES)(self._find_kind)
+        self._opened = lru_cache(_NAMES)(self._find_gates)
+
+    def rules(self, effect: Effect, ground: Ground) -> Sequence[Rule]:
+        """The rules that take an effect in, in the policy's order."""
+        command = effect.command
+        named = self._named(effect.kind, command.program, command.subcommand) if command else self._of(effect.kind)
+        if not named.rules:
+            return ()
+        aimed = named.targets and takes(named.targets, effect.target, ground)
+        return [rule for rule in (named.rules if aimed else named.free) if matches(rule, effect, ground)]
+
+    def _find_rules(self, kind: Kind, program: str, subcommand: str) -> _Named:
+        return _Named.of(rule for rule in self._rules.get(kind, ()) if _names(rule, program, subcommand))
+
+    def _find_kind(self, kind: Kind) -> _Named:
+        return _Named.of(self._rules.get(kind, ()))
+
+    def gates(self, argv: tuple[str, ...]) -> list[str]:
+        """Names of the gates that a command stands before, each once.
+
+        Their patterns: ``deploy`` (program), ``./scripts/deploy*`` (path), ``npm run deploy`` (program, first words).
+        """
+        found = [
+            name
+            for name, rest in self._opened(argv[0])
+            if len(argv) > len(rest) and all(map(fnmatchcase, argv[1:], rest))
+        ]
+        return list(dict.fromkeys(found)) if found else found
+
+    def _find_gates(self, word: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        program = word.removeprefix("./")
+        return tuple(
+            (name, rest)
+            for name, first, rest in self._gates
+            if fnmatchcase(program, first) or fnmatchcase(program, f"*/{first}")
+        )

@@ -1,0 +1,244 @@
+"""The names that a rule may give a target: ``{root}``, ``{system}``, ... -> does an absolute path fall under it?
+
+A folder falls under ``{root} {git} {home} {system}`` when it *is* one of them or holds one: who
+deletes ``/home`` deletes the home.
+Nothing inside the repository (or the home) is ever ``{system}``: work is done in ``/opt/app`` and ``/root`` too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from fnmatch import translate
+from functools import lru_cache
+from typing import NamedTuple
+
+from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis.secret_names import is_secret
+from sentinel_guard.core.policy.policy import Policy
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """Where an action takes place: what the names stand for. Paths absolute, without a closing slash."""
+
+    policy: Policy
+    root: str = ""
+    home: str = ""
+    guard: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    cwd: str = ""
+
+
+def _joined(patterns: Iterable[str]) -> tuple[re.Pattern[str], ...]:
+    """One expression for all of the shell patterns; none for none."""
+    whole = "|".join(translate(p) for p in patterns)
+    return (re.compile(whole),) if whole else ()
+
+
+SYSTEM = (
+    *("/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib32", "/lib64", "/libx32", "/media", "/mnt", "/opt"),
+    *("/proc", "/root", "/run", "/sbin", "/srv", "/sys", "/usr", "/var", "/usr/bin", "/usr/include", "/usr/lib"),
+    *("/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/local", "/usr/local/bin", "/usr/local/lib", "/usr/sbin"),
+    *("/usr/share", "/usr/src", "/var/lib", "/var/lib/dpkg", "/var/lib/docker", "/var/log", "/etc/ssh", "/etc/ssl"),
+    *("/etc/systemd", "/etc/pam.d", "/lib/modules", "/lib/systemd", "/usr/lib/modules", "/usr/lib/systemd"),
+    *("/Applications", "/Library", "/System", "/Users", "/Volumes", "/private", "/private/etc", "/private/var"),
+)
+"""Folders that a system cannot be without; deleting one is an attack on it."""
+
+_SYSTEM_TREES = (
+    *("/bin/", "/boot/", "/dev/", "/etc/", "/lib/", "/lib32/", "/lib64/", "/libx32/", "/opt/", "/proc/", "/run/"),
+    *("/sbin/", "/srv/", "/sys/", "/usr/", "/var/", "/Applications/", "/Library/", "/System/", "/private/etc/"),
+)
+(_HARMLESS,) = _joined(
+    (
+        *("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/ptmx"),
+        *("/dev/fd/*", "/dev/pts/*", "/dev/tcp/*", "/dev/udp/*", "/proc/*/fd/*", "/dev/random", "/dev/urandom"),
+        *("/dev/kmsg", "/run/user/*"),
+    )
+)
+(_ACCOUNTS,) = _joined(
+    (
+        *(
+            "/etc/passwd",
+            "/etc/shadow",
+            "/etc/group",
+            "/etc/gshadow",
+            "/etc/sudoers",
+            "/etc/sudoers.d",
+            "/etc/sudoers.d/*",
+        ),
+        *("/etc/ld.so.preload", "/etc/pam.d/*", "/etc/security/*", "/etc/polkit-1/*", "/etc/doas.conf", "/root/.ssh/*"),
+    )
+)
+(_DEVICES,) = _joined(
+    (
+        *("/dev/sd[a-z]*", "/dev/hd[a-z]*", "/dev/vd[a-z]*", "/dev/xvd[a-z]*", "/dev/nvme[0-9]*", "/dev/mmcblk*"),
+        *("/dev/disk/*", "/dev/disk[0-9]*", "/dev/rdisk*", "/dev/mapper/*", "/dev/dm-*", "/dev/md[0-9]*", "/dev/loop*"),
+        *("/dev/zram*", "/dev/sr[0-9]*", "/dev/mtd*", "/dev/mem", "/dev/kmem", "/dev/port", "/proc/sysrq-trigger"),
+        *("/proc/kcore", "/sys/firmware/*", "/dev/block/*", "/dev/root"),
+    )
+)
+_WORKED = ("/srv", "/opt", "/usr/src", "/usr/local/src", "/var/www", "/home", "/root", "/Users", "/mnt", "/media")
+"""System folders in which repositories lie."""
+_KEPT = ("/bin/", "/boot/", "/dev/", "/etc/", "/lib/", "/lib64/", "/proc/", "/sbin/", "/sys/", "/System/", "/usr/lib/")
+"""Those whose files stay the system's even beside a repository."""
+_REBUILT = re.compile(
+    r"/(?:node_modules|bower_components|__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.tox|\.nox|\.venv|\.next"
+    r"|\.nuxt|\.svelte-kit|\.turbo|\.parcel-cache|\.nyc_output|\.gradle|\.eggs|[^/]+\.egg-info|htmlcov)(?:/|$)"
+    r"|\.py[co]$|/\.DS_Store$"
+)
+_REBUILT_HERE = re.compile(
+    r"/(?:build|dist|target|out|coverage|venv|obj|_build|site|tmp|Pods|DerivedData|cmake-build-\w+|\.cache|\.coverage"
+    r"|\.terraform)(?:/|$)|\.(?:o|obj|class|tsbuildinfo|orig|rej|sw[op]|tmp|log)$"
+)
+_CACHES = (
+    *("/.cache/", "/.npm/", "/.yarn/", "/.pnpm-store/", "/.cargo/registry/", "/.gradle/caches/", "/.m2/repository/"),
+    *("/go/pkg/", "/.bun/install/cache/", "/Library/Caches/", "/.local/share/Trash/", "/.local/share/pnpm/store/"),
+)
+"""Below the home: what is fetched or built again when it is gone."""
+
+
+def inside(path: str, folder: str) -> bool:
+    """Whether a path is a folder or lies below it."""
+    if not folder or not path.startswith(folder):  # mostly not: the cheap question first
+        return False
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def within(path: str, folders: Iterable[str]) -> bool:
+    """Whether a path is one of the folders or lies below one."""
+    for folder in folders:  # noqa: SIM110 - asked of every path, and any() costs as much as the question
+        if inside(path, folder):
+            return True
+    return False
+
+
+def _is_or_holds(path: str, what: str) -> bool:
+    return bool(what) and inside(what, path)
+
+
+def _root(path: str, g: Ground) -> bool:
+    return _is_or_holds(path, g.root)
+
+
+def _git(path: str, g: Ground) -> bool:
+    git = g.root.rstrip("/") + "/.git"
+    return bool(g.root) and (_is_or_holds(path, git) or path in (f"{git}/objects", f"{git}/refs", f"{git}/refs/heads"))
+
+
+def _home(path: str, g: Ground) -> bool:
+    return _is_or_holds(path, g.home) or (path.startswith(("/home/", "/Users/")) and path.count("/") == 2)
+
+
+def _own(path: str, g: Ground) -> bool:
+    return inside(path, g.root) or inside(path, g.home)
+
+
+def _system(path: str, g: Ground) -> bool:
+    return path in SYSTEM and path != g.home and not inside(path, g.root)
+
+
+def _system_file(path: str, g: Ground) -> bool:
+    at_top = path.rfind("/") == 0  # no user's file lies there
+    return (at_top or path.startswith(_SYSTEM_TREES)) and not (
+        _own(path, g) or _beside(path, g) or f"{path}/".startswith(paths.TEMPORARY) or _HARMLESS.match(path)
+    )
+
+
+def _beside(path: str, g: Ground) -> bool:
+    """What lies in the folder that holds the repository (without one: where work is done) is the person's."""
+    above = paths.neighbours(g.root)
+    if not g.root and g.cwd not in SYSTEM:
+        above = g.cwd
+    worked = bool(above) and (above in _WORKED or above not in SYSTEM) and not f"{above}/".startswith(_KEPT)
+    return worked and inside(path, above)
+
+
+def _tmp(path: str, g: Ground) -> bool:
+    return paths.scratch(path, g.root, g.home)
+
+
+def _rebuilt(path: str, g: Ground) -> bool:
+    """What a build, a test run or an installation makes anew; folders of an everyday name only where work is done."""
+    if path.startswith(_SYSTEM_TREES) and not (_own(path, g) or _beside(path, g)):
+        return False
+    if _REBUILT.search(path):
+        return True
+    here = not g.root and bool(g.cwd) and g.cwd != "/" and path.startswith(g.cwd + "/")
+    return here and _REBUILT_HERE.search(path, len(g.cwd)) is not None
+
+
+def _cache(path: str, g: Ground) -> bool:
+    return bool(g.home) and path.startswith(tuple(g.home + c for c in _CACHES))
+
+
+_NAMED: Mapping[str, Callable[[str, Ground], bool]] = {
+    "{root}": _root,
+    "{git}": _git,
+    "{home}": _home,
+    "{system}": _system,
+    "{system-file}": _system_file,
+    "{account}": lambda path, g: _ACCOUNTS.match(path) is not None and not inside(path, g.root),
+    "{device}": lambda path, _: _DEVICES.match(path) is not None,
+    "{guard}": lambda path, g: any(inside(path, f) or _is_or_holds(path, f) for f in g.guard),
+    "{settings}": lambda path, g: any(inside(path, s) or _is_or_holds(path, s) for s in g.settings),
+    "{restricted}": lambda path, g: bool(g.policy.restricts(path, g.root)),
+    "{secret}": lambda path, _: is_secret(path),
+    "{inside}": lambda path, g: inside(path, g.root),
+    "{tmp}": _tmp,
+    "{cache}": _cache,
+    "{rebuilt}": _rebuilt,
+}
+NAMES = tuple(_NAMED)
+"""``{root}`` the repository; ``{git}`` its .git, refs and objects; ``{home}`` a home; ``{system}`` a system folder;
+``{system-file}`` what lies below one; ``{account}`` accounts and privileges; ``{device}`` block devices and memory;
+``{guard}`` the guard's folders; ``{settings}`` its settings; ``{restricted}`` restricted paths; ``{secret}`` files of
+secrets; ``{inside}`` in the repository; ``{tmp}`` below a temporary folder; ``{cache}`` below a cache; ``{rebuilt}``
+what a build makes anew."""
+
+
+_BELOW = ("{home}/", "{root}/")
+
+
+def is_target(pattern: str) -> bool:
+    """Whether a pattern with a brace is a name, or a pattern below the home or the root."""
+    return pattern in _NAMED or (pattern.startswith(_BELOW) and "{" not in pattern[1:])
+
+
+def takes(patterns: tuple[str, ...], target: str, ground: Ground) -> bool:
+    """Whether one of a rule's target patterns takes a target in. ``{home}/.ssh/*`` is a pattern below the home."""
+    split = _split(patterns)
+    for plain in split.plain:
+        if plain.match(target):
+            return True
+    if not target.startswith("/"):
+        return False
+    path = target.rstrip("/") or "/"
+    for named in split.named:
+        if named(path, ground):
+            return True
+    return _below(path, ground.home, split.home) or _below(path, ground.root, split.root)
+
+
+class _Split(NamedTuple):
+    """A list of patterns, each kind joined into at most one expression: rules are matched on every command."""
+
+    named: tuple[Callable[[str, Ground], bool], ...]
+    home: tuple[re.Pattern[str], ...]
+    root: tuple[re.Pattern[str], ...]
+    plain: tuple[re.Pattern[str], ...]
+
+
+@lru_cache(maxsize=1024)
+def _split(patterns: tuple[str, ...]) -> _Split:
+    home, root = ([p[len(name) :] for p in patterns if p.startswith(name)] for name in _BELOW)
+    plain = [p for p in patterns if p not in _NAMED and not p.startswith(_BELOW)]
+    return _Split(tuple(_NAMED[p] for p in patterns if p in _NAMED), _joined(home), _joined(root), _joined(plain))
+
+
+def _below(path: str, folder: str, patterns: tuple[re.Pattern[str], ...]) -> bool:
+    if not (patterns and folder and path.startswith(folder + "/")):
+        return False
+    return any(pattern.match(path, len(folder) + 1) for pattern in patterns)

@@ -1,0 +1,175 @@
+"""Secrets are masked before anything is logged, stored or shown.
+
+Rules of this file:
+1. Too much rather than too little: this text is for reading, never for running.
+2. Time is linear in the text: a pattern starts only where a token can start, and what it repeats has one way to match.
+3. Redacting twice changes nothing.
+Token formats are public facts of their providers: prefix, alphabet, length.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping
+
+from sentinel_guard.core.text.credential_options import FORMS, KEYWORD
+
+MARK = "<redacted>"
+
+_PRIVATE_KEY = re.compile(
+    r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----"
+    r".*?(?:-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----|\Z)",
+    re.DOTALL,
+)
+
+_TOKENS = re.compile(
+    r"(?<![A-Za-z0-9])(?:"
+    r"(?:AKIA|ASIA|AIDA|AROA|AGPA|ANPA|ANVA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])"  # AWS
+    r"|gh[pousr]_[A-Za-z0-9]{20,}"  # GitHub
+    r"|npm_[A-Za-z0-9]{30,}"  # npm
+    r"|hf_[A-Za-z0-9]{30,}"  # Hugging Face
+    r"|(?:sk|rk|pk)_(?:live|test|prod)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9+/]{20,}"  # Stripe
+    r"|SK[0-9a-f]{32}(?![A-Za-z0-9])"  # Twilio
+    r"|dop_v1_[a-f0-9]{64}"  # DigitalOcean
+    r"|shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}"  # Shopify
+    r"|dapi[a-f0-9]{32}"  # Databricks
+    r")"
+)
+
+_LONG_TOKENS = re.compile(
+    r"(?<![A-Za-z0-9_-])(?:"
+    r"github_pat_[A-Za-z0-9_]{20,}"
+    r"|gl(?:pat|dt|rt|cbt|ptt|ft|soat|agent|oas|imt|ffct)-[A-Za-z0-9_-]{20,}"  # GitLab
+    r"|xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,}"  # Slack
+    r"|sk-[A-Za-z0-9_-]{20,}"  # OpenAI, Anthropic
+    r"|AIza[A-Za-z0-9_-]{35}|ya29\.[A-Za-z0-9_-]{20,}|GOCSPX-[A-Za-z0-9_-]{20,}"  # Google
+    r"|eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?"  # JWT
+    r"|ZXlK[A-Za-z0-9_-]{40,}"  # a JWT in base64
+    r"|pypi-[A-Za-z0-9_-]{50,}"
+    r"|SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}"  # SendGrid
+    r"|hv[sb]\.[A-Za-z0-9_-]{20,}"  # Vault
+    r"|[0-9]{8,10}:AA[A-Za-z0-9_-]{33}"  # Telegram
+    r")"
+)
+
+_GLUED = re.compile(
+    r"(?:gh[pousr]_[A-Za-z0-9]{30}|npm_[A-Za-z0-9]{36}|hf_[A-Za-z]{34}|(?:sk|rk)_live_[A-Za-z0-9]{20})[A-Za-z0-9_]*"
+    r"|github_pat_[A-Za-z0-9_]{40,}|gl(?:pat|dt|rt)-[A-Za-z0-9_-]{20,}|whsec_[A-Za-z0-9+/]{32,}"
+    r"|xox[abeoprs]-[0-9]{8,}[A-Za-z0-9-]*"
+    r"|AIza[A-Za-z0-9_-]{35,}|(?:AKIA|ASIA)[A-Z0-9]{16,}"
+    r"|dop_v1_[a-f0-9]{64}|shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}"
+    r"|sk-(?:ant|proj)-[A-Za-z0-9_-]{20,}"
+)
+"""Tokens that nothing else looks like, whatever is written right before or behind them."""
+
+_SLACK_HOOK = re.compile(r"(hooks\.slack\.com/(?:services|workflows)/)[A-Za-z0-9/_-]+")
+_URL_PASSWORD = re.compile(r"(?<=://)([^\s:/@]{0,100}):([^\s/@]{1,300})@")
+_HEADER = re.compile(
+    r"(?i)\b(authorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:(?:bearer|basic|token|digest|negotiate)\s{1,3})?)([^\s\"',]+)"
+)
+_BEARER = re.compile(r"(?i)\b(bearer\s{1,3})([A-Za-z0-9._~+/=-]{12,})")
+_CURL_USER = re.compile(r"((?<=\s)(?:-u|--user)[ =]{0,2}[\"']?[^\s:\"']{1,100}:)([^\s\"']+)")
+_OPTION = re.compile(rf"(?i)(--(?:[a-z0-9]{{1,20}}-){{0,2}}{KEYWORD}[\w-]{{0,20}}\s{{1,3}})([^\s<>-]\S*)")
+_ASSIGNED = re.compile(
+    rf"(?i)({KEYWORD}[\w-]{{0,40}}\\?[\"']?[ \t]{{0,3}}(?:=>|::?=|[:=])[ \t]{{0,3}}\\?)"
+    r"(\"[^\"\n]*\"?|'[^'\n]*'?|[^\s\"',;&|()<>{}\[\]]+)"
+)
+_SECRET_NAME = re.compile(rf"(?i){KEYWORD}|^authorization$")
+_HARMLESS = re.compile(
+    r"(?i)[\"']?(?:\$|(?:str|string|bytes|bool|boolean|int|float|none|null|nil|true|false|optional)(?![\w!@#$%^&*-]))"
+)
+"""A reference, a type or a literal stands where a secret could: it tells nothing."""
+
+SHORT = 48
+"""Characters: names of fields, ids and words come again and again, so their result is remembered."""
+
+_WHOLE = (
+    (_PRIVATE_KEY, MARK),
+    (_GLUED, MARK),
+    (_TOKENS, MARK),
+    (_LONG_TOKENS, MARK),
+    (_SLACK_HOOK, rf"\1{MARK}"),
+    (_URL_PASSWORD, rf"\1:{MARK}@"),
+)
+_VALUES = (_HEADER, _BEARER, _CURL_USER, _OPTION, _ASSIGNED)
+_FORMS = tuple((needle, form.pattern) for form in FORMS for needle in form.needles)
+_compiled = functools.cache(re.compile)
+"""A form's pattern when its needle is met: a git hook, which ends at once, meets none of them."""
+_EMPTY = frozenset({"''", '""'})
+
+_BETWEEN = "\x1f"
+"""Between the words of a list: white space to a pattern, and in no word."""
+_BLANK = "\ue000"
+"""A blank inside a word of a list."""
+
+
+def redact(text: str) -> str:
+    """The text with every secret that is known by its form or by its name replaced by ``<redacted>``."""
+    return _short(text) if len(text) <= SHORT else _redact(text)
+
+
+def unglued(text: str) -> str:
+    """The text without tokens that nothing else looks like, glued to other words or to one another too."""
+    return _GLUED.sub(MARK, text)
+
+
+def _redact(text: str) -> str:
+    for pattern, mark in _WHOLE:
+        text = pattern.sub(mark, text)
+    for pattern in _VALUES:
+        text = pattern.sub(_hide_value, text)
+    return _by_place(text)
+
+
+def _by_place(text: str) -> str:
+    low = text.lower()
+    for needle, pattern in _FORMS:
+        if needle in low:
+            text = _compiled(pattern).sub(_hide_value, text)
+    return text
+
+
+_short = functools.lru_cache(maxsize=2048)(_redact)
+
+
+def redact_data(data: object) -> object:
+    """JSON-able data with every string redacted, and whatever stands under a secret's name."""
+    if isinstance(data, str):
+        return redact(data)
+    if isinstance(data, Mapping):
+        return {redact(str(key)): _under(str(key), value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return _words([redact_data(item) for item in data])
+    return data
+
+
+def _words(items: list[object]) -> list[object]:
+    """A list may be a command: the secret stands in one word, what tells it from others in the word before."""
+    words = [item for item in items if isinstance(item, str) and _BETWEEN not in item and _BLANK not in item]
+    if len(words) < 2 or len(words) != len(items):
+        return items
+    text = _BETWEEN.join(words).replace(" ", _BLANK)
+    hidden = _by_place(_OPTION.sub(_hide_value, text)).replace(_BLANK, " ").split(_BETWEEN)
+    return [*hidden] if len(hidden) == len(words) else items
+
+
+def _under(key: str, value: object) -> object:
+    if isinstance(value, str) and value and _SECRET_NAME.search(key):
+        return MARK
+    return redact_data(value)
+
+
+def _hide_value(match: re.Match[str]) -> str:
+    head, value = match.groups()
+    if value in _EMPTY or _HARMLESS.match(value):
+        return match.group()
+    opened = value[0] if value[0] in "\"'" else ""
+    return f"{head}{opened}{MARK}{_closing(value, opened)}"
+
+
+def _closing(value: str, quote: str) -> str:
+    """The quote that closes the value, with its backslash inside of quoted JSON; nothing where it stays open."""
+    if not quote or len(value) < 2 or not value.endswith(quote):
+        return ""
+    return value[-2:] if value[-2] == "\\" else quote
