@@ -19,8 +19,8 @@ from pathlib import Path
 
 from bench.repositories import SIZES, git, names, repository
 from bench.rows import Row, median_ms, show, timed
-from sentinel_guard.host import snapshots
-from sentinel_guard.host.snapshots import Baseline
+from sentinel_guard.host.recovery import api
+from sentinel_guard.host.recovery.api import Baseline
 from sentinel_guard.host.worktrees import Worktrees
 
 TIMES = 7
@@ -48,8 +48,8 @@ class Ground:
         """A session's baseline whole, and the seconds that its agent waited for it."""
         number = next(self.count)
         folder, found = self.folder / str(number), list[Baseline]()
-        waited = timed(lambda: found.append(snapshots.begin(str(self.root), folder, restricts, f"bench{number}")))
-        return snapshots.complete(found[0]), waited[0]
+        waited = timed(lambda: found.append(api.begin(str(self.root), folder, restricts, f"bench{number}")))
+        return api.complete(found[0]), waited[0]
 
     def edit(self, count: int) -> None:
         """Change so many files, all over the tree."""
@@ -107,13 +107,13 @@ def rollback(on: Ground, count: int) -> Pair:
 
 
 def _roll_back(folder: Path) -> None:
-    report = snapshots.rollback(snapshots.load(folder))
+    report = api.rollback(api.load(folder))
     if not report.ok:
         raise SystemExit(f"A rollback failed: {report.problems}")
 
 
 def rescue(on: Ground) -> Pair:
-    return _looking(on, lambda start: snapshots.rescue(on.root.as_posix(), start.folder, start.session))
+    return _looking(on, lambda start: api.rescue(on.root.as_posix(), start.folder, start.session))
 
 
 def tree(on: Ground) -> Pair:

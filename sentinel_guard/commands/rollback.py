@@ -11,8 +11,9 @@ from sentinel_guard.audit.sqlite import SqliteReader
 from sentinel_guard.client import Operator
 from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.errors import ConfigError, DaemonError, SentinelError
-from sentinel_guard.host import branches, policies, repository, snapshots
+from sentinel_guard.host import branches, policies, repository
 from sentinel_guard.host.places import Places
+from sentinel_guard.host.recovery import api
 
 INCIDENTS = "docs/incidents/"
 OBJECTS = ".git/objects/"
@@ -39,7 +40,7 @@ def rollback(
     baseline = _baseline(places, cwd, session)
     if not dry_run:
         _refuse_while_live(places, baseline.root)
-    outlook = snapshots.outlook(baseline, _is_report)
+    outlook = api.outlook(baseline, _is_report)
     if not outlook.changes:
         print("Nothing to do: the repository is as it was when the session started.")
         return 0
@@ -54,14 +55,14 @@ def rollback(
         print("Nothing was changed.")
         return 1
     policy = policies.load_paths(places, baseline.root)
-    report = snapshots.rollback(baseline, _is_report, lambda path: bool(policy.restricts(path, baseline.root)))
+    report = api.rollback(baseline, _is_report, lambda path: bool(policy.restricts(path, baseline.root)))
     _tell(report, baseline)
     if any(move.commits for move in moves):
         print("To have commits back: git merge REF, or git cherry-pick REF, with a REF that is named above.")
     return 0 if report.ok else 1
 
 
-def _head(baseline: snapshots.Baseline, moves: Sequence[branches.Move]) -> None:
+def _head(baseline: api.Baseline, moves: Sequence[branches.Move]) -> None:
     """Where it goes back to, and whose commits that takes from the branches: the person's own perhaps."""
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(baseline.taken))
     branch = baseline.branch.removeprefix("refs/heads/") or "HEAD"
@@ -87,7 +88,7 @@ def _way(move: branches.Move) -> str:
     )
 
 
-def _foretell(outlook: snapshots.Plan) -> None:
+def _foretell(outlook: api.Plan) -> None:
     """All that would change, grouped by what becomes of it, and what cannot be changed."""
     undone = [c for c in outlook.changes if c.path not in outlook.beyond]
     for title, member in _GROUPS:
@@ -99,23 +100,23 @@ def _foretell(outlook: snapshots.Plan) -> None:
     _list("Was pushed or fetched, and stays so (no remote is ever touched)", _words(outlook.pushed))
 
 
-def _is_settings(change: snapshots.Change) -> bool:
+def _is_settings(change: api.Change) -> bool:
     return change.path.startswith("/")
 
 
-def _is_git(change: snapshots.Change) -> bool:
+def _is_git(change: api.Change) -> bool:
     return ".git" in change.path.split("/") and not _is_settings(change)
 
 
-def _is_new(change: snapshots.Change) -> bool:
+def _is_new(change: api.Change) -> bool:
     return change.what == "created" and not (_is_git(change) or _is_settings(change))
 
 
-def _is_old(change: snapshots.Change) -> bool:
+def _is_old(change: api.Change) -> bool:
     return not (_is_new(change) or _is_git(change) or _is_settings(change))
 
 
-_GROUPS: tuple[tuple[str, Callable[[snapshots.Change], bool]], ...] = (
+_GROUPS: tuple[tuple[str, Callable[[api.Change], bool]], ...] = (
     ("Comes back as it was", _is_old),
     ("Is moved away (it stays in quarantine)", _is_new),
     ("Of git: branches, index, settings, hooks, objects", _is_git),
@@ -124,7 +125,7 @@ _GROUPS: tuple[tuple[str, Callable[[snapshots.Change], bool]], ...] = (
 """Every change belongs to exactly one."""
 
 
-def _tell(report: snapshots.Report, baseline: snapshots.Baseline) -> None:
+def _tell(report: api.Report, baseline: api.Baseline) -> None:
     _list("Not done", _words(report.problems))
     _list("Worth knowing", _words(report.notes))
     moved = _files(report)
@@ -136,7 +137,7 @@ def _tell(report: snapshots.Report, baseline: snapshots.Baseline) -> None:
     _list("To have back what that does not hold", [_copy(name, path, baseline.root) for name, path in alone])
 
 
-def _files(report: snapshots.Report) -> list[tuple[str, str]]:
+def _files(report: api.Report) -> list[tuple[str, str]]:
     """Versions that were moved away, without git's own files: those make sense only together."""
     return [(name, path) for name, path in report.versions if ".git" not in name.split("/")]
 
@@ -162,23 +163,23 @@ def _is_report(path: str) -> bool:
     return path.startswith(INCIDENTS)
 
 
-def _baseline(places: Places, cwd: Path, session: str) -> snapshots.Baseline:
+def _baseline(places: Places, cwd: Path, session: str) -> api.Baseline:
     folder = places.state / "sessions"
     if session:
         if "/" in session or not (folder / session / "baseline").is_dir():
             raise ConfigError(f"There is no session {session!r} with a baseline.", "sentinel-guard log shows them.")
-        return snapshots.load(folder / session / "baseline")
+        return api.load(folder / session / "baseline")
     root = repository.top(str(cwd))
     if root is None:
         raise ConfigError(f"{cwd} is not in a git work tree.", "cd into the repository, or name the session.")
     for candidate in sorted(folder.glob("*/baseline"), reverse=True):
-        baseline = snapshots.load(candidate)
+        baseline = api.load(candidate)
         if baseline.root == root:
             return baseline
     raise ConfigError("No session was recorded in this repository.", "Sessions begin with 'sentinel-guard run'.")
 
 
-def _refuse_later(places: Places, baseline: snapshots.Baseline) -> None:
+def _refuse_later(places: Places, baseline: api.Baseline) -> None:
     """What the person has done since is not the session's: no question that is answered in passing undoes it."""
     ended = _ended(places, baseline.session)
     if ended and (made := branches.later(baseline, ended)):

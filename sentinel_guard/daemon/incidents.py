@@ -27,8 +27,9 @@ from sentinel_guard.core.response_text import headline
 from sentinel_guard.daemon.recovery import Recovered, Recovery
 from sentinel_guard.daemon.sessions import Live, Sessions
 from sentinel_guard.errors import HostError, SentinelError
-from sentinel_guard.host import reports, snapshots
+from sentinel_guard.host import reports
 from sentinel_guard.host.places import Places
+from sentinel_guard.host.recovery import api
 from sentinel_guard.host.vault import FILE
 
 log = logging.getLogger(__name__)
@@ -116,8 +117,8 @@ class Incidents:
         if not rescue:
             return Patch(unknown="there is no snapshot of the moment of failure")
         try:
-            baseline = snapshots.load(self._places.session(live.id) / "baseline")
-            told = snapshots.patch(baseline, snapshots.start_tree(baseline), rescue)
+            baseline = api.load(self._places.session(live.id) / "baseline")
+            told = api.patch(baseline, api.start_tree(baseline), rescue)
         except SentinelError as e:
             log.warning("no difference for the report: %s", e)
             return Patch(unknown=e.message)
@@ -141,7 +142,7 @@ class Incidents:
 
     def _secrets(self, live: Live) -> list[str]:
         try:
-            baseline = snapshots.load(self._places.session(live.id) / "baseline")
+            baseline = api.load(self._places.session(live.id) / "baseline")
         except SentinelError:
             return []
         found = []

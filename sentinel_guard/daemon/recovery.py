@@ -12,8 +12,9 @@ from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.policy.policy import Recovery as Limits
 from sentinel_guard.daemon.sessions import Live
 from sentinel_guard.errors import HostError
-from sentinel_guard.host import ended, shelf, snapshots
+from sentinel_guard.host import ended, shelf
 from sentinel_guard.host.places import Places
+from sentinel_guard.host.recovery import api
 from sentinel_guard.host.rescue import Occasion
 
 log = logging.getLogger(__name__)
@@ -91,8 +92,8 @@ class Recovery:
         """
         return (await asyncio.to_thread(self._rescue, live, label, words, also)).ref
 
-    def _rescue(self, live: Live, label: str, words: str = "", also: Collection[str] = ()) -> snapshots.Rescue:
-        return snapshots.rescue(
+    def _rescue(self, live: Live, label: str, words: str = "", also: Collection[str] = ()) -> api.Rescue:
+        return api.rescue(
             live.session.root,
             self._folder(live),
             f"{live.id}-{label}",
@@ -122,20 +123,20 @@ class Recovery:
             notes=[*done.notes],
         )
 
-    def _begin(self, live: Live) -> snapshots.Baseline:
+    def _begin(self, live: Live) -> api.Baseline:
         patterns = _patterns(live.policy())
-        return snapshots.begin(live.session.root, self._folder(live), _restricts(live), live.id, patterns=patterns)
+        return api.begin(live.session.root, self._folder(live), _restricts(live), live.id, patterns=patterns)
 
-    async def _complete(self, baseline: snapshots.Baseline, limits: Limits) -> None:
+    async def _complete(self, baseline: api.Baseline, limits: Limits) -> None:
         """A rollback copes without: what it does not know it looks into."""
         try:
-            await asyncio.to_thread(snapshots.complete, baseline, deep=limits.deep)
+            await asyncio.to_thread(api.complete, baseline, deep=limits.deep)
         except HostError as e:
             log.warning("the baseline of %s was not completed: %s", baseline.session, e)
 
     async def _resume(self, live: Live) -> None:
         try:
-            baseline = await asyncio.to_thread(snapshots.load, self._folder(live))
+            baseline = await asyncio.to_thread(api.load, self._folder(live))
         except HostError as e:
             log.warning("the baseline of %s cannot be completed: %s", live.id, e)
             return
@@ -154,9 +155,9 @@ class Recovery:
         if gone:
             log.info("%d old snapshots of %s were collected", len(gone), root)
 
-    def _rollback(self, live: Live) -> snapshots.Report:
-        baseline = snapshots.load(self._folder(live))
-        return snapshots.rollback(baseline, lambda path: path.startswith(INCIDENTS), _restricts(live))
+    def _rollback(self, live: Live) -> api.Report:
+        baseline = api.load(self._folder(live))
+        return api.rollback(baseline, lambda path: path.startswith(INCIDENTS), _restricts(live))
 
     def _folder(self, live: Live) -> Path:
         return self._places.session(live.id) / "baseline"

@@ -26,12 +26,13 @@ from sentinel_guard.daemon import telling
 from sentinel_guard.daemon.attribution import attribute
 from sentinel_guard.daemon.sessions import Live, Sessions
 from sentinel_guard.errors import SentinelError
-from sentinel_guard.host import processes, snapshots
+from sentinel_guard.host import processes
 from sentinel_guard.host.activity import Activity
 from sentinel_guard.host.files import write_json
 from sentinel_guard.host.guardian import Guardian, Tampering, Word
 from sentinel_guard.host.places import Places
 from sentinel_guard.host.processes import Process
+from sentinel_guard.host.recovery import api
 from sentinel_guard.host.watcher import Watcher
 from sentinel_guard.humans.inbox import Channel, Inbox, Reply
 
@@ -58,7 +59,7 @@ class Watching:
 
     def __init__(self, live: Live, places: Places, sessions: Sessions, now: Callable[[], float]) -> None:
         folder = places.session(live.id)
-        baseline = snapshots.load(folder / "baseline")
+        baseline = api.load(folder / "baseline")
         root, (policy, again) = baseline.root, _as_it_began(folder, live.policy())
         files = {name: baseline.files[name] for name in baseline.restricted if name in baseline.files}
         self.restricted = tuple(f"{root}/{name}" for name in files)

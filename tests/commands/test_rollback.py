@@ -12,8 +12,9 @@ from sentinel_guard.audit.sqlite import SqliteStore
 from sentinel_guard.commands.rollback import SHOWN, rollback
 from sentinel_guard.core.model import Entry
 from sentinel_guard.errors import ConfigError, SentinelError
-from sentinel_guard.host import snapshots, vault
+from sentinel_guard.host import vault
 from sentinel_guard.host.places import Places, places
+from sentinel_guard.host.recovery import api
 from tests.fake_daemon import FakeDaemon
 
 
@@ -36,7 +37,7 @@ def repo(tmp_path):
 
 
 def begin(where: Places, repo, session: str) -> None:
-    snapshots.take(str(repo), where.session(session) / "baseline", lambda _: False, session)
+    api.take(str(repo), where.session(session) / "baseline", lambda _: False, session)
 
 
 def do(where, repo, session="", *, dry_run=False, confirm=None, **options) -> int:

@@ -13,8 +13,9 @@ from sentinel_guard.core.policy.policy import Policy, Recovery
 from sentinel_guard.core.session.session import Session
 from sentinel_guard.daemon import recovery as module
 from sentinel_guard.daemon.sessions import Live
-from sentinel_guard.host import ended, gitcommand, reports, snapshots
+from sentinel_guard.host import ended, gitcommand, reports
 from sentinel_guard.host.places import places
+from sentinel_guard.host.recovery import api
 from sentinel_guard.host.rescue import Occasion, rescue
 from sentinel_guard.host.shelf import shelf
 from tests.host.recovery_repo import template
@@ -109,7 +110,7 @@ def test_a_baseline_that_is_half_done_is_completed(repo, where):
         assert not recovery.pending(begun)
 
     asyncio.run(play())
-    assert snapshots.load(folder).rest.complete
+    assert api.load(folder).rest.complete
 
 
 def test_who_waits_for_a_baseline_does_not_wait_for_ever(repo, where):

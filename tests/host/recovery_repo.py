@@ -10,7 +10,8 @@ import time
 import zlib
 from pathlib import Path
 
-from sentinel_guard.host import metadata, snapshots
+from sentinel_guard.host import metadata
+from sentinel_guard.host.recovery import api
 
 ENV = {
     "PATH": os.environ["PATH"],
@@ -154,10 +155,10 @@ def settle() -> None:
     time.sleep(0.01)
 
 
-def taken(repo: Repo, *, deep: bool = False) -> snapshots.Baseline:
+def taken(repo: Repo, *, deep: bool = False) -> api.Baseline:
     """The baseline of a session that begins now."""
     folder = repo.root.parent / "session"
-    return snapshots.take(str(repo.root), folder, lambda p: p.endswith("/.env"), "s1", deep=deep)
+    return api.take(str(repo.root), folder, lambda p: p.endswith("/.env"), "s1", deep=deep)
 
 
 EVIL = zlib.compress(b"blob 5\0evil\n")

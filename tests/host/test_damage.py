@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from sentinel_guard.host import metadata, objects, snapshots
+from sentinel_guard.host import metadata, objects
+from sentinel_guard.host.recovery import api
 from tests.host import recovery_agents as agents
 from tests.host.recovery_repo import EVIL, Repo, files, overwrite, state, taken
 
@@ -26,7 +27,7 @@ def test_46_an_object_damaged_in_place_comes_back_from_its_copy(clean, what, dat
     overwrite(clean, what, data)
     if also:
         clean.write("g.txt", "evil\n")
-    report = snapshots.rollback(baseline)
+    report = api.rollback(baseline)
     assert report.ok, report.problems
     assert (clean.root / "g.txt").read_text() == "g one\n" * 5
     assert clean.git("fsck", "--no-dangling") == ""
@@ -40,7 +41,7 @@ def test_46_an_object_damaged_in_place_is_never_called_ok(clean, monkeypatch, wh
     overwrite(clean, what, data)
     if also:
         clean.write("g.txt", "evil\n")
-    report = snapshots.rollback(baseline)
+    report = api.rollback(baseline)
     assert not report.ok
     assert any("1 objects of the repository were overwritten" in problem for problem in report.problems)
 
@@ -50,7 +51,7 @@ def test_only_the_starts_commit_and_trees_are_copied_where_there_are_many(clean,
     baseline = taken(clean)
     for what in ("HEAD:src/deep", "HEAD:src", "HEAD^{tree}", "HEAD"):
         overwrite(clean, what, b"Z")
-    assert snapshots.rollback(baseline).ok
+    assert api.rollback(baseline).ok
     assert clean.git("fsck", "--no-dangling") == ""
 
 
@@ -68,7 +69,7 @@ def test_a_damaged_pack_is_never_called_ok(clean, suffix, change):
     (pack,) = (clean.root / ".git/objects/pack").glob(f"*{suffix}")
     pack.chmod(0o644)
     pack.write_bytes(change(pack.read_bytes()))
-    report = snapshots.rollback(baseline)
+    report = api.rollback(baseline)
     assert not report.ok
     assert any("overwritten" in problem for problem in report.problems)
 
@@ -78,12 +79,12 @@ def test_what_is_gone_from_the_farm_too_is_never_called_ok(clean):
     blob = clean.git("rev-parse", "HEAD:g.txt")
     for top in (clean.root / ".git/objects", baseline.farm):
         (top / blob[:2] / blob[2:]).unlink()
-    report = snapshots.rollback(baseline)
+    report = api.rollback(baseline)
     assert not report.ok
     assert any("missing or unreadable" in problem for problem in report.problems)
 
 
-def junk_vault(baseline: snapshots.Baseline, wanted: Callable[[str], bool] = lambda _: True) -> None:
+def junk_vault(baseline: api.Baseline, wanted: Callable[[str], bool] = lambda _: True) -> None:
     for path in (baseline.folder / "vault").rglob("*"):
         if path.is_file() and wanted(path.parent.name + path.name):
             path.write_bytes(b"Z")
@@ -94,7 +95,7 @@ def test_a_damaged_copy_costs_its_own_file_only(mine):
     baseline = taken(mine)
     junk_vault(baseline, lambda digest: digest == baseline.files["c.txt"].content)
     agents.edits_and_commits(mine)
-    report = snapshots.rollback(baseline)
+    report = api.rollback(baseline)
     assert not report.ok
     assert all("c.txt" in problem for problem in report.problems)
     after = state(mine)
@@ -108,7 +109,7 @@ def test_a_vault_of_junk_stops_nothing_else(clean, agent):
     baseline = taken(clean)
     junk_vault(baseline)
     agent(clean)
-    report = snapshots.rollback(baseline)
+    report = api.rollback(baseline)
     assert not report.ok
     assert any(".git/" in problem and "damaged" in problem for problem in report.problems)
     after = files(clean.root)
@@ -123,7 +124,7 @@ def test_a_damaged_copy_of_the_index_leaves_the_persons_work(mine):
     baseline = taken(mine)
     junk_vault(baseline, lambda digest: digest == baseline.own["index"].content)
     agents.resets_and_cleans(mine)
-    report = snapshots.rollback(baseline)
+    report = api.rollback(baseline)
     assert {p.split(" ")[0] for p in report.problems} == {".git/index"}
     assert files(mine.root) == before
 
@@ -152,13 +153,13 @@ def test_a_pack_that_holds_something_else_under_a_true_name_is_taken_apart(clean
     becomes(clean, found, evil)
     clean.git("gc", "-q", "--prune=now")
     assert clean.git("cat-file", "-p", found) != sound, "the pack is believed"
-    report = snapshots.rollback(baseline)
+    report = api.rollback(baseline)
     assert report.problems == ()
     assert clean.git("cat-file", "-p", found) == sound
     assert clean.git("fsck", "--no-dangling") == ""
     assert clean.git("cat-file", "blob", f"{made}:mine.txt") == "the agent's"
     assert made in clean.git("rev-list", "--all")
-    assert snapshots.plan(baseline) == []
+    assert api.plan(baseline) == []
 
 
 def test_a_pack_of_an_honest_gc_stays(clean):
@@ -166,7 +167,7 @@ def test_a_pack_of_an_honest_gc_stays(clean):
     clean.commit("the agent's")
     clean.git("gc", "-q", "--prune=now")
     (pack,) = (clean.root / ".git/objects/pack").glob("*.pack")
-    assert snapshots.rollback(baseline).ok
+    assert api.rollback(baseline).ok
     assert pack.exists()
 
 
@@ -178,7 +179,7 @@ def test_one_ref_that_git_refuses_does_not_cost_the_others(clean):
         clean.commit(name)
         made.append(clean.git("rev-parse", "HEAD"))
     becomes(clean, made[1], clean.git("rev-parse", "HEAD:g.txt"))
-    report = snapshots.rollback(baseline)
+    report = api.rollback(baseline)
     assert report.ok, report.problems
     assert made[0] in clean.git("rev-list", "--all")
     assert any(f"({made[1]}) is not kept" in note for note in report.notes)

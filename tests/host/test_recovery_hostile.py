@@ -8,7 +8,8 @@ import subprocess
 import pytest
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host import metadata, snapshots, vault
+from sentinel_guard.host import metadata, vault
+from sentinel_guard.host.recovery import api
 from tests.host.recovery_repo import Repo, copied, state, taken, template
 
 DEEP = 1100
@@ -44,7 +45,7 @@ def test_a_named_pipe_is_not_waited_for(repo, name):
     os.mkfifo(path)
     if name.endswith(".idx"):
         path.with_suffix(".pack").write_bytes(b"PACK")
-    assert snapshots.rollback(baseline).problems == ()
+    assert api.rollback(baseline).problems == ()
     assert state(repo) == before
 
 
@@ -52,7 +53,7 @@ def test_the_outlook_names_a_pipe_that_it_would_wait_for(clean):
     baseline = taken(clean)
     os.mkfifo(clean.root / "src/.gitattributes")
     with pytest.raises(HostError, match=r"src/\.gitattributes is a named pipe"):
-        snapshots.outlook(baseline)
+        api.outlook(baseline)
 
 
 ENDLESS = (
@@ -77,7 +78,7 @@ def test_folders_without_end(clean, top, name, stays):
         at = below
     os.close(os.open("file", os.O_WRONLY | os.O_CREAT, dir_fd=at))
     clean.write("a.txt", "the agent's\n")
-    cleanrt = snapshots.rollback(baseline)
+    cleanrt = api.rollback(baseline)
     there, inside = (clean.root / "a.txt").read_text(), "file" in os.listdir(at)  # noqa: PTH208 - a descriptor
     os.close(at)
     # What pytest would do to clean up calls itself, too.
@@ -96,7 +97,7 @@ def test_a_ref_where_ours_shall_be(clean, name):
     clean.git("update-ref", name, "HEAD")
     clean.commit("more")
     made = clean.git("rev-list", "HEAD").splitlines()[:2]
-    report = snapshots.rollback(baseline)
+    report = api.rollback(baseline)
     assert report.problems == ()
     assert report.rescue_ref
     assert set(made) <= set(clean.git("rev-list", "--all").splitlines())
@@ -107,12 +108,12 @@ def test_commits_in_a_linked_worktree_are_kept(clean):
     clean.git("worktree", "add", "-q", "../wt", "-b", "wt")
     linked = Repo(clean.root.parent / "wt")
     baseline = taken(linked)
-    assert snapshots.plan(baseline) == []
+    assert api.plan(baseline) == []
     linked.write("made.txt", "made\n")
     linked.commit("in the worktree")
     made = linked.git("rev-parse", "HEAD")
-    assert not [c for c in snapshots.plan(baseline) if c.what == "deleted"]
-    report = snapshots.rollback(baseline)
+    assert not [c for c in api.plan(baseline) if c.what == "deleted"]
+    report = api.rollback(baseline)
     assert report.ok, report.problems
     assert linked.git("rev-parse", "HEAD") == baseline.head
     assert linked.git("for-each-ref", "--format=%(objectname)", "refs/sentinel/s1/") == made
@@ -128,7 +129,7 @@ def test_reports_that_were_there_come_back_and_new_ones_stay(clean):
     (folder / "old.md").unlink()
     (folder / "rewritten.md").write_text("evil\n")
     (folder / "new.md").write_text("new\n")
-    assert snapshots.rollback(baseline, lambda n: n.startswith("docs/incidents/")).ok
+    assert api.rollback(baseline, lambda n: n.startswith("docs/incidents/")).ok
     assert {p.name: p.read_text() for p in folder.iterdir()} == {
         "old.md": "old\n", "rewritten.md": "as it was\n", "new.md": "new\n",
     }  # fmt: skip
@@ -140,17 +141,17 @@ def test_an_index_with_new_times_is_nothing_to_tell(clean):
     os.utime(clean.root / "a.txt", (1, 1))
     clean.git("update-index", "--refresh")
     assert index.stat().st_mtime_ns != baseline.own["index"].mtime_ns
-    assert snapshots.plan(baseline) == []
+    assert api.plan(baseline) == []
     clean.git("update-index", "--assume-unchanged", "a.txt")
-    assert [str(c) for c in snapshots.plan(baseline)] == ["changed  .git/index"]
+    assert [str(c) for c in api.plan(baseline)] == ["changed  .git/index"]
 
 
 def test_a_second_rollback_tells_of_its_own(clean):
     baseline = taken(clean)
     clean.write("first.txt", "1\n")
-    snapshots.rollback(baseline)
+    api.rollback(baseline)
     clean.write("second.txt", "2\n")
-    assert [name for name, _ in snapshots.rollback(baseline).versions if name[0] != "."] == ["second.txt"]
+    assert [name for name, _ in api.rollback(baseline).versions if name[0] != "."] == ["second.txt"]
 
 
 def test_an_index_larger_than_any_file_that_is_kept_comes_back(repo, monkeypatch):
@@ -158,7 +159,7 @@ def test_an_index_larger_than_any_file_that_is_kept_comes_back(repo, monkeypatch
     before, baseline = state(repo), taken(repo)
     repo.git("read-tree", "HEAD")
     assert not [note for note in baseline.notes if ".git/index" in note]
-    assert snapshots.rollback(baseline).problems == ()
+    assert api.rollback(baseline).problems == ()
     assert state(repo) == before
 
 
@@ -177,7 +178,7 @@ def test_a_cache_that_lies_about_commits_goes(clean, monkeypatch, split, large):
     graph.write_bytes(was.replace(bytes.fromhex(clean.git("rev-parse", "HEAD^{tree}")), b"\1" * 20))
     (top / "commit-graphs").mkdir(exist_ok=True)
     (top / "commit-graphs/new.graph").write_bytes(b"new")
-    assert snapshots.rollback(baseline).problems == ()
+    assert api.rollback(baseline).problems == ()
     assert state(clean) == before
     assert not (top / "commit-graphs/new.graph").exists()
     assert (not graph.exists()) if large else graph.read_bytes() == was
@@ -187,7 +188,7 @@ def test_what_a_filter_folds_is_kept_and_put_right(repo):
     repo.git("config", "core.autocrlf", "input")
     before, baseline = state(repo), taken(repo)
     repo.write("g.txt", "g one\r\n" * 5)
-    report = snapshots.rollback(baseline)
+    report = api.rollback(baseline)
     assert report.problems == () and state(repo) == before
     assert any(name == "g.txt" for name, _ in report.versions)
 
@@ -198,7 +199,7 @@ def test_a_file_where_the_person_had_put_a_folder_goes(clean):
     before, baseline = clean.git("status", "--porcelain"), taken(clean)
     clean.remove("a.txt")
     clean.git("checkout", "-q", "a.txt")
-    assert snapshots.rollback(baseline).ok
+    assert api.rollback(baseline).ok
     assert clean.git("status", "--porcelain") == before
 
 
@@ -211,11 +212,11 @@ def submodule(repo: Repo) -> Repo:
 
 def test_a_submodule_that_goes_at_once_does_not_cost_the_rest(clean):
     submodule(clean)
-    baseline = snapshots.begin(str(clean.root), clean.root.parent / "session", lambda _: False, "s1")
+    baseline = api.begin(str(clean.root), clean.root.parent / "session", lambda _: False, "s1")
     clean.git("rm", "-rqf", "src")
-    done = snapshots.complete(baseline)
+    done = api.complete(baseline)
     assert done.rest.complete and "The rest of src/sub was not kept" in done.rest.notes[0]
-    assert snapshots.rollback(done).problems == ()
+    assert api.rollback(done).problems == ()
     assert clean.git("status", "--porcelain") == ""
 
 
@@ -224,7 +225,7 @@ def test_a_submodule_that_was_moved_or_replaced_leaves_nothing(clean):
     baseline = taken(clean)
     inner.root.rename(clean.root / "moved")
     (clean.root / "src/sub").symlink_to("/nowhere")
-    report = snapshots.rollback(baseline)
+    report = api.rollback(baseline)
     assert report.problems == ()
     assert not (clean.root / "moved").exists()
     assert clean.git("status", "--porcelain") == "" and inner.git("status", "--porcelain") == ""
@@ -236,7 +237,7 @@ def test_a_file_that_the_person_had_put_in_a_submodules_place_stays(clean):
     clean.remove("src/sub")
     clean.write("src/sub", "the person's\n")
     baseline = taken(clean)
-    assert snapshots.plan(baseline) == []
+    assert api.plan(baseline) == []
     clean.write("src/sub", "the agent's\n")
-    assert snapshots.rollback(baseline).problems == ()
+    assert api.rollback(baseline).problems == ()
     assert inner.root.read_text() == "the person's\n"

@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from sentinel_guard.host import snapshots
+from sentinel_guard.host.recovery import api
 from tests.host import recovery_agents as agents
 from tests.host import test_recovery_stories as more
 from tests.host.recovery_repo import copied, state
@@ -56,7 +56,7 @@ DIRTY = [
 CASES = [("clean", *row) for row in CLEAN] + [("dirty", more.nothing, *row) for row in DIRTY]
 
 
-def killed(baseline: snapshots.Baseline, step: int) -> bool:
+def killed(baseline: api.Baseline, step: int) -> bool:
     """A rollback in a process of its own that kills itself at a step; False where it came to its end before."""
     child = os.fork()
     if not child:
@@ -71,7 +71,7 @@ def killed(baseline: snapshots.Baseline, step: int) -> bool:
 
         try:
             sys.addaudithook(count)
-            os._exit(0 if snapshots.rollback(snapshots.load(baseline.folder)).ok else 1)
+            os._exit(0 if api.rollback(api.load(baseline.folder)).ok else 1)
         finally:
             os._exit(2)
     _, status = os.waitpid(child, 0)
@@ -85,11 +85,11 @@ def test_54_killed_again_and_again(templates, tmp_path, number):
     repo = copied(templates[kind], tmp_path / "repo")
     start(repo)
     before = state(repo)
-    baseline = snapshots.take(str(repo.root), tmp_path / "session", lambda p: p.endswith("/.env"), "s1")
+    baseline = api.take(str(repo.root), tmp_path / "session", lambda p: p.endswith("/.env"), "s1")
     agent(repo)
     kills = sum(killed(baseline, step + number % 5) for step in KILLS)
     assert kills > 3
-    report = snapshots.rollback(snapshots.load(baseline.folder))
+    report = api.rollback(api.load(baseline.folder))
     assert report.problems == ()
     assert state(repo) == before
     assert not (tmp_path / "ran").exists(), "a planted program ran"

@@ -14,8 +14,9 @@ from typing import Self
 import pytest
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host import objects, snapshots
+from sentinel_guard.host import objects
 from sentinel_guard.host import vault as vaults
+from sentinel_guard.host.recovery import api
 from sentinel_guard.host.rollback import NOT_CONVERGED
 from sentinel_guard.host.soundness import LOST
 from tests.host import recovery_agents as agents
@@ -29,9 +30,9 @@ def test_50_pushed_commits_are_foretold(clean, tmp_path):
     baseline = taken(clean)
     agents.edits_and_commits(clean)
     clean.git("push", "-q", "origin", "main")
-    assert snapshots.outlook(baseline).pushed == ("refs/remotes/origin/main",)
+    assert api.outlook(baseline).pushed == ("refs/remotes/origin/main",)
     there = clean.git("ls-remote", "origin")
-    assert snapshots.rollback(baseline).ok
+    assert api.rollback(baseline).ok
     assert clean.git("ls-remote", "origin") == there, "no remote is touched"
 
 
@@ -80,11 +81,11 @@ def test_46b_an_object_damaged_in_place_comes_back_from_the_pack(clean, monkeypa
     baseline = taken(clean, deep=True)
     overwrite(clean, what, EVIL)
     clean.write("g.txt", "evil\n")
-    report = snapshots.rollback(baseline)
+    report = api.rollback(baseline)
     assert report.ok, report.problems
     assert (clean.root / "g.txt").read_text() == "g one\n" * 5
     assert clean.git("fsck", "--no-dangling") == ""
-    assert snapshots.rollback(baseline).ok
+    assert api.rollback(baseline).ok
 
 
 def elsewhere(monkeypatch):
@@ -110,13 +111,13 @@ def test_55_no_farm_and_git_deleted_comes_back_shallow(mine, monkeypatch):
         baseline = taken(mine)
     assert baseline.rest.farmed == 0
     agents.deletes_git(mine)
-    report = snapshots.rollback(baseline)
+    report = api.rollback(baseline)
     assert report.problems == (LOST,)
     after = state(mine)
     assert {k for k in before if after[k] != before[k]} <= {"special"}
     assert mine.git("rev-parse", "HEAD") == baseline.head
     assert mine.git("fsck", "--no-dangling", "--no-reflogs", "--connectivity-only", ok=False) == ""
-    assert not snapshots.rollback(baseline).ok, "it stays said"
+    assert not api.rollback(baseline).ok, "it stays said"
 
 
 def test_55_without_the_pack_the_loss_is_reported(mine, monkeypatch):
@@ -127,7 +128,7 @@ def test_55_without_the_pack_the_loss_is_reported(mine, monkeypatch):
     before = files(mine.root)
     agents.resets_and_cleans(mine)
     agents.deletes_git(mine)
-    report = snapshots.rollback(baseline)
+    report = api.rollback(baseline)
     assert any("START" in problem for problem in report.problems)
     lost = {n for n, was in before.items() if files(mine.root).get(n) != was}
     assert lost <= {"a.txt"} | {n for n in before if n in "e.txt f.txt g.txt h.txt"} | {"a.txt"}
@@ -163,9 +164,9 @@ def test_48_the_users_own_settings_come_back(clean, home, tmp_path):
     (home / ".gitconfig").write_text("[alias]\n\tst = !evil\n")
     (home / ".config/git/config").write_text("[core]\n\tpager = evil\n")
     clean.write("hidden.txt", "evil\n")
-    planned = {c.path for c in snapshots.plan(baseline)}
+    planned = {c.path for c in api.plan(baseline)}
     assert {f"{home}/.gitconfig", f"{home}/.config/git/config", f"{home}/.ignored", "hidden.txt"} <= planned
-    report = snapshots.rollback(baseline)
+    report = api.rollback(baseline)
     assert report.ok, report.problems
     assert (files(home), files(clean.root)) == before
     assert not (tmp_path / "ran").exists()
@@ -199,10 +200,10 @@ def test_53_who_still_writes_is_told(clean, name):
     baseline = taken(clean)
     with Writer(clean.root / name):
         # On a busy machine the writer may not have its turn while a rollback looks.
-        reports = (snapshots.rollback(baseline) for _ in range(10))
+        reports = (api.rollback(baseline) for _ in range(10))
         report = next(r for r in reports if not r.ok)
     assert any(name in problem and NOT_CONVERGED in problem for problem in report.problems)
-    assert snapshots.rollback(baseline).ok, "52 once it has ended"
+    assert api.rollback(baseline).ok, "52 once it has ended"
     assert (clean.root / "g.txt").read_text() == "g one\n" * 5
 
 
@@ -212,25 +213,25 @@ def test_53_who_still_writes_is_told(clean, name):
 @pytest.mark.parametrize("agent", [agents.edits_and_commits, agents.forges_times, agents.swaps_file_and_folder])
 def test_a_rollback_before_the_baseline_is_complete(mine, agent):
     before = state(mine)
-    baseline = snapshots.begin(str(mine.root), mine.root.parent / "session", lambda p: p.endswith("/.env"), "s1")
+    baseline = api.begin(str(mine.root), mine.root.parent / "session", lambda p: p.endswith("/.env"), "s1")
     agent(mine)
-    report = snapshots.rollback(snapshots.load(baseline.folder))
+    report = api.rollback(api.load(baseline.folder))
     assert report.ok, report.problems
     assert state(mine) == before
 
 
 def test_what_the_agent_does_before_the_baseline_is_complete_is_not_the_start(clean):
     before = state(clean)
-    baseline = snapshots.begin(str(clean.root), clean.root.parent / "session", lambda _: False, "s1")
+    baseline = api.begin(str(clean.root), clean.root.parent / "session", lambda _: False, "s1")
     threading.Event().wait(0.02)
     clean.write("a.txt", "evil\n")
     clean.write("new/x", "evil\n")
     (clean.root / "g.txt").chmod(0o600)
     (clean.root / "hollow").mkdir()
     overwrite(clean, "HEAD:h.txt", EVIL)
-    baseline = snapshots.complete(baseline)
+    baseline = api.complete(baseline)
     assert "hollow" not in baseline.rest.empty
-    report = snapshots.rollback(baseline)
+    report = api.rollback(baseline)
     assert state(clean)["files"] == before["files"]
     assert not report.ok, "h.txt's object was damaged before it was copied"
 
@@ -240,8 +241,8 @@ def test_a_file_too_large_is_named_and_what_it_became_too(clean, monkeypatch):
     monkeypatch.setattr(vaults, "MAX_FILE", 50)
     baseline = taken(clean)
     clean.write("large.bin", "y" * 101)
-    assert snapshots.outlook(baseline).beyond == ("large.bin",)
-    report = snapshots.rollback(baseline)
+    assert api.outlook(baseline).beyond == ("large.bin",)
+    report = api.rollback(baseline)
     assert any("large.bin was changed and had not been kept" in p for p in report.problems)
 
 
@@ -252,7 +253,7 @@ def test_a_filter_that_is_gone_is_told_and_the_rest_comes_back(clean):
     edits_filtered(clean)
     clean.write("a.txt", "evil\n")
     (clean.root.parent / "tool").unlink()
-    report = snapshots.rollback(baseline)
+    report = api.rollback(baseline)
     assert any("rot" in problem for problem in report.problems)
     assert (clean.root / "changed.rot").read_text() == "untracked\n"
     assert (clean.root / "a.txt").read_text() == "a one\n" * 5
@@ -270,7 +271,7 @@ def test_a_shallow_and_a_partial_clone(templates, tmp_path):
         baseline = taken(repo)
         agents.edits_and_commits(repo)
         agents.deletes_git(repo)
-        report = snapshots.rollback(baseline)
+        report = api.rollback(baseline)
         assert report.ok, report.problems
         assert state(repo) == before
 
@@ -285,7 +286,7 @@ def test_reftable(tmp_path):
     before = state(repo)
     baseline = taken(repo)
     agents.edits_and_commits(repo)
-    assert snapshots.rollback(baseline).ok
+    assert api.rollback(baseline).ok
     assert state(repo) == before
 
 
@@ -318,25 +319,25 @@ def test_a_disk_that_is_full_when_a_baseline_is_taken(mine, small):
     before = state(mine)
     ballast = fill(small, 16 << 10)
     with pytest.raises(HostError, match="No space left") as refused:
-        snapshots.take(str(mine.root), small / "session", lambda _: False, "s1")
+        api.take(str(mine.root), small / "session", lambda _: False, "s1")
     assert "Make room" in str(refused.value)
     assert state(mine) == before
     ballast.unlink()
     shutil.rmtree(small / "session")
-    assert snapshots.take(str(mine.root), small / "session", lambda _: False, "s1").rest.complete
+    assert api.take(str(mine.root), small / "session", lambda _: False, "s1").rest.complete
 
 
 @pytest.mark.parametrize("spare", [0, 40 << 10, 120 << 10], ids=["at once", "in quarantine", "in the middle"])
 def test_a_disk_that_is_full_at_a_rollback(mine, small, spare):
     before = state(mine)
-    baseline = snapshots.take(str(mine.root), small / "session", lambda p: p.endswith("/.env"), "s1")
+    baseline = api.take(str(mine.root), small / "session", lambda p: p.endswith("/.env"), "s1")
     for n in range(20):
         mine.write(f"made/{n}.bin", f"{n}" * 8000)
     agents.edits_and_commits(mine)
     made = files(mine.root)
     ballast = fill(small, spare)
     try:
-        report = snapshots.rollback(baseline)
+        report = api.rollback(baseline)
         assert not report.ok
         assert any(FULL.search(p) for p in report.problems)
     except HostError as e:
@@ -347,6 +348,6 @@ def test_a_disk_that_is_full_at_a_rollback(mine, small, spare):
     }
     assert {v[2] for n, v in made.items() if n.startswith("made/")} <= kept, "nothing of the agent's is lost"
     ballast.unlink()
-    again = snapshots.rollback(snapshots.load(baseline.folder))
+    again = api.rollback(api.load(baseline.folder))
     assert again.ok, again.problems
     assert state(mine) == before

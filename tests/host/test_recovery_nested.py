@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from sentinel_guard.host import snapshots, taking
+from sentinel_guard.host import taking
 from sentinel_guard.host.inventory import RECENT
+from sentinel_guard.host.recovery import api
 from tests.host import recovery_agents as agents
 from tests.host.recovery_repo import Repo, files, state, template
 
@@ -93,8 +94,8 @@ def told(repo: Repo) -> dict[str, object]:
     }
 
 
-def taken(repo: Repo, folder: Path) -> snapshots.Baseline:
-    return snapshots.take(str(repo.root), folder / "session", lambda p: p.endswith("/.env"), "s1")
+def taken(repo: Repo, folder: Path) -> api.Baseline:
+    return api.take(str(repo.root), folder / "session", lambda p: p.endswith("/.env"), "s1")
 
 
 def moves_gitlink(r: Repo) -> None:
@@ -178,9 +179,9 @@ def test_repositories_in_the_repository_come_back(mine, tmp_path, agent):
     baseline = taken(mine, tmp_path)
     assert {*baseline.nested} == {*names}
     agent(mine)
-    report = snapshots.rollback(baseline)
+    report = api.rollback(baseline)
     assert report.problems == ()
-    assert snapshots.plan(baseline) == [], "before git is asked, which refreshes a submodule's index"
+    assert api.plan(baseline) == [], "before git is asked, which refreshes a submodule's index"
     assert {name: told(Repo(mine.root / name)) for name in (".", *names)} == before
     assert not any((mine.root.parent / "outside").glob("*"))
     assert not (mine.root / ".git/worktrees/theirs").exists()
@@ -189,8 +190,8 @@ def test_repositories_in_the_repository_come_back(mine, tmp_path, agent):
 def test_plan_and_report_name_what_lies_inside(mine, tmp_path):
     baseline = taken(mine, tmp_path)
     works_inside(mine)
-    assert "libs/sub/brand new" in {c.path for c in snapshots.plan(baseline)}
-    report = snapshots.rollback(baseline)
+    assert "libs/sub/brand new" in {c.path for c in api.plan(baseline)}
+    report = api.rollback(baseline)
     names = dict(report.versions)
     assert Path(names["inner/brand new"]).read_text() == "evil\n"
     assert "inner/x" in report.restored
@@ -200,7 +201,7 @@ def test_a_restricted_file_in_an_inner_repository_is_one(mine, tmp_path):
     baseline = taken(mine, tmp_path)
     assert "libs/sub/.env" in baseline.restricted
     (mine.root / "libs/sub/.env").write_text("stolen\n")
-    assert snapshots.rollback(baseline).ok
+    assert api.rollback(baseline).ok
     assert (mine.root / "libs/sub/.env").read_text() == "KEY=inner\n"
 
 

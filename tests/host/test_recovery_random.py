@@ -24,8 +24,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 
-from sentinel_guard.host import metadata, snapshots
+from sentinel_guard.host import metadata
 from sentinel_guard.host.inventory import RECENT
+from sentinel_guard.host.recovery import api
 from tests.host import recovery_actions as actions
 from tests.host.recovery_actions import ODD, Act
 from tests.host.recovery_git_actions import AGENT, PERSON, TOO_EARLY
@@ -143,7 +144,7 @@ class Made:
         self.hashes = set(metadata.refs(str(dot)).values()) if dot.is_dir() else set()
         self.hashes -= set(before["refs"].values())
 
-    def lost(self, baseline: snapshots.Baseline, rescue: str) -> list[str]:
+    def lost(self, baseline: api.Baseline, rescue: str) -> list[str]:
         kept = contents(self.repo.root, *baseline.folder.rglob("quarantine")) | self._rescued(rescue)
         stdin = b"".join(os.fsencode(n) + b"\0" for n in self.files)
         ignored = set(self._git("check-ignore", "-z", "--stdin", stdin=stdin).split(b"\0"))
@@ -176,7 +177,7 @@ class Made:
         )
 
 
-def killed(baseline: snapshots.Baseline, step: int) -> None:
+def killed(baseline: api.Baseline, step: int) -> None:
     """A rollback that dies by the strongest signal before its n-th step, if it has as many."""
     child = os.fork()
     if child == 0:
@@ -190,9 +191,9 @@ def killed(baseline: snapshots.Baseline, step: int) -> None:
                     os.kill(os.getpid(), signal.SIGKILL)
 
         with contextlib.suppress(BaseException):
-            loaded = snapshots.load(baseline.folder)
+            loaded = api.load(baseline.folder)
             sys.addaudithook(count)
-            snapshots.rollback(loaded)
+            api.rollback(loaded)
         os._exit(0)
     os.waitpid(child, 0)
 
@@ -225,16 +226,16 @@ def test_whatever_is_done_the_end_is_the_start_and_nothing_is_lost(pool, person,
     repo = pool.take()
     perform(repo, [act for act in person if not late or act[0] != "odd_mode"])
     before = whole(repo)
-    baseline = snapshots.begin(str(repo.root), repo.root.parent / "session", restricts, "s1")
+    baseline = api.begin(str(repo.root), repo.root.parent / "session", restricts, "s1")
     perform(repo, [act for act in agent[:late] if act[0] not in TOO_EARLY])
     if late <= len(agent):
-        snapshots.complete(baseline)
+        api.complete(baseline)
     perform(repo, agent[late:])
     made, outside = Made(repo, before), contents(repo.root.parent / "outside")
     (repo.root.parent / "ran").unlink(missing_ok=True)
     for step in kills:
         killed(baseline, step)
-    report = snapshots.rollback(snapshots.load(baseline.folder))
+    report = api.rollback(api.load(baseline.folder))
     note(str(report.problems))
     assert differences(before, whole(repo)) == []
     assert report.problems == ()
@@ -242,6 +243,6 @@ def test_whatever_is_done_the_end_is_the_start_and_nothing_is_lost(pool, person,
     assert contents(repo.root.parent / "outside") == outside
     assert made.lost(baseline, report.rescue_ref) == []
     assert made.unreachable() == set()
-    assert snapshots.plan(baseline) == []
-    assert snapshots.rollback(baseline).restored == ()
+    assert api.plan(baseline) == []
+    assert api.rollback(baseline).restored == ()
     shutil.rmtree(repo.root.parent)

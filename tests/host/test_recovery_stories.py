@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sentinel_guard.host import snapshots
+from sentinel_guard.host.recovery import api
 from tests.host import recovery_agents as agents
 from tests.host.recovery_repo import Repo, state, taken
 
@@ -215,10 +215,10 @@ def test_it_is_as_it_was(clean, start, agent):
     before = state(clean)
     baseline = taken(clean)
     agent(clean)
-    report = snapshots.rollback(baseline)
+    report = api.rollback(baseline)
     assert report.problems == ()
     after = state(clean)
     assert {k: after[k] for k in after if after[k] != before.get(k)} == {}
     assert after == before
     assert not (clean.root.parent / "ran").exists(), "a planted program ran"
-    assert snapshots.plan(baseline) == []
+    assert api.plan(baseline) == []

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host import scanning, snapshots
+from sentinel_guard.host import scanning
 from sentinel_guard.host.inventory import RECENT
+from sentinel_guard.host.recovery import api
 from tests.host import recovery_agents as agents
 from tests.host.recovery_repo import Repo, copied, dirty, files, state, template
 
@@ -47,8 +48,8 @@ def restricts(path: str) -> bool:
     return path.rpartition("/")[2] == ".env"
 
 
-def taken(repo: Repo) -> snapshots.Baseline:
-    return snapshots.take(str(repo.root), repo.root.parent / "session", restricts, "s1")
+def taken(repo: Repo) -> api.Baseline:
+    return api.take(str(repo.root), repo.root.parent / "session", restricts, "s1")
 
 
 CLEAN = [
@@ -106,11 +107,11 @@ def test_a_persons_uncommitted_work_comes_back_bit_for_bit(mine, agent):
     check(mine, agent, reset=False)
 
 
-def check(repo: Repo, agent: Callable[[Repo], None], *, reset: bool) -> snapshots.Report:
+def check(repo: Repo, agent: Callable[[Repo], None], *, reset: bool) -> api.Report:
     before = state(repo)
     baseline = taken(repo)
     agent(repo)
-    report = snapshots.rollback(baseline)
+    report = api.rollback(baseline)
     assert state(repo) == before
     assert report.problems == ()
     assert report.ok
@@ -118,7 +119,7 @@ def check(repo: Repo, agent: Callable[[Repo], None], *, reset: bool) -> snapshot
     assert report.start_hash == repo.git("rev-parse", "HEAD")
     assert not (repo.root.parent / "ran").exists(), "a planted program ran"
     assert repo.git("fsck", "--connectivity-only", "--no-dangling", ok=False) == ""
-    assert snapshots.plan(baseline) == []
+    assert api.plan(baseline) == []
     return report
 
 
@@ -163,7 +164,7 @@ def test_19_an_unborn_branch_is_unborn_again(tmp_path):
     baseline = taken(repo)
     assert baseline.head == ""
     agents.edits_and_commits(repo)
-    report = snapshots.rollback(baseline)
+    report = api.rollback(baseline)
     assert report.ok
     assert not report.reset
     assert (files(repo.root), repo.git("status", "--porcelain=v2", "--branch")) == before
@@ -179,7 +180,7 @@ def test_39_a_linked_worktree_leaves_the_main_one_alone(clean, tmp_path):
     clean.write("b.txt", "the person goes on here\n")
     clean.commit()
     main = clean.git("rev-parse", "main")
-    assert snapshots.rollback(baseline).ok
+    assert api.rollback(baseline).ok
     assert (side.root / "a.txt").read_text() == "mine\n"
     assert side.git("rev-parse", "HEAD") == baseline.head
     assert clean.git("rev-parse", "main") == main
@@ -190,7 +191,7 @@ def test_40_nothing_changed_nothing_written(mine):
     baseline = taken(mine)
     agents.only_looks(mine)
     before = {p: p.lstat().st_mtime_ns for p in mine.root.rglob("*")}
-    report = snapshots.rollback(baseline)
+    report = api.rollback(baseline)
     assert (report.ok, report.restored, report.rescue_ref) == (True, (), "")
     assert {p: p.lstat().st_mtime_ns for p in mine.root.rglob("*")} == before
 
@@ -200,7 +201,7 @@ def test_32_what_lies_outside_is_not_touched(mine):
     agents.links_folder_outside(mine)
     outside = mine.root.parent / "outside"
     before = files(outside)
-    snapshots.rollback(baseline)
+    api.rollback(baseline)
     assert files(outside) == before
 
 
@@ -210,7 +211,7 @@ def test_what_the_agent_made_can_be_had_back(mine):
     made = mine.git("rev-parse", "HEAD")
     mine.write("brand new.txt", "agent's\n")
     mine.write("c.txt", "agent's c\n")
-    report = snapshots.rollback(baseline)
+    report = api.rollback(baseline)
     assert mine.git("show", f"{report.rescue_ref}:brand new.txt") == "agent's"
     assert mine.git("rev-parse", "refs/sentinel/s1/1") == made
     kept = {str(Path(q).relative_to(baseline.quarantine)) for q in report.quarantined}
@@ -228,7 +229,7 @@ def test_pushed_commits_stay_known_as_pushed(clean, tmp_path):
     clean.git("push", "-q", "origin", "main")
     clean.git("pack-refs", "--all")
     pushed = clean.git("rev-parse", "origin/main")
-    report = snapshots.rollback(baseline)
+    report = api.rollback(baseline)
     assert report.ok
     assert clean.git("rev-parse", "origin/main") == pushed
     assert any("origin/main was moved by a push" in note for note in report.notes)
@@ -238,7 +239,7 @@ def test_keep_is_passed_over(clean):
     baseline = taken(clean)
     clean.write("docs/incidents/INCIDENT-1.md", "kept")
     clean.write("docs/other.md", "not kept")
-    report = snapshots.rollback(baseline, lambda name: name.startswith("docs/incidents/"))
+    report = api.rollback(baseline, lambda name: name.startswith("docs/incidents/"))
     assert report.ok
     assert (clean.root / "docs/incidents/INCIDENT-1.md").read_text() == "kept"
     assert not (clean.root / "docs/other.md").exists()
@@ -249,7 +250,7 @@ def test_plan_tells_and_changes_nothing(mine):
     agents.edits_and_commits(mine)
     mine.write("brand new.txt", "x")
     before = state(mine)
-    told = {(c.path, c.what) for c in snapshots.plan(baseline)}
+    told = {(c.path, c.what) for c in api.plan(baseline)}
     assert {("a.txt", "changed"), ("brand new.txt", "created"), (".git/index", "changed")} <= told
     assert state(mine) == before
 
@@ -292,7 +293,7 @@ def test_54_killed_at_a_step_and_run_again(mine, agent, step, why):
         [sys.executable, "-c", PROGRAM, str(baseline.folder), str(step)], capture_output=True, check=False
     )
     assert done.returncode == -signal.SIGKILL, done.stdout
-    report = snapshots.rollback(snapshots.load(baseline.folder))
+    report = api.rollback(api.load(baseline.folder))
     assert report.ok
     assert report.restored
     assert state(mine) == before
@@ -305,7 +306,7 @@ def test_a_deleted_root_comes_back(mine):
     (mine.root / "build").mkdir()
     shutil.copytree(mine.root / ".git", mine.root.parent / "unrelated")
     shutil.rmtree(mine.root)
-    report = snapshots.rollback(baseline)
+    report = api.rollback(baseline)
     assert report.ok
     after = state(mine)
     lost = set(before.pop("files").items()) - set(after.pop("files").items())
@@ -318,4 +319,4 @@ def test_taking_twice_or_inside_is_refused(clean):
     with pytest.raises(HostError, match="holds a baseline already"):
         taken(clean)
     with pytest.raises(HostError, match="lies inside"):
-        snapshots.take(str(clean.root), clean.root / "session", restricts)
+        api.take(str(clean.root), clean.root / "session", restricts)

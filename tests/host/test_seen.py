@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host import seen, snapshots
+from sentinel_guard.host import seen
+from sentinel_guard.host.recovery import api
 from sentinel_guard.host.seen import Memory, Seen
 from tests.gitrepo import committed, git, head, made, put
 
@@ -34,7 +35,7 @@ def test_the_start_tells_and_not_the_present(root, tmp_path):
     git(root, "update-ref", "refs/remotes/origin/main", "HEAD")
     git(root, "config", "remote.origin.url", "../remote.git")
     folder, first = tmp_path / "baseline", head(root)
-    snapshots.begin(str(root), folder, lambda _: False, "s")
+    api.begin(str(root), folder, lambda _: False, "s")
     second = committed(root)
     git(root, "update-ref", "refs/remotes/origin/fake", second)
     memory = Memory()

@@ -7,9 +7,9 @@ import stat
 import pytest
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host import snapshots
 from sentinel_guard.host import vault as vault_module
 from sentinel_guard.host.baseline import MANIFEST
+from sentinel_guard.host.recovery import api
 from tests.host.recovery_repo import Repo, copied, dirty, state, template
 
 
@@ -33,7 +33,7 @@ def mine(shared, tmp_path):
 
 
 def test_a_baseline_says_what_was_there(mine, tmp_path):
-    baseline = snapshots.take(str(mine.root), tmp_path / "b", restricts, "s1")
+    baseline = api.take(str(mine.root), tmp_path / "b", restricts, "s1")
     assert baseline.head == mine.git("rev-parse", "HEAD")
     assert (baseline.branch, baseline.clean, baseline.session) == ("refs/heads/main", False, "s1")
     assert baseline.restricted == (".env",)
@@ -52,7 +52,7 @@ def test_a_baseline_says_what_was_there(mine, tmp_path):
 def test_taking_one_changes_nothing_and_is_private(mine, tmp_path):
     before = state(mine)
     stamps = {p: p.lstat().st_mtime_ns for p in mine.root.rglob("*")}
-    snapshots.take(str(mine.root), tmp_path / "b", restricts)
+    api.take(str(mine.root), tmp_path / "b", restricts)
     assert {p: p.lstat().st_mtime_ns for p in mine.root.rglob("*")} == stamps
     assert state(mine) == before
     assert stat.S_IMODE((tmp_path / "b").stat().st_mode) == 0o700
@@ -60,8 +60,8 @@ def test_taking_one_changes_nothing_and_is_private(mine, tmp_path):
 
 
 def test_a_loaded_baseline_is_the_one_that_was_taken(mine, tmp_path):
-    taken = snapshots.take(str(mine.root), tmp_path / "b", restricts)
-    assert snapshots.load(tmp_path / "b") == taken
+    taken = api.take(str(mine.root), tmp_path / "b", restricts)
+    assert api.load(tmp_path / "b") == taken
 
 
 @pytest.mark.parametrize(("text", "words"), [(None, "no baseline"), ("{", "cannot be read"), ("{}", "cannot be read")])
@@ -69,7 +69,7 @@ def test_no_baseline_or_a_broken_one_is_said(tmp_path, text, words):
     if text is not None:
         (tmp_path / MANIFEST).write_text(text)
     with pytest.raises(HostError, match=words):
-        snapshots.load(tmp_path)
+        api.load(tmp_path)
 
 
 def test_what_is_not_kept_is_named(mine, tmp_path, monkeypatch):
@@ -78,19 +78,19 @@ def test_what_is_not_kept_is_named(mine, tmp_path, monkeypatch):
     inner.git("init", "-q")
     mine.write("huge.bin", "x" * 5000)
     monkeypatch.setattr(vault_module, "MAX_FILE", 4096)
-    baseline = snapshots.take(str(mine.root), tmp_path / "b", restricts)
+    baseline = api.take(str(mine.root), tmp_path / "b", restricts)
     assert baseline.embedded == ("inner",)
     assert any("huge.bin was not kept" in note for note in baseline.notes)
     assert baseline.nested == ("inner",)
     mine.write("huge.bin", "y" * 4999)
-    report = snapshots.rollback(baseline)
+    report = api.rollback(baseline)
     assert any("huge.bin" in problem for problem in report.problems)
 
 
 def test_a_folder_that_cannot_be_made_is_said(mine, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(HostError, match="Cannot make the folder"):
-        snapshots.take(str(mine.root), tmp_path / "file/b", restricts)
+        api.take(str(mine.root), tmp_path / "file/b", restricts)
 
 
 # Rescue snapshots.
@@ -102,7 +102,7 @@ def content(repo, ref):
 
 def test_a_rescue_holds_the_work_tree_and_leaves_all_else_alone(mine, tmp_path):
     before = state(mine)
-    made = snapshots.rescue(str(mine.root), tmp_path / "b", "before: rm")
+    made = api.rescue(str(mine.root), tmp_path / "b", "before: rm")
     assert state(mine) == before
     assert made.ref == "refs/sentinel/rescue/before-rm"
     assert mine.git("rev-parse", made.ref) == made.commit
@@ -119,7 +119,7 @@ def test_a_rescue_holds_the_work_tree_and_leaves_all_else_alone(mine, tmp_path):
 def test_a_branch_that_is_deleted_next_stays_reachable(mine, tmp_path):
     tip = mine.git("commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "work").strip()
     mine.git("branch", "feature", tip)
-    made = snapshots.rescue(str(mine.root), tmp_path / "b", "before: branch -D")
+    made = api.rescue(str(mine.root), tmp_path / "b", "before: branch -D")
     mine.git("branch", "-D", "feature")
     mine.git("reflog", "expire", "--expire=now", "--all")
     mine.git("gc", "-q", "--prune=now")
@@ -129,12 +129,12 @@ def test_a_branch_that_is_deleted_next_stays_reachable(mine, tmp_path):
 
 def test_a_branch_that_names_no_commit_costs_no_snapshot(mine, tmp_path):
     (mine.root / ".git/refs/heads/broken").write_text("1" * 40 + "\n")
-    assert snapshots.rescue(str(mine.root), tmp_path / "b", "x").commit
+    assert api.rescue(str(mine.root), tmp_path / "b", "x").commit
 
 
 def test_a_second_rescue_of_a_label_gets_its_own_ref(mine, tmp_path):
-    first = snapshots.rescue(str(mine.root), tmp_path / "b", "x")
-    second = snapshots.rescue(str(mine.root), tmp_path / "b", "x")
+    first = api.rescue(str(mine.root), tmp_path / "b", "x")
+    second = api.rescue(str(mine.root), tmp_path / "b", "x")
     assert (first.ref, second.ref) == ("refs/sentinel/rescue/x", "refs/sentinel/rescue/x-2")
 
 
@@ -189,18 +189,18 @@ ODD = [
 @pytest.mark.parametrize(("act", "names", "why"), ODD, ids=[row[2] for row in ODD])
 def test_a_rescue_is_made_in_any_state(mine, tmp_path, act, names, why):
     act(mine)
-    made = snapshots.rescue(str(mine.root), tmp_path / "b", "x")
+    made = api.rescue(str(mine.root), tmp_path / "b", "x")
     assert names <= content(mine, made.ref)
 
 
 def test_a_rescue_in_a_session_runs_nothing_that_was_planted(mine, tmp_path):
-    baseline = snapshots.take(str(mine.root), tmp_path / "b", restricts)
+    baseline = api.take(str(mine.root), tmp_path / "b", restricts)
     mark = f"touch {tmp_path}/ran; cat"
     mine.write(".gitattributes", "* filter=z\n")
     mine.write("c.txt", "changed again\n")
     for key in ("filter.z.clean", "core.fsmonitor"):
         mine.git("config", key, mark)
     mine.write(".git/hooks/reference-transaction", f"#!/bin/sh\n{mark}\n", 0o755)
-    made = snapshots.rescue(str(mine.root), baseline.folder, "x")
+    made = api.rescue(str(mine.root), baseline.folder, "x")
     assert not (tmp_path / "ran").exists()
     assert mine.git("cat-file", "blob", f"{made.ref}:c.txt") == "changed again"

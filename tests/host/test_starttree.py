@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sentinel_guard.host import snapshots
+from sentinel_guard.host.recovery import api
 from tests.host import recovery_agents as agents
 from tests.host.recovery_repo import Repo, copied, dirty, state, template
 
@@ -21,12 +21,12 @@ def mine(shared, tmp_path):
     return copied(shared, tmp_path / "repo")
 
 
-def taken(repo: Repo) -> snapshots.Baseline:
-    return snapshots.take(str(repo.root), repo.root.parent / "session", lambda p: p.endswith("/.env"), "s1")
+def taken(repo: Repo) -> api.Baseline:
+    return api.take(str(repo.root), repo.root.parent / "session", lambda p: p.endswith("/.env"), "s1")
 
 
-def rescued(repo: Repo, baseline: snapshots.Baseline) -> str:
-    return snapshots.rescue(str(repo.root), baseline.folder, "x").ref
+def rescued(repo: Repo, baseline: api.Baseline) -> str:
+    return api.rescue(str(repo.root), baseline.folder, "x").ref
 
 
 def nothing(repo: Repo) -> None:
@@ -63,14 +63,14 @@ def test_nothing_done_is_no_difference(mine, start):
         mine.git("stash", "push", "-q", "-u")
     start(mine)
     baseline = taken(mine)
-    assert snapshots.patch(baseline, snapshots.start_tree(baseline), rescued(mine, baseline)) == ""
+    assert api.patch(baseline, api.start_tree(baseline), rescued(mine, baseline)) == ""
 
 
 def test_a_conflict_is_shown_as_its_file_is(mine):
     mine.git("reset", "-q", "--hard")
     agents.conflict(mine)
     baseline = taken(mine)
-    assert snapshots.patch(baseline, snapshots.start_tree(baseline), rescued(mine, baseline)) == ""
+    assert api.patch(baseline, api.start_tree(baseline), rescued(mine, baseline)) == ""
 
 
 def test_what_the_agent_did_is_the_difference(mine):
@@ -79,7 +79,7 @@ def test_what_the_agent_did_is_the_difference(mine):
     mine.write("g.txt", "agent's g\n")
     mine.write("made.txt", "made\n")
     mine.write(".env", "KEY=shown?\n")
-    told = snapshots.patch(baseline, snapshots.start_tree(baseline), rescued(mine, baseline))
+    told = api.patch(baseline, api.start_tree(baseline), rescued(mine, baseline))
     assert "-c changed\n+agent's\n" in told
     assert "+agent's g\n" in told
     assert "+made\n" in told
@@ -90,7 +90,7 @@ def test_what_the_agent_did_is_the_difference(mine):
 def test_the_repository_gets_nothing_and_a_deleted_one_is_no_hindrance(mine):
     baseline = taken(mine)
     before = state(mine), sorted((mine.root / ".git").rglob("*"))
-    tree = snapshots.start_tree(baseline)
+    tree = api.start_tree(baseline)
     assert (state(mine), sorted((mine.root / ".git").rglob("*"))) == before
     agents.deletes_git(mine)
-    assert snapshots.start_tree(baseline) == tree
+    assert api.start_tree(baseline) == tree

@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host import snapshots, worktrees
+from sentinel_guard.host import worktrees
+from sentinel_guard.host.recovery import api
 from sentinel_guard.host.worktrees import Worktrees
 from tests.host.recovery_repo import Repo, dirty, files, template
 
@@ -27,7 +28,7 @@ def fresh(tmp_path):
 def trees(repo: Repo) -> Worktrees:
     """With a baseline, as in a session."""
     folder = repo.root.parent / "session"
-    snapshots.take(str(repo.root), folder, lambda path: path.endswith(".env"))
+    api.take(str(repo.root), folder, lambda path: path.endswith(".env"))
     return Worktrees(str(repo.root), folder)
 
 
@@ -235,9 +236,9 @@ def test_the_difference_to_a_commit_and_to_the_starts_tree(fresh):
     fresh.write("a.txt", "mine\n")
     taken = trees(fresh)
     assert "+mine" in taken.patch(fresh.git("rev-parse", "HEAD"), taken.take())
-    baseline = snapshots.load(fresh.root.parent / "session")
+    baseline = api.load(fresh.root.parent / "session")
     fresh.write("b.txt", "the agent's\n")
-    assert taken.names(snapshots.start_tree(baseline), taken.take()) == ["b.txt"]
+    assert taken.names(api.start_tree(baseline), taken.take()) == ["b.txt"]
 
 
 NAMES = st.sampled_from(["a.txt", "b.txt", "src/y.py", "new", "dir/new", "odd 'n\"me\n-é"])
