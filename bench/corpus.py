@@ -34,7 +34,7 @@ from sentinel_guard.core.model import Response, Verdict
 from sentinel_guard.core.response_text import visible
 from sentinel_guard.core.text.normalize_output import digest
 from sentinel_guard.core.text.redact_by_pattern import redact
-from sentinel_guard.host.places import places
+from sentinel_guard.host.machine.state_paths import places
 
 HERE = Path(__file__).parent
 REASONS = HERE / "corpus_reasons.toml"

@@ -26,8 +26,8 @@ with atheris.instrument_imports(include=["sentinel_guard.core"]):
     from sentinel_guard.core.session.session import Session
 
 from bench.shells import Generator
-from sentinel_guard.host.places import places
-from sentinel_guard.host.policies import Policies
+from sentinel_guard.host.machine.state_paths import places
+from sentinel_guard.host.policy_files import Policies
 
 CORPUS = Path(os.environ.get("SENTINEL_CORPUS", "../shared/corpus"))
 SEEDS = 400

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from bench.rows import Row, median_ms, show, timed
 from bench.verdicts import Guarded
-from sentinel_guard.host import githooks, shims
+from sentinel_guard.host import shims
+from sentinel_guard.host.githooks import install_hooks
 
 BUDGET = 3.0
 SEARCHED = ("pre-commit, one changed file staged", "reference-transaction, a branch")
@@ -47,7 +48,7 @@ class Repositories:
             self.quiet(repo, "add", "-A")
             self.quiet(repo, "commit", "-qm", "start")
         launcher = str(shims.place_githook(guarded.places))
-        githooks.install(self.hooked, launcher=launcher, socket=str(guarded.places.agent_socket))
+        install_hooks.install(self.hooked, launcher=launcher, socket=str(guarded.places.agent_socket))
 
     def git(self, repo: Path, *arguments: str) -> None:
         """As it is measured."""

@@ -23,7 +23,7 @@ from bench import leak_tools
 from bench.leak_tools import Finds
 from sentinel_guard.core.secrets.model import Grade, Hit, Piece
 from sentinel_guard.core.secrets.scan_outgoing_content import review
-from sentinel_guard.host import sources
+from sentinel_guard.host.secrets import scanned_files
 from tests.leaks import labelled
 from tests.leaks.labelled import Row, Score
 
@@ -112,8 +112,8 @@ def load(folders: list[Path]) -> Iterator[Table]:
 def _ours(folder: Path) -> tuple[list[Hit], int]:
     """What is found below a folder, and the bytes of text there."""
     hits, size = [], 0
-    for file in sources.walked(folder):
-        source = sources.read(file, file.relative_to(folder).as_posix())
+    for file in scanned_files.walked(folder):
+        source = scanned_files.read(file, file.relative_to(folder).as_posix())
         if source.piece:
             size += source.size
             hits += review([source.piece]).hits

@@ -19,9 +19,9 @@ from pathlib import Path
 
 from bench.repositories import SIZES, git, names, repository
 from bench.rows import Row, median_ms, show, timed
+from sentinel_guard.host.git.worktree_tree_hash import Worktrees
 from sentinel_guard.host.recovery import api
 from sentinel_guard.host.recovery.api import Baseline
-from sentinel_guard.host.worktrees import Worktrees
 
 TIMES = 7
 LARGE = 30_000

@@ -26,7 +26,7 @@ from sentinel_guard.client import Operator
 from sentinel_guard.commands.check import Checker
 from sentinel_guard.core.model import Entry
 from sentinel_guard.core.wire_framing import Reader, encode
-from sentinel_guard.host.places import Places, places
+from sentinel_guard.host.machine.state_paths import Places, places
 
 COMMANDS = (
     "ls -la src && git status --short",

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 os.environ.setdefault("PYTHONDONTWRITEBYTECODE", "1")
 
 from sentinel_guard.client import Operator
-from sentinel_guard.host.places import places
+from sentinel_guard.host.machine.state_paths import places
 
 GOOD = b"MODE=debug\nKEY=original\n"
 PATIENCE = 5.0

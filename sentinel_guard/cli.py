@@ -18,7 +18,7 @@ import click
 
 from sentinel_guard import __version__, cli_policy, cli_recovery, cli_secrets, cli_snapshots
 from sentinel_guard.errors import SentinelError
-from sentinel_guard.host.places import Places, places
+from sentinel_guard.host.machine.state_paths import Places, places
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 ANY_COMMAND = {"ignore_unknown_options": True, "allow_interspersed_args": False}

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from sentinel_guard.host.places import places
+from sentinel_guard.host.machine.state_paths import places
 
 
 def _do(name: str) -> ModuleType:

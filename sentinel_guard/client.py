@@ -23,9 +23,9 @@ from typing import Any, Self
 from sentinel_guard import __version__
 from sentinel_guard.core.wire_framing import MAX_CHUNK, Chunk, Message
 from sentinel_guard.errors import DaemonError, SentinelError
-from sentinel_guard.host.line import CLOSED, NO_PROTOCOL, RESTARTS, Line
-from sentinel_guard.host.places import Places
-from sentinel_guard.host.starter import START, Starter
+from sentinel_guard.host.machine.socket_connection import CLOSED, NO_PROTOCOL, RESTARTS, Line
+from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.start_daemon import START, Starter
 
 PROTOCOL = 1
 CONNECT_SECONDS = 10.0

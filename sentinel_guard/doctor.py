@@ -15,9 +15,11 @@ from pathlib import Path
 
 from sentinel_guard.client import Operator
 from sentinel_guard.errors import HostError, SentinelError
-from sentinel_guard.host import githooks, repository, shims
-from sentinel_guard.host.places import Places
-from sentinel_guard.host.policies import Policies
+from sentinel_guard.host import shims
+from sentinel_guard.host.git import repository
+from sentinel_guard.host.githooks import install_hooks
+from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.policy_files import Policies
 
 WATCHES = Path("/proc/sys/fs/inotify/max_user_watches")
 ENOUGH_WATCHES = 8192
@@ -105,16 +107,16 @@ def _policy(places: Places, cwd: Path) -> Probe:
 def _hooks(_places: Places, cwd: Path) -> Probe:
     """The git hooks"""
     try:
-        seen = githooks.look(cwd)
+        seen = install_hooks.look(cwd)
     except HostError:
         if repository.top(str(cwd)):
             raise
         return Probe(ok=True, what="git hooks: none outside of a repository")
     there, wrong = [s.name for s in seen if s.ok], list(dict.fromkeys(s.words for s in seen if not s.ok))
-    if not there and not githooks.complaint(cwd):
-        return Probe(ok=False, what="git hooks not installed here", todo=githooks.INSTALL)
+    if not there and not install_hooks.complaint(cwd):
+        return Probe(ok=False, what="git hooks not installed here", todo=install_hooks.INSTALL)
     what = "; ".join([f"git hooks in place: {', '.join(there) or 'none'}", *wrong])
-    return Probe(not wrong, what, githooks.INSTALL if wrong else "")
+    return Probe(not wrong, what, install_hooks.INSTALL if wrong else "")
 
 
 def _watches(_places: Places, _cwd: Path) -> Probe:

@@ -13,7 +13,7 @@ from typing import Any
 
 from sentinel_guard import __version__
 from sentinel_guard.core.wire_framing import Message, Reader, encode
-from sentinel_guard.host.places import Places
+from sentinel_guard.host.machine.state_paths import Places
 
 Fields = dict[str, Any]
 

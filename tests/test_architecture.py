@@ -39,14 +39,14 @@ ASYNC_ROOMS = {"daemon", "humans"}
 LIBRARIES = {
     "ahocorasick": {"core/secrets/aho_corasick.py"},
     "click": {"cli.py", "cli_policy.py", "cli_recovery.py", "cli_secrets.py", "cli_snapshots.py"},
-    "git": {"host/repository.py"},
-    "inotify_simple": {"host/inotify.py"},
+    "git": {"host/git/repository.py"},
+    "inotify_simple": {"host/file_integrity/inotify_reader.py"},
     "re2": {"core/secrets/regex_engine.py"},
     "phonenumbers": {"core/secrets/pii/emails_and_phones.py"},
     "sqlglot": {"core/analysis/programs/databases/sql_statements.py"},
     "stdnum": {"core/secrets/pii/national_ids.py"},
-    "tomli_w": {"host/files.py"},
-    "watchdog": {"host/watcher.py"},
+    "tomli_w": {"host/machine/atomic_files.py"},
+    "watchdog": {"host/file_integrity/file_watcher.py"},
 }
 MAX_FILE, MAX_FUNCTION = 400, 40
 LARGE: dict[str, str] = {

@@ -19,8 +19,8 @@ from sentinel_guard import __version__
 from sentinel_guard.client import Operator, ask_agent
 from sentinel_guard.core.wire_framing import Reader, encode
 from sentinel_guard.errors import DaemonError, SentinelError
-from sentinel_guard.host.places import Places, places
-from sentinel_guard.host.starter import daemon_environ
+from sentinel_guard.host.machine.state_paths import Places, places
+from sentinel_guard.host.start_daemon import daemon_environ
 from tests.fake_daemon import FakeDaemon
 
 NEVER = (sys.executable, "-c", "import sys; sys.exit('the words of a failed start')")
@@ -29,7 +29,7 @@ import sys, time
 sys.path.insert(0, {root!r})
 from pathlib import Path
 from tests.fake_daemon import FakeDaemon
-from sentinel_guard.host.places import places
+from sentinel_guard.host.machine.state_paths import places
 daemon = FakeDaemon(places())
 with open({log!r}, "a") as log: log.write("started\\n")
 daemon.wait("stop", seconds=10)

@@ -33,7 +33,7 @@ from sentinel_guard.core.session import parse_test_output
 from sentinel_guard.core.session.session import NEXT, Event, State
 from sentinel_guard.core.verify_policy import Prover
 from sentinel_guard.host import world as host_world
-from sentinel_guard.host.policies import builtin
+from sentinel_guard.host.policy_files import builtin
 
 ROOT = Path(__file__).parent.parent
 ARCHITECTURE = ROOT / "docs" / "architecture.md"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sentinel_guard.client import Operator
 from sentinel_guard.errors import ConfigError, DaemonError
-from sentinel_guard.host.places import Places
+from sentinel_guard.host.machine.state_paths import Places
 from sentinel_guard.humans.terminal import visible
 
 LONGEST = 24 * 3600

@@ -29,9 +29,13 @@ from sentinel_guard.core.session.operation_fingerprint import operation
 from sentinel_guard.core.session.session import Session
 from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.errors import ConfigError
-from sentinel_guard.host import baselines, githooks, inventory, knownvalues, repository, shims
-from sentinel_guard.host.places import Places
-from sentinel_guard.host.policies import Policies
+from sentinel_guard.host import shims
+from sentinel_guard.host.git import repository
+from sentinel_guard.host.githooks import install_hooks
+from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.policy_files import Policies
+from sentinel_guard.host.recovery.baseline import worktree_inventory
+from sentinel_guard.host.secrets import allowlist_file, user_secret_files
 from sentinel_guard.host.world import HostWorld
 
 _LINE = '{"command": TEXT, "cwd": FOLDER} or {"tool": NAME, "input": {...}, "cwd": FOLDER}'
@@ -45,7 +49,7 @@ class Checker:
         self._world = HostWorld(dict(os.environ))
         self._guarded = Guarded((str(places.state), str(places.runtime)), (str(places.config),))
         self._warned: set[str] = set()
-        self._caches: dict[str, knownvalues.Cache] = {}
+        self._caches: dict[str, user_secret_files.Cache] = {}
         self._roots: dict[str, tuple[str, tuple[str, ...]]] = {}
 
     @property
@@ -80,20 +84,22 @@ class Checker:
         case = Case(
             action, effects, session, policy, outcome, operation, restricted, guarded, self._world.home,
             look=self._world.peek, known=lambda: self._known(root, policy, restricted),
-            baseline=lambda: baselines.reviewed(root) if root else NONE,
+            baseline=lambda: allowlist_file.reviewed(root) if root else NONE,
         )  # fmt: skip
         return judge(case, CHECKS)
 
     def _known(self, root: str, policy: Policy, restricted: tuple[str, ...]) -> Known:
         """The person's own secrets, as the daemon would know them."""
-        cache = self._caches.setdefault(root, knownvalues.Cache())
+        cache = self._caches.setdefault(root, user_secret_files.Cache())
         environ = self._world.environ
         return (
-            knownvalues.collect(Path(root), policy, environ, cached=cache, restricted=restricted) if root else NOTHING
+            user_secret_files.collect(Path(root), policy, environ, cached=cache, restricted=restricted)
+            if root
+            else NOTHING
         )
 
     def _settings(self, root: str) -> tuple[str, ...]:
-        own = (f"{root}/sentinel.toml", *githooks.belongings(root)) if root else ()
+        own = (f"{root}/sentinel.toml", *install_hooks.belongings(root)) if root else ()
         return *self._guarded.settings, *shims.own_code([root]), *own
 
     def _warn(self, warnings: tuple[str, ...]) -> None:
@@ -106,7 +112,7 @@ class Checker:
         if cwd not in self._roots:
             root = repository.top(cwd) or ""
             policy = self._policies.load(root)
-            found = inventory.restricted(root, lambda path: bool(policy.restricts(path, root))) if root else ()
+            found = worktree_inventory.restricted(root, lambda path: bool(policy.restricts(path, root))) if root else ()
             self._roots[cwd] = self._roots[root] = root, tuple(f"{root}/{name}" for name in found)
         return self._roots[cwd]
 

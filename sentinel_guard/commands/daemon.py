@@ -11,8 +11,8 @@ import time
 from sentinel_guard.client import Operator
 from sentinel_guard.core.model import Peer
 from sentinel_guard.errors import DaemonError
-from sentinel_guard.host import processes
-from sentinel_guard.host.places import Places
+from sentinel_guard.host.machine import processes
+from sentinel_guard.host.machine.state_paths import Places
 
 READY = 10.0
 """Seconds that a daemon may take until it answers."""

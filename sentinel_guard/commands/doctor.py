@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from sentinel_guard.doctor import LIMITS, probe
-from sentinel_guard.host.places import Places
+from sentinel_guard.host.machine.state_paths import Places
 
 
 def doctor(places: Places, *, as_json: bool) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sentinel_guard.client import ask_agent
 from sentinel_guard.errors import ConfigError
-from sentinel_guard.host.places import Places
+from sentinel_guard.host.machine.state_paths import Places
 
 MAX_CONTEXT = 1 << 16
 

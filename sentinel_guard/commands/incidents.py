@@ -22,8 +22,8 @@ from sentinel_guard.core.incidents.root_cause_and_sign_off import Review, Seal, 
 from sentinel_guard.core.model import Entry
 from sentinel_guard.core.text.markdown_escape import uncoded
 from sentinel_guard.errors import ConfigError, HostError
-from sentinel_guard.host import reports
-from sentinel_guard.host.places import Places
+from sentinel_guard.host import incident_files
+from sentinel_guard.host.machine.state_paths import Places
 from sentinel_guard.humans.terminal import visible
 
 COLOURS = {State.OPEN: "yellow", State.FILLED: "cyan", State.SIGNED: "green"}
@@ -39,7 +39,7 @@ def list_reports(places: Places, cwd: Path, *, as_json: bool = False) -> int:
     if as_json:
         print(json.dumps({"incidents": rows}))
     elif not rows:
-        print(f"There is no incident report in {_top(cwd) / reports.FOLDER}.", file=sys.stderr)
+        print(f"There is no incident report in {_top(cwd) / incident_files.FOLDER}.", file=sys.stderr)
     elif sys.stdout.isatty():
         Console(highlight=False).print(_table(rows))
     else:
@@ -54,7 +54,7 @@ def show(places: Places, cwd: Path, name: str) -> int:
     Raises ConfigError for none or several, HostError where it cannot be read.
     """
     report = one(places, cwd, name)
-    text = reports.read(report)
+    text = incident_files.read(report)
     sealed = root_cause_and_sign_off.sealed(text, report.stem, _about(places))
     said = f"{report.stem}: {sealed}."
     if sys.stdout.isatty():
@@ -73,14 +73,14 @@ def fill(places: Places, cwd: Path, name: str, given: Review) -> int:
     Raises ConfigError with what is missing, HostError, DaemonError where it cannot be put on record.
     """
     report = one(places, cwd, name)
-    text = reports.read(report)
+    text = incident_files.read(report)
     if root_cause_and_sign_off.sealed(text, report.stem, _about(places)) is Seal.CHANGED:
         raise ConfigError(f"The machine's part of {report.stem} was {Seal.CHANGED}.", "Bring it back first.")
     if root_cause_and_sign_off.state(text, report.stem, _about(places)) is State.SIGNED:
         raise ConfigError(f"{report.stem} is signed off: nothing is filled in any more.")
     by = f"Filled in at {_now()}"
     with Operator(places) as operator:
-        reports.write(report, root_cause_and_sign_off.filled(text, given, by))
+        incident_files.write(report, root_cause_and_sign_off.filled(text, given, by))
         operator.request("filled", path=str(report))
     print(f"{report.stem} is filled in. A person reads it and runs: sentinel-guard incidents sign-off {report.stem}")
     return 0
@@ -91,8 +91,8 @@ def sign_off(places: Places, cwd: Path, name: str, note: str) -> int:
     report = one(places, cwd, name)
     with Operator(places) as operator:
         operator.request("sign-off", path=str(report), note=note)
-    text = reports.read(report)
-    reports.write(report, root_cause_and_sign_off.signed(text, _now(), note))
+    text = incident_files.read(report)
+    incident_files.write(report, root_cause_and_sign_off.signed(text, _now(), note))
     unexplained = (
         ""
         if root_cause_and_sign_off.state(text, report.stem, ()) is State.FILLED
@@ -118,7 +118,7 @@ def one(places: Places, cwd: Path, name: str) -> Path:
     """The report whose name is or holds ``name``; the newest if it is empty. Raises ConfigError for none or several."""
     found = _reports(places, cwd)
     if not found:
-        raise ConfigError(f"There is no incident report in {_top(cwd) / reports.FOLDER}.")
+        raise ConfigError(f"There is no incident report in {_top(cwd) / incident_files.FOLDER}.")
     if not name:
         return found[-1]
     name = name.rpartition("/")[2].removesuffix(".md")
@@ -130,7 +130,7 @@ def one(places: Places, cwd: Path, name: str) -> Path:
 
 
 def _reports(places: Places, cwd: Path) -> list[Path]:
-    return reports.found(places, str(_top(cwd)))
+    return incident_files.found(places, str(_top(cwd)))
 
 
 def _top(cwd: Path) -> Path:
@@ -154,17 +154,17 @@ def _about(places: Places, session: str = "") -> list[Entry]:
 
 def _row(places: Places, report: Path) -> dict[str, str]:
     try:
-        text = reports.read(report)
+        text = incident_files.read(report)
     except HostError as e:
         return _fields(report, "unreadable", "", e.message)
     severity = re.search(r"(?m)^\| Severity \| (L\d)", text)
-    session = reports.session(text)
+    session = incident_files.session(text)
     state = root_cause_and_sign_off.state(text, report.stem, _about(places, session) if session else [])
     return _fields(report, state.value, severity[1] if severity else "", _headline(text))
 
 
 def _fields(report: Path, state: str, level: str, headline: str) -> dict[str, str]:
-    at = datetime.fromtimestamp(reports.when(report), UTC)
+    at = datetime.fromtimestamp(incident_files.when(report), UTC)
     when = f"{at:%Y-%m-%d %H:%M:%S}Z"
     return {
         "name": report.stem, "state": state, "when": when, "level": level, "headline": headline, "path": str(report),

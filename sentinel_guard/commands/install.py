@@ -7,8 +7,11 @@ from pathlib import Path
 
 from sentinel_guard.commands import outside
 from sentinel_guard.errors import HostError
-from sentinel_guard.host import files, githooks, policies, shelf, shims
-from sentinel_guard.host.places import places
+from sentinel_guard.host import policy_files, shims
+from sentinel_guard.host.githooks import install_hooks
+from sentinel_guard.host.machine import atomic_files
+from sentinel_guard.host.machine.state_paths import places
+from sentinel_guard.host.recovery.snapshots import snapshot_store
 
 INSIDE = "From inside a guarded session the guard is neither installed nor uninstalled."
 _MODE = 0o644
@@ -73,15 +76,15 @@ def install(folder: Path, template: Path | None = None) -> int:
     """
     if template:
         outside.only(places(), template, INSIDE)
-        _tell(githooks.install_template(template, **_programs()), f"The hooks are already in {template}.")
+        _tell(install_hooks.install_template(template, **_programs()), f"The hooks are already in {template}.")
         print(f"Next: git config --global init.templateDir {template.absolute()}")
         return 0
-    repo = githooks.find(folder)
-    root, policy = repo.root, repo.root / policies.NAME
+    repo = install_hooks.find(folder)
+    root, policy = repo.root, repo.root / policy_files.NAME
     outside.only(places(), root, INSIDE)
-    said = githooks.install(folder, **_programs())
+    said = install_hooks.install(folder, **_programs())
     if not repo.bare and not policy.exists():
-        files.write(policy, TEMPLATE.encode(), _MODE)
+        atomic_files.write(policy, TEMPLATE.encode(), _MODE)
         said.append(f"Wrote {policy}: what is watched here, with comments. Commit it, so that it holds for all.")
     if said and (root / ".gitmodules").exists():
         said.append("Submodules have hooks of their own: git submodule foreach --recursive sentinel-guard install")
@@ -96,12 +99,12 @@ def uninstall(folder: Path, template: Path | None = None) -> int:
     """
     if template:
         outside.only(places(), template, INSIDE)
-        _tell(githooks.uninstall_template(template), f"No hooks of sentinel-guard are in {template}.")
+        _tell(install_hooks.uninstall_template(template), f"No hooks of sentinel-guard are in {template}.")
         return 0
-    repo = githooks.find(folder)
-    root, policy = repo.root, repo.root / policies.NAME
+    repo = install_hooks.find(folder)
+    root, policy = repo.root, repo.root / policy_files.NAME
     outside.only(places(), root, INSIDE)
-    said = githooks.uninstall(folder)
+    said = install_hooks.uninstall(folder)
     if not repo.bare and policy.is_file():
         if policy.read_bytes() == TEMPLATE.encode():
             policy.unlink()
@@ -109,7 +112,7 @@ def uninstall(folder: Path, template: Path | None = None) -> int:
         else:
             said.append(f"Left {policy} where it is: you edited it.")
     _tell(said, f"sentinel-guard is not installed in {root}.")
-    if kept := 0 if repo.bare else len(shelf.shelf(str(root))):
+    if kept := 0 if repo.bare else len(snapshot_store.shelf(str(root))):
         print(f"Snapshots stay ({kept}). When you need them no more: sentinel-guard snapshots drop --all")
     return 0
 

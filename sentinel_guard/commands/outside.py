@@ -7,8 +7,8 @@ from pathlib import Path
 
 from sentinel_guard.client import Operator
 from sentinel_guard.errors import DaemonError, SentinelError
-from sentinel_guard.host import processes
-from sentinel_guard.host.places import Places
+from sentinel_guard.host.machine import processes
+from sentinel_guard.host.machine.state_paths import Places
 
 MARK = "SENTINEL_SESSION"
 """In the environment of every process of a guarded session."""

@@ -18,15 +18,16 @@ from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.core.verify_policy import Proof, Prover
 from sentinel_guard.errors import ConfigError, HostError
-from sentinel_guard.host import policies, staged
-from sentinel_guard.host.places import places
+from sentinel_guard.host import policy_files
+from sentinel_guard.host.git import commit_contents
+from sentinel_guard.host.machine.state_paths import places
 
 _SECTIONS = ("loop", "failures", "error_rate", "breaker", "cost", "fatal", "recovery", "gate")
 
 
 def show(folder: Path) -> int:
     """Prints the policy in force in a folder: its sources, its warnings, every value. Exit code 1 with warnings."""
-    policy = policies.load(places(), _root(folder))
+    policy = policy_files.load(places(), _root(folder))
     print("\n".join(visible(line, keep="\n") for line in _lines(policy)))
     return 1 if policy.warnings else 0
 
@@ -40,7 +41,7 @@ def validate(folder: Path, file: Path | None = None) -> int:
     wrong = 0
     for path in wanted:
         try:
-            _report(path, policies.validate(path, limited=path.absolute() != places().policy))
+            _report(path, policy_files.validate(path, limited=path.absolute() != places().policy))
         except ConfigError as e:
             wrong += 1
             print(e)
@@ -58,7 +59,7 @@ def test(folder: Path, file: Path | None) -> int:
     from sentinel_guard.core.analysis.analyse import analyse  # noqa: PLC0415 - slow to import, and show waits
 
     user, project, broken = _layers(folder, file)
-    policy = merge(policies.builtin(), user, project)
+    policy = merge(policy_files.builtin(), user, project)
     rules = [r for r in policy.rules if file is None or r.source == str(file)]
     proofs = list(Prover(policy, analyse).prove(rules))
     console = Console(highlight=False)
@@ -75,7 +76,7 @@ def _layers(folder: Path, file: Path | None) -> tuple[Layer, Layer, list[str]]:
     users, broken = places().policy, list[str]()
     if file and file.absolute() == users:
         return _read(file, broken), Layer(""), broken
-    project = file or Path(_root(folder) or folder) / policies.NAME
+    project = file or Path(_root(folder) or folder) / policy_files.NAME
     return (
         _read(users, broken) if users.exists() else Layer(""),
         _read(project, broken) if file or project.exists() else Layer(""),
@@ -85,7 +86,7 @@ def _layers(folder: Path, file: Path | None) -> tuple[Layer, Layer, list[str]]:
 
 def _read(path: Path, broken: list[str]) -> Layer:
     try:
-        return policies.read(path)
+        return policy_files.read(path)
     except ConfigError as e:
         broken.append(str(e))
         return Layer("")
@@ -114,24 +115,24 @@ def _not_taken(path: Path, layer: Layer) -> tuple[str, ...]:
     """What of a good file would not be in force: what the merge with the layers below it says."""
     users = places().policy
     if path.absolute() == users:
-        return merge(policies.builtin(), layer).warnings
+        return merge(policy_files.builtin(), layer).warnings
     try:
-        below = policies.validate(users) if users.exists() else Layer("")
+        below = policy_files.validate(users) if users.exists() else Layer("")
     except ConfigError:
         below = Layer("")
-    known = merge(policies.builtin(), below).warnings
-    return tuple(w for w in merge(policies.builtin(), below, layer).warnings if w not in known)
+    known = merge(policy_files.builtin(), below).warnings
+    return tuple(w for w in merge(policy_files.builtin(), below, layer).warnings if w not in known)
 
 
 def _sources(folder: Path) -> list[Path]:
     root = _root(folder)
-    return [places().policy, *([Path(root) / policies.NAME] if root else [])]
+    return [places().policy, *([Path(root) / policy_files.NAME] if root else [])]
 
 
 def _root(folder: Path) -> str:
     """The repository's top; empty outside of one, where the user's policy and the built-in one are in force."""
     try:
-        return str(staged.top(folder))
+        return str(commit_contents.top(folder))
     except HostError:
         return ""
 

@@ -23,8 +23,10 @@ from sentinel_guard.core.policy.policy import Policy, Rule
 from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.core.verify_policy import Prover
 from sentinel_guard.errors import ConfigError
-from sentinel_guard.host import files, policies, staged
-from sentinel_guard.host.places import Places
+from sentinel_guard.host import policy_files
+from sentinel_guard.host.git import commit_contents
+from sentinel_guard.host.machine import atomic_files
+from sentinel_guard.host.machine.state_paths import Places
 
 SHOWN = 8
 """Honest commands that are named."""
@@ -58,8 +60,8 @@ def add(places: Places, folder: Path, asked: Asked) -> int:
     Raises ConfigError for a rule that is not complete, not proved, or there already; HostError outside of a
     repository; SentinelError from inside a session.
     """
-    root = None if asked.user else staged.top(folder)
-    path = places.policy if root is None else root / policies.NAME
+    root = None if asked.user else commit_contents.top(folder)
+    path = places.policy if root is None else root / policy_files.NAME
     keys, notes = _keys(asked)
     rule, policy = _rule(keys, path), _policy(places, path)
     _refuse_double(rule, policy)
@@ -122,7 +124,7 @@ def _flat(value: object) -> object:
 
 
 def _toml(keys: Mapping[str, object]) -> str:
-    return files.toml_tables({"rule": [keys]})
+    return atomic_files.toml_tables({"rule": [keys]})
 
 
 def _rule(keys: Mapping[str, object], path: Path) -> Rule:
@@ -132,24 +134,24 @@ def _rule(keys: Mapping[str, object], path: Path) -> Rule:
 
 def _policy(places: Places, path: Path) -> Policy:
     """What is in force here. Raises ConfigError where the file that is to be written is broken already."""
-    own = policies.read(path) if path.exists() else Layer("")
+    own = policy_files.read(path) if path.exists() else Layer("")
     if path == places.policy:
-        return merge(policies.builtin(), own)
+        return merge(policy_files.builtin(), own)
     try:
-        users = policies.read(places.policy) if places.policy.exists() else Layer("")
+        users = policy_files.read(places.policy) if places.policy.exists() else Layer("")
     except ConfigError:
         users = Layer("")
-    return merge(policies.builtin(), users, own)
+    return merge(policy_files.builtin(), users, own)
 
 
 def _refuse_double(rule: Rule, policy: Policy) -> None:
-    other = next((r for r in (*policy.rules, *policies.builtin().rules) if r.id == rule.id), None)
+    other = next((r for r in (*policy.rules, *policy_files.builtin().rules) if r.id == rule.id), None)
     if other is None:
         return
     place = other.source
     if Path(place).is_file():
         text = Path(place).read_text(encoding="utf-8", errors="replace")
-        nth = [r.id for r in policies.read(Path(place)).rules].index(rule.id)
+        nth = [r.id for r in policy_files.read(Path(place)).rules].index(rule.id)
         place = f"{place}:{line_of(text, 'rule', 'id', nth)}"
     raise ConfigError(f"There is a rule {rule.id} already, in {place}.", "Give another --id, or edit it there.")
 
@@ -180,6 +182,6 @@ def _write(places: Places, path: Path, keys: Mapping[str, object]) -> None:
     if path == places.policy:
         places.make()
     elif not path.exists():
-        files.write(path, b"version = 1\n", _MODE)
-    files.append_toml(path, {"rule": [keys]})
-    policies.validate(path, limited=path != places.policy)
+        atomic_files.write(path, b"version = 1\n", _MODE)
+    atomic_files.append_toml(path, {"rule": [keys]})
+    policy_files.validate(path, limited=path != places.policy)

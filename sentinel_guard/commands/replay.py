@@ -21,8 +21,8 @@ from sentinel_guard.core.incidents.replay_incident import Said, Step
 from sentinel_guard.core.model import Entry, Response
 from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.errors import ConfigError
-from sentinel_guard.host import reports
-from sentinel_guard.host.places import Places
+from sentinel_guard.host import incident_files
+from sentinel_guard.host.machine.state_paths import Places
 
 COLOURS = {Response.DENY: "yellow", Response.ASK: "cyan", Response.BREAK: "magenta", Response.KILL: "bold red"}
 TODAY = "Judged by the policy and on the machine of today: files, folders and programs are looked at as they are now."
@@ -35,7 +35,7 @@ def replay(places: Places, cwd: Path, name: str, *, as_json: bool) -> int:
     StoreError.
     """
     report = incidents.one(places, cwd, name)
-    text = reports.read(report)
+    text = incident_files.read(report)
     story = _recorded(places, report, text) or _written(report, text)
     if not story.call:
         raise ConfigError(f"{report.stem} holds no step that broke or killed.", "It cannot be replayed.")
@@ -63,7 +63,7 @@ class _Story:
 
 def _recorded(places: Places, report: Path, text: str) -> _Story | None:
     """The session's entries up to the report, from the log; None where it has them no more."""
-    session = reports.session(text)
+    session = incident_files.session(text)
     if not (session and places.database.exists()):
         return None
     reader = SqliteReader(places.database)
@@ -83,7 +83,7 @@ def _recorded(places: Places, report: Path, text: str) -> _Story | None:
 def _written(report: Path, text: str) -> _Story:
     """The steps of the report's own table."""
     rows = timeline.rows(text)
-    entries = again.entries_from(rows, "replay", reports.repository(text), reports.when(report))
+    entries = again.entries_from(rows, "replay", incident_files.repository(text), incident_files.when(report))
     return _Story(entries, again.stopped(entries), {r.number: r.number for r in rows}, "the report's own table")
 
 

@@ -11,9 +11,11 @@ from sentinel_guard.audit.sqlite import SqliteReader
 from sentinel_guard.client import Operator
 from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.errors import ConfigError, DaemonError, SentinelError
-from sentinel_guard.host import branches, policies, repository
-from sentinel_guard.host.places import Places
+from sentinel_guard.host import policy_files
+from sentinel_guard.host.git import repository
+from sentinel_guard.host.machine.state_paths import Places
 from sentinel_guard.host.recovery import api
+from sentinel_guard.host.recovery.rollback import branch_changes
 
 INCIDENTS = "docs/incidents/"
 OBJECTS = ".git/objects/"
@@ -44,7 +46,7 @@ def rollback(
     if not outlook.changes:
         print("Nothing to do: the repository is as it was when the session started.")
         return 0
-    moves = branches.moves(baseline)
+    moves = branch_changes.moves(baseline)
     _head(baseline, moves)
     _foretell(outlook)
     if dry_run:
@@ -54,7 +56,7 @@ def rollback(
     if confirm and not confirm("Put these back to where they were?"):
         print("Nothing was changed.")
         return 1
-    policy = policies.load_paths(places, baseline.root)
+    policy = policy_files.load_paths(places, baseline.root)
     report = api.rollback(baseline, _is_report, lambda path: bool(policy.restricts(path, baseline.root)))
     _tell(report, baseline)
     if any(move.commits for move in moves):
@@ -62,7 +64,7 @@ def rollback(
     return 0 if report.ok else 1
 
 
-def _head(baseline: api.Baseline, moves: Sequence[branches.Move]) -> None:
+def _head(baseline: api.Baseline, moves: Sequence[branch_changes.Move]) -> None:
     """Where it goes back to, and whose commits that takes from the branches: the person's own perhaps."""
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(baseline.taken))
     branch = baseline.branch.removeprefix("refs/heads/") or "HEAD"
@@ -78,7 +80,7 @@ def _head(baseline: api.Baseline, moves: Sequence[branches.Move]) -> None:
     _list("Branches and tags that move", _words([_way(move) for move in moves if move.name != "stash"]))
 
 
-def _way(move: branches.Move) -> str:
+def _way(move: branch_changes.Move) -> str:
     if not move.was:
         return f"{move.name}: goes (it was not there)"
     return (
@@ -182,7 +184,7 @@ def _baseline(places: Places, cwd: Path, session: str) -> api.Baseline:
 def _refuse_later(places: Places, baseline: api.Baseline) -> None:
     """What the person has done since is not the session's: no question that is answered in passing undoes it."""
     ended = _ended(places, baseline.session)
-    if ended and (made := branches.later(baseline, ended)):
+    if ended and (made := branch_changes.later(baseline, ended)):
         when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(ended))
         more = "" if len(made) == 1 else f" and {len(made) - 1} more"
         raise SentinelError(

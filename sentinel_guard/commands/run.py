@@ -12,8 +12,8 @@ from typing import Any
 from sentinel_guard.client import Operator
 from sentinel_guard.commands.runner import Runner
 from sentinel_guard.errors import ConfigError, HostError, SentinelError
-from sentinel_guard.host.places import Places
-from sentinel_guard.host.terminal import Inner, Outer, Signals, become_subreaper, spawn
+from sentinel_guard.host.machine.pseudo_terminal import Inner, Outer, Signals, become_subreaper, spawn
+from sentinel_guard.host.machine.state_paths import Places
 from sentinel_guard.humans.terminal import visible
 
 MULTIPLEXERS = ("TMUX", "STY", "ZELLIJ", "KITTY_LISTEN_ON", "WEZTERM_")

@@ -18,7 +18,7 @@ from typing import Any
 from sentinel_guard.client import Operator
 from sentinel_guard.commands.stage import Modal, Stage
 from sentinel_guard.errors import DaemonError, SentinelError
-from sentinel_guard.host.terminal import FORWARDED, Child, Inner, Outer, Signals, reap
+from sentinel_guard.host.machine.pseudo_terminal import FORWARDED, Child, Inner, Outer, Signals, reap
 from sentinel_guard.humans.terminal import Chat, Gate, banner, visible
 
 KILLED = 137

@@ -21,9 +21,11 @@ from sentinel_guard.core.secrets.model import Grade, Hit, Leak, Piece
 from sentinel_guard.core.secrets.scan_outgoing_content import review
 from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING, Known
 from sentinel_guard.errors import ConfigError, SentinelError
-from sentinel_guard.host import baselines, knownvalues, policies, sources, staged
-from sentinel_guard.host.added import Added
-from sentinel_guard.host.places import Places
+from sentinel_guard.host import policy_files
+from sentinel_guard.host.git import commit_contents
+from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.secrets import allowlist_file, scanned_files, user_secret_files
+from sentinel_guard.host.secrets.added_lines import Added
 from sentinel_guard.humans.terminal import visible
 
 NOTES = 10
@@ -101,7 +103,7 @@ class Search:
         self.found.notes += said.notes
         return hits
 
-    def files(self, given: Iterable[sources.Source]) -> Found:
+    def files(self, given: Iterable[scanned_files.Source]) -> Found:
         for source in given:
             if source.note:
                 self.found.notes.append(source.note)
@@ -134,10 +136,10 @@ def scan(places: Places, cwd: Path, asked: Asked) -> int:
     that is in no repository while others are in one, HostError.
     """
     root = _top(cwd, asked.paths)
-    search = begin(places, root, baselines.load(root) if root else Baseline(b""))
+    search = begin(places, root, allowlist_file.load(root) if root else Baseline(b""))
     if asked.staged or asked.history:
-        here = root or staged.top(cwd)
-        found = search.lines([sources.index(here)] if asked.staged else sources.history(here))
+        here = root or commit_contents.top(cwd)
+        found = search.lines([scanned_files.index(here)] if asked.staged else scanned_files.history(here))
     else:
         found = search.files(_whole(root, asked.paths) if root else _loose(asked.paths))
     end_of_telling()
@@ -150,14 +152,14 @@ def scan(places: Places, cwd: Path, asked: Asked) -> int:
 
 def begin(places: Places, root: Path | None, baseline: Baseline) -> Search:
     """A search in a repository (or outside of one), under its policy."""
-    policy = policies.load_paths(places, root) if root else policies.load(places)
-    known = knownvalues.collect(root, policy, os.environ) if root else NOTHING
+    policy = policy_files.load_paths(places, root) if root else policy_files.load(places)
+    known = user_secret_files.collect(root, policy, os.environ) if root else NOTHING
     search = Search(policy.leaks.allow, known, baseline)
     search.found.notes += policy.warnings
     return search
 
 
-def whole(root: Path) -> Iterator[sources.Source]:
+def whole(root: Path) -> Iterator[scanned_files.Source]:
     """Every file of a work tree that git tracks or would track. Raises HostError."""
     return _whole(root, ())
 
@@ -165,7 +167,7 @@ def whole(root: Path) -> Iterator[sources.Source]:
 def _top(cwd: Path, paths: Sequence[Path]) -> Path | None:
     """The one repository that all is in; None where it is in none."""
     if not paths:
-        return staged.top(cwd)
+        return commit_contents.top(cwd)
     tops = {_repository(path) for path in paths}
     if len(tops) > 1:
         raise ConfigError("The paths are in different repositories.", "Search them one after the other.")
@@ -174,26 +176,26 @@ def _top(cwd: Path, paths: Sequence[Path]) -> Path | None:
 
 def _repository(path: Path) -> Path | None:
     try:
-        return staged.top(path if path.is_dir() else path.absolute().parent)
+        return commit_contents.top(path if path.is_dir() else path.absolute().parent)
     except SentinelError:
         return None
 
 
-def _whole(root: Path, paths: Sequence[Path]) -> Iterator[sources.Source]:
+def _whole(root: Path, paths: Sequence[Path]) -> Iterator[scanned_files.Source]:
     folders = [Path(os.path.realpath(p)) for p in paths if p.is_dir()]
     for path in paths:
         if not path.is_dir():
             # As a person names it: git may ignore it, and a link is followed.
-            yield sources.read(path, os.path.relpath(path.absolute(), root), follow=True)
+            yield scanned_files.read(path, os.path.relpath(path.absolute(), root), follow=True)
     if folders or not paths:
-        for name in sources.tracked(root, folders):
-            yield sources.read(root / name, name)
+        for name in scanned_files.tracked(root, folders):
+            yield scanned_files.read(root / name, name)
 
 
-def _loose(paths: Sequence[Path]) -> Iterator[sources.Source]:
+def _loose(paths: Sequence[Path]) -> Iterator[scanned_files.Source]:
     for path in paths:
-        for file in sources.walked(path) if path.is_dir() else [path]:
-            yield sources.read(file, str(file), follow=file == path)
+        for file in scanned_files.walked(path) if path.is_dir() else [path]:
+            yield scanned_files.read(file, str(file), follow=file == path)
 
 
 def show(found: Found, root: Path | None, cwd: Path, *, warnings: bool = False, way: str = NEXT) -> None:

@@ -21,8 +21,9 @@ from sentinel_guard.core.secrets.allowlisted_findings import ANY, NAME, NONE, Ba
 from sentinel_guard.core.secrets.model import Hit, Piece
 from sentinel_guard.core.secrets.redacted_excerpt import Page
 from sentinel_guard.errors import ConfigError, SentinelError
-from sentinel_guard.host import baselines, sources, staged
-from sentinel_guard.host.places import Places
+from sentinel_guard.host.git import commit_contents
+from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.secrets import allowlist_file, scanned_files
 from sentinel_guard.humans.terminal import visible
 
 AROUND = 2
@@ -81,8 +82,8 @@ def show(cwd: Path, *, as_json: bool = False) -> int:
 
 
 def _opened(cwd: Path) -> tuple[Path, Baseline]:
-    root = staged.top(cwd)
-    baseline = baselines.load(root)
+    root = commit_contents.top(cwd)
+    baseline = allowlist_file.load(root)
     if baseline is NONE:
         raise ConfigError(f"There is no {NAME} in {root}.", "Write one: sentinel-guard secrets baseline")
     return root, baseline
@@ -92,12 +93,14 @@ def _seen(places: Places, root: Path, baseline: Baseline, rows: Iterable[Row]) -
     """Each row whose find is still there, or in a commit that no remote has yet, and the lines that show it."""
     search, wanted = secrets.begin(places, root, NONE), set(rows)
     paths = {row.path for row in wanted}
-    files = (sources.read(root / name, name).piece for name in sources.tracked(root) if stored(name) in paths)
+    files = (
+        scanned_files.read(root / name, name).piece for name in scanned_files.tracked(root) if stored(name) in paths
+    )
     seen: dict[Row, list[str]] = {}
     for piece in files:
         if piece:
             seen |= _found(baseline, (piece,), search.look([piece]), wanted - seen.keys())
-    for lines in sources.unpushed(root) if wanted - seen.keys() else ():
+    for lines in scanned_files.unpushed(root) if wanted - seen.keys() else ():
         hits = search.look(lines.pieces, lines.holds)
         seen |= _found(baseline, lines.pieces, hits, wanted - seen.keys())
     return seen
@@ -154,7 +157,7 @@ def _walk(
         else:
             if pressed in KEYS:
                 said |= dict.fromkeys(rows, KEYS[pressed])
-                baselines.save(root, baseline.marked(said))
+                allowlist_file.save(root, baseline.marked(said))
                 print(f"  {TOLD[KEYS[pressed]]}" + (f" Said of all {len(rows)} places." if len(rows) > 1 else ""))
             at += 1
         print()

@@ -16,8 +16,9 @@ from sentinel_guard.commands import outside, secrets
 from sentinel_guard.commands.secrets import count
 from sentinel_guard.core.secrets.allowlisted_findings import ANY, NAME, NONE, Baseline, Row, Update, place
 from sentinel_guard.core.secrets.model import Grade, Hit
-from sentinel_guard.host import baselines, sources, staged
-from sentinel_guard.host.places import Places
+from sentinel_guard.host.git import commit_contents
+from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.secrets import allowlist_file, scanned_files
 from sentinel_guard.humans.terminal import visible
 
 SHOWN = 20
@@ -38,12 +39,12 @@ def baseline(places: Places, cwd: Path, confirm: Confirm, *, history: bool = Fal
     With ``history`` the finds of commits that no remote has yet are taken in, too. Raises SentinelError from inside a
     session, ConfigError for a broken file, HostError outside of a repository.
     """
-    root = staged.top(cwd)
+    root = commit_contents.top(cwd)
     outside.only(places, root, REFUSED)
-    before = baselines.load(root)
+    before = allowlist_file.load(root)
     search = secrets.begin(places, root, NONE)
     search.files(secrets.whole(root))
-    update, hits = _compared(search, root, baselines.begin() if before is NONE else before, history)
+    update, hits = _compared(search, root, allowlist_file.begin() if before is NONE else before, history)
     secrets.end_of_telling()
     own = _own(hits, root, cwd)
     if before is NONE and not update.new:
@@ -59,7 +60,7 @@ def baseline(places: Places, cwd: Path, confirm: Confirm, *, history: bool = Fal
         print("Nothing was written.")
         return 1
     if _changed(update, before):
-        baselines.save(root, update.baseline)
+        allowlist_file.save(root, update.baseline)
         _next(update.baseline)
     return 0
 
@@ -70,7 +71,7 @@ def _compared(search: secrets.Search, root: Path, before: Baseline, history: boo
     update = before.updated(here)
     if not history and not (update.gone or update.moved):
         return update, here
-    past = search.lines(sources.unpushed(root)).open[len(here) :]
+    past = search.lines(scanned_files.unpushed(root)).open[len(here) :]
     if not history:  # what has a row keeps it, and nothing new comes in
         lost = {(r.path, r.rule, r.hash) for r in before.rows}
         near = {(path, rule) for path, rule, _ in lost}

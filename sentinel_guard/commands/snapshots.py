@@ -16,11 +16,11 @@ from rich.text import Text
 from sentinel_guard.commands import outside
 from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.errors import ConfigError, SentinelError
-from sentinel_guard.host.bringback import Bringing, Plan, Restored
-from sentinel_guard.host.metadata import Change
-from sentinel_guard.host.places import Places
-from sentinel_guard.host.policies import Policies
-from sentinel_guard.host.shelf import Snapshot, drop, home, lost, one, shelf, stat
+from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.policy_files import Policies
+from sentinel_guard.host.recovery.baseline.gitdir_backup import Change
+from sentinel_guard.host.recovery.snapshots.restore_from_snapshot import Bringing, Plan, Restored
+from sentinel_guard.host.recovery.snapshots.snapshot_store import Snapshot, drop, home, lost, one, shelf, stat
 
 SHOWN = 40
 """Files that are listed before a question."""

@@ -15,7 +15,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from sentinel_guard.host.terminal import Inner, Outer
+from sentinel_guard.host.machine.pseudo_terminal import Inner, Outer
 from sentinel_guard.humans.screen import Modes
 from sentinel_guard.humans.terminal import Chat, Gate, banner, columns, notification
 

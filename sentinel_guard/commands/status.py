@@ -12,7 +12,7 @@ from rich.text import Text
 from sentinel_guard.client import Operator
 from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.errors import DaemonError
-from sentinel_guard.host.places import Places
+from sentinel_guard.host.machine.state_paths import Places
 
 COLOURS = {"ACTIVE": "green", "KILLED": "red", "PAUSED": "yellow", "COOLING": "yellow"}
 OTHERS = 72

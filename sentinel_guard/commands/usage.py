@@ -6,7 +6,7 @@ import json
 
 from sentinel_guard.client import ask_agent
 from sentinel_guard.errors import ConfigError
-from sentinel_guard.host.places import Places
+from sentinel_guard.host.machine.state_paths import Places
 
 EXAMPLE = "sentinel-guard usage report --tokens 1200"
 

@@ -31,9 +31,9 @@ from sentinel_guard.daemon.reactions import Reactions
 from sentinel_guard.daemon.recovery import Recovery
 from sentinel_guard.daemon.server import Server
 from sentinel_guard.daemon.sessions import Live
-from sentinel_guard.host import processes
-from sentinel_guard.host.places import Places
-from sentinel_guard.host.policies import Policies
+from sentinel_guard.host.machine import processes
+from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.policy_files import Policies
 from sentinel_guard.host.world import HostWorld
 from sentinel_guard.humans.inbox import Inbox
 

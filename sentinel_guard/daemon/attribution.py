@@ -12,9 +12,9 @@ import time
 
 from sentinel_guard.core.session.session import Session, State
 from sentinel_guard.daemon.sessions import Live
-from sentinel_guard.host import processes
-from sentinel_guard.host.activity import Activity, Ran
-from sentinel_guard.host.guardian import Word
+from sentinel_guard.host.file_integrity.process_activity import Activity, Ran
+from sentinel_guard.host.file_integrity.restore_restricted_files import Word
+from sentinel_guard.host.machine import processes
 
 AFTER = 1.0
 """Seconds after a call in which what it left behind may still be at work."""

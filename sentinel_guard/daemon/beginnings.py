@@ -25,10 +25,14 @@ from sentinel_guard.daemon.reviews import Reviews
 from sentinel_guard.daemon.sessions import Live, Sessions
 from sentinel_guard.daemon.watching import Watching
 from sentinel_guard.errors import HostError, PeerError
-from sentinel_guard.host import baselines, githooks, keys, knownvalues, processes, repository, shims
-from sentinel_guard.host.places import Places
-from sentinel_guard.host.policies import Policies
-from sentinel_guard.host.worktrees import Worktrees
+from sentinel_guard.host import shims
+from sentinel_guard.host.git import repository
+from sentinel_guard.host.git.worktree_tree_hash import Worktrees
+from sentinel_guard.host.githooks import install_hooks
+from sentinel_guard.host.machine import processes
+from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.policy_files import Policies
+from sentinel_guard.host.secrets import allowlist_file, fingerprint_key, user_secret_files
 
 log = logging.getLogger(__name__)
 FRESH = 0.2
@@ -126,7 +130,7 @@ class Beginnings:
         trees = Worktrees(root, folder, lambda p: bool(policy().restricts(p, root))) if root else None
         live = Live(session, policy, path, trees=trees)
         if root:
-            live.discretion = Discretion(_secrets(live), self._key, functools.partial(baselines.reviewed, root))
+            live.discretion = Discretion(_secrets(live), self._key, functools.partial(allowlist_file.reviewed, root))
         return live
 
     def _policy(self, root: str) -> Policy:
@@ -151,7 +155,7 @@ class Beginnings:
 
 def _secrets(live: Live) -> Callable[[], Known]:
     """Looks for the person's own secrets: in the work tree, and in what the session was started with."""
-    cache, given = knownvalues.Cache(), dict[str, str]()
+    cache, given = user_secret_files.Cache(), dict[str, str]()
 
     def collect() -> Known:
         session, watch = live.session, live.watch
@@ -159,7 +163,7 @@ def _secrets(live: Live) -> Callable[[], Known]:
             given.update(processes.environ(session.owner.pid))
         held = watch.restricted if watch else ()
         root, base = Path(session.root), session.start_hash
-        return knownvalues.collect(
+        return user_secret_files.collect(
             root, live.policy(), given, cached=cache, restricted=held, base=base, patience=PATIENCE
         )
 
@@ -169,7 +173,7 @@ def _secrets(live: Live) -> Callable[[], Known]:
 def _key(places: Places) -> bytes:
     """The key of the keyed hashes; none where it cannot be had, and then no hash is told."""
     try:
-        return keys.key(places)
+        return fingerprint_key.key(places)
     except HostError as e:
         log.warning("%s", e)
         return b""
@@ -190,10 +194,10 @@ def _hooks(root: str) -> list[str]:
     """What is wrong with the git hooks that were installed there, for the person."""
     environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
-        words = githooks.complaint(Path(root), environ)
+        words = install_hooks.complaint(Path(root), environ)
     except HostError as e:
         words = str(e)
-    return [f"Git hooks: {words}. Mend it: {githooks.INSTALL}"] if words else []
+    return [f"Git hooks: {words}. Mend it: {install_hooks.INSTALL}"] if words else []
 
 
 def _data(message: Fields, owner: Peer, live: Live, path: str) -> dict[str, object]:

@@ -30,8 +30,10 @@ from sentinel_guard.daemon.reactions import Reactions
 from sentinel_guard.daemon.sessions import STEP, Live, Place, Sessions
 from sentinel_guard.daemon.waiting import waiting
 from sentinel_guard.errors import PeerError, SentinelError
-from sentinel_guard.host import gitcommand, processes, transactions, unstaged
-from sentinel_guard.host.hookcase import Judged, told
+from sentinel_guard.host.git import run_git
+from sentinel_guard.host.githooks import empty_commits, reference_transaction
+from sentinel_guard.host.githooks.hook_request import Judged, told
+from sentinel_guard.host.machine import processes
 from sentinel_guard.host.world import HostWorld
 
 log = logging.getLogger(__name__)
@@ -128,7 +130,7 @@ class Githooks:
         if all that it builds upon is.
         """
         if asked.argv[1] == "pre-commit":
-            return not (asked.cwd and unstaged.nothing_staged(Path(asked.cwd), asked.environ))
+            return not (asked.cwd and empty_commits.nothing_staged(Path(asked.cwd), asked.environ))
         if asked.argv[1] != "reference-transaction":
             return True
         lines = _changing(asked)
@@ -140,7 +142,7 @@ class Githooks:
 
     def _remember(self, gits: Sequence[Peer], hook: str) -> None:
         # What is only called git may become something else before it changes a reference.
-        if hook in _BY_COMMIT and gits and processes.executable(gits[0].pid) == gitcommand.program():
+        if hook in _BY_COMMIT and gits and processes.executable(gits[0].pid) == run_git.program():
             self._passed.setdefault(gits[0], set()).add(hook)
         if len(self._passed) > _PASSED:
             del self._passed[next(iter(self._passed))]
@@ -198,7 +200,7 @@ def _changing(asked: translate.Request) -> list[str]:
     """The changes of references that are to be judged; none for another hook."""
     if asked.argv[1:3] != TRANSACTION:
         return []
-    return transactions.changing(asked.stdin.splitlines(), Path(asked.cwd), asked.environ)
+    return reference_transaction.changing(asked.stdin.splitlines(), Path(asked.cwd), asked.environ)
 
 
 def _gits(lineage: Sequence[Peer]) -> list[Peer]:

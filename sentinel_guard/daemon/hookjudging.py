@@ -22,11 +22,13 @@ from sentinel_guard.core.secrets.user_secrets.find_user_secrets import Known
 from sentinel_guard.daemon.sessions import Live
 from sentinel_guard.daemon.translate import Request
 from sentinel_guard.errors import PeerError, SentinelError
-from sentinel_guard.host import commits, fetching, processes, seen
-from sentinel_guard.host.hookcase import Judged, base_of
-from sentinel_guard.host.knownvalues import Cache, collect
-from sentinel_guard.host.places import Places
-from sentinel_guard.host.policies import Policies
+from sentinel_guard.host.git import detect_fetch
+from sentinel_guard.host.githooks import judge_hook, preexisting_commits
+from sentinel_guard.host.githooks.hook_request import Judged, base_of
+from sentinel_guard.host.machine import processes
+from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.policy_files import Policies
+from sentinel_guard.host.secrets.user_secret_files import Cache, collect
 
 LIMIT = 60.0
 """Seconds that a judgement may take."""
@@ -41,7 +43,7 @@ _KEPT = 16
 
 class Judging:
     def __init__(self, places: Places) -> None:
-        self._places, self._policies, self._memory = places, Policies(places), seen.Memory()
+        self._places, self._policies, self._memory = places, Policies(places), preexisting_commits.Memory()
         self._fetches: dict[Peer, bool] = {}
         self._caches: dict[Path, Cache] = {}
         self._lock = threading.Lock()
@@ -88,15 +90,15 @@ class Judging:
     def _is_fetch(self, asked: Request, pid: int, live: Live, git: Peer) -> bool:
         try:
             command = processes.describe(git.pid)
-            remote = fetching.remote_of(command.command) if command else None
-            if remote is None or processes.executable(git.pid) not in fetching.programs():
+            remote = detect_fetch.remote_of(command.command) if command else None
+            if remote is None or processes.executable(git.pid) not in detect_fetch.programs():
                 return False
             start = self._seen(asked, live).settings
         except SentinelError:
             return False
-        return fetching.is_elsewhere(remote, Path(asked.cwd), processes.environ(pid), start)
+        return detect_fetch.is_elsewhere(remote, Path(asked.cwd), processes.environ(pid), start)
 
-    def _seen(self, asked: Request, live: Live) -> seen.Seen:
+    def _seen(self, asked: Request, live: Live) -> preexisting_commits.Seen:
         folder = self._places.session(live.id) / "baseline"
         return self._memory.of(live.id, _repository(asked), folder, live.session.started)
 
@@ -105,11 +107,11 @@ class Judging:
             raise PeerError("the folder that git works in cannot be read", "cd into the repository again.")
         hook, *arguments = asked.argv[1:]
         work, stdin, environ = Path(asked.cwd), os.fsencode(asked.stdin), _environ(asked)
-        root = commits.top(hook, work, environ)
+        root = judge_hook.top(hook, work, environ)
         with self._lock:
             policy = self._policies.load(root)
         known = self._secrets(asked, pid, live, root, policy)
-        return commits.judge(
+        return judge_hook.judge(
             hook, work, policy, tuple(arguments), stdin, environ=environ, known=known, session=live is not None,
             seen=self._seen(asked, live) if live else None,
         )  # fmt: skip
@@ -129,7 +131,7 @@ class Judging:
 
 
 def _repository(asked: Request) -> str:
-    return seen.common(Path(asked.cwd), asked.environ)
+    return preexisting_commits.common(Path(asked.cwd), asked.environ)
 
 
 def _environ(asked: Request) -> dict[str, str]:

@@ -14,7 +14,8 @@ from sentinel_guard.core.model import Finding, Peer, Response
 from sentinel_guard.daemon import translate
 from sentinel_guard.daemon.sessions import Live
 from sentinel_guard.errors import HostError
-from sentinel_guard.host import hooksinforce, processes
+from sentinel_guard.host.githooks import check_hooks_run
+from sentinel_guard.host.machine import processes
 
 log = logging.getLogger(__name__)
 RULE = "git.hooks-off"
@@ -24,26 +25,26 @@ WAY = (
 )
 
 
-def standing(root: str, owner: Peer) -> hooksinforce.Standing | None:
+def standing(root: str, owner: Peer) -> check_hooks_run.Standing | None:
     """Our hooks that are in force where a session begins; None where there are none, or git does not say."""
     try:
-        return hooksinforce.standing(root, processes.environ(owner.pid))
+        return check_hooks_run.standing(root, processes.environ(owner.pid))
     except HostError as e:
         log.warning("%s", e)
         return None
 
 
-def restored(said: object) -> hooksinforce.Standing | None:
+def restored(said: object) -> check_hooks_run.Standing | None:
     """The same, as the record of the session's start has it."""
     match said:
         case [str(common), str(folder), [*names]]:
-            return hooksinforce.Standing(common, folder, tuple(map(str, names)))
+            return check_hooks_run.Standing(common, folder, tuple(map(str, names)))
     return None
 
 
 def mend(live: Live) -> None:
     """Put back what was done to the modes of our hooks."""
-    if live.hooks and (names := hooksinforce.mend(live.hooks)):
+    if live.hooks and (names := check_hooks_run.mend(live.hooks)):
         log.warning("%s: not executable any more, made so again: %s", live.hooks.folder, ", ".join(names))
 
 
@@ -54,7 +55,7 @@ async def look(live: Live, asked: translate.Request, peer: Peer) -> tuple[Findin
         return ()
     environ = processes.environ(peer.pid) or asked.environ
     try:
-        words = await asyncio.to_thread(hooksinforce.missing, live.hooks, options, asked.cwd, environ)
+        words = await asyncio.to_thread(check_hooks_run.missing, live.hooks, options, asked.cwd, environ)
     except HostError as e:
         words = e.message
     if not words:

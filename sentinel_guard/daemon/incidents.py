@@ -27,10 +27,10 @@ from sentinel_guard.core.response_text import headline
 from sentinel_guard.daemon.recovery import Recovered, Recovery
 from sentinel_guard.daemon.sessions import Live, Sessions
 from sentinel_guard.errors import HostError, SentinelError
-from sentinel_guard.host import reports
-from sentinel_guard.host.places import Places
+from sentinel_guard.host import incident_files
+from sentinel_guard.host.machine.content_addressed_store import FILE
+from sentinel_guard.host.machine.state_paths import Places
 from sentinel_guard.host.recovery import api
-from sentinel_guard.host.vault import FILE
 
 log = logging.getLogger(__name__)
 ENTRIES = 400
@@ -109,7 +109,7 @@ class Incidents:
         if not (before and after and live.trees):
             return Patch(unknown="the files were not measured during the loop")
         try:
-            return Patch(parse_patch.files(live.trees.patch(before, after), without=reports.FOLDER))
+            return Patch(parse_patch.files(live.trees.patch(before, after), without=incident_files.FOLDER))
         except SentinelError as e:
             return Patch(unknown=e.message)
 
@@ -122,7 +122,7 @@ class Incidents:
         except SentinelError as e:
             log.warning("no difference for the report: %s", e)
             return Patch(unknown=e.message)
-        return Patch(parse_patch.files(told, without=reports.FOLDER))
+        return Patch(parse_patch.files(told, without=incident_files.FOLDER))
 
     def _saved(self, live: Live, facts: Incident) -> tuple[Path, str]:
         """Write the report, and beside it each patch that it holds. Its path and its text."""
@@ -132,7 +132,7 @@ class Incidents:
         def hide(text: str) -> str:
             return live.discretion.text(redacted_diff.hide(text, secrets))
 
-        for folder in reports.folders(self._places, live.session.root, live.id):
+        for folder in incident_files.folders(self._places, live.session.root, live.id):
             try:
                 return _save(folder, wanted, replace(facts, problem=problem), hide)
             except (OSError, SentinelError) as e:
@@ -163,10 +163,10 @@ def _save(folder: Path, wanted: str, facts: Incident, hide: Callable[[str], str]
     if whole.files:
         whole = replace(whole, saved=f"{name}.patch")
     for patch in (p for p in (loop, whole) if p and p.saved):
-        reports.write(folder / patch.saved, hide(parse_patch.text(patch.files)))
+        incident_files.write(folder / patch.saved, hide(parse_patch.text(patch.files)))
     text = hide(incident_report.incident(replace(facts, id=name, loop=loop, whole=whole)))
     path = folder / f"{name}.md"
-    reports.write(path, text)
+    incident_files.write(path, text)
     return path, text
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from sentinel_guard.core.wire_framing import Message, Reader, encode
 from sentinel_guard.errors import PeerError
-from sentinel_guard.host import processes
+from sentinel_guard.host.machine import processes
 
 _CREDENTIALS = struct.Struct("iII")
 READ = 1 << 16

@@ -26,7 +26,7 @@ from sentinel_guard.daemon.reactions import Reactions
 from sentinel_guard.daemon.sessions import Live, Sessions
 from sentinel_guard.daemon.translate import PROTOCOL
 from sentinel_guard.errors import DaemonError, PeerError, SentinelError
-from sentinel_guard.host import processes
+from sentinel_guard.host.machine import processes
 from sentinel_guard.humans.inbox import Reply
 
 log = logging.getLogger(__name__)

@@ -17,7 +17,7 @@ from sentinel_guard.daemon.guard import Guard, Judged
 from sentinel_guard.daemon.reviews import Reviews
 from sentinel_guard.daemon.sessions import Live, Sessions
 from sentinel_guard.daemon.translate import Ended
-from sentinel_guard.host import processes
+from sentinel_guard.host.machine import processes
 
 EXCERPT = 400
 """Characters of an error that the log keeps."""

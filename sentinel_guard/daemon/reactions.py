@@ -20,7 +20,7 @@ from sentinel_guard.daemon.incidents import Incidents
 from sentinel_guard.daemon.recovery import Recovered, Recovery
 from sentinel_guard.daemon.sessions import Live, Sessions
 from sentinel_guard.errors import SentinelError
-from sentinel_guard.host import processes
+from sentinel_guard.host.machine import processes
 
 log = logging.getLogger(__name__)
 HARMLESS = frozenset({"append", "mode", "owner"})

@@ -12,10 +12,11 @@ from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.policy.policy import Recovery as Limits
 from sentinel_guard.daemon.sessions import Live
 from sentinel_guard.errors import HostError
-from sentinel_guard.host import ended, shelf
-from sentinel_guard.host.places import Places
+from sentinel_guard.host.machine.state_paths import Places
 from sentinel_guard.host.recovery import api
-from sentinel_guard.host.rescue import Occasion
+from sentinel_guard.host.recovery.rollback import prune_sessions
+from sentinel_guard.host.recovery.snapshots import snapshot_store
+from sentinel_guard.host.recovery.snapshots.take_snapshot import Occasion
 
 log = logging.getLogger(__name__)
 INCIDENTS = "docs/incidents/"
@@ -147,8 +148,8 @@ class Recovery:
         """Old snapshots, then old sessions' folders, once the baseline is whole."""
         await asyncio.wait((first,))
         try:
-            gone = await asyncio.to_thread(shelf.collect, self._places, root, limits, alive)
-            await asyncio.to_thread(ended.prune, self._places, alive)
+            gone = await asyncio.to_thread(snapshot_store.collect, self._places, root, limits, alive)
+            await asyncio.to_thread(prune_sessions.prune, self._places, alive)
         except (HostError, OSError) as e:
             log.warning("old snapshots of %s were not collected: %s", root, e)
             return

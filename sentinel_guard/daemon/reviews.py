@@ -21,8 +21,8 @@ from sentinel_guard.core.session.session import State
 from sentinel_guard.core.text.redact_by_pattern import redact
 from sentinel_guard.daemon.sessions import Live, Sessions
 from sentinel_guard.errors import ConfigError, SentinelError
-from sentinel_guard.host import reports
-from sentinel_guard.host.places import Places
+from sentinel_guard.host import incident_files
+from sentinel_guard.host.machine.state_paths import Places
 
 FRESH_DAYS = 14
 DAY = 86400.0
@@ -40,8 +40,8 @@ class Reviews:
             for name in _names(e)
             if e.data.get("event") == root_cause_and_sign_off.ASKED
         }
-        found = reports.found(self._places, live.session.root) if live.session.root else []
-        fresh = [p for p in found if reports.when(p) > self._now() - FRESH_DAYS * DAY and p.stem not in asked]
+        found = incident_files.found(self._places, live.session.root) if live.session.root else []
+        fresh = [p for p in found if incident_files.when(p) > self._now() - FRESH_DAYS * DAY and p.stem not in asked]
         live.unexplained = tuple(str(p) for p in fresh if self._open(p))
 
     def note(self, live: Live) -> list[str]:
@@ -90,13 +90,13 @@ class Reviews:
         )
 
     def _note(self, report: Path, text: str, data: dict[str, object]) -> None:
-        self._store.append(Entry(self._now(), reports.session(text), "incident", {"name": report.stem, **data}))
+        self._store.append(Entry(self._now(), incident_files.session(text), "incident", {"name": report.stem, **data}))
 
     def _report(self, path: str) -> tuple[Path, str]:
         report = Path(path)
-        if not reports.when(report):
+        if not incident_files.when(report):
             raise ConfigError(f"{path!r} is no incident report.", "See them with: sentinel-guard incidents")
-        text = reports.read(report)
+        text = incident_files.read(report)
         # Of all sessions: the text says which one it is about, and that may have been changed, too.
         if root_cause_and_sign_off.sealed(text, report.stem, self._store.entries(kinds=("incident",))) is Seal.CHANGED:
             raise ConfigError(f"The machine's part of {report.stem} was {Seal.CHANGED}.", "Bring it back first.")
@@ -104,12 +104,12 @@ class Reviews:
 
     def _open(self, report: Path) -> bool:
         try:
-            return self._state(report, reports.read(report)) is root_cause_and_sign_off.State.OPEN
+            return self._state(report, incident_files.read(report)) is root_cause_and_sign_off.State.OPEN
         except SentinelError:
             return False
 
     def _state(self, report: Path, text: str) -> root_cause_and_sign_off.State:
-        return root_cause_and_sign_off.state(text, report.stem, self._about(reports.session(text)))
+        return root_cause_and_sign_off.state(text, report.stem, self._about(incident_files.session(text)))
 
     def _about(self, session: str) -> list[Entry]:
         return [*self._store.entries(session=session, kinds=("incident",))] if session else []

@@ -22,10 +22,12 @@ from sentinel_guard.core.model import Entry, Finding, Peer, Verdict
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.session.session import Session
 from sentinel_guard.daemon.discretion import Discretion
-from sentinel_guard.host import githooks, processes, shims
-from sentinel_guard.host.hooksinforce import Standing
-from sentinel_guard.host.places import Places
-from sentinel_guard.host.worktrees import Worktrees
+from sentinel_guard.host import shims
+from sentinel_guard.host.git.worktree_tree_hash import Worktrees
+from sentinel_guard.host.githooks import install_hooks
+from sentinel_guard.host.githooks.check_hooks_run import Standing
+from sentinel_guard.host.machine import processes
+from sentinel_guard.host.machine.state_paths import Places
 from sentinel_guard.humans.inbox import Channel
 
 DURABLE = frozenset({"L2", "L3", "L4"})
@@ -189,7 +191,7 @@ class Sessions:
         settings = (
             str(self._places.config),
             *shims.own_code(roots),
-            *(path for r in sorted(roots) for path in (f"{r}/sentinel.toml", *githooks.belongings(r))),
+            *(path for r in sorted(roots) for path in (f"{r}/sentinel.toml", *install_hooks.belongings(r))),
         )
         owners = tuple(live.session.owner.pid for live in self.live.values() if live.session.owner)
         return Guarded(self._folders, settings, (*owners, processes.own_pid()))

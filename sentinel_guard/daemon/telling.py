@@ -19,9 +19,9 @@ from sentinel_guard.core.model import Entry
 from sentinel_guard.core.secrets.redact_before_logging import shorten
 from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.core.text.redact_by_pattern import redact, redact_data
-from sentinel_guard.host.guardian import Tampering, Word
-from sentinel_guard.host.processes import Process
-from sentinel_guard.host.quarantine import FIRST, LAST
+from sentinel_guard.host.file_integrity.restore_restricted_files import Tampering, Word
+from sentinel_guard.host.file_integrity.tampered_versions import FIRST, LAST
+from sentinel_guard.host.machine.processes import Process
 
 FREE = 5
 """Findings of one path that are told, each."""

@@ -26,14 +26,14 @@ from sentinel_guard.daemon import telling
 from sentinel_guard.daemon.attribution import attribute
 from sentinel_guard.daemon.sessions import Live, Sessions
 from sentinel_guard.errors import SentinelError
-from sentinel_guard.host import processes
-from sentinel_guard.host.activity import Activity
-from sentinel_guard.host.files import write_json
-from sentinel_guard.host.guardian import Guardian, Tampering, Word
-from sentinel_guard.host.places import Places
-from sentinel_guard.host.processes import Process
+from sentinel_guard.host.file_integrity.file_watcher import Watcher
+from sentinel_guard.host.file_integrity.process_activity import Activity
+from sentinel_guard.host.file_integrity.restore_restricted_files import Guardian, Tampering, Word
+from sentinel_guard.host.machine import processes
+from sentinel_guard.host.machine.atomic_files import write_json
+from sentinel_guard.host.machine.processes import Process
+from sentinel_guard.host.machine.state_paths import Places
 from sentinel_guard.host.recovery import api
-from sentinel_guard.host.watcher import Watcher
 from sentinel_guard.humans.inbox import Channel, Inbox, Reply
 
 log = logging.getLogger(__name__)

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import sentinel_guard
 from sentinel_guard.errors import HostError
-from sentinel_guard.host import files
-from sentinel_guard.host.places import Places
+from sentinel_guard.host.machine import atomic_files
+from sentinel_guard.host.machine.state_paths import Places
 
 SHELLS = ("bash", "sh", "zsh", "dash", "ksh", "fish")
 HOOK = "sentinel-hook"
@@ -93,7 +93,7 @@ def place_githook(places: Places) -> Path:
         hook.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         told, settings = hook.parent / SETTINGS, _settings(places, "")
         if not told.exists() or told.read_bytes() != settings:
-            files.write(told, settings, files.PRIVATE)
+            atomic_files.write(told, settings, atomic_files.PRIVATE)
         _renew(_master(places), hook)
     except OSError as e:
         raise HostError(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sentinel_guard.host import githooks
+from sentinel_guard.host.githooks import install_hooks
 from tests.gitrepo import git, made
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -28,5 +28,5 @@ def hooked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         'sys.exit(hook(sys.argv[6], tuple(sys.argv[7:]), sys.stdin.buffer.read))\' "$0" "$@"\n'
     )
     python.chmod(0o755)
-    githooks.install(root, str(python))
+    install_hooks.install(root, str(python))
     return root

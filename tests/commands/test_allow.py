@@ -8,7 +8,7 @@ import pytest
 
 from sentinel_guard.commands.allow import allow, show
 from sentinel_guard.errors import ConfigError, DaemonError
-from sentinel_guard.host.places import places
+from sentinel_guard.host.machine.state_paths import places
 from tests.fake_daemon import FakeDaemon
 
 

@@ -12,7 +12,7 @@ import pytest
 import sentinel_guard
 from sentinel_guard.commands.check import Checker, check, lines
 from sentinel_guard.core.model import Response
-from sentinel_guard.host.places import Places
+from sentinel_guard.host.machine.state_paths import Places
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import pytest
 from sentinel_guard import __version__
 from sentinel_guard.commands import daemon as command
 from sentinel_guard.errors import DaemonError, SentinelError
-from sentinel_guard.host.places import places
+from sentinel_guard.host.machine.state_paths import places
 from tests.fake_daemon import FakeDaemon
 
 

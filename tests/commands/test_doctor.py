@@ -12,8 +12,8 @@ from sentinel_guard import doctor
 from sentinel_guard.commands.doctor import doctor as command
 from sentinel_guard.doctor import LIMITS, PROBES, Probe, probe
 from sentinel_guard.errors import HostError
-from sentinel_guard.host import githooks
-from sentinel_guard.host.places import places
+from sentinel_guard.host.githooks import install_hooks
+from sentinel_guard.host.machine.state_paths import places
 from tests.fake_daemon import FakeDaemon
 
 
@@ -38,7 +38,7 @@ def found(where, cwd) -> dict[str, Probe]:
 def test_a_repository_without_hooks_is_told_to_install(where, repo):
     probes = found(where, repo)
     assert (probes["_hooks"].ok, probes["_hooks"].todo) == (False, "sentinel-guard install")
-    githooks.install(repo)
+    install_hooks.install(repo)
     assert found(where, repo)["_hooks"].ok
 
 
@@ -52,7 +52,7 @@ BROKEN = (
 @pytest.mark.parametrize("row", BROKEN, ids=[b[2] for b in BROKEN])
 def test_a_hook_that_does_not_check_is_named_with_what_to_do(where, repo, row):
     work, words, _ = row
-    githooks.install(repo)
+    install_hooks.install(repo)
     work(repo / ".git/hooks/pre-commit")
     seen = found(where, repo)["_hooks"]
     assert (seen.ok, seen.todo) == (False, "sentinel-guard install")
@@ -61,7 +61,7 @@ def test_a_hook_that_does_not_check_is_named_with_what_to_do(where, repo, row):
 
 
 def test_hooks_that_are_passed_by_are_told(where, repo):
-    githooks.install(repo)
+    install_hooks.install(repo)
     subprocess.run(["git", "-C", str(repo), "config", "core.hooksPath", "elsewhere"], check=True)
     seen = found(where, repo)["_hooks"]
     assert not seen.ok and f"core.hooksPath is {repo}/elsewhere" in seen.what
@@ -119,7 +119,7 @@ def test_a_probe_that_fails_is_a_probe_that_is_not_well(where, repo, monkeypatch
 
 
 def test_for_programs(where, repo, capsys):
-    githooks.install(repo)
+    install_hooks.install(repo)
     code = command(where, as_json=True)
     said = json.loads(capsys.readouterr().out)
     assert said["limits"] == list(LIMITS)

@@ -19,8 +19,8 @@ from sentinel_guard.core.policy import rule_examples
 from sentinel_guard.core.policy.merge_layers import merge
 from sentinel_guard.core.session.session import Session
 from sentinel_guard.errors import ConfigError
-from sentinel_guard.host.places import Places
-from sentinel_guard.host.policies import builtin
+from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.policy_files import builtin
 
 POLICY = merge(builtin())
 RULES = Rules()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sentinel_guard.host import githooks
+from sentinel_guard.host.githooks import install_hooks
 from tests.gitrepo import TOKEN, committed, git, head, put
 
 
@@ -38,11 +38,11 @@ def test_a_commit_of_named_files_is_judged_by_its_private_index(hooked: Path) ->
 
 
 def test_a_foreign_hook_runs_first_and_decides_first(hooked: Path) -> None:
-    githooks.uninstall(hooked)
+    install_hooks.uninstall(hooked)
     theirs = hooked / ".git/hooks/pre-commit"
     theirs.write_text("#!/bin/sh\necho theirs ran >&2\ntest ! -e stop\n")
     theirs.chmod(0o755)
-    githooks.install(hooked, str(hooked.parent / "python"))
+    install_hooks.install(hooked, str(hooked.parent / "python"))
     assert "theirs ran" in commit(hooked, "a.txt").stderr
     (hooked / "stop").touch()
     refused = commit(hooked, ".env")
@@ -205,9 +205,9 @@ def test_what_another_remote_has_already_is_told_and_let_through(hooked: Path, t
 
 def test_more_commits_than_are_looked_at_is_said(hooked: Path, monkeypatch: pytest.MonkeyPatch, capfd) -> None:
     from sentinel_guard.commands import hook
-    from sentinel_guard.host import staged
+    from sentinel_guard.host.git import commit_contents
 
-    monkeypatch.setattr(staged, "MAX_COMMITS", 2)
+    monkeypatch.setattr(commit_contents, "MAX_COMMITS", 2)
     monkeypatch.chdir(hooked)
     for n in range(3):
         committed(hooked, f"{n}")

@@ -137,13 +137,13 @@ def test_what_others_published_is_fetched_and_merged(guarded: Path, tmp_path: Pa
 def test_a_push_of_a_secret_is_critical_in_a_session(guarded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from sentinel_guard.core.model import Response
     from sentinel_guard.core.policy.policy import Policy
-    from sentinel_guard.host import commits
+    from sentinel_guard.host.githooks import judge_hook
 
     commit = tree_of(guarded, "a.py", f"key = '{TOKEN}'\n")
     lines = f"x {commit} refs/heads/x {'0' * 40}\n".encode()
     asked = {"arguments": ("origin",), "stdin": lines}
-    inside = commits.judge("pre-push", guarded, Policy(), session=True, **asked)
-    outside = commits.judge("pre-push", guarded, Policy(), **asked)
+    inside = judge_hook.judge("pre-push", guarded, Policy(), session=True, **asked)
+    outside = judge_hook.judge("pre-push", guarded, Policy(), **asked)
     assert [f.response for f in inside.findings] == [Response.BREAK]
     assert [f.response for f in outside.findings] == [Response.DENY]
 
@@ -151,17 +151,17 @@ def test_a_push_of_a_secret_is_critical_in_a_session(guarded: Path, monkeypatch:
 def test_a_person_is_asked_about_a_rewrite_in_a_session(guarded: Path) -> None:
     from sentinel_guard.core.model import Ask, Response
     from sentinel_guard.core.policy.policy import Policy
-    from sentinel_guard.host import commits
+    from sentinel_guard.host.githooks import judge_hook
 
     lines = f"x {'0' * 40} refs/heads/main {head(guarded)}\n".encode()
-    inside = commits.judge("pre-push", guarded, Policy(), ("origin",), lines, session=True)
+    inside = judge_hook.judge("pre-push", guarded, Policy(), ("origin",), lines, session=True)
     assert [(f.response, f.ask) for f in inside.findings] == [(Response.ASK, Ask("FORCE_PUSH", "main"))]
 
 
 def test_references_that_a_session_may_have_moved_tell_nothing(guarded: Path) -> None:
     from sentinel_guard.core.policy.policy import Policy
-    from sentinel_guard.host import commits
-    from sentinel_guard.host.seen import Seen
+    from sentinel_guard.host.githooks import judge_hook
+    from sentinel_guard.host.githooks.preexisting_commits import Seen
 
     start, commit, none = head(guarded), tree_of(guarded, "a.py", f"key = '{TOKEN}'\n"), "0" * 40
     git(guarded, "update-ref", "refs/remotes/origin/fake", commit)
@@ -170,12 +170,12 @@ def test_references_that_a_session_may_have_moved_tell_nothing(guarded: Path) ->
     known = Seen().plus([("refs/remotes/origin/main", start)])
     fetched = known.plus([("refs/remotes/origin/theirs", commit)])
     for hook, asked in (("pre-push", push), ("reference-transaction", move)):
-        judge = partial(commits.judge, hook, guarded, Policy(), session=True, **asked)
+        judge = partial(judge_hook.judge, hook, guarded, Policy(), session=True, **asked)
         assert not judge(seen=None).refused, "by the references as they are"
         assert judge(seen=known).refused, "by those of the start"
         assert not judge(seen=fetched).refused, "what others have published"
     elsewhere = {**push, "arguments": ("https://example.com/x.git",)}
-    assert commits.judge("pre-push", guarded, Policy(), session=True, seen=fetched, **elsewhere).refused
+    assert judge_hook.judge("pre-push", guarded, Policy(), session=True, seen=fetched, **elsewhere).refused
 
 
 @pytest.mark.parametrize("way", [("tag", "t"), ("checkout", "-q", "--detach")], ids=["a tag", "HEAD"])

@@ -16,7 +16,7 @@ from sentinel_guard.core.incidents.root_cause_and_sign_off import Review
 from sentinel_guard.core.model import Entry
 from sentinel_guard.core.session.session import Session
 from sentinel_guard.errors import ConfigError, HostError, SentinelError
-from sentinel_guard.host.places import places
+from sentinel_guard.host.machine.state_paths import places
 from tests.core.test_report import FACTS, VERDICT
 from tests.fake_daemon import FakeDaemon
 

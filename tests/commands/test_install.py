@@ -11,8 +11,9 @@ import pytest
 from sentinel_guard.commands import install as command
 from sentinel_guard.core.policy.file_schema import parse
 from sentinel_guard.errors import HostError, SentinelError
-from sentinel_guard.host import githooks, shims
-from sentinel_guard.host.places import places
+from sentinel_guard.host import shims
+from sentinel_guard.host.githooks import install_hooks
+from sentinel_guard.host.machine.state_paths import places
 from tests.fake_daemon import FakeDaemon
 
 
@@ -38,7 +39,7 @@ def test_install_writes_policy_and_hooks_and_says_so(root: Path, capsys: pytest.
     assert command.install(root / "sub") == 0
     said = capsys.readouterr().out
     assert (root / "sentinel.toml").read_text() == command.TEMPLATE
-    assert len(githooks.installed(root)) == len(githooks.NAMES)
+    assert len(install_hooks.installed(root)) == len(install_hooks.NAMES)
     launcher = places().state / "hooks/sentinel-githook"
     assert f"launcher={launcher}" in (root / ".git/hooks/pre-commit").read_text() and launcher.exists()
     for words in ("sentinel.toml", "Commit it", "pre-commit", "pre-push", "run first", "secrets scan", "guard run"):
@@ -73,7 +74,7 @@ def test_a_bare_repository_gets_no_policy(tmp_path: Path, capsys: pytest.Capture
     before = state(tmp_path / "bare.git")
     command.install(tmp_path / "bare.git")
     assert "sentinel.toml" not in capsys.readouterr().out
-    assert len(githooks.installed(tmp_path / "bare.git")) == len(githooks.NAMES)
+    assert len(install_hooks.installed(tmp_path / "bare.git")) == len(install_hooks.NAMES)
     command.uninstall(tmp_path / "bare.git")
     assert state(tmp_path / "bare.git") == before
 
@@ -82,9 +83,9 @@ def test_a_template_folder_gets_the_hooks_alone(tmp_path: Path, capsys: pytest.C
     template = tmp_path / "template"
     command.install(tmp_path, template)
     assert f"git config --global init.templateDir {template}" in capsys.readouterr().out
-    assert {p.name for p in (template / "hooks").iterdir()} == {*githooks.NAMES}
+    assert {p.name for p in (template / "hooks").iterdir()} == {*install_hooks.NAMES}
     subprocess.run(["git", "init", "-q", f"--template={template}", str(tmp_path / "born")], check=True)
-    assert len(githooks.installed(tmp_path / "born")) == len(githooks.NAMES)
+    assert len(install_hooks.installed(tmp_path / "born")) == len(install_hooks.NAMES)
     command.uninstall(tmp_path, template)
     assert not [*(template / "hooks").iterdir()]
     command.uninstall(tmp_path, template)

@@ -18,7 +18,7 @@ from sentinel_guard.audit.sqlite import SqliteStore
 from sentinel_guard.commands import log
 from sentinel_guard.core.model import Entry
 from sentinel_guard.errors import StoreError
-from sentinel_guard.host.places import Places
+from sentinel_guard.host.machine.state_paths import Places
 from tests.audit.test_sqlite import DROP, raw
 
 ROOT = Path(__file__).parent.parent.parent
@@ -123,7 +123,7 @@ def test_no_log_is_said_and_is_no_fault(places, capsys):
 
 def test_a_terminal_gets_a_table_that_fits(places, store):
     inner, outer = pty.openpty()
-    code = "from sentinel_guard.commands import log; from sentinel_guard.host.places import places as p; "
+    code = "from sentinel_guard.commands import log; from sentinel_guard.host.machine.state_paths import places as p; "
     code += "log.show(p(), as_json=False, session='', follow=False, limit=0)"
     home = places.state.parent
     env = {**os.environ, "SENTINEL_HOME": str(home), "TERM": "xterm", "COLUMNS": "90"}

@@ -9,8 +9,8 @@ import pytest
 
 from sentinel_guard.commands import policy as command
 from sentinel_guard.core.model import Response
-from sentinel_guard.host import policies
-from sentinel_guard.host.places import places
+from sentinel_guard.host import policy_files
+from sentinel_guard.host.machine.state_paths import places
 
 RULE = """
 [[rule]]
@@ -81,7 +81,7 @@ def test_a_rule_that_fails_opens_no_hole(root: Path) -> None:
     """The user's rule of a built-in id would take its place; one whose examples fail takes nothing."""
     places().make()
     places().policy.write_text(RULE.replace("my.frob", "system.delete").replace("frob x", "grep x"))
-    policy = policies.load(places(), root)
+    policy = policy_files.load(places(), root)
     [kept] = [r for r in policy.rules if r.id == "system.delete"]
     assert (kept.response, kept.source) == (Response.KILL, "pack system")
     assert "system.delete" in policy.warnings[0] and "is not in force" in policy.warnings[0]

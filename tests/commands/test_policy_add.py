@@ -12,8 +12,8 @@ import pytest
 
 from sentinel_guard.commands.policy_add import Asked, add
 from sentinel_guard.errors import ConfigError, HostError, SentinelError
-from sentinel_guard.host import policies
-from sentinel_guard.host.places import places
+from sentinel_guard.host import policy_files
+from sentinel_guard.host.machine.state_paths import places
 from tests.fake_daemon import FakeDaemon
 
 NS = Asked({"response": "deny", "why": "namespaces are shared"}, "kubectl delete ns *")
@@ -43,7 +43,7 @@ def policy(root: Path) -> Path:
 
 def test_an_example_becomes_a_rule_in_force(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert add(places(), root, NS) == 0
-    [rule] = [r for r in policies.load(places(), root).rules if r.source == str(policy(root))]
+    [rule] = [r for r in policy_files.load(places(), root).rules if r.source == str(policy(root))]
     assert (rule.id, rule.program, rule.subcommand, rule.operand) == (
         "project.kubectl-delete-ns",
         ("kubectl",),
@@ -58,14 +58,14 @@ def test_an_example_becomes_a_rule_in_force(root: Path, capsys: pytest.CaptureFi
 
 def test_every_key_can_be_given(root: Path) -> None:
     assert add(places(), root, Asked(WHOLE)) == 0
-    [rule] = policies.read(policy(root)).rules
+    [rule] = policy_files.read(policy(root)).rules
     assert (rule.effect, rule.target, rule.instead) == (("delete", "write"), ("{root}/migrations/*",), "git status")
 
 
 def test_what_is_given_comes_before_what_the_example_says(root: Path) -> None:
     keys = {**NS.keys, "operand": ["ns", "namespace"], "id": "ours.ns", "any_flag": ["--all"]}
     assert add(places(), root, Asked(keys, "kubectl delete ns --all")) == 0
-    [rule] = policies.read(policy(root)).rules
+    [rule] = policy_files.read(policy(root)).rules
     assert (rule.id, rule.operand, rule.any_flag, rule.all_flags) == (
         "ours.ns",
         ("ns", "namespace"),
@@ -76,7 +76,7 @@ def test_what_is_given_comes_before_what_the_example_says(root: Path) -> None:
 
 def test_an_ask_gets_the_words_of_its_gate(root: Path) -> None:
     assert add(places(), root, Asked({"response": "ask", "why": "w"}, "make release")) == 0
-    [rule] = policies.read(policy(root)).rules
+    [rule] = policy_files.read(policy(root)).rules
     assert (rule.action, rule.risk) == ("MAKE_RELEASE", "HIGH")
 
 
@@ -95,7 +95,7 @@ def test_what_a_person_wrote_stays_and_so_do_mode_and_link(root: Path, tmp_path:
 def test_the_users_own_file_is_private_and_takes_it_outside_of_a_repository(tmp_path: Path, root: Path) -> None:
     assert add(places(), tmp_path, Asked(NS.keys, NS.example, user=True)) == 0
     assert stat.S_IMODE(places().policy.stat().st_mode) == 0o600
-    assert policies.read(places().policy).rules[0].id == "user.kubectl-delete-ns"
+    assert policy_files.read(places().policy).rules[0].id == "user.kubectl-delete-ns"
     with pytest.raises(HostError):
         add(places(), tmp_path, NS)
 
@@ -149,7 +149,7 @@ def test_honest_commands_that_would_be_stopped_need_a_yes(root: Path, capsys: py
     said = capsys.readouterr().out
     assert "git push -u origin feature" in said and "say --yes" in said and not policy(root).exists()
     assert add(places(), root, Asked(asked.keys, asked.example, yes=True)) == 0
-    assert policies.read(policy(root)).rules[0].id == "project.git-push"
+    assert policy_files.read(policy(root)).rules[0].id == "project.git-push"
 
 
 LIVE = (
@@ -182,8 +182,9 @@ def test_to_drop_the_mark_does_not_help(root: Path) -> None:
     daemon = FakeDaemon(places())
     daemon.replies["status"] = {"sessions": [{"session": "s1", "state": "ACTIVE", "root": "/elsewhere"}]}
     script = (
-        "from pathlib import Path; from sentinel_guard.commands.policy_add import *; from sentinel_guard.host.places "
-        "import places; add(places(), Path.cwd(), Asked({'response': 'deny', 'why': 'w'}, 'kubectl delete ns'))"
+        "from pathlib import Path; from sentinel_guard.commands.policy_add import *; "
+        "from sentinel_guard.host.machine.state_paths import places; "
+        "add(places(), Path.cwd(), Asked({'response': 'deny', 'why': 'w'}, 'kubectl delete ns'))"
     )
     inner = f'env -u SENTINEL_SESSION {sys.executable} -c "{script}"; true'
     try:

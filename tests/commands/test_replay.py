@@ -15,7 +15,7 @@ from sentinel_guard.core.incidents.incident_report import Incident, incident
 from sentinel_guard.core.model import Entry
 from sentinel_guard.core.session.session import Session
 from sentinel_guard.errors import ConfigError, HostError
-from sentinel_guard.host.places import places
+from sentinel_guard.host.machine.state_paths import places
 from tests.commands.test_incidents import plain
 from tests.core.test_replay import FAIL, story
 

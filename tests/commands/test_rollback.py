@@ -12,8 +12,8 @@ from sentinel_guard.audit.sqlite import SqliteStore
 from sentinel_guard.commands.rollback import SHOWN, rollback
 from sentinel_guard.core.model import Entry
 from sentinel_guard.errors import ConfigError, SentinelError
-from sentinel_guard.host import vault
-from sentinel_guard.host.places import Places, places
+from sentinel_guard.host.machine import content_addressed_store
+from sentinel_guard.host.machine.state_paths import Places, places
 from sentinel_guard.host.recovery import api
 from tests.fake_daemon import FakeDaemon
 
@@ -126,7 +126,7 @@ def test_what_becomes_of_each_change_is_foretold(where, repo, capsys, monkeypatc
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))
     (repo / "large.bin").write_text("x" * 100)
-    monkeypatch.setattr(vault, "MAX_FILE", 50)
+    monkeypatch.setattr(content_addressed_store, "MAX_FILE", 50)
     begin(where, repo, "s1")
     spoil(repo)
     (repo / "large.bin").write_text("y" * 101)

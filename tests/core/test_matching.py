@@ -11,7 +11,7 @@ from sentinel_guard.core.policy.match_rules import Index, matches
 from sentinel_guard.core.policy.merge_layers import merge
 from sentinel_guard.core.policy.policy import Policy, Rule
 from sentinel_guard.core.policy.target_placeholders import Ground
-from sentinel_guard.host.policies import builtin
+from sentinel_guard.host.policy_files import builtin
 
 POLICY = merge(builtin())
 INDEX = Index(POLICY)

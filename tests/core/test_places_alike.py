@@ -11,7 +11,7 @@ from sentinel_guard.core.checks.rules import rules
 from sentinel_guard.core.model import Action, Layer, Response
 from sentinel_guard.core.policy.merge_layers import merge
 from sentinel_guard.core.session.session import Session
-from sentinel_guard.host.policies import builtin
+from sentinel_guard.host.policy_files import builtin
 from tests.fakes import FakeWorld
 
 POLICY = merge(builtin())

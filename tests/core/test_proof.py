@@ -12,7 +12,7 @@ from sentinel_guard.core.policy import rule_examples
 from sentinel_guard.core.policy.merge_layers import merge
 from sentinel_guard.core.policy.policy import Rule
 from sentinel_guard.core.verify_policy import Prover
-from sentinel_guard.host.policies import builtin
+from sentinel_guard.host.policy_files import builtin
 
 POLICY = merge(builtin())
 GOOD = Rule("mine.frob", Response.DENY, "no", program=("frob",), hit=("frob x",), miss=("echo frob",), source="mine")

@@ -15,7 +15,7 @@ from sentinel_guard.core.model import Action, Layer, Response
 from sentinel_guard.core.policy import rule_examples
 from sentinel_guard.core.policy.merge_layers import merge
 from sentinel_guard.core.session.session import Session
-from sentinel_guard.host.policies import builtin
+from sentinel_guard.host.policy_files import builtin
 
 POLICY = merge(builtin())
 GUARDED = Guarded(("/run/user/1000/sentinel-guard", f"{rule_examples.HOME}/.local/state/sentinel-guard"), (), (4242,))

@@ -17,8 +17,8 @@ from sentinel_guard.core.session.session import Session
 from sentinel_guard.daemon.guard import Guard, Judged
 from sentinel_guard.daemon.link import Link
 from sentinel_guard.daemon.sessions import Live, Sessions
-from sentinel_guard.host.places import Places
-from sentinel_guard.host.policies import builtin
+from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.policy_files import builtin
 from sentinel_guard.humans.inbox import Inbox
 from tests.fakes import Clock, FakeWorld, MemoryStore, PatientPeer, QuietReactions, ScriptedHuman
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.daemon import assembly
-from sentinel_guard.host.places import Places, places
+from sentinel_guard.host.machine.state_paths import Places, places
 
 
 @pytest.fixture

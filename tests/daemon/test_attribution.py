@@ -11,8 +11,8 @@ from sentinel_guard.core.model import Outcome
 from sentinel_guard.core.session.session import Call, Session, State
 from sentinel_guard.daemon.attribution import attribute, judge
 from sentinel_guard.daemon.sessions import Live
-from sentinel_guard.host.activity import Ran
-from sentinel_guard.host.guardian import Word
+from sentinel_guard.host.file_integrity.process_activity import Ran
+from sentinel_guard.host.file_integrity.restore_restricted_files import Word
 from tests.fakes import ScriptedHuman
 
 REST = Ran(proved=True, seconds=0.5)

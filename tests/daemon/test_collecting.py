@@ -13,11 +13,13 @@ from sentinel_guard.core.policy.policy import Policy, Recovery
 from sentinel_guard.core.session.session import Session
 from sentinel_guard.daemon import recovery as module
 from sentinel_guard.daemon.sessions import Live
-from sentinel_guard.host import ended, gitcommand, reports
-from sentinel_guard.host.places import places
+from sentinel_guard.host import incident_files
+from sentinel_guard.host.git import run_git
+from sentinel_guard.host.machine.state_paths import places
 from sentinel_guard.host.recovery import api
-from sentinel_guard.host.rescue import Occasion, rescue
-from sentinel_guard.host.shelf import shelf
+from sentinel_guard.host.recovery.rollback import prune_sessions
+from sentinel_guard.host.recovery.snapshots.snapshot_store import shelf
+from sentinel_guard.host.recovery.snapshots.take_snapshot import Occasion, rescue
 from tests.host.recovery_repo import template
 
 
@@ -34,7 +36,7 @@ def where(tmp_path):
 def take(where, repo, session, *, days=0, also=(), monkeypatch=None):
     folder = where.session(session) / "baseline"
     if monkeypatch:
-        monkeypatch.setitem(gitcommand.ENVIRONMENT, "GIT_COMMITTER_DATE", f"{int(time.time()) - days * 86_400} +0000")
+        monkeypatch.setitem(run_git.ENVIRONMENT, "GIT_COMMITTER_DATE", f"{int(time.time()) - days * 86_400} +0000")
     targets = [str(repo.root / name) for name in also]
     occasion = Occasion(session, "c", "rm -rf build")
     return rescue(
@@ -84,16 +86,18 @@ def test_of_old_sessions_only_what_nobody_else_has_stays(repo, where):
     for path in (moved / "quarantine/worktree/mine.txt", moved.parent / "tampered/.env", secret / "rescued/x.json"):
         path.parent.mkdir(parents=True)
         path.write_text("the only one\n")
-    reports.write(repo.root / "docs/incidents/INCIDENT-2026-01-01T000000Z-x.md", "| Session | s3 |\n")
+    incident_files.write(repo.root / "docs/incidents/INCIDENT-2026-01-01T000000Z-x.md", "| Session | s3 |\n")
     before = names(secret), names(asked)
     whole(recovery, repo, "s8")
-    ended.prune(where, {"s9"}, keep=1)
+    prune_sessions.prune(where, {"s9"}, keep=1)
     assert names(moved.parent) == ["baseline/quarantine/worktree/mine.txt", "tampered/.env"]
     assert not plain.parent.exists()
     assert (names(secret), names(asked)) == before
     assert where.session("s8").exists()
-    reports.write(repo.root / "docs/incidents/INCIDENT-2026-01-01T000000Z-x.md", f"| Session | s3 |\n{SIGNED} x\n")
-    ended.prune(where, {"s9"}, keep=1)
+    incident_files.write(
+        repo.root / "docs/incidents/INCIDENT-2026-01-01T000000Z-x.md", f"| Session | s3 |\n{SIGNED} x\n"
+    )
+    prune_sessions.prune(where, {"s9"}, keep=1)
     assert not asked.parent.exists()
 
 

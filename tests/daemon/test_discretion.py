@@ -10,7 +10,7 @@ from sentinel_guard.core.text.redact_by_pattern import MARK
 from sentinel_guard.daemon import discretion
 from sentinel_guard.daemon.discretion import Discretion
 from sentinel_guard.daemon.sessions import Live, Sessions
-from sentinel_guard.host.places import Places
+from sentinel_guard.host.machine.state_paths import Places
 from tests.fakes import MemoryStore
 
 OWN = "plum9Tractor" + "-Vq31xZ" + "-kW7"

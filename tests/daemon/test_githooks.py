@@ -16,8 +16,8 @@ from sentinel_guard.daemon import githooks
 from sentinel_guard.daemon.githooks import Githooks
 from sentinel_guard.daemon.translate import Request
 from sentinel_guard.errors import HostError, PeerError
-from sentinel_guard.host import processes
-from sentinel_guard.host.hookcase import Judged
+from sentinel_guard.host.githooks.hook_request import Judged
+from sentinel_guard.host.machine import processes
 from tests.daemon.stand import Stand, linked
 from tests.fakes import FullStore
 
@@ -273,7 +273,7 @@ def own_git(monkeypatch):
     mine = processes.identify(os.getpid())
     monkeypatch.setattr(githooks, "_gits", lambda _lineage: [mine])
     monkeypatch.setattr(githooks, "_command", lambda _gits: ["git", "commit", "-m", "x"])
-    monkeypatch.setattr(githooks.gitcommand, "program", lambda: processes.executable(os.getpid()))
+    monkeypatch.setattr(githooks.run_git, "program", lambda: processes.executable(os.getpid()))
     return mine
 
 
@@ -302,7 +302,7 @@ def test_inside_a_commit_is_judged_once(asked, lines, judged, why):
 
 @pytest.mark.usefixtures("own_git")
 def test_inside_a_program_that_is_only_called_git_is_judged_each_time(monkeypatch):
-    monkeypatch.setattr(githooks.gitcommand, "program", lambda: "/usr/bin/git")
+    monkeypatch.setattr(githooks.run_git, "program", lambda: "/usr/bin/git")
     desk = Desk()
     for hook in ("pre-commit", "commit-msg"):
         desk.ask(hook)

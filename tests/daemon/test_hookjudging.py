@@ -15,8 +15,8 @@ from sentinel_guard.daemon import hookjudging
 from sentinel_guard.daemon.hookjudging import Judging
 from sentinel_guard.daemon.translate import Request
 from sentinel_guard.errors import PeerError
-from sentinel_guard.host.hookcase import Judged
-from sentinel_guard.host.places import Places
+from sentinel_guard.host.githooks.hook_request import Judged
+from sentinel_guard.host.machine.state_paths import Places
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ from sentinel_guard.daemon.incidents import Incidents
 from sentinel_guard.daemon.recovery import Recovered, Recovery
 from sentinel_guard.daemon.sessions import Live, Sessions
 from sentinel_guard.errors import HostError
-from sentinel_guard.host.places import Places
-from sentinel_guard.host.worktrees import Worktrees
+from sentinel_guard.host.git.worktree_tree_hash import Worktrees
+from sentinel_guard.host.machine.state_paths import Places
 from tests.core.cases import action
 from tests.fakes import Clock, MemoryStore
 

@@ -13,7 +13,7 @@ from sentinel_guard.core.model import Ask, Entry, Question
 from sentinel_guard.core.session.session import Event, State
 from sentinel_guard.daemon.operators import POWER, Operators, Runner
 from sentinel_guard.daemon.reactions import Reactions
-from sentinel_guard.host import processes
+from sentinel_guard.host.machine import processes
 from tests.daemon.stand import Stand, linked
 from tests.daemon.test_reactions import Reports, Vault
 

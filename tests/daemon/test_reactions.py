@@ -17,7 +17,7 @@ from sentinel_guard.core.session.session import Event, State
 from sentinel_guard.daemon.reactions import Reactions
 from sentinel_guard.daemon.recovery import Recovered
 from sentinel_guard.errors import HostError, StoreError
-from sentinel_guard.host import processes
+from sentinel_guard.host.machine import processes
 from tests.daemon.stand import ROOT, Stand
 from tests.fakes import FullStore
 

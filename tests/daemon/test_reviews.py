@@ -14,7 +14,7 @@ from sentinel_guard.core.model import Entry, Layer
 from sentinel_guard.core.session.session import Event, Session
 from sentinel_guard.daemon.reviews import DAY, FRESH_DAYS, Reviews
 from sentinel_guard.errors import ConfigError, HostError
-from sentinel_guard.host.places import Places
+from sentinel_guard.host.machine.state_paths import Places
 from tests.core.test_report import FACTS, VERDICT
 from tests.daemon.stand import Stand
 from tests.fakes import Clock

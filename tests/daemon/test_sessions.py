@@ -17,8 +17,8 @@ from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.session.session import Event, Session, State
 from sentinel_guard.daemon.sessions import Live, Sessions
 from sentinel_guard.errors import StoreError
-from sentinel_guard.host import processes
-from sentinel_guard.host.places import Places
+from sentinel_guard.host.machine import processes
+from sentinel_guard.host.machine.state_paths import Places
 from tests.daemon.stand import PLACES, Stand
 from tests.fakes import FullStore, MemoryStore
 

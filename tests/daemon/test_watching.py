@@ -15,8 +15,8 @@ from sentinel_guard.core.policy.policy import Gate, Policy
 from sentinel_guard.core.session.session import Event, State
 from sentinel_guard.daemon.telling import FLOOD, FREE, PAUSE, Toll
 from sentinel_guard.errors import HostError, PeerError
-from sentinel_guard.host import processes
-from sentinel_guard.host.guardian import Word
+from sentinel_guard.host.file_integrity.restore_restricted_files import Word
+from sentinel_guard.host.machine import processes
 from tests.daemon.watch_room import Room, until
 from tests.fakes import FullStore, ScriptedHuman
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from sentinel_guard.daemon.beginnings import Beginnings
 from sentinel_guard.daemon.recovery import Recovery
-from sentinel_guard.host import processes
-from sentinel_guard.host.places import Places
-from sentinel_guard.host.policies import Policies
+from sentinel_guard.host.machine import processes
+from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.policy_files import Policies
 from tests.fakes import MemoryStore, ScriptedHuman
 
 

@@ -6,7 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from sentinel_guard.host import githooks
+from sentinel_guard.host.githooks import install_hooks
 
 SAYS = '#!/bin/sh\nexec 9>>"%s"\necho "%s ${0##*/} $*" >&9\ncat >&9\n'
 """A hook of theirs: writes down its name, its arguments and what it reads."""
@@ -47,10 +47,10 @@ class Hooked:
         self.python.chmod(0o755)
 
     def install(self, folder: Path | None = None) -> list[str]:
-        return githooks.install(folder or self.root, str(self.python))
+        return install_hooks.install(folder or self.root, str(self.python))
 
     def uninstall(self, folder: Path | None = None) -> list[str]:
-        return githooks.uninstall(folder or self.root)
+        return install_hooks.uninstall(folder or self.root)
 
     def put(self, name: str, text: str | bytes, mode: int = 0o755) -> Path:
         path = self.root / name

@@ -10,8 +10,8 @@ import time
 import zlib
 from pathlib import Path
 
-from sentinel_guard.host import metadata
 from sentinel_guard.host.recovery import api
+from sentinel_guard.host.recovery.baseline import gitdir_backup
 
 ENV = {
     "PATH": os.environ["PATH"],
@@ -140,7 +140,7 @@ def state(repo: Repo) -> dict[str, object]:
     told = {
         " ".join(args): repo.git("--no-optional-locks", "-c", "diff.autoRefreshIndex=false", *args) for args in TOLD
     }
-    refs = {n: h for n, h in metadata.refs(str(git_dir)).items() if not n.startswith("refs/sentinel/")}
+    refs = {n: h for n, h in gitdir_backup.refs(str(git_dir)).items() if not n.startswith("refs/sentinel/")}
     special = sorted(p.name for p in git_dir.iterdir() if p.name.isupper() or p.name.startswith("rebase"))
     return {"files": files(repo.root), "refs": refs, "special": special, "index mtime": _mtime(git_dir), **raw, **told}
 

@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from sentinel_guard.host import processes
-from sentinel_guard.host.activity import TICK, Activity
+from sentinel_guard.host.file_integrity.process_activity import TICK, Activity
+from sentinel_guard.host.machine import processes
 
 ME = processes.identify(os.getpid())
 WAITS = "import sys, subprocess; child = {child}; print('ready', flush=True); [exec(line) for line in sys.stdin]"

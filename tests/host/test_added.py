@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.core.secrets.model import Grade, Leak, Piece
-from sentinel_guard.host import added, parts, staged
+from sentinel_guard.host.git import commit_contents
+from sentinel_guard.host.secrets import added_lines, text_chunks
 from tests.gitrepo import committed, git, head, made, put
 
 UGLY = os.fsdecode(b"a b\n'\"\t$x\\ \xe9.txt")
@@ -23,7 +24,7 @@ def root(tmp_path: Path) -> Path:
     return folder
 
 
-def new_lines(found: added.Added) -> dict[str, list[str]]:
+def new_lines(found: added_lines.Added) -> dict[str, list[str]]:
     """Path -> its new lines."""
     told: dict[str, list[str]] = {}
     for piece in found.texts().pieces:
@@ -37,7 +38,7 @@ def new_lines(found: added.Added) -> dict[str, list[str]]:
 
 
 def index(root: Path) -> dict[str, list[str]]:
-    return new_lines(added.of(root, staged.staged(root)))
+    return new_lines(added_lines.of(root, commit_contents.staged(root)))
 
 
 def put_all(root: Path, name: str, text: str | bytes, *before: tuple[str, ...]) -> None:
@@ -203,7 +204,7 @@ def test_a_linked_work_tree_has_its_own_merge(root: Path, tmp_path: Path) -> Non
 
 def test_lines_around_new_ones_are_looked_at_and_do_not_count(root: Path) -> None:
     change(root)
-    found = added.of(root, staged.staged(root))
+    found = added_lines.of(root, commit_contents.staged(root))
     assert [(p.line, p.text) for p in found.pieces] == [
         (1, "one\nTWO\nthree\nfour\n"),
         (8, "eight\nnine\nten\n"),
@@ -231,21 +232,21 @@ def test_commits_are_read_together_each_against_its_parents(root: Path) -> None:
     git(root, "merge", "-q", "--no-commit", "--no-ff", "main")
     put(root, "b", "side\nmerge\n")
     four = committed(root)
-    commits = staged.between(root, [four], [start])
+    commits = commit_contents.between(root, [four], [start])
     assert set(commits.ids) == {one, two, three, four}
-    found = added.of(root, staged.changed(root, commits.ids))
+    found = added_lines.of(root, commit_contents.changed(root, commits.ids))
     told = {(p.commit, p.path): sorted(found.new[p.commit, p.path]) for p in found.texts().pieces}
     assert told == {(one, "a"): [1], (two, "a"): [2], (three, "b"): [1], (four, "b"): [2]}
 
 
 def test_the_size_is_bounded_in_words_and_small_files_come_first(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(added, "MAX_FILE", 100)
-    monkeypatch.setattr(added, "MAX_ALL", 120)
-    monkeypatch.setattr(added, "LARGEST", 101)
+    monkeypatch.setattr(added_lines, "MAX_FILE", 100)
+    monkeypatch.setattr(added_lines, "MAX_ALL", 120)
+    monkeypatch.setattr(added_lines, "LARGEST", 101)
     put(root, "1 large", "x" * 102)
     put(root, "2 beyond", "y" * 90)
     put_all(root, "3 small", "z" * 80)
-    found = added.of(root, staged.staged(root))
+    found = added_lines.of(root, commit_contents.staged(root))
     assert [p.path for p in found.texts().pieces] == ["3 small"]
     assert found.notes == (
         "1 large is over 101 bytes and was not searched for secrets",
@@ -256,7 +257,7 @@ def test_the_size_is_bounded_in_words_and_small_files_come_first(root: Path, mon
 def test_whole_files_as_the_index_has_them(root: Path) -> None:
     put(root, "old.txt", "not staged\n")
     put(root, "loose.txt", "not tracked\n")
-    found = added.files(root, ["README.md", "old.txt", "loose.txt", "gone.txt"])
+    found = added_lines.files(root, ["README.md", "old.txt", "loose.txt", "gone.txt"])
     assert {p.path: p.text[:11] for p in found.pieces} == {
         "README.md": "hello\n",
         "old.txt": "one\ntwo\nthr",
@@ -276,14 +277,14 @@ MESSAGES = [
 
 @pytest.mark.parametrize(("text", "edited", "expected"), [m[:3] for m in MESSAGES], ids=[m[3] for m in MESSAGES])
 def test_a_message_is_read_as_git_takes_it(text: str, edited: bool, expected: str) -> None:
-    assert added.message(text.encode(), edited=edited).pieces[0].text == expected
+    assert added_lines.message(text.encode(), edited=edited).pieces[0].text == expected
 
 
 def test_messages_of_commits_and_tags(root: Path) -> None:
     one = committed(root, "of a commit\n\nbody")
     git(root, "tag", "-a", "-m", "of a tag", "v1")
     tag = head(root, "v1")
-    found = added.messages(root, [one], [tag, head(root, "HEAD^")])
+    found = added_lines.messages(root, [one], [tag, head(root, "HEAD^")])
     assert {p.commit: p.text for p in found.texts().pieces} == {one: "of a commit\n\nbody\n", tag: "of a tag\n"}
     people = {p.commit: p.text for p in found.pieces if p.raw}
     assert people[one].startswith("author Test <test@example.com>") and "committer Test" in people[one]
@@ -293,19 +294,19 @@ def test_messages_of_commits_and_tags(root: Path) -> None:
 def test_names_of_new_files_and_of_no_others(root: Path) -> None:
     put(root, "old.txt", "changed\n")
     put_all(root, "new/name.txt", "x\n")
-    found = added.of(root, staged.staged(root))
+    found = added_lines.of(root, commit_contents.staged(root))
     assert [(p.text, p.path, p.raw) for p in found.pieces if not p.line] == [("new/name.txt\n", "new/name.txt", True)]
 
 
 def test_the_ends_of_a_large_file_are_searched_and_its_middle_is_one_part(root: Path, monkeypatch) -> None:
-    monkeypatch.setattr(added, "MAX_FILE", 100)
-    monkeypatch.setattr(parts, "LONGEST", 120)
-    monkeypatch.setattr(parts, "END", 20)
-    monkeypatch.setattr(parts, "OVERLAP", 10)
+    monkeypatch.setattr(added_lines, "MAX_FILE", 100)
+    monkeypatch.setattr(text_chunks, "LONGEST", 120)
+    monkeypatch.setattr(text_chunks, "END", 20)
+    monkeypatch.setattr(text_chunks, "OVERLAP", 10)
     put(root, "large", "".join(f"line {n:02}\n" for n in range(30)))
     committed(root)
     put_all(root, "large", "".join(f"line {n:02}\n" for n in range(40)))
-    found = added.of(root, staged.staged(root))
+    found = added_lines.of(root, commit_contents.staged(root))
     assert [(p.line, p.text) for p in found.pieces] == [
         (1, "\n\n"),
         (38, "line 37\nline 38\nline 39\n"),
@@ -315,10 +316,10 @@ def test_the_ends_of_a_large_file_are_searched_and_its_middle_is_one_part(root: 
 
 
 def test_a_long_text_is_cut_behind_lines_and_its_parts_overlap(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "LONGEST", 50)
-    monkeypatch.setattr(parts, "OVERLAP", 10)
+    monkeypatch.setattr(text_chunks, "LONGEST", 50)
+    monkeypatch.setattr(text_chunks, "OVERLAP", 10)
     text = "".join(f"{n:08}\n" for n in range(20)) + "x" * 60 + " " + "y" * 60
-    found = list(parts.parts(text, 5))
+    found = list(text_chunks.parts(text, 5))
     assert all(len(part) <= 50 for part, _ in found)
     assert all(part.startswith(f"{line - 5:08}\n") for part, line in found[:4])
     assert all(any(text[at : at + 9] in part for part, _ in found) for at in range(len(text) - 8))
@@ -326,7 +327,7 @@ def test_a_long_text_is_cut_behind_lines_and_its_parts_overlap(monkeypatch: pyte
 
 def test_many_finds_in_one_line_are_told_new_in_no_time() -> None:
     piece = Piece("x" * 4_000_000 + "\n", "a")
-    found = added.Added((piece,), new={("", "a"): frozenset([1])})
+    found = added_lines.Added((piece,), new={("", "a"): frozenset([1])})
     leak = Leak("x", "secret", "x", Grade.BLOCK, 3_999_000, 3_999_010, "x" * 10)
     begun = time.process_time()
     assert all(found.holds(piece, leak) for _ in range(20_000))

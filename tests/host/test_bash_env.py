@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.host import shims
-from sentinel_guard.host.places import places
+from sentinel_guard.host.machine.state_paths import places
 
 BASH = shutil.which("bash") or "/bin/bash"
 RECORDER = f'#!{BASH} -p\nprintf "%s\\n" shim "$@"\n'

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from sentinel_guard.host import metadata, objects
 from sentinel_guard.host.recovery import api
+from sentinel_guard.host.recovery.baseline import gitdir_backup, object_backup
 from tests.host import recovery_agents as agents
 from tests.host.recovery_repo import EVIL, Repo, files, overwrite, state, taken
 
@@ -36,7 +36,7 @@ def test_46_an_object_damaged_in_place_comes_back_from_its_copy(clean, what, dat
 @pytest.mark.parametrize(("what", "data"), [r[:2] for r in OBJECTS], ids=[r[2] for r in OBJECTS])
 @pytest.mark.parametrize("also", [True, False], ids=["with its file", "alone"])
 def test_46_an_object_damaged_in_place_is_never_called_ok(clean, monkeypatch, what, data, also):
-    monkeypatch.setattr(objects, "COPIES", 0)
+    monkeypatch.setattr(object_backup, "COPIES", 0)
     baseline = taken(clean)
     overwrite(clean, what, data)
     if also:
@@ -47,7 +47,7 @@ def test_46_an_object_damaged_in_place_is_never_called_ok(clean, monkeypatch, wh
 
 
 def test_only_the_starts_commit_and_trees_are_copied_where_there_are_many(clean, monkeypatch):
-    monkeypatch.setattr(objects, "COPIES", 4)
+    monkeypatch.setattr(object_backup, "COPIES", 4)
     baseline = taken(clean)
     for what in ("HEAD:src/deep", "HEAD:src", "HEAD^{tree}", "HEAD"):
         overwrite(clean, what, b"Z")
@@ -114,7 +114,7 @@ def test_a_vault_of_junk_stops_nothing_else(clean, agent):
     assert any(".git/" in problem and "damaged" in problem for problem in report.problems)
     after = files(clean.root)
     assert {n for n, was in before.items() if after.get(n) != was} == set()
-    now = metadata.refs(baseline.where.git_dir)
+    now = gitdir_backup.refs(baseline.where.git_dir)
     assert {n: now.get(n) for n in baseline.refs} == baseline.refs
     assert (clean.root / ".git/HEAD").read_text() == f"ref: {baseline.branch}\n"
 

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from sentinel_guard.host.fetching import ALL, is_elsewhere, programs, remote_of
+from sentinel_guard.host.git.detect_fetch import ALL, is_elsewhere, programs, remote_of
 from tests.gitrepo import git, made
 
 COMMANDS = [

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.errors import ConfigError, HostError
-from sentinel_guard.host import files
+from sentinel_guard.host.machine import atomic_files
 
 
 def mode(path: Path) -> int:
@@ -17,7 +17,7 @@ def mode(path: Path) -> int:
 
 
 def test_a_new_file_is_private(tmp_path: Path) -> None:
-    files.write(tmp_path / "a", b"x")
+    atomic_files.write(tmp_path / "a", b"x")
     assert ((tmp_path / "a").read_bytes(), mode(tmp_path / "a")) == (b"x", 0o600)
 
 
@@ -25,21 +25,21 @@ def test_the_mode_is_kept_or_given(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_bytes(b"old")
     path.chmod(0o640)
-    files.write(path, b"new")
+    atomic_files.write(path, b"new")
     assert mode(path) == 0o640
-    files.write(path, b"newer", 0o755)
+    atomic_files.write(path, b"newer", 0o755)
     assert (path.read_bytes(), mode(path)) == (b"newer", 0o755)
 
 
 def test_nothing_is_left_aside(tmp_path: Path) -> None:
-    files.write(tmp_path / ("n" * 250), b"x")
+    atomic_files.write(tmp_path / ("n" * 250), b"x")
     assert [p.name for p in tmp_path.iterdir()] == ["n" * 250]
 
 
 def test_a_link_stays_and_its_target_is_written(tmp_path: Path) -> None:
     (tmp_path / "dotfiles").mkdir()
     (tmp_path / "link").symlink_to("dotfiles/real")
-    files.write(tmp_path / "link", b"x")
+    atomic_files.write(tmp_path / "link", b"x")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "dotfiles" / "real").read_bytes() == b"x"
 
@@ -48,11 +48,11 @@ def test_a_failure_says_what_to_do_and_leaves_the_old_file(tmp_path: Path) -> No
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "x").touch()
     with pytest.raises(HostError, match="Cannot write") as caught:
-        files.write(tmp_path / "folder", b"x")
+        atomic_files.write(tmp_path / "folder", b"x")
     assert caught.value.hint
     assert sorted(p.name for p in tmp_path.iterdir()) == ["folder"]
     with pytest.raises(HostError, match="No such file"):
-        files.write(tmp_path / "none" / "x", b"x")
+        atomic_files.write(tmp_path / "none" / "x", b"x")
 
 
 BROKEN = [
@@ -60,7 +60,7 @@ BROKEN = [
     (b"a = [" * 5000, "not TOML", "nesting without end"),
     (b"a = 1" + b"1" * 5000, "not TOML", "a number over the interpreter's limit"),
     (b"\xff\xfe", "is not UTF-8 at byte 0", "another encoding"),
-    (b"#" * (files.MAX_TOML + 1), "over the limit", "a huge file"),
+    (b"#" * (atomic_files.MAX_TOML + 1), "over the limit", "a huge file"),
 ]
 
 
@@ -69,7 +69,7 @@ def test_what_is_no_toml_is_said(tmp_path: Path, data: bytes, words: str) -> Non
     path = tmp_path / "sentinel.toml"
     path.write_bytes(data)
     with pytest.raises(ConfigError, match=words) as caught:
-        files.read_toml(path)
+        atomic_files.read_toml(path)
     assert str(path) in caught.value.message
 
 
@@ -81,12 +81,12 @@ def test_what_is_no_file_is_said_and_never_waited_for(tmp_path: Path) -> None:
         (tmp_path / "no", "No such"),
     ):
         with pytest.raises(ConfigError, match=words):
-            files.read_toml(path)
+            atomic_files.read_toml(path)
 
 
 def test_a_byte_order_mark_is_no_mistake(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"\xef\xbb\xbfversion = 1\n")
-    assert files.read_toml(tmp_path / "a")[0] == {"version": 1}
+    assert atomic_files.read_toml(tmp_path / "a")[0] == {"version": 1}
 
 
 APPENDED = [
@@ -102,7 +102,7 @@ APPENDED = [
 def test_tables_are_added_below_what_a_person_wrote(tmp_path: Path, before: bytes, after: bytes) -> None:
     path = tmp_path / "sentinel.toml"
     path.write_bytes(before)
-    files.append_toml(path, {"rule": [{"id": "x"}]})
+    atomic_files.append_toml(path, {"rule": [{"id": "x"}]})
     assert path.read_bytes() == after
 
 
@@ -110,10 +110,10 @@ def test_tables_that_do_not_fit_are_not_written(tmp_path: Path) -> None:
     path = tmp_path / "sentinel.toml"
     path.write_bytes(b"[loop]\nwindow = 3\n")
     with pytest.raises(ConfigError, match="does not fit"):
-        files.append_toml(path, {"loop": {"window": 4}})
+        atomic_files.append_toml(path, {"loop": {"window": 4}})
     assert path.read_bytes() == b"[loop]\nwindow = 3\n"
 
 
 def test_tables_make_a_new_file(tmp_path: Path) -> None:
-    files.append_toml(tmp_path / "new", {"loop": {"strict": True}})
-    assert files.read_toml(tmp_path / "new")[0] == {"loop": {"strict": True}}
+    atomic_files.append_toml(tmp_path / "new", {"loop": {"strict": True}})
+    assert atomic_files.read_toml(tmp_path / "new")[0] == {"loop": {"strict": True}}

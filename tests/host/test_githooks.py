@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host import githooks, metadata
+from sentinel_guard.host.githooks import install_hooks
+from sentinel_guard.host.recovery.baseline import gitdir_backup
 from tests.host.hooked import Hooked, git, state
 
 THEIRS = b"#!/bin/sh\n# theirs \xff\necho theirs ran >> ran\n"
@@ -29,27 +30,29 @@ def root(repo: Hooked) -> Path:
 
 def test_hooks_are_put_in_place_and_taken_away(root: Path) -> None:
     before = state(root)
-    said = githooks.install(root, "/opt/my python/bin/python")
+    said = install_hooks.install(root, "/opt/my python/bin/python")
     hook = root / ".git/hooks/pre-commit"
-    assert said == [f"Put git hooks in {root}/.git/hooks: {', '.join(githooks.NAMES)}."]
-    assert githooks.installed(root) == tuple(root / ".git/hooks" / name for name in githooks.NAMES)
+    assert said == [f"Put git hooks in {root}/.git/hooks: {', '.join(install_hooks.NAMES)}."]
+    assert install_hooks.installed(root) == tuple(root / ".git/hooks" / name for name in install_hooks.NAMES)
     assert "python='/opt/my python/bin/python'" in hook.read_text()
     assert hook.stat().st_mode & 0o777 == 0o755
-    assert githooks.uninstall(root) == [f"Took git hooks out of {root}/.git/hooks: {', '.join(githooks.NAMES)}."]
+    assert install_hooks.uninstall(root) == [
+        f"Took git hooks out of {root}/.git/hooks: {', '.join(install_hooks.NAMES)}."
+    ]
     assert state(root) == before
-    assert githooks.uninstall(root) == []
+    assert install_hooks.uninstall(root) == []
 
 
 def test_install_twice_is_install_once(root: Path) -> None:
-    githooks.install(root)
+    install_hooks.install(root)
     once = state(root)
-    assert githooks.install(root) == []
+    assert install_hooks.install(root) == []
     assert state(root) == once
 
 
 def test_another_interpreter_renews_the_hook(root: Path) -> None:
-    githooks.install(root, "/old/python")
-    assert "Renewed" in githooks.install(root, "/new/python")[0]
+    install_hooks.install(root, "/old/python")
+    assert "Renewed" in install_hooks.install(root, "/new/python")[0]
     assert "/old/python" not in (root / ".git/hooks/pre-commit").read_text()
 
 
@@ -73,8 +76,8 @@ def test_a_foreign_hook_comes_back_with_bytes_and_mode(repo: Hooked, mode: int) 
 def test_a_foreign_link_comes_back_as_a_link(root: Path) -> None:
     hook = root / ".git/hooks/pre-push"
     hook.symlink_to("../../tools/push-hook")
-    githooks.install(root)
-    githooks.uninstall(root)
+    install_hooks.install(root)
+    install_hooks.uninstall(root)
     assert str(hook.readlink()) == "../../tools/push-hook"
 
 
@@ -82,7 +85,7 @@ def test_a_hook_that_took_the_place_of_ours_is_left_alone(repo: Hooked) -> None:
     hook = repo.put(".git/hooks/pre-commit", THEIRS)
     repo.install()
     hook.write_text("#!/bin/sh\n# another\n")
-    assert "pre-commit was replaced" in githooks.complaint(repo.root)
+    assert "pre-commit was replaced" in install_hooks.complaint(repo.root)
     with pytest.raises(HostError, match="Both"):
         repo.install()
     assert any("Left" in said for said in repo.uninstall())
@@ -146,7 +149,7 @@ def test_a_hook_that_reads_nothing_does_not_lose_the_input(repo: Hooked) -> None
 def test_the_launcher_is_asked_where_it_is(repo: Hooked) -> None:
     launcher = repo.put("launcher", f'#!/bin/sh\necho "launcher $*" >>"{repo.log}"\nexit $(cat code)\n')
     repo.put("code", "0")
-    githooks.install(repo.root, str(repo.python), str(launcher))
+    install_hooks.install(repo.root, str(repo.python), str(launcher))
     assert repo.commit().returncode == 0
     assert repo.called() == ["launcher pre-commit", "launcher commit-msg .git/COMMIT_EDITMSG"]
     repo.put("code", "1")
@@ -185,26 +188,26 @@ def test_a_linked_work_tree_shares_its_repositorys_hooks(repo: Hooked) -> None:
     for tree in (repo.root, repo.folder / "linked"):
         repo.commit(tree)
         assert repo.called()[0] == "ours pre-commit"
-    assert githooks.installed(repo.root) == githooks.installed(repo.folder / "linked")
+    assert install_hooks.installed(repo.root) == install_hooks.installed(repo.folder / "linked")
     repo.uninstall()
-    assert githooks.installed(repo.folder / "linked") == ()
+    assert install_hooks.installed(repo.folder / "linked") == ()
 
 
 def test_what_nobody_may_write_in_a_session(repo: Hooked) -> None:
     repo.commit()
     git(repo.root, "worktree", "add", "-q", "../linked")
     own = (f"{repo.root}/.git/hooks", f"{repo.root}/.git/sentinel-guard")
-    assert githooks.belongings(str(repo.root)) == own
-    assert githooks.belongings(str(repo.folder / "linked"))[2:] == own
-    assert githooks.belongings("/nowhere") == ("/nowhere/.git/hooks", "/nowhere/.git/sentinel-guard")
+    assert install_hooks.belongings(str(repo.root)) == own
+    assert install_hooks.belongings(str(repo.folder / "linked"))[2:] == own
+    assert install_hooks.belongings("/nowhere") == ("/nowhere/.git/hooks", "/nowhere/.git/sentinel-guard")
 
 
 @pytest.mark.parametrize("linked", [False, True], ids=["main", "linked"])
 def test_a_rollback_knows_them(repo: Hooked, linked: bool) -> None:
     git(repo.root, "config", "core.hooksPath", ".githooks")
     repo.install()
-    only = metadata.SHARED if linked else ()
-    found = set(metadata.names(str(repo.root / ".git"), only))
+    only = gitdir_backup.SHARED if linked else ()
+    found = set(gitdir_backup.names(str(repo.root / ".git"), only))
     assert {"sentinel-guard/config", "sentinel-guard/hooks/pre-commit", "config"} <= found
 
 
@@ -227,7 +230,7 @@ def test_a_submodule_has_hooks_of_its_own(repo: Hooked) -> None:
     other.commit()
     git(repo.root, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(other.root), "sub")
     repo.install()
-    assert githooks.installed(repo.root / "sub") == ()
+    assert install_hooks.installed(repo.root / "sub") == ()
     repo.install(repo.root / "sub")
     assert (repo.root / ".git/modules/sub/hooks/pre-commit").exists()
     repo.commit(repo.root / "sub")
@@ -239,7 +242,7 @@ def test_a_git_directory_that_the_environment_names(repo: Hooked, monkeypatch: p
     monkeypatch.chdir(repo.folder)
     repo.install(Path())
     monkeypatch.delenv("GIT_DIR")
-    assert len(githooks.installed(repo.root)) == len(githooks.NAMES)
+    assert len(install_hooks.installed(repo.root)) == len(install_hooks.NAMES)
 
 
 def test_a_repository_made_from_a_template_has_the_hooks_from_its_birth(tmp_path: Path) -> None:
@@ -249,16 +252,16 @@ def test_a_repository_made_from_a_template_has_the_hooks_from_its_birth(tmp_path
     (template / "hooks/pre-commit").write_bytes(THEIRS)
     (template / "hooks/pre-commit").chmod(0o755)
     before = state(template)
-    assert len(githooks.install_template(template, str(repo.python))) == 2, "what was put there, and what was kept"
-    assert githooks.install_template(template, str(repo.python)) == []
+    assert len(install_hooks.install_template(template, str(repo.python))) == 2, "what was put there, and what was kept"
+    assert install_hooks.install_template(template, str(repo.python)) == []
     git(tmp_path, "init", "-q", f"--template={template}", "born")
-    assert len(githooks.installed(tmp_path / "born")) == len(githooks.NAMES)
+    assert len(install_hooks.installed(tmp_path / "born")) == len(install_hooks.NAMES)
     repo.commit(tmp_path / "born")
     assert repo.called() == OURS and (tmp_path / "born/ran").exists()
     assert repo.install(tmp_path / "born") == []
     repo.uninstall(tmp_path / "born")
     assert (tmp_path / "born/.git/hooks/pre-commit").read_bytes() == THEIRS
-    assert "Yours are back: pre-commit." in githooks.uninstall_template(template)
+    assert "Yours are back: pre-commit." in install_hooks.uninstall_template(template)
     assert state(template) == before
 
 
@@ -271,7 +274,7 @@ def test_whatever_the_repository_is_called(tmp_path: Path, name: str, path: str)
     repo.theirs(f"{path or '.git/hooks'}/pre-commit")
     before = state(repo.root)
     repo.install()
-    assert githooks.complaint(repo.root) == ""
+    assert install_hooks.complaint(repo.root) == ""
     repo.commit()
     assert repo.called() == ["theirs pre-commit ", *OURS]
     repo.uninstall()
@@ -283,8 +286,8 @@ def test_a_template_without_hooks_folder_is_no_obstacle(root: Path) -> None:
     for sample in (root / ".git/hooks").iterdir():
         sample.unlink()
     (root / ".git/hooks").rmdir()
-    githooks.install(root)
-    assert githooks.installed(root)
+    install_hooks.install(root)
+    assert install_hooks.installed(root)
 
 
 def test_a_place_that_cannot_be_written_is_said(root: Path) -> None:
@@ -293,7 +296,7 @@ def test_a_place_that_cannot_be_written_is_said(root: Path) -> None:
     (root / ".git/hooks").rmdir()
     (root / ".git/hooks").write_text("a file in its place")
     with pytest.raises(HostError, match="Cannot put hooks"):
-        githooks.install(root)
+        install_hooks.install(root)
 
 
 def test_a_repository_of_another_owner_is_said(root: Path) -> None:
@@ -301,7 +304,7 @@ def test_a_repository_of_another_owner_is_said(root: Path) -> None:
     if (root / ".git").stat().st_uid == os.getuid():
         pytest.skip("only root can give files away")
     with pytest.raises(HostError, match="belongs to another user") as caught:
-        githooks.install(root)
+        install_hooks.install(root)
     assert "safe.directory" in caught.value.hint
 
 
@@ -367,7 +370,7 @@ def _clean(root: Path) -> None:
 def test_bash_reads_the_hooks_as_dash_does(repo: Hooked) -> None:
     repo.theirs(".git/hooks/pre-push")
     repo.install()
-    for name in githooks.NAMES:
+    for name in install_hooks.NAMES:
         hook = repo.root / ".git/hooks" / name
         text = hook.read_text()
         assert subprocess.run(["bash", "--posix", "-n", hook], check=False).returncode == 0

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host import guardian as module
-from sentinel_guard.host import quarantine
-from sentinel_guard.host.guardian import WHOLE, Guardian, Word
-from sentinel_guard.host.rooted import Rooted
-from sentinel_guard.host.vault import Vault
+from sentinel_guard.host.file_integrity import restore_restricted_files as module
+from sentinel_guard.host.file_integrity import tampered_versions
+from sentinel_guard.host.file_integrity.restore_restricted_files import WHOLE, Guardian, Word
+from sentinel_guard.host.machine.content_addressed_store import Vault
+from sentinel_guard.host.machine.symlink_safe_folder import Rooted
 
 GOOD, EVIL = b"KEY=1\n", b"KEY=evil\n"
 
@@ -203,15 +203,15 @@ def test_a_flood_of_versions_keeps_the_first_and_the_last(room):
         room.env.write_bytes(b"%d" % n)
         found = guardian.check(str(room.env))
     kept = sorted(int(p.read_bytes()) for p in (room.top / "s1/tampered").rglob(".env"))
-    assert kept == [*range(quarantine.FIRST), *range(FLOOD - quarantine.LAST, FLOOD)]
+    assert kept == [*range(tampered_versions.FIRST), *range(FLOOD - tampered_versions.LAST, FLOOD)]
     assert found.dropped == FLOOD - len(kept) and Path(found.kept).read_bytes() == b"%d" % (FLOOD - 1)
-    again = quarantine.Quarantine(room.top / "s1/tampered")
+    again = tampered_versions.Quarantine(room.top / "s1/tampered")
     again.add("conf/.env", found.kept)
     assert again.dropped == {"conf/.env": 1}, "after a restart it goes on counting"
 
 
 def test_large_versions_are_counted_by_their_size(room, monkeypatch):
-    monkeypatch.setattr(quarantine, "MOST", 100)
+    monkeypatch.setattr(tampered_versions, "MOST", 100)
     guardian = room.guardian()
     for n in range(4):
         room.env.write_bytes(b"%d" % n * 60)
@@ -222,9 +222,9 @@ def test_large_versions_are_counted_by_their_size(room, monkeypatch):
 KILLED = """
 import os, sys
 from pathlib import Path
-from sentinel_guard.host.guardian import Guardian
-from sentinel_guard.host.rooted import Rooted
-from sentinel_guard.host.vault import Vault
+from sentinel_guard.host.file_integrity.restore_restricted_files import Guardian
+from sentinel_guard.host.machine.symlink_safe_folder import Rooted
+from sentinel_guard.host.machine.content_addressed_store import Vault
 root, folder, at = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
 vault = Vault(folder / "vault")
 kept = {"conf/.env": vault.keep(Rooted(root, folder), "conf/.env")}

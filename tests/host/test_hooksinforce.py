@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host import githooks, hooksinforce
-from sentinel_guard.host.hooksinforce import Standing
+from sentinel_guard.host.githooks import check_hooks_run, install_hooks
+from sentinel_guard.host.githooks.check_hooks_run import Standing
 from tests.host.hooked import Hooked
 
 
 @pytest.fixture
 def repo(tmp_path: Path) -> Hooked:
     made = Hooked(tmp_path)
-    githooks.install(made.root)
+    install_hooks.install(made.root)
     (made.root / "sub").mkdir()
     (tmp_path / "home").mkdir()
     (tmp_path / "home/.gitconfig").write_text("[core]\n\thooksPath = /nowhere\n")
@@ -28,8 +28,8 @@ def repo(tmp_path: Path) -> Hooked:
 
 
 def stood(repo: Hooked) -> Standing:
-    found = hooksinforce.standing(str(repo.root), os.environ)
-    assert found is not None and found.names == githooks.NAMES
+    found = check_hooks_run.standing(str(repo.root), os.environ)
+    assert found is not None and found.names == install_hooks.NAMES
     return found
 
 
@@ -69,49 +69,49 @@ def test_git_itself_is_asked(
     repo: Hooked, options: tuple[str, ...], environ: dict[str, str], folder: str, words: str
 ) -> None:
     here = {name: value.format(here=repo.root.parent) for name, value in environ.items()}
-    told = hooksinforce.missing(stood(repo), options, str(repo.root / folder), {**os.environ, **here})
+    told = check_hooks_run.missing(stood(repo), options, str(repo.root / folder), {**os.environ, **here})
     assert words in told and bool(told) is bool(words)
 
 
 def test_modes_are_put_back(repo: Hooked) -> None:
     ours, hooks = stood(repo), repo.root / ".git/hooks"
-    for name in githooks.NAMES:
+    for name in install_hooks.NAMES:
         (hooks / name).chmod(0o644)
-    assert hooksinforce.missing(ours, (), str(repo.root), os.environ) == ""
-    assert githooks.complaint(repo.root) == ""
+    assert check_hooks_run.missing(ours, (), str(repo.root), os.environ) == ""
+    assert install_hooks.complaint(repo.root) == ""
     (hooks / "commit-msg").chmod(0o600)
-    assert hooksinforce.mend(ours) == ["commit-msg"]
-    assert hooksinforce.mend(ours) == []
+    assert check_hooks_run.mend(ours) == ["commit-msg"]
+    assert check_hooks_run.mend(ours) == []
 
 
 def test_what_is_not_ours_is_left_and_told(repo: Hooked) -> None:
     ours, hook = stood(repo), repo.root / ".git/hooks/pre-push"
     hook.write_text("#!/bin/sh\n")
     hook.chmod(0o644)
-    assert hooksinforce.missing(ours, (), str(repo.root), os.environ) == "pre-push is not ours there"
+    assert check_hooks_run.missing(ours, (), str(repo.root), os.environ) == "pre-push is not ours there"
     assert hook.stat().st_mode & 0o111 == 0
     hook.unlink()
-    assert hooksinforce.missing(ours, (), str(repo.root), os.environ) == "pre-push is not there"
+    assert check_hooks_run.missing(ours, (), str(repo.root), os.environ) == "pre-push is not there"
 
 
 def test_where_ours_never_stood_nothing_is_asked(tmp_path: Path) -> None:
     made = Hooked(tmp_path)
-    assert hooksinforce.standing(str(made.root), os.environ) is None
-    assert hooksinforce.standing(str(tmp_path), os.environ) is None
+    assert check_hooks_run.standing(str(made.root), os.environ) is None
+    assert check_hooks_run.standing(str(tmp_path), os.environ) is None
 
 
 def test_git_that_does_not_answer_is_an_error(repo: Hooked, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hooksinforce, "PATIENCE", 0.1)
+    monkeypatch.setattr(check_hooks_run, "PATIENCE", 0.1)
     os.mkfifo(repo.root / "never")
     with pytest.raises(HostError, match="does not say"):
-        hooksinforce.missing(stood(repo), ("-c", "include.path=never"), str(repo.root), os.environ)
+        check_hooks_run.missing(stood(repo), ("-c", "include.path=never"), str(repo.root), os.environ)
     with pytest.raises(HostError, match="does not say"):
-        hooksinforce.missing(stood(repo), (), str(repo.root), {**os.environ, "GIT_CONFIG_COUNT": "x"})
+        check_hooks_run.missing(stood(repo), (), str(repo.root), {**os.environ, "GIT_CONFIG_COUNT": "x"})
 
 
 def test_git_writes_no_traces_for_us(repo: Hooked) -> None:
     trace = repo.root / "trace"
     (repo.root.parent / "home/.gitconfig").write_text(f"[trace2]\n\tnormalTarget = {trace}\n\teventTarget = {trace}\n")
     environ = {**os.environ, "HOME": str(repo.root.parent / "home"), "GIT_TRACE": str(trace)}
-    assert hooksinforce.missing(stood(repo), (), str(repo.root), environ) == ""
+    assert check_hooks_run.missing(stood(repo), (), str(repo.root), environ) == ""
     assert not trace.exists()

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from inotify_simple import Event, flags
 
-from sentinel_guard.host import inotify
-from sentinel_guard.host.inotify import Batch, Folders
+from sentinel_guard.host.file_integrity import inotify_reader
+from sentinel_guard.host.file_integrity.inotify_reader import Batch, Folders
 from tests.waiting import until
 
 
@@ -154,7 +154,7 @@ def test_a_failing_listener_does_not_end_it(reader, caplog):
 
 
 def test_too_many_new_folders_are_left_to_the_other_observer(reader, monkeypatch):
-    monkeypatch.setattr(inotify, "MAX_FOLDERS", 5)
+    monkeypatch.setattr(inotify_reader, "MAX_FOLDERS", 5)
     (reader.root / "/".join("abcdefgh")).mkdir(parents=True)
     (reader.root / "end").write_text("x")
     assert until(lambda: str(reader.root / "end") in reader.files)

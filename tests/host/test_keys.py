@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host.keys import SIZE, key
-from sentinel_guard.host.places import places
+from sentinel_guard.host.machine.state_paths import places
+from sentinel_guard.host.secrets.fingerprint_key import SIZE, key
 
 
 @pytest.fixture
@@ -36,7 +36,10 @@ def test_others_are_kept_out_again(home):
 
 
 def test_those_who_ask_at_the_same_time_get_the_same(tmp_path):
-    program = "from sentinel_guard.host import keys, places as p; print(keys.key(p.places()).hex())"
+    program = (
+        "from sentinel_guard.host.machine.state_paths import places; "
+        "from sentinel_guard.host.secrets.fingerprint_key import key; print(key(places()).hex())"
+    )
     environ = os.environ | {"SENTINEL_HOME": str(tmp_path)}
     asking = [subprocess.Popen([sys.executable, "-c", program], env=environ, stdout=subprocess.PIPE) for _ in range(4)]
     assert len({process.communicate(timeout=60)[0] for process in asking}) == 1

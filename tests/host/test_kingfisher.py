@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.core.secrets.model import Grade, Piece
-from sentinel_guard.host import kingfisher
+from sentinel_guard.host.secrets import kingfisher
 from tests.gitrepo import TOKEN, token
 
 PIECE = Piece(f"# h\xe9\nkey = '{TOKEN}'\n", "src/a b.py", 40, "abc")

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.core.policy.policy import Paths, Policy
-from sentinel_guard.host import knownvalues
-from sentinel_guard.host.knownvalues import FILES, MAX_BYTES, Cache, collect
+from sentinel_guard.host.secrets import user_secret_files
+from sentinel_guard.host.secrets.user_secret_files import FILES, MAX_BYTES, Cache, collect
 
 POLICY = Policy(
     Paths(
@@ -261,7 +261,7 @@ def test_nothing_is_read_twice(root, monkeypatch):
     time.sleep(0.1)  # until the change times are old enough to be believed
     cache = Cache()
     first = collect(root, POLICY, {}, cached=cache)
-    monkeypatch.setattr(knownvalues, "_read", lambda _path: pytest.fail("read again"))
+    monkeypatch.setattr(user_secret_files, "_read", lambda _path: pytest.fail("read again"))
     monkeypatch.setattr(os, "scandir", lambda _path: pytest.fail("looked into again"))
     assert collect(root, POLICY, {}, cached=cache) is first and len(first) == 2
     monkeypatch.undo()

@@ -11,7 +11,7 @@ import pytest
 from sentinel_guard import __version__
 from sentinel_guard.errors import HostError
 from sentinel_guard.host import shims
-from sentinel_guard.host.places import Places
+from sentinel_guard.host.machine.state_paths import Places
 
 
 @pytest.fixture

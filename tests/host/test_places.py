@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host.places import MAX_SOCKET_PATH, Places, places
+from sentinel_guard.host.machine.state_paths import MAX_SOCKET_PATH, Places, places
 
 UID = os.getuid()
 HOMES = (

@@ -9,9 +9,9 @@ import pytest
 
 from sentinel_guard.core.model import Response
 from sentinel_guard.errors import ConfigError
-from sentinel_guard.host import policies
-from sentinel_guard.host.places import Places, places
-from sentinel_guard.host.policies import Policies
+from sentinel_guard.host import policy_files
+from sentinel_guard.host.machine.state_paths import Places, places
+from sentinel_guard.host.policy_files import Policies
 
 RULE = """
 [[rule]]
@@ -52,7 +52,7 @@ def test_without_files_the_built_in_policy_is_in_force(here: Places, root: Path)
 
 def test_outside_of_a_repository_the_users_file_counts(here: Places) -> None:
     put(here.policy, "[loop]\nrepeats = 7\n")
-    assert policies.load(here).loop.repeats == 7
+    assert policy_files.load(here).loop.repeats == 7
 
 
 def test_user_and_project_are_joined(here: Places, root: Path) -> None:
@@ -145,10 +145,10 @@ def test_only_the_persons_own_file_may_hold_absurd_patterns(here: Places, root: 
 def test_validate_tells_every_mistake(tmp_path: Path) -> None:
     path = tmp_path / "x.toml"
     put(path, RULE)
-    assert policies.validate(path).rules[0].response is Response.DENY
+    assert policy_files.validate(path).rules[0].response is Response.DENY
     put(path, RULE.replace("frob x", "grep x").replace("echo frob", "frob y"))
     with pytest.raises(ConfigError) as caught:
-        policies.validate(path)
+        policy_files.validate(path)
     assert len(caught.value.message.splitlines()) == 2
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.core.model import Peer
-from sentinel_guard.host import processes
+from sentinel_guard.host.machine import processes
 from tests.waiting import until
 
 NONE = 2**22 - 1

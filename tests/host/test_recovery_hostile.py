@@ -8,8 +8,9 @@ import subprocess
 import pytest
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host import metadata, vault
+from sentinel_guard.host.machine import content_addressed_store
 from sentinel_guard.host.recovery import api
+from sentinel_guard.host.recovery.baseline import gitdir_backup
 from tests.host.recovery_repo import Repo, copied, state, taken, template
 
 DEEP = 1100
@@ -155,7 +156,7 @@ def test_a_second_rollback_tells_of_its_own(clean):
 
 
 def test_an_index_larger_than_any_file_that_is_kept_comes_back(repo, monkeypatch):
-    monkeypatch.setattr(vault, "MAX_FILE", 100)
+    monkeypatch.setattr(content_addressed_store, "MAX_FILE", 100)
     before, baseline = state(repo), taken(repo)
     repo.git("read-tree", "HEAD")
     assert not [note for note in baseline.notes if ".git/index" in note]
@@ -169,7 +170,7 @@ def test_a_cache_that_lies_about_commits_goes(clean, monkeypatch, split, large):
     clean.git("commit-graph", "write", "--reachable", *(["--split"] if split else []))
     before = state(clean)
     if large:
-        monkeypatch.setattr(metadata, "MAX_FILE", 10)
+        monkeypatch.setattr(gitdir_backup, "MAX_FILE", 10)
     baseline = taken(clean)
     top = clean.root / ".git/objects/info"
     (graph,) = top.glob("commit-graphs/*.graph" if split else "commit-graph")

@@ -14,11 +14,11 @@ from typing import Self
 import pytest
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host import objects
-from sentinel_guard.host import vault as vaults
+from sentinel_guard.host.machine import content_addressed_store as vaults
 from sentinel_guard.host.recovery import api
-from sentinel_guard.host.rollback import NOT_CONVERGED
-from sentinel_guard.host.soundness import LOST
+from sentinel_guard.host.recovery.baseline import object_backup
+from sentinel_guard.host.recovery.rollback.restore_objects import LOST
+from sentinel_guard.host.recovery.rollback.rollback import NOT_CONVERGED
 from tests.host import recovery_agents as agents
 from tests.host.recovery_repo import EVIL, Repo, files, overwrite, state, taken
 from tests.host.test_recovery_stories import edits_filtered, filters
@@ -43,7 +43,7 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from typing import Self
-from sentinel_guard.host import snapshots
+from sentinel_guard.host.recovery import api as snapshots
 report = snapshots.rollback(snapshots.load(Path(sys.argv[1])))
 sys.exit("; ".join(report.problems) if not report.ok else 0)
 """
@@ -77,7 +77,7 @@ def test_44_folders_are_opened_again(mine, mode):
 
 @pytest.mark.parametrize("what", ["HEAD:g.txt", "HEAD^{tree}", "HEAD"])
 def test_46b_an_object_damaged_in_place_comes_back_from_the_pack(clean, monkeypatch, what):
-    monkeypatch.setattr(objects, "COPIES", 0)
+    monkeypatch.setattr(object_backup, "COPIES", 0)
     baseline = taken(clean, deep=True)
     overwrite(clean, what, EVIL)
     clean.write("g.txt", "evil\n")
@@ -94,9 +94,9 @@ def elsewhere(monkeypatch):
     def refuse(*_args, **_more):
         raise OSError(18, "Invalid cross-device link")
 
-    monkeypatch.setattr(objects.os, "link", refuse)
-    monkeypatch.setattr(objects, "COPIED", 0)
-    monkeypatch.setattr(objects, "COPIES", 0)
+    monkeypatch.setattr(object_backup.os, "link", refuse)
+    monkeypatch.setattr(object_backup, "COPIED", 0)
+    monkeypatch.setattr(object_backup, "COPIES", 0)
 
 
 def test_55_no_farm_and_git_deleted_comes_back_shallow(mine, monkeypatch):

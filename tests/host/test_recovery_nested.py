@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from sentinel_guard.host import taking
-from sentinel_guard.host.inventory import RECENT
 from sentinel_guard.host.recovery import api
+from sentinel_guard.host.recovery.baseline import take_baseline
+from sentinel_guard.host.recovery.baseline.worktree_inventory import RECENT
 from tests.host import recovery_agents as agents
 from tests.host.recovery_repo import Repo, files, state, template
 
@@ -207,7 +207,7 @@ def test_a_restricted_file_in_an_inner_repository_is_one(mine, tmp_path):
 
 @pytest.mark.parametrize(("cap", "value"), [("DEPTH", 0), ("COUNT", 1)])
 def test_what_is_too_deep_or_one_too_many_is_named(mine, tmp_path, monkeypatch, cap, value):
-    monkeypatch.setattr(taking, cap, value)
+    monkeypatch.setattr(take_baseline, cap, value)
     baseline = taken(mine, tmp_path)
     assert len(baseline.nested) == value
     assert sum("too deep or one too many" in note for note in baseline.notes) == len(INSIDE) - value

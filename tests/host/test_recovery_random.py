@@ -24,9 +24,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 
-from sentinel_guard.host import metadata
-from sentinel_guard.host.inventory import RECENT
 from sentinel_guard.host.recovery import api
+from sentinel_guard.host.recovery.baseline import gitdir_backup
+from sentinel_guard.host.recovery.baseline.worktree_inventory import RECENT
 from tests.host import recovery_actions as actions
 from tests.host.recovery_actions import ODD, Act
 from tests.host.recovery_git_actions import AGENT, PERSON, TOO_EARLY
@@ -107,7 +107,7 @@ def whole(repo: Repo) -> dict[str, Any]:
     nobodys = {n for n in files(repo.root) if not restricts(n) and (INNER.search(n) or below(n, ignored))}
     return {
         "files": {n: k for n, k in files(repo.root).items() if n not in nobodys},
-        "refs": {n: h for n, h in metadata.refs(str(git_dir)).items() if not n.startswith("refs/sentinel/")},
+        "refs": {n: h for n, h in gitdir_backup.refs(str(git_dir)).items() if not n.startswith("refs/sentinel/")},
         "git directory": metas,
         "told": {args[0]: repo.git(*QUIETLY, *args, ok=False) for args in TOLD},
         "unsound": sorted(w for w in told.splitlines() if EMPTY_TREE not in w),
@@ -141,7 +141,7 @@ class Made:
         self.repo, known = repo, before["files"]
         self.files = {n: k[-1] for n, k in files(repo.root).items() if known.get(n) != k and k[0] != "special"}
         dot = repo.root / ".git"
-        self.hashes = set(metadata.refs(str(dot)).values()) if dot.is_dir() else set()
+        self.hashes = set(gitdir_backup.refs(str(dot)).values()) if dot.is_dir() else set()
         self.hashes -= set(before["refs"].values())
 
     def lost(self, baseline: api.Baseline, rescue: str) -> list[str]:

@@ -7,10 +7,10 @@ import subprocess
 import pytest
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host import repository
-from sentinel_guard.host.gitcommand import settings, settings_file
-from sentinel_guard.host.ignores import flatten
-from sentinel_guard.host.shadow import layout
+from sentinel_guard.host.git import repository
+from sentinel_guard.host.git.flatten_ignore_rules import flatten
+from sentinel_guard.host.git.private_git_dir import layout
+from sentinel_guard.host.git.run_git import settings, settings_file
 from tests.host.recovery_repo import Repo, template
 
 

@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from sentinel_guard.host import endangered
-from sentinel_guard.host.rescue import Occasion, manifest, rescue
+from sentinel_guard.host.recovery.snapshots import ignored_files
+from sentinel_guard.host.recovery.snapshots.take_snapshot import Occasion, manifest, rescue
 from tests.host.recovery_repo import Repo, files, template
 
 
@@ -76,8 +76,8 @@ def test_restricted_files_go_to_the_vault_and_into_no_object(littered):
 
 
 def test_what_does_not_fit_is_named(littered, monkeypatch):
-    monkeypatch.setattr(endangered, "MAX_ALL", 100)
-    monkeypatch.setattr(endangered, "MAX_FILE", 50)
+    monkeypatch.setattr(ignored_files, "MAX_ALL", 100)
+    monkeypatch.setattr(ignored_files, "MAX_FILE", 50)
     littered.write("build/huge", "x" * 60)
     littered.write("build/many/0", "x" * 45)
     littered.write("build/many/1", "x" * 45)
@@ -98,7 +98,7 @@ def test_what_can_be_made_again_is_left_out_and_a_persons_file_beside_it_is_not(
 
 
 def test_a_folder_of_too_many_files_is_left_out(littered, monkeypatch):
-    monkeypatch.setattr(endangered, "MAX_NAMES", 1)
+    monkeypatch.setattr(ignored_files, "MAX_NAMES", 1)
     made = take(littered, "build", "x.log")
     assert made.left_out == ("build/",)
     assert "x.log" in content(littered, made.ref)

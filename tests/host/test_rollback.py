@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host import scanning
-from sentinel_guard.host.inventory import RECENT
 from sentinel_guard.host.recovery import api
+from sentinel_guard.host.recovery.baseline import worktree_diff
+from sentinel_guard.host.recovery.baseline.worktree_inventory import RECENT
 from tests.host import recovery_agents as agents
 from tests.host.recovery_repo import Repo, copied, dirty, files, state, template
 
@@ -133,7 +133,7 @@ RECENTLY = [
 @pytest.mark.parametrize("agent", [a for a, _ in RECENTLY], ids=[why for _, why in RECENTLY])
 @pytest.mark.parametrize("few", [0, 200], ids=["many", "few"])
 def test_files_that_were_written_just_before_the_start(clean, tmp_path, monkeypatch, agent, few):
-    monkeypatch.setattr(scanning, "MANY", few)
+    monkeypatch.setattr(worktree_diff, "MANY", few)
     check(copied(clean, tmp_path / "repo"), agent, reset=True)
 
 
@@ -268,7 +268,7 @@ KILLED = [
 PROGRAM = """
 import os, signal, sys
 from pathlib import Path
-from sentinel_guard.host import scanning, snapshots
+from sentinel_guard.host.recovery import api as snapshots
 STEPS = {"os.rename", "os.link", "os.mkdir", "os.remove", "os.rmdir", "os.chmod", "os.utime", "subprocess.Popen"}
 left = int(sys.argv[2])
 def count(event, args):

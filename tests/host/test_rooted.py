@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sentinel_guard.host.rooted import Rooted
+from sentinel_guard.host.machine.symlink_safe_folder import Rooted
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host import seen
+from sentinel_guard.host.githooks import preexisting_commits
+from sentinel_guard.host.githooks.preexisting_commits import Memory, Seen
 from sentinel_guard.host.recovery import api
-from sentinel_guard.host.seen import Memory, Seen
 from tests.gitrepo import committed, git, head, made, put
 
 A, B = "a" * 40, "b" * 40
@@ -22,7 +22,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def common(root: Path, **environ: str) -> str:
-    return seen.common(root, environ)
+    return preexisting_commits.common(root, environ)
 
 
 def test_what_a_remote_has_is_told_by_its_own_references():
@@ -86,4 +86,4 @@ def test_work_trees_of_a_repository_are_one(root):
     assert common(root, GIT_COMMON_DIR="/elsewhere") == "/elsewhere"
     put(root.parent, "bad/.git/commondir", b"\0")
     with pytest.raises(HostError, match="cannot be read"):
-        seen.common(root.parent / "bad", {})
+        preexisting_commits.common(root.parent / "bad", {})

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from sentinel_guard.core.policy.policy import Recovery
 from sentinel_guard.errors import ConfigError, HostError
-from sentinel_guard.host.bringback import Bringing
-from sentinel_guard.host.places import places
-from sentinel_guard.host.rescue import Occasion, manifest, rescue
-from sentinel_guard.host.shelf import collect, drop, lost, one, shelf, stat
+from sentinel_guard.host.machine.state_paths import places
+from sentinel_guard.host.recovery.snapshots.restore_from_snapshot import Bringing
+from sentinel_guard.host.recovery.snapshots.snapshot_store import collect, drop, lost, one, shelf, stat
+from sentinel_guard.host.recovery.snapshots.take_snapshot import Occasion, manifest, rescue
 from tests.host.recovery_repo import Repo, copied, dirty, files, template
 
 OCCASION = Occasion("s1", "c1", "git clean -fd")
@@ -83,9 +83,9 @@ def test_two_of_the_same_second_have_an_order(mine, where):
 
 
 def snapshots_environment():
-    from sentinel_guard.host import gitcommand
+    from sentinel_guard.host.git import run_git
 
-    return gitcommand.ENVIRONMENT
+    return run_git.ENVIRONMENT
 
 
 @pytest.mark.parametrize("ident", ["", "0", "9", "zzzz", "abc", "-1", "refs/heads/main", "--all"])
@@ -336,7 +336,7 @@ def test_the_oldest_are_collected(aged, where, *, limits, live, act, gone, why):
 
 
 def test_as_many_go_as_must_for_the_rest_to_fit(aged, where, monkeypatch):
-    from sentinel_guard.host import shelf as module
+    from sentinel_guard.host.recovery.snapshots import snapshot_store as module
 
     sizes = {n: module._megabytes(str(aged.root), shelf(str(aged.root))[:n]) for n in (1, 2, 3)}
     assert 0.2 < sizes[1] < sizes[2] < sizes[3], "each holds a file of its own"

@@ -7,9 +7,9 @@ import stat
 import pytest
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host import vault as vault_module
-from sentinel_guard.host.baseline import MANIFEST
+from sentinel_guard.host.machine import content_addressed_store as vault_module
 from sentinel_guard.host.recovery import api
+from sentinel_guard.host.recovery.baseline.session_baseline import MANIFEST
 from tests.host.recovery_repo import Repo, copied, dirty, state, template
 
 

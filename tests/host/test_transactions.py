@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sentinel_guard.host.transactions import changing
+from sentinel_guard.host.githooks.reference_transaction import changing
 
 # The hook writes down what it is told, and what is left of it.
 HOOK = """#!{python}
@@ -16,7 +16,7 @@ import sys
 sys.path.insert(0, {source!r})
 import os
 from pathlib import Path
-from sentinel_guard.host.transactions import changing
+from sentinel_guard.host.githooks.reference_transaction import changing
 if sys.argv[1] == "prepared":
     with open({record!r}, "a") as f:
         f.writelines(l.split(" ")[2] + "\\n" for l in changing(sys.stdin.read().splitlines(), Path.cwd(), os.environ))

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from sentinel_guard.host import loose, unstaged
+from sentinel_guard.host.git import loose_objects
+from sentinel_guard.host.githooks import empty_commits
 
 
 def git(folder: Path, *arguments: str, **environ: str) -> str:
@@ -65,7 +66,7 @@ def test_nothing_is_staged(repo, command, nothing, why):
         command = (*command, "--allow-unrelated-histories")
     if command:
         git(repo, *command)
-    assert unstaged.nothing_staged(repo, {}) is nothing
+    assert empty_commits.nothing_staged(repo, {}) is nothing
     if nothing:
         assert not staged(repo), "a yes is certain"
 
@@ -77,7 +78,7 @@ ADDS = [(("add", "n.txt"), "a new file"), (("add", "-N", "n.txt"), "a file that 
 def test_a_new_file_is_staged(repo, command, why):
     (repo / "n.txt").write_text("n\n")
     git(repo, *command)
-    assert not unstaged.nothing_staged(repo, {})
+    assert not empty_commits.nothing_staged(repo, {})
 
 
 def test_the_indexes_of_a_hook(repo, tmp_path_factory):
@@ -86,21 +87,21 @@ def test_the_indexes_of_a_hook(repo, tmp_path_factory):
     (repo / "a.txt").write_text("changed\n")
     private.write_bytes((repo / ".git" / "index").read_bytes())
     git(repo, "add", "a.txt", GIT_INDEX_FILE=str(private))
-    assert unstaged.nothing_staged(repo, {"GIT_INDEX_FILE": ".git/index"})
-    assert not unstaged.nothing_staged(repo, {"GIT_INDEX_FILE": ".git/next-index"})
+    assert empty_commits.nothing_staged(repo, {"GIT_INDEX_FILE": ".git/index"})
+    assert not empty_commits.nothing_staged(repo, {"GIT_INDEX_FILE": ".git/next-index"})
     linked = tmp_path_factory.mktemp("linked") / "w"
     git(repo, "worktree", "add", "-q", str(linked))
-    assert unstaged.nothing_staged(linked, {})
+    assert empty_commits.nothing_staged(linked, {})
     (linked / "a.txt").write_text("changed\n")
     git(linked, "add", "a.txt")
-    assert not unstaged.nothing_staged(linked, {})
-    assert unstaged.nothing_staged(linked, {"GIT_DIR": str(repo / ".git")})
+    assert not empty_commits.nothing_staged(linked, {})
+    assert empty_commits.nothing_staged(linked, {"GIT_DIR": str(repo / ".git")})
 
 
 def test_where_there_is_nothing_to_read_git_is_asked(tmp_path):
-    assert not unstaged.nothing_staged(tmp_path, {})
+    assert not empty_commits.nothing_staged(tmp_path, {})
     git(tmp_path, "init", "-q")
-    assert not unstaged.nothing_staged(tmp_path, {}), "no commit yet"
+    assert not empty_commits.nothing_staged(tmp_path, {}), "no commit yet"
 
 
 def test_a_sha256_repository_is_gits(tmp_path):
@@ -108,31 +109,31 @@ def test_a_sha256_repository_is_gits(tmp_path):
     (tmp_path / "a").write_text("a\n")
     git(tmp_path, "add", "a")
     git(tmp_path, "commit", "-qm", "a")
-    assert not unstaged.nothing_staged(tmp_path, {})
+    assert not empty_commits.nothing_staged(tmp_path, {})
 
 
 def test_what_only_looks_like_the_tree_of_an_index_is_none(repo):
     """A file's name and another extension may hold the bytes of a TREE."""
     index = (repo / ".git" / "index").read_bytes()
     tree = git(repo, "rev-parse", "HEAD^{tree}")
-    assert unstaged.tree_of(index) == tree
+    assert empty_commits.tree_of(index) == tree
     at = index.rindex(b"TREE")
     fake = b"TREE" + (25).to_bytes(4, "big") + b"\x005 0\n" + b"\x11" * 20
     other = b"ZZZZ" + len(fake).to_bytes(4, "big") + fake
-    assert unstaged.tree_of(index[:-20] + other + index[-20:]) == tree
-    assert unstaged.tree_of(index[:at] + index[-20:]) == "", "an index without one"
-    assert unstaged.tree_of(index[:at] + b"link" + index[at + 4 :]) == "", "what must be understood, and is not"
+    assert empty_commits.tree_of(index[:-20] + other + index[-20:]) == tree
+    assert empty_commits.tree_of(index[:at] + index[-20:]) == "", "an index without one"
+    assert empty_commits.tree_of(index[:at] + b"link" + index[at + 4 :]) == "", "what must be understood, and is not"
 
 
 @pytest.mark.parametrize("cut", [0, 3, 12, 50, 80, 200])
 def test_bytes_that_are_no_index(repo, cut):
     index = (repo / ".git" / "index").read_bytes()
     try:
-        assert unstaged.tree_of(index[:cut]) == ""
+        assert empty_commits.tree_of(index[:cut]) == ""
     except ValueError as e:
         assert "cut off" in str(e)
     (repo / ".git" / "index").write_bytes(index[:cut])
-    assert not unstaged.nothing_staged(repo, {})
+    assert not empty_commits.nothing_staged(repo, {})
 
 
 # Loose objects
@@ -140,9 +141,9 @@ def test_bytes_that_are_no_index(repo, cut):
 
 def test_a_loose_object_is_what_git_says(repo):
     blob = git(repo, "rev-parse", "HEAD:a.txt")
-    assert loose.read(repo / ".git" / "objects", blob, 100) == ("blob", b"a.txt\n")
+    assert loose_objects.read(repo / ".git" / "objects", blob, 100) == ("blob", b"a.txt\n")
     commit = git(repo, "rev-parse", "HEAD")
-    found = loose.read(repo / ".git" / "objects", commit, 1000)
+    found = loose_objects.read(repo / ".git" / "objects", commit, 1000)
     assert found and found.kind == "commit" and found.data.decode() == git(repo, "cat-file", "commit", "HEAD") + "\n"
 
 
@@ -164,15 +165,15 @@ WRONG = [
 
 @pytest.mark.parametrize(("raw", "name", "most", "why"), WRONG, ids=[row[-1] for row in WRONG])
 def test_what_is_not_sound_is_gits_to_tell(tmp_path, raw, name, most, why):
-    assert loose.read(tmp_path, put(tmp_path, raw, name), most) is None
+    assert loose_objects.read(tmp_path, put(tmp_path, raw, name), most) is None
 
 
 @pytest.mark.parametrize("name", ["", "a" * 39, "a" * 64, "../" * 13 + "a", "A" * 40, "f" * 40])
 def test_no_name_no_object(tmp_path, name):
-    assert loose.read(tmp_path, name, 100) is None
+    assert loose_objects.read(tmp_path, name, 100) is None
 
 
 def test_bytes_that_are_not_packed(tmp_path):
     name = put(tmp_path, b"blob 3\0abc")
     (tmp_path / name[:2] / name[2:]).write_bytes(b"nonsense")
-    assert loose.read(tmp_path, name, 100) is None
+    assert loose_objects.read(tmp_path, name, 100) is None

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host import vault as vault_module
-from sentinel_guard.host.guardian import WHOLE, Guardian, Word
-from sentinel_guard.host.rooted import Rooted
-from sentinel_guard.host.vault import ABSENT, UNKEPT, Kept, Vault, difference
+from sentinel_guard.host.file_integrity.restore_restricted_files import WHOLE, Guardian, Word
+from sentinel_guard.host.machine import content_addressed_store as vault_module
+from sentinel_guard.host.machine.content_addressed_store import ABSENT, UNKEPT, Kept, Vault, difference
+from sentinel_guard.host.machine.symlink_safe_folder import Rooted
 
 
 @pytest.fixture

@@ -12,10 +12,10 @@ import time
 import pytest
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host.guardian import Guardian
-from sentinel_guard.host.rooted import Rooted
-from sentinel_guard.host.vault import Vault
-from sentinel_guard.host.watcher import Watcher
+from sentinel_guard.host.file_integrity.file_watcher import Watcher
+from sentinel_guard.host.file_integrity.restore_restricted_files import Guardian
+from sentinel_guard.host.machine.content_addressed_store import Vault
+from sentinel_guard.host.machine.symlink_safe_folder import Rooted
 from tests.waiting import until
 
 PATIENCE = 5.0

@@ -9,14 +9,14 @@ import time
 import pytest
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host import guardian as module
-from sentinel_guard.host import reports
-from sentinel_guard.host.guardian import Guardian
-from sentinel_guard.host.pipes import pipes
-from sentinel_guard.host.rescue import rescue
-from sentinel_guard.host.rooted import Rooted
-from sentinel_guard.host.shelf import shelf
-from sentinel_guard.host.vault import Vault
+from sentinel_guard.host import incident_files
+from sentinel_guard.host.file_integrity import restore_restricted_files as module
+from sentinel_guard.host.file_integrity.restore_restricted_files import Guardian
+from sentinel_guard.host.machine.content_addressed_store import Vault
+from sentinel_guard.host.machine.symlink_safe_folder import Rooted
+from sentinel_guard.host.recovery.snapshots.blocking_fifos import pipes
+from sentinel_guard.host.recovery.snapshots.snapshot_store import shelf
+from sentinel_guard.host.recovery.snapshots.take_snapshot import rescue
 from tests.host.recovery_repo import template
 
 
@@ -78,16 +78,16 @@ def test_no_report_is_written_into_a_folder_that_leads_elsewhere(tmp_path, link)
     (tmp_path / link).parent.mkdir(exist_ok=True)
     (tmp_path / link).symlink_to(elsewhere)
     with pytest.raises(HostError, match="cannot be written"):
-        reports.write(tmp_path / reports.FOLDER / "INCIDENT-x.md", "text")
+        incident_files.write(tmp_path / incident_files.FOLDER / "INCIDENT-x.md", "text")
     assert [p.name for p in elsewhere.rglob("*")] == ["incidents"]
 
 
 def test_a_link_in_a_reports_place_is_replaced_and_not_followed(tmp_path):
-    report, mine = tmp_path / reports.FOLDER / "INCIDENT-x.patch", tmp_path / "bashrc"
+    report, mine = tmp_path / incident_files.FOLDER / "INCIDENT-x.patch", tmp_path / "bashrc"
     mine.write_text("mine")
     report.parent.mkdir(parents=True)
     report.symlink_to(mine)
-    reports.write(report, "text")
+    incident_files.write(report, "text")
     assert (mine.read_text(), report.read_text(), report.is_symlink()) == ("mine", "text", False)
 
 

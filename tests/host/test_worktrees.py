@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host import worktrees
+from sentinel_guard.host.git import worktree_tree_hash
+from sentinel_guard.host.git.worktree_tree_hash import Worktrees
 from sentinel_guard.host.recovery import api
-from sentinel_guard.host.worktrees import Worktrees
 from tests.host.recovery_repo import Repo, dirty, files, template
 
 
@@ -146,7 +146,7 @@ def test_the_persons_own_filter_does_not_run_and_a_touch_is_no_change(fresh, tmp
 
 
 def test_large_files_count_by_size_and_time(fresh, monkeypatch):
-    monkeypatch.setattr(worktrees, "LARGE", 100)
+    monkeypatch.setattr(worktree_tree_hash, "LARGE", 100)
     taken = trees(fresh)
     fresh.write("big.bin", "x" * 200)
     first = taken.take()
@@ -161,7 +161,7 @@ def test_large_files_count_by_size_and_time(fresh, monkeypatch):
 def test_what_is_dear_rests_and_says_so_once(fresh, monkeypatch):
     taken = trees(fresh)
     assert taken.take()
-    monkeypatch.setattr(worktrees, "DEAR", 0.0)
+    monkeypatch.setattr(worktree_tree_hash, "DEAR", 0.0)
     assert taken.take(), "one may be an accident"
     assert taken.complaint() == ""
     assert taken.take(), "two tell that it is dear"
@@ -180,7 +180,7 @@ BROKEN = [
 
 @pytest.mark.parametrize(("act", "words", "why"), BROKEN, ids=[row[-1] for row in BROKEN])
 def test_what_cannot_be_measured_is_empty_with_words(fresh, monkeypatch, act, words, why):
-    monkeypatch.setattr(worktrees, "MUCH", 4096)
+    monkeypatch.setattr(worktree_tree_hash, "MUCH", 4096)
     taken = trees(fresh)
     act(fresh, fresh.root.parent / "session")
     assert taken.take() == ""

@@ -1,4 +1,4 @@
-"""launcher/wire.c against the vectors that core/wire_framing.py reads too; with sanitizers where the compiler has them."""
+"""launcher/wire.c against the vectors of core/wire_framing.py; with sanitizers where the compiler has them."""
 
 from __future__ import annotations
 

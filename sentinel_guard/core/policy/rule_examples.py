@@ -1,6 +1,6 @@
 """The built-in packs (``NAME.toml`` beside this file), and the proof of a rule by its examples.
 
-Reading the files is host/policies.py's; here stands what they are called and whether they mean what they say.
+Reading the files is host/policy_files.py's; here stands what they are called and whether they mean what they say.
 """
 
 from __future__ import annotations

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from sentinel_guard.host.baseline import Baseline, load
-from sentinel_guard.host.metadata import Change
-from sentinel_guard.host.rescue import Occasion, Rescue, rescue
-from sentinel_guard.host.rollback import Plan, Report, outlook, plan, rollback
-from sentinel_guard.host.starttree import patch, start_tree
-from sentinel_guard.host.taking import begin, complete, take
+from sentinel_guard.host.recovery.baseline.gitdir_backup import Change
+from sentinel_guard.host.recovery.baseline.session_baseline import Baseline, load
+from sentinel_guard.host.recovery.baseline.start_tree import patch, start_tree
+from sentinel_guard.host.recovery.baseline.take_baseline import begin, complete, take
+from sentinel_guard.host.recovery.rollback.rollback import Plan, Report, outlook, plan, rollback
+from sentinel_guard.host.recovery.snapshots.take_snapshot import Occasion, Rescue, rescue
 
 __all__ = [
     "Baseline",

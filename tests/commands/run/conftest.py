@@ -10,7 +10,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from sentinel_guard.host.places import places
+from sentinel_guard.host.machine.state_paths import places
 from tests.commands.run.stand import DRIVER
 from tests.fake_daemon import FakeDaemon
 

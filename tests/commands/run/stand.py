@@ -17,7 +17,7 @@ import functools, sys
 sys.path.insert(0, {ROOT!r})
 from sentinel_guard.commands import run, runner
 from sentinel_guard.errors import SentinelError
-from sentinel_guard.host.places import places
+from sentinel_guard.host.machine.state_paths import places
 run.Operator = functools.partial(run.Operator, command=(sys.executable, "-c", ""))
 runner.SILENCE = 0.3
 try:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from sentinel_guard.commands import secrets_baseline
 from sentinel_guard.commands.secrets import Asked, scan
-from sentinel_guard.host import baselines
-from sentinel_guard.host.places import places
+from sentinel_guard.host.machine.state_paths import places
+from sentinel_guard.host.secrets import allowlist_file
 
 TOKEN = "ghp" + "_Zx81mQp4Lk2Vn7Rt5Yw3Bc6Df9Gh0Js1A8zX"
 OTHER = "glp" + "at-Xk29mPqLw84ZtRv7NcYb"
@@ -28,4 +28,4 @@ def take_in(root: Path, *, history: bool = False) -> int:
 
 
 def said(root: Path) -> list[str]:
-    return [row.said.value for row in baselines.load(root).rows]
+    return [row.said.value for row in allowlist_file.load(root).rows]

@@ -13,7 +13,7 @@ import pytest
 from sentinel_guard.commands import secrets_audit
 from sentinel_guard.core.secrets.allowlisted_findings import NAME
 from sentinel_guard.errors import ConfigError, SentinelError
-from sentinel_guard.host.places import places
+from sentinel_guard.host.machine.state_paths import places
 from tests.commands.secrets_command.stand import OTHER, TOKEN, look, said, take_in
 from tests.fake_daemon import FakeDaemon
 

@@ -10,8 +10,8 @@ import pytest
 
 from sentinel_guard.commands import secrets_audit, secrets_baseline
 from sentinel_guard.core.secrets.allowlisted_findings import NAME, Said
-from sentinel_guard.host import baselines
-from sentinel_guard.host.places import places
+from sentinel_guard.host.machine.state_paths import places
+from sentinel_guard.host.secrets import allowlist_file
 from tests.commands.secrets_command.stand import LINE, OTHER, TOKEN, git, look, said, take_in
 
 
@@ -48,15 +48,15 @@ def test_running_it_again_keeps_verdicts_and_says_what_changed(root, capsys):
     (root / "ci.yml").write_text(LINE)
     (root / "old.yml").write_text(f"a: {OTHER}\n")
     take_in(root)
-    made = baselines.load(root)
-    baselines.save(root, made.marked(dict.fromkeys(made.rows, Said.FALSE)))
+    made = allowlist_file.load(root)
+    allowlist_file.save(root, made.marked(dict.fromkeys(made.rows, Said.FALSE)))
     (root / "old.yml").unlink()
     (root / "ci.yml").rename(root / "moved.yml")
     capsys.readouterr()
     take_in(root)
     said = capsys.readouterr().out
     assert "1 row moved, with their verdicts.\n1 row gone." in said
-    assert [(r.path, r.said) for r in baselines.load(root).rows] == [("moved.yml", Said.FALSE)]
+    assert [(r.path, r.said) for r in allowlist_file.load(root).rows] == [("moved.yml", Said.FALSE)]
     take_in(root)
     assert f"{NAME} is up to date: 1 row." in capsys.readouterr().out
 
@@ -122,7 +122,7 @@ def test_a_find_in_a_message_is_taken_in_by_history(pushing):
     git(pushing, "commit", "-q", "--allow-empty", "-m", f"log in with {OTHER}")
     assert not pushed(pushing)
     take_in(pushing, history=True)
-    assert ("", "gitlab-pat") in {(r.path, r.rule) for r in baselines.load(pushing).rows}
+    assert ("", "gitlab-pat") in {(r.path, r.rule) for r in allowlist_file.load(pushing).rows}
     assert pushed(pushing)
 
 
@@ -133,7 +133,7 @@ def test_a_file_that_moves_after_a_commit_is_let_be_in_both_places(pushing):
     git(pushing, "mv", "a.yml", "b.yml")
     commit(pushing, "move it")
     take_in(pushing)
-    assert {r.path for r in baselines.load(pushing).rows} == {"t.yml", "a.yml", "b.yml"} and pushed(pushing)
+    assert {r.path for r in allowlist_file.load(pushing).rows} == {"t.yml", "a.yml", "b.yml"} and pushed(pushing)
 
 
 def test_what_only_a_commit_holds_is_gone_through_with_a_person(pushing, capsys):

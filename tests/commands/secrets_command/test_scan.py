@@ -10,7 +10,7 @@ import pytest
 
 from sentinel_guard.core.secrets.allowlisted_findings import NAME
 from sentinel_guard.errors import ConfigError, HostError
-from sentinel_guard.host.places import places
+from sentinel_guard.host.machine.state_paths import places
 from tests.commands.secrets_command.stand import LINE, OTHER, TOKEN, git, look
 
 

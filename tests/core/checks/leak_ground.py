@@ -13,7 +13,7 @@ from sentinel_guard.core.policy.policy import Leaks
 from sentinel_guard.core.secrets.allowlisted_findings import NONE, Baseline
 from sentinel_guard.core.secrets.user_secrets.find_user_secrets import Known
 from sentinel_guard.core.session.session import Session
-from sentinel_guard.host.policies import builtin
+from sentinel_guard.host.policy_files import builtin
 from tests.fakes import FakeWorld
 
 HOME = "/home/user"

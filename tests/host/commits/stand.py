@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 
 from sentinel_guard.core.policy.policy import Paths, Policy
-from sentinel_guard.host import commits
-from sentinel_guard.host.hookcase import Judged
+from sentinel_guard.host.githooks import judge_hook
+from sentinel_guard.host.githooks.hook_request import Judged
 from tests.gitrepo import TOKEN, card, git, put
 
 POLICY = Policy(Paths(restricted=(".env", "*.pem", "secrets/")))
@@ -17,7 +17,7 @@ CARDS = "".join(f"card: {card(n)}\n" for n in range(3))
 
 
 def judge(root: Path, hook: str, *arguments: str, policy: Policy = POLICY, **environ: str) -> Judged:
-    return commits.judge(hook, root, policy, arguments, environ={**os.environ, **environ})
+    return judge_hook.judge(hook, root, policy, arguments, environ={**os.environ, **environ})
 
 
 def places(judged: Judged) -> list[tuple[str, str, str]]:

@@ -10,8 +10,9 @@ from sentinel_guard.core.model import Response
 from sentinel_guard.core.policy.policy import Leaks, Paths, Policy
 from sentinel_guard.core.secrets.user_secrets.find_user_secrets import Known
 from sentinel_guard.errors import SentinelError
-from sentinel_guard.host import added, commits, parts
-from sentinel_guard.host.hookcase import Judged
+from sentinel_guard.host.githooks import judge_hook
+from sentinel_guard.host.githooks.hook_request import Judged
+from sentinel_guard.host.secrets import added_lines, text_chunks
 from tests.gitrepo import TOKEN, card, committed, git, put, token
 from tests.host.commits.stand import CARDS, POLICY, SECRET, judge, places, stage
 
@@ -61,7 +62,7 @@ UNREAD = [
 def test_what_is_no_text_is_looked_into(root: Path, name: str, data: bytes, rule: str, words: str) -> None:
     stage(root, name, data)
     known = Known({MINE: "the value of PASSWORD in .env"})
-    found = commits.judge("pre-commit", root, POLICY, known=lambda: known).findings
+    found = judge_hook.judge("pre-commit", root, POLICY, known=lambda: known).findings
     assert [f.rule for f in found] == ([rule] if rule else [])
     assert all((words in f.what and "[leaks] allow in /" in f.instead) or ":1:" in words for f in found)
     assert all(secret not in f.what + f.instead for f in found for secret in (TOKEN, MINE))
@@ -79,28 +80,28 @@ def test_no_comment_of_an_agent_s_lets_anything_pass(root: Path, comment: str) -
     stage(root, "a.py", SECRET.replace("\n", f"  # {comment}\n"))
     put(root, ".git/COMMIT_EDITMSG", f"{TOKEN} {comment}\n")
     for hook, arguments in (("pre-commit", ()), ("commit-msg", (".git/COMMIT_EDITMSG",))):
-        assert not commits.judge(hook, root, POLICY, arguments).refused
-        (found,) = commits.judge(hook, root, POLICY, arguments, session=True).findings
+        assert not judge_hook.judge(hook, root, POLICY, arguments).refused
+        (found,) = judge_hook.judge(hook, root, POLICY, arguments, session=True).findings
         assert "sentinel: allow" not in found.instead and "baseline" not in found.instead
         assert "ask the user" in found.instead
 
 
 def test_what_is_not_searched_is_asked_about_in_a_session_and_told_outside(root: Path, monkeypatch) -> None:
-    monkeypatch.setattr(added, "MAX_FILE", 100)
-    monkeypatch.setattr(parts, "LONGEST", 120)
-    monkeypatch.setattr(parts, "END", 60)
-    monkeypatch.setattr(parts, "OVERLAP", 10)
+    monkeypatch.setattr(added_lines, "MAX_FILE", 100)
+    monkeypatch.setattr(text_chunks, "LONGEST", 120)
+    monkeypatch.setattr(text_chunks, "END", 60)
+    monkeypatch.setattr(text_chunks, "OVERLAP", 10)
     stage(root, "big", f"x={TOKEN}\n" + "line\n" * 50 + f"x={MINE}\n" + "line\n" * 50)
     known = Known({MINE: "the value of PASSWORD in .env"})
-    outside = commits.judge("pre-commit", root, POLICY, known=lambda: known)
+    outside = judge_hook.judge("pre-commit", root, POLICY, known=lambda: known)
     assert outside.notes == ("big is over 100 bytes: only its ends were searched for forms of secrets",)
     assert {f.rule for f in outside.findings} == {"leak.secret", "leak.known"}
     assert "big:52:3" in "".join(f.what for f in outside.findings)
-    inside = commits.judge("pre-commit", root, POLICY, session=True)
+    inside = judge_hook.judge("pre-commit", root, POLICY, session=True)
     assert inside.notes == ()
     assert inside.findings[0].response is Response.ASK
     allowed = Policy(POLICY.paths, leaks=Leaks(allow=("big",)))
-    assert commits.judge("pre-commit", root, allowed, session=True) == Judged()
+    assert judge_hook.judge("pre-commit", root, allowed, session=True) == Judged()
 
 
 def test_a_path_that_is_refused_is_refused_once(root: Path) -> None:
@@ -155,7 +156,7 @@ def test_values_of_the_person_s_own_are_found_whatever_a_comment_says(root: Path
     value = "correct-horse-battery-staple-9"
     known = Known({value: "the value of PASSWORD in .env"})
     stage(root, "a.py", f"x = '{value}'  # sentinel: allow\n")
-    (found,) = commits.judge("pre-commit", root, POLICY, known=lambda: known).findings
+    (found,) = judge_hook.judge("pre-commit", root, POLICY, known=lambda: known).findings
     assert (found.rule, "the value of PASSWORD in .env" in found.what, value in found.what) == (
         "leak.known",
         True,
@@ -169,19 +170,19 @@ def test_known_values_are_asked_for_only_where_there_is_a_text(root: Path) -> No
     def known() -> Known:
         raise AssertionError
 
-    assert commits.judge("pre-commit", root, POLICY, known=known) == Judged()
+    assert judge_hook.judge("pre-commit", root, POLICY, known=known) == Judged()
 
 
 def test_the_baseline_lets_pass_what_it_names_and_no_value_of_one_s_own(root: Path) -> None:
     from sentinel_guard.core.secrets.allowlisted_findings import NAME, Baseline
     from sentinel_guard.core.secrets.model import Piece
     from sentinel_guard.core.secrets.scan_outgoing_content import review
-    from sentinel_guard.host import files
+    from sentinel_guard.host.machine import atomic_files
 
     hits = review([Piece(SECRET, "a.py")]).hits
     update = Baseline(b"s" * 16).updated(hits)
     document = update.baseline.document()
-    put(root, NAME, files.toml_tables({"baseline": document["baseline"], "find": document["find"]}))
+    put(root, NAME, atomic_files.toml_tables({"baseline": document["baseline"], "find": document["find"]}))
     stage(root, "a.py", SECRET)
     assert judge(root, "pre-commit").findings == ()
     stage(root, "a.py", f"key = '{token(3)}'\n")

@@ -9,8 +9,8 @@ import pytest
 
 from sentinel_guard.core.model import Finding, Response
 from sentinel_guard.core.policy.policy import Policy
-from sentinel_guard.host import commits
-from sentinel_guard.host.hookcase import Judged, told
+from sentinel_guard.host.githooks import judge_hook
+from sentinel_guard.host.githooks.hook_request import Judged, told
 from tests.gitrepo import TOKEN, committed, git, head, put
 from tests.host.commits.stand import CARDS, POLICY, SECRET, judge, stage
 
@@ -32,11 +32,11 @@ def test_only_ways_out_that_work_are_named(root: Path, name: str, text: str, wor
     judged = judge(root, "pre-commit", SENTINEL_HOME="/s")
     assert words in judged.findings[0].instead
     assert judged.anyway == "If you mean it all the same, it is yours to choose: git commit --no-verify"
-    inside = commits.judge("pre-commit", root, POLICY, session=True)
+    inside = judge_hook.judge("pre-commit", root, POLICY, session=True)
     assert (inside.anyway, "--no-verify" in inside.findings[0].instead) == ("", False)
     committed(root)
     line = f"x {head(root)} refs/heads/x {head(root, 'HEAD^')}\n".encode()
-    pushed = commits.judge("pre-push", root, POLICY, ("origin",), line)
+    pushed = judge_hook.judge("pre-push", root, POLICY, ("origin",), line)
     assert "secrets baseline --history" in pushed.findings[0].instead
     assert pushed.anyway.endswith("git push --no-verify")
 
@@ -93,4 +93,4 @@ def test_many_warnings_are_summed_up(root: Path) -> None:
     assert found.findings[-1].what.startswith("warnings refuse nothing")
     committed(root)
     line = f"x {head(root)} refs/heads/x {head(root, 'HEAD^')}\n".encode()
-    assert commits.judge("pre-push", root, POLICY, ("origin",), line) == Judged(), "they were told at the commit"
+    assert judge_hook.judge("pre-push", root, POLICY, ("origin",), line) == Judged(), "they were told at the commit"

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from sentinel_guard.host import githooks
+from sentinel_guard.host.githooks import install_hooks
 from tests.host.githook_tools.ways import OURS, Way, call, meta, ran, scripts
 from tests.host.hooked import Hooked, git
 
@@ -92,7 +92,7 @@ def test_the_tool_itself(repo: Hooked, way: Way) -> None:
     assert staged(repo) == [*sorted(OURS), "theirs pre-commit"]
     way.again(repo)
     assert ("ours pre-commit" in staged(repo)) == way.survives
-    assert way.by in githooks.complaint(repo.root)
+    assert way.by in install_hooks.complaint(repo.root)
     repo.install()
     assert staged(repo) == [*sorted(OURS), "theirs pre-commit"]
     way.again(repo)

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from sentinel_guard.host import githooks
+from sentinel_guard.host.githooks import install_hooks
 from tests.host.githook_tools.ways import OURS, meta, ran, shared, tracked
 from tests.host.hooked import SAYS, Hooked, git
 
@@ -41,10 +41,10 @@ def test_a_work_tree_with_settings_of_its_own(repo: Hooked) -> None:
     hook.chmod(0o755)
     before = meta(repo)
     repo.install()
-    assert "core.hooksPath is" in githooks.complaint(linked)
+    assert "core.hooksPath is" in install_hooks.complaint(linked)
     repo.install(linked)
     for tree in (repo.root, linked):
-        assert repo.install(tree) == [] and githooks.complaint(tree) == ""
+        assert repo.install(tree) == [] and install_hooks.complaint(tree) == ""
     assert ran(repo) == sorted(OURS)
     repo.commit(linked)
     assert [line.split()[0] for line in repo.called()] == ["theirs", "ours", "ours"]
@@ -63,7 +63,7 @@ def test_a_repository_that_was_moved_or_copied_runs_theirs_and_is_told_of(repo: 
     for folder in (repo.folder / "copy", repo.folder / "moved"):
         repo.commit(folder)
         assert repo.called() == ["theirs pre-commit "]
-        assert "passed by" in githooks.complaint(folder)
+        assert "passed by" in install_hooks.complaint(folder)
         repo.install(folder)
         repo.commit(folder)
         assert repo.called() == ["theirs pre-commit ", *OURS]
@@ -108,16 +108,16 @@ def test_a_setting_that_came_after_ours_is_told_and_mended(repo: Hooked) -> None
     repo.install()
     with (repo.root / ".git/config").open("a") as config:
         config.write("[core]\n\thooksPath = /nowhere\n")
-    assert "core.hooksPath is /nowhere" in githooks.complaint(repo.root)
+    assert "core.hooksPath is /nowhere" in install_hooks.complaint(repo.root)
     repo.install()
-    assert githooks.complaint(repo.root) == ""
+    assert install_hooks.complaint(repo.root) == ""
 
 
 def test_hooks_of_an_earlier_version_in_their_folder_move_out(repo: Hooked) -> None:
     tracked(repo)
     theirs = (repo.root / ".githooks/pre-commit").read_bytes()
     (repo.root / ".githooks/pre-commit").rename(repo.root / ".githooks/pre-commit.before-sentinel")
-    repo.put(".githooks/pre-commit", f"#!/bin/sh\n# {githooks.MARK}\nexit 9\n")
+    repo.put(".githooks/pre-commit", f"#!/bin/sh\n# {install_hooks.MARK}\nexit 9\n")
     repo.install()
     assert (repo.root / ".githooks/pre-commit").read_bytes() == theirs
     assert ran(repo) == [*sorted(OURS), "theirs pre-commit"]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
-from sentinel_guard.host import githooks
+from sentinel_guard.host.githooks import install_hooks
 from tests.host.hooked import SAYS, Hooked, git, state
 
 OURS = ["ours pre-commit", "ours commit-msg .git/COMMIT_EDITMSG"]
@@ -71,7 +71,7 @@ def shared(repo: Hooked) -> None:
 
 
 def simple(repo: Hooked) -> None:
-    for name in githooks.NAMES:
+    for name in install_hooks.NAMES:
         (repo.root / ".git/hooks" / name).unlink(missing_ok=True)
     sign = "#!/bin/sh\n[ 0 = $SKIP_SIMPLE_GIT_HOOKS ]\n"
     repo.put(".git/hooks/pre-commit", sign + (SAYS % (repo.log, "theirs")).partition("\n")[2])

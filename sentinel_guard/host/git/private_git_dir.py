@@ -1,0 +1,213 @@
+"""A git directory of our own beside the repository's, with settings taken at a trusted moment.
+
+git reads its settings, filters, ignore rules and index from here and its objects from both, so that what an agent does
+to ``.git`` is neither believed nor run while the work tree is looked at.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import re
+import shutil
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sentinel_guard.errors import HostError
+from sentinel_guard.host.git.run_git import Git, Setting, lines, settings, settings_file, together
+from sentinel_guard.host.machine.content_addressed_store import MAX_FILE
+
+_UNSHADOWED = ("core.worktree", "core.hookspath", "core.fsmonitor", "core.bare", "extensions.refstorage")
+"""Local settings that the shadow does without."""
+
+
+_FLAGGED = re.compile(rb"\0[a-zS] ([^\0]+)")
+"""Rows of ``git ls-files -v -z``. What begins with a fixed byte is found twenty times as fast as what may."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where a work tree's git metadata lies."""
+
+    root: str
+    git_dir: str
+    common_dir: str
+    """Differs from ``git_dir`` in a linked worktree."""
+
+    @property
+    def linked(self) -> bool:
+        return self.git_dir != self.common_dir
+
+    @property
+    def git(self) -> Git:
+        """Git on the repository itself."""
+        return Git(self.git_dir, self.root)
+
+
+def layout(root: str) -> Layout:
+    """Read from ``.git`` by hand: git itself may be misled. Raises HostError where there is none."""
+    dot = Path(root, ".git")
+    try:
+        text = "" if dot.is_dir() else os.fsdecode(dot.read_bytes())
+    except OSError as e:
+        raise HostError(f"{root} is not the top of a git repository.", "Run this inside a git work tree.") from e
+    git_dir = os.path.realpath(Path(root, text.removeprefix("gitdir:").strip()) if text else dot)
+    try:
+        common = os.fsdecode(Path(git_dir, "commondir").read_bytes()).strip()
+    except OSError:
+        common = ""
+    return Layout(root, git_dir, os.path.realpath(Path(git_dir, common)))
+
+
+@dataclass(frozen=True, slots=True)
+class Shadow:
+    """The git directory of our own, in ``folder``."""
+
+    where: Layout
+    folder: Path
+    private: Path | None = None
+    """An index of one's own; None for the shadow's."""
+
+    @property
+    def index(self) -> Path:
+        return self.private or self.folder / "index"
+
+    @property
+    def frozen(self) -> Path:
+        """All ignore rules that were in force at the start, as one list from the top of the work tree."""
+        return self.folder / "ignored"
+
+    @property
+    def git(self) -> Git:
+        """Git on the work tree with the shadow's settings and index; it writes objects here."""
+        return Git(str(self.folder), self.where.root, str(self.index), settings=str(self.folder / "global"))
+
+    def make(self, *, head: str = "", farm: Path | None = None, filters: bool = True) -> list[Setting]:
+        """Make it from the repository as it is now; returns the settings in force. Raises HostError.
+
+        ``filters=False`` leaves clean and smudge filters out, for looking at a work tree that is not trusted.
+        """
+        found = settings(self.where.git)
+        for name in ("objects/info", "refs", "info"):
+            (self.folder / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+        shown = [s for s in found if filters or not s[1].startswith("filter.")]
+        local = [(k, v) for scope, k, v in shown if scope in ("local", "worktree") and k not in _UNSHADOWED]
+        (self.folder / "config").write_bytes(settings_file(local))
+        (self.folder / "global").write_bytes(settings_file((k, v) for scope, k, v in shown if scope == "global"))
+        (self.folder / "HEAD").write_bytes(f"{head or 'ref: refs/heads/unborn'}\n".encode())
+        stores = [*([str(farm)] if farm else []), f"{self.where.common_dir}/objects"]
+        (self.folder / "objects/info/alternates").write_bytes(os.fsencode("".join(f"{s}\n" for s in stores)))
+        for name in ("exclude", "attributes"):
+            with contextlib.suppress(OSError):
+                shutil.copyfile(Path(self.where.common_dir, "info", name), self.folder / "info" / name)
+        return found
+
+    def copy_index(self) -> None:
+        """The repository's present index becomes the private one.
+
+        The file's own time goes with it: git trusts an entry only if it is older than the index (recovery.md 1.2).
+        """
+        with contextlib.suppress(FileNotFoundError):
+            self.index.unlink()
+        with contextlib.suppress(FileNotFoundError):
+            shutil.copy2(Path(self.where.git_dir, "index"), self.index)
+        for shared in Path(self.where.git_dir).glob("sharedindex.*"):
+            shutil.copy2(shared, self.folder / shared.name)
+
+    def changed(self) -> list[str]:
+        """Tracked files whose stat data differs from the private index; gone ones too."""
+        return self.git.names("diff-files", "--name-only", "-z", "--no-renames", "--ignore-submodules=all")
+
+    def differing(self) -> list[str]:
+        """Those of the changed whose content or executable bit differs.
+
+        Files are hashed and compared with the index: ``git diff`` would believe the content of a damaged object.
+        """
+        self.git.run("update-index", "-q", "--refresh", ok=(0, 1))
+        return list(dict.fromkeys(self.changed()))
+
+    def flagged(self) -> list[str]:
+        """Files at which git was told not to look: assume-unchanged, skip-worktree."""
+        return [os.fsdecode(name) for name in _FLAGGED.findall(b"\0" + self.git.run("ls-files", "-v", "-z"))]
+
+    def unflag(self, names: Iterable[str]) -> None:
+        """Let git look at them, in the private index."""
+        if given := lines(names):
+            for flag in ("--no-assume-unchanged", "--no-skip-worktree"):
+                self.git.run("update-index", flag, "-z", "--stdin", stdin=given)
+
+    def others(self, *excludes: str) -> list[str]:
+        """Files that the private index does not know; embedded repositories end in ``/``."""
+        return self.git.names("ls-files", "--others", "-z", *excludes)
+
+
+def trusted(root: str, folder: Path) -> Shadow:
+    """The shadow in a session's baseline folder; where it holds none, made from the repository as it is now.
+
+    Raises HostError.
+    """
+    shadow = Shadow(layout(root), folder / "git")
+    if not (shadow.folder / "HEAD").exists():
+        shadow.make(farm=folder / "objects")
+    return shadow
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A work tree as git tree."""
+
+    hash: str
+    changed: tuple[str, ...]
+    """What differed from the private index."""
+    left_out: tuple[str, ...]
+    """Too large, unreadable, or a repository of its own."""
+
+
+def capture(shadow: Shadow, found: Iterable[str] | None = None, *, objects: str = "", limit: int = MAX_FILE) -> Tree:
+    """The present work tree, untracked files included, ignored ones not, as a tree. Raises HostError.
+
+    The private index takes part and is left holding the tree. ``found``: what differs from it, where that is known.
+    ``objects``: the store that is written to.
+    """
+    names: list[str] = []
+    left_out: list[str] = []
+    for name in dict.fromkeys(scan(shadow, "--exclude-standard") if found is None else found):
+        (left_out if _excluded(shadow.where.root, name, limit) else names).append(name)
+    git = replace(shadow.git, objects=objects)
+    left_out += stage(git, names)
+    return Tree(git.text("write-tree"), tuple(names), tuple(left_out))
+
+
+def scan(shadow: Shadow, *excludes: str) -> list[str]:
+    """Names whose files differ from the private index, and those that it does not know."""
+    return list(itertools.chain(*together(shadow.changed, lambda: shadow.others(*excludes))))
+
+
+def _excluded(root: str, name: str, limit: int) -> bool:
+    """What git could not take is told apart here: one such name among many would cost a search for it."""
+    if name.endswith("/"):
+        return True
+    try:
+        seen = os.lstat(path := f"{root}/{name}")
+    except OSError:
+        return False
+    if stat.S_ISREG(seen.st_mode):
+        return seen.st_size > limit or not os.access(path, os.R_OK)
+    return not (stat.S_ISLNK(seen.st_mode) or stat.S_ISDIR(seen.st_mode))
+
+
+def stage(git: Git, names: list[str]) -> list[str]:
+    """Put names into the index; returns those that git cannot take (half by half, so one does not spoil all)."""
+    if not names:
+        return []
+    try:
+        git.run("update-index", "--add", "--remove", "--replace", "-z", "--stdin", stdin=lines(names))
+    except HostError:
+        if len(names) == 1:
+            return names
+        half = len(names) // 2
+        return [*stage(git, names[:half]), *stage(git, names[half:])]
+    return []

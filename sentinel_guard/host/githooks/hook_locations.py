@@ -1,0 +1,85 @@
+"""Where a repository's hooks are, and who says so."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from sentinel_guard.host.git.commit_contents import git, top
+from sentinel_guard.host.githooks.hook_templates import OWN
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """Paths are resolved; ``surrogateescape`` text inside."""
+
+    root: Path
+    """The top of the work tree; of a bare repository the repository."""
+    bare: bool
+    common: Path
+    """The directory that all its work trees share."""
+    hooks: Path
+    """Where git looks for hooks now."""
+    theirs: str
+    """core.hooksPath as it would be without us; empty where nobody has set it."""
+    settings: Path
+    """The configuration file in which core.hooksPath has to be set to be heard last."""
+
+    @property
+    def usual(self) -> Path:
+        """Where hooks are where nobody says otherwise."""
+        return self.common / "hooks"
+
+    @property
+    def own(self) -> Path:
+        return self.common / OWN
+
+    @property
+    def ahead(self) -> Path:
+        """The folder of hooks that are ours alone."""
+        return self.own / "hooks"
+
+    @property
+    def asked(self) -> Path:
+        """Where git would look without us."""
+        return Path(os.path.realpath(self.root / self.theirs)) if self.theirs else self.usual
+
+    def settings_files(self) -> list[Path]:
+        """Every configuration file of the repository and of its work trees."""
+        linked = sorted((self.common / "worktrees").glob("*/config.worktree"))
+        return [f for f in (self.common / "config", self.common / "config.worktree", *linked) if f.is_file()]
+
+
+def find(folder: str | Path, environ: Mapping[str, str] | None = None) -> Repository:
+    """The repository that a folder lies in. Raises HostError outside of one.
+
+    ``environ`` is the whole environment that git sees; this process's own where it is not given.
+    """
+    ask = _Asking(folder, environ)
+    bare = ask.said("rev-parse", "--is-bare-repository", ok=(0, 128)) == "true"
+    root = ask.path("--git-common-dir") if bare else Path(os.path.realpath(top(folder, environ)))
+    common = ask.path("--git-common-dir")
+    values = [v for v in ask.values() if os.path.realpath(root / v[1]) != str(common / OWN / "hooks")]
+    scope, theirs = values[-1] if values else ("", "")
+    settings = ask.path("--git-dir") / "config.worktree" if scope == "worktree" else common / "config"
+    return Repository(root, bare, common, ask.path("--git-path", "hooks"), theirs, settings)
+
+
+class _Asking(NamedTuple):
+    folder: str | Path
+    environ: Mapping[str, str] | None
+
+    def said(self, *args: str, ok: tuple[int, ...] = (0,)) -> str:
+        return os.fsdecode(git(self.folder, *args, ok=ok, environ=self.environ)).removesuffix("\n")
+
+    def path(self, *question: str) -> Path:
+        return Path(os.path.realpath(Path(self.folder) / self.said("rev-parse", *question)))
+
+    def values(self) -> list[tuple[str, str]]:
+        """Every value of core.hooksPath with its scope; the last one counts."""
+        words = self.said("config", "--show-scope", "-z", "--type=path", "--get-all", "core.hooksPath", ok=(0, 1))
+        parts = words.split("\0")
+        return [(scope, value) for scope, value in zip(parts[::2], parts[1::2], strict=False) if scope != "command"]

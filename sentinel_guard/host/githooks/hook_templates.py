@@ -1,0 +1,84 @@
+"""What our git hooks say: the templates of ``hooks/``, filled in for a name and a place."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+from typing import NamedTuple
+
+NAMES = ("pre-commit", "pre-merge-commit", "pre-applypatch", "commit-msg", "pre-push", "reference-transaction")
+"""The hooks that check. A merge without conflicts runs pre-merge-commit, ``git am`` runs pre-applypatch, and neither
+runs pre-commit (githooks(5))."""
+MARK = "sentinel-guard-hook-8d1f6c2e"
+"""Stands in every hook that is ours, and beside our lines in a configuration file."""
+BEFORE = ".before-sentinel"
+OWN = "sentinel-guard"
+"""Our folder in a repository's common directory."""
+MODE = 0o755
+OFTEN = ("reference-transaction", "post-index-change")
+"""git runs them so often that they ask for nothing that can be written down."""
+
+_TEMPLATES = {name: name if name in ("pre-push", "reference-transaction") else "pre-commit" for name in NAMES}
+_BESIDE = f"""before=${{0%/*}}/../{OWN}/@HOOK@
+[ -e "$before" ] || before=${{0%/*}}/@HOOK@{BEFORE}"""
+# The last value of core.hooksPath that is not our own folder would be in force without us.
+_AHEAD = f"""before=${{0%/*}}/../../hooks
+set -f
+IFS='
+'
+for path in $(git config --type=path --get-all core.hooksPath); do
+    case $path in */{OWN}/hooks) ;; *) before=$path ;; esac
+done
+before=$before/@HOOK@"""
+
+
+class Programs(NamedTuple):
+    """What a hook calls, absolute paths."""
+
+    python: str
+    launcher: str = ""
+    """The launcher's face for git hooks; without it, or where it is gone, the hook calls Python."""
+    socket: str = ""
+    """The daemon's, for agents: where it is, a session may be alive."""
+
+
+def beside(name: str, programs: Programs) -> bytes:
+    """A hook in the place of theirs: theirs is kept beside it."""
+    return _filled(_TEMPLATES[name], _BESIDE, name, programs)
+
+
+def ahead(name: str, theirs: str, programs: Programs) -> bytes:
+    """A hook in a folder of our own. ``theirs`` is the folder of the one that it stands for; where it is empty, the
+    hook asks git each time. A name that is not among NAMES is only handed on.
+    """
+    before = f"before={shlex.quote(f'{theirs}/{name}')}" if theirs else _AHEAD
+    return _filled(_TEMPLATES.get(name, "forward"), before, name, programs)
+
+
+def is_ours(hook: Path) -> bool:
+    """Whether a file is a hook that we put in place."""
+    try:
+        return hook.is_file() and not hook.is_symlink() and MARK.encode() in hook.read_bytes()
+    except OSError:
+        return False
+
+
+def _filled(template: str, before: str, name: str, programs: Programs) -> bytes:
+    text = (_templates() / template).read_bytes()
+    places = {
+        "BEFORE": before,
+        "HOOK": name,
+        "PYTHON": shlex.quote(programs.python),
+        "LAUNCHER": shlex.quote(programs.launcher),
+        "SOCKET": shlex.quote(programs.socket),
+    }
+    for place, value in places.items():
+        text = text.replace(f"@{place}@".encode(), os.fsencode(value))
+    return text
+
+
+def _templates() -> Path:
+    """``hooks/``: in the wheel beside the package's rooms, in a checkout at its top."""
+    package = Path(__file__).resolve().parents[2]
+    return next((f for f in (package / "hooks", package.parent / "hooks") if f.is_dir()), package / "hooks")

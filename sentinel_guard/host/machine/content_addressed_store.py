@@ -1,0 +1,172 @@
+"""Copies of files as they were: content-addressed, private, put back whole (DESIGN section 8).
+
+What is kept of a file is its bytes as they lie on the disk, never as a filter would show them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sentinel_guard.errors import HostError
+from sentinel_guard.host.machine.symlink_safe_folder import Rooted
+
+MAX_FILE = 50 << 20
+"""Bytes of the largest file that is kept; of a larger or unreadable one only size and time are remembered."""
+SETTLED_NS = 50_000_000
+"""A change time younger than this may still belong to two contents (the kernel's clock ticks in milliseconds)."""
+
+FILE, LINK, ABSENT, UNKEPT = "file", "link", "absent", "unkept"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One path as it was."""
+
+    kind: str
+    """``file``, ``link``, ``absent`` or ``unkept`` (a file over MAX_FILE or one that cannot be read)."""
+    mode: int = 0
+    mtime_ns: int = 0
+    size: int = 0
+    content: str = ""
+    """SHA-256 of a file; target of a link."""
+    inode: int = 0
+    ctime_ns: int = 0
+    """With the inode: a file that has both still, is untouched. 0 where that could not be relied upon."""
+
+    def row(self) -> list[object]:
+        return [self.kind, self.mode, self.mtime_ns, self.size, self.content, self.inode, self.ctime_ns]
+
+    @classmethod
+    def from_row(cls, row: Sequence[object]) -> Kept:
+        kind, mode, mtime, size, content, inode, ctime = row
+        numbers = [n if isinstance(n, int) else 0 for n in (mode, mtime, size, inode, ctime)]
+        return cls(str(kind), numbers[0], numbers[1], numbers[2], str(content), numbers[3], numbers[4])
+
+
+class Vault:
+    """A private folder of file contents, each named by its SHA-256."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def keep(self, tree: Rooted, name: str, limit: int | None = None) -> Kept | None:
+        """Keep what stands there; ABSENT for nothing, None for a folder, device, pipe or socket.
+
+        ``limit``: bytes of the largest file; without it MAX_FILE.
+        """
+        seen = tree.lstat(name)
+        if seen is None:
+            return Kept(ABSENT)
+        if stat.S_ISLNK(seen.st_mode):
+            return Kept(LINK, content=tree.readlink(name))
+        if not stat.S_ISREG(seen.st_mode):
+            return None
+        if seen.st_size > (MAX_FILE if limit is None else limit):
+            return _signed(UNKEPT, seen, "")
+        try:
+            data, seen = tree.read(name)
+        except OSError:
+            return _signed(UNKEPT, seen, "")
+        return _signed(FILE, seen, self.add(data))
+
+    def add(self, data: bytes) -> str:
+        """Store bytes; returns their SHA-256."""
+        digest = hashlib.sha256(data).hexdigest()
+        path = self._path(digest)
+        if not path.exists():
+            path.parent.mkdir(mode=0o700, exist_ok=True)
+            aside = path.with_suffix(f".{os.getpid()}")
+            fd = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+            try:
+                with open(fd, "wb") as f:  # noqa: PTH123 - a descriptor
+                    f.write(data)
+                aside.rename(path)
+            except BaseException:
+                aside.unlink(missing_ok=True)
+                raise
+        return digest
+
+    def data(self, digest: str) -> bytes:
+        """The bytes of that digest. Raises HostError where they are gone or altered."""
+        try:
+            data = self._path(digest).read_bytes()
+        except OSError as e:
+            raise HostError(f"The copy {digest[:12]} is missing from the vault {self.folder}: {e.strerror}.") from e
+        if hashlib.sha256(data).hexdigest() != digest:
+            raise HostError(f"The copy {digest[:12]} in the vault {self.folder} is damaged.")
+        return data
+
+    def put_back(self, tree: Rooted, name: str, kept: Kept) -> str:
+        """Make the path what it was: content, mode, time. Returns where in the tree's attic the present version is now.
+
+        Raises HostError for a file that was not kept, and OSError.
+        """
+        if kept.kind == ABSENT:
+            return tree.away(name)
+        if kept.kind == LINK:
+            return tree.link(name, kept.content)
+        if kept.kind == FILE:
+            return tree.write(name, self.data(kept.content), kept.mode, kept.mtime_ns)
+        raise HostError(f"{tree.root}/{name} was not kept: too large ({kept.size} bytes) or not readable.")
+
+    def _path(self, digest: str) -> Path:
+        return self.folder / digest[:2] / digest[2:]
+
+
+def difference(tree: Rooted, name: str, kept: Kept) -> str:
+    """How a path differs from what it was; empty for not at all.
+
+    One of: ``deleted``, ``created``, ``changed``, ``mode``, ``replaced by link``, ``replaced by folder``.
+    A new modification time alone is no difference, a new inode neither.
+    """
+    seen = tree.lstat(name)
+    if seen is None:
+        return "" if kept.kind == ABSENT else "deleted"
+    if kept.kind == ABSENT:
+        return "created"
+    if stat.S_ISLNK(seen.st_mode):
+        if kept.kind != LINK:
+            return "replaced by link"
+        return "" if tree.readlink(name) == kept.content else "changed"
+    if not stat.S_ISREG(seen.st_mode):
+        return "replaced by folder" if stat.S_ISDIR(seen.st_mode) else "changed"
+    return _file_difference(tree, name, kept, seen)
+
+
+def untouched(kept: Kept, seen: os.stat_result) -> bool:
+    """True where inode, change time, size and mode prove that nothing was done to the file."""
+    now = (seen.st_ino, seen.st_ctime_ns, seen.st_size, stat.S_IMODE(seen.st_mode))
+    return kept.ctime_ns != 0 and now == (kept.inode, kept.ctime_ns, kept.size, kept.mode)
+
+
+def settled(seen: os.stat_result) -> bool:
+    """True where the change time is old enough to tell this content from a later one."""
+    return time.time_ns() - seen.st_ctime_ns > SETTLED_NS
+
+
+def _file_difference(tree: Rooted, name: str, kept: Kept, seen: os.stat_result) -> str:
+    if untouched(kept, seen):
+        return ""
+    if kept.kind == LINK or seen.st_size != kept.size:
+        return "changed"
+    if kept.kind == UNKEPT:
+        return "" if seen.st_mtime_ns == kept.mtime_ns else "changed"
+    try:
+        data, seen = tree.read(name)
+    except OSError:
+        return "changed"
+    if hashlib.sha256(data).hexdigest() != kept.content:
+        return "changed"
+    return "" if stat.S_IMODE(seen.st_mode) == kept.mode else "mode"
+
+
+def _signed(kind: str, seen: os.stat_result, digest: str) -> Kept:
+    inode, ctime = (seen.st_ino, seen.st_ctime_ns) if settled(seen) else (0, 0)
+    return Kept(kind, stat.S_IMODE(seen.st_mode), seen.st_mtime_ns, seen.st_size, digest, inode, ctime)

@@ -1,0 +1,212 @@
+"""The policy in force: the built-in packs, the user's file, the project's ``sentinel.toml``.
+
+Rules of this file:
+1. A file that cannot be used (syntax, schema, rights) is never "no policy": its last good version stays, over a restart
+   of the daemon too, else what is built in; and ``Policy.warnings`` says so.
+2. A rule whose examples fail does not load, and is named. The built-in packs are proved by tests/core/test_packs.py.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sentinel_guard.core.policy.file_schema import Layer, parse
+from sentinel_guard.core.policy.merge_layers import merge
+from sentinel_guard.core.policy.policy import Policy, Rule
+from sentinel_guard.errors import ConfigError, HostError
+from sentinel_guard.host.machine import atomic_files
+from sentinel_guard.host.machine.state_paths import Places
+
+if TYPE_CHECKING:
+    from sentinel_guard.core.policy.rule_examples import Problem
+
+NAME = "sentinel.toml"
+"""The project's file, at the top of its repository."""
+
+_PACKS = Path(__file__).parent.parent / "core" / "policy" / "packs"
+_Stamp = tuple[int, int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A policy file as it was last read."""
+
+    stamp: _Stamp
+    layer: Layer
+    warnings: tuple[str, ...] = ()
+
+
+class Policies:
+    """Finds and keeps policies; a changed file is read again when it is next asked for."""
+
+    def __init__(self, places: Places, *, keeps: bool = False) -> None:
+        """``keeps`` (the daemon): good versions are copied to the state folder, for the time when a file is broken."""
+        self._user = places.policy
+        self._copies, self._keeps = places.state / "policies", keeps
+        self._read: dict[Path, _Read] = {}
+        self._merged: dict[Path, tuple[tuple[_Read, _Read], Policy]] = {}
+
+    def load(self, root: str | Path = "") -> Policy:
+        """The policy in force in a repository (``root``), or outside of one. Never raises for a broken file."""
+        project = _project(root) if root else None
+        user = self._fresh(self._user)
+        own = self._fresh(project) if project else _NOTHING
+        key = project or Path()
+        known = self._merged.get(key)
+        if known is None or known[0] != (user, own):
+            known = (user, own), merge(builtin(), user.layer, own.layer, (*user.warnings, *own.warnings))
+            self._merged[key] = known
+        return known[1]
+
+    def _fresh(self, path: Path) -> _Read:
+        stamp, limited = _stamp(path), path != self._user
+        last = self._read.get(path)
+        if last is None or last.stamp != stamp:
+            import hashlib  # noqa: PLC0415 - load_paths does without
+
+            copy = self._copies / hashlib.sha256(os.fsencode(path)).hexdigest()[:32]
+            found = _read(path, stamp, last or _copied(copy, path, limited=limited), limited=limited)
+            if self._keeps and stamp and not found.warnings:
+                _copy(path, copy)
+            last = self._read[path] = found
+        return last
+
+
+def load(places: Places, root: str | Path = "") -> Policy:
+    """The policy in force, for a command that asks once."""
+    return Policies(places).load(root)
+
+
+def load_paths(places: Places, root: str | Path) -> Policy:
+    """What is restricted, hidden and let pass in a repository; no rule is kept or proved: the git hooks hurry."""
+    layers = [_paths_of(places.policy, limited=False), _paths_of(Path(root) / NAME, limited=True)]
+    warnings = tuple(warning for read in layers for warning in read.warnings)
+    return merge(_pack("defaults"), layers[0].layer, layers[1].layer, warnings)
+
+
+def _paths_of(path: Path, *, limited: bool) -> _Read:
+    stamp = _stamp(path)
+    if stamp is None:
+        return _NOTHING
+    try:
+        layer = read(path, limited=limited)
+    except ConfigError as e:
+        return _kept(path, stamp, Layer(""), e.message)
+    settings = {place: value for place, value in layer.settings.items() if place[0] in ("paths", "leaks")}
+    return _Read(stamp, Layer(layer.source, settings))
+
+
+def read(path: Path, *, limited: bool = False) -> Layer:
+    """What one policy file says, its rules not yet proved. Raises ConfigError with every mistake.
+
+    ``limited``: it is a project's (``policy_limits``).
+    """
+    document, text = atomic_files.read_toml(path)
+    return parse(document, str(path), text, limited=limited)
+
+
+def validate(path: Path, *, limited: bool = False) -> Layer:
+    """The layer of one policy file. Raises ConfigError with every mistake, failed examples of its rules among them."""
+    return _proved(read(path, limited=limited))
+
+
+def prove(data: bytes, name: str) -> Layer:
+    """``validate`` for what a project's file called ``name`` would hold. Raises ConfigError."""
+    document, text = atomic_files.parse_toml(data, name)
+    return _proved(parse(document, name, text, limited=True))
+
+
+def _proved(layer: Layer) -> Layer:
+    if problems := _problems(layer.rules):
+        raise ConfigError("\n".join(p.words for p in problems), "A rule whose examples fail is not in force.")
+    return layer
+
+
+@lru_cache(maxsize=1)
+def builtin() -> Layer:
+    """The built-in policy: the packs, joined."""
+    from sentinel_guard.core.policy import rule_examples  # noqa: PLC0415 - as in _problems
+
+    layers = [_pack(name) for name in rule_examples.NAMES]
+    settings = {place: value for layer in layers for place, value in layer.settings.items()}
+    confirm = {name: patterns for layer in layers for name, patterns in layer.confirm.items()}
+    return Layer("", settings, confirm, tuple(rule for layer in layers for rule in layer.rules))
+
+
+def _pack(name: str) -> Layer:
+    document, text = atomic_files.read_toml(_PACKS / f"{name}.toml", name)
+    return parse(document, f"pack {name}", text)
+
+
+@lru_cache(maxsize=256)
+def _project(root: str | Path) -> Path:
+    """The project's file. Asked for with every verdict, and paths are slow to join."""
+    return Path(root) / NAME
+
+
+_NOTHING = _Read(None, Layer(""))
+
+
+def _copied(copy: Path, path: Path, *, limited: bool) -> _Read | None:
+    """The last good version that an earlier daemon kept."""
+    try:
+        document, text = atomic_files.read_toml(copy, str(path))
+        return _Read(None, parse(document, str(path), text, limited=limited))
+    except ConfigError:
+        return None
+
+
+def _copy(path: Path, copy: Path) -> None:
+    # Without the copy only a restart with a broken file is worse off.
+    with contextlib.suppress(OSError, HostError):
+        copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        data = path.read_bytes()
+        if not copy.exists() or copy.read_bytes() != data:
+            atomic_files.write(copy, data)
+
+
+def _stamp(path: Path) -> _Stamp:
+    try:
+        seen = path.stat()
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return (0, 0, 0)
+    return (seen.st_mtime_ns, seen.st_size, seen.st_ino)
+
+
+def _read(path: Path, stamp: _Stamp, last: _Read | None, *, limited: bool) -> _Read:
+    if stamp is None:
+        return _NOTHING
+    good = last.layer if last else Layer("")
+    try:
+        layer = read(path, limited=limited)
+    except ConfigError as e:
+        return _kept(path, stamp, good, e.message)
+    problems = _problems(layer.rules)
+    said = "\n".join(p.words for p in problems)
+    if problems and good.source:
+        return _kept(path, stamp, good, said)
+    failed = {p.rule for p in problems}
+    layer = replace(layer, rules=tuple(r for r in layer.rules if r.id not in failed))
+    return _Read(stamp, layer, (f"{said}\n  {path}: a rule whose examples fail is not in force.",) if problems else ())
+
+
+def _problems(rules: Sequence[Rule]) -> list[Problem]:
+    if not rules:
+        return []
+    from sentinel_guard.core.analysis.analyse import analyse  # noqa: PLC0415 - slow to import, and a commit waits
+    from sentinel_guard.core.policy import rule_examples  # noqa: PLC0415 - the same
+
+    return rule_examples.validate(rules, analyse)
+
+
+def _kept(path: Path, stamp: _Stamp, good: Layer, said: str) -> _Read:
+    stays = "its last good version" if good.source else "the built-in policy"
+    return _Read(stamp, good, (f"{said}\n  {path} is broken: {stays} stays in force.",))

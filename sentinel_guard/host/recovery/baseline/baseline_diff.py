@@ -1,0 +1,166 @@
+"""What differs from a baseline, by the baseline's own settings, index and ignore rules; nothing is changed."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from sentinel_guard.host.machine.content_addressed_store import UNKEPT, difference
+from sentinel_guard.host.recovery.baseline import added_packs, gitdir_backup, object_backup
+from sentinel_guard.host.recovery.baseline.gitdir_backup import Change
+from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
+from sentinel_guard.host.recovery.baseline.worktree_diff import Scan, scan
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """All differences, by how they are undone."""
+
+    own: list[Change]
+    shared: list[Change]
+    user: list[Change]
+    """The user's own settings of git; names relative to ``/``."""
+    objects: list[str]
+    packs: list[str]
+    """Those that hold something else under the name of an object of the start's."""
+    files: list[Change]
+    """Put back raw, from the vault."""
+    tracked: list[str]
+    """Clean at the start: checked out from the start's index."""
+    created: list[str]
+    """Moved away."""
+    modes: dict[str, int]
+    """Touched files and the mode that they had."""
+    scan: Scan
+    folders: list[str]
+    """Empty folders that are gone."""
+    locked: dict[str, int]
+    """Folders with another mode, and the one that they had."""
+    beyond: list[str]
+    """Changed, and had not been kept."""
+    dot: bool
+    """True where ``.git`` itself is not what it was."""
+
+    def changes(self) -> list[Change]:
+        """All of it as a list for people."""
+        return [
+            *([Change(".git", "replaced")] if self.dot else []),
+            *(Change(f".git/{c.path}", c.what) for c in (*self.own, *self.shared)),
+            *(Change(f".git/objects/{n}", "deleted") for n in self.objects),
+            *(Change(f".git/objects/{n}", "changed") for n in self.packs),
+            *(Change(f"/{c.path}", c.what) for c in self.user),
+            *self.files,
+            *(Change(n, "changed") for n in self.tracked),
+            *(Change(n, "created") for n in self.created),
+            *(Change(n, "mode") for n in (*self.modes, *self.locked)),
+            *(Change(n, "deleted") for n in self.folders),
+            *(Change(n, "changed") for n in self.beyond),
+        ]
+
+    def snapshot(self, baseline: Baseline) -> list[str]:
+        """What differs from the start's index now, restricted and ignored files apart, for the rescue snapshot."""
+        apart = {*baseline.restricted, *baseline.flagged}
+        return [n for n in (*baseline.files, *self.tracked, *self.modes, *self.created) if n not in apart]
+
+    @property
+    def done(self) -> bool:
+        """True where nothing is left that can be undone."""
+        return len(self.changes()) == len(self.beyond)
+
+
+def survey(baseline: Baseline, keep: Callable[[str], bool], seen: Scan | None = None) -> Survey:
+    """``keep`` is asked with names relative to the root: what it says yes to is passed over where it is new.
+
+    Raises HostError.
+    """
+    scanned = seen or scan(baseline)
+    kept, rest, tree = baseline.files, baseline.rest, baseline.tree
+    known = {*kept, *baseline.displaced}
+    inside = tuple(f"{name}/" for name in baseline.embedded)
+
+    def passed(name: str) -> bool:
+        return f"{name}/".startswith(inside)
+
+    differing = (Change(n, d) for n, k in kept.items() if (d := difference(tree, n, k)))
+    files = [c for c in differing if not (c.what == "created" and keep(c.path))]
+    unkept = {c.path for c in files if kept[c.path].kind == UNKEPT}
+    touched = {*scanned.touched, *rest.recent} - {*scanned.changed, *known}
+    dot, own, shared = surveyed_metadata(baseline)
+    return Survey(
+        own=own,
+        shared=shared,
+        user=[Change(n, d) for n, k in baseline.user.items() if (d := difference(baseline.user_tree, n, k))],
+        objects=object_backup.lost(baseline.farm, baseline.object_tree.root, baseline.sealed),
+        packs=added_packs.false(baseline),
+        files=[c for c in files if c.path not in unkept],
+        tracked=[n for n in scanned.changed if n not in known and not passed(n)],
+        created=[
+            *(n for o in scanned.others if (n := o.rstrip("/")) not in known and not (passed(n) or keep(n))),
+            *(n for n in (*baseline.displaced, *baseline.embedded) if n not in kept and _file(baseline, n)),
+        ],
+        modes={n: mode for n in touched if not passed(n) and (mode := _wrong(baseline, scanned, n)) is not None},
+        scan=scanned,
+        folders=[n for n in rest.empty if not Path(baseline.root, n).is_dir()],
+        locked=locked(baseline),
+        beyond=sorted(unkept),
+        dot=dot,
+    )
+
+
+def _file(baseline: Baseline, name: str) -> bool:
+    """True for a file, or a link, where none was at the start."""
+    seen = baseline.tree.lstat(name)
+    return seen is not None and (stat.S_ISREG(seen.st_mode) or stat.S_ISLNK(seen.st_mode))
+
+
+def surveyed_metadata(baseline: Baseline) -> tuple[bool, list[Change], list[Change]]:
+    """``.git`` itself, the git directory, the common directory."""
+    dot = misplaced(baseline)
+    if dot and baseline.dot is None:
+        return dot, [Change(n, "deleted") for n in baseline.own], []
+    own = gitdir_backup.differences(baseline.git_tree, baseline.own)
+    if baseline.shallowed.exists():
+        own = [c for c in own if c.path != "shallow"]
+    if not baseline.where.linked:
+        return dot, own, []
+    return dot, own, gitdir_backup.differences(baseline.common_tree, baseline.shared, gitdir_backup.SHARED)
+
+
+def misplaced(baseline: Baseline) -> bool:
+    """True where ``.git`` itself is not what it was."""
+    if baseline.dot is not None:
+        return bool(difference(baseline.tree, ".git", baseline.dot))
+    seen = baseline.tree.lstat(".git")
+    return seen is None or not stat.S_ISDIR(seen.st_mode)
+
+
+def locked(baseline: Baseline) -> dict[str, int]:
+    """Folders that have another mode than at the start, from the top down, and the mode that they had."""
+    found = {}
+    for name, mode in baseline.rest.folders.items():
+        try:
+            seen = os.lstat(f"{baseline.root}/{name}")
+        except OSError:
+            continue
+        if stat.S_ISDIR(seen.st_mode) and stat.S_IMODE(seen.st_mode) != mode:
+            found[name] = mode
+    return dict(sorted(found.items()))
+
+
+def _wrong(baseline: Baseline, scanned: Scan, name: str) -> int | None:
+    return wrong_mode(baseline, name, scanned.touched.get(name, ("", ""))[0])
+
+
+def wrong_mode(baseline: Baseline, name: str, index: str = "") -> int | None:
+    """The mode that a tracked file had at the start, if it has another one now; ``index``: the one that git knows."""
+    seen = baseline.tree.lstat(name)
+    if seen is None or not stat.S_ISREG(seen.st_mode):
+        return None
+    now, rest = stat.S_IMODE(seen.st_mode), baseline.rest
+    executable = index == "100755" if index else bool(now & 0o100)
+    usual = rest.usual[executable] if rest.complete or executable != bool(now & 0o100) else now
+    want = rest.modes.get(name, usual)
+    return None if now == want else want

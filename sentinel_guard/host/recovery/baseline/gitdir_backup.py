@@ -1,0 +1,197 @@
+"""A repository's metadata as files: kept at the start, put back without asking git.
+
+Rules of this file:
+1. Remote-tracking refs, ``refs/sentinel`` and reflogs that exist stay as they are: they tell what happened.
+2. Everything else of the git directory becomes what it was; what was added goes to the attic.
+3. What cannot be put back is told, and the rest comes back all the same.
+4. Caches that are too large to be kept go away once they changed: git does without them, and would believe them.
+5. Other worktrees of the repository go on being used: one that is gone comes back, one that was added goes to the
+   attic, and what happens in them is theirs.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from sentinel_guard.errors import HostError
+from sentinel_guard.host.machine import deep_folders
+from sentinel_guard.host.machine.content_addressed_store import MAX_FILE, UNKEPT, Kept, Vault, difference, untouched
+from sentinel_guard.host.machine.symlink_safe_folder import ASIDE, Rooted
+
+APART = frozenset({"objects", "lfs", "modules", "worktrees", "annex", "svn", "gc.pid"})
+"""Entries of a git directory that are neither kept nor touched."""
+SHARED = ("config", "hooks", "sentinel-guard", "info")
+"""What a linked worktree has of the common directory besides refs; the rest there is other worktrees'."""
+WORKTREES = "worktrees"
+LARGEST = 512 << 20
+"""Bytes of the largest file of metadata that is kept: the index of a repository with millions of files."""
+CACHES = "objects/info/commit-graph"
+"""What names of caches begin with."""
+NEEDED = ("objects", "refs")
+"""Folders without which git sees no repository; they may be empty."""
+STASH_LOG = "logs/refs/stash"
+_ROW = re.compile(r"([0-9a-f]+) ([0-9a-f]+) .*> (\d+) [+-]\d+(?:\t(.*))?")
+_OBJECT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One thing that differs from the start."""
+
+    path: str
+    """Relative to the work tree; ``.git/…`` for metadata."""
+    what: str
+    """``changed``, ``deleted``, ``created``, ``mode``, ``replaced by link``, ``replaced by folder``."""
+
+    def __str__(self) -> str:
+        return f"{self.what:<8} {self.path}"
+
+
+def keep(tree: Rooted, vault: Vault, only: tuple[str, ...] = ()) -> dict[str, Kept]:
+    """All metadata files below a git directory."""
+    found = [name for name in names(tree.root, only) if not name.endswith(".lock")]
+    kept = {name: vault.keep(tree, name, MAX_FILE if name.startswith(CACHES) else LARGEST) for name in found}
+    return {name: k for name, k in kept.items() if k is not None}
+
+
+def names(git_dir: str, only: tuple[str, ...] = ()) -> Iterator[str]:
+    """Relative names of the files below a git directory that are metadata."""
+    for folder, below, files in deep_folders.walk(git_dir):
+        base = os.path.relpath(folder, git_dir)
+        if base == ".":
+            below[:] = [b for b in below if _counts(b, only)]
+            files[:] = [f for f in files if _counts(f, only)]
+        for name in files:
+            yield name if base == "." else f"{base}/{name}"
+    for top in () if only else ("objects/info", WORKTREES):
+        for folder, _, files in deep_folders.walk(f"{git_dir}/{top}"):
+            yield from (os.path.relpath(f"{folder}/{f}", git_dir) for f in files)
+
+
+def _counts(entry: str, only: tuple[str, ...]) -> bool:
+    return entry in only if only else entry not in APART and not entry.startswith("fsmonitor--")
+
+
+def differences(tree: Rooted, kept: Mapping[str, Kept], only: tuple[str, ...] = ()) -> list[Change]:
+    """What of the metadata is not as it was, as far as it would be put back."""
+    found = [Change(n, d) for n, k in kept.items() if k.kind != UNKEPT and (d := difference(tree, n, k))]
+    found = [c for c in found if c.what == "deleted" or not _stays(c.path)]
+    found += _redated(tree, kept, found)
+    found += [Change(n, "deleted") for n in _needed(kept, only) if not Path(tree.root, n).is_dir()]
+    found += [Change(n, "created") for n, k in kept.items() if k.kind == UNKEPT and _stale(tree, n, k)]
+    found += [Change(n, "created") for n in names(tree.root, only) if n not in kept and not _tells(n)]
+    theirs = f"{WORKTREES}/"
+    return [c for c in found if not c.path.startswith(theirs)] + _worktrees(tree, kept, found)
+
+
+def _needed(kept: Mapping[str, Kept], only: tuple[str, ...]) -> tuple[str, ...]:
+    """A linked worktree has its objects and refs in the common directory."""
+    return () if only or "commondir" in kept else NEEDED
+
+
+def _stale(tree: Rooted, name: str, kept: Kept) -> bool:
+    seen = tree.lstat(name) if name.startswith(CACHES) else None
+    return seen is not None and not untouched(kept, seen)
+
+
+def _redated(tree: Rooted, kept: Mapping[str, Kept], found: list[Change]) -> list[Change]:
+    """The index with the same bytes under another time: by it git tells which of its entries to trust."""
+    index, seen = kept.get("index"), tree.lstat("index")
+    if index is None or seen is None or any(c.path == "index" for c in found) or seen.st_mtime_ns == index.mtime_ns:
+        return []
+    return [Change("index", "changed")]
+
+
+def _worktrees(tree: Rooted, kept: Mapping[str, Kept], found: list[Change]) -> list[Change]:
+    """Of what differs in the metadata of other worktrees: those that are gone, file by file, and those that are new."""
+    named = [(c, "/".join(c.path.split("/")[:2])) for c in found if c.path.startswith(f"{WORKTREES}/")]
+    before = {"/".join(n.split("/")[:2]) for n in kept if n.startswith(f"{WORKTREES}/")}
+    new = dict.fromkeys(top for _, top in named if top not in before)
+    gone = {top for top in before if tree.lstat(f"{top}/HEAD") is None or tree.lstat(f"{top}/gitdir") is None}
+    return [*(c for c, top in named if top in gone and c.what == "deleted"), *(Change(top, "created") for top in new)]
+
+
+def put_back(tree: Rooted, vault: Vault, kept: Mapping[str, Kept], changes: list[Change]) -> list[str]:
+    """Undo the differences: first what was added goes to the attic, then the rest comes back over it.
+
+    Returns what could not be put back, in words. Raises OSError where the git directory cannot be written at all.
+    """
+    problems = []
+    for change in sorted(changes, key=lambda c: c.what != "created"):
+        try:
+            if change.what == "created":
+                tree.away(change.path)
+            elif change.path in kept:
+                vault.put_back(tree, change.path, kept[change.path])
+        except (HostError, OSError) as e:
+            problems.append(f".git/{change.path} could not be put back: {e}")
+    for change in changes:
+        if change.path in NEEDED:
+            tree.folder(change.path)
+    return problems
+
+
+def _stays(name: str) -> bool:
+    return _tells(name) or (name.startswith("logs/") and name != STASH_LOG)
+
+
+def _tells(name: str) -> bool:
+    """True for what is a record of what happened: it stays though it was not there at the start."""
+    if name.rpartition("/")[2].startswith(ASIDE):
+        return False
+    return name.removeprefix("logs/").startswith(("refs/remotes/", "refs/sentinel/")) or name == "logs/HEAD"
+
+
+def symbolic(git_dir: str) -> str:
+    """The ref that HEAD stands on; empty where it is detached or cannot be read."""
+    found = _text(Path(git_dir, "HEAD"))
+    return found.removeprefix("ref:").strip() if found.startswith("ref:") else ""
+
+
+def refs(*git_dirs: str) -> dict[str, str]:
+    """All refs as files tell them, detached HEADs and stash entries (``stash@{…}``) too: name -> hash."""
+    found: dict[str, str] = {}
+    for git_dir in dict.fromkeys(git_dirs):
+        found |= _packed(Path(git_dir, "packed-refs"))
+        for folder, _, files in deep_folders.walk(f"{git_dir}/refs"):
+            base = os.path.relpath(folder, git_dir)
+            found |= {f"{base}/{f}": h for f in files if (h := _hash(Path(folder, f)))}
+        found |= _stashes(Path(git_dir, STASH_LOG))
+        tops = ["HEAD", *(f"{WORKTREES}/{w.name}/HEAD" for w in Path(git_dir, WORKTREES).glob("*"))]
+        found |= {name: detached for name in tops if (detached := _hash(Path(git_dir, name)))}
+    return found
+
+
+def _packed(path: Path) -> dict[str, str]:
+    rows = (line.split(" ", 1) for line in _text(path).splitlines() if line[:1] not in ("#", "^"))
+    return {row[1]: row[0] for row in rows if len(row) == 2 and _OBJECT.fullmatch(row[0])}
+
+
+def _hash(path: Path) -> str:
+    text = _text(path).strip()
+    return text if _OBJECT.fullmatch(text) else ""
+
+
+def _stashes(path: Path) -> dict[str, str]:
+    words = [line.split(" ", 2) for line in _text(path).splitlines()]
+    return {f"stash@{w[1]}": w[1] for w in words if len(w) == 3 and _OBJECT.fullmatch(w[1])}
+
+
+def reflog(git_dir: str, name: str) -> list[tuple[int, str, str, str]]:
+    """The rows of a reflog, the oldest first: time, old hash, new hash, words."""
+    rows = map(_ROW.fullmatch, _text(Path(git_dir, name)).splitlines())
+    return [(int(row[3]), row[1], row[2], row[4]) for row in rows if row]
+
+
+def _text(path: Path) -> str:
+    """A file's text; empty where there is none, or what is no file: a named pipe in its place must not hold us up."""
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as f:  # noqa: PTH123 - a descriptor
+            return os.fsdecode(f.read()) if stat.S_ISREG(os.fstat(f.fileno()).st_mode) else ""
+    except OSError:
+        return ""

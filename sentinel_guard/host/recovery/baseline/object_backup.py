@@ -1,0 +1,267 @@
+"""A repository's objects, kept alive outside of it and checked by their content.
+
+Rules of this file:
+1. Objects are never removed and never rewritten; missing or altered ones come back from the farm.
+2. The farm is hard links, which cost nothing and hide one thing: who writes into an object in place writes into the
+   farm too. So small loose objects are copied, the start's commit and trees first, and what was linked is read again
+   where its change time says that something was done to it. Nobody but the kernel sets a change time.
+"""
+
+from __future__ import annotations
+
+import errno
+import filecmp
+import hashlib
+import os
+import re
+import shutil
+import stat
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from sentinel_guard.host.machine import deep_folders
+from sentinel_guard.host.machine.symlink_safe_folder import Rooted
+
+COPIED = 256 << 20
+"""Bytes of objects that are copied where the file system gives no hard links."""
+COPIES, SMALL = 500, 16 << 10
+"""So many loose objects of at most so many bytes are copied in any case."""
+CHUNK = 1 << 20
+LOOKS = 3
+LARGEST = 2 << 30
+"""Bytes of a loose object unpacked; more is no object that git would have left loose."""
+_LOOSE = re.compile(r"([0-9a-f]{2})/([0-9a-f]{38}|[0-9a-f]{62})")
+_SUMMED = re.compile(r"pack/(?:pack-[0-9a-f]+\.(?:pack|idx|rev|bitmap)|multi-pack-index)")
+"""Files that end in a hash of all that stands before."""
+_ENTRY = re.compile(rb"(\d+) [^\0]+\0", re.DOTALL)
+
+
+def farm(objects: str, folder: Path, head: str = "", since: int = 0) -> int:
+    """Keep the objects below ``objects``; ``head`` is the start's commit. Returns how many files the farm has.
+
+    0 where it is not whole: no hard links, and too large to be copied; or something was not sound. What is there
+    already is not touched. What was changed after ``since`` (nanoseconds of the epoch; 0: nothing was) is kept only if
+    its content is sound.
+    """
+    for name in _few(objects, head):
+        if not since or _trusted(f"{objects}/{name}", name, since):
+            _copy(f"{objects}/{name}", folder / name)
+    room, left = COPIED, False
+    # While git packs, a name goes as another comes: then a second look finds what the first missed.
+    for _ in range(LOOKS):
+        room, missed, left = _farmed(objects, folder, since, room)
+        if room < 0:
+            return 0
+        if not missed:
+            break
+    return 0 if left else sum(1 for _ in _names(str(folder)))
+
+
+def _farmed(objects: str, folder: Path, since: int, room: int) -> tuple[int, bool, bool]:
+    """The bytes that may still be copied, whether a file had gone before it was its turn, and whether one was left."""
+    missed = left = False
+    for name in _names(objects):
+        to, source = folder / name, f"{objects}/{name}"
+        try:
+            if since and not to.exists() and not _trusted(source, name, since):
+                left = True
+                continue
+            _link(source, to)
+        except FileNotFoundError:
+            missed = True
+        except OSError as e:
+            if e.errno == errno.ENOSPC:
+                raise
+            room -= os.lstat(source).st_size
+            if room < 0:
+                break
+            _copy(source, to)
+    return room, missed, left
+
+
+def _trusted(source: str, name: str, since: int) -> bool:
+    return not _changed(source, since) or sound(Path(source), name)
+
+
+def plant(folder: Path, objects: Rooted, since: int) -> int:
+    """Bring missing or altered objects back from the farm; returns how many."""
+    count = 0
+    for name in lost(folder, objects.root, since):
+        source, to = folder / name, Path(objects.root, name)
+        objects.make_way(name)
+        try:
+            _link(str(source), to)
+        except OSError:
+            shutil.copy2(source, to)
+        count += 1
+    return count
+
+
+def lost(folder: Path, objects: str, since: int) -> list[str]:
+    """Objects of the farm that are missing from the repository or differ there. ``since``: as for ``damaged``."""
+    kept = str(folder)
+    return [name for name in _names(kept) if not _same(f"{kept}/{name}", f"{objects}/{name}", since)]
+
+
+def damaged(folder: Path, since: int) -> list[str]:
+    """Objects of the farm whose content is not what their name or their own checksum says.
+
+    ``since``: nanoseconds of the epoch; what was not changed after, in any way, is not read.
+    """
+    kept = str(folder)
+    return [n for n in _names(kept) if _changed(f"{kept}/{n}", since) and not sound(folder / n, n)]
+
+
+def whole(folder: Path, farmed: int) -> bool:
+    """True where the farm still has all files that it had when it was made."""
+    return bool(farmed) and sum(1 for _ in _names(str(folder))) >= farmed
+
+
+def loose(folder: Path) -> set[str]:
+    """The hashes of the farm's loose objects."""
+    return {name.replace("/", "") for name in _names(str(folder)) if _LOOSE.fullmatch(name)}
+
+
+def _same(kept: str, now: str, since: int) -> bool:
+    try:
+        old, new = os.lstat(kept), os.lstat(now)
+        if old.st_ino == new.st_ino or (old.st_size == new.st_size and new.st_ctime_ns < since):
+            return True
+        return filecmp.cmp(kept, now, shallow=False)
+    except OSError:
+        return False
+
+
+def _changed(path: str, since: int) -> bool:
+    try:
+        return os.lstat(path).st_ctime_ns >= since
+    except OSError:
+        return True
+
+
+def blocked(objects: str) -> list[str]:
+    """What is no file among a repository's objects: git opens a named pipe and waits for ever."""
+    return [n for n in _names(objects) if not _file(f"{objects}/{n}")]
+
+
+def _file(path: str) -> bool:
+    try:
+        mode = os.lstat(path).st_mode
+    except OSError:
+        return True
+    return stat.S_ISREG(mode) or stat.S_ISLNK(mode)
+
+
+def sound(path: Path, name: str) -> bool:
+    """True where a file of an object store is what its name or its own checksum says."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return False
+        if loose := _LOOSE.fullmatch(name):
+            return _loose_hash(path, len(loose[2]) + 2) == loose[1] + loose[2]
+        return not _SUMMED.fullmatch(name) or any(_sums_up(path, kind) for kind in ("sha1", "sha256"))
+    except (OSError, zlib.error):
+        return False
+
+
+def _loose_hash(path: Path, length: int) -> str:
+    found, unpack, total = _hash("sha1" if length == 40 else "sha256"), zlib.decompressobj(), 0
+    with path.open("rb") as f:
+        while data := unpack.unconsumed_tail or f.read(CHUNK):
+            plain = unpack.decompress(data, CHUNK)
+            total += len(plain)
+            if total > LARGEST or (unpack.eof and (unpack.unused_data or f.read(1))):
+                return ""
+            found.update(plain)
+    return found.hexdigest() if unpack.eof else ""
+
+
+def _sums_up(path: Path, kind: str) -> bool:
+    found = _hash(kind)
+    left = path.lstat().st_size - found.digest_size
+    with path.open("rb") as f:
+        while left > 0 and (data := f.read(min(CHUNK, left))):
+            found.update(data)
+            left -= len(data)
+        return left == 0 and f.read() == found.digest()
+
+
+def _hash(kind: str) -> hashlib._Hash:
+    return hashlib.new(kind, usedforsecurity=False)
+
+
+def _few(objects: str, head: str) -> list[str]:
+    """Loose objects that are worth a copy: the start's commit and trees, then others."""
+    chosen = dict.fromkeys(_spine(objects, head))
+    for name in _names(objects):
+        if len(chosen) >= COPIES:
+            break
+        if _LOOSE.fullmatch(name):
+            chosen[name] = None
+    return [name for name in chosen if _small(f"{objects}/{name}")]
+
+
+def _spine(objects: str, head: str) -> Iterator[str]:
+    """The names of a commit and its trees as far as they are loose."""
+    wanted, count = [head], 0
+    while wanted and count < COPIES:
+        digest = wanted.pop(0)
+        name = f"{digest[:2]}/{digest[2:]}"
+        try:
+            plain = zlib.decompress(Path(objects, name).read_bytes()) if _small(f"{objects}/{name}") else b""
+        except (OSError, zlib.error):
+            continue
+        count += 1
+        yield name
+        wanted += _below(plain, len(digest) // 2)
+
+
+def _below(plain: bytes, size: int) -> list[str]:
+    """The trees that a commit or a tree names."""
+    head, _, body = plain.partition(b"\0")
+    if head.startswith(b"commit "):
+        return [body[5 : 5 + 2 * size].decode("ascii", "replace")]
+    found, at = [], 0
+    while head.startswith(b"tree ") and (entry := _ENTRY.match(body, at)):
+        at = entry.end() + size
+        if entry[1] == b"40000":
+            found.append(body[entry.end() : at].hex())
+    return found
+
+
+def _small(path: str) -> bool:
+    try:
+        return os.lstat(path).st_size <= SMALL
+    except OSError:
+        return False
+
+
+def _names(top: str) -> Iterator[str]:
+    for folder, below, files in deep_folders.walk(top):
+        base = os.path.relpath(folder, top)
+        if base == ".":
+            # These are edited in place, which a hard link does not survive: they are kept as metadata.
+            below[:] = [b for b in below if b != "info"]
+        for name in files:
+            if not name.startswith("tmp_"):
+                yield name if base == "." else f"{base}/{name}"
+
+
+def _link(source: str, to: Path) -> None:
+    try:
+        os.link(source, to)
+    except FileExistsError:
+        return
+    except FileNotFoundError:
+        to.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+        os.link(source, to)
+
+
+def _copy(source: str, to: Path) -> None:
+    """By rename: git reads the farm while it is being made."""
+    if not to.exists():
+        to.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+        aside = to.with_name(f"tmp_{to.name}")
+        shutil.copy2(source, aside)
+        aside.rename(to)

@@ -1,0 +1,196 @@
+"""The state of a repository at the start of a session, kept outside of it (DESIGN section 8, R10).
+
+Rules of this file:
+1. The manifest is written once, after all that it names; what is found later has a file of its own.
+2. A baseline that was never completed is one: what is not known is looked into, file by file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sentinel_guard.errors import HostError
+from sentinel_guard.host.git.private_git_dir import Layout, Shadow
+from sentinel_guard.host.machine.atomic_files import write_json
+from sentinel_guard.host.machine.content_addressed_store import Kept, Vault
+from sentinel_guard.host.machine.symlink_safe_folder import Rooted
+
+MANIFEST, REST = "baseline.json", "completed.json"
+USUAL = (0o644, 0o755)
+"""Modes of plain and of executable files, where a work tree has none to learn from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """What was found while the agent worked already."""
+
+    complete: bool = False
+    """False where it was never found: nothing of it is known then."""
+    empty: tuple[str, ...] = ()
+    """Empty folders."""
+    modes: Mapping[str, int] = field(default_factory=dict)
+    """Modes of files that are not the usual ones."""
+    folders: Mapping[str, int] = field(default_factory=dict)
+    """Modes of folders."""
+    usual: tuple[int, int] = USUAL
+    """Usual mode of plain and of executable files."""
+    recent: tuple[str, ...] = ()
+    """Clean tracked files that had been changed in the seconds before the start, or were since: git may not see another
+    change of them, so a rollback looks into them."""
+    farmed: int = 0
+    """Files of the object farm; 0 where it could not be made whole."""
+    notes: tuple[str, ...] = ()
+    """What could not be kept, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """What a rollback brings back. Names of files are relative to ``root``."""
+
+    folder: Path
+    """Private; holds manifest, vault, shadow git directory, object farm and quarantine."""
+    session: str
+    root: str
+    taken: float
+    head: str
+    """START_HASH; empty on an unborn branch."""
+    branch: str
+    """``refs/heads/main``; empty where HEAD was detached."""
+    clean: bool
+    """True where no tracked file was staged, changed, deleted or flagged: ``git reset --hard`` alone loses nothing."""
+    where: Layout
+    dot: Kept | None
+    """``.git`` itself where it is a file or a link; None for a folder."""
+    own: Mapping[str, Kept]
+    """Metadata of the git directory."""
+    shared: Mapping[str, Kept]
+    """Settings, hooks and info of the common directory, in a linked worktree."""
+    refs: Mapping[str, str]
+    """Names (HEAD where detached, ``stash@{..}`` too) and their hashes."""
+    files: Mapping[str, Kept]
+    """Staged, changed, deleted, untracked, flagged and restricted files, raw."""
+    restricted: tuple[str, ...]
+    displaced: tuple[str, ...]
+    """Tracked files in whose place a folder stood, or what is no file: not put back."""
+    flagged: tuple[str, ...]
+    """Where git was told not to look."""
+    embedded: tuple[str, ...]
+    """Repositories of their own, untracked ones and submodules: not looked into from here."""
+    nested: tuple[str, ...]
+    """Those of them that have a baseline of their own."""
+    user: Mapping[str, Kept]
+    """The user's own settings of git; names relative to ``/``."""
+    notes: tuple[str, ...]
+    """What could not be kept, in words."""
+    rest: Rest
+
+    @property
+    def vault(self) -> Vault:
+        return Vault(self.folder / "vault")
+
+    @property
+    def quarantine(self) -> Path:
+        """Where a rollback moves what it removes: ``worktree/``, ``git/``, ``common/``, ``objects/``."""
+        return self.folder / "quarantine"
+
+    @property
+    def farm(self) -> Path:
+        return self.folder / "objects"
+
+    @property
+    def sealed(self) -> int:
+        """Nanoseconds of the epoch: all objects were kept by then. 0 where that is not known."""
+        try:
+            return (self.folder / REST).stat().st_mtime_ns
+        except OSError:
+            return 0
+
+    @property
+    def deep(self) -> Path:
+        """The folder of the independent pack."""
+        return self.folder / "deep"
+
+    @property
+    def shallowed(self) -> Path:
+        """There where a rollback had to make the repository shallow."""
+        return self.folder / "shallowed"
+
+    def below(self) -> Iterator[tuple[str, Baseline]]:
+        """The repositories in this one and their baselines. Raises HostError."""
+        for number, name in enumerate(self.nested):
+            yield name, load(self.folder / "nested" / str(number))
+
+    @property
+    def user_tree(self) -> Rooted:
+        return Rooted("/", self.quarantine / "user")
+
+    @property
+    def shadow(self) -> Shadow:
+        return Shadow(self.where, self.folder / "git")
+
+    @property
+    def tree(self) -> Rooted:
+        return Rooted(self.root, self.quarantine / "worktree")
+
+    @property
+    def git_tree(self) -> Rooted:
+        return Rooted(self.where.git_dir, self.quarantine / "git")
+
+    @property
+    def common_tree(self) -> Rooted:
+        return Rooted(self.where.common_dir, self.quarantine / "common")
+
+    @property
+    def object_tree(self) -> Rooted:
+        return Rooted(f"{self.where.common_dir}/objects", self.quarantine / "objects")
+
+
+_MAPS = ("own", "shared", "files", "user")
+_WORDS = ("session", "root", "taken", "head", "branch", "clean", "refs")
+_LISTS = ("restricted", "displaced", "flagged", "embedded", "nested", "notes")
+_LATE = ("empty", "usual", "recent", "notes")
+
+
+def save(baseline: Baseline) -> None:
+    """Write the manifest. Raises OSError."""
+    data: dict[str, object] = {"version": 2, "git_dir": baseline.where.git_dir, "common_dir": baseline.where.common_dir}
+    data |= {name: getattr(baseline, name) for name in (*_WORDS, *_LISTS)}
+    data |= {name: {n: k.row() for n, k in getattr(baseline, name).items()} for name in _MAPS}
+    data["dot"] = baseline.dot.row() if baseline.dot else None
+    write_json(baseline.folder / MANIFEST, data)
+
+
+def save_rest(baseline: Baseline) -> None:
+    """Write what was found later. Raises OSError."""
+    write_json(baseline.folder / REST, asdict(baseline.rest))
+
+
+def load(folder: Path) -> Baseline:
+    """The baseline that was taken in this folder. Raises HostError where there is none, or a broken one."""
+    try:
+        data = json.loads((folder / MANIFEST).read_bytes())
+        fields: dict[str, Any] = {name: data[name] for name in _WORDS}
+        fields |= {name: tuple(data[name]) for name in _LISTS}
+        fields |= {name: {n: Kept.from_row(row) for n, row in data[name].items()} for name in _MAPS}
+        fields["where"] = Layout(data["root"], data["git_dir"], data["common_dir"])
+        fields["dot"] = Kept.from_row(data["dot"]) if data["dot"] else None
+        fields["rest"] = _rest(folder / REST)
+        return Baseline(folder=folder, **fields)
+    except OSError as e:
+        hint = "Only a session that the guard started can be rolled back."
+        raise HostError(f"There is no baseline in {folder}: {e.strerror}.", hint) from e
+    except (ValueError, KeyError, TypeError) as e:
+        hint = "The files are in the vault beside it, by their SHA-256."
+        raise HostError(f"The baseline in {folder} cannot be read: {e}.", hint) from e
+
+
+def _rest(path: Path) -> Rest:
+    try:
+        data = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return Rest()
+    return Rest(**data | {name: tuple(data[name]) for name in _LATE})

@@ -1,0 +1,232 @@
+"""Taking a baseline (DESIGN section 8, R10).
+
+Rules of this file:
+1. ``begin`` is what the agent waits for; ``complete`` is the rest, while it works already.
+2. Repositories in the repository (submodules, embedded ones) have baselines of their own, in folders of this one.
+3. What is not kept is named, and why.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sentinel_guard.errors import HostError
+from sentinel_guard.host.git.flatten_ignore_rules import flatten
+from sentinel_guard.host.git.private_git_dir import Layout, Shadow, layout
+from sentinel_guard.host.git.repository import commit
+from sentinel_guard.host.machine.content_addressed_store import UNKEPT, Kept, Vault
+from sentinel_guard.host.machine.symlink_safe_folder import Rooted
+from sentinel_guard.host.recovery.baseline import backup_pack as packs
+from sentinel_guard.host.recovery.baseline import gitdir_backup, object_backup, user_git_config
+from sentinel_guard.host.recovery.baseline.session_baseline import MANIFEST, USUAL, Baseline, Rest, save, save_rest
+from sentinel_guard.host.recovery.baseline.worktree_inventory import EVERYTHING, Inventory, inventory, tracked, walk
+
+DEPTH, COUNT = 3, 50
+"""How deep repositories in repositories are kept, and how many in one."""
+TOTAL = 2 << 30
+"""Bytes of files that are kept; of what comes after, only size and time are remembered."""
+NO_ROOM = "Make room, or set SENTINEL_HOME to a folder on a file system that has some."
+
+
+def take(
+    root: str,
+    folder: Path,
+    restricts: Callable[[str], bool],
+    session: str = "",
+    *,
+    patterns: Iterable[str] = EVERYTHING,
+    deep: bool = False,
+) -> Baseline:
+    """Keep the present state of a repository, whole: ``begin``, then ``complete``. Raises HostError."""
+    return complete(begin(root, folder, restricts, session, patterns=patterns), deep=deep)
+
+
+def begin(
+    root: str,
+    folder: Path,
+    restricts: Callable[[str], bool],
+    session: str = "",
+    *,
+    patterns: Iterable[str] = EVERYTHING,
+) -> Baseline:
+    """Keep what an agent could change at once of the repository whose top is ``root``; ``folder`` is made, private.
+
+    ``restricts``, ``patterns``: see ``inventory``. ``session`` names the refs of a later rollback. Raises HostError.
+    """
+    root = os.path.realpath(root)
+    _make(folder, root)
+    try:
+        return _Taking(restricts, session or folder.name).begin(root, folder, tuple(patterns), DEPTH)
+    except OSError as e:
+        raise HostError(f"The state of {root} cannot be kept in {folder}: {e.strerror}.", NO_ROOM) from e
+
+
+@dataclass(frozen=True, slots=True)
+class _Taking:
+    """What the baselines of a repository and of those in it have in common."""
+
+    restricts: Callable[[str], bool]
+    session: str
+
+    def begin(self, root: str, folder: Path, patterns: Iterable[str], depth: int) -> Baseline:
+        at, where = time.time(), layout(root)
+        shadow, vault, tree = Shadow(where, folder / "git"), Vault(folder / "vault"), Rooted(root, folder)
+        refs, stands_on, head = _heads(where)
+        with ThreadPoolExecutor(2) as pool:
+            user = pool.submit(user_git_config.keep, vault, where) if depth == DEPTH else None
+            own = pool.submit(gitdir_backup.keep, Rooted(where.git_dir, folder), vault)
+            settings = [(key, value) for _, key, value in shadow.make(head=head, farm=folder / "objects")]
+            shadow.copy_index()
+            found = inventory(shadow, self.restricts, patterns)
+        shadow.frozen.write_bytes(flatten(root, found.ignores, where.common_dir, settings, found.ignored))
+        nested, notes = self._nested(root, folder, found, depth)
+        restricted = (*found.restricted, *(f"{name}/{n}" for name, b in nested.items() for n in b.restricted))
+        touched = (*found.tracked, *found.flagged, *_usurped(root, found.submodules))
+        files = _kept(vault, tree, [*restricted, *touched, *found.untracked, *found.ignores])
+        notes += [*_unkept(files), *_unkept(own.result(), ".git/"), *_noted(nested)]
+        baseline = Baseline(
+            folder=folder,
+            session=self.session,
+            root=root,
+            taken=at,
+            head=head,
+            branch=stands_on,
+            clean=not touched,
+            where=where,
+            dot=vault.keep(tree, ".git"),
+            own=own.result(),
+            shared=_shared(where, folder, vault),
+            refs=refs,
+            files=files,
+            restricted=restricted,
+            displaced=tuple(n for n in (*found.tracked, *found.flagged) if n not in files),
+            flagged=found.flagged,
+            embedded=(*found.embedded, *found.submodules),
+            nested=tuple(nested),
+            user=user.result() if user else {},
+            notes=tuple(notes),
+            rest=Rest(),
+        )
+        save(baseline)
+        return baseline
+
+    def _nested(self, root: str, folder: Path, found: Inventory, depth: int) -> tuple[dict[str, Baseline], list[str]]:
+        """Baselines of the repositories in this one, and words about those that get none."""
+        names = [*found.embedded, *(n for n in found.submodules if os.path.lexists(f"{root}/{n}/.git"))]
+        most = COUNT if depth else 0
+        taken: dict[str, Baseline] = {}
+        notes = [f"{name} is a repository of its own, too deep or one too many: not kept." for name in names[most:]]
+        for name in names[:most]:
+            inside = folder / "nested" / str(len(taken))
+            try:
+                inside.mkdir(mode=0o700, parents=True, exist_ok=True)
+                taken[name] = self.begin(f"{root}/{name}", inside, EVERYTHING, depth - 1)
+            except HostError as e:
+                notes.append(f"{name} is a repository of its own and could not be kept: {e}")
+        return taken, notes
+
+
+def _usurped(root: str, submodules: Iterable[str]) -> list[str]:
+    """Submodules in whose place something else than a folder stands: git status passes over that."""
+    return [n for n in submodules if os.path.lexists(path := f"{root}/{n}") and not _is_folder(path)]
+
+
+def _is_folder(path: str) -> bool:
+    return os.path.isdir(path) and not os.path.islink(path)  # noqa: PTH112, PTH114 - text with surrogates
+
+
+def _heads(where: Layout) -> tuple[dict[str, str], str, str]:
+    """All refs, the branch that HEAD stands on (empty where it is detached), and its commit. Raises HostError."""
+    refs, stands_on = gitdir_backup.refs(where.common_dir, where.git_dir), gitdir_backup.symbolic(where.git_dir)
+    return refs, stands_on, refs.get(stands_on or "HEAD", "") or commit(where.git, "HEAD")
+
+
+def _noted(nested: Mapping[str, Baseline]) -> list[str]:
+    return [f"In {name}: {note}" for name, baseline in nested.items() for note in baseline.notes]
+
+
+def complete(baseline: Baseline, *, deep: bool = False) -> Baseline:
+    """Keep the rest: objects, odd modes, empty folders; with ``deep`` an independent pack of the start, too.
+
+    May run while the agent works: what was changed since the start is not believed. Raises HostError.
+    """
+    notes = []
+    for name, inside in baseline.below():
+        try:
+            complete(inside, deep=deep)
+        except HostError as e:
+            notes.append(f"The rest of {name} was not kept: {e}")
+    try:
+        return _completed(baseline, notes, deep=deep)
+    except OSError as e:
+        raise HostError(f"The rest of {baseline.root} cannot be kept: {e.strerror or e}.", NO_ROOM) from e
+
+
+def _completed(baseline: Baseline, notes: list[str], *, deep: bool) -> Baseline:
+    store = f"{baseline.where.common_dir}/objects"
+    farmed = object_backup.farm(store, baseline.farm, baseline.head, round(baseline.taken * 1e9))
+    if deep or not farmed:
+        notes = notes + packs.make(baseline.shadow, baseline.deep, baseline.refs.values())
+    found, known = walk(baseline.root, baseline.taken), tracked(baseline.shadow)
+    # Of tracked files: where the agent was quick, a secret and its mode may be all that is left of the start.
+    plain = _commonest((m for n, m in found.modes.items() if known.get(n) is False), USUAL[0])
+    executable = _commonest((m for n, m in found.modes.items() if known.get(n) is True), USUAL[1])
+    rest = Rest(
+        complete=True,
+        empty=tuple(found.empty),
+        modes={n: m for n, m in found.modes.items() if m != (plain, executable)[known.get(n, bool(m & 0o100))]},
+        folders=found.folders,
+        usual=(plain, executable),
+        recent=tuple(n for n in found.recent if n in known and n not in baseline.files),
+        farmed=farmed,
+        notes=tuple(notes),
+    )
+    done = replace(baseline, rest=rest)
+    save_rest(done)
+    return done
+
+
+def _commonest(modes: Iterable[int], otherwise: int) -> int:
+    counted = Counter(modes).most_common(1)
+    return counted[0][0] if counted else otherwise
+
+
+def _shared(where: Layout, folder: Path, vault: Vault) -> dict[str, Kept]:
+    return gitdir_backup.keep(Rooted(where.common_dir, folder), vault, gitdir_backup.SHARED) if where.linked else {}
+
+
+def _kept(vault: Vault, tree: Rooted, names: list[str]) -> dict[str, Kept]:
+    kept: dict[str, Kept] = {}
+    room = TOTAL
+    for name in dict.fromkeys(names):
+        seen = tree.lstat(name)
+        room -= seen.st_size if seen else 0
+        found = (
+            vault.keep(tree, name) if room >= 0 else Kept(UNKEPT, 0, seen.st_mtime_ns, seen.st_size) if seen else None
+        )
+        if found is not None:
+            kept[name] = found
+    return kept
+
+
+def _unkept(kept: Mapping[str, Kept], prefix: str = "") -> list[str]:
+    unkept = [(n, k.size) for n, k in kept.items() if k.kind == UNKEPT]
+    return [f"{prefix}{n} was not kept: too large ({size} bytes) or not readable." for n, size in unkept]
+
+
+def _make(folder: Path, root: str) -> None:
+    if folder.absolute().is_relative_to(root):
+        raise HostError(f"{folder} lies inside {root}.", "Set SENTINEL_HOME to a folder outside of the repository.")
+    if (folder / MANIFEST).exists():
+        raise HostError(f"{folder} holds a baseline already.", "Take each session's baseline in a folder of its own.")
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as e:
+        hint = "Set SENTINEL_HOME to a folder that you can write."
+        raise HostError(f"Cannot make the folder {folder}: {e.strerror}.", hint) from e

@@ -1,0 +1,58 @@
+"""The user's own settings of git: kept at the start, put back at a rollback, for they steer every repository.
+
+What counts is what git itself reads: its usual files, those that they include, and the lists that they name.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from sentinel_guard.errors import HostError
+from sentinel_guard.host.git.private_git_dir import Layout
+from sentinel_guard.host.machine.content_addressed_store import Kept, Vault
+from sentinel_guard.host.machine.symlink_safe_folder import Rooted
+
+NAMED = ("core.excludesfile", "core.attributesfile")
+"""Settings that name a file of the user's."""
+
+
+def keep(vault: Vault, where: Layout) -> dict[str, Kept]:
+    """The user's files, names relative to ``/``: ABSENT for what an agent could put there. Raises OSError."""
+    tree, kept = Rooted("/", Path(os.devnull)), dict[str, Kept]()
+    for path in dict.fromkeys(_paths(where)):
+        # The link itself and what it leads to: a dotfiles repository is often linked to.
+        for name in (_resolved(path.parent) / path.name, path.resolve()):
+            found = None if _inside(name, where) else vault.keep(tree, str(name)[1:])
+            if found is not None:
+                kept[str(name)[1:]] = found
+    return kept
+
+
+def _paths(where: Layout) -> Iterator[Path]:
+    home = os.environ.get("HOME", "")
+    base = os.environ.get("XDG_CONFIG_HOME") or (f"{home}/.config" if home else "")
+    yield from (Path(base, "git", name) for name in ("config", "ignore", "attributes") if base)
+    yield from (Path(home, name) for name in (".gitconfig",) if home)
+    try:
+        words = os.fsdecode(where.git.run("config", "--list", "--includes", "--show-scope", "--show-origin", "-z"))
+    except HostError:
+        return
+    rows = words.split("\0")
+    for scope, origin, entry in zip(rows[::3], rows[1::3], rows[2::3], strict=False):
+        key, _, value = entry.partition("\n")
+        if scope != "global":
+            continue
+        yield Path(where.root, origin.removeprefix("file:"))
+        if key in NAMED and value:
+            yield Path(where.root, os.path.expanduser(value))  # noqa: PTH111 - a name that cannot be expanded stays
+
+
+def _resolved(folder: Path) -> Path:
+    return Path(os.path.realpath(folder))
+
+
+def _inside(path: Path, where: Layout) -> bool:
+    """True for what is the repository's own, and kept as such."""
+    return path.is_relative_to(where.root) or path.is_relative_to(where.common_dir)

@@ -1,0 +1,186 @@
+"""The work tree against the start's index, by the start's settings and ignore rules.
+
+Rules of this file:
+1. git tells what was touched; whether it is changed is told by its content, hashed. ``git diff`` would believe a
+   damaged object, and the times of files can be forged.
+2. What cannot be told is changed: putting the same content back does no harm.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import stat
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from sentinel_guard.errors import HostError
+from sentinel_guard.host.git.private_git_dir import Shadow
+from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
+
+NS = 1_000_000_000
+"""Nanoseconds in a second; as a file's time it is older than any."""
+FEW = 200
+"""So many files are named to git at once."""
+MANY = 2_000
+"""So many files are looked into because they had been changed shortly before the start; of more, git looks into all."""
+_LINK = "120000"
+_DEBUG = re.compile(rb"([^\0]+)\0  ctime: .*\n  mtime: .*\n  dev: .*\n  uid: .*\n  size: (\d+)\tflags: .*\n")
+"""A row of ``git ls-files --debug -z``."""
+MAX_READ = 16 << 20
+"""Bytes of a file that is read here; a larger one is git's to hash."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What git tells of the work tree."""
+
+    touched: Mapping[str, tuple[str, str]]
+    """Tracked files whose stat data is not the index's or says too little, and what the index says: mode (octal),
+    hash.
+    """
+    changed: list[str]
+    """Those of them whose content or kind differs; a mode is looked at apart."""
+    stale: list[str]
+    """Those of them that are as the index says, under other stat data."""
+    others: list[str]
+    """Files that are not tracked; repositories of their own end in ``/``."""
+
+
+def start_index(baseline: Baseline, shadow: Shadow | None = None) -> None:
+    """The start's index becomes the shadow's, with its stat data: what was touched since is looked at again."""
+    shadow, kept = shadow or baseline.shadow, baseline.own.get("index")
+    with contextlib.suppress(FileNotFoundError):
+        shadow.index.unlink()
+    if kept is None:
+        return
+    try:
+        shadow.index.write_bytes(baseline.vault.data(kept.content))
+    except HostError:
+        # Its copy is damaged. What differed from HEAD was kept raw, so HEAD's index tells the rest.
+        shadow.git.run("read-tree", baseline.head or "--empty")
+        return
+    # git looks into every file that is not older than its index: where we know too little, that is all of them.
+    known = baseline.rest.complete and len(baseline.rest.recent) <= MANY
+    at = kept.mtime_ns if known else NS
+    os.utime(shadow.index, ns=(at, at))
+
+
+def scan(baseline: Baseline) -> Scan:
+    """Leaves the start's index in the shadow. Raises HostError."""
+    start_index(baseline)
+    with ThreadPoolExecutor(2) as pool:
+        others, recent = pool.submit(_others, baseline), pool.submit(_recent, baseline)
+        touched = _touched(baseline.shadow)
+    doubtful = recent.result() | touched
+    changed = _differing(baseline.shadow, doubtful)
+    return Scan(doubtful, changed, sorted(touched.keys() - {*changed}), others.result())
+
+
+def scan_beside(baseline: Baseline, before: Scan, act: Callable[[], bool]) -> Scan | None:
+    """As ``scan``, while ``act`` puts all tracked files right: only what was touched before it is looked into anew.
+
+    None where ``act`` says that it did not. Raises HostError.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        others = pool.submit(_others, baseline)
+        done = act()
+    if not done:
+        return None
+    return Scan(before.touched, _differing(baseline.shadow, before.touched), [], others.result())
+
+
+def refresh(shadow: Shadow, names: list[str]) -> None:
+    """Give these files, which are as the index says, their stat data in it. Raises HostError."""
+    if len(names) > FEW:
+        shadow.git.run("update-index", "-q", "--refresh", ok=(0, 1))
+    elif names:
+        shadow.git.run("--literal-pathspecs", "add", "--refresh", "--", *names, ok=(0, 1))
+
+
+def _others(baseline: Baseline) -> list[str]:
+    return baseline.shadow.others(f"--exclude-from={baseline.shadow.frozen}")
+
+
+def _recent(baseline: Baseline) -> dict[str, tuple[str, str]]:
+    """What the index says of the files whose stat data tells too little: it was taken as they were being written."""
+    wanted = {*baseline.rest.recent}
+    if not 0 < len(wanted) <= MANY:
+        return {}
+    few = wanted if len(wanted) <= FEW else ()
+    found = baseline.shadow.git.names("--literal-pathspecs", "ls-files", "-s", "-z", "--", *few)
+    rows = (row.partition("\t") for row in found)
+    words = {name: head.split(" ") for head, _, name in rows if name in wanted}
+    return {name: (mode, digest) for name, (mode, digest, _) in words.items()}
+
+
+def _touched(shadow: Shadow) -> dict[str, tuple[str, str]]:
+    words = shadow.git.names("diff-files", "--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=all")
+    rows = ((head.split(" "), name) for head, name in zip(words[::2], words[1::2], strict=True))
+    return {name: (head[0][1:], head[2]) for head, name in rows}
+
+
+def _differing(shadow: Shadow, touched: Mapping[str, tuple[str, str]]) -> list[str]:
+    doubtful = [n for n, (mode, digest) in touched.items() if not _same(f"{shadow.where.root}/{n}", mode, digest)]
+    # What is no file, or should be none, no filter has made.
+    plain = [n for n in doubtful if _plain(f"{shadow.where.root}/{n}", touched[n][0])]
+    hashes = {n: h for at in range(0, len(plain), FEW) for n, h in _hashes(shadow, plain[at : at + FEW])}
+    # A filter folds what is not the same: line ends, for one. Then the size tells, as it does for git itself.
+    sizes = _sizes(shadow, [n for n, digest in hashes.items() if digest == touched[n][1]])
+    return [n for n in doubtful if sizes.get(n, -1) != _size(f"{shadow.where.root}/{n}")]
+
+
+def _sizes(shadow: Shadow, names: list[str]) -> dict[str, int]:
+    """What the index says of files: bytes in the work tree; 0 where it does not know."""
+    told = b"".join(
+        shadow.git.run("--literal-pathspecs", "ls-files", "--debug", "-z", "--", *names[at : at + FEW])
+        for at in range(0, len(names), FEW)
+    )
+    return {os.fsdecode(name): int(size) for name, size in _DEBUG.findall(told)}
+
+
+def _size(path: str) -> int:
+    try:
+        return os.lstat(path).st_size
+    except OSError:
+        return -2
+
+
+def _hashes(shadow: Shadow, names: list[str]) -> Iterable[tuple[str, str]]:
+    """Of files as filters make them. One that cannot be read spoils all."""
+    try:
+        return zip(names, shadow.git.text("hash-object", "--", *names).split(), strict=True)
+    except HostError:
+        return ()
+
+
+def _same(path: str, mode: str, digest: str) -> bool:
+    """True where a file is, byte by byte, what the index says."""
+    try:
+        seen = os.lstat(path)
+        if stat.S_ISLNK(seen.st_mode):
+            return mode == _LINK and _hash(os.fsencode(Path(path).readlink()), digest) == digest
+        if not stat.S_ISREG(seen.st_mode) or mode[:3] != "100" or seen.st_size > MAX_READ:
+            return False
+        with open(path, "rb") as f:  # noqa: PTH123 - text with surrogates
+            return _hash(f.read(), digest) == digest
+    except OSError:
+        return False
+
+
+def _plain(path: str, mode: str) -> bool:
+    """True for a regular file that the index has as one."""
+    try:
+        seen = os.lstat(path)
+    except OSError:
+        return False
+    return stat.S_ISREG(seen.st_mode) and mode[:3] == "100"
+
+
+def _hash(data: bytes, like: str) -> str:
+    kind = "sha1" if len(like) == 40 else "sha256"
+    return hashlib.new(kind, b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()

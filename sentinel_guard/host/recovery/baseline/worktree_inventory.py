@@ -1,0 +1,172 @@
+"""What a work tree holds besides its clean tracked files: the list of what a baseline must keep.
+
+Rules of this file:
+1. While the agent waits, git does the looking: it goes through a tree ten times as fast as we do.
+2. What only a look at every file tells (odd modes, empty folders, files changed a moment ago) is told later, and
+   nothing that was changed since the start is believed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from sentinel_guard.host.git.private_git_dir import Shadow
+from sentinel_guard.host.git.run_git import together
+from sentinel_guard.host.machine.deep_folders import HEAVY
+
+RECENT = 2.0
+"""Seconds in which a file's stat data may stay the same though its content changes (git compares whole seconds)."""
+EVERYTHING = ("*",)
+FOLDERS = 2000
+"""Ignored folders that are named to git; of more, all that is untracked is gone through."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """What git tells of a work tree; names relative to the root."""
+
+    tracked: tuple[str, ...]
+    """Staged, changed, deleted or in conflict."""
+    untracked: tuple[str, ...]
+    embedded: tuple[str, ...]
+    """Untracked repositories, without their closing slash."""
+    ignored: tuple[str, ...]
+    """What is ignored as a whole: files, and folders with a closing slash."""
+    flagged: tuple[str, ...]
+    """Where git was told not to look (assume-unchanged, skip-worktree)."""
+    submodules: tuple[str, ...]
+    """Tracked repositories of their own (gitlinks)."""
+    ignores: tuple[str, ...]
+    """``.gitignore`` files."""
+    restricted: tuple[str, ...]
+
+
+def inventory(shadow: Shadow, restricts: Callable[[str], bool], patterns: Iterable[str] = EVERYTHING) -> Inventory:
+    """Look with the shadow's settings and index. Raises HostError.
+
+    ``restricts`` is asked with absolute paths, about what one of ``patterns`` takes in (gitignore syntax, from the
+    root of this work tree; without any ``!``).
+    """
+    narrowed = shadow.folder / "restricted"
+    narrowed.write_bytes(os.fsencode("".join(f"{p}\n" for p in patterns)))
+    chosen = f"--exclude-from={narrowed}"
+    rows, listed, candidates = together(
+        lambda: shadow.git.names("status", *_STATUS),
+        lambda: _telling(shadow.git.run("ls-files", "-s", "-v", "-z")),
+        lambda: shadow.git.names("ls-files", "-c", "-i", "-z", chosen),
+    )
+    others = [row[2:] for row in rows if row[0] == "?"]
+    ignored = tuple(row[2:] for row in rows if row[0] == "!")
+    untracked = tuple(n for n in others if n[-1] != "/")
+    candidates += [*untracked, *(n for n in ignored if n[-1] != "/")]
+    if folders := [n for n in ignored if n[-1] == "/" and HEAVY.isdisjoint(n.split("/"))]:
+        named = folders if len(folders) <= FOLDERS else []
+        candidates += shadow.git.names("ls-files", "-o", "-i", "-z", chosen, "--", *(f":(literal){n}" for n in named))
+    seen = [*untracked, *ignored, *(row.partition("\t")[2] for row in listed if row.endswith(".gitignore"))]
+    return Inventory(
+        tracked=tuple(row.split(" ", _FIELDS[row[0]])[-1] for row in rows if row[0] in _FIELDS),
+        untracked=untracked,
+        embedded=tuple(n.rstrip("/") for n in others if n[-1] == "/"),
+        ignored=ignored,
+        flagged=tuple(row.partition("\t")[2] for row in listed if row[0] in "Ss" or row[0].islower()),
+        submodules=tuple(row.partition("\t")[2] for row in listed if row[2:8] == _GITLINK),
+        ignores=tuple(n for n in seen if n == ".gitignore" or n.endswith("/.gitignore")),
+        restricted=tuple(sorted({n for n in candidates if restricts(f"{shadow.where.root}/{n}")})),
+    )
+
+
+def _telling(listed: bytes) -> list[str]:
+    """Of all rows of ``ls-files -s -v`` those that say something; a hundred thousand others cost a moment."""
+    rest = b"\0" + listed
+    plain = rest.count(b"\0H 1") - rest.count(b"\0H 16")
+    if plain != listed.count(b"\0"):
+        return [row for row in os.fsdecode(listed).split("\0") if row]
+    ends = [found.end() - 1 for found in re.finditer(rb"\.gitignore\0", listed)]
+    return [os.fsdecode(listed[listed.rfind(b"\0", 0, end) + 1 : end]) for end in ends]
+
+
+_STATUS = (
+    "--porcelain=v2",
+    "-z",
+    "--untracked-files=all",
+    "--ignored=matching",
+    "--ignore-submodules=all",
+    "--no-renames",
+)
+_FIELDS = {"1": 8, "u": 10}
+"""Kind of row in porcelain v2 -> words before the name."""
+_GITLINK = "160000"
+
+
+def tracked(shadow: Shadow) -> dict[str, bool]:
+    """Tracked files; True for what git has as executable. Raises HostError."""
+    rows = shadow.git.names("ls-files", "-s", "-z")
+    return {row.partition("\t")[2]: row.startswith("100755") for row in rows}
+
+
+@dataclass(slots=True)
+class Walk:
+    """What a walk over all names finds, ignored ones too; names relative to the root."""
+
+    began: float
+    """Seconds of the epoch: what was changed after it is not the start's."""
+    empty: list[str] = field(default_factory=list)
+    """Empty folders."""
+    modes: dict[str, int] = field(default_factory=dict)
+    """Modes of regular files."""
+    folders: dict[str, int] = field(default_factory=dict)
+    """Modes of folders."""
+    recent: list[str] = field(default_factory=list)
+    """Regular files that were changed in the RECENT seconds before it, or since."""
+
+
+def walk(root: str, began: float) -> Walk:
+    """Look at every name below the root, as it was when the session began."""
+    found = Walk(began)
+    todo = [""]
+    while todo:
+        _look(root, todo.pop(), found, todo)
+    return found
+
+
+def _look(root: str, folder: str, found: Walk, todo: list[str]) -> None:
+    try:
+        entries = list(os.scandir(f"{root}/{folder}"))
+        seen = os.lstat(f"{root}/{folder}")
+    except OSError:
+        return
+    if folder and seen.st_ctime < found.began:
+        found.folders[folder] = stat.S_IMODE(seen.st_mode)
+        if not entries:
+            found.empty.append(folder)
+    for entry in entries:
+        name = f"{folder}/{entry.name}" if folder else entry.name
+        if not entry.is_dir(follow_symlinks=False):
+            _note(entry, name, found)
+        elif entry.name not in HEAVY:
+            todo.append(name)
+
+
+def _note(entry: os.DirEntry[str], name: str, found: Walk) -> None:
+    try:
+        seen = entry.stat(follow_symlinks=False)
+    except OSError:
+        return
+    if stat.S_ISREG(seen.st_mode):
+        if seen.st_ctime < found.began:
+            found.modes[name] = stat.S_IMODE(seen.st_mode)
+        if seen.st_ctime > found.began - RECENT:
+            found.recent.append(name)
+
+
+def restricted(root: str, restricts: Callable[[str], bool]) -> list[str]:
+    """The restricted files below a root, ignored ones too, without git; ``restricts`` is asked with absolute paths."""
+    found = []
+    for folder, below, files in os.walk(root):
+        below[:] = [b for b in below if b not in HEAVY]
+        found += [path for name in files if restricts(path := f"{folder}/{name}")]
+    return [path[len(root) + 1 :] for path in found]

@@ -1,0 +1,68 @@
+"""A repository's metadata at a rollback, and the user's own settings: by files, before git is asked anything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sentinel_guard.errors import HostError
+from sentinel_guard.host.machine.content_addressed_store import difference
+from sentinel_guard.host.recovery.baseline import gitdir_backup
+from sentinel_guard.host.recovery.baseline.baseline_diff import misplaced, surveyed_metadata
+from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
+from sentinel_guard.host.recovery.baseline.worktree_diff import NS
+from sentinel_guard.host.recovery.rollback.keep_refs import RECORDS
+
+
+def put_metadata_back(baseline: Baseline) -> list[str]:
+    """What could not be put back is returned, in words. Raises HostError where git would be of no use then."""
+    problems = []
+    try:
+        problems += _user(baseline)
+        if misplaced(baseline):
+            problems += _dot(baseline)
+        Path(baseline.where.git_dir).mkdir(parents=True, exist_ok=True)
+        _, own, shared = surveyed_metadata(baseline)
+        problems += gitdir_backup.put_back(baseline.git_tree, baseline.vault, baseline.own, own)
+        if shared:
+            problems += gitdir_backup.put_back(baseline.common_tree, baseline.vault, baseline.shared, shared)
+        if problems:
+            _stand_in(baseline)
+        return problems
+    except OSError as e:
+        raise HostError(f"The repository's metadata cannot be put back: {e}.", f"It is in {baseline.folder}.") from e
+
+
+def _user(baseline: Baseline) -> list[str]:
+    """The user's own settings. Returns problems."""
+    problems = []
+    for name, kept in baseline.user.items():
+        try:
+            if difference(baseline.user_tree, name, kept):
+                baseline.vault.put_back(baseline.user_tree, name, kept)
+        except (HostError, OSError) as e:
+            problems.append(f"/{name} could not be put back: {e}")
+    return problems
+
+
+def _stand_in(baseline: Baseline) -> None:
+    """HEAD and refs whose copies are damaged: the manifest knows what they said. Git is no use without them."""
+    now = gitdir_backup.refs(baseline.where.common_dir)
+    known = {n: h for n, h in baseline.refs.items() if n.startswith("refs/") and not baseline.where.linked}
+    stands = f"ref: {baseline.branch}" if baseline.branch else baseline.head
+    wanted = {n: h for n, h in known.items() if now.get(n) != h and not n.startswith(RECORDS)}
+    for name, text in {**wanted, **({"HEAD": stands} if stands else {})}.items():
+        kept, data = baseline.own.get(name), f"{text}\n".encode()
+        if kept is None or difference(baseline.git_tree, name, kept):
+            mode = kept.mode if kept else baseline.rest.usual[0]
+            baseline.git_tree.write(name, data, mode, kept.mtime_ns if kept else NS)
+
+
+def _dot(baseline: Baseline) -> list[str]:
+    """``.git`` itself. Returns problems."""
+    baseline.tree.away(".git")
+    if baseline.dot is not None:
+        try:
+            baseline.vault.put_back(baseline.tree, ".git", baseline.dot)
+        except HostError as e:
+            return [f".git could not be put back: {e}"]
+    return []

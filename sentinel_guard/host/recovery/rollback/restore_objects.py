@@ -1,0 +1,87 @@
+"""The repository's objects at a rollback: put back from the farm, else from the independent pack, and judged.
+
+Files alone are half of a repository: a rollback is not ok while something that START needs cannot be read as it was.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from sentinel_guard.errors import HostError
+from sentinel_guard.host.git.run_git import Git
+from sentinel_guard.host.machine.symlink_safe_folder import Rooted
+from sentinel_guard.host.recovery.baseline import added_packs, backup_pack, object_backup
+from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
+
+SHOWN = 3
+CURE = "`git fsck` tells which; they come back from a clone (`git fetch`) or a backup."
+LOST = "The history before the start is lost: the repository is shallow now. `git fetch --unshallow` brings it back."
+
+
+def put_back(baseline: Baseline) -> list[str]:
+    """What the farm has; where that does not do, the independent pack. Returns notes. Raises HostError."""
+    try:
+        object_backup.plant(baseline.farm, baseline.object_tree, baseline.sealed)
+        notes = added_packs.take_apart(baseline, added_packs.false(baseline))
+        if baseline.deep.is_dir() and unsound(baseline):
+            _from_pack(baseline)
+        return notes
+    except OSError as e:
+        raise HostError(f"The repository's objects cannot be put back: {e}.", f"They are in {baseline.farm}.") from e
+
+
+def unsound(baseline: Baseline) -> list[str]:
+    """What START needs and cannot be read as it was, in words."""
+    problems = [LOST] if baseline.shallowed.exists() else []
+    if bad := object_backup.damaged(baseline.farm, baseline.sealed):
+        some = ", ".join(bad[:SHOWN]) + (", …" if len(bad) > SHOWN else "")
+        problems.append(f"{len(bad)} objects of the repository were overwritten: {some}. {CURE}")
+    if baseline.head and not (object_backup.whole(baseline.farm, baseline.rest.farmed) and not bad):
+        try:
+            problems += _missing(baseline)
+        except HostError as e:
+            problems.append(f"START cannot be read: {e}")
+    return problems
+
+
+def _from_pack(baseline: Baseline) -> None:
+    """What is damaged goes to quarantine: beside it git might go on believing it. Raises HostError, OSError."""
+    if not all(object_backup.sound(p, f"pack/{p.name}") for p in baseline.deep.iterdir()):
+        return
+    if not backup_pack.plant(baseline.deep, baseline.object_tree):
+        return
+    for name in object_backup.damaged(baseline.farm, baseline.sealed):
+        baseline.object_tree.away(name)
+        Rooted(str(baseline.farm), baseline.quarantine / "farm").away(name)
+    git = _trusted(baseline)
+    tips = sorted(backup_pack.existing(git, set(baseline.refs.values()) | ({baseline.head} - {""})))
+    rows = git.text("rev-list", "--no-walk", "--parents", *tips).splitlines() if tips else []
+    parents = {parent for row in rows for parent in row.split()[1:]}
+    gone = parents - backup_pack.existing(git, parents)
+    if ends := [row.split()[0] for row in rows if gone & {*row.split()[1:]}]:
+        # Written first: where this breaks off, the file below is ours.
+        baseline.shallowed.touch()
+        shallow = Path(baseline.where.common_dir, "shallow")
+        before = shallow.read_text().split() if shallow.exists() else []
+        shallow.write_text("".join(f"{h}\n" for h in dict.fromkeys([*before, *ends])))
+
+
+def _missing(baseline: Baseline) -> list[str]:
+    """Objects of START that are not there. A partial clone never had them all. Raises HostError."""
+    if any(Path(baseline.where.common_dir, "objects/pack").glob("*.promisor")):
+        return []
+    git = _trusted(baseline)
+    rows = git.run("ls-tree", "-r", "-t", "-z", baseline.head).split(b"\0")
+    wanted = {os.fsdecode(row.split(b"\t")[0].split(b" ")[2]) for row in rows if row and b" commit " not in row[:14]}
+    wanted -= object_backup.loose(baseline.farm)  # there and looked at already
+    gone = wanted - backup_pack.existing(git, wanted)
+    names = {h: f"{h[:2]}/{h[2:]}" for h in wanted - gone}
+    store = Path(baseline.object_tree.root)
+    gone |= {h for h, n in names.items() if (store / n).exists() and not object_backup.sound(store / n, n)}
+    return [f"{len(gone)} objects of START are missing or unreadable, {min(gone)} for one. {CURE}"] if gone else []
+
+
+def _trusted(baseline: Baseline) -> Git:
+    return replace(baseline.where.git, settings=baseline.shadow.git.settings)

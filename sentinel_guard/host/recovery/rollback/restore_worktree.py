@@ -1,0 +1,98 @@
+"""Undoing in the work tree what a survey found; what stood there goes to quarantine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import PurePath
+
+from sentinel_guard.errors import HostError
+from sentinel_guard.host.git.run_git import Git, lines
+from sentinel_guard.host.recovery.baseline.baseline_diff import Survey, wrong_mode
+from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
+from sentinel_guard.host.recovery.baseline.worktree_diff import Scan, refresh, scan_beside
+
+
+def undo(baseline: Baseline, found: Survey) -> tuple[list[str], Scan | None]:
+    """Undo what the survey found in the work tree.
+
+    Returns problems, and the work tree as it is now where ``git reset --hard`` could be run.
+    """
+    tree, problems = baseline.tree, list[str]()
+    keep = frozenset(baseline.rest.empty)
+
+    def attempt(name: str, undo: Callable[[str], object]) -> None:
+        try:
+            undo(name)
+        except (HostError, OSError) as e:
+            problems.append(f"{name} could not be put back: {e}")
+
+    looked = {*baseline.embedded, *baseline.rest.folders}
+
+    def remove(name: str) -> None:
+        tree.away(name)
+        for parent in (str(p) for p in list(PurePath(name).parents)[:-1]) if baseline.rest.complete else ():
+            # In a new folder, the file of a submodule that was moved: git passes over what leads to no repository.
+            if parent not in looked:
+                looked.add(parent)
+                tree.away(f"{parent}/.git")
+        tree.prune(name, keep)
+
+    for name in found.created:
+        attempt(name, remove)
+    for change in found.files:
+        attempt(change.path, lambda n: baseline.vault.put_back(tree, n, baseline.files[n]))
+    for name in found.tracked:
+        attempt(name, tree.make_way)
+    for name, mode in found.modes.items():
+        attempt(name, partial(tree.chmod, mode=mode))
+    for name in found.folders:
+        attempt(name, tree.folder)
+    seen = _reset(baseline, found, problems)
+    if seen is None:
+        attempt("tracked files", lambda _: _check_out(baseline, found))
+    for name, mode in found.locked.items():
+        attempt(name, partial(tree.chmod_folder, mode=mode))
+    return problems, seen
+
+
+def _check_out(baseline: Baseline, found: Survey) -> None:
+    """Files of the start's index, through the filters of the start's settings."""
+    if found.tracked:
+        git = _umasked(baseline, baseline.shadow.git)
+        git.run("checkout-index", "--force", "-q", "-z", "--stdin", stdin=lines(found.tracked))
+        _set_modes(baseline, found)
+
+
+def _reset(baseline: Baseline, found: Survey, problems: list[str]) -> Scan | None:
+    """The index is the shadow's, which the survey left as it was at the start: the repository's own is in place
+    already, byte by byte.
+    """
+    if not (baseline.clean and baseline.head):
+        return None
+    git = replace(baseline.where.git, index=str(baseline.shadow.index), settings=baseline.shadow.git.settings)
+
+    def run() -> bool:
+        try:
+            # What was only touched, git would write anew: from an object that is perhaps damaged, in a mode of its own.
+            refresh(baseline.shadow, found.scan.stale)
+            _umasked(baseline, git).run("reset", "--hard", "--quiet", baseline.head)
+        except HostError as e:
+            problems.append(str(e))
+            return False
+        _set_modes(baseline, found)
+        return True
+
+    return scan_beside(baseline, found.scan, run)
+
+
+def _set_modes(baseline: Baseline, found: Survey) -> None:
+    """Of the modes git knows one bit only."""
+    for name in found.tracked:
+        if (mode := wrong_mode(baseline, name, found.scan.touched[name][0])) is not None:
+            baseline.tree.chmod(name, mode)
+
+
+def _umasked(baseline: Baseline, git: Git) -> Git:
+    return replace(git, umask=0o777 & ~baseline.rest.usual[1])

@@ -1,0 +1,338 @@
+"""Rollback to a baseline (R10): what counts is the end state.
+
+Rules of this file:
+1. Metadata comes back by files before any git command looks at the repository.
+2. Nothing is deleted: the agent's versions go to quarantine, its commits under ``refs/sentinel/<session>/``.
+3. Survey, act, survey again, until nothing differs: so it may be broken off anywhere and run again.
+4. Where the tree was clean at the start, ``git reset --hard START_HASH`` puts the tracked files right. Where it was
+   not, that would pass through a state in which the person's work lies only in the vault: the same end is reached path
+   by path.
+5. A repository comes before those that lie in it, for their folders are its.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import stat
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from sentinel_guard.errors import HostError
+from sentinel_guard.host.machine import deep_folders
+from sentinel_guard.host.machine.atomic_files import write_json
+from sentinel_guard.host.machine.symlink_safe_folder import Rooted
+from sentinel_guard.host.recovery.baseline import gitdir_backup, object_backup
+from sentinel_guard.host.recovery.baseline.baseline_diff import Survey, locked, survey
+from sentinel_guard.host.recovery.baseline.gitdir_backup import Change
+from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
+from sentinel_guard.host.recovery.baseline.worktree_diff import scan
+from sentinel_guard.host.recovery.rollback import restore_objects
+from sentinel_guard.host.recovery.rollback.keep_refs import pin, pushed
+from sentinel_guard.host.recovery.rollback.restore_gitdir import put_metadata_back
+from sentinel_guard.host.recovery.rollback.restore_worktree import undo
+from sentinel_guard.host.recovery.snapshots.blocking_fifos import pipes
+from sentinel_guard.host.recovery.snapshots.take_snapshot import Occasion, rescue
+
+ROUNDS = 3
+"""Times that the work tree is gone over before what still changes is reported."""
+JOURNAL = "rollback.json"
+HALF = "The baseline was never completed: modes beyond the executable bit, and empty folders, were not looked at."
+NOT_CONVERGED = "NOT CONVERGED"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """How a rollback ended."""
+
+    ok: bool
+    """True where everything was found to be as at the start, by content."""
+    restored: tuple[str, ...]
+    """What differed and is as it was again; ``.git/…`` for metadata, absolute for the user's own settings."""
+    quarantined: tuple[str, ...]
+    """Absolute paths in quarantine."""
+    problems: tuple[str, ...]
+    """What is not as it was, in words."""
+    start_hash: str
+    reset: bool
+    """True where ``git reset --hard START_HASH`` was run; False where the same end was reached path by path."""
+    rescue_ref: str
+    """Holds the work tree as the agent left it; empty where nothing differed or it could not be kept."""
+    notes: tuple[str, ...] = ()
+    """What is worth knowing: refs that hold the agent's commits, what was pushed, what had not been kept."""
+    versions: tuple[tuple[str, str], ...] = ()
+    """What was moved away: its name (as in ``restored``) and its path in quarantine."""
+    rescued: frozenset[str] = frozenset()
+    """Names whose present versions the rescue snapshot holds."""
+
+
+@dataclass(slots=True)
+class _Journal:
+    """What was found before anything was put back; on disk until the rollback is through."""
+
+    path: Path
+    refs: dict[str, str]
+    changes: list[Change]
+    earlier: list[str]
+    """What lay in quarantine before it: an earlier rollback's."""
+    rescue: str = ""
+    rescued: tuple[str, ...] = ()
+
+    def save(self) -> None:
+        changes = [[c.path, c.what] for c in self.changes]
+        told = {"refs": self.refs, "changes": changes, "earlier": self.earlier}
+        write_json(self.path, told | {"rescue": self.rescue, "rescued": self.rescued})
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a rollback would do; names as in ``Report.restored``."""
+
+    changes: tuple[Change, ...]
+    pushed: tuple[str, ...]
+    """Remote-tracking refs that were moved: what was pushed stays pushed."""
+    beyond: tuple[str, ...]
+    """Changed, and had not been kept: cannot be put back."""
+
+
+def plan(baseline: Baseline, keep: Callable[[str], bool] = lambda _: False) -> list[Change]:
+    """What a rollback would undo; nothing is changed. Raises HostError."""
+    return [*outlook(baseline, keep).changes]
+
+
+def outlook(baseline: Baseline, keep: Callable[[str], bool] = lambda _: False) -> Plan:
+    """What a rollback would undo, and what it could not; nothing is changed. Raises HostError."""
+    if waiting := _waiting(baseline):
+        hint = "Remove it, or roll back: it is moved away first."
+        raise HostError(f"{waiting[0][1]} is a named pipe: git would wait for it for ever.", hint)
+    found = survey(baseline, keep)
+    now = gitdir_backup.refs(baseline.where.common_dir)
+    changes, moved, beyond = found.changes(), pushed(baseline, now), found.beyond
+    if _REFRESHED in changes and _same_entries(baseline):
+        changes.remove(_REFRESHED)
+    for name, inside in baseline.below():
+        below = outlook(inside, partial(_kept_below, keep, name))
+        changes += [Change(_below(name, c.path), c.what) for c in below.changes]
+        moved += [f"{name}: {ref}" for ref in below.pushed]
+        beyond += [f"{name}/{n}" for n in below.beyond]
+    return Plan(tuple(changes), tuple(moved), tuple(beyond))
+
+
+_REFRESHED = Change(".git/index", "changed")
+
+
+def _same_entries(baseline: Baseline) -> bool:
+    """True where the index says the same of every file: ``git status`` writes it anew with other times."""
+    git = baseline.shadow.git
+    try:
+        now = replace(git, index=f"{baseline.where.git_dir}/index").run("ls-files", "-s", "-v", "-z")
+        return now == git.run("ls-files", "-s", "-v", "-z")
+    except HostError:
+        return False
+
+
+def rollback(
+    baseline: Baseline,
+    keep: Callable[[str], bool] = lambda _: False,
+    restricts: Callable[[str], bool] = lambda _: False,
+) -> Report:
+    """Bring the repository back to its baseline. Whoever writes to it must have been stopped.
+
+    ``keep`` is asked with names relative to the root: what it says yes to stays as it is. ``restricts`` is asked with
+    absolute paths: what it says yes to goes into no snapshot. May be run again at any time.
+    Raises HostError only where nothing can be done at all; what could not be restored is in the report.
+    """
+    try:
+        report = _rolled_back(baseline, keep, restricts)
+    except OSError as e:
+        hint = "Mend that, then: sentinel-guard rollback. It goes on where it was."
+        raise HostError(f"The rollback of {baseline.root} cannot go on: {e}.", hint) from e
+    for name, inside in baseline.below():
+        try:
+            _make_way(baseline, name, inside)
+            report = _joined(report, name, rollback(inside, partial(_kept_below, keep, name), restricts))
+        except (HostError, OSError) as e:
+            report = replace(report, ok=False, problems=(*report.problems, f"{name} could not be put back: {e}"))
+    return report
+
+
+def _rolled_back(baseline: Baseline, keep: Callable[[str], bool], restricts: Callable[[str], bool]) -> Report:
+    Path(baseline.root).mkdir(parents=True, exist_ok=True)
+    earlier = [path for _, path in _versions(baseline.quarantine)]
+    opened = _unlock(baseline)
+    with ThreadPoolExecutor(1) as pool:
+        # git looks at the work tree meanwhile. Should it wait at a pipe, it goes on when that is taken away.
+        scanned = pool.submit(scan, baseline)
+        opened += _unblock(baseline)
+    found = survey(baseline, keep, scanned.result())
+    journal = _opened(baseline, [*opened, *found.changes()], earlier)
+    if not journal.changes:
+        unsound = tuple(restore_objects.unsound(baseline))
+        return Report(not unsound, (), (), unsound, baseline.head, False, "", _said(baseline))
+    put_metadata_back(baseline)
+    notes = restore_objects.put_back(baseline)
+    # The snapshot first: with it objects of the agent's commits come back whose files are still in the work tree.
+    kept = _rescue(baseline, journal, found, restricts)
+    notes += [*pin(baseline, journal.refs), *kept]
+    reset = False
+    for _ in range(ROUNDS):
+        problems, seen = undo(baseline, found)
+        reset = seen is not None
+        problems += put_metadata_back(baseline)
+        found = survey(baseline, keep, seen)
+        if found.done:
+            break
+        found = survey(baseline, keep) if seen else found
+    problems += [*_remaining(found), *restore_objects.unsound(baseline)]
+    journal.path.unlink(missing_ok=True)
+    return _report(baseline, journal, found, problems, notes, reset=reset)
+
+
+def _report(
+    baseline: Baseline, journal: _Journal, found: Survey, problems: list[str], notes: list[str], *, reset: bool
+) -> Report:
+    left = {c.path for c in found.changes()}
+    before = frozenset(journal.earlier)
+    versions = tuple((name, path) for name, path in _versions(baseline.quarantine) if path not in before)
+    return Report(
+        ok=not problems,
+        restored=tuple(dict.fromkeys(c.path for c in journal.changes if c.path not in left)),
+        quarantined=tuple(path for _, path in versions),
+        problems=tuple(problems),
+        start_hash=baseline.head,
+        reset=reset,
+        rescue_ref=journal.rescue,
+        notes=(*notes, *_said(baseline)),
+        versions=versions,
+        rescued=frozenset(journal.rescued),
+    )
+
+
+def _said(baseline: Baseline) -> tuple[str, ...]:
+    return (*baseline.notes, *baseline.rest.notes, *(() if baseline.rest.complete else (HALF,)))
+
+
+def _unlock(baseline: Baseline) -> list[Change]:
+    """Folders that may not be read or written hide what is in them: their modes come first."""
+    opened: dict[str, int] = {}
+    # One that is opened shows those in it.
+    while shut := {n: mode for n, mode in locked(baseline).items() if n not in opened}:
+        for name, mode in shut.items():
+            baseline.tree.chmod_folder(name, mode)
+        opened |= shut
+    return [Change(name, "mode") for name in opened]
+
+
+def _waiting(baseline: Baseline) -> list[tuple[Rooted, str]]:
+    """Named pipes, and what else is no file, where git would open one and wait."""
+    store = baseline.object_tree
+    return [
+        *((baseline.tree, n) for n in pipes(baseline.root)),
+        *((store, n) for n in object_backup.blocked(store.root)),
+    ]
+
+
+def _unblock(baseline: Baseline) -> list[Change]:
+    waiting = _waiting(baseline)
+    for tree, name in waiting:
+        _let_go(tree.away(name))
+    return [Change(os.path.relpath(f"{tree.root}/{name}", baseline.root), "created") for tree, name in waiting]
+
+
+def _let_go(path: str) -> None:
+    """Whoever waits at a pipe for someone to write finds it empty."""
+    with contextlib.suppress(OSError):
+        if stat.S_ISFIFO(os.lstat(path).st_mode):
+            os.close(os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC))
+
+
+def _opened(baseline: Baseline, found: list[Change], earlier: list[str]) -> _Journal:
+    """The journal of a rollback that was broken off, or a new one."""
+    path = baseline.folder / JOURNAL
+    try:
+        data = json.loads(path.read_bytes())
+        changes = [Change(*row) for row in data["changes"]]
+        return _Journal(path, data["refs"], changes, data["earlier"], data["rescue"], tuple(data["rescued"]))
+    except FileNotFoundError:
+        refs = gitdir_backup.refs(baseline.where.common_dir, baseline.where.git_dir)
+        journal = _Journal(path, refs, found, earlier)
+    if journal.changes:
+        journal.save()
+    return journal
+
+
+def _rescue(baseline: Baseline, journal: _Journal, found: Survey, restricts: Callable[[str], bool]) -> list[str]:
+    """The work tree as the agent left it. Its failing stops nothing: the same files go to quarantine. Returns notes."""
+    if journal.rescue:
+        return []
+    names, occasion = found.snapshot(baseline), Occasion(baseline.session, command="rollback")
+    try:
+        done = rescue(
+            baseline.root,
+            baseline.folder,
+            baseline.session,
+            names,
+            flagged=baseline.flagged,
+            restricts=restricts,
+            occasion=occasion,
+        )
+    except (HostError, OSError) as e:
+        return [f"No rescue snapshot could be made: {e}"]
+    journal.rescue, journal.rescued = done.ref, tuple(sorted({*names} - {*done.left_out, *done.private}))
+    journal.save()
+    return [f"{n} is not in the rescue snapshot." for n in done.left_out]
+
+
+def _remaining(found: Survey) -> list[str]:
+    """What still differs, in words."""
+    beyond = [f"{n} was changed and had not been kept: too large or not readable." for n in found.beyond]
+    rest = [c for c in found.changes() if c.path not in found.beyond]
+    words = f"{NOT_CONVERGED}, damaged or still written to after {ROUNDS} rounds"
+    return [*beyond, *(f"{c.path} ({c.what}): {words}." for c in rest)]
+
+
+def _versions(quarantine: Path) -> tuple[tuple[str, str], ...]:
+    """What lies in quarantine: the name that it had, and its path."""
+    found = sorted(f"{at}/{name}" for at, _, names in deep_folders.walk(quarantine) for name in names)
+    return tuple((_named(path[len(str(quarantine)) + 1 :]), path) for path in found)
+
+
+_HOMES = {"worktree": "", "git": ".git/", "common": ".git/", "objects": ".git/objects/", "user": "/"}
+
+
+def _named(inside: str) -> str:
+    home, _, rest = inside.partition("/")
+    return _HOMES.get(home, f"{home}/") + re.sub(r"^\.again-\d+-\d+/", "", rest)
+
+
+def _kept_below(keep: Callable[[str], bool], folder: str, name: str) -> bool:
+    return keep(f"{folder}/{name}")
+
+
+def _below(folder: str, path: str) -> str:
+    return path if path.startswith("/") else f"{folder}/{path}"
+
+
+def _make_way(baseline: Baseline, name: str, inside: Baseline) -> None:
+    """Real folders where a repository in this one stands, and where this one holds its metadata. Raises OSError."""
+    baseline.tree.folder(name)
+    git_dir = baseline.where.git_dir
+    if inside.where.git_dir.startswith(f"{git_dir}/"):
+        baseline.git_tree.folder(inside.where.git_dir[len(git_dir) + 1 :])
+
+
+def _joined(outer: Report, name: str, inner: Report) -> Report:
+    return replace(
+        outer,
+        ok=outer.ok and inner.ok,
+        restored=(*outer.restored, *(_below(name, n) for n in inner.restored)),
+        quarantined=(*outer.quarantined, *inner.quarantined),
+        problems=(*outer.problems, *(f"In {name}: {p}" for p in inner.problems)),
+        notes=(*outer.notes, *(f"In {name}: {n}" for n in inner.notes if f"In {name}: {n}" not in outer.notes)),
+        versions=(*outer.versions, *((_below(name, n), path) for n, path in inner.versions)),
+    )

@@ -1,0 +1,43 @@
+"""Named pipes where git expects its rules: git opens them and waits, for ever if nobody writes.
+
+git asks for ``.gitignore`` and ``.gitattributes`` in every folder that it looks into; no setting keeps it from that.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Iterable
+
+from sentinel_guard.host.machine.deep_folders import HEAVY
+
+RULES = frozenset({".gitattributes", ".gitignore"})
+
+
+def pipes(root: str, names: Iterable[str] | None = None) -> list[str]:
+    """Names relative to the root of the rules' files that are neither files, links nor folders.
+
+    ``names``: only in the folders that these files lie in, which is where git looks for what holds for them.
+    """
+    if names is not None:
+        folders = {"", *(f"{'/'.join(n.split('/')[:depth])}/" for n in names for depth in range(1, n.count("/") + 1))}
+        return sorted(path for f in folders for rules in RULES if _blocks(f"{root}/{(path := f + rules)}"))
+    found, todo = list[str](), [root]
+    while todo:
+        folder = todo.pop()
+        with contextlib.suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name in RULES:
+                    found += [os.path.relpath(entry.path, root)] if _blocks(entry.path) else []
+                elif entry.name not in HEAVY and entry.is_dir(follow_symlinks=False):
+                    todo.append(entry.path)
+    return sorted(found)
+
+
+def _blocks(path: str) -> bool:
+    try:
+        mode = os.lstat(path).st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISLNK(mode) or stat.S_ISDIR(mode))

@@ -1,0 +1,104 @@
+"""Files that git ignores and an action is about to destroy: a snapshot of the work tree alone would not hold them."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from sentinel_guard.host.git.private_git_dir import Shadow
+from sentinel_guard.host.machine.content_addressed_store import MAX_FILE
+from sentinel_guard.host.machine.deep_folders import HEAVY
+
+MAX_ALL = 200 << 20
+"""Bytes of ignored files that one snapshot takes in, the smallest first."""
+MAX_NAMES = 5000
+"""So many files below one ignored folder are looked at: where there are more, they were generated."""
+
+
+CACHE = "CACHEDIR.TAG"
+"""A file that says of its folder that all in it can be made again (bford.info/cachedir)."""
+BUILT = (".o", ".obj", ".lo", ".a", ".la", ".lib", ".so", ".dylib", ".dll", ".pyc", ".class", ".rlib", ".rmeta", ".pch")
+"""What only compilers write."""
+
+
+@dataclass(slots=True)
+class Endangered:
+    """Names relative to the root."""
+
+    names: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    """Too large, too many, or generated: a folder (ends in ``/``), or a pattern of what compilers write."""
+
+
+def endangered(shadow: Shadow, targets: Iterable[str]) -> Endangered:
+    """The ignored files among and below the targets, which are absolute paths. Raises HostError."""
+    found, sizes = Endangered(), dict[str, int]()
+    wanted = _below(shadow.where.root, targets)
+    for name in _ignored(shadow, wanted):
+        for path in _meant(name, wanted):
+            sizes |= _sizes(shadow.where.root, path, found)
+    room = MAX_ALL
+    for name, size in sorted(sizes.items(), key=lambda row: row[1]):
+        room -= size
+        (found.names if room >= 0 and size <= MAX_FILE else found.left_out).append(name)
+    return found
+
+
+def _below(root: str, targets: Iterable[str]) -> list[str]:
+    """The targets in the work tree, relative to its top; ``.`` for all of it."""
+    relative = {os.path.relpath(t, root) for t in targets}
+    return ["."] if "." in relative else sorted(r for r in relative if r.split("/")[0] not in ("..", ".git"))
+
+
+def _ignored(shadow: Shadow, wanted: list[str]) -> list[str]:
+    """Ignored files and, as ``name/``, folders of which git ignores all."""
+    if not wanted:
+        return []
+    # Of a single folder within an ignored one git says "internal error"; with a second path it does not.
+    flags = ("--others", "--ignored", "--exclude-standard", "--directory", "-z", "--", *wanted, ".git")
+    return shadow.git.names("--literal-pathspecs", "ls-files", *flags)
+
+
+def _meant(name: str, wanted: list[str]) -> Iterator[str]:
+    """What of an ignored name is meant: itself, or the targets that lie below it."""
+    path = name.rstrip("/")
+    if "." in wanted or any(path == w or path.startswith(f"{w}/") for w in wanted):
+        yield path
+    elif name.endswith("/"):
+        yield from (w for w in wanted if w.startswith(name))
+
+
+def _sizes(root: str, path: str, found: Endangered) -> dict[str, int]:
+    """Files at and below a path, with their sizes; folders of generated files are left out."""
+    if HEAVY.intersection(path.split("/")):
+        found.left_out.append(f"{path}/")
+        return {}
+    sizes = _size(root, path)
+    built: dict[str, None] = {}
+    for folder, below, files in os.walk(f"{root}/{path}"):
+        base = os.path.relpath(folder, root)
+        if CACHE in files:
+            found.left_out.append(f"{base}/")
+            below.clear()
+            continue
+        found.left_out += [f"{base}/{b}/" for b in below if b in HEAVY]
+        links = [b for b in below if os.path.islink(f"{folder}/{b}")]  # noqa: PTH114 - text with surrogates
+        below[:] = [b for b in below if b not in HEAVY]
+        built |= {f"{path}/**/*{end}": None for n in files if (end := os.path.splitext(n)[1]) in BUILT}  # noqa: PTH122 - as above
+        for name in (*(f for f in files if not f.endswith(BUILT)), *links):
+            sizes |= _size(root, f"{base}/{name}")
+        if len(sizes) > MAX_NAMES:
+            found.left_out.append(f"{path}/")
+            return {}
+    found.left_out += built
+    return sizes
+
+
+def _size(root: str, name: str) -> dict[str, int]:
+    try:
+        seen = os.lstat(f"{root}/{name}")
+    except OSError:
+        return {}
+    return {name: seen.st_size} if stat.S_ISREG(seen.st_mode) or stat.S_ISLNK(seen.st_mode) else {}
