@@ -11,15 +11,15 @@ def main() -> None:
     words = sys.argv[1:]
     if words[:1] == ["hook"] and words[1:] and not words[1].startswith("-"):
         sys.exit(_hook(words[1], tuple(words[2:])))
-    from sentinel_guard import cli  # noqa: PLC0415 - a commit does not wait for it
+    from sentinel_guard.cli import main as command_line  # noqa: PLC0415 - a commit does not wait for it
 
-    cli.main()
+    command_line.main()
 
 
 def _hook(name: str, arguments: tuple[str, ...]) -> int:
     """One hook, without the command line's parts: a commit waits."""
     gc.disable()  # what little goes in circles goes with the process, in a moment
-    from sentinel_guard.commands.hook import hook  # noqa: PLC0415 - no other command needs it
+    from sentinel_guard.commands.git_hook import hook  # noqa: PLC0415 - no other command needs it
     from sentinel_guard.errors import SentinelError  # noqa: PLC0415 - the same
 
     try:
@@ -29,8 +29,8 @@ def _hook(name: str, arguments: tuple[str, ...]) -> int:
         return 1
     except KeyboardInterrupt:
         return 130
-    except Exception:  # noqa: BLE001 - as in cli.py
-        from sentinel_guard.cli import our_fault  # noqa: PLC0415 - where all else failed
+    except Exception:  # noqa: BLE001 - as in cli/main.py
+        from sentinel_guard.cli.main import our_fault  # noqa: PLC0415 - where all else failed
 
         return our_fault()
 

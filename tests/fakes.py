@@ -13,7 +13,7 @@ from sentinel_guard.core.hash_chain import Head
 from sentinel_guard.core.json_codec import settled
 from sentinel_guard.core.model import Entry, Question, Verdict
 from sentinel_guard.errors import StoreError
-from sentinel_guard.humans.inbox import Reply
+from sentinel_guard.humans.question_inbox import Reply
 
 HOME = "/home/ann"
 

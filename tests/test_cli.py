@@ -10,8 +10,9 @@ from collections.abc import Iterator
 import click
 import pytest
 
-from sentinel_guard import __version__, cli
-from sentinel_guard.cli import guarded_main
+from sentinel_guard import __version__
+from sentinel_guard.cli import main
+from sentinel_guard.cli.main import guarded_main
 from sentinel_guard.errors import ConfigError, HostError
 
 
@@ -22,7 +23,7 @@ def commands(group: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple
             yield from commands(below, (*path, name))
 
 
-EVERY = list(commands(cli.cli))
+EVERY = list(commands(main.cli))
 
 
 def run(monkeypatch, *arguments: str) -> int:
@@ -77,7 +78,7 @@ ENDS = (
 def test_every_end_has_its_code_and_its_words(monkeypatch, tmp_path, capsys, end):
     error, code, words = end
     monkeypatch.setenv("SENTINEL_HOME", str(tmp_path))
-    monkeypatch.setattr(cli, "_do", lambda _: raising(error))
+    monkeypatch.setattr(main, "_do", lambda _: raising(error))
     assert run(monkeypatch, "status") == code
     out, err = capsys.readouterr()
     assert out == "" and words in err
@@ -87,7 +88,7 @@ def test_every_end_has_its_code_and_its_words(monkeypatch, tmp_path, capsys, end
 
 def test_a_fault_of_ours_leaves_its_details_for_us(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("SENTINEL_HOME", str(tmp_path))
-    monkeypatch.setattr(cli, "_do", lambda _: raising(ZeroDivisionError("secret detail")))
+    monkeypatch.setattr(main, "_do", lambda _: raising(ZeroDivisionError("secret detail")))
     run(monkeypatch, "status")
     log = tmp_path / "state" / "crash.log"
     assert str(log) in capsys.readouterr().err
@@ -104,14 +105,14 @@ def test_a_fault_that_cannot_be_written_down_is_still_told(monkeypatch, tmp_path
         monkeypatch.delenv(name, raising=False)
     for name, value in environ.items():
         monkeypatch.setenv(name, value.format(tmp=tmp_path))
-    monkeypatch.setattr(cli, "_do", lambda _: raising(ZeroDivisionError()))
-    monkeypatch.setattr(cli, "_places", lambda: None)
+    monkeypatch.setattr(main, "_do", lambda _: raising(ZeroDivisionError()))
+    monkeypatch.setattr(main, "_places", lambda: None)
     assert run(monkeypatch, "status") == 3
     assert "could not be written anywhere" in capsys.readouterr().err
 
 
 def test_the_code_of_a_command_is_the_code_of_the_program(monkeypatch):
-    monkeypatch.setattr(cli, "_do", lambda _: type("C", (), {"status": staticmethod(lambda *_, **__: 41)}))
+    monkeypatch.setattr(main, "_do", lambda _: type("C", (), {"status": staticmethod(lambda *_, **__: 41)}))
     assert run(monkeypatch, "status") == 41
 
 
@@ -139,7 +140,7 @@ def test_an_agents_own_options_are_not_ours(monkeypatch):
         return 0
 
     seen: list[tuple[str, ...]] = []
-    monkeypatch.setattr(cli, "_do", lambda _: type("C", (), {"run": staticmethod(keep)}))
+    monkeypatch.setattr(main, "_do", lambda _: type("C", (), {"run": staticmethod(keep)}))
     assert run(monkeypatch, "run", "--", "agent", "--help", "-x", "--", "y") == 0
     assert run(monkeypatch, "run", "agent", "--help") == 0
     assert seen == [("agent", "--help", "-x", "--", "y"), ("agent", "--help")]

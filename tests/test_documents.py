@@ -14,8 +14,8 @@ import click
 import pytest
 from rich.console import Console
 
-from sentinel_guard.cli import cli
-from sentinel_guard.commands import explain
+from sentinel_guard.cli.main import cli
+from sentinel_guard.commands import check_explain
 from sentinel_guard.core import response_phrases
 from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.analysis.evaluation import walk_syntax_tree
@@ -145,7 +145,7 @@ def _explained(command: str) -> str:
     prover = Prover(POLICY, analyse)
     verdict = Verdict(action, rule_examples.example(command, analyse), prover.findings(command))
     sink = io.StringIO()
-    explain.show(verdict, POLICY, rule_examples.HOME, Console(file=sink, width=80, highlight=False))
+    check_explain.show(verdict, POLICY, rule_examples.HOME, Console(file=sink, width=80, highlight=False))
     return "\n".join(line.rstrip() for line in sink.getvalue().splitlines()[1:])
 
 

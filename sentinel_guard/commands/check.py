@@ -14,7 +14,7 @@ from typing import TextIO
 from rich.console import Console
 from rich.text import Text
 
-from sentinel_guard.commands import explain
+from sentinel_guard.commands import check_explain
 from sentinel_guard.core import response_text
 from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.checks.base import Case, Guarded
@@ -181,7 +181,7 @@ def _say(checker: Checker, verdict: Verdict, *, as_json: bool, explained: bool) 
     if as_json:
         print(json.dumps(_json(verdict, effects=explained)))
     elif explained:
-        explain.show(verdict, checker.policy(verdict.action.cwd), checker.home, Console(highlight=False))
+        check_explain.show(verdict, checker.policy(verdict.action.cwd), checker.home, Console(highlight=False))
     else:
         _print(verdict)
     return 0 if verdict.response < Response.ASK else 126
@@ -194,7 +194,7 @@ def _json(verdict: Verdict, *, effects: bool = False) -> dict[str, object]:
 
 def _print(verdict: Verdict) -> None:
     console = Console(highlight=False)
-    console.print(explain.heading(verdict.response))
+    console.print(check_explain.heading(verdict.response))
     for finding in verdict.findings:
         name = finding.rule or finding.check
         console.print(Text(f"  {name}: {response_text.sentence(finding)}"), soft_wrap=True)

@@ -24,7 +24,7 @@ from sentinel_guard.core.text.markdown_escape import uncoded
 from sentinel_guard.errors import ConfigError, HostError
 from sentinel_guard.host import incident_files
 from sentinel_guard.host.machine.state_paths import Places
-from sentinel_guard.humans.terminal import visible
+from sentinel_guard.humans.terminal_prompts import visible
 
 COLOURS = {State.OPEN: "yellow", State.FILLED: "cyan", State.SIGNED: "green"}
 SEALS = {Seal.UNCHANGED: "green", Seal.CHANGED: "bold red", Seal.UNKNOWN: "yellow"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from sentinel_guard.commands import outside
+from sentinel_guard.commands import require_human
 from sentinel_guard.errors import HostError
 from sentinel_guard.host import policy_files, shims
 from sentinel_guard.host.githooks import install_hooks
@@ -75,13 +75,13 @@ def install(folder: Path, template: Path | None = None) -> int:
     Raises HostError, SentinelError while a session works here.
     """
     if template:
-        outside.only(places(), template, INSIDE)
+        require_human.only(places(), template, INSIDE)
         _tell(install_hooks.install_template(template, **_programs()), f"The hooks are already in {template}.")
         print(f"Next: git config --global init.templateDir {template.absolute()}")
         return 0
     repo = install_hooks.find(folder)
     root, policy = repo.root, repo.root / policy_files.NAME
-    outside.only(places(), root, INSIDE)
+    require_human.only(places(), root, INSIDE)
     said = install_hooks.install(folder, **_programs())
     if not repo.bare and not policy.exists():
         atomic_files.write(policy, TEMPLATE.encode(), _MODE)
@@ -98,12 +98,12 @@ def uninstall(folder: Path, template: Path | None = None) -> int:
     ``template``: as for ``install``. Raises HostError, SentinelError while a session works here.
     """
     if template:
-        outside.only(places(), template, INSIDE)
+        require_human.only(places(), template, INSIDE)
         _tell(install_hooks.uninstall_template(template), f"No hooks of sentinel-guard are in {template}.")
         return 0
     repo = install_hooks.find(folder)
     root, policy = repo.root, repo.root / policy_files.NAME
-    outside.only(places(), root, INSIDE)
+    require_human.only(places(), root, INSIDE)
     said = install_hooks.uninstall(folder)
     if not repo.bare and policy.is_file():
         if policy.read_bytes() == TEMPLATE.encode():

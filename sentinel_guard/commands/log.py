@@ -20,7 +20,7 @@ from sentinel_guard.core.json_codec import dumps, entry_json
 from sentinel_guard.core.model import Entry
 from sentinel_guard.core.text.entry_summary import summary
 from sentinel_guard.host.machine.state_paths import Places
-from sentinel_guard.humans.terminal import visible
+from sentinel_guard.humans.terminal_prompts import visible
 
 POLL_SECONDS = 0.25
 MAX_BREAKS = 20

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sentinel_guard.commands import outside
+from sentinel_guard.commands import require_human
 from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.policy import file_schema, rule_from_example
 from sentinel_guard.core.policy.file_schema import Layer, line_of
@@ -77,7 +77,7 @@ def add(places: Places, folder: Path, asked: Asked) -> int:
     if asked.dry_run:
         print(f"It holds. Nothing was written; without --dry-run it goes to {path}.")
         return 0
-    outside.only(places, root, "From inside a guarded session the policy is not changed.")
+    require_human.only(places, root, "From inside a guarded session the policy is not changed.")
     _write(places, path, keys)
     print(f"Wrote {rule.id} to {path}. Its examples hold ({len(rule.hit)} hit, {len(rule.miss)} miss).")
     print(f"Next: sentinel-guard check --explain -- {visible(shlex.quote(rule.hit[0]))}")

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sentinel_guard.commands import outside
+from sentinel_guard.commands import require_human
 from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.errors import ConfigError, SentinelError
 from sentinel_guard.host.machine.state_paths import Places
@@ -118,7 +118,7 @@ def forget(places: Places, cwd: Path, idents: Sequence[str], *, everything: bool
     """Drop snapshots after a question. Raises ConfigError, HostError, SentinelError."""
     if everything == bool(idents):
         raise ConfigError("Say which snapshots: ID..., or --all.", "See them with: sentinel-guard snapshots list")
-    outside.only(places, None, "From inside a guarded session no snapshot is dropped.")
+    require_human.only(places, None, "From inside a guarded session no snapshot is dropped.")
     root = _root(cwd)
     found = shelf(root)
     gone = found if everything else list({s.ref: s for s in (one(found, i) for i in idents)}.values())
@@ -163,7 +163,7 @@ def _relative(root: str, cwd: Path, paths: Sequence[str]) -> list[str]:
 
 def _refuse_restricted(plan: Plan, root: str, restricts: Callable[[str], str]) -> None:
     """For an agent a restore is a write like any other."""
-    if not outside.sessions():
+    if not require_human.sessions():
         return
     for change in plan.changes:
         if pattern := restricts(f"{root}/{change.path}"):

@@ -18,24 +18,24 @@ from sentinel_guard.audit.sqlite import SqliteStore
 from sentinel_guard.core.analysis.world import World
 from sentinel_guard.core.model import Action
 from sentinel_guard.core.session.session import State
-from sentinel_guard.daemon.beginnings import Beginnings
-from sentinel_guard.daemon.faces import Faces
-from sentinel_guard.daemon.githooks import Githooks
+from sentinel_guard.daemon.agent_socket import Server
+from sentinel_guard.daemon.begin_session import Beginnings
+from sentinel_guard.daemon.call_outcomes import Outcomes
+from sentinel_guard.daemon.git_hook_requests import Githooks
+from sentinel_guard.daemon.git_hook_worker import Judging
 from sentinel_guard.daemon.guard import Guard
-from sentinel_guard.daemon.hookjudging import Judging
-from sentinel_guard.daemon.incidents import Incidents
-from sentinel_guard.daemon.link import Link
-from sentinel_guard.daemon.operators import Operators
-from sentinel_guard.daemon.outcomes import Outcomes
-from sentinel_guard.daemon.reactions import Reactions
-from sentinel_guard.daemon.recovery import Recovery
-from sentinel_guard.daemon.server import Server
-from sentinel_guard.daemon.sessions import Live
+from sentinel_guard.daemon.help_and_usage_requests import Faces
+from sentinel_guard.daemon.live_sessions import Live
+from sentinel_guard.daemon.operator_socket import Operators
+from sentinel_guard.daemon.peer_connection import Link
+from sentinel_guard.daemon.snapshots_and_rollback import Recovery
+from sentinel_guard.daemon.verdict_reactions import Reactions
+from sentinel_guard.daemon.write_incidents import Incidents
 from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.state_paths import Places
 from sentinel_guard.host.policy_files import Policies
 from sentinel_guard.host.world import HostWorld
-from sentinel_guard.humans.inbox import Inbox
+from sentinel_guard.humans.question_inbox import Inbox
 
 IDLE = 600.0
 """Seconds without a session or a question after which the daemon ends by itself."""

@@ -28,8 +28,8 @@ from sentinel_guard.core.secrets.egress.outgoing_data import is_looked_into
 from sentinel_guard.core.session.failure_exit_codes import failed
 from sentinel_guard.core.session.operation_fingerprint import is_poll, operation
 from sentinel_guard.core.session.session import Event, Session, State
-from sentinel_guard.daemon.sessions import Live, Sessions
-from sentinel_guard.humans.inbox import Channel, Inbox
+from sentinel_guard.daemon.live_sessions import Live, Sessions
+from sentinel_guard.humans.question_inbox import Channel, Inbox
 
 NOBODY = "it needs a person's yes, and nobody can be asked here (no terminal)"
 ATTEND = "start the agent in a terminal with 'sentinel-guard run -- AGENT', or let the user do this step"

@@ -24,7 +24,7 @@ def hooked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     python = tmp_path / "python"
     python.write_text(
         f'#!/bin/sh\nexec {sys.executable} -I -c \'import sys; sys.path.insert(0, "{PROJECT}")\n'
-        "from sentinel_guard.commands.hook import hook\n"
+        "from sentinel_guard.commands.git_hook import hook\n"
         'sys.exit(hook(sys.argv[6], tuple(sys.argv[7:]), sys.stdin.buffer.read))\' "$0" "$@"\n'
     )
     python.chmod(0o755)

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from sentinel_guard.commands.allow import allow, show
+from sentinel_guard.commands.allow_paths import allow, show
 from sentinel_guard.errors import ConfigError, DaemonError
 from sentinel_guard.host.machine.state_paths import places
 from tests.fake_daemon import FakeDaemon

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 from rich.console import Console
 
-from sentinel_guard.commands import explain
+from sentinel_guard.commands import check_explain
 from sentinel_guard.commands.check import Checker, check, check_tool
 from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.checks.base import Case
@@ -36,7 +36,7 @@ def judged(command: str) -> Verdict:
 def drawn(command: str, **console: object) -> str:
     sink = io.StringIO()
     made = Console(file=sink, highlight=False, **{"width": 80, **console})
-    explain.show(judged(command), POLICY, rule_examples.HOME, made)
+    check_explain.show(judged(command), POLICY, rule_examples.HOME, made)
     return sink.getvalue()
 
 
@@ -122,7 +122,7 @@ EXAMPLES = [text for rule in POLICY.rules for text in (*rule.hit[:2], *rule.miss
 @pytest.mark.parametrize("command", EXAMPLES)
 def test_every_example_of_the_packs_is_explained(command):
     verdict = judged(command)
-    made = explain.branches(verdict)
+    made = check_explain.branches(verdict)
     assert sum(len(b.findings) for b in made) == len(verdict.findings), "each finding stands at a command"
     said = drawn(command)
     assert max(len(line) for line in said.splitlines()) <= 80

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sentinel_guard.commands import hook as command
+from sentinel_guard.commands import git_hook as command
 from sentinel_guard.commands import install
 from sentinel_guard.errors import SentinelError
 from tests.gitrepo import git, made, put
@@ -208,7 +208,7 @@ def test_a_commit_does_not_wait_for_the_analysis_of_commands(root: Path) -> None
     put(root, "sentinel.toml", install.TEMPLATE)
     git(root, "add", ".")
     code = (
-        "import sys; from sentinel_guard.commands.hook import hook; assert hook('pre-commit') == 0; "
+        "import sys; from sentinel_guard.commands.git_hook import hook; assert hook('pre-commit') == 0; "
         "print([m for m in sys.modules if m in ('click', 'rich', 'sentinel_guard.core.analysis.analyse')])"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=root)

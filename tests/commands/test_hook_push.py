@@ -204,7 +204,7 @@ def test_what_another_remote_has_already_is_told_and_let_through(hooked: Path, t
 
 
 def test_more_commits_than_are_looked_at_is_said(hooked: Path, monkeypatch: pytest.MonkeyPatch, capfd) -> None:
-    from sentinel_guard.commands import hook
+    from sentinel_guard.commands import git_hook
     from sentinel_guard.host.git import commit_contents
 
     monkeypatch.setattr(commit_contents, "MAX_COMMITS", 2)
@@ -212,5 +212,5 @@ def test_more_commits_than_are_looked_at_is_said(hooked: Path, monkeypatch: pyte
     for n in range(3):
         committed(hooked, f"{n}")
     line = f"refs/heads/main {head(hooked)} refs/heads/x {'0' * 40}\n".encode()
-    assert hook.hook("pre-push", ("origin",), lambda: line) == 0
+    assert git_hook.hook("pre-push", ("origin",), lambda: line) == 0
     assert "there are more than 2 new commits: only the newest 2 were looked at" in capfd.readouterr().err

@@ -8,7 +8,7 @@ import os
 import pytest
 from click.testing import CliRunner
 
-from sentinel_guard.cli import cli
+from sentinel_guard.cli.main import cli
 from sentinel_guard.commands import snapshots as command
 from sentinel_guard.errors import ConfigError, SentinelError
 from sentinel_guard.host.machine.state_paths import places
@@ -21,7 +21,7 @@ BEFORE = "git clean -fd \x1b[31m"
 @pytest.fixture
 def where(tmp_path, monkeypatch):
     monkeypatch.delenv("SENTINEL_SESSION", raising=False)
-    monkeypatch.setattr(command.outside.processes, "environ", lambda _: {})
+    monkeypatch.setattr(command.require_human.processes, "environ", lambda _: {})
     return places({"SENTINEL_HOME": str(tmp_path / "g")})
 
 
@@ -160,7 +160,7 @@ def inside(monkeypatch):
 
 def ancestor_inside(monkeypatch):
     monkeypatch.setattr(
-        command.outside.processes, "environ", lambda pid: {"SENTINEL_SESSION": "s1"} if pid != os.getpid() else {}
+        command.require_human.processes, "environ", lambda pid: {"SENTINEL_SESSION": "s1"} if pid != os.getpid() else {}
     )
 
 

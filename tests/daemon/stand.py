@@ -15,11 +15,11 @@ from sentinel_guard.core.policy.merge_layers import merge
 from sentinel_guard.core.policy.policy import Gate, Policy
 from sentinel_guard.core.session.session import Session
 from sentinel_guard.daemon.guard import Guard, Judged
-from sentinel_guard.daemon.link import Link
-from sentinel_guard.daemon.sessions import Live, Sessions
+from sentinel_guard.daemon.live_sessions import Live, Sessions
+from sentinel_guard.daemon.peer_connection import Link
 from sentinel_guard.host.machine.state_paths import Places
 from sentinel_guard.host.policy_files import builtin
-from sentinel_guard.humans.inbox import Inbox
+from sentinel_guard.humans.question_inbox import Inbox
 from tests.fakes import Clock, FakeWorld, MemoryStore, PatientPeer, QuietReactions, ScriptedHuman
 
 ROOT = "/home/ann/work"

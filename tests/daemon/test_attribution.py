@@ -9,8 +9,8 @@ import pytest
 
 from sentinel_guard.core.model import Outcome
 from sentinel_guard.core.session.session import Call, Session, State
-from sentinel_guard.daemon.attribution import attribute, judge
-from sentinel_guard.daemon.sessions import Live
+from sentinel_guard.daemon.change_attribution import attribute, judge
+from sentinel_guard.daemon.live_sessions import Live
 from sentinel_guard.host.file_integrity.process_activity import Ran
 from sentinel_guard.host.file_integrity.restore_restricted_files import Word
 from tests.fakes import ScriptedHuman

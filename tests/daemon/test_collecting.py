@@ -11,8 +11,8 @@ from sentinel_guard.core.incidents.root_cause_and_sign_off import SIGNED
 from sentinel_guard.core.model import Entry
 from sentinel_guard.core.policy.policy import Policy, Recovery
 from sentinel_guard.core.session.session import Session
-from sentinel_guard.daemon import recovery as module
-from sentinel_guard.daemon.sessions import Live
+from sentinel_guard.daemon import snapshots_and_rollback as module
+from sentinel_guard.daemon.live_sessions import Live
 from sentinel_guard.host import incident_files
 from sentinel_guard.host.git import run_git
 from sentinel_guard.host.machine.state_paths import places

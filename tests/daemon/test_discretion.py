@@ -7,9 +7,9 @@ from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.secrets.user_secrets.find_user_secrets import Known
 from sentinel_guard.core.session.session import Session
 from sentinel_guard.core.text.redact_by_pattern import MARK
-from sentinel_guard.daemon import discretion
-from sentinel_guard.daemon.discretion import Discretion
-from sentinel_guard.daemon.sessions import Live, Sessions
+from sentinel_guard.daemon import session_secrets
+from sentinel_guard.daemon.live_sessions import Live, Sessions
+from sentinel_guard.daemon.session_secrets import Discretion
 from sentinel_guard.host.machine.state_paths import Places
 from tests.fakes import MemoryStore
 
@@ -22,7 +22,7 @@ def of(*values: str) -> Discretion:
 
 def test_the_values_are_read_again_after_a_moment(monkeypatch) -> None:
     looks: list[int] = []
-    monkeypatch.setattr(discretion, "FRESH", 0.0)
+    monkeypatch.setattr(session_secrets, "FRESH", 0.0)
 
     def collect() -> Known:
         looks.append(1)

@@ -11,9 +11,9 @@ import pytest
 from sentinel_guard.core import encode_entries
 from sentinel_guard.core.model import Peer, Usage
 from sentinel_guard.core.session.session import Event, State
-from sentinel_guard.daemon.faces import Faces, usage
-from sentinel_guard.daemon.sessions import Place
-from sentinel_guard.daemon.translate import Request
+from sentinel_guard.daemon.help_and_usage_requests import Faces, usage
+from sentinel_guard.daemon.live_sessions import Place
+from sentinel_guard.daemon.wire_messages import Request
 from sentinel_guard.errors import PeerError, SentinelError
 from tests.daemon.stand import Stand, linked
 

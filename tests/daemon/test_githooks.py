@@ -12,9 +12,9 @@ from sentinel_guard import __version__
 from sentinel_guard.core import encode_entries
 from sentinel_guard.core.model import Ask, Entry, Finding, Peer, Response
 from sentinel_guard.core.session.session import Event, State
-from sentinel_guard.daemon import githooks
-from sentinel_guard.daemon.githooks import Githooks
-from sentinel_guard.daemon.translate import Request
+from sentinel_guard.daemon import git_hook_requests
+from sentinel_guard.daemon.git_hook_requests import Githooks
+from sentinel_guard.daemon.wire_messages import Request
 from sentinel_guard.errors import HostError, PeerError
 from sentinel_guard.host.githooks.hook_request import Judged
 from sentinel_guard.host.machine import processes
@@ -25,11 +25,11 @@ A, B, ZEROS = "a" * 40, "b" * 40, "0" * 40
 NO = Finding("rules", Response.DENY, "this commit adds .env", instead="leave it out", rule="paths.restricted")
 LEAK = Finding("leak", Response.BREAK, "commit 1234 adds a token", rule="leak.secret")
 HINT = Finding("leak", Response.HINT, "this may be a password", rule="leak.secret")
-GONE = Finding("rules", Response.DENY, "this deletes refs/heads/main", rule=githooks.PROTECTED)
+GONE = Finding("rules", Response.DENY, "this deletes refs/heads/main", rule=git_hook_requests.PROTECTED)
 
 
 class Known:
-    """Judging (daemon/hookjudging.py) that gives what is known beforehand, or raises it."""
+    """Judging (daemon/git_hook_worker.py) that gives what is known beforehand, or raises it."""
 
     def __init__(self, found) -> None:
         self.found, self.asked = found, []
@@ -167,7 +167,7 @@ SKIPPED = [
 
 @pytest.mark.parametrize(("command", "seen", "why"), SKIPPED, ids=[row[-1] for row in SKIPPED])
 def test_outside_a_commit_that_passes_the_hooks_by_is_on_record(monkeypatch, command, seen, why):
-    monkeypatch.setattr(githooks, "_command", lambda _gits: command)
+    monkeypatch.setattr(git_hook_requests, "_command", lambda _gits: command)
     desk = Desk(inside=False)
     assert code(desk.ask("reference-transaction", "prepared", stdin=f"{A} {B} refs/heads/main\n")) == 0
     entries = [e.data["what"] for e in desk.stand.store.log if e.kind == "watch"]
@@ -271,9 +271,9 @@ def test_inside_only_what_matters_of_a_transaction_is_judged(name, old, new, jud
 def own_git(monkeypatch):
     """The git process whose hooks ask, as which this process counts."""
     mine = processes.identify(os.getpid())
-    monkeypatch.setattr(githooks, "_gits", lambda _lineage: [mine])
-    monkeypatch.setattr(githooks, "_command", lambda _gits: ["git", "commit", "-m", "x"])
-    monkeypatch.setattr(githooks.run_git, "program", lambda: processes.executable(os.getpid()))
+    monkeypatch.setattr(git_hook_requests, "_gits", lambda _lineage: [mine])
+    monkeypatch.setattr(git_hook_requests, "_command", lambda _gits: ["git", "commit", "-m", "x"])
+    monkeypatch.setattr(git_hook_requests.run_git, "program", lambda: processes.executable(os.getpid()))
     return mine
 
 
@@ -302,7 +302,7 @@ def test_inside_a_commit_is_judged_once(asked, lines, judged, why):
 
 @pytest.mark.usefixtures("own_git")
 def test_inside_a_program_that_is_only_called_git_is_judged_each_time(monkeypatch):
-    monkeypatch.setattr(githooks.run_git, "program", lambda: "/usr/bin/git")
+    monkeypatch.setattr(git_hook_requests.run_git, "program", lambda: "/usr/bin/git")
     desk = Desk()
     for hook in ("pre-commit", "commit-msg"):
         desk.ask(hook)
@@ -311,7 +311,7 @@ def test_inside_a_program_that_is_only_called_git_is_judged_each_time(monkeypatc
 
 
 def test_inside_a_git_that_no_shim_saw_is_judged_by_its_words(own_git, monkeypatch):
-    monkeypatch.setattr(githooks, "_command", lambda _gits: ["git", "commit", "--no-verify", "-m", "x"])
+    monkeypatch.setattr(git_hook_requests, "_command", lambda _gits: ["git", "commit", "--no-verify", "-m", "x"])
     desk = Desk()
     said = desk.ask("reference-transaction", "prepared", stdin=MOVES)
     assert code(said) == 1 and "does not skip the repository's hooks" in words(said)

@@ -14,7 +14,7 @@ from sentinel_guard.core.model import Outcome, Response, Usage
 from sentinel_guard.core.policy.policy import Cost
 from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING
 from sentinel_guard.core.session.session import Event
-from sentinel_guard.daemon.discretion import Discretion
+from sentinel_guard.daemon.session_secrets import Discretion
 from tests.daemon.stand import POLICY, Stand
 from tests.fakes import PatientPeer
 

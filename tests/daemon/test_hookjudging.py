@@ -11,9 +11,9 @@ import time
 import pytest
 
 from sentinel_guard.core.model import Response
-from sentinel_guard.daemon import hookjudging
-from sentinel_guard.daemon.hookjudging import Judging
-from sentinel_guard.daemon.translate import Request
+from sentinel_guard.daemon import git_hook_worker
+from sentinel_guard.daemon.git_hook_worker import Judging
+from sentinel_guard.daemon.wire_messages import Request
 from sentinel_guard.errors import PeerError
 from sentinel_guard.host.githooks.hook_request import Judged
 from sentinel_guard.host.machine.state_paths import Places
@@ -69,8 +69,8 @@ def test_without_a_folder_nothing_is_judged(judging):
 def test_what_takes_a_while_is_said_and_holds_nobody_up(judging, monkeypatch):
     """The daemon goes on meanwhile; after the limit whoever asked is told."""
     freed, told = threading.Event(), []
-    monkeypatch.setattr(hookjudging, "SOON", 0.02)
-    monkeypatch.setattr(hookjudging, "LIMIT", 0.1)
+    monkeypatch.setattr(git_hook_worker, "SOON", 0.02)
+    monkeypatch.setattr(git_hook_worker, "LIMIT", 0.1)
     monkeypatch.setattr(Judging, "_judge", lambda *_: freed.wait(5) and Judged())
 
     async def others() -> float:

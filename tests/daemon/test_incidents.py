@@ -13,9 +13,9 @@ from sentinel_guard.core.incidents import root_cause_and_sign_off
 from sentinel_guard.core.model import Entry, Finding, Outcome, Response, Verdict
 from sentinel_guard.core.policy.policy import Paths, Policy
 from sentinel_guard.core.session.session import Session
-from sentinel_guard.daemon.incidents import Incidents
-from sentinel_guard.daemon.recovery import Recovered, Recovery
-from sentinel_guard.daemon.sessions import Live, Sessions
+from sentinel_guard.daemon.live_sessions import Live, Sessions
+from sentinel_guard.daemon.snapshots_and_rollback import Recovered, Recovery
+from sentinel_guard.daemon.write_incidents import Incidents
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.git.worktree_tree_hash import Worktrees
 from sentinel_guard.host.machine.state_paths import Places

@@ -10,7 +10,7 @@ import struct
 import pytest
 
 from sentinel_guard.core.wire_framing import MAX_CHUNK, encode
-from sentinel_guard.daemon.link import Link
+from sentinel_guard.daemon.peer_connection import Link
 from sentinel_guard.errors import PeerError
 from tests.daemon.stand import linked
 

@@ -11,8 +11,8 @@ import pytest
 from sentinel_guard.core import encode_entries
 from sentinel_guard.core.model import Ask, Entry, Question
 from sentinel_guard.core.session.session import Event, State
-from sentinel_guard.daemon.operators import POWER, Operators, Runner
-from sentinel_guard.daemon.reactions import Reactions
+from sentinel_guard.daemon.operator_socket import POWER, Operators, Runner
+from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.host.machine import processes
 from tests.daemon.stand import Stand, linked
 from tests.daemon.test_reactions import Reports, Vault

@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from sentinel_guard.daemon.outcomes import Outcomes
-from sentinel_guard.daemon.translate import Ended
+from sentinel_guard.daemon.call_outcomes import Outcomes
+from sentinel_guard.daemon.wire_messages import Ended
 from tests.daemon.stand import Stand
 
 

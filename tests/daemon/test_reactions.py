@@ -14,8 +14,8 @@ import pytest
 from sentinel_guard.core import encode_entries
 from sentinel_guard.core.model import Action, Effect, Finding, Kind, Layer, Peer, Response, Verdict
 from sentinel_guard.core.session.session import Event, State
-from sentinel_guard.daemon.reactions import Reactions
-from sentinel_guard.daemon.recovery import Recovered
+from sentinel_guard.daemon.snapshots_and_rollback import Recovered
+from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.errors import HostError, StoreError
 from sentinel_guard.host.machine import processes
 from tests.daemon.stand import ROOT, Stand

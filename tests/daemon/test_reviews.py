@@ -12,7 +12,7 @@ from sentinel_guard.core.incidents.incident_report import Incident, incident, na
 from sentinel_guard.core.incidents.root_cause_and_sign_off import Review
 from sentinel_guard.core.model import Entry, Layer
 from sentinel_guard.core.session.session import Event, Session
-from sentinel_guard.daemon.reviews import DAY, FRESH_DAYS, Reviews
+from sentinel_guard.daemon.root_cause_requests import DAY, FRESH_DAYS, Reviews
 from sentinel_guard.errors import ConfigError, HostError
 from sentinel_guard.host.machine.state_paths import Places
 from tests.core.test_report import FACTS, VERDICT

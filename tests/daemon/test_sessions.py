@@ -15,7 +15,7 @@ from sentinel_guard.core import encode_entries
 from sentinel_guard.core.model import Action, Ask, Entry, Finding, Layer, Outcome, Peer, Response, TestRun, Verdict
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.session.session import Event, Session, State
-from sentinel_guard.daemon.sessions import Live, Sessions
+from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.errors import StoreError
 from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.state_paths import Places

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sentinel_guard.core.model import Layer, Peer
-from sentinel_guard.daemon import translate
+from sentinel_guard.daemon import wire_messages
 from sentinel_guard.errors import PeerError
 
 ASKED = [
@@ -29,7 +29,7 @@ def u32(n: int) -> bytes:
 
 
 def test_a_request_is_what_the_chunks_say():
-    asked = translate.request(ASKED)
+    asked = wire_messages.request(ASKED)
     assert (asked.face, asked.argv, asked.cwd) == ("shim", ("git", "st\udcffatus"), "/w\udcfe")
     assert asked.environ == {"PATH": "/a:/b", "IFS": ""}
     assert (asked.terminals, asked.stdin) == ("02t", "")
@@ -47,33 +47,33 @@ REFUSED = (
     (without(b"F"), "no face"),
     ([(b"F", b"root"), *without(b"F")], "an unknown face"),
     (without(b"A"), "no argv"),
-    ([*ASKED, *[(b"A", b"x")] * translate.MAX_ARGS], "too many words"),
+    ([*ASKED, *[(b"A", b"x")] * wire_messages.MAX_ARGS], "too many words"),
 )
 
 
 @pytest.mark.parametrize("message", [r[0] for r in REFUSED], ids=[r[1] for r in REFUSED])
 def test_what_is_no_request_is_refused(message):
     with pytest.raises(PeerError):
-        translate.request(message)
+        wire_messages.request(message)
 
 
 def test_another_protocol_says_what_to_do():
     with pytest.raises(PeerError, match="daemon stop"):
-        translate.request([(b"V", b"2 9.9"), *without(b"V")])
+        wire_messages.request([(b"V", b"2 9.9"), *without(b"V")])
 
 
 def test_unknown_chunks_of_a_newer_launcher_are_passed_by():
-    assert translate.request([*ASKED, (b"q", b"new"), (b"7", b"")]) == translate.request(ASKED)
+    assert wire_messages.request([*ASKED, (b"q", b"new"), (b"7", b"")]) == wire_messages.request(ASKED)
 
 
 @given(st.lists(st.tuples(st.sampled_from([b"V", b"F", b"A", b"D", b"E", b"T", b"I", b"z"]), st.binary(max_size=8))))
 def test_any_chunks_are_a_request_or_a_peer_error(chunks):
     for message in (chunks, [*ASKED[:2], *chunks]):
         try:
-            asked = translate.request(message)
+            asked = wire_messages.request(message)
         except PeerError:
             continue
-        assert asked.argv and asked.face in translate.FACES
+        assert asked.argv and asked.face in wire_messages.FACES
 
 
 ENDED = (
@@ -86,14 +86,14 @@ ENDED = (
 
 @pytest.mark.parametrize(("message", "values"), [e[:2] for e in ENDED], ids=[e[2] for e in ENDED])
 def test_how_it_ended(message, values):
-    ended = translate.ended(message)
+    ended = wire_messages.ended(message)
     assert (ended.code, ended.seconds, ended.stdout, ended.stderr) == values
 
 
 @pytest.mark.parametrize("message", [[], [(b"B", u32(1))], [(b"X", b"1")], [(b"X", u32(0)), (b"B", b"12345")]])
 def test_an_outcome_without_a_readable_code_is_refused(message):
     with pytest.raises(PeerError):
-        translate.ended(message)
+        wire_messages.ended(message)
 
 
 REPLIES = (([(b"R", b"Y")], "Y"), ([(b"R", b"-")], "-"), ([(b"R", b"N")], "N"), ([], "N"), ([(b"x", b"Y")], "N"))
@@ -101,7 +101,7 @@ REPLIES = (([(b"R", b"Y")], "Y"), ([(b"R", b"-")], "-"), ([(b"R", b"N")], "N"), 
 
 @pytest.mark.parametrize(("message", "word"), REPLIES, ids=["yes", "no terminal", "no", "empty is a no", "another tag"])
 def test_the_reply_to_a_question(message, word):
-    assert translate.reply(message) == word
+    assert wire_messages.reply(message) == word
 
 
 SCRIPTS = (
@@ -123,7 +123,7 @@ SCRIPTS = (
 
 @pytest.mark.parametrize(("argv", "text"), [s[:2] for s in SCRIPTS], ids=[s[2] for s in SCRIPTS])
 def test_the_text_that_a_shell_was_given(argv, text):
-    assert translate.script(argv) == text
+    assert wire_messages.script(argv) == text
 
 
 RUNS = (
@@ -142,7 +142,7 @@ RUNS = (
 
 @pytest.mark.parametrize(("argv", "runs"), [r[:2] for r in RUNS], ids=[r[2] for r in RUNS])
 def test_whether_a_shell_was_given_anything_to_run(argv, runs):
-    assert translate.runs_something(argv) is runs
+    assert wire_messages.runs_something(argv) is runs
 
 
 ACTIONS = (
@@ -156,8 +156,8 @@ ACTIONS = (
 @pytest.mark.parametrize(("face", "argv", "wanted"), [a[:3] for a in ACTIONS], ids=[a[3] for a in ACTIONS])
 def test_the_action_that_a_request_proposes(face, argv, wanted):
     who = Peer(1, 2)
-    act = translate.action(
-        translate.Request(face, argv, "/w"), ident="i", session="s", root="/w", parent="p", who=who, at=5.0
+    act = wire_messages.action(
+        wire_messages.Request(face, argv, "/w"), ident="i", session="s", root="/w", parent="p", who=who, at=5.0
     )
     assert (act.layer, act.tool, act.arguments) == wanted
     assert (act.id, act.session, act.cwd, act.root, act.parent, act.who, act.at) == (
@@ -172,18 +172,18 @@ def test_the_action_that_a_request_proposes(face, argv, wanted):
 
 
 ANSWERS = (
-    (translate.refusal("no\udcff"), [(b"P", b"2no\xff\n"), (b"Z", u32(126))], "a refusal: words and 126"),
-    (translate.leave("", 3), [(b"Z", u32(3))], "nothing to say"),
-    (translate.leave("hint\n", 3), [(b"P", b"2hint\n"), (b"Z", u32(3))], "one newline, not two"),
-    (translate.run("/bin/\udcff", supervise=False), [(b"X", b"/bin/\xff")], "becomes it"),
+    (wire_messages.refusal("no\udcff"), [(b"P", b"2no\xff\n"), (b"Z", u32(126))], "a refusal: words and 126"),
+    (wire_messages.leave("", 3), [(b"Z", u32(3))], "nothing to say"),
+    (wire_messages.leave("hint\n", 3), [(b"P", b"2hint\n"), (b"Z", u32(3))], "one newline, not two"),
+    (wire_messages.run("/bin/\udcff", supervise=False), [(b"X", b"/bin/\xff")], "becomes it"),
     (
-        translate.run("/bin/ls", supervise=True, environ=[("A", "1")], text="t"),
+        wire_messages.run("/bin/ls", supervise=True, environ=[("A", "1")], text="t"),
         [(b"P", b"2t\n"), (b"E", b"A=1"), (b"S", b"/bin/ls")],
         "watches it, with a setting",
     ),
-    (translate.hold("w", 5), [(b"P", b"2w\n"), (b"H", u32(5))], "goes on waiting"),
-    (translate.ask("Y? "), [(b"Q", b"Y? ")], "a question"),
-    (translate.prints("out", "1"), [(b"P", b"1out\n")], "standard output"),
+    (wire_messages.hold("w", 5), [(b"P", b"2w\n"), (b"H", u32(5))], "goes on waiting"),
+    (wire_messages.ask("Y? "), [(b"Q", b"Y? ")], "a question"),
+    (wire_messages.prints("out", "1"), [(b"P", b"1out\n")], "standard output"),
 )
 
 

@@ -7,8 +7,8 @@ import os
 import time
 from pathlib import Path
 
-from sentinel_guard.daemon.beginnings import Beginnings
-from sentinel_guard.daemon.recovery import Recovery
+from sentinel_guard.daemon.begin_session import Beginnings
+from sentinel_guard.daemon.snapshots_and_rollback import Recovery
 from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.state_paths import Places
 from sentinel_guard.host.policy_files import Policies

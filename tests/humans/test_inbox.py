@@ -8,7 +8,7 @@ import time
 import pytest
 
 from sentinel_guard.core.model import Ask, Question
-from sentinel_guard.humans.inbox import Inbox, Reply
+from sentinel_guard.humans.question_inbox import Inbox, Reply
 from tests.fakes import ScriptedHuman
 
 QUESTION = Question("q1", "s1", Ask("DEPLOY", "PROD"), "deploy prod", "policy", 10.0, 15.0)

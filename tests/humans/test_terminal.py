@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentinel_guard.humans.screen import Keys, Modes
-from sentinel_guard.humans.terminal import Chat, Gate, banner, columns, notification, visible, wrap
+from sentinel_guard.humans.escape_sequence_parser import Keys, Modes
+from sentinel_guard.humans.terminal_prompts import Chat, Gate, banner, columns, notification, visible, wrap
 
 BLOCK = ["[SENTINEL SECURITY]", "Action: DEPLOY", "Target: PRODUCTION", "Risk: HIGH", "Confirm? (Y/N): "]
 EVENT = {

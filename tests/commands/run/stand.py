@@ -15,11 +15,11 @@ ROOT = str(Path(__file__).resolve().parents[3])
 DRIVER = f"""
 import functools, sys
 sys.path.insert(0, {ROOT!r})
-from sentinel_guard.commands import run, runner
+from sentinel_guard.commands.run import event_loop, run
 from sentinel_guard.errors import SentinelError
 from sentinel_guard.host.machine.state_paths import places
 run.Operator = functools.partial(run.Operator, command=(sys.executable, "-c", ""))
-runner.SILENCE = 0.3
+event_loop.SILENCE = 0.3
 try:
     code = run.run(places(), sys.argv[1:])
 except SentinelError as e:

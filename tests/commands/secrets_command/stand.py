@@ -5,8 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from sentinel_guard.commands import secrets_baseline
-from sentinel_guard.commands.secrets import Asked, scan
+from sentinel_guard.commands.secrets import baseline
+from sentinel_guard.commands.secrets.scan import Asked, scan
 from sentinel_guard.host.machine.state_paths import places
 from sentinel_guard.host.secrets import allowlist_file
 
@@ -24,7 +24,7 @@ def look(root: Path, *paths: Path, cwd: Path | None = None, **asked: bool) -> in
 
 
 def take_in(root: Path, *, history: bool = False) -> int:
-    return secrets_baseline.baseline(places(), root, None, history=history)
+    return baseline.baseline(places(), root, None, history=history)
 
 
 def said(root: Path) -> list[str]:

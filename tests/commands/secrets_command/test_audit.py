@@ -10,7 +10,7 @@ import sys
 import pexpect
 import pytest
 
-from sentinel_guard.commands import secrets_audit
+from sentinel_guard.commands.secrets import audit
 from sentinel_guard.core.secrets.allowlisted_findings import NAME
 from sentinel_guard.errors import ConfigError, SentinelError
 from sentinel_guard.host.machine.state_paths import places
@@ -43,12 +43,12 @@ def taken(root, capsys):
 )  # fmt: skip
 def test_keys_mark_rows(taken, capsys, keys, verdicts):
     pressed = iter(keys)
-    assert secrets_audit.audit(places(), taken, lambda: next(pressed)) == 0
+    assert audit.audit(places(), taken, lambda: next(pressed)) == 0
     assert said(taken) == verdicts
 
 
 def test_a_row_is_shown_in_its_place_and_masked(taken, capsys):
-    secrets_audit.audit(places(), taken, lambda: "q")
+    audit.audit(places(), taken, lambda: "q")
     shown = capsys.readouterr().out
     assert "[1 of 3]  1.yml:2\n" in shown
     assert "        1  above: 1\n  >     2  token: <ghp_… 40 characters>\n        3  below: 2\n" in shown
@@ -60,7 +60,7 @@ def test_a_value_is_asked_about_once_for_all_of_its_places(taken, capsys):
         (taken / f"copy{n}.yml").write_text(f"again: {TOKEN}\n")
     take_in(taken)
     capsys.readouterr()
-    secrets_audit.audit(places(), taken, iter("aq").__next__)
+    audit.audit(places(), taken, iter("aq").__next__)
     shown = capsys.readouterr().out
     assert "[1 of 3]  1.yml:2\n" in shown
     assert "The same value: copy0.yml:1, copy1.yml:1, copy2.yml:1, copy3.yml:1, copy4.yml:1 and 2 more\n" in shown
@@ -71,34 +71,34 @@ def test_a_value_is_asked_about_once_for_all_of_its_places(taken, capsys):
 
 
 def test_another_key_says_which_keys_there_are_once(taken, capsys):
-    secrets_audit.audit(places(), taken, iter("?f\tq").__next__)
+    audit.audit(places(), taken, iter("?f\tq").__next__)
     assert capsys.readouterr().out.count("\nKeys: y, a, n, s, b or q. ") == 1
 
 
 def test_a_line_beside_a_find_is_masked_though_a_comment_lets_it_be(root, capsys):
     (root / "a.py").write_text(f'A = "{TOKEN}"  # sentinel: allow\nB = "{OTHER}"\n')
     take_in(root)
-    secrets_audit.audit(places(), root, lambda: "q")
+    audit.audit(places(), root, lambda: "q")
     shown = capsys.readouterr().out
     assert 'A = "<ghp_… 40 characters>"' in shown and TOKEN not in shown
 
 
 def test_a_real_secret_stays_refused_and_it_says_what_to_do(taken, capsys):
-    secrets_audit.audit(places(), taken, iter("yaa").__next__)
+    audit.audit(places(), taken, iter("yaa").__next__)
     assert "make it void where it was given out" in capsys.readouterr().out
     assert look(taken) == 1
 
 
 def test_a_find_that_has_gone_is_not_asked_about(taken, capsys):
     (taken / "1.yml").unlink()
-    secrets_audit.audit(places(), taken, iter("nn").__next__)
+    audit.audit(places(), taken, iter("nn").__next__)
     assert "1 row no longer found." in capsys.readouterr().out
     assert said(taken) == ["unreviewed", "false", "false"]
 
 
 def test_when_all_are_reviewed_it_says_so(taken, capsys):
-    secrets_audit.audit(places(), taken, lambda: "n")
-    secrets_audit.audit(places(), taken, lambda: "q")
+    audit.audit(places(), taken, lambda: "n")
+    audit.audit(places(), taken, lambda: "q")
     assert f"All 3 rows of {NAME} are reviewed." in capsys.readouterr().out
 
 
@@ -109,16 +109,16 @@ def test_without_a_terminal_nobody_is_asked(taken):
 
 
 def test_the_list_shows_every_row(taken, capsys):
-    assert secrets_audit.show(taken) == 0
+    assert audit.show(taken) == 0
     shown = capsys.readouterr().out
     assert "unreviewed  1.yml:2  github-pat\n" in shown and shown.endswith("3 unreviewed\n")
-    secrets_audit.show(taken, as_json=True)
+    audit.show(taken, as_json=True)
     assert [row["path"] for row in json.loads(capsys.readouterr().out)] == ["1.yml", "2.yml", "3.yml"]
 
 
 def test_no_baseline_is_said(root):
     with pytest.raises(ConfigError, match="There is no"):
-        secrets_audit.show(root)
+        audit.show(root)
 
 
 @pytest.mark.parametrize("command", ["baseline", "audit"])
@@ -133,7 +133,7 @@ def test_never_while_a_session_lives_here(taken, monkeypatch, command, inside):
     daemon.replies["status"] = {"sessions": [session]}
     try:
         with pytest.raises(SentinelError) as caught:
-            take_in(taken) if command == "baseline" else secrets_audit.audit(places(), taken, lambda: "n")
+            take_in(taken) if command == "baseline" else audit.audit(places(), taken, lambda: "n")
     finally:
         daemon.close()
     assert ("inside a guarded session" if inside else "is working in") in str(caught.value)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sentinel_guard.commands import secrets_audit, secrets_baseline
+from sentinel_guard.commands.secrets import audit, baseline
 from sentinel_guard.core.secrets.allowlisted_findings import NAME, Said
 from sentinel_guard.host.machine.state_paths import places
 from sentinel_guard.host.secrets import allowlist_file
@@ -34,7 +34,7 @@ def test_what_is_there_already_is_not_asked_about_again(root, capsys):
 def test_a_person_who_says_no_gets_no_baseline(root, capsys):
     (root / "ci.yml").write_text(LINE)
     asked = []
-    assert secrets_baseline.baseline(places(), root, lambda question: bool(asked.append(question))) == 1
+    assert baseline.baseline(places(), root, lambda question: bool(asked.append(question))) == 1
     assert asked == ["Take this in? Nobody is asked about them again."] and not (root / NAME).exists()
 
 
@@ -139,7 +139,7 @@ def test_a_file_that_moves_after_a_commit_is_let_be_in_both_places(pushing):
 def test_what_only_a_commit_holds_is_gone_through_with_a_person(pushing, capsys):
     take_in(pushing, history=True)
     capsys.readouterr()
-    secrets_audit.audit(places(), pushing, iter("n").__next__)
+    audit.audit(places(), pushing, iter("n").__next__)
     shown = capsys.readouterr().out
     assert "[1 of 1]  t.yml:1\n" in shown and "only in commit" in shown and "no longer found" not in shown
     assert "  >     1  token: <ghp_… 40 characters>\n" in shown and said(pushing) == ["false"]

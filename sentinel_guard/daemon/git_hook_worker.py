@@ -19,8 +19,8 @@ from pathlib import Path
 from sentinel_guard.core.model import Peer
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.secrets.user_secrets.find_user_secrets import Known
-from sentinel_guard.daemon.sessions import Live
-from sentinel_guard.daemon.translate import Request
+from sentinel_guard.daemon.live_sessions import Live
+from sentinel_guard.daemon.wire_messages import Request
 from sentinel_guard.errors import PeerError, SentinelError
 from sentinel_guard.host.git import detect_fetch
 from sentinel_guard.host.githooks import judge_hook, preexisting_commits

@@ -11,8 +11,8 @@ import logging
 
 from sentinel_guard.core.analysis.programs.git.git_command import HOOKLESS
 from sentinel_guard.core.model import Finding, Peer, Response
-from sentinel_guard.daemon import translate
-from sentinel_guard.daemon.sessions import Live
+from sentinel_guard.daemon import wire_messages
+from sentinel_guard.daemon.live_sessions import Live
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.githooks import check_hooks_run
 from sentinel_guard.host.machine import processes
@@ -48,9 +48,9 @@ def mend(live: Live) -> None:
         log.warning("%s: not executable any more, made so again: %s", live.hooks.folder, ", ".join(names))
 
 
-async def look(live: Live, asked: translate.Request, peer: Peer) -> tuple[Finding, ...]:
+async def look(live: Live, asked: wire_messages.Request, peer: Peer) -> tuple[Finding, ...]:
     """What stands against a command: that our hooks, which stood there at the session's start, would not run for it."""
-    options, name = translate.git_words(asked.argv)
+    options, name = wire_messages.git_words(asked.argv)
     if live.hooks is None or not name or name in HOOKLESS:
         return ()
     environ = processes.environ(peer.pid) or asked.environ

@@ -15,7 +15,7 @@ import codecs
 import unicodedata
 from collections.abc import Iterable
 
-from sentinel_guard.humans.screen import Keys
+from sentinel_guard.humans.escape_sequence_parser import Keys
 
 ENOUGH_ROWS, ENOUGH_COLUMNS = 9, 20
 TOO_SMALL = "Enlarge the terminal to answer."

@@ -16,10 +16,10 @@ import time
 from typing import Any
 
 from sentinel_guard.client import Operator
-from sentinel_guard.commands.stage import Modal, Stage
+from sentinel_guard.commands.run.pty_proxy import Modal, Stage
 from sentinel_guard.errors import DaemonError, SentinelError
 from sentinel_guard.host.machine.pseudo_terminal import FORWARDED, Child, Inner, Outer, Signals, reap
-from sentinel_guard.humans.terminal import Chat, Gate, banner, visible
+from sentinel_guard.humans.terminal_prompts import Chat, Gate, banner, visible
 
 KILLED = 137
 SWITCH = "SENTINEL KILL SWITCH:"

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from sentinel_guard.core import encode_entries
 from sentinel_guard.core.model import Usage
 from sentinel_guard.core.session.session import Event
-from sentinel_guard.daemon import translate
+from sentinel_guard.daemon import wire_messages
 from sentinel_guard.daemon.guard import ATTEND, Guard
-from sentinel_guard.daemon.link import Link
-from sentinel_guard.daemon.sessions import Live, Place, Sessions
+from sentinel_guard.daemon.live_sessions import Live, Place, Sessions
+from sentinel_guard.daemon.peer_connection import Link
 from sentinel_guard.errors import PeerError, SentinelError
 
 COUNTS = ("input", "output", "cache_read", "cache_write")
@@ -22,7 +22,7 @@ class Faces:
     def __init__(self, sessions: Sessions, guard: Guard, now: Callable[[], float]) -> None:
         self._sessions, self._guard, self._now = sessions, guard, now
 
-    async def serve(self, asked: translate.Request, place: Place, link: Link) -> None:
+    async def serve(self, asked: wire_messages.Request, place: Place, link: Link) -> None:
         """Answer a peer that does not propose a command."""
         live = place.live
         if live.session.over:
@@ -34,7 +34,7 @@ class Faces:
                 await self._help(live, asked.argv[-1], link)
             case "usage":
                 self._guard.report_usage(live, usage(asked.argv[-1], self._now()))
-                link.send(translate.leave("", 0))
+                link.send(wire_messages.leave("", 0))
             case _:
                 raise PeerError("no agent dialect is known for this hook", "See 'sentinel-guard doctor'.")
 
@@ -46,10 +46,10 @@ class Faces:
             live.words.get_nowait()
         self._note(live, Event.HELP, reason=context)
         live.runner.tell("chat", context=context)
-        link.send(translate.hold("SENTINEL: the human was called. This session waits until they type /resume."))
+        link.send(wire_messages.hold("SENTINEL: the human was called. This session waits until they type /resume."))
         while (word := await live.words.get()) is not None:
-            link.send([*translate.prints(word, "1"), *translate.hold()])
-        link.send(translate.leave("", 0))
+            link.send([*wire_messages.prints(word, "1"), *wire_messages.hold()])
+        link.send(wire_messages.leave("", 0))
 
     def _note(self, live: Live, event: Event, reason: str) -> None:
         self._sessions.note(live, [encode_entries.state(live.id, self._now(), event, reason=reason)])

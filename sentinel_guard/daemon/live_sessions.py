@@ -21,14 +21,14 @@ from sentinel_guard.core.checks.base import Guarded
 from sentinel_guard.core.model import Entry, Finding, Peer, Verdict
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.session.session import Session
-from sentinel_guard.daemon.discretion import Discretion
+from sentinel_guard.daemon.session_secrets import Discretion
 from sentinel_guard.host import shims
 from sentinel_guard.host.git.worktree_tree_hash import Worktrees
 from sentinel_guard.host.githooks import install_hooks
 from sentinel_guard.host.githooks.check_hooks_run import Standing
 from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.state_paths import Places
-from sentinel_guard.humans.inbox import Channel
+from sentinel_guard.humans.question_inbox import Channel
 
 DURABLE = frozenset({"L2", "L3", "L4"})
 STEP = "session"

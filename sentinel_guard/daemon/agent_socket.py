@@ -18,15 +18,15 @@ from sentinel_guard.core import response_text
 from sentinel_guard.core.analysis.programs.git.git_command import HOOKLESS
 from sentinel_guard.core.model import Action, Response
 from sentinel_guard.core.wire_framing import Message
-from sentinel_guard.daemon import hooksoff, translate
-from sentinel_guard.daemon.faces import Faces
-from sentinel_guard.daemon.githooks import Githooks
+from sentinel_guard.daemon import restore_disabled_git_hooks, wire_messages
+from sentinel_guard.daemon.call_outcomes import Outcomes
+from sentinel_guard.daemon.git_hook_requests import Githooks
 from sentinel_guard.daemon.guard import Guard, Judged
-from sentinel_guard.daemon.link import Link
-from sentinel_guard.daemon.outcomes import Outcomes
-from sentinel_guard.daemon.reactions import Reactions
-from sentinel_guard.daemon.sessions import STEP, Place, Sessions
-from sentinel_guard.daemon.waiting import waiting
+from sentinel_guard.daemon.help_and_usage_requests import Faces
+from sentinel_guard.daemon.live_sessions import STEP, Place, Sessions
+from sentinel_guard.daemon.peer_connection import Link
+from sentinel_guard.daemon.verdict_reactions import Reactions
+from sentinel_guard.daemon.waiting_launcher import waiting
 from sentinel_guard.errors import PeerError, SentinelError
 
 log = logging.getLogger(__name__)
@@ -57,20 +57,20 @@ class Server:
         except EOFError:
             return
         except (PeerError, TimeoutError) as e:
-            link.send(translate.refusal(response_text.refused("the request was not understood", str(e))))
+            link.send(wire_messages.refusal(response_text.refused("the request was not understood", str(e))))
         except SentinelError as e:
             log.warning("refused: %s", e)
-            link.send(translate.refusal(response_text.refused(e.message, "nothing runs unrecorded", e.hint)))
+            link.send(wire_messages.refusal(response_text.refused(e.message, "nothing runs unrecorded", e.hint)))
         except Exception:
             log.exception("a request failed")
             link.send(
-                translate.refusal(
+                wire_messages.refusal(
                     response_text.refused("the guard failed on this request", "see daemon.log", "sentinel-guard doctor")
                 )
             )
 
     async def _converse(self, link: Link) -> None:
-        asked = translate.request(await link.receive(FIRST_WORD))
+        asked = wire_messages.request(await link.receive(FIRST_WORD))
         if asked.face == "githook":
             await self._githooks.serve(asked, link)
             return
@@ -83,7 +83,7 @@ class Server:
             await self._faces.serve(asked, place, link)
             return
         if not self._reactions.whole(place.live):
-            link.send(translate.hold())
+            link.send(wire_messages.hold())
             await self._reactions.wait_until_whole(place.live)
         if self._is_the_persons_own(asked, place):
             await self._run(link, asked, place, self._guard.admit(place.live, self._action(asked, place)))
@@ -91,22 +91,25 @@ class Server:
         judged = await self._judge(link, asked, place)
         if judged.verdict.response >= Response.ASK:
             answer = response_text.answer(judged.verdict)
-            link.send(translate.refusal(answer.text, answer.code))
+            link.send(wire_messages.refusal(answer.text, answer.code))
             await self._reactions.after(place.live, judged.verdict)
             return
         await self._run(link, asked, place, judged)
 
-    async def _judge(self, link: Link, asked: translate.Request, place: Place) -> Judged:
-        hooksoff.mend(place.live)
+    async def _judge(self, link: Link, asked: wire_messages.Request, place: Place) -> Judged:
+        restore_disabled_git_hooks.mend(place.live)
         action = self._action(asked, place)
         return await self._guard.handle(
-            place.live, action, waiting(link, asked), await hooksoff.look(place.live, asked, place.peer)
+            place.live,
+            action,
+            waiting(link, asked),
+            await restore_disabled_git_hooks.look(place.live, asked, place.peer),
         )
 
-    def _action(self, asked: translate.Request, place: Place) -> Action:
+    def _action(self, asked: wire_messages.Request, place: Place) -> Action:
         place.live.begun = True
         now = self._now()
-        return translate.action(
+        return wire_messages.action(
             asked,
             ident=f"{now:.3f}-{next(self._ids)}",
             session=place.live.id,
@@ -116,7 +119,7 @@ class Server:
             at=now,
         )
 
-    def _is_the_persons_own(self, asked: translate.Request, place: Place) -> bool:
+    def _is_the_persons_own(self, asked: wire_messages.Request, place: Place) -> bool:
         """True for the interpreter of the agent's own script: the person started it, by name, on their command line."""
         command = place.live.session.command
         tail = asked.argv[-len(command) :] if command else ()
@@ -125,23 +128,23 @@ class Server:
         plain = all(word.startswith("-") and not {"c", "s"} & set(word) for word in options)
         return place.is_agent and not place.live.begun and named and plain and len(asked.argv) > len(command)
 
-    async def _run(self, link: Link, asked: translate.Request, place: Place, judged: Judged) -> None:
+    async def _run(self, link: Link, asked: wire_messages.Request, place: Place, judged: Judged) -> None:
         live, action = place.live, judged.verdict.action
-        name = translate.program(asked.argv)
+        name = wire_messages.program(asked.argv)
         path = shutil.which(name, path=self._outside(asked.environ.get("PATH", live.path)))
         if name == "git":
             live.let_git_run(place.peer, action.id)
         text = response_text.answer(judged.verdict).text
         if path is None:
-            link.send(translate.refusal(f"{name}: command not found", 127))
+            link.send(wire_messages.refusal(f"{name}: command not found", 127))
         elif action.parent:
-            link.send(translate.run(path, supervise=False, text=text))
+            link.send(wire_messages.run(path, supervise=False, text=text))
         else:
             await self._supervise(
                 link,
                 place,
                 judged,
-                translate.run(path, supervise=True, environ=[("SENTINEL_CALL", action.id)], text=text),
+                wire_messages.run(path, supervise=True, environ=[("SENTINEL_CALL", action.id)], text=text),
             )
 
     async def _supervise(self, link: Link, place: Place, judged: Judged, go: Message) -> None:
@@ -150,19 +153,19 @@ class Server:
         live.calls[link.pid] = call
         try:
             link.send(go)
-            ended = translate.ended(await link.receive())
+            ended = wire_messages.ended(await link.receive())
         finally:
             live.calls.pop(link.pid, None)
         verdict, text = await self._outcomes.end(live, begun, ended)
-        link.send(translate.leave(text, ended.code))
+        link.send(wire_messages.leave(text, ended.code))
         await self._reactions.after(live, verdict)
 
     def _outside(self, path: str) -> str:
         return self._sessions.outside(path)
 
 
-def _is_call(asked: translate.Request, place: Place) -> bool:
+def _is_call(asked: wire_messages.Request, place: Place) -> bool:
     """A tool call, to be counted; not a shell that reads from elsewhere, nor the git queries of an agent's own."""
     if asked.face == "shell":
-        return translate.runs_something(asked.argv)
-    return not (translate.git_subcommand(asked.argv) in HOOKLESS and place.by_itself)
+        return wire_messages.runs_something(asked.argv)
+    return not (wire_messages.git_subcommand(asked.argv) in HOOKLESS and place.by_itself)

@@ -16,7 +16,8 @@ from typing import Any
 
 import click
 
-from sentinel_guard import __version__, cli_policy, cli_recovery, cli_secrets, cli_snapshots
+from sentinel_guard import __version__
+from sentinel_guard.cli import incidents, policy, secrets, snapshots
 from sentinel_guard.errors import SentinelError
 from sentinel_guard.host.machine.state_paths import Places, places
 
@@ -101,7 +102,7 @@ def run(command: tuple[str, ...]) -> Any:
 
     Its exit code is passed through.
     """
-    return _do("run").run(_places(), command)
+    return _do("run.run").run(_places(), command)
 
 
 @cli.command("shell-init")
@@ -112,7 +113,7 @@ def shell_init(pid: int, shell: str) -> Any:
 
     Use it so: eval "$(sentinel-guard shell-init)"
     """
-    return _do("shell_init").shell_init(_places(), pid=pid, shell=shell)
+    return _do("run.shell_init").shell_init(_places(), pid=pid, shell=shell)
 
 
 _TEMPLATE = click.option(
@@ -192,11 +193,11 @@ def check(
     return module.check(_places(), command, folder, as_json=as_json, explained=explained)
 
 
-cli.add_command(cli_policy.policy)
-cli.add_command(cli_recovery.incidents)
-cli.add_command(cli_recovery.replay)
-cli.add_command(cli_snapshots.snapshots)
-cli.add_command(cli_secrets.secrets)
+cli.add_command(policy.policy)
+cli.add_command(incidents.incidents)
+cli.add_command(incidents.replay)
+cli.add_command(snapshots.snapshots)
+cli.add_command(secrets.secrets)
 
 
 @cli.command()
@@ -231,7 +232,7 @@ def allow(paths: tuple[str, ...], span: str, end: bool, listed: bool) -> Any:
     """  # noqa: D301 - the backspace is meant: it keeps click from joining the lines
     if listed == bool(paths) or (end and (span or listed)):
         raise click.UsageError("Give paths, with --for TIME or --end, or --list alone.")
-    module = _do("allow")
+    module = _do("allow_paths")
     if listed:
         return module.show(_places(), Path.cwd())
     return module.allow(_places(), Path.cwd(), paths, "0s" if end else span or "10m")
@@ -294,7 +295,7 @@ def hook(name: str, arguments: tuple[str, ...]) -> Any:
     NAME is a git hook (pre-commit, commit-msg, pre-push ...) or one for the pre-commit framework: restricted-paths,
     secrets, message, policy. docs/git-hooks.md tells of them all.
     """
-    return _do("hook").hook(name, arguments, sys.stdin.buffer.read)
+    return _do("git_hook").hook(name, arguments, sys.stdin.buffer.read)
 
 
 @cli.command("help-me")
@@ -304,7 +305,7 @@ def help_me(context: str) -> Any:
 
     Their words are printed when they type /resume.
     """
-    return _do("help_me").help_me(_places(), context)
+    return _do("request_human_help").help_me(_places(), context)
 
 
 @cli.group()
@@ -321,4 +322,4 @@ def usage() -> None:
 def usage_report(tokens: int, input_: int, output: int, cache_read: int, cache_write: int) -> Any:
     """Report the tokens of one response."""
     kinds = {"input": input_, "output": output, "cache_read": cache_read, "cache_write": cache_write}
-    return _do("usage").report(_places(), tokens=tokens, **kinds)
+    return _do("report_token_usage").report(_places(), tokens=tokens, **kinds)

@@ -20,14 +20,14 @@ from sentinel_guard.core import encode_entries
 from sentinel_guard.core.checks.rules import STEERING_RULE
 from sentinel_guard.core.model import Action, Finding, Layer, Question, Response, Verdict
 from sentinel_guard.core.session.session_health import status
-from sentinel_guard.daemon.beginnings import Beginnings
-from sentinel_guard.daemon.link import Link
-from sentinel_guard.daemon.reactions import Reactions
-from sentinel_guard.daemon.sessions import Live, Sessions
-from sentinel_guard.daemon.translate import PROTOCOL
+from sentinel_guard.daemon.begin_session import Beginnings
+from sentinel_guard.daemon.live_sessions import Live, Sessions
+from sentinel_guard.daemon.peer_connection import Link
+from sentinel_guard.daemon.verdict_reactions import Reactions
+from sentinel_guard.daemon.wire_messages import PROTOCOL
 from sentinel_guard.errors import DaemonError, PeerError, SentinelError
 from sentinel_guard.host.machine import processes
-from sentinel_guard.humans.inbox import Reply
+from sentinel_guard.humans.question_inbox import Reply
 
 log = logging.getLogger(__name__)
 POWER = frozenset({"start", "agent", "attach", "answer", "say", "resume", "end", "stop", "allow", "sign-off"})

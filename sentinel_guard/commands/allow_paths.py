@@ -11,7 +11,7 @@ from pathlib import Path
 from sentinel_guard.client import Operator
 from sentinel_guard.errors import ConfigError, DaemonError
 from sentinel_guard.host.machine.state_paths import Places
-from sentinel_guard.humans.terminal import visible
+from sentinel_guard.humans.terminal_prompts import visible
 
 LONGEST = 24 * 3600
 NOBODY = "No guarded session is running here."

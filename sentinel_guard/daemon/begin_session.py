@@ -18,12 +18,12 @@ from sentinel_guard.core.model import Entry, Peer
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.secrets.user_secrets.find_user_secrets import Known
 from sentinel_guard.core.session.session import Event, Session, State
-from sentinel_guard.daemon import hooksoff
-from sentinel_guard.daemon.discretion import Discretion
-from sentinel_guard.daemon.recovery import Recovery
-from sentinel_guard.daemon.reviews import Reviews
-from sentinel_guard.daemon.sessions import Live, Sessions
-from sentinel_guard.daemon.watching import Watching
+from sentinel_guard.daemon import restore_disabled_git_hooks
+from sentinel_guard.daemon.live_sessions import Live, Sessions
+from sentinel_guard.daemon.root_cause_requests import Reviews
+from sentinel_guard.daemon.session_secrets import Discretion
+from sentinel_guard.daemon.snapshots_and_rollback import Recovery
+from sentinel_guard.daemon.watch_session_files import Watching
 from sentinel_guard.errors import HostError, PeerError
 from sentinel_guard.host import shims
 from sentinel_guard.host.git import repository
@@ -69,7 +69,7 @@ class Beginnings:
         environ = shims.make(self._places, ident, self._names(live), path)
         await self._recovery.begin(live, frozenset(self.sessions.live))
         await asyncio.to_thread(live.discretion.known)
-        live.hooks = await asyncio.to_thread(hooksoff.standing, root, owner)
+        live.hooks = await asyncio.to_thread(restore_disabled_git_hooks.standing, root, owner)
         self.sessions.note(live, [Entry(self._now(), ident, "session", _data(message, owner, live, path))])
         live.watch = self._watch(live)
         self.sessions.live[ident] = live
@@ -81,7 +81,7 @@ class Beginnings:
     async def leave(self, live: Live) -> None:
         """Forget a session that has ended, once all that begins with it has come to its end."""
         self.sessions.live.pop(live.id, None)
-        hooksoff.mend(live)
+        restore_disabled_git_hooks.mend(live)
         await self._recovery.settled(live)
 
     def revive(self, session: Session) -> Live:
@@ -98,7 +98,7 @@ class Beginnings:
     def _take_up(self, live: Live) -> None:
         begun = next(self._store.entries(session=live.id, kinds=("session",))).data
         live.path = str(begun.get("path") or live.path)
-        live.hooks = hooksoff.restored(begun.get("hooks"))
+        live.hooks = restore_disabled_git_hooks.restored(begun.get("hooks"))
         if live.session.state is State.ASKING:
             # Nobody waits for the answer any more: the launcher asks anew, and so does the gate.
             self.sessions.note(live, [encode_entries.state(live.id, self._now(), Event.ANSWERED, reason="restart")])
@@ -121,7 +121,7 @@ class Beginnings:
             live.watch.stop()
         if live.session.state is not State.ENDED:
             self.sessions.note(live, [Entry(self._now(), live.id, "end", {"code": -1, "reason": "its owner has gone"})])
-        hooksoff.mend(live)
+        restore_disabled_git_hooks.mend(live)
         self.sessions.live.pop(live.id, None)
 
     def _live(self, session: Session, path: str) -> Live:

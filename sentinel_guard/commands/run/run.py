@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from sentinel_guard.client import Operator
-from sentinel_guard.commands.runner import Runner
+from sentinel_guard.commands.run.event_loop import Runner
 from sentinel_guard.errors import ConfigError, HostError, SentinelError
 from sentinel_guard.host.machine.pseudo_terminal import Inner, Outer, Signals, become_subreaper, spawn
 from sentinel_guard.host.machine.state_paths import Places
-from sentinel_guard.humans.terminal import visible
+from sentinel_guard.humans.terminal_prompts import visible
 
 MULTIPLEXERS = ("TMUX", "STY", "ZELLIJ", "KITTY_LISTEN_ON", "WEZTERM_")
 """Variables that lead to the person's terminal multiplexer: through it an agent could type for the person."""

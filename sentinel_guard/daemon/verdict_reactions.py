@@ -16,9 +16,9 @@ from dataclasses import replace
 from sentinel_guard.core import encode_entries, response_text
 from sentinel_guard.core.model import Entry, Finding, Kind, Response, Verdict
 from sentinel_guard.core.session.session import Event, State
-from sentinel_guard.daemon.incidents import Incidents
-from sentinel_guard.daemon.recovery import Recovered, Recovery
-from sentinel_guard.daemon.sessions import Live, Sessions
+from sentinel_guard.daemon.live_sessions import Live, Sessions
+from sentinel_guard.daemon.snapshots_and_rollback import Recovered, Recovery
+from sentinel_guard.daemon.write_incidents import Incidents
 from sentinel_guard.errors import SentinelError
 from sentinel_guard.host.machine import processes
 

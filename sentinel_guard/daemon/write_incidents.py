@@ -24,8 +24,8 @@ from sentinel_guard.core.incidents import incident_report, parse_patch, redacted
 from sentinel_guard.core.incidents.incident_report import Incident, Patch, Restored
 from sentinel_guard.core.model import Entry, Response, Verdict
 from sentinel_guard.core.response_text import headline
-from sentinel_guard.daemon.recovery import Recovered, Recovery
-from sentinel_guard.daemon.sessions import Live, Sessions
+from sentinel_guard.daemon.live_sessions import Live, Sessions
+from sentinel_guard.daemon.snapshots_and_rollback import Recovered, Recovery
 from sentinel_guard.errors import HostError, SentinelError
 from sentinel_guard.host import incident_files
 from sentinel_guard.host.machine.content_addressed_store import FILE

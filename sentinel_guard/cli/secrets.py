@@ -43,7 +43,7 @@ def secrets_scan(*, paths: tuple[Path, ...], staged: bool, history: bool, warnin
     """
     if bool(paths) + staged + history > 1:
         raise click.UsageError("Give paths, or --staged, or --history.")
-    module = _do("secrets")
+    module = _do("secrets.scan")
     return module.scan(places(), Path.cwd(), module.Asked(paths, staged, history, warnings, as_json))
 
 
@@ -58,7 +58,7 @@ def secrets_baseline(history: bool, yes: bool) -> Any:
     whose older commits hold a find that the files no longer have. Inside guarded sessions a find is let be only where
     a person has marked it: sentinel-guard secrets audit.
     """
-    return _do("secrets_baseline").baseline(places(), Path.cwd(), None if yes else _ask, history=history)
+    return _do("secrets.baseline").baseline(places(), Path.cwd(), None if yes else _ask, history=history)
 
 
 @secrets.command("audit")
@@ -66,7 +66,7 @@ def secrets_baseline(history: bool, yes: bool) -> Any:
 @click.option("--json", "as_json", is_flag=True, help="With --list: for programs.")
 def secrets_audit(listed: bool, as_json: bool) -> Any:
     """For people: look at each find of the baseline, and say what it is."""
-    module = _do("secrets_audit")
+    module = _do("secrets.audit")
     if as_json and not listed:
         raise click.UsageError("--json goes with --list.")
     if listed:

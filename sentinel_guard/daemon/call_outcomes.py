@@ -14,9 +14,9 @@ from sentinel_guard.core.session.parse_test_output import parse_tests
 from sentinel_guard.core.text.normalize_output import digest
 from sentinel_guard.core.text.redact_by_pattern import redact
 from sentinel_guard.daemon.guard import Guard, Judged
-from sentinel_guard.daemon.reviews import Reviews
-from sentinel_guard.daemon.sessions import Live, Sessions
-from sentinel_guard.daemon.translate import Ended
+from sentinel_guard.daemon.live_sessions import Live, Sessions
+from sentinel_guard.daemon.root_cause_requests import Reviews
+from sentinel_guard.daemon.wire_messages import Ended
 from sentinel_guard.host.machine import processes
 
 EXCERPT = 400

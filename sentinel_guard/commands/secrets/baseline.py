@@ -12,14 +12,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from sentinel_guard.commands import outside, secrets
-from sentinel_guard.commands.secrets import count
+from sentinel_guard.commands import require_human
+from sentinel_guard.commands.secrets import scan
+from sentinel_guard.commands.secrets.scan import count
 from sentinel_guard.core.secrets.allowlisted_findings import ANY, NAME, NONE, Baseline, Row, Update, place
 from sentinel_guard.core.secrets.model import Grade, Hit
 from sentinel_guard.host.git import commit_contents
 from sentinel_guard.host.machine.state_paths import Places
 from sentinel_guard.host.secrets import allowlist_file, scanned_files
-from sentinel_guard.humans.terminal import visible
+from sentinel_guard.humans.terminal_prompts import visible
 
 SHOWN = 20
 """Rows that moved or are gone: so many are named."""
@@ -40,12 +41,12 @@ def baseline(places: Places, cwd: Path, confirm: Confirm, *, history: bool = Fal
     session, ConfigError for a broken file, HostError outside of a repository.
     """
     root = commit_contents.top(cwd)
-    outside.only(places, root, REFUSED)
+    require_human.only(places, root, REFUSED)
     before = allowlist_file.load(root)
-    search = secrets.begin(places, root, NONE)
-    search.files(secrets.whole(root))
+    search = scan.begin(places, root, NONE)
+    search.files(scan.whole(root))
     update, hits = _compared(search, root, allowlist_file.begin() if before is NONE else before, history)
-    secrets.end_of_telling()
+    scan.end_of_telling()
     own = _own(hits, root, cwd)
     if before is NONE and not update.new:
         print("Nothing else was found: no baseline is needed." if own else NOTHING[history])
@@ -54,7 +55,7 @@ def baseline(places: Places, cwd: Path, confirm: Confirm, *, history: bool = Fal
     grave = _grave(update, hits)
     for hit in grave:
         many = update.baseline.row(hit)
-        print(f"  {secrets.line(hit, root, cwd)}{ALL if many and many.hash == ANY else ''}")
+        print(f"  {scan.line(hit, root, cwd)}{ALL if many and many.hash == ANY else ''}")
     question = f"Take {'this' if len(grave) == 1 else f'these {len(grave):,}'} in? Nobody is asked about them again."
     if grave and confirm and not confirm(question):
         print("Nothing was written.")
@@ -65,7 +66,7 @@ def baseline(places: Places, cwd: Path, confirm: Confirm, *, history: bool = Fal
     return 0
 
 
-def _compared(search: secrets.Search, root: Path, before: Baseline, history: bool) -> tuple[Update, list[Hit]]:
+def _compared(search: scan.Search, root: Path, before: Baseline, history: bool) -> tuple[Update, list[Hit]]:
     """The baseline after what was found, and the finds; commits are looked into only where they could count."""
     here = search.found.open
     update = before.updated(here)
@@ -85,7 +86,7 @@ def _own(hits: Sequence[Hit], root: Path, cwd: Path) -> bool:
     if own:
         stay = "value of your own stays" if len(own) == 1 else "values of your own stay"
         print(f"{len(own):,} {stay} refused; no baseline lets one be:")
-        print("".join(f"  {text}\n" for text in secrets.lines(own, root, cwd)))
+        print("".join(f"  {text}\n" for text in scan.lines(own, root, cwd)))
     return bool(own)
 
 

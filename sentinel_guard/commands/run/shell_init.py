@@ -7,7 +7,7 @@ import shlex
 from pathlib import PurePath
 
 from sentinel_guard.client import Operator
-from sentinel_guard.commands.run import START_SECONDS, here, tell
+from sentinel_guard.commands.run.run import START_SECONDS, here, tell
 from sentinel_guard.errors import ConfigError
 from sentinel_guard.host.machine.state_paths import Places
 

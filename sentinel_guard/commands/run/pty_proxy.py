@@ -16,8 +16,8 @@ from collections import deque
 from collections.abc import Callable
 
 from sentinel_guard.host.machine.pseudo_terminal import Inner, Outer
-from sentinel_guard.humans.screen import Modes
-from sentinel_guard.humans.terminal import Chat, Gate, banner, columns, notification
+from sentinel_guard.humans.escape_sequence_parser import Modes
+from sentinel_guard.humans.terminal_prompts import Chat, Gate, banner, columns, notification
 
 GRACE = 0.15
 """Seconds of silence on the keyboard before a question that was just shown takes an answer."""

@@ -26,7 +26,7 @@ from sentinel_guard.host.git import commit_contents
 from sentinel_guard.host.machine.state_paths import Places
 from sentinel_guard.host.secrets import allowlist_file, scanned_files, user_secret_files
 from sentinel_guard.host.secrets.added_lines import Added
-from sentinel_guard.humans.terminal import visible
+from sentinel_guard.humans.terminal_prompts import visible
 
 NOTES = 10
 """What was not looked into: so many lines of it."""

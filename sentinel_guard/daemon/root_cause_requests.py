@@ -19,7 +19,7 @@ from sentinel_guard.core.incidents.root_cause_and_sign_off import Seal
 from sentinel_guard.core.model import Action, Entry, Layer
 from sentinel_guard.core.session.session import State
 from sentinel_guard.core.text.redact_by_pattern import redact
-from sentinel_guard.daemon.sessions import Live, Sessions
+from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.errors import ConfigError, SentinelError
 from sentinel_guard.host import incident_files
 from sentinel_guard.host.machine.state_paths import Places

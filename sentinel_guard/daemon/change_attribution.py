@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 
 from sentinel_guard.core.session.session import Session, State
-from sentinel_guard.daemon.sessions import Live
+from sentinel_guard.daemon.live_sessions import Live
 from sentinel_guard.host.file_integrity.process_activity import Activity, Ran
 from sentinel_guard.host.file_integrity.restore_restricted_files import Word
 from sentinel_guard.host.machine import processes

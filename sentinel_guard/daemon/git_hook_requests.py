@@ -22,13 +22,13 @@ from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.model import Action, Entry, Finding, Kind, Layer, Peer, Response, Verdict
 from sentinel_guard.core.session.session import State
 from sentinel_guard.core.text.redact_by_pattern import redact_data
-from sentinel_guard.daemon import translate
+from sentinel_guard.daemon import wire_messages
+from sentinel_guard.daemon.git_hook_worker import LIMIT, Judging
 from sentinel_guard.daemon.guard import Guard
-from sentinel_guard.daemon.hookjudging import LIMIT, Judging
-from sentinel_guard.daemon.link import Link
-from sentinel_guard.daemon.reactions import Reactions
-from sentinel_guard.daemon.sessions import STEP, Live, Place, Sessions
-from sentinel_guard.daemon.waiting import waiting
+from sentinel_guard.daemon.live_sessions import STEP, Live, Place, Sessions
+from sentinel_guard.daemon.peer_connection import Link
+from sentinel_guard.daemon.verdict_reactions import Reactions
+from sentinel_guard.daemon.waiting_launcher import waiting
 from sentinel_guard.errors import PeerError, SentinelError
 from sentinel_guard.host.git import run_git
 from sentinel_guard.host.githooks import empty_commits, reference_transaction
@@ -64,7 +64,7 @@ class Githooks:
         self._ids = itertools.count(1)
         self._passed: dict[Peer, set[str]] = {}
 
-    async def serve(self, asked: translate.Request, link: Link) -> None:
+    async def serve(self, asked: wire_messages.Request, link: Link) -> None:
         """Answer a hook. Raises SentinelError and TimeoutError where it is to judge by itself."""
         if len(asked.argv) < 2:
             raise PeerError("a git hook without a name", "Let git run the hook.")
@@ -76,32 +76,32 @@ class Githooks:
             await self._step(asked, place, link)
         except SentinelError as e:
             log.warning("refused: %s", e)
-            link.send(translate.leave(response_text.refused(e.message, "nothing runs unrecorded", e.hint), REFUSED))
+            link.send(wire_messages.leave(response_text.refused(e.message, "nothing runs unrecorded", e.hint), REFUSED))
         except EOFError:
             raise
         except Exception:
             log.exception("a git hook failed")
             link.send(
-                translate.leave(response_text.refused("the guard failed on this hook", "see daemon.log"), REFUSED)
+                wire_messages.leave(response_text.refused("the guard failed on this hook", "see daemon.log"), REFUSED)
             )
 
-    async def _own(self, asked: translate.Request, link: Link) -> None:
+    async def _own(self, asked: wire_messages.Request, link: Link) -> None:
         """A hook of the person's own."""
         if asked.version != __version__:
             raise PeerError(f"the hook is of version {asked.version}, the daemon of {__version__}")
         if asked.argv[1] == "reference-transaction":
             self._see(asked, link)
         if asked.argv[1] == "reference-transaction" or not self._meant(asked, (), None):
-            link.send(translate.leave("", 0))
+            link.send(wire_messages.leave("", 0))
             return
         judged = await self._judged(asked, link, None)
         if judged.refused:
             worst = max(judged.findings, key=lambda f: f.response)
             self._keep(f"{asked.argv[1]} refused: {worst.what}", asked, "L2")
         words = "\n".join(told(judged.findings, judged.notes, judged.anyway))
-        link.send(translate.leave(words, REFUSED if judged.refused else 0))
+        link.send(wire_messages.leave(words, REFUSED if judged.refused else 0))
 
-    async def _step(self, asked: translate.Request, place: Place, link: Link) -> None:
+    async def _step(self, asked: wire_messages.Request, place: Place, link: Link) -> None:
         live, lineage = place.live, (place.peer, *place.above)
         gits = _gits(lineage)
         changing = _changing(asked)
@@ -110,7 +110,7 @@ class Githooks:
         if live.session.state is State.ACTIVE and not self._meant(asked, gits, live):
             self._remember(gits, asked.argv[1])
             self._judging.passed(asked, live, changing)
-            link.send(translate.leave("", 0))
+            link.send(wire_messages.leave("", 0))
             return
         found = await self._found(asked, link, live)
         through = _through(live, lineage, gits)
@@ -122,10 +122,10 @@ class Githooks:
             self._remember(gits, asked.argv[1])
             self._judging.passed(asked, live, changing)
         refused = verdict.response >= Response.ASK
-        link.send(translate.leave(_told(verdict, found.notes), REFUSED if refused else 0))
+        link.send(wire_messages.leave(_told(verdict, found.notes), REFUSED if refused else 0))
         await self._reactions.after(live, verdict)
 
-    def _meant(self, asked: translate.Request, gits: Sequence[Peer], live: Live | None) -> bool:
+    def _meant(self, asked: wire_messages.Request, gits: Sequence[Peer], live: Live | None) -> bool:
         """Whether there is anything to judge. A commit by a git process whose own hooks have just passed is judged,
         if all that it builds upon is.
         """
@@ -147,7 +147,7 @@ class Githooks:
         if len(self._passed) > _PASSED:
             del self._passed[next(iter(self._passed))]
 
-    async def _found(self, asked: translate.Request, link: Link, live: Live) -> Judged:
+    async def _found(self, asked: wire_messages.Request, link: Link, live: Live) -> Judged:
         """What the hook finds; that it cannot be judged is a finding, too."""
         try:
             return await self._judged(asked, link, live)
@@ -162,13 +162,13 @@ class Githooks:
             (Finding("rules", Response.DENY, f"{asked.argv[1]} could not be judged", why, way, "git.unjudged"),)
         )
 
-    async def _judged(self, asked: translate.Request, link: Link, live: Live | None) -> Judged:
+    async def _judged(self, asked: wire_messages.Request, link: Link, live: Live | None) -> Judged:
         def slow() -> None:
-            link.send(translate.hold("", int(1000 * (LIMIT + 2))))
+            link.send(wire_messages.hold("", int(1000 * (LIMIT + 2))))
 
         return await self._judging.judge(asked, link.pid, live, slow)
 
-    def _action(self, asked: translate.Request, place: Place, command: Sequence[str]) -> Action:
+    def _action(self, asked: wire_messages.Request, place: Place, command: Sequence[str]) -> Action:
         """The step; a git command that no shim has seen is judged with it."""
         arguments: dict[str, object] = {"hook": asked.argv[1]}
         if command:
@@ -178,16 +178,16 @@ class Githooks:
         root = live.session.root
         return Action(ident, live.id, Layer.GIT, TOOL, arguments, asked.cwd, now, root, parent, place.peer)
 
-    def _see(self, asked: translate.Request, link: Link) -> None:
+    def _see(self, asked: wire_messages.Request, link: Link) -> None:
         """A commit that passes the hooks by is the person's own choice, and on record where it is seen."""
         if BRANCH not in asked.stdin:
             return
         command = _command(_gits([*processes.lineage(link.pid)]))
         if any(word.startswith("-") and "n" in word for word in command) and _skips_hooks(command, asked):
-            name = translate.git_subcommand(tuple(command))
+            name = wire_messages.git_subcommand(tuple(command))
             self._keep(f"`git {name}` passed the hooks by (--no-verify)", asked, "")
 
-    def _keep(self, what: str, asked: translate.Request, level: str) -> None:
+    def _keep(self, what: str, asked: wire_messages.Request, level: str) -> None:
         data = redact_data({"what": what, "path": asked.cwd, "check": TOOL})
         assert isinstance(data, dict)
         try:
@@ -196,7 +196,7 @@ class Githooks:
             log.warning("not on record: %s (%s)", what, e)
 
 
-def _changing(asked: translate.Request) -> list[str]:
+def _changing(asked: wire_messages.Request) -> list[str]:
     """The changes of references that are to be judged; none for another hook."""
     if asked.argv[1:3] != TRANSACTION:
         return []
@@ -222,7 +222,7 @@ def _command(gits: Sequence[Peer]) -> list[str]:
     return ["git", *seen.command[1:]] if seen else []
 
 
-def _skips_hooks(command: Sequence[str], asked: translate.Request) -> bool:
+def _skips_hooks(command: Sequence[str], asked: wire_messages.Request) -> bool:
     action = Action("", "", Layer.GIT, TOOL, {"argv": [*command]}, asked.cwd, 0.0)
     effects = analyse(action, HostWorld(asked.environ))
     return any(e.kind is Kind.GIT_REWRITE and e.target == "hooks" for e in effects)

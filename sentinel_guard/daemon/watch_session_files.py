@@ -22,9 +22,9 @@ from sentinel_guard.core import encode_entries
 from sentinel_guard.core.model import Ask, Entry, Question, Verdict
 from sentinel_guard.core.policy.policy import Paths, Policy
 from sentinel_guard.core.session.session import Event, State
-from sentinel_guard.daemon import telling
-from sentinel_guard.daemon.attribution import attribute
-from sentinel_guard.daemon.sessions import Live, Sessions
+from sentinel_guard.daemon import file_change_alerts
+from sentinel_guard.daemon.change_attribution import attribute
+from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.errors import SentinelError
 from sentinel_guard.host.file_integrity.file_watcher import Watcher
 from sentinel_guard.host.file_integrity.process_activity import Activity
@@ -34,7 +34,7 @@ from sentinel_guard.host.machine.atomic_files import write_json
 from sentinel_guard.host.machine.processes import Process
 from sentinel_guard.host.machine.state_paths import Places
 from sentinel_guard.host.recovery import api
-from sentinel_guard.humans.inbox import Channel, Inbox, Reply
+from sentinel_guard.humans.question_inbox import Channel, Inbox, Reply
 
 log = logging.getLogger(__name__)
 
@@ -66,7 +66,10 @@ class Watching:
         self._live, self._sessions, self._now = live, sessions, now
         self._loop = asyncio.get_running_loop()
         self._activity, self._acted = Activity(live.session.owner), 0.0
-        self._toll, self._own = telling.Toll(), telling.Toll(free=1, pause=telling.OWN_PAUSE)
+        self._toll, self._own = (
+            file_change_alerts.Toll(),
+            file_change_alerts.Toll(free=1, pause=file_change_alerts.OWN_PAUSE),
+        )
         self.guardian = Guardian(root, baseline.vault, files, folder, judge=self._judge, sisters=self._sisters)
         self._watcher = Watcher(
             root,
@@ -167,13 +170,13 @@ class Watching:
                 self._doubtful[tampering.path] = tampering
                 self._loop.call_soon_threadsafe(self._ask_soon)
             elif times := self._toll.times(tampering.path, tampering.at):
-                diff = telling.difference(tampering, self.guardian.versions(tampering))
+                diff = file_change_alerts.difference(tampering, self.guardian.versions(tampering))
                 seen = [] if tampering.word is Word.TAKE else self._running()
                 self._loop.call_soon_threadsafe(self._record, tampering, times, diff, seen)
 
     def _tell_hushed(self, at: float) -> None:
         if not self._loop.is_closed() and (count := self._toll.hushed(at)):
-            entry = telling.flood(self._now(), self._live.id, self._live.session.root, count)
+            entry = file_change_alerts.flood(self._now(), self._live.id, self._live.session.root, count)
             self._loop.call_soon_threadsafe(self._put_on_record, entry)
 
     def _running(self) -> list[Process]:
@@ -182,11 +185,11 @@ class Watching:
         return [p for pid in sorted(before | self._activity.known) if (p := processes.describe(pid))]
 
     def _record(self, tampering: Tampering, times: int, diff: str, seen: list[Process]) -> None:
-        text = telling.sentence(tampering, times)
-        self._put_on_record(telling.entry(self._now(), self._live.id, tampering, text, diff=diff, seen=seen))
+        text = file_change_alerts.sentence(tampering, times)
+        self._put_on_record(file_change_alerts.entry(self._now(), self._live.id, tampering, text, diff=diff, seen=seen))
         if self._live.runner and self._worth_a_line(tampering):
-            shown = telling.notice(tampering, self._live.session.root, text, diff, seen)
-            self._live.runner.tell("notice", level=telling.level(tampering), text=shown)
+            shown = file_change_alerts.notice(tampering, self._live.session.root, text, diff, seen)
+            self._live.runner.tell("notice", level=file_change_alerts.level(tampering), text=shown)
 
     def _put_on_record(self, entry: Entry) -> None:
         try:
@@ -263,7 +266,9 @@ class Watching:
 
     def _detail(self, paths: tuple[str, ...]) -> str:
         rows = [self._doubtful[path] for path in paths if path in self._doubtful]
-        return telling.detail([(t, telling.difference(t, self.guardian.versions(t))) for t in rows])
+        return file_change_alerts.detail(
+            [(t, file_change_alerts.difference(t, self.guardian.versions(t))) for t in rows]
+        )
 
     def _settle(self, paths: tuple[str, ...], *, yes: bool) -> None:
         self._tell([self.guardian.settle(path, yes=yes) for path in paths])

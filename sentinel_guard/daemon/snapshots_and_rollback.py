@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.policy.policy import Recovery as Limits
-from sentinel_guard.daemon.sessions import Live
+from sentinel_guard.daemon.live_sessions import Live
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.machine.state_paths import Places
 from sentinel_guard.host.recovery import api

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from sentinel_guard.core import response_text
 from sentinel_guard.core.model import Question
-from sentinel_guard.daemon import translate
-from sentinel_guard.daemon.link import Link
-from sentinel_guard.humans.inbox import Channel, Reply
+from sentinel_guard.daemon import wire_messages
+from sentinel_guard.daemon.peer_connection import Link
+from sentinel_guard.humans.question_inbox import Channel, Reply
 
 
 class Terminal:
@@ -18,8 +18,8 @@ class Terminal:
         self._link = link
 
     async def ask(self, question: Question) -> Reply:
-        self._link.send(translate.ask(response_text.gate(question)))
-        word = translate.reply(await self._link.receive())
+        self._link.send(wire_messages.ask(response_text.gate(question)))
+        word = wire_messages.reply(await self._link.receive())
         return Reply(
             yes=word == "Y", assurance="client-dialog" if word != "-" else "none", why="" if word != "-" else "lost"
         )
@@ -33,9 +33,9 @@ class Waiting:
     channel: Channel | None
 
     async def hold(self, text: str = "") -> None:
-        self.link.send(translate.hold(text))
+        self.link.send(wire_messages.hold(text))
 
 
-def waiting(link: Link, asked: translate.Request) -> Waiting:
+def waiting(link: Link, asked: wire_messages.Request) -> Waiting:
     """The launcher behind a link; a person may be asked on its terminal, where it has one."""
     return Waiting(link, Terminal(link) if "t" in asked.terminals else None)

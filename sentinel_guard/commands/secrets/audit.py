@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterable
 from itertools import chain
 from pathlib import Path
 
-from sentinel_guard.commands import outside, secrets
-from sentinel_guard.commands.secrets import count
-from sentinel_guard.commands.secrets_baseline import REFUSED
+from sentinel_guard.commands import require_human
+from sentinel_guard.commands.secrets import scan
+from sentinel_guard.commands.secrets.baseline import REFUSED
+from sentinel_guard.commands.secrets.scan import count
 from sentinel_guard.core.secrets.allowlisted_findings import ANY, NAME, NONE, Baseline, Row, Said, place, stored
 from sentinel_guard.core.secrets.model import Hit, Piece
 from sentinel_guard.core.secrets.redacted_excerpt import Page
@@ -24,7 +25,7 @@ from sentinel_guard.errors import ConfigError, SentinelError
 from sentinel_guard.host.git import commit_contents
 from sentinel_guard.host.machine.state_paths import Places
 from sentinel_guard.host.secrets import allowlist_file, scanned_files
-from sentinel_guard.humans.terminal import visible
+from sentinel_guard.humans.terminal_prompts import visible
 
 AROUND = 2
 """Lines above and below."""
@@ -56,7 +57,7 @@ def audit(places: Places, cwd: Path, key: Callable[[], str] | None) -> int:
         raise SentinelError(
             "A person goes through the baseline, in a terminal.", "See it: sentinel-guard secrets audit --list"
         )
-    outside.only(places, root, REFUSED)
+    require_human.only(places, root, REFUSED)
     rows = [r for r in baseline.rows if r.said is Said.UNREVIEWED]
     if not rows:
         print(f"All {count(len(baseline.rows), 'row')} of {NAME} are reviewed.")
@@ -91,7 +92,7 @@ def _opened(cwd: Path) -> tuple[Path, Baseline]:
 
 def _seen(places: Places, root: Path, baseline: Baseline, rows: Iterable[Row]) -> dict[Row, list[str]]:
     """Each row whose find is still there, or in a commit that no remote has yet, and the lines that show it."""
-    search, wanted = secrets.begin(places, root, NONE), set(rows)
+    search, wanted = scan.begin(places, root, NONE), set(rows)
     paths = {row.path for row in wanted}
     files = (
         scanned_files.read(root / name, name).piece for name in scanned_files.tracked(root) if stored(name) in paths
