@@ -32,16 +32,16 @@ bench: $(READY)
 
 # The lists are not part of the project: SENTINEL_CORPUS names their folder.
 corpus: $(READY)
-	@$(BIN)/python bench/corpus.py
+	@$(BIN)/python bench/verdict_accuracy.py
 
 # The search for secrets beside detect-secrets and kingfisher; fetches both, and packages to search, once. Minutes.
 leaks: $(READY)
-	@$(BIN)/python -m bench.leaks
+	@$(BIN)/python -m bench.secret_scan_accuracy
 
 # The parser and the evaluation of words against bash and shfmt, at full size; minutes.
 oracles: $(READY)
-	@$(BIN)/python -m bench.oracles
-	@$(BIN)/python -m bench.argv
+	@$(BIN)/python -m bench.parser_oracles
+	@$(BIN)/python -m bench.execution_oracle
 
 fuzz: $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]'

@@ -25,7 +25,7 @@ with atheris.instrument_imports(include=["sentinel_guard.core"]):
     from sentinel_guard.core.session.operation_fingerprint import operation
     from sentinel_guard.core.session.session import Session
 
-from bench.shells import Generator
+from bench.bash_script_generator import Generator
 from sentinel_guard.host.machine.state_paths import places
 from sentinel_guard.host.policy_files import Policies
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from bench import githooks, leaks_speed, recovery, verdicts, watching
-from bench.rows import Row, show
+from bench import file_restore_latency, git_hook_latency, recovery_speed, secret_scan_speed, verdict_latency
+from bench.benchmark_results import Row, show
 
 TAMPERINGS = 100
 SWEPT = ("hard link outside (sweep)",)
@@ -17,18 +17,24 @@ SWEPT = ("hard link outside (sweep)",)
 
 
 def tampering() -> Iterator[Row]:
-    for kind, (p50, p99) in watching.tampering(TAMPERINGS).items():
+    for kind, (p50, p99) in file_restore_latency.tampering(TAMPERINGS).items():
         budget = None if kind in SWEPT else 20
         yield Row(f"tampered file put back, {kind}, p99", budget, p99, "ms", f"p50 {p50:.2f} ms")
 
 
 def burst() -> Iterator[Row]:
-    found = watching.burst()
+    found = file_restore_latency.burst()
     beside = f"{found['burst']:.0f} s; {found['changes']:.0f} restricted changes meanwhile, p99 {found['p99']:.1f} ms"
-    yield Row(f"restricted changes lost in a burst of {watching.BURST:,} files", 0, found["lost"], "changes", beside)
+    yield Row(
+        f"restricted changes lost in a burst of {file_restore_latency.BURST:,} files",
+        0,
+        found["lost"],
+        "changes",
+        beside,
+    )
 
 
-PARTS = (verdicts.rows, recovery.rows, leaks_speed.rows, tampering, burst, githooks.rows)
+PARTS = (verdict_latency.rows, recovery_speed.rows, secret_scan_speed.rows, tampering, burst, git_hook_latency.rows)
 
 
 def main() -> None:

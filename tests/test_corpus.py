@@ -9,14 +9,16 @@ import sys
 
 import pytest
 
-from bench import corpus
+from bench import verdict_accuracy
 from sentinel_guard.core.model import Action, Finding, Layer, Response, Verdict
 
 
-def row(response: Response, expected: str, command: str = "x", source: str = "s", note: str = "") -> corpus.Row:
+def row(
+    response: Response, expected: str, command: str = "x", source: str = "s", note: str = ""
+) -> verdict_accuracy.Row:
     action = Action("a", "s", Layer.CLI, "shell", {"command": command}, "/", 0.0)
     findings = (Finding("rules", response, "what", "why", rule="r"),) if response else ()
-    return corpus.Row("peers", source, command, expected, note, Verdict(action, (), findings), 0.001)
+    return verdict_accuracy.Row("peers", source, command, expected, note, Verdict(action, (), findings), 0.001)
 
 
 AGREES = (
@@ -40,17 +42,17 @@ def test_what_agrees(case):
 
 
 def test_every_reason_is_a_sentence_and_fits_something():
-    for reason in corpus.reasons():
+    for reason in verdict_accuracy.reasons():
         assert re.match(r"[a-zA-Z]", reason.why) and not reason.why.endswith(".")
         patterns = (reason.command, reason.source, reason.note)
         assert any(p.pattern for p in patterns), "a row that fits everything explains nothing"
 
 
 def test_the_first_reason_that_fits_is_the_reason():
-    known = corpus.reasons()
-    assert "own policy" in corpus.reason(row(Response.ALLOW, "block", "git push", "fence"), known)[0]
-    assert corpus.reason(row(Response.ALLOW, "block", "zzz"), known) == (corpus.UNEXPLAINED, False)
-    assert corpus.reason(row(Response.ASK, "allow"), known) == ("r: why", False)
+    known = verdict_accuracy.reasons()
+    assert "own policy" in verdict_accuracy.reason(row(Response.ALLOW, "block", "git push", "fence"), known)[0]
+    assert verdict_accuracy.reason(row(Response.ALLOW, "block", "zzz"), known) == (verdict_accuracy.UNEXPLAINED, False)
+    assert verdict_accuracy.reason(row(Response.ASK, "allow"), known) == ("r: why", False)
 
 
 LISTS = {
@@ -68,9 +70,9 @@ def test_lists_are_judged_and_what_was_made_is_gone(tmp_path, monkeypatch, capsy
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setattr(sys, "argv", ["corpus.py"])
     before = dict(os.environ)
-    assert corpus.main() == 0
+    assert verdict_accuracy.main() == 0
     said = capsys.readouterr().out
-    assert f"1 passes, and a list wants it stopped: {corpus.UNEXPLAINED}" in said and "true # zzz" in said
+    assert f"1 passes, and a list wants it stopped: {verdict_accuracy.UNEXPLAINED}" in said and "true # zzz" in said
     assert "system.sudo: it runs as another user" in said
     assert "50.0 % (1 of 2)" in said and "1 of 1" in said and "2 disagreements" in said
     assert "1 of 1 as asserted" in said and "p99" in said
@@ -79,5 +81,5 @@ def test_lists_are_judged_and_what_was_made_is_gone(tmp_path, monkeypatch, capsy
 
 def test_without_lists_it_says_so_and_ends_well(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("SENTINEL_CORPUS", str(tmp_path))
-    assert corpus.main() == 0
+    assert verdict_accuracy.main() == 0
     assert f"no lists in {tmp_path}" in capsys.readouterr().out

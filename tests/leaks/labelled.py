@@ -1,4 +1,4 @@
-"""The labelled rows, and how a search for leaks is judged by them; the tests and ``bench/leaks.py`` do it alike."""
+"""The labelled rows, and how a search for secrets is judged by them: in tests and ``bench/secret_scan_accuracy.py``."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sentinel_guard
-from bench.shells import PLAIN, Generator
+from bench.bash_script_generator import PLAIN, Generator
 from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.analysis.evaluation import simple_command
 from sentinel_guard.core.analysis.parser.bash_parser import MAX_TEXT

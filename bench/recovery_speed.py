@@ -1,6 +1,6 @@
 """Recovery beside git on the same work tree in the same breath: baseline, rollback, rescue snapshot, worktree tree.
 
-Run with ``python -m bench.recovery [FILES ...]`` at the top of the repository, or as a part of ``make bench``.
+Run with ``python -m bench.recovery_speed [FILES ...]`` at the top of the repository, or as a part of ``make bench``.
 Each figure is a median of interleaved runs, with a warm cache. The generated repositories are put back as they were.
 """
 
@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from bench.repositories import SIZES, git, names, repository
-from bench.rows import Row, median_ms, show, timed
+from bench.benchmark_results import Row, median_ms, show, timed
+from bench.random_repositories import SIZES, git, names, repository
 from sentinel_guard.host.git.worktree_tree_hash import Worktrees
 from sentinel_guard.host.recovery import api
 from sentinel_guard.host.recovery.api import Baseline

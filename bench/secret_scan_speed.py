@@ -12,7 +12,7 @@ import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench.rows import Row, median_ms, timed
+from bench.benchmark_results import Row, median_ms, timed
 from sentinel_guard.core.secrets.formats.registry import FORMATS
 from sentinel_guard.core.secrets.generic_assignments import NAME_NEEDLES
 from sentinel_guard.core.secrets.model import Piece

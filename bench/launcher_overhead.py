@@ -1,6 +1,6 @@
 """What the launcher adds to a command: whole processes, bare and guarded in turn (DESIGN section 13).
 
-    python bench/launcher.py [RUNS]
+    python bench/launcher_overhead.py [RUNS]
 
 The guard here answers at once, so what is left is the launcher's own time, one round trip and two context switches.
 """

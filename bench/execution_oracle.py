@@ -1,7 +1,7 @@
 """What bash really runs beside what the analysis foresees, at full size.
 
-Run with ``python -m bench.argv [SNIPPETS] [FIRST SEED]`` at the top of the repository. Needs a C compiler and bash; the
-snippets run in a cage (tests/argv_oracle.py). Exit code 1 where something ran that was neither foreseen nor opaque.
+Run with ``python -m bench.execution_oracle [SNIPPETS] [FIRST SEED]`` at the top of the repository. Needs a C
+compiler and bash; the snippets run in a cage (tests/argv_oracle.py). Exit code 1 where something ran that was neither foreseen nor opaque.
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bench import leak_tools
-from bench.leak_tools import Finds
+from bench import other_secret_scanners
+from bench.other_secret_scanners import Finds
 from sentinel_guard.core.secrets.model import Grade, Hit, Piece
 from sentinel_guard.core.secrets.scan_outgoing_content import review
 from sentinel_guard.host.secrets import scanned_files
@@ -33,8 +33,8 @@ SLOW, SMALL = ("detect-secrets",), 1_200_000
 HOSTILE = 1_000_000
 """Characters of a text made to be slow."""
 PEERS: dict[str, Callable[[Path], Finds]] = {
-    "detect-secrets": leak_tools.detect_secrets,
-    "kingfisher": leak_tools.kingfisher,
+    "detect-secrets": other_secret_scanners.detect_secrets,
+    "kingfisher": other_secret_scanners.kingfisher,
 }
 
 
@@ -165,7 +165,7 @@ def main() -> int:
     if corpus.exists():
         for table in accuracy("the corpus", labelled.read(corpus, "text_b64"), kinds=False):
             console.print(table, "")
-    for table in (*load(leak_tools.packages()), *speed()):
+    for table in (*load(other_secret_scanners.packages()), *speed()):
         console.print(table, "")
     return 0
 

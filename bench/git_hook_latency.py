@@ -1,6 +1,6 @@
 """What the installed git hooks cost with a daemon, outside of a session and inside of one.
 
-Run with ``python -m bench.githooks`` at the top of the repository, or as a part of ``make bench``.
+Run with ``python -m bench.git_hook_latency`` at the top of the repository, or as a part of ``make bench``.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from bench.rows import Row, median_ms, show, timed
-from bench.verdicts import Guarded
+from bench.benchmark_results import Row, median_ms, show, timed
+from bench.verdict_latency import Guarded
 from sentinel_guard.host import shims
 from sentinel_guard.host.githooks import install_hooks
 

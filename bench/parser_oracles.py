@@ -1,7 +1,7 @@
 """The parser against its oracles, at full size: what bash accepts, what shfmt names, and scripts by chance.
 
-Run with ``python -m bench.oracles [SCRIPTS]`` at the top of the repository. ``SENTINEL_CORPUS`` names the folder of
-``shell_snippets.jsonl``. shfmt's answers are kept, since each costs a process. Exit code 1 where a command was missed.
+Run with ``python -m bench.parser_oracles [SCRIPTS]`` at the top of the repository. ``SENTINEL_CORPUS`` names the
+folder of ``shell_snippets.jsonl``. shfmt's answers are kept, since each costs a process. Exit code 1 where a command was missed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bench.shells import SHFMT, Generator, bash_accepts, names, shfmt_commands
+from bench.bash_script_generator import SHFMT, Generator, bash_accepts, names, shfmt_commands
 from sentinel_guard.core.analysis.parser.bash_parser import parse
 from sentinel_guard.core.analysis.parser.syntax_tree import simple_commands
 

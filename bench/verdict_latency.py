@@ -1,6 +1,6 @@
 """Verdicts: the launcher, the daemon and the audit log, in a throw-away session (DESIGN section 13).
 
-Run with ``python -m bench.verdicts`` at the top of the repository, or as a part of ``make bench``.
+Run with ``python -m bench.verdict_latency`` at the top of the repository, or as a part of ``make bench``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench.rows import Row, median_ms, percentile_ms, show, timed
+from bench.benchmark_results import Row, median_ms, percentile_ms, show, timed
 from sentinel_guard import __version__
 from sentinel_guard.audit.sqlite import SqliteStore
 from sentinel_guard.client import Operator
