@@ -1,4 +1,4 @@
-"""Bash scripts by chance, and what bash and shfmt say of a script: for ``bench/parser_oracles.py`` and the tests.
+"""Generates random bash scripts, and parses scripts with bash and shfmt: for ``bench/parser_oracles.py`` and tests.
 
 Rules of this file:
 1. Every command of a generated script has a name of its own (``c1``, ``c2`` …), and such a name stands nowhere else.

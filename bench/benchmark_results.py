@@ -1,4 +1,4 @@
-"""What a benchmark gives: rows; and how samples become figures."""
+"""Result rows of a benchmark: medians and percentiles of samples, and their table."""
 
 from __future__ import annotations
 

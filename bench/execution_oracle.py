@@ -1,7 +1,8 @@
-"""What bash really runs beside what the analysis foresees, at full size.
+"""Compares the commands that bash really runs with those that the analysis predicts, on many random snippets.
 
 Run with ``python -m bench.execution_oracle [SNIPPETS] [FIRST SEED]`` at the top of the repository. Needs a C
-compiler and bash; the snippets run in a cage (tests/argv_oracle.py). Exit code 1 where something ran that was neither foreseen nor opaque.
+compiler and bash; the snippets run in a cage (tests/support/bash/argv_oracle.py). Exit code 1
+where something ran that was neither foreseen nor opaque.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import time
 from rich.console import Console
 from rich.table import Table
 
-from tests.argv_oracle import Cage, differences
+from tests.support.bash.argv_oracle import Cage, differences
 
 SNIPPETS = 12_000
 SHOWN = 20

@@ -1,4 +1,4 @@
-"""From a change of a restricted file to its original standing there again, seen from the side of who changed it."""
+"""Measures the time from a change of a restricted file until it is restored, as the changing process sees it."""
 
 from __future__ import annotations
 

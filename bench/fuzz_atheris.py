@@ -1,4 +1,4 @@
-"""Coverage-guided fuzzing of the analysis and the judge: no crash, no hang, and no failure that is softer than a no.
+"""Coverage-guided fuzzing of the analysis and the judge: no crash, no hang, and no failure that lets a command pass.
 
 Needs the extra ``fuzz``. Run at the top of the repository: ``python -m bench.fuzz_atheris [atheris options]``, such as
 ``-max_total_time=300 -max_len=400``. Inputs start from the corpus (``SENTINEL_CORPUS``) and the generator of scripts.

@@ -1,4 +1,4 @@
-"""What the installed git hooks cost with a daemon, outside of a session and inside of one.
+"""Measures the latency that the installed git hooks add with a daemon, outside of a session and inside of one.
 
 Run with ``python -m bench.git_hook_latency`` at the top of the repository, or as a part of ``make bench``.
 """

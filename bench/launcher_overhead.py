@@ -1,4 +1,4 @@
-"""What the launcher adds to a command: whole processes, bare and guarded in turn (DESIGN section 13).
+"""Measures what time the launcher adds to a command: whole processes, bare and guarded in turn (DESIGN section 13).
 
     python bench/launcher_overhead.py [RUNS]
 

@@ -1,4 +1,4 @@
-"""What ``bench/secret_scan_accuracy.py`` measures against: two other scanners, and packages as they are published.
+"""Two other secret scanners and published packages to compare with, for ``bench/secret_scan_accuracy.py``.
 
 All of it is fetched once into a cache outside of the repository. The scanners run without a network (``unshare -n``):
 none may send a find anywhere, and none needs to.

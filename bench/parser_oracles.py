@@ -1,7 +1,8 @@
-"""The parser against its oracles, at full size: what bash accepts, what shfmt names, and scripts by chance.
+"""Compares our bash parser with bash and shfmt (differential testing), on a corpus and on random scripts.
 
 Run with ``python -m bench.parser_oracles [SCRIPTS]`` at the top of the repository. ``SENTINEL_CORPUS`` names the
-folder of ``shell_snippets.jsonl``. shfmt's answers are kept, since each costs a process. Exit code 1 where a command was missed.
+folder of ``shell_snippets.jsonl``. shfmt's answers are kept, since each costs a process. Exit code 1
+where a command was missed.
 """
 
 from __future__ import annotations

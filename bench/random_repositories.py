@@ -1,4 +1,4 @@
-"""Repositories by chance, the same in every run: for ``bench/recovery_speed.py`` and for trying things by hand.
+"""Generates random git repositories, the same in every run: for ``bench/recovery_speed.py`` and for use by hand.
 
 ``python -m bench.random_repositories [FILES]`` makes them and prints where. Nested folders, text of 1 to 20 KB, ten
 commits that each touch some files, an ignored folder half as large, ``.env``. Made once below the temporary folder.

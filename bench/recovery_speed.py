@@ -1,4 +1,4 @@
-"""Recovery beside git on the same work tree in the same breath: baseline, rollback, rescue snapshot, worktree tree.
+"""Measures baseline, rollback, rescue snapshot and work tree hash beside git commands on the same work tree.
 
 Run with ``python -m bench.recovery_speed [FILES ...]`` at the top of the repository, or as a part of ``make bench``.
 Each figure is a median of interleaved runs, with a warm cache. The generated repositories are put back as they were.

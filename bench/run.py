@@ -1,6 +1,7 @@
-"""Every budget of the design beside its measured figure (DESIGN section 13). Medians; shared machines are noisy.
+"""Runs all benchmarks, and prints every budget of the design beside its measured figure (DESIGN section 13).
 
-Run with ``make bench``, minutes. Nothing here is a test: a figure over its budget gets a mark, the exit code stays 0.
+Medians; shared machines are noisy. Run with ``make bench``, minutes. Nothing here is a test: a figure over its budget
+gets a mark, the exit code stays 0.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""``make leaks``: how much of what is secret is found, how much else, how fast; beside detect-secrets and kingfisher.
+"""``make leaks``: recall, false positives and speed of the secret scan, beside detect-secrets and kingfisher.
 
-On the labelled rows that no rule was tuned on (``tests/leaks``, held), on the corpus (SENTINEL_CORPUS: its folder),
-and on published packages, where nearly every find is a false one or a key made for tests. Nothing that is searched is
-ever run or sent.
+On the labelled rows that no rule was tuned on (``tests/labelled_secrets``, held), on the corpus (SENTINEL_CORPUS: its
+folder), and on published packages, where nearly every find is a false one or a key made for tests. Nothing that is
+searched is ever run or sent.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from bench.other_secret_scanners import Finds
 from sentinel_guard.core.secrets.model import Grade, Hit, Piece
 from sentinel_guard.core.secrets.scan_outgoing_content import review
 from sentinel_guard.host.secrets import scanned_files
-from tests.leaks import labelled
-from tests.leaks.labelled import Row, Score
+from tests.labelled_secrets import labelled
+from tests.labelled_secrets.labelled import Row, Score
 
 HERE = Path(__file__).parent
 SLOW, SMALL = ("detect-secrets",), 1_200_000

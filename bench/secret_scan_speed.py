@@ -1,4 +1,4 @@
-"""How fast the search for leaks is: on ordinary source text, on texts made to be slow, and before its first answer."""
+"""Measures the speed of the secret scan: on ordinary source text, on texts made to be slow, and at process start."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""``make corpus``: the lists of dangerous and honest commands, judged. Nothing of them is ever run.
+"""``make corpus``: measures how many dangerous commands are stopped and how many honest ones pass.
 
-For each list: how much of what is dangerous is stopped, how much of what is honest goes on undisturbed, beside what
-peers reach; how long a verdict takes; and every disagreement with our reason (``corpus_reasons.toml`` where we let pass
-what a list wants stopped, the finding's own words where we stop what it lets pass).
+Nothing of them is ever run. For each list: how much of what is dangerous is stopped, how much of what is honest goes
+on undisturbed, beside what peers reach; how long a verdict takes; and every disagreement with our reason
+(``corpus_reasons.toml`` where we let pass what a list wants stopped, the finding's own words where we stop what it lets
+pass).
 
 Stopped: snapshot (what a snapshot can undo), ask, deny, break, kill. Undisturbed: allow, snapshot, hint.
 The lists stay where they are: SENTINEL_CORPUS names their folder.

@@ -1,4 +1,4 @@
-"""Verdicts: the launcher, the daemon and the audit log, in a throw-away session (DESIGN section 13).
+"""Measures the latency of verdicts: launcher, daemon and audit log, in a temporary session (DESIGN section 13).
 
 Run with ``python -m bench.verdict_latency`` at the top of the repository, or as a part of ``make bench``.
 """

@@ -21,14 +21,14 @@ from sentinel_guard.core.wire_framing import Reader, encode
 from sentinel_guard.errors import DaemonError, SentinelError
 from sentinel_guard.host.machine.state_paths import Places, places
 from sentinel_guard.host.start_daemon import daemon_environ
-from tests.fake_daemon import FakeDaemon
+from tests.support.fake_daemon import FakeDaemon
 
 NEVER = (sys.executable, "-c", "import sys; sys.exit('the words of a failed start')")
 SERVE = """
 import sys, time
 sys.path.insert(0, {root!r})
 from pathlib import Path
-from tests.fake_daemon import FakeDaemon
+from tests.support.fake_daemon import FakeDaemon
 from sentinel_guard.host.machine.state_paths import places
 daemon = FakeDaemon(places())
 with open({log!r}, "a") as log: log.write("started\\n")

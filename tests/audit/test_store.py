@@ -10,7 +10,7 @@ from sentinel_guard.audit.sqlite import SqliteStore
 from sentinel_guard.core.hash_chain import GENESIS, link, verify
 from sentinel_guard.core.model import Entry
 from sentinel_guard.errors import StoreError
-from tests.fakes import MemoryStore
+from tests.support.fakes import MemoryStore
 
 STORES = {"sqlite": lambda folder: SqliteStore(folder / "audit.sqlite3"), "memory": lambda _folder: MemoryStore()}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.host.githooks import install_hooks
-from tests.gitrepo import git, made
+from tests.support.hook_repositories import git, made
 
 PROJECT = Path(__file__).resolve().parents[2]
 

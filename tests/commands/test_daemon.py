@@ -16,7 +16,7 @@ from sentinel_guard import __version__
 from sentinel_guard.commands import daemon as command
 from sentinel_guard.errors import DaemonError, SentinelError
 from sentinel_guard.host.machine.state_paths import places
-from tests.fake_daemon import FakeDaemon
+from tests.support.fake_daemon import FakeDaemon
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ from sentinel_guard.core.model import Entry
 from sentinel_guard.core.session.session import Session
 from sentinel_guard.errors import ConfigError, HostError, SentinelError
 from sentinel_guard.host.machine.state_paths import places
-from tests.core.test_report import FACTS, VERDICT
-from tests.fake_daemon import FakeDaemon
+from tests.core.incidents.test_incident_report import FACTS, VERDICT
+from tests.support.fake_daemon import FakeDaemon
 
 OLD = "INCIDENT-2026-11-20T100000Z-aa11"
 NAME = "INCIDENT-2026-11-21T090000Z-bb22"

@@ -14,7 +14,7 @@ from sentinel_guard.errors import HostError, SentinelError
 from sentinel_guard.host import shims
 from sentinel_guard.host.githooks import install_hooks
 from sentinel_guard.host.machine.state_paths import places
-from tests.fake_daemon import FakeDaemon
+from tests.support.fake_daemon import FakeDaemon
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ from sentinel_guard.commands.policy_add import Asked, add
 from sentinel_guard.errors import ConfigError, HostError, SentinelError
 from sentinel_guard.host import policy_files
 from sentinel_guard.host.machine.state_paths import places
-from tests.fake_daemon import FakeDaemon
+from tests.support.fake_daemon import FakeDaemon
 
 NS = Asked({"response": "deny", "why": "namespaces are shared"}, "kubectl delete ns *")
 WHOLE = {

@@ -17,7 +17,7 @@ from sentinel_guard.core.session.session import Session
 from sentinel_guard.errors import ConfigError, HostError
 from sentinel_guard.host.machine.state_paths import places
 from tests.commands.test_incidents import plain
-from tests.core.test_replay import FAIL, story
+from tests.core.incidents.test_replay_incident import FAIL, story
 
 NAME = "INCIDENT-1970-01-01T001700Z-s1"
 LOOP = story((f"touch ran-{'x' * 300}", {}), *[("touch ran", FAIL)] * 3)

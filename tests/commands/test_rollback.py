@@ -15,7 +15,7 @@ from sentinel_guard.errors import ConfigError, SentinelError
 from sentinel_guard.host.machine import content_addressed_store
 from sentinel_guard.host.machine.state_paths import Places, places
 from sentinel_guard.host.recovery import api
-from tests.fake_daemon import FakeDaemon
+from tests.support.fake_daemon import FakeDaemon
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from sentinel_guard.commands import snapshots as command
 from sentinel_guard.errors import ConfigError, SentinelError
 from sentinel_guard.host.machine.state_paths import places
 from sentinel_guard.host.recovery.snapshots.take_snapshot import Occasion, rescue
-from tests.host.recovery_repo import Repo, dirty, template
+from tests.support.recovery.repository import Repo, dirty, template
 
 BEFORE = "git clean -fd \x1b[31m"
 

@@ -11,7 +11,7 @@ from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.session.session import Session, State
 from sentinel_guard.core.session.session_health import status as metrics
 from sentinel_guard.host.machine.state_paths import places
-from tests.fake_daemon import FakeDaemon
+from tests.support.fake_daemon import FakeDaemon
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from sentinel_guard.core.model import Finding, Response, TestRun
 from sentinel_guard.core.policy.policy import Loop, Policy
 from sentinel_guard.core.response_text import answer
 from sentinel_guard.core.session.session import Call, Session, State
-from tests.core.cases import case, execute, outcome
+from tests.support.judge_cases import case, execute, outcome
 
 
 class Says:

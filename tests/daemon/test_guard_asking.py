@@ -8,8 +8,8 @@ import pytest
 
 from sentinel_guard.core.model import Response
 from sentinel_guard.core.session.session import State
-from tests.daemon.stand import Stand
-from tests.fakes import PatientPeer, ScriptedHuman
+from tests.support.fakes import PatientPeer, ScriptedHuman
+from tests.support.guard_in_memory import Stand
 
 
 def test_a_terminal_of_the_launcher_is_asked_outside_of_run():

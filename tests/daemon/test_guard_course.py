@@ -15,8 +15,8 @@ from sentinel_guard.core.policy.policy import Cost
 from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING
 from sentinel_guard.core.session.session import Event
 from sentinel_guard.daemon.session_secrets import Discretion
-from tests.daemon.stand import POLICY, Stand
-from tests.fakes import PatientPeer
+from tests.support.fakes import PatientPeer
+from tests.support.guard_in_memory import POLICY, Stand
 
 
 def test_r6_a_cooling_session_waits_on_our_side_then_runs():

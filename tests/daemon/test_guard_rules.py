@@ -13,8 +13,8 @@ from sentinel_guard.core.model import Outcome, Response
 from sentinel_guard.core.policy.policy import Gate
 from sentinel_guard.core.session.session import Event, State
 from sentinel_guard.errors import StoreError
-from tests.daemon.stand import POLICY, Stand
-from tests.fakes import FullStore
+from tests.support.fakes import FullStore
+from tests.support.guard_in_memory import POLICY, Stand
 
 FORCE = "git push --force origin main"
 

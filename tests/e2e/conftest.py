@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.e2e.stage import Stage
+from tests.support.guarded_repository import Stage
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 
-from tests.e2e.stage import BIN
+from tests.support.guarded_repository import BIN
 
 SCRIPT = """
 import json, pathlib, sys

@@ -15,7 +15,7 @@ import time
 import pytest
 
 from sentinel_guard.daemon import assembly
-from tests.e2e.stage import BIN
+from tests.support.guarded_repository import BIN
 
 
 def daemon_pid(stage) -> int:

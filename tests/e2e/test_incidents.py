@@ -10,8 +10,8 @@ import subprocess
 import pytest
 
 from sentinel_guard.audit.sqlite import SqliteReader
-from tests.e2e.stage import BIN
-from tests.waiting import until
+from tests.support.guarded_repository import BIN
+from tests.support.wait_until import until
 
 TRY = "ls no-such-file"
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.gitrepo import TOKEN, committed, git, head, made, put
+from tests.support.hook_repositories import TOKEN, committed, git, head, made, put
 
 PROJECT = Path(__file__).resolve().parents[2]
 IDS = ("sentinel-restricted-paths", "sentinel-secrets", "sentinel-message", "sentinel-policy")
@@ -177,7 +177,7 @@ def test_a_push_is_looked_at_commit_by_commit(root: Path, tmp_path: Path) -> Non
 
 
 def test_a_name_that_is_not_utf8_is_refused_one_way_or_the_other(root: Path) -> None:
-    """pre-commit itself cannot read such a name; alone, the hook can (tests/commands/test_hook.py)."""
+    """pre-commit itself cannot read such a name; alone, the hook can (tests/commands/test_git_hook.py)."""
     done = commit(root, os.fsdecode(b"caf\xe9.pem"))
     assert done.returncode != 0
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.scripted_model import ScriptedModel
+from tests.support.scripted_model import ScriptedModel
 
 PROMPT = "run the script"
 LOOP = "SYSTEM INTERVENTION: Loop Detected."

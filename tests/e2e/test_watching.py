@@ -13,8 +13,8 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from tests.e2e.stage import BIN
-from tests.waiting import until
+from tests.support.guarded_repository import BIN
+from tests.support.wait_until import until
 
 # A name that no analysis can know before it runs.
 CODE = "import os, time, zlib; name = next(n for n in os.listdir() if zlib.crc32(n.encode()) == 1840094458)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.host.recovery_repo import copied, dirty, template
+from tests.support.recovery.repository import copied, dirty, template
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ import pytest
 from sentinel_guard.core.analysis.world import MAX_READ, Peek
 from sentinel_guard.host import world as host
 from sentinel_guard.host.world import HostWorld
-from tests.fakes import FakeWorld
+from tests.support.fakes import FakeWorld
 
 FILES = {
     "a.py": "print()",

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import hatch_build
-from tests.launcher.harness import Guard
+from tests.support.launcher_guard import Guard
 
 
 @pytest.fixture(scope="session")

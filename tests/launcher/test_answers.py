@@ -11,7 +11,7 @@ import time
 import pytest
 
 from sentinel_guard.core.wire_framing import MAX_CHUNK, encode
-from tests.launcher.harness import answers, executes, exit_code, number, real, says, value, values
+from tests.support.launcher_guard import answers, executes, exit_code, number, real, says, value, values
 
 BLOCKED = b"403 SENTINEL BLOCKED: git was not run: "
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.launcher.harness import answers, executes, exit_code, says, values
+from tests.support.launcher_guard import answers, executes, exit_code, says, values
 
 
 def test_nobody_listens_is_a_refusal_after_2_s(guard):

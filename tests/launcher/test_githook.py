@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from tests.launcher.harness import answers, exit_code, says, started, value, values
+from tests.support.launcher_guard import answers, exit_code, says, started, value, values
 
 HOOK = "sentinel-githook"
 PASS = answers([exit_code(0)])

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from tests.launcher.harness import answers, exit_code, value, values
+from tests.support.launcher_guard import answers, exit_code, value, values
 
 REFUSE = answers([exit_code(7)])
 

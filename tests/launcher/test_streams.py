@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.launcher.harness import link, real, started, until, value, values
+from tests.support.launcher_guard import link, real, started, until, value, values
 
 TAIL = 64 * 1024
 

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from tests.launcher.harness import answers, exit_code, number, real, started, state, until, value, values, wanted
+from tests.support.launcher_guard import answers, exit_code, number, real, started, state, until, value, values, wanted
 
 TAIL = 64 * 1024
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from tests.launcher.harness import exit_code, real, supervises, until, value, values, wanted
+from tests.support.launcher_guard import exit_code, real, supervises, until, value, values, wanted
 
 PROMPT = "%%% "
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import hatch_build
 from sentinel_guard.core.wire_framing import Message, Reader, encode
 from sentinel_guard.errors import PeerError
-from tests.vectors.vectors import VECTORS
+from tests.vectors.wire_vectors import VECTORS
 
 HERE = Path(__file__).parent
 SOURCES = [str(hatch_build.SOURCES / name) for name in ("wire.c", "base.c")]

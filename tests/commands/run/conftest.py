@@ -11,8 +11,8 @@ import pexpect
 import pytest
 
 from sentinel_guard.host.machine.state_paths import places
-from tests.commands.run.stand import DRIVER
-from tests.fake_daemon import FakeDaemon
+from tests.support.fake_daemon import FakeDaemon
+from tests.support.run_on_pty import DRIVER
 
 
 @pytest.fixture

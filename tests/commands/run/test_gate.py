@@ -8,7 +8,7 @@ import time
 import pexpect
 import pytest
 
-from tests.commands.run.stand import ASK, BLOCK, ECHO, ended, settled
+from tests.support.run_on_pty import ASK, BLOCK, ECHO, ended, settled
 
 
 def test_the_prompt_is_word_for_word_and_yes_is_sent(daemon, terminal):

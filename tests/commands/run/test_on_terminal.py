@@ -11,7 +11,7 @@ import time
 
 import pexpect
 
-from tests.commands.run.stand import DRIVER, by_shell, ended
+from tests.support.run_on_pty import DRIVER, by_shell, ended
 
 
 def test_nothing_of_ours_is_written_when_nothing_happens(daemon, terminal):

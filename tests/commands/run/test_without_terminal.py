@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.run.stand import ASK, DRIVER, plain
+from tests.support.run_on_pty import ASK, DRIVER, plain
 
 CODES = [
     (["true"], 0, "success"),

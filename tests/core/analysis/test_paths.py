@@ -7,7 +7,7 @@ import pytest
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.model import Action, Kind, Layer
-from tests.fakes import FakeWorld
+from tests.support.fakes import FakeWorld
 
 WORLD = FakeWorld(
     {"/w/real/file": "x"},

@@ -10,7 +10,7 @@ import pytest
 from sentinel_guard.core.model import Ask, Finding, Response
 from sentinel_guard.core.secrets.allowlisted_findings import Baseline, Said
 from sentinel_guard.core.secrets.model import Grade, Hit, Leak
-from tests.core.checks.leak_ground import HOME, OWN, ROOT, TOKEN, answered, found
+from tests.support.leak_check_world import HOME, OWN, ROOT, TOKEN, answered, found
 
 BREAK, ASK, HINT, OK = Response.BREAK, Response.ASK, Response.HINT, Response.ALLOW
 CODED = base64.b64encode(OWN.encode()).decode()

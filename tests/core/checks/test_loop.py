@@ -6,7 +6,7 @@ from sentinel_guard.core.checks.loop import CHECK
 from sentinel_guard.core.model import Response
 from sentinel_guard.core.policy.policy import Loop, Policy
 from sentinel_guard.core.response_phrases import INTERVENTION
-from tests.core.cases import Story, case, outcome
+from tests.support.judge_cases import Story, case, outcome
 
 RED = {"code": 2, "error": "a.c:1: error: x", "before": "t", "after": "t"}
 OK = {"out": "clean"}

@@ -12,7 +12,7 @@ from sentinel_guard.core.checks.rules import rules
 from sentinel_guard.core.model import Action, Ask, Command, Effect, Finding, Kind, Layer, Response
 from sentinel_guard.core.policy.policy import Paths, Policy, Rule
 from sentinel_guard.core.session.session import Session
-from tests.fakes import FakeWorld
+from tests.support.fakes import FakeWorld
 
 HOME = "/home/user"
 ROOT = "/home/user/project"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.core.checks.git_ground import Row, params, stands
+from tests.support.git_policy_world import Row, params, stands
 
 PUSH: list[Row] = [
     ("git push --force", "ask"),

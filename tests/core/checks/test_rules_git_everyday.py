@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.core.checks.git_ground import params, stands
+from tests.support.git_policy_world import params, stands
 
 MORE: list[str] = [
     "chmod -R 000 .",

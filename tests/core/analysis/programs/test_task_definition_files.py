@@ -1,0 +1,105 @@
+"""Task runners and fd: what data files and searches make run. Texts are only parsed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from sentinel_guard.core.model import Kind
+from tests.support.analysis_effects import effects_of, repository, told
+
+TASKFILE = """
+version: "3"
+tasks:
+  nuke: rm -rf /
+  list:
+    - rm -f .env
+  deep:
+    deps: [list]
+    cmds:
+      - task: nuke
+      - echo {{.NAME}}
+  by: {cmd: rm -f .env}
+  default: {cmds: [go test ./...]}
+"""
+POE = """
+[tool.poe.tasks]
+nuke = "rm -f .env"
+both = ["nuke", "ok"]
+ok.cmd = "pytest"
+shell = { shell = "rm -f .env" }
+"""
+WORLD = repository(
+    {
+        "Taskfile.yml": TASKFILE,
+        "composer.json": json.dumps({"scripts": {"nuke": ["@x"], "x": "rm -f .env", "test": "phpunit"}}),
+        "deno.json": json.dumps(
+            {
+                "tasks": {
+                    "nuke": "rm -f .env",
+                    "all": {"command": "deno fmt", "dependencies": ["nuke"]},
+                    "ok": "deno test",
+                }
+            }
+        ),
+        "pyproject.toml": POE,
+        "a.pyc": "",
+        "sub/b.pyc": "",
+    }
+)
+ROOT, ENV = "delete / force recursive", "delete .env force"
+
+ROWS = [
+    ("task nuke", [ROOT], "a text"),
+    ("task list", [ENV], "a list"),
+    ("task by", [ENV], "cmd"),
+    ("task deep", [ENV, ROOT], "what it needs first, then what it calls"),
+    ("task", [], "the default one"),
+    ("task -t Taskfile.yml nuke", [ROOT], "named"),
+    ("task missing", [], "there is none"),
+    ("composer run nuke", [ENV], "one that names another"),
+    ("composer run-script x", [ENV], "the long verb"),
+    ("composer run test", [], "an honest one"),
+    ("composer install", [], "another verb"),
+    ("deno task nuke", [ENV], "a text"),
+    ("deno task all", [ENV], "what it needs"),
+    ("deno task ok", [], "an honest one"),
+    ("poe nuke", [ENV], "a text"),
+    ("poe both", [ENV], "a sequence of references"),
+    ("poe shell", [ENV], "shell"),
+    ("poe ok", [], "an honest one"),
+    ("fd -e pyc -x rm", ["delete a.pyc", "delete sub/b.pyc"], "fd: each match"),
+    ("fd -e pyc | xargs rm", ["delete a.pyc", "delete sub/b.pyc"], "fd: what it prints"),
+    ("fd -H '^\\.env$' -X rm -f", [ENV], "fd: hidden files"),
+    ("fd .env -X rm -f", [], "fd: hidden files are left out"),
+    ("fd -e py -X wc -l", [], "fd: an honest one"),
+    ("fd -E '*.pyc' . sub -x rm", [], "fd: what is left out"),
+    ("fd b.pyc -x rm -r {//}", ["delete sub recursive"], "fd: the folder of a match"),
+    ("fd b.pyc -x rm {.}.o", ["delete sub/b.o"], "fd: a place inside of a word"),
+    ("fd nothing -x rm a.pyc", ["delete a.pyc ?"], "fd: a match may come before it runs"),
+    ("fd nothing -x rm", [], "fd: nothing is found"),
+    ("fd '(a+)+$' -x rm .env", ["delete .env"], "fd: a pattern that may take for ever"),
+]
+
+
+@pytest.mark.parametrize(("command", "wanted"), [pytest.param(c, w, id=why) for c, w, why in ROWS])
+def test_what_it_deletes(command, wanted):
+    assert told(effects_of(command, WORLD), Kind.DELETE) == wanted
+
+
+BROKEN = [
+    ("task x", {"Taskfile.yml": "tasks: ["}, "yaml that ends early"),
+    ("task x", {"Taskfile.yml": "- a\n- b\n"}, "a list where a mapping should be"),
+    ("task x", {"Taskfile.yml": "a: &a [*a]"}, "an alias of itself"),
+    ("composer run x", {"composer.json": "{"}, "json that ends early"),
+    ("composer run x", {"composer.json": "[]"}, "another shape"),
+    ("poe x", {"pyproject.toml": "[tool"}, "toml that ends early"),
+    ("deno task x", {"deno.json": json.dumps({"tasks": {"x": 3}})}, "a number"),
+    ("task a", {"Taskfile.yml": "tasks:\n  a: {deps: [a]}\n"}, "one that needs itself"),
+]
+
+
+@pytest.mark.parametrize(("command", "files"), [pytest.param(c, f, id=why) for c, f, why in BROKEN])
+def test_what_the_runner_cannot_read_runs_nothing(command, files):
+    assert told(effects_of(command, repository(files)), Kind.DELETE, Kind.OPAQUE) == []

@@ -1,0 +1,49 @@
+"""What no table knows, and what a shell changes without a word of it: guesses, and values that are unknown."""
+
+from __future__ import annotations
+
+import pytest
+
+from sentinel_guard.core.model import Kind
+from tests.core.analysis.test_step_budget import effects_of
+
+STOPPED = [
+    ("shopt -s nocasematch; case A in a) rm -rf /home;; esac", "arms fold case"),
+    ("x=a; exec {x}>/dev/null; case $x in a);; *) rm -rf /home;; esac", "a descriptor's number"),
+    ("x=a; coproc x { :; }; case $x in a);; *) rm -rf /home;; esac", "an array of descriptors"),
+    ("x=a; sleep 1 & wait -p x; case $x in a);; *) rm -rf /home;; esac", "a process's number"),
+    ("x=a; trap 'x=b' DEBUG; case $x in a);; *) rm -rf /home;; esac", "set before each command"),
+    ("bash -in -c 'rm -rf ~'", "-n counts for nothing there"),
+    ("perl -ce 'BEGIN{system(\"rm -rf ~\")}'", "BEGIN runs while it is checked"),
+    ("ruby -v -e 'system(\"rm -rf ~\")'", "a version, and then the code"),
+    ("echo 'system(\"rm -rf ~\")' | perl -l", "the text on standard input runs"),
+    ("strace -p $(pgrep -f sentinel)", "the guard is not the developer's own"),
+    ("git archive --remote=. --exec='rm -rf /home' HEAD", "the other end is here"),
+    ("git remote-ext x 'rm -rf /home'", "a transport that is a command"),
+    ("nu -c 'rm -rf .git'", "a shell that no table knows"),
+    ("sbatch --wrap='rm -rf /home'", "a runner that no table knows"),
+    ("PS4='$(rm -rf /home)' bash -xc :", "expanded for each line"),
+    ("pandoc README.md -o.env", "right behind the letter"),
+]
+PASSES = [
+    ("exec {fd}>/tmp/log; echo hi >&$fd", "a descriptor is used"),
+    ("strace -p $(pgrep myapp)", "the developer's own"),
+    ("ag -e 'rm -rf /home' src", "a pattern"),
+    ("env-cmd -f .env npm start", "settings are loaded"),
+    ("perl -c x.pl", "a check"),
+]
+
+
+def _harms(command):
+    kinds = (Kind.DELETE, Kind.PRIVILEGE)
+    return any(e.kind in kinds or (e.kind is Kind.WRITE and e.target.endswith(".env")) for e in effects_of(command))
+
+
+@pytest.mark.parametrize("command", [r[0] for r in STOPPED], ids=[r[1] for r in STOPPED])
+def test_it_is_stopped(command):
+    assert _harms(command)
+
+
+@pytest.mark.parametrize("command", [r[0] for r in PASSES], ids=[r[1] for r in PASSES])
+def test_it_passes(command):
+    assert not _harms(command)

@@ -1,0 +1,149 @@
+"""One connection: whole messages whatever the pieces, and who is at the other end. Real sockets, both ends ours."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import struct
+
+import pytest
+
+from sentinel_guard.core.wire_framing import MAX_CHUNK, encode
+from sentinel_guard.daemon.peer_connection import Link
+from sentinel_guard.errors import PeerError
+from tests.support.guard_in_memory import linked
+
+MESSAGE = [(b"V", b"1 x"), (b"A", b"\xff\x00"), (b"A", b"")]
+BYTES = encode(MESSAGE)
+
+
+def play(story):
+    """A story with a link and the raw end of its peer."""
+
+    async def played():
+        ours, theirs = socket.socketpair()
+        link = Link(*await asyncio.open_unix_connection(sock=ours))
+        _, peer = await asyncio.open_unix_connection(sock=theirs)
+        try:
+            return await story(link, peer)
+        finally:
+            peer.close()
+            await link.close()
+
+    return asyncio.run(played())
+
+
+PIECES = (
+    ([BYTES], "whole"),
+    ([BYTES[i : i + 1] for i in range(len(BYTES))], "byte by byte"),
+    ([BYTES[:7], BYTES[7:]], "cut inside a length"),
+    ([b"", BYTES], "an empty write first"),
+)
+
+
+@pytest.mark.parametrize("pieces", [p[0] for p in PIECES], ids=[p[1] for p in PIECES])
+def test_a_message_arrives_whole(pieces):
+    async def story(link, peer):
+        for piece in pieces:
+            peer.write(piece)
+            await peer.drain()
+            await asyncio.sleep(0)
+        return await link.receive(5)
+
+    assert play(story) == MESSAGE
+
+
+def test_messages_that_come_together_are_given_one_by_one():
+    async def story(link, peer):
+        peer.write(BYTES * 3)
+        return [await link.receive(5) for _ in range(3)]
+
+    assert play(story) == [MESSAGE] * 3
+
+
+BROKEN = (
+    (b"GET / HTTP/1.1\r\n\r\n", PeerError, "another protocol"),
+    (b"V" + struct.pack("<I", MAX_CHUNK + 1), PeerError, "a chunk over the limit, refused before it has come"),
+    (b"." + struct.pack("<I", 1) + b"x", PeerError, "an end that carries bytes"),
+    (BYTES[:-1], EOFError, "half a message, then nothing"),
+    (b"", EOFError, "nothing at all"),
+)
+
+
+@pytest.mark.parametrize(("data", "error"), [b[:2] for b in BROKEN], ids=[b[2] for b in BROKEN])
+def test_what_is_no_message_is_an_error_never_a_guess(data, error):
+    async def story(link, peer):
+        peer.write(data)
+        peer.write_eof()
+        with pytest.raises(error):
+            await link.receive(5)
+
+    play(story)
+
+
+def test_a_message_before_the_garbage_still_counts():
+    async def story(link, peer):
+        peer.write(BYTES + b"\xff" * 9)
+        assert await link.receive(5) == MESSAGE
+        with pytest.raises(PeerError):
+            await link.receive(5)
+
+    play(story)
+
+
+def test_a_peer_that_says_nothing_is_not_waited_for_for_ever():
+    async def story(link, peer):
+        peer.write(BYTES[:5])
+        with pytest.raises(TimeoutError):
+            await link.receive(0.01)
+        peer.write(BYTES[5:])
+        return await link.receive(5)
+
+    assert play(story) == MESSAGE, "what had come is not lost"
+
+
+def test_who_is_there_is_what_the_kernel_says():
+    async def story(link, peer):
+        return link.pid, link.uid
+
+    assert play(story) == (os.getpid(), os.getuid())
+
+
+def test_objects_go_both_ways():
+    async def story():
+        async with linked() as (one, other):
+            one.send_json({"op": "say", "text": "é\udcff\n"})
+            return await other.receive_json()
+
+    assert asyncio.run(story()) == {"op": "say", "text": "é\udcff\n"}
+
+
+NO_OBJECT = (
+    ([(b"J", b"[1]")], "a list"),
+    ([(b"J", b"{")], "no JSON"),
+    ([(b"J", b"\xff")], "no text"),
+    ([(b"J", b"[" * 100_000)], "nested without end"),
+    ([(b"K", b"{}")], "another chunk"),
+    ([], "an empty message"),
+)
+
+
+@pytest.mark.parametrize("message", [n[0] for n in NO_OBJECT], ids=[n[1] for n in NO_OBJECT])
+def test_what_is_no_object_is_a_peer_error(message):
+    async def story(link, peer):
+        peer.write(encode(message))
+        with pytest.raises(PeerError):
+            await link.receive_json()
+
+    play(story)
+
+
+def test_a_peer_that_has_gone_loses_what_it_is_sent():
+    async def story():
+        async with linked() as (one, other):
+            await other.close()
+            one.send(MESSAGE)
+            one.send(MESSAGE)
+
+    asyncio.run(story())

@@ -1,0 +1,131 @@
+"""Where a repository is, its HEAD, and that nothing planted in it runs when we look."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from sentinel_guard.errors import HostError
+from sentinel_guard.host.git import repository
+from sentinel_guard.host.git.flatten_ignore_rules import flatten
+from sentinel_guard.host.git.private_git_dir import layout
+from sentinel_guard.host.git.run_git import settings, settings_file
+from tests.support.recovery.repository import Repo, template
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    return template(tmp_path_factory.mktemp("repository") / "repo")
+
+
+@pytest.fixture
+def fresh(tmp_path):
+    return template(tmp_path / "repo")
+
+
+def test_top_is_found_from_below_resolved_and_not_outside(shared, tmp_path):
+    root = str(shared.root)
+    (tmp_path / "link").symlink_to(root)
+    assert repository.top(f"{root}/src/deep") == root
+    assert repository.top(str(tmp_path / "link")) == root
+    assert repository.top(str(tmp_path)) is None
+    assert repository.top("/nonexistent") is None
+
+
+def test_top_of_a_linked_worktree_is_its_own_and_of_a_bare_repository_none(fresh, tmp_path):
+    fresh.git("worktree", "add", "-q", str(tmp_path / "side"))
+    fresh.git("init", "-q", "--bare", str(tmp_path / "bare.git"))
+    assert repository.top(str(tmp_path / "side")) == str(tmp_path / "side")
+    assert layout(str(tmp_path / "side")).common_dir == str(fresh.root / ".git")
+    assert repository.top(str(tmp_path / "bare.git")) is None
+
+
+def test_head_and_branch_born_unborn_detached(fresh, tmp_path):
+    root = str(fresh.root)
+    assert repository.head(root) == fresh.git("rev-parse", "HEAD")
+    assert repository.branch(root) == "refs/heads/main"
+    fresh.git("checkout", "-q", "--detach")
+    assert repository.branch(root) == ""
+    subprocess.run(["git", "init", "-q", "-b", "new", str(tmp_path / "empty")], check=True)
+    assert repository.head(str(tmp_path / "empty")) == ""
+    assert repository.branch(str(tmp_path / "empty")) == "refs/heads/new"
+
+
+def test_what_is_no_repository_is_said(tmp_path):
+    with pytest.raises(HostError, match="not the top of a git repository"):
+        repository.head(str(tmp_path))
+
+
+def test_a_callers_git_environment_does_not_lead_astray(shared, monkeypatch):
+    monkeypatch.setenv("GIT_DIR", "/nowhere")
+    monkeypatch.setenv("GIT_INDEX_FILE", "/nowhere/index")
+    monkeypatch.setenv("GIT_WORK_TREE", "/nowhere")
+    assert repository.head(str(shared.root)) == shared.git("rev-parse", "HEAD")
+    assert repository.top(str(shared.root)) == str(shared.root)
+
+
+def test_patch_shows_the_difference_without_running_the_repositorys_programs(fresh, tmp_path):
+    fresh.git("config", "diff.external", f"touch {tmp_path}/ran")
+    text = repository.patch(str(fresh.root), "HEAD~1", "HEAD")
+    assert "+h two" in text
+    assert "h.txt |" in text
+    assert not (tmp_path / "ran").exists()
+
+
+def test_settings_survive_being_written_flat(fresh, tmp_path):
+    value = 'quote " back\\slash\nnew line\ttab; # no comment '
+    fresh.git("config", 'filter.odd "name".clean', value)
+    fresh.git("config", "user.name", "Zoë")
+    (fresh.root / "more").write_text("[core]\n\tbare\n[alias]\n\tx = status\n")
+    fresh.git("config", "include.path", "../more")
+    found = [(k, v) for scope, k, v in settings(layout(str(fresh.root)).git) if scope == "local"]
+    assert ("core.bare", None) in found
+    assert ("alias.x", "status") in found
+    flat = tmp_path / "flat"
+    flat.write_bytes(settings_file(found))
+    told = Repo(tmp_path).git("config", "--file", str(flat), "--list", "-z")
+    assert [tuple(row.split("\n", 1)) for row in told.split("\0") if row] == [
+        (k,) if v is None else (k, v) for k, v in found
+    ]
+
+
+IGNORED = [
+    ("a.log", True, "a name at any depth"),
+    ("sub/deep/x.log", True, "the same below"),
+    ("sub/keep.log", False, "taken back by a deeper file"),
+    ("sub/deep/keep.log", False, "at any depth below it"),
+    ("only/here.txt", True, "bound to the top by a slash"),
+    ("sub/only/here.txt", False, "and not elsewhere"),
+    ("sub/top.txt", True, "bound to the folder of its file"),
+    ("sub/deep/top.txt", False, "and not deeper"),
+    ("odd[1]/x.tmp", True, "in a folder with a name full of signs"),
+    ("sub/x.tmp", False, "which is that folder's only"),
+    ("sub/#hash", True, "an escaped sign"),
+]
+
+
+@pytest.mark.parametrize(("name", "ignored", "why"), IGNORED, ids=[row[2] for row in IGNORED])
+def test_flattened_rules_say_what_git_says(shared_rules, name, ignored, why):
+    listed, told = shared_rules
+    assert (name not in listed) is ignored
+    assert (name not in told) is ignored
+
+
+@pytest.fixture(scope="module")
+def shared_rules(tmp_path_factory):
+    """Untracked files by the flat list, and by git itself."""
+    top = tmp_path_factory.mktemp("ignores")
+    repo = Repo(top / "repo")
+    repo.root.mkdir()
+    repo.git("init", "-q")
+    repo.write(".gitignore", "# comment\n*.log\n/only/\n\n")
+    repo.write("sub/.gitignore", "!keep.log\n/top.txt\n\\#hash\n")
+    repo.write("odd[1]/.gitignore", "*.tmp\n")
+    for name, _, _ in IGNORED:
+        repo.write(name, "x")
+    rules = top / "rules"
+    rules.write_bytes(flatten(str(repo.root), ["odd[1]/.gitignore", "sub/.gitignore", ".gitignore"], "/none", []))
+    listed = repo.git("ls-files", "-o", "-z", f"--exclude-from={rules}").split("\0")
+    told = repo.git("ls-files", "-o", "-z", "--exclude-standard").split("\0")
+    return listed, told

@@ -1,0 +1,154 @@
+"""Processes: who they are, who begat them, and the end of a tree. Real ones, all started here."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sentinel_guard.core.model import Peer
+from sentinel_guard.host.machine import processes
+from tests.support.wait_until import until
+
+NONE = 2**22 - 1
+"""A pid that no process has (over the kernel's default limit)."""
+
+
+@pytest.fixture
+def start():
+    """Starts programs, and ends those that are left."""
+    started: list[subprocess.Popen] = []
+
+    def run(*argv: str, **options) -> subprocess.Popen:
+        started.append(subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **options))
+        return started[-1]
+
+    yield run
+    for process in started:
+        processes.kill((process.pid,), frozenset())
+        process.kill()
+        process.communicate()
+
+
+def family(start, script="sleep 60 & echo $!; sleep 60 & echo $!; wait; read x", **options):
+    """A shell and its two children."""
+    parent = start("/bin/sh", "-c", script, **options)
+    return parent.pid, [int(parent.stdout.readline()) for _ in range(2)]
+
+
+def state_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+def words_of(process: Path) -> list[str]:
+    try:
+        return (process / "cmdline").read_text().split("\0")
+    except OSError:
+        return []
+
+
+def test_a_process_is_its_pid_and_its_start():
+    me = processes.identify(os.getpid())
+    assert me.pid == os.getpid() == processes.own_pid()
+    assert processes.alive(me)
+    assert not processes.alive(Peer(me.pid, me.start - 1)), "an earlier process of this pid"
+    assert processes.identify(NONE) is None and not processes.alive(Peer(NONE, 1))
+
+
+def test_a_zombie_does_not_run(start):
+    process = start("true")
+    peer = processes.identify(process.pid)
+    assert until(lambda: state_of(process.pid) == "Z")
+    assert not processes.alive(peer)
+
+
+NAMES = ("plain", "a) S 1 (b", "two words", "((", ") ) )", "new\nline")
+
+
+@pytest.mark.parametrize("name", NAMES, ids=repr)
+def test_a_name_cannot_lie_about_its_parent(start, tmp_path, name):
+    program = tmp_path / name
+    shutil.copy(shutil.which("cat"), program)
+    process = start(str(program))
+    assert until(lambda: processes.executable(process.pid) == str(program))
+    assert [p.pid for p in processes.lineage(process.pid)][:2] == [process.pid, os.getpid()]
+
+
+def test_lineage_goes_up_to_the_first(start):
+    parent, (one, _) = family(start)
+    line = [p.pid for p in processes.lineage(one)]
+    assert line[:3] == [one, parent, os.getpid()]
+    assert processes.identify(line[-1]) is not None
+    assert list(processes.lineage(NONE)) == []
+
+
+def test_a_tree_is_all_that_descends_without_its_roots(start):
+    parent, children = family(start)
+    assert processes.tree((parent,), frozenset()) == set(children)
+    assert processes.tree((NONE,), frozenset()) == set()
+
+
+def test_what_is_spared_is_spared_with_all_below_it(start):
+    script = "/bin/sh -c 'echo $$; sleep 60 & echo $!; wait'; read x"
+    grandparent, (parent, child) = family(start, script)
+    assert processes.tree((grandparent,), frozenset()) == {parent, child}
+    assert processes.tree((grandparent,), frozenset({parent})) == set()
+    assert processes.tree((grandparent,), frozenset({child})) == {parent}
+
+
+def orphan(start, **options) -> int:
+    """A process that nobody's tree holds any more."""
+    process = start("/bin/sh", "-c", "setsid sleep 60 >/dev/null & echo $!", **options)
+    pid = int(process.stdout.readline())
+    process.wait()
+    return pid
+
+
+def test_what_carries_the_mark_belongs_to_the_tree_wherever_it_is(start):
+    environ = {"PATH": os.environ["PATH"], "SENTINEL_SESSION": "marked-7"}
+    pid = orphan(start, env=environ)
+    try:
+        assert processes.tree((os.getpid(),), frozenset()) & {pid} == set(), "an orphan"
+        assert processes.tree((), frozenset(), "SENTINEL_SESSION=marked-7") == {pid}
+        assert processes.tree((), frozenset({pid}), "SENTINEL_SESSION=marked-7") == set()
+        assert processes.tree((), frozenset(), "SENTINEL_SESSION=marked-") == set(), "the whole value counts"
+        assert processes.kill((), frozenset(), "SENTINEL_SESSION=marked-7") == set()
+        assert not processes.identify(pid) or state_of(pid) == "Z"
+    finally:
+        if processes.identify(pid):
+            os.kill(pid, signal.SIGKILL)
+
+
+def test_freeze_stops_and_kill_ends_what_is_stopped(start):
+    parent, children = family(start)
+    assert processes.freeze((parent,), frozenset()) == set(children)
+    assert until(lambda: [state_of(pid) for pid in children] == ["T", "T"])
+    assert processes.kill((parent,), frozenset()) == set()
+    assert until(lambda: all(processes.identify(pid) is None or state_of(pid) == "Z" for pid in children))
+    assert processes.alive(processes.identify(parent)), "the root is left: the runner tells the person"
+
+
+def test_a_process_that_spawns_while_it_is_ended_is_ended_too(start):
+    spawner = "while :; do sleep 29.25 >/dev/null & echo x; done"
+    parent = start("/bin/sh", "-c", f"/bin/sh -c '{spawner}' & wait; read x")
+    for _ in range(20):
+        parent.stdout.readline()
+    assert processes.kill((parent.pid,), frozenset()) == set()
+    assert not [p for p in Path("/proc").iterdir() if p.name.isdigit() and "29.25" in words_of(p)], "no orphan"
+
+
+def test_the_environment_that_a_process_began_with(start):
+    process = start("cat", env={"A": "1", "B": "x=y", "C": "", "D": "\udcff"})
+    assert until(lambda: processes.environ(process.pid))
+    assert processes.environ(process.pid) == {"A": "1", "B": "x=y", "C": "", "D": "\udcff"}
+    assert processes.environ(NONE) == {} and processes.executable(NONE) == ""
+
+
+def test_the_executable_is_the_kernels_word_not_argv(start):
+    process = start("i-am-bash", "-c", "input()", executable=sys.executable)
+    assert until(lambda: processes.executable(process.pid) == os.path.realpath(sys.executable))

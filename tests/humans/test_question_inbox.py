@@ -1,0 +1,60 @@
+"""Open questions: one reply, and silence is a no (R7)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from sentinel_guard.core.model import Ask, Question
+from sentinel_guard.humans.question_inbox import Inbox, Reply
+from tests.support.fakes import ScriptedHuman
+
+QUESTION = Question("q1", "s1", Ask("DEPLOY", "PROD"), "deploy prod", "policy", 10.0, 15.0)
+
+
+def ask(channel, seconds=5.0) -> Reply:
+    return asyncio.run(Inbox().ask(QUESTION, channel, seconds))
+
+
+REPLIES = (
+    (ScriptedHuman(True), Reply(yes=True, assurance="terminal"), "a yes"),
+    (ScriptedHuman(False), Reply(yes=False, assurance="terminal"), "a no"),
+    (ScriptedHuman(True, False), Reply(yes=True, assurance="terminal"), "the first reply counts"),
+    (ScriptedHuman(ConnectionResetError()), Reply(yes=False, assurance="none", why="lost"), "a line that is lost"),
+    (ScriptedHuman(BrokenPipeError()), Reply(yes=False, assurance="none", why="lost"), "a line that breaks"),
+)
+
+
+@pytest.mark.parametrize(("human", "reply"), [r[:2] for r in REPLIES], ids=[r[2] for r in REPLIES])
+def test_the_reply(human, reply):
+    assert ask(human) == reply
+    assert human.asked == [QUESTION]
+
+
+def test_silence_is_a_no_in_time():
+    began = time.monotonic()
+    assert ask(ScriptedHuman(), 0.02) == Reply(yes=False, assurance="none", why="silence")
+    assert 0.02 <= time.monotonic() - began < 2
+
+
+def test_zero_waits_for_ever():
+    async def play():
+        waiting = asyncio.create_task(Inbox().ask(QUESTION, ScriptedHuman(), 0))
+        await asyncio.sleep(0.02)
+        assert not waiting.done()
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+
+    asyncio.run(play())
+
+
+def test_a_fault_of_ours_is_not_taken_for_an_answer():
+    class Broken:
+        async def ask(self, question):
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        ask(Broken())

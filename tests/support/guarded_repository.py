@@ -1,0 +1,133 @@
+"""A throw-away home, repository and guard; real binary, daemon, git and terminals."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pexpect
+
+BIN = Path(sys.executable).parent
+AGENT = Path(__file__).parent / "coding_agent.py"
+
+
+class Stage:
+    """One user with one repository and a guard of their own."""
+
+    def __init__(self) -> None:
+        # Short, because a Unix socket path holds 107 bytes.
+        self.folder = Path(tempfile.mkdtemp(prefix="sg-"))
+        self.home, self.repo, self.guard = (self.folder / n for n in ("home", "repo", "guard"))
+        for folder in (self.home, self.repo, self.guard / "config"):
+            folder.mkdir(parents=True)
+        self.stub_bin()
+        self.environ = {
+            "HOME": str(self.home),
+            "SENTINEL_HOME": str(self.guard),
+            "PATH": f"{self.folder / 'bin'}:{BIN}:{os.environ['PATH']}",
+            "LANG": "C.UTF-8",
+            "TERM": "xterm-256color",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            **{k: v for k, v in os.environ.items() if k.startswith("GIT_")},
+        }
+
+    def stub_bin(self) -> None:
+        """Programs that a test must not run for real, before any other on PATH: they print what they were told."""
+        folder = self.folder / "bin"
+        folder.mkdir()
+        for name in ("rm", "deploy", "mkfs.ext4"):
+            stub = folder / name
+            stub.write_text(f'#!/bin/sh\necho "stub {name}: $*"\n')
+            stub.chmod(0o755)
+
+    def close(self) -> None:
+        self.sentinel("daemon", "stop", "--force")
+        subprocess.run(["chmod", "-R", "u+rwX", str(self.folder)], check=False)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        deadline = time.monotonic() + 10
+        while left := self._daemons():
+            assert time.monotonic() < deadline, f"daemons of this test live on: {left}"
+            time.sleep(0.05)
+
+    def _daemons(self) -> list[int]:
+        """Its daemons, whether one can talk to them or not."""
+        ours = f"SENTINEL_HOME={self.guard}".encode()
+        found = []
+        for process in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                command = (process / "cmdline").read_bytes().split(b"\0")
+                if b"daemon" in command and ours in (process / "environ").read_bytes().split(b"\0"):
+                    found.append(int(process.name))
+        return found
+
+    def write(self, name: str, text: str | bytes) -> Path:
+        file = self.repo / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode() if isinstance(text, str) else text)
+        return file
+
+    def git(self, *arguments: str) -> str:
+        done = subprocess.run(
+            ["git", *arguments], cwd=self.repo, env=self.environ, capture_output=True, text=True, check=True
+        )
+        return done.stdout
+
+    def commit(self, **files: str) -> None:
+        """A repository with one commit of these files (``a__b`` is ``a.b``), and an ignored ``.env``."""
+        self.git("init", "-q", "-b", "main")
+        self.write(".gitignore", ".env\n")
+        self.write(".env", "MODE=debug\n")
+        for name, text in files.items():
+            self.write(name.replace("__", "."), text)
+        self.git("add", "-A")
+        self.git("commit", "-qm", "start")
+
+    def policy(self, text: str) -> None:
+        (self.guard / "config" / "sentinel.toml").write_text("version = 1\n" + text)
+
+    def sentinel(self, *arguments: str, cwd: Path | None = None, **options) -> subprocess.CompletedProcess:
+        """Run our command line without a terminal."""
+        return subprocess.run(
+            [str(BIN / "sentinel-guard"), *arguments], cwd=cwd or self.repo, env=options.pop("env", self.environ),
+            capture_output=True, text=True, errors="replace", check=False, stdin=subprocess.DEVNULL, timeout=60,
+            **options,
+        )  # fmt: skip
+
+    def tasks(self, *tasks) -> list[str]:
+        """The command line of an agent with these tasks."""
+        (self.folder / "tasks.json").write_text(json.dumps(tasks))
+        return [sys.executable, str(AGENT), str(self.folder / "tasks.json"), str(self.folder / "seen.json")]
+
+    def seen(self) -> list[dict]:
+        return json.loads((self.folder / "seen.json").read_text())
+
+    def agent(self, *tasks) -> tuple[subprocess.CompletedProcess, list[dict]]:
+        """An agent without a terminal does these tasks under guard."""
+        done = self.sentinel("run", "--", *self.tasks(*tasks))
+        assert (self.folder / "seen.json").exists(), f"the agent did not begin: {done}"
+        return done, self.seen()
+
+    def on_terminal(self, *tasks, **options) -> pexpect.spawn:
+        """The same on a terminal, where a test sits as the person."""
+        command = ["run", "--", *self.tasks(*tasks)]
+        return self.terminal(str(BIN / "sentinel-guard"), *command, **options)
+
+    def terminal(self, program: str, *arguments: str, **options) -> pexpect.spawn:
+        return pexpect.spawn(
+            program, list(arguments), cwd=str(self.repo), env=self.environ, encoding="utf-8", timeout=20,
+            dimensions=(30, 120), **options,
+        )  # fmt: skip
+
+    def log(self, **wanted) -> list[dict]:
+        """Entries of the audit log whose fields are as wanted."""
+        done = self.sentinel("log", "--json", "--last", "0")
+        assert done.returncode == 0, done.stderr
+        entries = [json.loads(line) for line in done.stdout.splitlines()]
+        return [e for e in entries if all(e.get(k) == v for k, v in wanted.items())]

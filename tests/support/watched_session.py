@@ -1,0 +1,54 @@
+"""What begins sessions and watches their files, as the daemon joins it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from pathlib import Path
+
+from sentinel_guard.daemon.begin_session import Beginnings
+from sentinel_guard.daemon.snapshots_and_rollback import Recovery
+from sentinel_guard.host.machine import processes
+from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.policy_files import Policies
+from tests.support.fakes import MemoryStore, ScriptedHuman
+
+
+class Room:
+    """A daemon's parts in a folder of their own."""
+
+    def __init__(self, folder: Path, store=None) -> None:
+        self.places = Places(folder / "state", folder / "run", folder / "config")
+        self.places.make()
+        self.store = store or MemoryStore()
+        self.owner = processes.identify(os.getpid())
+        self.renew()
+
+    def renew(self) -> Beginnings:
+        """The daemon, started anew on the same log."""
+        self.beginnings = Beginnings(
+            places=self.places, store=self.store, policies=Policies(self.places), recovery=Recovery(self.places),
+            now=time.time,
+        )  # fmt: skip
+        return self.beginnings
+
+    async def begin(self, repo, **fields):
+        message = {"cwd": str(repo), "path": "/usr/bin:/bin", "command": ["agent"], "interactive": True} | fields
+        live, _ = await self.beginnings.begin(message, fields.get("owner", self.owner))
+        live.runner = ScriptedHuman()
+        return live
+
+    def close(self) -> None:
+        for live in self.beginnings.sessions.live.values():
+            if live.watch:
+                live.watch.stop()
+
+
+async def until(happened, seconds=20.0) -> bool:
+    deadline = time.monotonic() + seconds
+    while not (seen := happened()):
+        if time.monotonic() > deadline:
+            break
+        await asyncio.sleep(0.01)
+    return bool(seen)
