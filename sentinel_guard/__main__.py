@@ -1,4 +1,4 @@
-"""python -m sentinel_guard, and the command itself."""
+"""Entry point of ``python -m sentinel_guard`` and of the ``sentinel-guard`` command."""
 
 from __future__ import annotations
 

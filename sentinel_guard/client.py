@@ -1,4 +1,4 @@
-"""Ask the daemon: the one way in for every hand (docs/protocol.md).
+"""Client of the guard daemon: connects to it, starts it on demand, and sends requests (docs/protocol.md).
 
 Rules of this file:
 1. A daemon is started on demand, by one client at a time (a lock), and is there when it has said hello.
@@ -211,7 +211,7 @@ class Operator:
 
 
 def _json(fields: Fields) -> list[Chunk]:
-    """A request as chunks. Text that was not UTF-8 survives as lone surrogates (model.py)."""
+    """A request as chunks. Text that was not UTF-8 survives as lone surrogates (core/model.py)."""
     body = json.dumps(fields).encode()
     if len(body) > MAX_CHUNK:
         words = f"The request is {len(body)} bytes long; the limit is {MAX_CHUNK}."

@@ -1,4 +1,4 @@
-"""Probes of this machine and this repository: what protects, what is missing, what to do.
+"""Probes for ``sentinel-guard doctor``: what protects this machine and repository, what is missing, what to do.
 
 Each probe returns a ``Finding``-like triple; none changes anything.
 """

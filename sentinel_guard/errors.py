@@ -1,10 +1,10 @@
-"""Errors carry words for their reader and are named by who must act."""
+"""Exception classes with a message and a hint for their reader, named by who must act."""
 
 from __future__ import annotations
 
 
 class SentinelError(Exception):
-    """What went wrong, and what to do about it. Caught once, in cli.py; exit code 1."""
+    """What went wrong, and what to do about it. Caught once, in cli/main.py; exit code 1."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)

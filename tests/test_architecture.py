@@ -3,29 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parent.parent / "sentinel_guard"
-FILES = sorted(p for p in PACKAGE.rglob("*.py") if p.name != "__init__.py")
-ROOMS = {
-    "errors": 0,
-    "core": 1,
-    "agents": 2,
-    "audit": 2,
-    "humans": 2,
-    "host": 2,
-    "daemon": 3,
-    "client": 4,
-    "doctor": 4,
-    "commands": 5,
-    "faces": 5,
-    "cli": 6,
-    "__main__": 7,
-}
-SISTERS = {"agents", "audit", "humans", "host"}
+from tests.support.layers import FILES, LAYERS, PACKAGE, SISTERS, layer, name, purpose
+
 IMPURE = {
     "asyncio", "ctypes", "fcntl", "glob", "io", "logging", "multiprocessing", "os", "pathlib", "random", "secrets",
     "select", "selectors", "shutil", "signal", "socket", "sqlite3", "subprocess", "sys", "tempfile", "threading",
@@ -44,15 +30,26 @@ LIBRARIES = {
     "tomli_w": {"host/machine/atomic_files.py"},
     "watchdog": {"host/file_integrity/file_watcher.py"},
 }
-MAX_FILE, MAX_FUNCTION = 400, 40
+MAX_FILE, MAX_FUNCTION, MAX_FOLDER = 400, 40, 25
+NO_NAMES = frozenset(
+    (
+        "ahead", "beside", "committed", "ended", "endangered", "handed", "hiding", "leaking", "listing",
+        "restoring", "restricted", "scanning", "seen", "staged", "taken", "taking", "telling", "undoing",
+        "unstaged", "waiting", "watching", "wrapped", "beginnings", "deeds", "deep", "discreet", "discretion",
+        "edges", "faces", "forks", "guardian", "guesses", "letters", "line", "link", "loads", "looks",
+        "needles", "outside", "pieces", "pins", "pipes", "plain", "place", "proof", "readers", "rooted",
+        "rounds", "shadow", "shelf", "soundness", "stage", "stand", "starts", "ways", "baselines", "metadata",
+        "modes", "operators", "outcomes", "parts", "recall", "record", "refusals", "reviews", "services",
+        "signals", "survey", "transactions", "unknown", "visible", "words", "worktrees",
+    )
+)  # fmt: skip
+"""Names that no file may bear alone: participles without an object, figures of speech, words whose first meaning is
+another one. A reader who saw nothing but the paths took each for something else. With its object a word is fine:
+``take_baseline``, ``ended_sessions`` (docs/adr/0012-how-things-are-named.md)."""
 LARGE: dict[str, str] = {
     # "room/file.py": "why it may be larger"
 }
 COMMANDS_THAT_RUN_THE_DAEMON = {"commands/daemon.py"}
-
-
-def name(file: Path) -> str:
-    return file.relative_to(PACKAGE).as_posix()
 
 
 def room(file: str) -> str:
@@ -90,11 +87,16 @@ def test_imports_go_down_and_sisters_do_not_know_each_other(file):
     mine = room(name(file))
     for other in ours(file):
         theirs = room(other)
-        assert ROOMS[theirs] <= ROOMS[mine], f"{name(file)} imports {other}, which is above it"
+        assert layer(other) <= layer(name(file)), f"{name(file)} imports {other}, whose layer is above its own"
         if mine in SISTERS:
             assert theirs == mine or theirs not in SISTERS, f"{name(file)} imports its sister {other}"
         if theirs == "daemon" and mine == "commands":
             assert name(file) in COMMANDS_THAT_RUN_THE_DAEMON
+
+
+@pytest.mark.parametrize("entry", LAYERS)
+def test_every_layer_holds_files(entry):
+    assert any(name(f) == entry or name(f).startswith(entry) for f in FILES) or (PACKAGE / entry).is_dir()
 
 
 @each_file
@@ -118,6 +120,29 @@ def test_there_is_no_cycle():
         free = {f for f, needs in graph.items() if not needs & graph.keys() - {f}}
         assert free, f"these import each other in a circle: {sorted(graph)}"
         graph = {f: needs for f, needs in graph.items() if f not in free}
+
+
+PROJECT = PACKAGE.parent
+FOLDERS = Counter(p.parent for top in ("sentinel_guard", "tests", "bench") for p in (PROJECT / top).rglob("*.py"))
+
+
+@pytest.mark.parametrize("folder", sorted(FOLDERS), ids=lambda folder: folder.relative_to(PROJECT).as_posix())
+def test_a_folder_is_taken_in_at_a_glance(folder):
+    assert sum(1 for p in folder.glob("*.py") if p.name != "__init__.py") <= MAX_FOLDER
+
+
+@pytest.mark.parametrize(
+    "file", sorted(p for f in FOLDERS for p in f.glob("*.py")), ids=lambda file: file.relative_to(PROJECT).as_posix()
+)
+def test_a_file_is_named_by_what_it_is_for(file):
+    assert file.stem.removeprefix("test_") not in NO_NAMES, (
+        "a noun with its object: docs/adr/0012-how-things-are-named.md"
+    )
+
+
+@pytest.mark.parametrize("file", sorted(PACKAGE.rglob("*.py")), ids=name)
+def test_a_module_says_in_a_sentence_what_it_is_for(file):
+    assert re.search(r"\w[.:)`]+", purpose(file)), "a docstring whose first sentence a stranger understands"
 
 
 @each_file

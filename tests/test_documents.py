@@ -34,6 +34,7 @@ from sentinel_guard.core.session.session import NEXT, Event, State
 from sentinel_guard.core.verify_policy import Prover
 from sentinel_guard.host import world as host_world
 from sentinel_guard.host.policy_files import builtin
+from tests.support.layers import LAYERS, PACKAGE, purpose
 
 ROOT = Path(__file__).parent.parent
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
@@ -45,6 +46,9 @@ CHECKS_PAGE = ROOT / "docs" / "checks.md"
 POLICY = merge(builtin())
 FINAL = (State.KILLED, State.ENDED)
 PAGES = sorted([*ROOT.glob("*.md"), *(p for p in (ROOT / "docs").rglob("*.md") if "incidents" not in p.parts)])
+TOPS = "sentinel_guard|core|agents|audit|humans|host|daemon|commands|cli|tests|bench|docs"
+CODE_PATH = re.compile(rf"`((?:{TOPS})/(?!incidents)[\w./-]+)`")
+"""A path of this repository, as pages name it; below ``sentinel_guard`` without that. Reports are written by use."""
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
@@ -164,7 +168,14 @@ def limits() -> str:
     return "\n".join(["| what | at most |", "|---|---|", *(f"| {what} | {most:,} |" for what, most in LIMITS), ""])
 
 
+def layers() -> str:
+    """The folders of the package, lowest first, and what each is for."""
+    rows = [f"| `{e}` | {purpose(PACKAGE / e / '__init__.py' if e.endswith('/') else PACKAGE / e)} |" for e in LAYERS]
+    return "\n".join(["| | what it is for |", "|---|---|", *rows, ""])
+
+
 GENERATED = {
+    "layers": (ARCHITECTURE, layers),
     "explained": (ANALYSIS_PAGE, explained),
     "limits": (ANALYSIS_PAGE, limits),
     "states": (ARCHITECTURE, diagram),
@@ -329,6 +340,13 @@ def test_links_lead_somewhere(page):
     for target in LINK.findall(page.read_text(encoding="utf-8")):
         if "://" not in target and not target.startswith("mailto:"):
             assert (page.parent / target).exists(), f"{target} is not there"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_paths_in_pages_are_there(page):
+    for path in CODE_PATH.findall(page.read_text(encoding="utf-8")):
+        if "NAME" not in path and "FAMILY" not in path:
+            assert any((top / path.rstrip("/")).exists() for top in (ROOT, PACKAGE)), f"{path} is not there"
 
 
 def test_every_decision_is_in_the_index_and_short():

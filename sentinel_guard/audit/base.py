@@ -1,4 +1,4 @@
-"""What a store of the audit log is."""
+"""The interface of an audit log store: append-only, hash-chained, one writer."""
 
 from __future__ import annotations
 

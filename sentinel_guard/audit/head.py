@@ -1,4 +1,4 @@
-"""The head file: the end of the chain, kept beside the log, so that a log cut at its end is found out.
+"""The head file: number and hash of the newest audit entry, kept beside the log to detect its truncation.
 
 Written aside, then renamed, and only after the entry that it names is safely on disk.
 """

@@ -1,4 +1,4 @@
-"""Opening the audit log for writing: the lock, the schema, and what to do with a log that is damaged or cut.
+"""Open the audit log for writing: take the lock, create the schema, deal with a corrupt or truncated log.
 
 Rules of this file:
 1. Append-only: triggers refuse UPDATE, DELETE and every insert that is not at the end, REPLACE among them.

@@ -1,4 +1,4 @@
-"""The audit log in one SQLite file.
+"""The audit log in one SQLite file: the reader, and the one writer.
 
 Rules of this file:
 1. ``append`` returns only after the commit (it survives kill -9); a durable one also after the sync to disk.

@@ -1,0 +1,1 @@
+"""The command line: arguments and options of every subcommand (click); the work is done in ``commands/``."""

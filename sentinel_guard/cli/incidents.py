@@ -1,4 +1,4 @@
-"""The command line of what comes after: incident reports and their replay. ``cli.py`` runs it."""
+"""Command-line options of ``incidents`` and ``replay``. ``cli/main.py`` runs it."""
 
 from __future__ import annotations
 

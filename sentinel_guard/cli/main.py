@@ -1,4 +1,6 @@
-"""The command line: words in, exit codes out. Everything else is in ``commands/``.
+"""The ``sentinel-guard`` command line: parses arguments, runs a command, returns its exit code.
+
+Everything else is in ``commands/``.
 
 The one place that turns errors into words: exit 1 for what the user can mend, 3 for a fault of ours (with a log
 file), 130 when interrupted.

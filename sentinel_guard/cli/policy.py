@@ -1,4 +1,4 @@
-"""The command line of the policy. Part of ``cli.py``, which runs it."""
+"""Command-line options of ``policy``. Part of ``cli/main.py``, which runs it."""
 
 from __future__ import annotations
 

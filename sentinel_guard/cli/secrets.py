@@ -1,4 +1,4 @@
-"""The command line of the search for secrets. Part of ``cli.py``, which runs it."""
+"""Command-line options of ``secrets``. Part of ``cli/main.py``, which runs it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line of rescue snapshots. Part of ``cli.py``, which runs it."""
+"""Command-line options of ``snapshots``. Part of ``cli/main.py``, which runs it."""
 
 from __future__ import annotations
 

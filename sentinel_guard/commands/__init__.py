@@ -1,0 +1,1 @@
+"""The subcommands of ``sentinel-guard``, one module each; ``cli/`` parses their arguments."""

@@ -1,4 +1,4 @@
-"""``sentinel-guard allow PATH…``: a person changes restricted files while an agent works."""
+"""``sentinel-guard allow PATH…``: lets a person change restricted files while an agent works."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""``sentinel-guard check``: what would the guard say to this? Changes nothing, needs no daemon."""
+"""``sentinel-guard check``: shows the verdict on a command line or a tool call without running it.
+
+Changes nothing, needs no daemon.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``sentinel-guard check --explain``: what was typed, what each command in it does, which rule it meets, what follows.
+"""``sentinel-guard check --explain``: each command of the input, its effects, the rule that it matches, the verdict.
 
 Rules of this file:
 1. A branch is a simple command that does or meets something. What only starts another is told by that one's ``via``.

@@ -1,4 +1,4 @@
-"""``sentinel-guard demo``: a scripted agent earns every level of the protocol, in a throw-away home and repository.
+"""``sentinel-guard demo``: a scripted agent triggers every level of response, in a temporary home and repository.
 
 It drives the installed commands on a terminal of its own; nothing here is special-cased. The agent's ``rm`` is a stub
 that prints, so that the demo is harmless even if the guard failed.

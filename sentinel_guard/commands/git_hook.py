@@ -1,4 +1,4 @@
-"""``sentinel-guard hook NAME``: what a git hook (or the pre-commit framework) asks. No daemon is needed.
+"""``sentinel-guard hook NAME``: judges a commit or push for a git hook (or the pre-commit tool). No daemon is needed.
 
 Rules of this file:
 1. What cannot be judged is refused: any error ends in a code that stops the commit or the push.

@@ -1,4 +1,4 @@
-"""``sentinel-guard incidents``: read the incident reports of a repository, fill in the agent's part, sign off (R9)."""
+"""``sentinel-guard incidents``: read a repository's incident reports, fill in the agent's part, sign off (R9)."""
 
 from __future__ import annotations
 

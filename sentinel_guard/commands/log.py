@@ -1,4 +1,4 @@
-"""``sentinel-guard log``: read the audit log and check its chain. Needs no daemon, changes nothing."""
+"""``sentinel-guard log``: read the audit log and verify its hash chain. Needs no daemon, changes nothing."""
 
 from __future__ import annotations
 

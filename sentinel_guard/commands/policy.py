@@ -1,4 +1,4 @@
-"""``sentinel-guard policy show | validate | test``: what is in force, what is wrong with a file, what its rules do."""
+"""``sentinel-guard policy show | validate | test``: show the policy in force, check a file, test its rules."""
 
 from __future__ import annotations
 

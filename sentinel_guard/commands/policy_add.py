@@ -1,4 +1,4 @@
-"""``sentinel-guard policy add``: writes a rule, once it is proved.
+"""``sentinel-guard policy add``: adds a rule to a policy file, once its examples pass.
 
 Rules of this file:
 1. A rule is written only when each hit matches it, no miss does, and its way out passes the guard.

@@ -1,4 +1,4 @@
-"""``sentinel-guard replay``: an incident's steps against the policy of today. Nothing runs; no daemon needed (R9)."""
+"""``sentinel-guard replay``: judges an incident's steps by today's policy. Nothing runs; no daemon needed (R9)."""
 
 from __future__ import annotations
 

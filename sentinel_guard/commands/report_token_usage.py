@@ -1,4 +1,4 @@
-"""``sentinel-guard usage report``: an agent, or its wrapper, reports tokens (R6)."""
+"""``sentinel-guard usage report``: an agent, or its wrapper, reports its token usage (R6)."""
 
 from __future__ import annotations
 

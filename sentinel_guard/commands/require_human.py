@@ -1,4 +1,4 @@
-"""What only a person does, outside of every guarded session: the policy, the baseline of leaks, the hooks."""
+"""Refuses, inside a guarded session, what only a person may change: policy, secrets allowlist, git hooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``sentinel-guard rollback``: put the repository back to where a session started, by hand (R10)."""
+"""``sentinel-guard rollback``: put the repository back to its state at a session's start, by hand (R10)."""
 
 from __future__ import annotations
 

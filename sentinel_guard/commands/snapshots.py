@@ -1,4 +1,4 @@
-"""``sentinel-guard snapshots``: see what was there before an agent's destructive commands, and have it back."""
+"""``sentinel-guard snapshots``: list rescue snapshots, show and restore files that an agent's commands destroyed."""
 
 from __future__ import annotations
 

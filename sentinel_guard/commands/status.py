@@ -1,4 +1,4 @@
-"""``sentinel-guard status``: what the guarded sessions are doing."""
+"""``sentinel-guard status``: shows the live guarded sessions, their states and health metrics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Audit entries -> the nouns that they were made of.
+"""Decode audit entries: actions, findings and verdicts, read back from the log.
 
 Never raises for an entry of another version: what is not there is empty.
 """
@@ -30,7 +30,7 @@ def action_from(entry: Entry, root: str = "") -> Action:
 
 
 def finding_from(data: Mapping[str, object]) -> Finding:
-    """The finding that ``codec.finding_json`` wrote down."""
+    """The finding that ``json_codec.finding_json`` wrote down."""
     text = {k: str(data.get(k, "")) for k in ("what", "why", "instead", "rule", "evidence")}
     ask, operations = data.get("ask"), data.get("operations")
     return Finding(

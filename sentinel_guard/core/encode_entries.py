@@ -1,4 +1,4 @@
-"""Verdicts and outcomes -> audit entries. Redacted here, so that nothing unredacted can reach a store."""
+"""Encode verdicts and outcomes as audit entries. Redacted here, so that nothing unredacted can reach a store."""
 
 from __future__ import annotations
 

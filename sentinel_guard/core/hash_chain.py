@@ -1,4 +1,4 @@
-"""The hash chain over the audit log. Pure: entries in, breaks out.
+"""The hash chain of the tamper-evident audit log: seal entries, verify them. Pure: entries in, breaks out.
 
 Rules of this file:
 1. An entry's hash covers the hash before it, its place and its content: sha256(prev, newline, canonical bytes).

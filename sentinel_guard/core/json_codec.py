@@ -1,4 +1,4 @@
-"""Nouns -> plain dicts and JSON text, for the audit store, ``--json`` and the faces.
+"""Convert the model's values to plain dicts and canonical JSON, for the audit log and ``--json`` output.
 
 Rules of this file:
 1. JSON is ASCII with sorted keys and no spaces: the same value gives the same text on every machine.

@@ -1,4 +1,6 @@
-"""The judge. Pure: the same case always gets the same verdict.
+"""Decide about an action: run all checks, combine their findings into one verdict.
+
+Pure: the same case always gets the same verdict.
 
 Rules of this file (the numbers are those of the spine, DESIGN section 3):
 3. After waiting for a person, judge again: a yes is worth nothing if the session was killed meanwhile.

@@ -1,4 +1,6 @@
-"""The nouns. Frozen values, validated where they are made, no behaviour beyond describing themselves.
+"""The data model: actions, effects, findings, verdicts, outcomes, audit entries.
+
+Frozen values, validated where they are made, no behaviour beyond describing themselves.
 
 Text that came from the system (argv, paths, environment) is ``str`` decoded with ``surrogateescape``, so that bytes
 which are not UTF-8 survive. Times are seconds since the epoch (``float``); durations are seconds.
@@ -101,12 +103,12 @@ class Effect:
     """False when the analysis guesses: an unsure effect is asked about or refused, never a kill."""
     how: frozenset[str] = frozenset()
     """Words from: recursive force append truncate mode owner link move raw inplace mkfs contents forkbomb
-    shown stage; and for OPAQUE: name code delete write parse data (analysis/effects.py says what each means)."""
+    shown stage; and for OPAQUE: name code delete write parse data (analysis/analyse.py says what each means)."""
     command: Command | None = None
     """The simple command that has this effect."""
     data: str = field(default="", repr=False)
     """The text that moves with it, as far as it is known: what a sender gets on its standard input, what the action
-    itself writes to a file, and reads back; ``analysis.commands.UNKNOWN`` for the rest. Never logged, told or stored.
+    itself writes to a file, and reads back; ``command_and_options.UNKNOWN`` for the rest. Never logged, told or stored.
     """
     written: tuple[str, ...] = field(default=(), repr=False)
     """Of a sender that is given secrets in variables: its words, with ``$NAME`` where one of these stands and no other

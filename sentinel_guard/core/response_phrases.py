@@ -1,4 +1,4 @@
-"""The protocol's quoted strings, word for word (SPEC), and the words that open each kind of answer."""
+"""Fixed phrases in messages to agents: the strings that the specification quotes, and each response's prefix."""
 
 from __future__ import annotations
 

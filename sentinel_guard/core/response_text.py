@@ -1,7 +1,7 @@
-"""Verdict and outcome -> words: what the agent, the launcher and the person are told (DESIGN section 5).
+"""Format verdicts and outcomes as messages for the agent, the launcher and the person (DESIGN section 5).
 
 Rules of this file:
-1. The protocol's quoted strings stand word for word (``core.words``).
+1. The protocol's quoted strings stand word for word (``response_phrases``).
 2. Every refusal says what, why, and what to do instead.
 3. Nothing secret and nothing that a terminal would obey leaves here, but the command that a person is asked about.
 """

@@ -1,4 +1,4 @@
-"""The proof of rules: their examples, and what the whole policy says to a command, in the world of the examples."""
+"""Verify policy rules: run their examples through the whole policy, on a simulated machine."""
 
 from __future__ import annotations
 

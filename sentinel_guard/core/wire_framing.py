@@ -1,4 +1,6 @@
-"""Frames <-> chunks. No socket here: bytes go in with ``feed``, messages come out (docs/protocol.md).
+"""Message framing of the wire protocol: encode and decode length-prefixed chunks (docs/protocol.md).
+
+No socket here: bytes go in with ``feed``, messages come out.
 
 Rules of this file:
 1. A message is chunks ``tag(1) length(4, little-endian) bytes``, closed by an end chunk (tag ``.``, length 0).

@@ -1,0 +1,1 @@
+"""The daemon: sockets, live sessions, git hooks, file monitoring, snapshots and incident reports."""

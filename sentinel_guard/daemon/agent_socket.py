@@ -1,4 +1,4 @@
-"""The agent socket: a launcher asks, is answered, and reports how it ended.
+"""Server of the agent socket: a launcher requests a verdict on a command, and reports the command's outcome.
 
 Rules of this file:
 1. Every message gets an answer, and whatever goes wrong on our side is a refusal with words: never a pass or a

@@ -1,4 +1,4 @@
-"""The one place where concrete parts are named and joined, and the daemon's life from socket to socket."""
+"""Composition root of the daemon: construct and connect its parts, serve both sockets, stop when idle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a session begins, and how the live ones are taken up again after a restart."""
+"""Start a guarded session, and restore the live sessions after a restart of the daemon."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a supervised call ended: measured, kept, and said back to the agent (R1, R5)."""
+"""Record the outcome of a supervised command, and return a hint about it to the agent (R1, R5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the watcher found, in words and as an entry; and how often it is worth telling.
+"""Alerts and audit entries about changed restricted files, with rate limiting.
 
 Rules of this file:
 1. Nothing of what is in a restricted file is told (``core/incidents/redacted_diff.py``), and command lines are

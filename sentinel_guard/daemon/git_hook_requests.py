@@ -1,4 +1,4 @@
-"""What the installed git hooks ask: a step of a session's call, or a commit of the person's own.
+"""Answer the installed git hooks: for a git command inside a session, or for a commit of the person's own.
 
 Rules of this file:
 1. Whose hook it is, the processes say; what it says of itself can only bring it under guard.

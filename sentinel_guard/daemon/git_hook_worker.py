@@ -1,4 +1,4 @@
-"""Judging what a git hook asks, beside the daemon's own work: git runs, and texts are searched.
+"""Worker threads that judge a git hook's request: they run git and scan the changes for secrets.
 
 Rules of this file:
 1. In threads of its own, so that a commit delays no verdict; and for a limited time.

@@ -1,4 +1,4 @@
-"""The path of one action: judge, ask, record, answer; and of its outcome.
+"""Handle one action of an agent: judge it, ask a person, record the verdict, answer; and then its outcome.
 
 Rules of this file:
 1. No verdict leaves before its entry is stored; a session advances only after that (``Sessions.note``).

@@ -1,4 +1,4 @@
-"""What an agent says besides commands: a cry for help (R8), its token usage (R6), its hooks' payloads."""
+"""An agent's requests other than commands: help from a person (R8), reports of token usage (R6), hook payloads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The live sessions: who belongs to which, and how they advance.
+"""Registry of the live sessions: which process belongs to which session, and how entries change its state.
 
 Rules of this file:
 1. Store first, then advance: ``note`` is the only way forward.

@@ -1,4 +1,4 @@
-"""The operator socket: what a person's commands and the runner may do.
+"""Server of the operator socket: operations for a person's commands and for the runner of a session.
 
 Rules of this file:
 1. What gives power (start, answer, say, resume, sign-off, stop) is never taken from a process inside a guarded session:

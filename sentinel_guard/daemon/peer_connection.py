@@ -1,4 +1,4 @@
-"""One connection: whole messages in, whole messages out, and who is at the other end."""
+"""A connection on one of the daemon's sockets: whole messages in and out, and the peer's credentials."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A git command of a session whose hooks would not run: mended, or refused.
+"""Restore the guard's git hooks where they were disabled; refuse a git command that would bypass them.
 
 The shims read what a command says, our hooks see what it does. A setting that reaches git unread, or a mode that was
 changed, would leave the second half out: so git itself is asked, for each command that runs hooks.

@@ -1,4 +1,4 @@
-"""What comes after an incident: the agent is asked for the root cause; its words and a person's sign-off go on record.
+"""Ask the agent for an incident's root cause, and record its answer and a person's sign-off.
 
 Rules of this file:
 1. The agent is asked only on the standard error of a shell call that has failed: there it reads anyway, and nothing

@@ -1,4 +1,4 @@
-"""The person's own secrets, for a session: what the leak check looks for, and what goes on no record.
+"""The user's own secrets in a session: the leak check searches for them, records and messages redact them.
 
 Rules of this file:
 1. The values are in memory only, and are read again when a moment has passed: what is on disk counts.

@@ -1,4 +1,4 @@
-"""Baselines, rescue snapshots and the rollback of a session, off the event loop (R10)."""
+"""Take a session's baseline and rescue snapshots, and roll it back, off the event loop (R10)."""
 
 from __future__ import annotations
 

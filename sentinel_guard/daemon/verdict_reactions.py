@@ -1,4 +1,4 @@
-"""What a verdict sets off beside the answer: a rescue snapshot, an alert, an incident report, the kill switch.
+"""What a verdict triggers besides the answer: a rescue snapshot, an alert, an incident report, the kill switch.
 
 Rules of this file:
 1. What only a snapshot makes harmless does not run where the snapshot failed.

@@ -1,4 +1,4 @@
-"""The launcher that waits for a verdict, and the terminal that it may ask on."""
+"""A launcher that waits for a verdict: keep it waiting, and ask a person on its terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What watches a session's files: restricted ones that change unannounced are put back (DESIGN section 2).
+"""File integrity monitoring of a session: unannounced changes of restricted files are put back (DESIGN section 2).
 
 Rules of this file:
 1. A change is put back first and told then: nothing waits for a log or a person.

@@ -1,4 +1,4 @@
-"""Messages of the wire <-> values (docs/protocol.md). No socket, no clock, no judgement.
+"""Encode and decode the messages of the wire protocol (docs/protocol.md). No socket, no clock, no judgement.
 
 Rules of this file:
 1. What cannot be understood raises ``PeerError``; nothing is guessed.

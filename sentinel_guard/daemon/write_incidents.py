@@ -1,4 +1,4 @@
-"""Incident reports: gathered from the log and the snapshots, written into the repository (R9).
+"""Write incident reports into the repository, from the audit log and the snapshots (R9).
 
 Rules of this file:
 1. A report is never written over: each has a name of its own.

@@ -1,4 +1,4 @@
-"""The incident reports of a repository: where they lie, and their text (R9).
+"""Finds, reads and writes the incident report files of a repository (R9).
 
 Most lie in the repository's ``docs/incidents``; those that could not be written there lie beside the session's state.
 

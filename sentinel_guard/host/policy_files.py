@@ -1,9 +1,10 @@
-"""The policy in force: the built-in packs, the user's file, the project's ``sentinel.toml``.
+"""Loads the policy in force from files: the built-in rule packs, the user's file, the project's ``sentinel.toml``.
 
 Rules of this file:
 1. A file that cannot be used (syntax, schema, rights) is never "no policy": its last good version stays, over a restart
    of the daemon too, else what is built in; and ``Policy.warnings`` says so.
-2. A rule whose examples fail does not load, and is named. The built-in packs are proved by tests/core/test_packs.py.
+2. A rule whose examples fail does not load, and is named. The built-in packs are proved by
+   tests/core/policy/test_rule_examples.py.
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ def _paths_of(path: Path, *, limited: bool) -> _Read:
 def read(path: Path, *, limited: bool = False) -> Layer:
     """What one policy file says, its rules not yet proved. Raises ConfigError with every mistake.
 
-    ``limited``: it is a project's (``policy_limits``).
+    ``limited``: it is a project's (``project_file_size_limits``).
     """
     document, text = atomic_files.read_toml(path)
     return parse(document, str(path), text, limited=limited)

@@ -1,4 +1,4 @@
-"""The launcher by its other names: a session's shims, first on PATH, and the one that the installed git hooks ask."""
+"""Makes a session's shims (links to the launcher, first on PATH), and the launcher that installed git hooks call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The machine as the analysis may see it (core/analysis/world.py): read-only, never blocking, capped."""
+"""The file system and PATH for the command analysis (core/analysis/world.py): read-only, never blocking, bounded."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Terminal dialogues with a person: approval prompts, chat, and the keys that were typed."""

@@ -1,4 +1,4 @@
-"""What the bytes of a terminal say: the modes that a program has set, and the keys that a person pressed.
+"""Parse terminal escape sequences: the modes that a program has set, and the keys that a person pressed.
 
 Rules of this file:
 1. Bytes are only read; what they are is never changed on their way.

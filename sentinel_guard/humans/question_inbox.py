@@ -1,4 +1,4 @@
-"""Open questions: the first reply wins, and no reply is a no (R7).
+"""Ask a person a question and wait for the reply: the first one wins, none in time is a no (R7).
 
 Rules of this file:
 1. A question is answered once; what comes later is ignored.

@@ -1,4 +1,4 @@
-"""What a person reads and types on the terminal: the two-key gate (R7), the beacon's chat (R8), banners.
+"""Terminal prompts for a person: the approval of an action (R7), the chat with an agent (R8), banners.
 
 Rules of this file:
 1. Nothing that comes from an agent reaches the terminal but through ``visible``: it cannot move the cursor, hide, or

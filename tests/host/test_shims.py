@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -20,9 +21,11 @@ ODD = 'it\'s a $HOME "q" `x` \\'
 
 
 @pytest.fixture(params=["plain", ODD])
-def where(request, tmp_path):
-    base = tmp_path / request.param
-    return Places(base / "state", base / "run", base / "config", str(base))
+def where(request):
+    # Short, because a Unix socket path holds 107 bytes.
+    with tempfile.TemporaryDirectory(prefix="sg-") as folder:
+        base = Path(folder) / request.param
+        yield Places(base / "state", base / "run", base / "config", str(base))
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The event loop of ``run``: the agent's first process, the person's terminal, and the daemon, until the agent ends.
+"""The event loop of ``run``: serves the agent's first process, the terminal and the daemon until the agent ends.
 
 Rules of this file:
 1. A killed session ends with 137 and the kill switch's words, whoever notices first.

@@ -1,4 +1,4 @@
-"""The person's terminal while an agent runs on it: bytes both ways, unchanged, and now and then a question on top.
+"""A pty proxy between the agent and the person's terminal: passes bytes on unchanged, and shows questions on top.
 
 Rules of this file:
 1. While nothing is asked, not a byte of ours is written and not a byte of the agent's or the person's is changed.

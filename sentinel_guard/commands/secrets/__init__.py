@@ -1,0 +1,1 @@
+"""``sentinel-guard secrets``: searching for secrets, and the allowlist of known finds."""

@@ -1,4 +1,4 @@
-"""``sentinel-guard secrets audit``: a person looks at each row of the baseline that nobody has looked at.
+"""``sentinel-guard secrets audit``: a person reviews each row of the allowlist that nobody has reviewed.
 
 Rules of this file:
 1. Only from a terminal, and never from inside a guarded session: what is marked here lets a find pass there.

@@ -1,4 +1,4 @@
-"""``sentinel-guard secrets baseline``: what is there already is not asked about again.
+"""``sentinel-guard secrets baseline``: puts the present finds on the allowlist; they are not asked about again.
 
 Rules of this file:
 1. A find for which a commit would be refused is taken in only after it was shown, and a person said yes.

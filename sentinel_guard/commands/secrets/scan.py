@@ -1,4 +1,4 @@
-"""``sentinel-guard secrets scan``: what in these files must not leave. Changes nothing, needs no daemon.
+"""``sentinel-guard secrets scan``: searches files or the git history for secrets. Changes nothing, needs no daemon.
 
 Rules of this file:
 1. No value is printed: a find is its place, its rule, and the line with the value masked.

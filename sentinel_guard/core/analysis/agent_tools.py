@@ -1,4 +1,4 @@
-"""Agent tool calls -> effects: by the name of the tool, and by what its arguments are called, at any depth.
+"""Agent tool calls (built-in and MCP tools) -> effects, by the tool's name and by the names of its arguments.
 
 Rules of this file:
 1. A tool that is told a command line, a program text or SQL does what that says: ``command_of``, ``_queries``.

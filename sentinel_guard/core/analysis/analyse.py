@@ -1,4 +1,4 @@
-"""What would this action do? The one door of this room: ``analyse(action, world)``.
+"""Predicts the effects of an agent's action without running it. The only entry point: ``analyse(action, world)``.
 
 Every simple command gives one ``EXECUTE`` with its ``Command``, plus the effects of its program, in the order in which
 they would happen; conditional commands count as if they ran. The words, for those who write rules:
@@ -13,7 +13,7 @@ WRITE path           how: truncate append inplace | mode (chmod; shut: unreadabl
 DELETE path          how: recursive force | contents (all that is in it) | move (moved away) |
                      truncate (shred: the name stays, the data is lost)
 READ path            how: link (another name for it is made) | shown (what is read comes before the agent, or into a
-                     copy: exposure.py) | stage (by name into git's index), else none
+                     copy: output_visibility.py) | stage (by name into git's index), else none
 GIT_REWRITE          "worktree" (uncommitted changes are lost; move: stashed), "untracked", "ignored" (files are lost
                      by clean; move: stashed), "index" (only the index changes)
                      "branch NAME", "tag NAME", "ref NAME": force (deleted though not merged, forced) | move (renamed,

@@ -1,4 +1,4 @@
-"""Where an address leads: to this machine, or away."""
+"""Tells whether a URL, host or ``host:port`` is this machine (loopback, mDNS, test names) or another one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Path text -> the one absolute name under which the rest of the house knows a file."""
+"""Path text -> absolute, normalised path with symbolic links resolved; tests for devices and temporary folders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files and variables that hold secrets by their nature, told by their names.
+"""Recognises secret files and secret environment variables by their names (``.env``, ``id_rsa``, ``API_TOKEN``).
 
 Such files are not shown without a person's yes (ADR 0008), and their content is never folded into a word: what the
 analysis says stands in refusals, logs and reports, where a secret has no place.

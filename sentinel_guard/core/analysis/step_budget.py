@@ -1,4 +1,6 @@
-"""What one analysis may cost. The core has no clock, so that steps are counted, of a microsecond or two each.
+"""Step budget that limits the cost of one analysis.
+
+The core has no clock, so that steps are counted, of a microsecond or two each.
 
 Rules of this file:
 1. What a text can make many of is paid for where it is made: nodes, fields, effects, characters of values and outputs.

@@ -1,4 +1,4 @@
-"""The machine, as the analysis may see it: read-only, small, passed in."""
+"""Read-only interface to the machine for the analysis: file system, environment variables, lookup in PATH."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ class Peek(NamedTuple):
 
 
 class World(Protocol):
-    """From host/world.py in the product, from tests/fakes.py in tests. All paths absolute, ``surrogateescape`` text."""
+    """From host/world.py in the product, from tests/support/fakes.py in tests.
+
+    All paths absolute, ``surrogateescape`` text.
+    """
 
     home: str
     environ: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""What a check is, and all that it may see.
+"""The interface of a check, and its input: action, effects, session, policy, and the state of the machine.
 
 A check looks at a case and gives findings; the strictest finding decides. The same checks judge a proposal
 (``outcome`` is None) and, later, how the call ended (``outcome`` is set).
@@ -52,7 +52,7 @@ class Case:
     policy: Policy
     outcome: Outcome | None = None
     operation: str = ""
-    """The action's operation hash (``core.operation``)."""
+    """The action's operation hash (``core.session.operation_fingerprint``)."""
     restricted: tuple[str, ...] = ()
     """Restricted files that exist in the workspace, absolute."""
     guarded: Guarded = Guarded()

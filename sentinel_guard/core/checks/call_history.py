@@ -1,4 +1,4 @@
-"""The session's ended calls, as the detectors read them."""
+"""The finished tool calls of a session, in order, for the checks that detect loops and repeated failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The modes of chmod: what they leave the owner, and whether they keep others away."""
+"""Evaluate ``chmod`` modes: which rights the owner keeps, and whether other users only lose access."""
 
 from __future__ import annotations
 

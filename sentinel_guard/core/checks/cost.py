@@ -1,4 +1,4 @@
-"""The check ``cost`` (R6): work tokens of the last minute, over the limit, cool the session down."""
+"""The check ``cost`` (R6): a session that exceeds its limit of tokens per minute must cool down."""
 
 from __future__ import annotations
 

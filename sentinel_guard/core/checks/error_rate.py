@@ -1,4 +1,4 @@
-"""The check ``error_rate``: the share of failed calls in the window (L1 at 60 %, L3 at 90 % of 10)."""
+"""The check ``error_rate``: of the last 10 calls, 60 % failed give a hint (L1), 90 % trip the breaker (L3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The check ``failing_tests`` (R3): test runs that stay red."""
+"""The check ``failing_tests`` (R3): trips the breaker when test runs keep failing without progress."""
 
 from __future__ import annotations
 

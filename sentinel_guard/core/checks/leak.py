@@ -1,4 +1,4 @@
-"""The check ``leak``: nothing secret and no personal data leaves the machine, or is put where nobody guards it (R3).
+"""The check ``leak`` (R3): data loss prevention for secrets and personal data that leave machine or workspace.
 
 Rules of this file:
 1. BREAK only where it is sure: another machine for certain, and the value seen, or the file named, that goes there.

@@ -1,8 +1,8 @@
-"""The check ``loop`` (R5): the same broken fix again and again.
+"""The check ``loop`` (R5): detects an agent that repeats the same failing calls.
 
 Rules of this file:
 1. Progress is no loop: another output, another error, or a changed file between two tries is progress.
-2. An error is a failed call (``core.failures``), never a word in an output.
+2. An error is a failed call (``core.session.failure_exit_codes``), never a word in an output.
 3. Each pattern names the calls that repeat; how many are too many depends on what they are (``_limits``).
 4. A hint comes one step (of a cycle: one round) before the trip, once, and after a call that failed.
 5. Only what failed is a loop of death. Repeated success is hinted at and trips as late as a poll does.

@@ -1,4 +1,4 @@
-"""All checks, in the order in which their findings stand on record."""
+"""The list of all checks, in the order in which their findings are recorded."""
 
 from __future__ import annotations
 

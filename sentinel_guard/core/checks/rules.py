@@ -1,4 +1,4 @@
-"""The policy, matched against what an action would do: paths, rules, the two-key gate, the guard's own things.
+"""The check ``rules``: matches effects with the policy: restricted paths, rules, approvals, the guard's own files.
 
 Rules of this file:
 1. Every effect is looked at; no allow-list is consulted first (DESIGN section 3, rule 6).

@@ -1,4 +1,4 @@
-"""The check ``state``: a cooling, paused, asking, awaiting or ended session may do nothing (DESIGN sections 5 and 6).
+"""The check ``state``: no action runs in a paused, cooling, waiting or ended session (DESIGN sections 5 and 6).
 
 Rules of this file:
 1. A session that is stopped already is refused, not stopped again: a retry neither extends a pause nor kills twice.

@@ -1,6 +1,6 @@
-"""Does a signal reach the guard? By pid, by name, by a pattern, or by what the same action looked up.
+"""Detect signals (``kill``, ``pkill``) that would reach the guard's processes: by pid, name, pattern or lookup.
 
-Or does a command speak to its sockets?
+And commands that connect to the guard's sockets.
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""Incident reports: generate, redact, replay, fill in and sign them off."""

@@ -1,8 +1,9 @@
-"""The incident report (R9): entries of the audit log -> one Markdown document.
+"""The incident report (R9): generate a Markdown document from entries of the audit log.
 
 Rules of this file:
-1. The machine's part ends at ``SEAL``; its hash stands in the audit log. What follows is the agent's (``core.review``).
-2. Nothing that comes from the agent can end a table's cell, a code block, or the machine's part (``core.markdown``).
+1. The machine's part ends at ``SEAL``; its hash stands in the audit log. What follows is the agent's
+   (``root_cause_and_sign_off``).
+2. Nothing that comes from the agent can end a table's cell, a code block, or the machine's part (``markdown_escape``).
 3. Everything is redacted, the patches included.
 """
 

@@ -1,4 +1,4 @@
-"""A patch of git's, as files: what a report shows of it (R9)."""
+"""Parse the output of ``git diff --patch`` into files, for the diff in an incident report (R9)."""
 
 from __future__ import annotations
 

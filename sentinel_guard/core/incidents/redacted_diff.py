@@ -1,4 +1,4 @@
-"""How a restricted file changed, told without what is in it; and what is in it, hidden where it turns up elsewhere.
+"""The diff of a restricted file without its values; and redaction of those values in other texts.
 
 Rules of this file:
 1. No value is ever told: of an assignment the name, of any other line how long it is.

@@ -1,4 +1,4 @@
-"""An incident's entries, judged again by the policy of today: what was said then, what would be said now (R9).
+"""Replay an incident: judge its recorded actions by today's policy, compare the verdicts then and now (R9).
 
 Nothing runs. How the calls ended is taken from the record, as far as they would still have run.
 """

@@ -1,4 +1,4 @@
-"""The part of an incident report that comes after the machine's: root cause, action items, the person's sign-off (R9).
+"""Root cause, action items and sign-off of an incident report (R9): the part below the generated, sealed one.
 
 Rules of this file:
 1. Not a byte of the machine's part changes: what is written comes after ``SEAL``.

@@ -1,4 +1,4 @@
-"""Audit entries -> the numbered steps of an incident, as a table; and back again.
+"""The timeline of an incident: a Markdown table of numbered steps, made from audit entries and parsed back.
 
 A step is an entry of one of the kinds in ``TIMELINE``. Steps are numbered from 1 among the last ``STEPS`` of them.
 """
@@ -41,7 +41,7 @@ class Row:
     time: str
     kind: str
     what: str
-    """As it stands in its cell; ``markdown.uncoded`` gives a command back."""
+    """As it stands in its cell; ``markdown_escape.uncoded`` gives a command back."""
     result: str
     in_loop: bool = False
 

@@ -1,9 +1,9 @@
-"""One policy file -> a Layer: the schema as data, and every mistake of the file at once.
+"""Schema and validation of a policy file (``sentinel.toml``): parse it into a Layer, report all errors at once.
 
 Rules of this file:
 1. An unknown key, table or name is an error, with the nearest known one: a typo never means "no protection".
 2. All errors are told together, each with its file, line and key, in one ConfigError.
-3. A Layer holds only what the file says. What it means beside the others is ``policy_merge``'s business.
+3. A Layer holds only what the file says. What it means beside the others is ``merge_layers``'s business.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class Layer:
 def parse(document: Mapping[str, object], source: str, text: str, *, limited: bool = False) -> Layer:
     """The layer of a parsed TOML ``document``; ``text`` is what it was parsed from, for line numbers.
 
-    ``limited``: a project's file, which anybody may have written: within ``policy_limits`` only.
+    ``limited``: a project's file, which anybody may have written: within ``project_file_size_limits`` only.
     Raises ConfigError that names each mistake with file, line, key and the nearest known key.
     """
     parser = _Parser(source, text)

@@ -1,9 +1,9 @@
-"""gitignore patterns -> does one take a path in? In time that grows with path times pattern, whatever both are.
+"""Match a path against gitignore patterns, in time that grows with path times pattern, whatever both are.
 
 A star is followed by what stands behind it at the first place where that stands, and never tries another one: of all
 later places this one leaves the most to the next star. So nothing backtracks, and no pattern of a hostile repository
-keeps a hook or the daemon busy. The meaning is that of pathspec, which tests/core/test_policy_patterns.py asks, but
-for two things in which git is right: a class takes no ``/``, and a file's name may hold line ends.
+keeps a hook or the daemon busy. The meaning is that of pathspec, which tests/core/policy/test_gitignore_patterns.py
+asks, but for two things in which git is right: a class takes no ``/``, and a file's name may hold line ends.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rules and two-key gates -> those that an effect meets.
+"""Find the policy rules that match an effect, and the ``confirm`` patterns that match a command.
 
 ``matches`` is the truth about one rule; an ``Index`` only spares it the rules that cannot be meant.
 """

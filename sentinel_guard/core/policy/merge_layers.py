@@ -1,4 +1,4 @@
-"""Layers -> the policy in force: the built-in one, the user's over it, the project's on top where it is tighter.
+"""Merge policy layers into the policy in force: built-in, then the user's, then the project's where it is stricter.
 
 Rules of this file:
 1. The user may loosen, disable and replace what is built in.

@@ -105,7 +105,7 @@ class Rule:
     effect: tuple[str, ...] = ()
     """Kinds of effects (``delete``); with it the rule matches effects, and the keys above their command."""
     target: tuple[str, ...] = ()
-    """Shell patterns on the effect's target, and the names of ``core.targets``: ``{root} {git} {home} {system} …``."""
+    """Shell patterns on the effect's target, and ``target_placeholders``: ``{root} {git} {home} {system} …``."""
     not_target: tuple[str, ...] = ()
     """The same; a target that one of these takes in is not meant."""
     how: frozenset[str] = frozenset()

@@ -1,4 +1,4 @@
-"""What a project's own policy file may hold at most: it may come from anybody, and every path is held against it."""
+"""Size limits of a project's policy file: it is untrusted input, and every path is matched against it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The built-in packs (``NAME.toml`` beside this file), and the proof of a rule by its examples.
+"""Names of the built-in rule packs (``packs/NAME.toml``), and tests of a rule by its ``hit`` and ``miss`` examples.
 
 Reading the files is host/policy_files.py's; here stands what they are called and whether they mean what they say.
 """

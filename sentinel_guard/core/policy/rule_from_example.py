@@ -1,4 +1,4 @@
-"""A rule from an example: what a command is called, its subcommand, its flags, the first word that names something."""
+"""Generate a policy rule from an example command: its program, subcommand, flags and first named operand."""
 
 from __future__ import annotations
 

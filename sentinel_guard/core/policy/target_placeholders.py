@@ -1,4 +1,4 @@
-"""The names that a rule may give a target: ``{root}``, ``{system}``, ... -> does an absolute path fall under it?
+"""Placeholders in a rule's target (``{root}``, ``{system}``, ...): which absolute paths each of them matches.
 
 A folder falls under ``{root} {git} {home} {system}`` when it *is* one of them or holds one: who
 deletes ``/home`` deletes the home.

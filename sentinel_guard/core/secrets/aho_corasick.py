@@ -1,4 +1,4 @@
-"""Where any of many words stands in a text: one pass, whatever their number (Aho-Corasick, in C)."""
+"""Multi-pattern string search (Aho-Corasick, in C): all places of many words in a text, in one pass."""
 
 from __future__ import annotations
 

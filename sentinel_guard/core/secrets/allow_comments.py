@@ -1,4 +1,4 @@
-"""What a person writes on a line to say that the secret in it is none."""
+"""Inline comments that allow a find on their line: ``sentinel:allow``, and those of other secret scanners."""
 
 from __future__ import annotations
 

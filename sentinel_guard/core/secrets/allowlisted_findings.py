@@ -1,4 +1,4 @@
-"""The baseline: what a search found and is not asked about again, and what a person said of each find.
+"""The allowlist (``.sentinel-secrets.toml``): known finds that are not asked about again, with a person's verdicts.
 
 Rules of this file:
 1. No value stands in it: a salted hash that takes milliseconds does, so that a guess at a short password costs time.

@@ -1,4 +1,4 @@
-"""Runs of a text that hold another text: base64 (both alphabets) and per cent signs. One level deep.
+"""Decode base64 (both alphabets) and percent-encoded runs of a text, so that they are searched, too. One level deep.
 
 Rules of this file:
 1. Time is linear: every character belongs to one run of a kind at most, and is decoded once.

@@ -1,4 +1,4 @@
-"""How much disorder a value has, and whether somebody wrote it to stand for a secret that is not there."""
+"""Shannon entropy of a value, and detection of dummy values: placeholders, references, regular patterns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What has the form of a secret and is none: printed in manuals for all to see, or encrypted.
+"""Values that match a secret format and are none: example keys printed in manuals, encrypted values.
 
 Nothing here is the person's own: known values are sought by themselves.
 """

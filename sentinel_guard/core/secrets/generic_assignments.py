@@ -1,4 +1,4 @@
-"""Secrets that no provider's form gives away: what is assigned to a secret's name, and passwords in URLs.
+"""Secrets without a provider's format: values assigned to names such as ``password``, and passwords in URLs.
 
 Rules of this file:
 1. Only a literal counts: what is looked up, called, or made up elsewhere tells nothing.

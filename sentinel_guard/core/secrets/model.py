@@ -1,4 +1,4 @@
-"""The nouns of the search for leaks: what is looked at, what a format is, what was found.
+"""The data model of secret scanning: a text to scan, a secret format, a find.
 
 A value that was found stays in memory: what is shown is its mask, what is kept is its keyed hash (R3).
 """

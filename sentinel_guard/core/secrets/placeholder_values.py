@@ -1,4 +1,4 @@
-"""Whether a value that is given to a secret's name is one: no reference, no placeholder, no word, no name."""
+"""Tell passwords and tokens from placeholders, references, code and words assigned to a secret's name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Secrets are taken out of what goes on record or is told: the person's own values, and what has a secret's form.
+"""Redact texts before they are logged or shown: the user's own secrets, and values in a secret format.
 
 ``core/text/redact_by_pattern.py`` hides what stands in a secret's place; this hides what is one wherever it stands.
 """

@@ -1,4 +1,4 @@
-"""A line as it may be shown: every secret in it masked, nothing in it that a terminal would obey."""
+"""The line around a find, safe to display: secrets redacted, terminal control characters escaped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a value that was found is shown and remembered: what is public about it, and how long it is (R3)."""
+"""A found secret's redacted form (public prefix and length) and its keyed fingerprint, an HMAC-SHA256 (R3)."""
 
 from __future__ import annotations
 

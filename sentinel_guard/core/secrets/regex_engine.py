@@ -1,4 +1,4 @@
-r"""Patterns, compiled when first needed, by RE2 where it is installed (extra ``re2``), else by ``re``.
+r"""Compile regular expressions when first needed, by RE2 where it is installed (extra ``re2``), else by ``re``.
 
 Both read a pattern alike: classes such as ``\w`` take in ASCII only, and no pattern has what RE2 has not.
 """

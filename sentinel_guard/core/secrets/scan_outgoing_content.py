@@ -1,4 +1,4 @@
-"""What a change, a message or a request holds that must not leave, each find in its place and as it may be shown.
+"""Scan changes, messages and requests for secrets and personal data: each find with its place and redacted excerpt.
 
 Rules of this file:
 1. A value of the person's own counts everywhere but in a file that the policy allows, whatever a comment says.

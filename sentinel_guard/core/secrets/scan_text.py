@@ -1,4 +1,4 @@
-"""The search for secrets in a text.
+"""Scan a text for secrets: keyword search first, then regular expressions around each keyword.
 
 Rules of this file:
 1. It never raises, and its time is linear in the text: every format looks at a place once.

@@ -1,4 +1,4 @@
-"""Files in which secrets are not looked for: made by programs, full of digits, and written by nobody."""
+"""Files that the secret scan skips (lock files, minified code, drawings), and how to tell tests and documents."""
 
 from __future__ import annotations
 

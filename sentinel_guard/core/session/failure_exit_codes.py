@@ -1,4 +1,4 @@
-"""What counts as a failure: an exit code that is an error, not an answer (DESIGN section 6)."""
+"""Which exit codes are failures, and which are only answers, as 1 of ``grep`` is (DESIGN section 6)."""
 
 from __future__ import annotations
 

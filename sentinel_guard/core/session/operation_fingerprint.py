@@ -1,4 +1,4 @@
-"""What makes two tool calls the same operation (R5): tool, arguments and place, cosmetics apart."""
+"""Fingerprint of a tool call (R5): the same hash for the same tool, arguments and folder, cosmetics apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs of known test runners, read from what they print (R3, ``failing_tests``).
+"""Parse the output of test runners: names and number of the failed tests (R3, ``failing_tests``).
 
 Rules of this file:
 1. The runner is recognised from the command; only a task runner (make, npm, tox, ...) is asked what it printed.

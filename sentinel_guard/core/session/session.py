@@ -1,4 +1,4 @@
-"""A session and its state table (DESIGN section 5).
+"""A session of an agent and its state machine (DESIGN section 5).
 
 Rules of this file:
 1. A session is a fold over its audit entries: ``after(entry)`` is the only way forward, so a restart loses nothing.

@@ -1,4 +1,4 @@
-"""What a failing tool said, and where: file, line, message (R1).
+"""Parse error messages of compilers, linters and test runners: file, line, message (R1).
 
 Rules of this file:
 1. A diagnostic repeats the tool's own words; nothing is made up.

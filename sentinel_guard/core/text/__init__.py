@@ -1,0 +1,1 @@
+"""Texts for people and logs: descriptions, redaction, escaping and normalisation."""

@@ -1,4 +1,4 @@
-"""Text as a terminal may show it."""
+"""Escape control characters and invisible or reordering Unicode in a text, so that a terminal may show it."""
 
 from __future__ import annotations
 

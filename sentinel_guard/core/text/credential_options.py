@@ -1,4 +1,4 @@
-"""Where programs take a secret that no form gives away: options, URLs, headers, what is piped in. Data for ``redact``.
+"""How command lines carry credentials: options, URLs, headers, piped input. Data for ``redact_by_pattern``.
 
 Each row carries what it must hide (``hunter2…`` is the secret) and what it must leave alone; a test reads both.
 Time is linear: what lies between a program and its option is bounded, and so is every name.
@@ -149,4 +149,4 @@ FORMS = (
         "docker login --password-stdin <<< hunter2", "docker login --password-stdin < file",
     ),
 )  # fmt: skip
-"""Too much rather than too little, as in ``redact``: a value that is no secret may be hidden, seldom."""
+"""Too much rather than too little, as in ``redact_by_pattern``: a value that is no secret may be hidden, seldom."""

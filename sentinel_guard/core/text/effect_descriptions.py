@@ -1,4 +1,4 @@
-"""An effect -> what a person understands: ``deletes src and all below``, ``sends data to HOST``.
+"""Describe an effect in plain words: ``deletes src and all below``, ``sends data to HOST``.
 
 Rules of this file:
 1. Every kind has words, and every word of ``how`` that changes what happens changes them.

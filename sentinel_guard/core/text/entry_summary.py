@@ -1,4 +1,4 @@
-"""An audit entry -> what it says, in one line. Make it visible before a terminal sees it: it holds an agent's words."""
+"""Summarise an audit entry in one line. Make it visible before a terminal sees it: it holds an agent's words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text of others as Markdown that cannot become structure, and back again.
+"""Escape untrusted text for Markdown, so that it cannot become structure, and unescape it.
 
 Rules of this file:
 1. Nothing that comes from an agent can end a line, a cell, a code span or block, or the machine's part of a report.

@@ -1,4 +1,4 @@
-"""Masks: what differs between two outputs of the same failure is taken out before they are compared (DESIGN section 6).
+"""Normalise command output before comparison: mask times, ids and whatever else differs by run (DESIGN section 6).
 
 Rules of this file:
 1. Times, dates, durations, process ids, addresses, uuids, long hex, temporary names, short-lived ports, request ids go.

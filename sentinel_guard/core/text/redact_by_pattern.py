@@ -1,4 +1,4 @@
-"""Secrets are masked before anything is logged, stored or shown.
+"""Redact secrets in a text by regular expressions, before it is logged, stored or shown.
 
 Rules of this file:
 1. Too much rather than too little: this text is for reading, never for running.

@@ -1,0 +1,1 @@
+"""Watching restricted files for changes, and restoring them after tampering."""

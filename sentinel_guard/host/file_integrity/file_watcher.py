@@ -1,4 +1,4 @@
-"""File changes as values: a watchdog observer over the work tree, a reader of its own for a few folders (watching.md).
+"""Watches a work tree for file changes: a watchdog observer, and an inotify reader for a few folders (watching.md).
 
 Rules of this file:
 1. watchdog's own thread only queues; what it tells is looked at in one worker thread.

@@ -1,4 +1,4 @@
-"""What git itself may do to restricted files: a checkout or a merge brings tracked ones to what the index holds.
+"""Recognizes git's own changes of restricted files: a checkout or a merge sets tracked ones to what the index holds.
 
 Rules of this file:
 1. Only while an allowed git command runs, and only to exactly the bytes that the index then names.

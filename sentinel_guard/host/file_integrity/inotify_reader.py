@@ -1,4 +1,4 @@
-"""Folders watched by an inotify reader of their own: what happens in them is told within a millisecond (watching.md).
+"""Watches a few folders with inotify and reports changes in them within a millisecond (watching.md).
 
 Rules of this file:
 1. A folder is listed after its watch stands: what was put into it before is told, too.

@@ -1,4 +1,4 @@
-"""Which processes of a session have run since a moment, as far as that can be proved (Linux /proc).
+"""Which processes of a session have run since a given time, as far as that can be proved (Linux /proc).
 
 Rules of this file:
 1. What cannot be read, was not there before, or is gone since, has run.

@@ -1,4 +1,4 @@
-"""Restricted files stay what they are: what changes unannounced is judged, and put back where it was not the person's.
+"""Restores restricted files: an unannounced change is judged, and undone unless it was the person's.
 
 Rules of this file:
 1. A path that differs from its original and was not announced is put back by rename; nothing of it is lost.
@@ -47,7 +47,7 @@ WHOLE = 0.1
 """Seconds without a further change after which a person's own is taken: it was not half written."""
 _GONE = Kept(ABSENT)
 _ASIDE = re.compile(r"\.sentinel-\d+-\d+")
-"""Files that a guard which was killed has left half put back (``rooted.py``)."""
+"""Files that a guard which was killed has left half put back (``symlink_safe_folder.py``)."""
 
 _Seen = tuple[int, int] | None
 """Inode and change time (nanoseconds); None for nothing there."""

@@ -1,4 +1,4 @@
-"""Tampered versions are kept, and do not fill the disk: of each file the first ones and the last."""
+"""Keeps tampered versions of restricted files within a size limit: of each file the first ones and the last."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _AGAIN = ".again-"
 
 
 class Quarantine:
-    """Counts what is moved into an attic (``rooted.py``). Not safe to call from several threads at once."""
+    """Counts what is moved into an attic (``symlink_safe_folder.py``). Not safe to call from several threads."""
 
     def __init__(self, attic: Path) -> None:
         self._attic = attic

@@ -1,0 +1,1 @@
+"""Running git safely, and reading repositories, commits, objects and ignore rules."""

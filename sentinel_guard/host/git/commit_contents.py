@@ -1,4 +1,4 @@
-"""What a commit or a push would put on record, read from git as bytes: modes, names, ids, the targets of links.
+"""Reads from git what a commit or a push contains, as bytes: file modes, names, object ids, contents, link targets.
 
 git is run as it was found in the hook: with the private index and the directories that it names in the environment.
 

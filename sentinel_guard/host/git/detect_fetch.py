@@ -1,4 +1,4 @@
-"""Whether a git process fetches what others have published: from a remote, and not from this machine's own folders.
+"""Whether a git process is a ``git fetch`` of a remote on another machine, not of a folder of this one.
 
 Rules of this file:
 1. What is not an ordinary ``git fetch`` of an ordinary remote is none: its commits are judged like the session's own.

@@ -1,4 +1,4 @@
-"""Ignore rules of a whole work tree as one list from its top, so that later edits of them hide nothing.
+"""Flattens the gitignore rules of a whole work tree into one list from its top, so that later edits hide nothing.
 
 Order and meaning are gitignore(5)'s: the user's file, ``info/exclude``, each ``.gitignore`` from the top down; the last
 pattern that matches decides.

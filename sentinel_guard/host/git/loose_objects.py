@@ -1,4 +1,4 @@
-"""Loose git objects, read without a git process: what was just added or committed is one, and a commit waits.
+"""Reads loose git objects without a git process: what was just added or committed is one, and a commit waits.
 
 A packed object, a damaged one, one under a false name, or one that is too large is None: git is asked then.
 """

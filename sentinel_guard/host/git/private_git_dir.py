@@ -1,4 +1,4 @@
-"""A git directory of our own beside the repository's, with settings taken at a trusted moment.
+"""A private git directory beside the repository's, with settings copied at a trusted moment.
 
 git reads its settings, filters, ignore rules and index from here and its objects from both, so that what an agent does
 to ``.git`` is neither believed nor run while the work tree is looked at.

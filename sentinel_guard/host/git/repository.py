@@ -1,4 +1,4 @@
-"""The git work tree: where it is, and where its HEAD is."""
+"""The git work tree of a folder: its top, HEAD and branch, and the diff of two commits."""
 
 from __future__ import annotations
 

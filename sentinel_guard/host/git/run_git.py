@@ -1,4 +1,4 @@
-"""Plain git by subprocess, hardened: nothing that a repository or an environment plants is run or believed.
+"""Runs git as a subprocess, hardened: no program or setting planted in a repository or the environment takes effect.
 
 Rules of this file:
 1. git is resolved once, to an absolute path.

@@ -1,4 +1,4 @@
-"""The work tree as a git tree, taken again and again: did files change between two calls, and which (R5, R9).
+"""Hashes the work tree as a git tree, to tell whether files changed between two calls, and which (R5, R9).
 
 Rules of this file:
 1. Equal content gives equal trees, whatever git was told meanwhile: settings and ignore rules are the session's first.

@@ -1,4 +1,4 @@
-"""Hooks of ours in the place of theirs: theirs is kept beside it, and run first.
+"""Installs our git hooks in the place of existing ones (theirs), which are kept beside them and run first.
 
 Rules of this file:
 1. What is not ours is kept, as NAME.before-sentinel, bytes, mode and link; a moment without a hook does not lose it.

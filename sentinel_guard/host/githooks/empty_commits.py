@@ -1,4 +1,4 @@
-"""Whether a commit would change nothing, told from the index itself: ``--amend`` for a message, ``--allow-empty``.
+"""Whether a commit would change no file, read from the git index file: ``--amend`` for a message, ``--allow-empty``.
 
 Rules of this file:
 1. A yes is certain: the tree that the index keeps for the next commit is that of HEAD. git takes it for the same.

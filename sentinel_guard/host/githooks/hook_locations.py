@@ -1,4 +1,4 @@
-"""Where a repository's hooks are, and who says so."""
+"""Finds the folder in which git looks for a repository's hooks, and the setting that names it (core.hooksPath)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools that write git hooks: by what theirs are known, and what each does to one that it finds in its place."""
+"""Recognizes git hooks written by hook managers (pre-commit, lefthook ...), and how each treats existing hooks."""
 
 from __future__ import annotations
 

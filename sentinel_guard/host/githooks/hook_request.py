@@ -1,4 +1,4 @@
-"""What a git hook asks, and what it is told."""
+"""The request of a git hook, the result of judging it, and the text that the person reads."""
 
 from __future__ import annotations
 

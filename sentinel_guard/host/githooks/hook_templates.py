@@ -1,4 +1,4 @@
-"""What our git hooks say: the templates of ``hooks/``, filled in for a name and a place."""
+"""The scripts of our git hooks: the templates of ``hooks/``, filled in with a hook's name and the programs' paths."""
 
 from __future__ import annotations
 

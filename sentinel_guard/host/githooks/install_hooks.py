@@ -1,11 +1,11 @@
-"""The git hooks of a repository: ours put in place with what is there, and taken away without a trace.
+"""Installs our git hooks in a repository beside existing ones, and uninstalls them without a trace.
 
 Rules of this file:
 1. What is ours carries ``MARK``. What is not ours is kept, bytes and mode, and run first.
 2. ``install`` twice is ``install`` once; ``uninstall`` gives back what was there. Each may be stopped and run again.
 3. Nothing that other repositories or other people share is changed.
 
-``hooksbeside`` is the way for .git/hooks, ``hooksahead`` the way where another folder or tool owns the hooks.
+``chained_hooks`` is the way for .git/hooks, ``own_hooks_folder`` where another folder or tool owns the hooks.
 """
 
 from __future__ import annotations

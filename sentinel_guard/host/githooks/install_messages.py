@@ -1,4 +1,4 @@
-"""What was done with a repository's hooks, told in few lines."""
+"""Messages of ``install`` and ``uninstall``: what was done with a repository's git hooks, one line per action."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``judge``: all that the git hooks decide, by themselves or for the daemon.
+"""``judge``: decides for a git hook whether the commit, push or ref update may go on, in its process or the daemon's.
 
 Rules of this file:
 1. What cannot be read is refused: any error is a SentinelError, which stops the commit or the push.

@@ -1,4 +1,4 @@
-"""Hooks of ours in a folder of their own, ahead of theirs: for repositories whose hooks another folder or tool owns.
+"""Installs our git hooks in a folder of their own, where another folder or tool owns the existing hooks (theirs).
 
 ``core.hooksPath`` names our folder; each hook there runs theirs from where it is, under its own name, and then checks.
 

@@ -1,4 +1,4 @@
-"""What of a repository a session need not answer for: what was there when it began, and what git has fetched since.
+"""Commits and other objects that a session did not make: there when it began, or fetched by git since.
 
 Rules of this file:
 1. References as they are now tell nothing: the session may have moved them by plumbing. Those of its start count.

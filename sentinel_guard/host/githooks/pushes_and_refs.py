@@ -1,4 +1,4 @@
-"""Pushes, ranges of commits and changes of references -> findings (R2, R3).
+"""Checks pushes, ranges of commits and ref updates -> findings: secrets, restricted paths, protected refs (R2, R3).
 
 Rules of this file:
 1. A secret that one commit adds and a later one takes away is on record all the same: every new commit is looked at.

@@ -1,4 +1,4 @@
-"""What a transaction of references changes, told without a git process: git asks about every one that it packs, too.
+"""Selects the ref updates of git's reference-transaction hook that are to be judged, without a git process.
 
 Where git packs references it says that each is made anew, then that each loose copy is deleted (git pack-refs, gc).
 """

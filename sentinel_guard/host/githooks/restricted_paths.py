@@ -1,4 +1,4 @@
-"""Changes of restricted paths in commits and pushes, and the ways out that work."""
+"""Finds changes of restricted paths in commits and pushes, and names what to do instead."""
 
 from __future__ import annotations
 

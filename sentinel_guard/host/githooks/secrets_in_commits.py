@@ -1,4 +1,4 @@
-"""Leaks in what a commit or a push adds -> findings: what, where, masked, and the ways out (R2, R3).
+"""Secrets in what a commit or a push adds -> findings: what, where, the value redacted, and what to do (R2, R3).
 
 Rules of this file:
 1. Only a find of grade BLOCK refuses; the others are summed up in a few lines. No value leaves here, only its mask.

@@ -1,4 +1,7 @@
-"""Files: written aside and renamed, so that a reader (or a power cut) never sees half of one. TOML in and out."""
+"""Atomic file writes: to a temporary file, then renamed, so that a reader (or a power cut) never sees half of one.
+
+TOML in and out.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copies of files as they were: content-addressed, private, put back whole (DESIGN section 8).
+"""A private content-addressed store of file copies, and restoring files from it (DESIGN section 8).
 
 What is kept of a file is its bytes as they lie on the disk, never as a filter would show them.
 """

@@ -1,5 +1,5 @@
-"""Folders gone through and made, however deep they lie: ``os.walk`` and ``mkdir(parents=True)`` call themselves, and a
-thousand folders in one another end them with an error that no caller expects.
+"""Walks and makes folders of any depth: ``os.walk`` and ``mkdir(parents=True)`` are recursive, and a thousand nested
+folders end them with an error that no caller expects.
 """
 
 from __future__ import annotations

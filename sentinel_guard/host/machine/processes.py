@@ -1,4 +1,4 @@
-"""Processes of this machine: who they are, who begat them, and the end of a session's tree (Linux /proc).
+"""Processes of this machine (Linux /proc): their identity, ancestors and descendants, and killing a session's tree.
 
 A pid is reused; a pid with its start time is not. Every function takes or gives both.
 """

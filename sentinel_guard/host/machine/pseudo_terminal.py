@@ -1,4 +1,4 @@
-"""Terminals and processes for the runner: the person's outer terminal, the agent's inner pty, and its first process.
+"""Terminals and processes for ``run``: the person's (outer) terminal, the agent's pseudo-terminal, its first process.
 
 Rules of this file:
 1. The outer terminal is given back as it was found, whatever happens in between.

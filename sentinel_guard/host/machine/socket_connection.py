@@ -1,4 +1,4 @@
-"""One connection to a socket of the daemon: whole messages in and out, within a time."""
+"""A client connection to a daemon socket: sends and receives whole messages, with a timeout."""
 
 from __future__ import annotations
 

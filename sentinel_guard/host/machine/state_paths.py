@@ -1,4 +1,4 @@
-"""Where things live: XDG, or everything below ``SENTINEL_HOME``.
+"""Paths of the guard's state, settings and sockets: the XDG folders, or everything below ``SENTINEL_HOME``.
 
 Folders are made on demand, mode 0700. Nothing here reads the clock or the network.
 """

@@ -1,4 +1,4 @@
-"""A folder whose inside is read and written without ever leaving it.
+"""Reads and writes files below one folder; no symbolic link leads out of it.
 
 Rules of this file:
 1. No symbolic link is followed: every parent is opened by descriptor with ``O_NOFOLLOW``.

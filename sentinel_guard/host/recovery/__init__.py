@@ -1,0 +1,1 @@
+"""Recovery of a repository: its baseline at session start, rescue snapshots, and rollback."""

@@ -1,4 +1,4 @@
-"""Baseline, rescue snapshot, rollback: the door to them (DESIGN section 8; R9, R10)."""
+"""Public interface of baseline, rescue snapshot and rollback (DESIGN section 8; R9, R10)."""
 
 from __future__ import annotations
 

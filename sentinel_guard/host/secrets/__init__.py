@@ -1,0 +1,1 @@
+"""Texts for the secret scan (files, added lines, history), the user's secret values, and the allowlist file."""

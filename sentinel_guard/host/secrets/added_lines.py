@@ -1,4 +1,4 @@
-"""The lines that a commit, a push or named files add, as pieces of text in which leaks are looked for.
+"""The lines that a commit, a push or named files add, as pieces of text to search for secrets.
 
 Rules of this file:
 1. A line is new where none of the files that the commit changes held it before, blanks at its ends apart: a file that

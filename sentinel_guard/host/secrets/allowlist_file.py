@@ -1,4 +1,4 @@
-"""The file of the baseline of leaks (``core.leaks.baseline``), at the top of a repository."""
+"""Reads and writes a repository's allowlist of secret finds (``core/secrets/allowlisted_findings.py``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be read in bytes that are no text, as ``strings`` shows it: letters of one, two or four bytes."""
+"""Extracts readable text from binary data, as ``strings`` does: characters of one, two or four bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which values stand in a commit: what everybody has is no secret any more.
+"""Which values already stand in a given commit: what everybody has is no secret any more.
 
 Rules of this file:
 1. git is asked about what was found only, about all of it at once, in a thread of its own; by its standard input.

@@ -1,4 +1,4 @@
-"""The key with which values that were found are hashed: equal values are told to be equal, and nothing else is.
+"""The key with which found secrets are hashed (fingerprinted): equal values can be told to be equal, nothing more.
 
 Rules of this file:
 1. It is made once, by whoever is first; two processes at the same time get the same.

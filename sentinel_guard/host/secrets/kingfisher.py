@@ -1,4 +1,4 @@
-"""Kingfisher's rules beside our own, where the extra ``secrets`` is installed: another scanner for commits and pushes.
+"""Runs Kingfisher, a second secret scanner for commits and pushes, where the extra ``secrets`` is installed.
 
 Rules of this file:
 1. It never validates, asks for no update and gets no settings but ours: nothing that it reads leaves the machine.

@@ -1,4 +1,4 @@
-"""The texts that a search looks into: files that git tracks or would track, or that a person names; and a history.
+"""The texts that a secret scan searches: files that git tracks or would track, or that a person names; the history.
 
 Rules of this file:
 1. What is too large or cannot be read is said, each with its path, and what is no text can be counted; nothing is

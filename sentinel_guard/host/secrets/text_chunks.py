@@ -1,7 +1,7 @@
-"""Long texts in parts that the search takes: cut at the ends of lines, and overlapping, for a key has many lines.
+"""Splits long texts into chunks for the secret scan: cut at line ends, and overlapping, for a key has many lines.
 
 A file that is too large to be searched whole is searched at its ends; the middle is given as one part, in which only
-values of the person's own are sought (``review.LONGEST``).
+values of the person's own are sought (``scan_outgoing_content.LONGEST``).
 """
 
 from __future__ import annotations

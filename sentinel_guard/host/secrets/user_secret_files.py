@@ -1,4 +1,4 @@
-"""The person's own secret values: read from the files that hold them when they are needed, and kept nowhere.
+"""Reads the user's own secret values from the files that hold them (``.env`` and others), on demand; stores none.
 
 Rules of this file:
 1. Nothing is written; a value is in no argument of a program (git gets it by its standard input) and in no log.

@@ -1,4 +1,4 @@
-"""Files that a tool loads of its own accord, where this same text wrote them: ``… > conftest.py && pytest``.
+"""Files that a tool loads by itself, where the analysed script wrote them: ``… > conftest.py && pytest``.
 
 Only what the text wrote is looked at: what lies in the project has been there before, and its authors answer for it.
 """

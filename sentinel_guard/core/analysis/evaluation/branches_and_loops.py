@@ -1,4 +1,4 @@
-"""if, case and loops: every branch is walked, and what differs between them is unknown behind them."""
+"""Evaluates if, case and loops: every branch is walked, and what differs between them is unknown afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ways out of a list of commands: what stands behind ``break``, ``continue`` or ``return`` may not have happened."""
+"""Commands behind ``break``, ``continue``, ``return`` or ``||`` may not run: merges the possible shell states."""
 
 from __future__ import annotations
 

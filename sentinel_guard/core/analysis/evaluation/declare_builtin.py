@@ -1,4 +1,4 @@
-"""declare, typeset, local, export, readonly: assignments with attributes, and variables of a function's own."""
+"""The declare, typeset, local, export and readonly builtins: assignments with attributes, and local variables."""
 
 from __future__ import annotations
 

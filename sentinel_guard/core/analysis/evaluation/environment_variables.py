@@ -1,4 +1,4 @@
-"""Variables that change what other programs do: PATH, LD_PRELOAD, GIT_CONFIG_…, PROMPT_COMMAND."""
+"""Environment variables that change what other programs do: PATH, LD_PRELOAD, GIT_CONFIG_…, PROMPT_COMMAND."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors at which a shell is sure to stop: it runs none of the text that was not understood, and says so itself.
+"""Syntax errors that stop every shell, so that the text which our parser did not understand never runs.
 
 Rules of this file:
 1. Sure means every shell, not only bash: whatever they read apart (expansions, escapes, aliases) is not sure.
@@ -29,7 +29,7 @@ _HERE = re.compile(r"<<-?[ \t]*(['\"]?)([A-Za-z_][A-Za-z0-9_]*)\1(?=[ \t\n;|&>]|
 
 
 def refused(text: str, errors: Sequence[str]) -> bool:
-    """Whether these errors of a parse (``bash.parse``) leave nothing that a shell might run and we have not seen."""
+    """Whether these errors of ``bash_parser.parse`` leave nothing that a shell might run and we have not seen."""
     kinds = {_POSITION.sub("", error) for error in errors}
     return bool(kinds) and any(sure(text, kinds) for sure in _SURE)
 

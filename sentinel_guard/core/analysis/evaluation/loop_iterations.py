@@ -1,4 +1,4 @@
-"""Rounds of a loop: as many as are known to happen, else one, and one more with what the first has changed unknown."""
+"""Loop unrolling: walks the iterations that are known to run, else one, and a second with changed variables unknown."""
 
 from __future__ import annotations
 

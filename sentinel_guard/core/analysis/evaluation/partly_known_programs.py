@@ -1,4 +1,4 @@
-"""Which program a command word names that is not wholly known: ``$VENV/bin/python`` is python, wherever it lies.
+"""Guesses the program from a command word that is partly unknown: ``$VENV/bin/python`` is python, wherever it lies.
 
 Rules of this file:
 1. Only the name is guessed; a shell or a wrapper is not, and stays opaque.

@@ -1,4 +1,4 @@
-"""read and mapfile: standard input -> variables."""
+"""The read and mapfile builtins: standard input -> variables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Redirections -> effects, the new standard input, and where the output goes."""
+"""Shell redirections -> effects, the new standard input, and where the output goes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shell's own commands that change what is known: cd, export, read, set, eval, source, trap, alias …"""
+"""Shell builtins that change the shell state: cd, export, read, set, eval, source, trap, alias …"""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sentinel_guard.core.model import Effect, Kind
 Fields = Sequence[Field]
 
 DECLARES = frozenset(("export", "declare", "typeset", "local", "readonly"))
-"""Their words may be assignments; walk.py hands those to ``words.assign``."""
+"""Their words may be assignments; simple_command.py hands those to ``declare_builtin.declare``."""
 
 _DIRS = "\0dirs"
 _TRUSTED = re.compile(

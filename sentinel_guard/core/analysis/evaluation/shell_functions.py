@@ -1,4 +1,4 @@
-"""Functions that the text defined, when they are called; and the fork bombs among them."""
+"""Evaluates calls of shell functions that the script defines, and detects fork bombs among them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A simple command starts: words become fields, wrappers come off, and the program says what it does."""
+"""Evaluates a simple command: expands its words, strips wrappers (sudo, env), and collects its program's effects."""
 
 from __future__ import annotations
 

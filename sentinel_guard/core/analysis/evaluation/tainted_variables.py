@@ -1,4 +1,4 @@
-"""Which files a text's variables were loaded from, and what shows them again: ``x=$(cat .env); echo "$x"``."""
+"""Taint tracking of file content through shell variables to the commands that print it: ``x=$(cat .env); echo $x``."""
 
 from __future__ import annotations
 

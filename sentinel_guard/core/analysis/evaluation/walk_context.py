@@ -1,4 +1,4 @@
-"""Where a node of the tree stands while it is walked."""
+"""Context of a syntax tree node during the walk: shell state, standard input, nesting depth."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""The tree of a text, walked in the order in which bash would run it: directories, variables, pipes, branches, loops.
+"""Abstract interpreter for bash: walks the syntax tree in the order in which bash would run it, and collects effects.
 
 Rules of this file:
 1. Every simple command is seen, whether its condition may hold or not: ``&&``, ``||``, if, case and loops hide nothing.
 2. What differs between branches is unknown behind them. What a subshell changes is not seen outside.
 3. A node gives its output as far as it is a constant, UNKNOWN standing for the rest, so that ``echo x | sh`` is ``x``.
-4. Depth, rounds and all steps together (budget.py) are limited; what lies beyond is opaque, and what was found stays.
+4. Depth, rounds and all steps together (step_budget.py) are limited; what lies beyond is opaque, what was found stays.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _UNFOUND = ("command_not_found_handle", "command_not_found_handler")
 """Functions that the shell itself calls."""
 _REPLACES = frozenset(("truncate", "move"))
 PIPE = "/dev/fd/63"
-"""The name that ``words`` gives to ``<(…)``."""
+"""The name that ``word_expansion`` gives to ``<(…)``."""
 
 
 class Walk:
@@ -316,7 +316,7 @@ class Walk:
                 self.effects[at] = replace(effect, data=text or UNKNOWN)
                 return
 
-    # ---- what programs start in turn: commands.Runner ----
+    # ---- what programs start in turn: command_and_options.Runner ----
 
     def run(
         self, fields: Sequence[Field], call: Call, via: str, *, stdin: str | None = None, cwd: str = ""

@@ -1,4 +1,4 @@
-"""What a wrapper does itself, the texts that it runs, and the place that its command stands in."""
+"""Effects of wrapper commands (sudo, env, ssh …) themselves, and the context in which the wrapped command runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Assignments: ``x=1``, ``x+=1``, ``a[i]=x``, ``a=(x y [k]=z)`` -> the scope."""
+"""Evaluates shell assignments into the shell state: ``x=1``, ``x+=1``, ``a[i]=x``, ``a=(x y [k]=z)``."""
 
 from __future__ import annotations
 

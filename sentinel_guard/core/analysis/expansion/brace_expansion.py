@@ -19,7 +19,7 @@ _LETTERS = re.compile(r"[A-Za-z0-9_]+")
 _RANGE = re.compile(r"(?:(-?\d+)\.\.(-?\d+)|([A-Za-z])\.\.([A-Za-z]))(?:\.\.(-?\d+))?")
 
 
-class TooManyWords(Exception):  # noqa: N818 - a limit, caught in words.py
+class TooManyWords(Exception):  # noqa: N818 - a limit, caught in word_expansion.py
     """The word would become more than MAX_WORDS words."""
 
 

@@ -1,4 +1,4 @@
-"""Fields of one simple command -> its ``Command``, and the ``Call`` that programs answer with effects.
+"""Option parser (getopt): expanded words of a simple command -> ``Command`` and ``Call``, which programs evaluate.
 
 An option table is one string, as getopt would have it: ``-o=`` and ``--out=`` take a value, ``--name`` is a long option
 that may be abbreviated. Behind a bar stand marks: ``sub`` (has subcommands),
@@ -118,7 +118,7 @@ def _letters(item: Field, table: Options, parsed: Parsed) -> tuple[str, Field | 
 
 
 class Runner(Protocol):
-    """Who analyses what a program runs in turn. walk.py has it."""
+    """Who analyses what a program runs in turn. walk_syntax_tree.py has it."""
 
     def run(
         self, fields: Sequence[Field], call: Call, via: str, *, stdin: str | None = None, cwd: str = ""

@@ -1,4 +1,4 @@
-"""More programs with a constant output: one-liners that print a constant, and filters that order, count or pick."""
+"""Computes the output of filters (``sort``, ``uniq``, ``wc``, ``awk``) and of one-liners that print a constant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs whose output is a constant of the text: what ``$(echo … | base64 -d)`` gives, without running anything.
+"""Constant folding of commands: computes what ``$(echo … | base64 -d)`` prints, without running anything.
 
 Each takes its operands and standard input and gives its standard output, or None where it is not that simple.
 """

@@ -1,4 +1,4 @@
-"""The world as it will be while the text runs: what it wrote itself, with known words, can be read back."""
+"""In-memory overlay on the file system: files that the analysed script writes can be read back later in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``find FOLDER -name PATTERN`` prints, where that is known exactly: looked up in the world."""
+"""Predicts the exact output of ``find FOLDER -name PATTERN`` from the files that are there."""
 
 from __future__ import annotations
 

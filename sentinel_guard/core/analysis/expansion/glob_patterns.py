@@ -1,4 +1,4 @@
-"""Shell patterns -> regular expressions: what ``case``, ``${x#…}`` and the names of a folder are matched with."""
+"""Shell glob patterns -> regular expressions, for ``case``, ``${x#…}`` and matching file names."""
 
 from __future__ import annotations
 

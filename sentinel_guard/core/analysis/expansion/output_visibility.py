@@ -1,4 +1,4 @@
-"""Does what a command reads come before the eyes of whoever asked, or into a copy? (READ, how: shown)
+"""Whether a command prints or copies the content of the files that it reads (READ, how: shown).
 
 A secret that was shown is in the agent's transcript, and with it at its provider: no snapshot takes that back. Loading
 one (``source .env``, ``export $(cat .env | xargs)``), counting, comparing and listing its names show nothing.

@@ -1,4 +1,4 @@
-"""What the operators of ``${…}`` do to known values. Plain strings in, plain strings out."""
+"""Operators of shell parameter expansion, ``${x#…}``, ``${x/a/b}``, ``${x@Q}``. Plain strings in, plain strings out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ _NAMED = {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\a": "\\a", "\b": "\\b", "\f":
 def transform(op: str, value: str, argument: str, extra: str) -> str | None:
     """One value behind one operator; None where it is not understood.
 
-    ``argument`` is a shell pattern (quoted characters escaped by ``patterns.escape``); ``extra`` is the replacement.
+    ``argument`` is a shell pattern (quoted characters escaped by ``glob_patterns.escape``);
+    ``extra`` is the replacement.
     """
     if len(value) > MAX_VALUE:
         return None

@@ -1,4 +1,4 @@
-"""What ps, pgrep and pidof are sure to print when nobody chose: the first process of the machine, and others unknown.
+"""Predicts the output of ps, pgrep and pidof: process 1 where it is sure to be listed, other processes unknown.
 
 So that ``kill $(ps aux | awk '{print $2}')`` is what it is, and ``ps aux | grep NAME | …`` means processes of a name.
 """

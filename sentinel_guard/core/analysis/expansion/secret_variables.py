@@ -1,4 +1,4 @@
-"""Which variables in a word, as written, hold a secret: of the environment, or of a file that the text loaded."""
+"""Finds the variables in an unexpanded word that hold a secret, from the environment or from a file that was loaded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known at one point of a text: variables, functions, the current directory."""
+"""Shell state at one point of a script, as far as it is known: variables, functions, the current directory."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class Scope:
     folders: set[str] = field(default_factory=set)
     """Unknown variables that hold one path, without blanks. Shared by copies."""
     loaded: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Files that a variable's value was read from (loads.py)."""
+    """Files that a variable's value was read from (tainted_variables.py)."""
     traps: list[str] = field(default_factory=list)
     """Texts of traps that may mean something else at the end."""
 

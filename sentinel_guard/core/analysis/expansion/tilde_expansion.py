@@ -1,4 +1,4 @@
-"""Tildes: ``~``, ``~/x``, ``~+``, ``~-``, at the start of a word and in the values of assignments."""
+"""Tilde expansion: ``~``, ``~/x``, ``~+``, ``~-``, at the start of a word and in the values of assignments."""
 
 from __future__ import annotations
 

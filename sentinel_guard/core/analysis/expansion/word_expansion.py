@@ -1,8 +1,8 @@
-"""Words -> fields: what a word becomes when bash expands it, as far as the text and the machine tell.
+"""Shell word expansion: word -> fields, as bash expands it, as far as the values are known.
 
 Rules of this file:
 1. Order as in bash: braces, tilde, parameters and substitutions, splitting, globs, quote removal.
-2. Nothing runs. A command substitution has a value only where its output is a constant (``constants``).
+2. Nothing runs. A command substitution has a value only where its output is a constant (``constant_output``).
 3. A field is ``known`` only if every piece of it is. What is unknown stands in ``text`` as it was written (``$x/a``).
 4. A variable that is not set expands to nothing, as in bash, and yet makes the field unknown: it may be set where the
    command really runs. ``rm -rf "$X/"`` is the text ``/``, not known.

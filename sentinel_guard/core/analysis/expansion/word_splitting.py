@@ -1,4 +1,4 @@
-"""Pieces -> fields: the last steps of an expansion, splitting and globs."""
+"""Word splitting and pathname expansion (globbing): the last steps of shell word expansion, pieces -> fields."""
 
 from __future__ import annotations
 

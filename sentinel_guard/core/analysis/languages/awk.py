@@ -1,4 +1,4 @@
-"""awk: ``system()``, pipes, redirections and ``getline`` of the program text, with its constants folded."""
+"""awk programs -> effects: ``system()``, pipes, redirections and ``getline``, with constants folded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs that run or build a text in a language of foreign.py: ``guile -c``, ``tclsh``, ``gcc x.c``, ``go run``."""
+"""Compilers and runtimes of languages in unparsed_languages.py: ``guile -c``, ``tclsh``, ``gcc x.c``, ``go run``."""
 
 from __future__ import annotations
 

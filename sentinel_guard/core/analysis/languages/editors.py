@@ -1,4 +1,4 @@
-"""Editors that are driven by commands: vim and ex (``-c``, ``+``), ed (standard input), emacs (``--eval``)."""
+"""Text editors run by scripted commands: vim and ex (``-c``, ``+``), ed (standard input), emacs (``--eval``)."""
 
 from __future__ import annotations
 

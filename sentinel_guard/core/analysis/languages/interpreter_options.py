@@ -1,4 +1,4 @@
-"""Options of interpreters: letters that take code, values, suffixes or digits (``perl -0777 -i.bak -pe CODE``)."""
+"""Option parser for interpreters: letters that take code, values or digits (``perl -0777 -i.bak -pe CODE``)."""
 
 from __future__ import annotations
 

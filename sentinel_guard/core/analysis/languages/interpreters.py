@@ -1,4 +1,4 @@
-"""Programs that run text in a language: shells, Python, the one-line languages, awk, sed, editors, PowerShell."""
+"""Interpreters (bash, python, perl, ruby, node, php …): finds the code in their arguments or files, and analyses it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PowerShell text -> effects: statements, pipelines, constants, and the cmdlets that delete, write or run."""
+"""PowerShell scripts -> effects: statements, pipelines, constants, and the cmdlets that delete, write or run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``python -m MODULE``: the modules that act by themselves."""
+"""``python -m MODULE``: effects of modules that are programs (pip, pytest, zipfile, timeit …)."""
 
 from __future__ import annotations
 

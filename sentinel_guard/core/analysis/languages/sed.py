@@ -1,4 +1,4 @@
-"""sed: a reader of its scripts: what they run (``e``, ``s///e``), write (``w``, ``s///w``) and read (``r``)."""
+"""sed scripts -> effects: what they run (``e``, ``s///e``), write (``w``, ``s///w``) and read (``r``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Languages that have no reader here (C, Go, Rust, Java, Lisp, Tcl, m4, Octave …): what their texts hand over by name.
+"""Code in languages without a parser here (C, Go, Rust, Java, Lisp, Tcl …) -> effects, guessed from function names.
 
 A text is told apart into names and strings. What stands as a string behind a name like ``system`` is a shell text; a
 path behind a name like ``RemoveAll`` may be deleted, which is a guess and never sure.

@@ -1,4 +1,4 @@
-"""Bash text -> tree: the grammar, the top layer of the parser (rules in ``lexer``).
+"""Bash parser: script text -> syntax tree; the grammar, top layer of the parser (rules in ``lexer``).
 
 ``parse`` never raises, never hangs and runs nothing. What it did not understand is in ``errors``; who judges treats an
 error as something opaque. Commands found before and after an error still count, as bash runs the lines before it.

@@ -1,4 +1,4 @@
-"""What begins with a dollar, a backtick, ``<(`` or ``>(``: the middle layer of the parser (rules in ``lexer``)."""
+"""Parses bash expansions: ``$…``, backticks, ``<(…)``, ``>(…)``; second layer of the parser (rules in ``lexer``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands that hide in words: ``$(…)``, backticks, ``<(…)``, wherever a word may hold one."""
+"""Finds the command and process substitutions in words: ``$(…)``, backticks, ``<(…)``, at any depth of a word."""
 
 from __future__ import annotations
 

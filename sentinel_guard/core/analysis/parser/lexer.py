@@ -1,7 +1,7 @@
-"""Text -> words: blanks, quotes, heredocs. One cursor over one text.
+"""Bash lexer: script text -> words, with quotes, comments and heredocs. One cursor over one text.
 
-The parser is one object in three layers: ``Lexer`` (here), ``dollar.Dollars`` (expansions), ``bash.Parser`` (grammar).
-Rules of all three:
+The parser is one object in four layers: ``Lexer`` (here), ``dollar_parser.Dollars`` (expansions),
+``simple_command_parser.Simples``, ``bash_parser.Parser`` (grammar). Rules of all four:
 1. Nothing raises and nothing stands still: what is not understood is recorded, and the cursor goes on.
 2. A substitution is parsed where it stands, so no command hides in a string.
 3. Where bash itself is ambiguous the reading that finds more commands wins.
@@ -45,7 +45,7 @@ class Run:
 
 
 class Lexer:
-    """The cursor. ``bash.Parser`` adds the grammar."""
+    """The cursor. ``bash_parser.Parser`` adds the grammar."""
 
     __slots__ = ("at", "depth", "in_sub", "pending", "run", "size", "text")
 

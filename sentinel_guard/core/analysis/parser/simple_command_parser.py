@@ -1,4 +1,4 @@
-"""Simple commands, assignments and redirections: the third layer of the parser (rules in ``lexer``)."""
+"""Parses simple commands, assignments and redirections; third layer of the bash parser (rules in ``lexer``)."""
 
 from __future__ import annotations
 

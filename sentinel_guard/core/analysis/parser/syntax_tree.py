@@ -1,8 +1,8 @@
-"""What a bash text consists of: the nodes that ``bash.parse`` gives and ``words.expand`` evaluates.
+"""Bash syntax tree: the nodes that ``bash_parser.parse`` gives and ``word_expansion.expand`` evaluates.
 
 Rules of this file:
 1. Fields stand in source order, so ``simple_commands`` is one generic walk that no new node can escape.
-2. A node keeps what was written; what it means is for ``words`` and for who walks the tree.
+2. A node keeps what was written; what it means is for ``word_expansion`` and for who walks the tree.
 3. Nobody changes a node that the parser has handed out. Those that every command has many of are not frozen: that
    alone takes three times as long to make them.
 """
@@ -163,7 +163,10 @@ class Assignment:
 
 @dataclass(slots=True)
 class Simple:
-    """A simple command. Behind declare, export, local … ``name=value`` is a word (``simple.assignment`` splits it)."""
+    """A simple command. Behind declare, export, local … ``name=value`` is a word.
+
+    ``simple_command_parser.assignment`` splits it.
+    """
 
     assignments: tuple[Assignment, ...]
     words: tuple[Word, ...]

@@ -1,4 +1,4 @@
-"""What the parts of a word tell before any of them is expanded."""
+"""Predicates on a bash word before expansion: whether it has nothing to expand, whether it ends with a bare ``$``."""
 
 from __future__ import annotations
 

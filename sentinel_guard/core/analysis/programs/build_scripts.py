@@ -1,4 +1,4 @@
-"""Scripts and recipes on disk, one level deep: what ``make clean``, ``npm run wipe``, ``just x`` would run."""
+"""Build scripts (Makefile, package.json, justfile): what ``make clean``, ``npm run wipe``, ``just x`` would run."""
 
 from __future__ import annotations
 

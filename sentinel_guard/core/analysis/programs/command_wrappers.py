@@ -1,4 +1,4 @@
-"""Programs that run another command: how to find it in their arguments.
+"""Wrapper commands (sudo, env, nohup, timeout, ssh …): finds the command that they run in their arguments.
 
 A wrapper's row says which of its options take a value, how many operands stand before the command, and what it changes.
 """

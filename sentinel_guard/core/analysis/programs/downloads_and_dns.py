@@ -1,4 +1,4 @@
-"""Programs that fetch from the web and ask for names: argv -> effects. ``transfers.py`` has the other senders."""
+"""HTTP clients, downloaders, DNS lookups (curl, wget, dig): argv -> effects. Other senders: ``uploads_and_ssh.py``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""pip, pipx, uv: what takes the guard's own package away, or puts another one in its place."""
+"""Detects installer commands (pip, pipx, uv …) that uninstall or replace the guard's own package."""
 
 from __future__ import annotations
 

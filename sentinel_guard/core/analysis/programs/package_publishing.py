@@ -1,6 +1,6 @@
-"""Programs that publish, or take back, what others use: argv -> effects.
+"""Publishes and unpublishes packages, releases and gists (npm, cargo, twine, gh …): argv -> effects.
 
-The tables read as ``verbs.py`` says. A dry run publishes nothing, and neither does a build.
+The tables read as ``subcommand_tables.py`` says. A dry run publishes nothing, and neither does a build.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Every program that the analysis knows, and how its options read: the tables of the rooms, joined."""
+"""Registry of all known programs: name -> function that gives its effects, and name -> option table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of subcommands: what is typed behind a program's name -> what it does.
+"""Pattern tables for subcommands: words and options behind a program's name -> effect.
 
 A table's rows are ``what="pattern, pattern"``, in order, and the first that matches decides: ``quiet`` rows (they do
 nothing) come before the rows that would take them in. A pattern is what is typed, from the subcommand on:

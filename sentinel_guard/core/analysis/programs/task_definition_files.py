@@ -1,4 +1,4 @@
-"""Task runners that keep their commands in a data file: Taskfile.yml, composer.json, deno.json, pyproject.toml.
+"""Task runners whose commands stand in a data file: Taskfile.yml, composer.json, deno.json, pyproject.toml.
 
 Every reader turns a file's text into the shell lines of each task; anything that is not of the documented shape is left
 out, for what the runner refuses runs nothing.
@@ -166,4 +166,4 @@ OPTIONS = {
 OPTIONS["go-task"] = OPTIONS["task"]
 
 PROGRAMS: dict[str, Callable[[Call], Iterable[Effect]]] = dict.fromkeys(_RUNNERS.keys() - {"deno"}, run)
-"""deno has other verbs, too: programs.py comes here for ``deno task`` only."""
+"""deno has other verbs, too: registry.py comes here for ``deno task`` only."""

@@ -1,4 +1,4 @@
-"""Programs that hold terminals, or type into them: what they start, and what they would type for the person."""
+"""Terminal multiplexers and keystroke automation (tmux, screen, expect, xdotool): what they run or type."""
 
 from __future__ import annotations
 

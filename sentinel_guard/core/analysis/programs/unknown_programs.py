@@ -1,4 +1,4 @@
-"""A program that no table knows: files that it is given by name may be read, and what stands behind ``-o`` is written.
+"""Guesses for programs without a table: files among the operands may be read, the file behind ``-o`` is written.
 
 ``prettier --write .env``, ``pandoc -o .env x.md``: a table of all programs there are would never be whole. What is said
 here is a guess, so that it can be asked about and never be more; behind options that name a file of settings

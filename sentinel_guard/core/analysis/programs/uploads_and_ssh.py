@@ -1,4 +1,4 @@
-"""Programs that hand files and streams to other machines, and those that make and keep keys: argv -> effects."""
+"""File transfer, mail, sockets and keys (scp, sftp, netcat, sendmail, gpg, ssh-keygen): argv -> effects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An agent's tool call -> what leaves with it: pages that are asked for, requests, services behind an MCP server."""
+"""Outgoing data of an agent's tool call: web fetches, web searches, requests to services behind an MCP server."""
 
 from __future__ import annotations
 

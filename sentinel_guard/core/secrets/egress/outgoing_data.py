@@ -1,4 +1,4 @@
-"""Effects -> what leaves this machine and where to; what is written outside of the workspace.
+"""Find what an action's effects send to other machines, and what they write outside of the workspace.
 
 Rules of this file:
 1. A file is looked into only where an effect sends it: an action that sends nothing costs a look at its effects.

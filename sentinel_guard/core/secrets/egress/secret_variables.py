@@ -1,7 +1,6 @@
-"""Secrets in variables that leave: ``curl -d "$TOKEN" …``. Their names say what
-they are; their values are not looked at.
+"""Find variables with a secret's name in outgoing data: ``curl -d "$TOKEN" …``. Their values are not looked at.
 
-Who logs in with one passes: in a header, as user, as cookie (``outgoing_words.split``); at a host that is called like
+Who logs in with one passes: in a header, as user, as cookie (``sent_arguments.split``); at a host that is called like
 the variable; at a place that the person's own settings name (``"$API_URL/login"``).
 """
 

@@ -1,4 +1,4 @@
-"""The words of a command that sends: what of them is content, what is said to log in, and where it goes."""
+"""Split the arguments of a command that sends data into content, credentials and destination."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""The formats of secrets: a table for each family of providers."""

@@ -1,4 +1,4 @@
-"""Services of machine learning."""
+"""Secret formats of AI and machine learning services."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a row of a table of formats is written: patterns, examples and needles from a few public facts.
+"""Builders for the tables of secret formats: regular expression, examples and keywords from a few public facts.
 
 Rules of this file, for every pattern that leaves it:
 1. It means the same to ``re`` and to RE2: no lookaround, no backreference, no repeat above 1000

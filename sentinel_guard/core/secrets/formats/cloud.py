@@ -1,4 +1,4 @@
-"""Clouds: AWS, Azure, Google, IBM, Alibaba, DigitalOcean and their like."""
+"""Secret formats of cloud providers: AWS, Azure, Google, IBM, Alibaba, DigitalOcean and the like."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stores of secrets, tools of deployment, platforms that run programs, databases, networks."""
+"""Secret formats of secret managers, deployment tools, hosting platforms, databases and networks."""
 
 from __future__ import annotations
 

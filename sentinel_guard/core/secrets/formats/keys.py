@@ -1,4 +1,4 @@
-"""Keys, tokens and passwords that belong to no provider: files of keys, JWT, headers, commands, manifests."""
+"""Secret formats of no single provider: private key files, JWT, HTTP headers, command lines, Kubernetes manifests."""
 
 from __future__ import annotations
 

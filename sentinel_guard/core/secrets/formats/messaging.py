@@ -1,4 +1,4 @@
-"""Chat, mail, telephony and push."""
+"""Secret formats of chat, e-mail, telephony and push notification services."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logs, metrics, errors, tests of quality, and builds."""
+"""Secret formats of logging, metrics, error tracking, code quality and CI services."""
 
 from __future__ import annotations
 

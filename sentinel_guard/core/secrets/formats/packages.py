@@ -1,4 +1,4 @@
-"""Registries of packages and images."""
+"""Secret formats of package and container image registries."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NPM = ("npmjs.org", "npmjs.com")
 JFROG = ("jfrog.io",)
 DOCKER = ("docker.com", "docker.io")
 
-# npm's tokens end in the same CRC-32 as GitHub's; why it is not asked for stands in hosting.py.
+# npm's tokens end in the same CRC-32 as GitHub's; why it is not asked for stands in source_hosting.py.
 FORMATS: tuple[Format, ...] = (
     token("npm-token", "an npm token", "npm_[A-Za-z0-9]{36}", "npm_" + fake(36), miss=("npm_" + fake(20),), hosts=NPM),
     Format(

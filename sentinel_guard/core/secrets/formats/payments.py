@@ -1,4 +1,4 @@
-"""Payments, banks and exchanges."""
+"""Secret formats of payment providers, banks and exchanges."""
 
 from __future__ import annotations
 

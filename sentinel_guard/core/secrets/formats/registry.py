@@ -1,4 +1,4 @@
-"""All formats, by family."""
+"""The list of all secret formats, by family."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from sentinel_guard.core.secrets.formats import (
     keys,
     messaging,
     monitoring,
+    other_services,
     packages,
     payments,
-    services,
     social,
     source_hosting,
 )
@@ -27,6 +27,6 @@ FORMATS: tuple[Format, ...] = (
     *monitoring.FORMATS,
     *packages.FORMATS,
     *payments.FORMATS,
-    *services.FORMATS,
+    *other_services.FORMATS,
     *social.FORMATS,
 )

@@ -1,4 +1,4 @@
-"""Social networks, media and games."""
+"""Secret formats of social networks, media and games."""
 
 from __future__ import annotations
 

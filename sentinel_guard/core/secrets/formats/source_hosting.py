@@ -1,4 +1,4 @@
-"""Homes of source code: GitHub, GitLab, Bitbucket and their like."""
+"""Secret formats of source code hosts: GitHub, GitLab, Bitbucket and the like."""
 
 from __future__ import annotations
 

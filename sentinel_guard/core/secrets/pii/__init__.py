@@ -1,0 +1,1 @@
+"""Personal data (PII): payment cards, IBANs, national ids, phone numbers, e-mail addresses."""

@@ -1,4 +1,4 @@
-"""Numbers that money moves by: payment cards (ISO/IEC 7812: issuer, length, Luhn) and IBANs (ISO 13616: mod 97)."""
+"""Find payment card numbers (ISO/IEC 7812: issuer, length, Luhn) and IBANs (ISO 13616: mod 97)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words beside a number, or above its column, that say what it is."""
+"""Context words beside a number, or in the header of its column, that say what it is (``ssn``, ``phone``)."""
 
 from __future__ import annotations
 

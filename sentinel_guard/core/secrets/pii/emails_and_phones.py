@@ -1,4 +1,4 @@
-"""E-mail addresses and phone numbers: one of them is nothing, a list of them is people's.
+"""Find e-mail addresses and phone numbers: only many of them in one file count as personal data.
 
 A number that is no phone's looks like one too often, so phonenumbers is asked about candidates: written with a plus, or
 beside a word that says what they are. That library takes 30 ms to come in.

@@ -1,4 +1,4 @@
-"""Numbers of nobody: printed in manuals, registries and tests everywhere."""
+"""Example card numbers, IBANs and national ids that belong to nobody: printed in manuals, registries and tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CARDS = frozenset(
         "2720170000000006", "5454545454545454", "4035501000000008", "4360000001000005", "4988438843884305",
     }
 )  # fmt: skip
-"""Printed in the manuals of payment providers; see ``pii_money`` for those that show it."""
+"""Printed in the manuals of payment providers; see ``cards_and_ibans`` for those that show it."""
 IBANS = frozenset(
     {
         "AD1200012030200359100100", "AE070331234567890123456", "AL47212110090000000235698741", "AT483200000012345864",

@@ -1,4 +1,4 @@
-"""National ids: their shapes are a table, their check digits python-stdnum's business.
+"""Find national identification numbers: their formats are a table, python-stdnum verifies the check digits.
 
 That library takes 45 ms to come in, so it is asked about candidates only.
 """

@@ -1,4 +1,4 @@
-"""Personal data: payment cards, IBANs, national ids, phone numbers, e-mail addresses (R3).
+"""Scan a text for personal data (PII): payment cards, IBANs, national ids, phone numbers, e-mail addresses (R3).
 
 Rules of this file:
 1. What has a checksum is checked, what has none needs a word beside it that says what it is, or comes in bulk.

@@ -1,4 +1,4 @@
-"""Which values of a file of secrets, and of the environment, are secret: only what nobody writes by chance.
+"""Choose which values of a ``.env``-like file or of the environment are secret: none that others write by chance.
 
 Rules of this file:
 1. A value that turns up elsewhere stops a commit, so what is ordinary is none: words, numbers, addresses, paths,

@@ -1,4 +1,4 @@
-"""How a value may stand in a text that holds it: encoded, escaped, and folded into lines of one length.
+"""Encoded forms of a known secret: percent-encoding, escapes, base64, hexadecimal, lines of one length.
 
 Rules of this file:
 1. A form is what an encoding makes of the value alone, whatever stands before and behind it.

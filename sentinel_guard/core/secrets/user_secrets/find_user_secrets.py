@@ -1,4 +1,4 @@
-"""Values of the person's own that are secret, found wherever they turn up: no form is needed, nothing is guessed.
+"""Find the user's own secret values in a text, as they are or encoded: by exact match, not by format.
 
 Rules of this file:
 1. The values live in memory: they are in no repr, in no pickle and in no message.

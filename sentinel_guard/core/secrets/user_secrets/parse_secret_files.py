@@ -1,4 +1,4 @@
-"""Files of settings and secrets taken apart into names and values: ``.env``, INI, YAML, JSON, ``.npmrc``, ``.netrc``,
+"""Parse files of settings and secrets into names and values: ``.env``, INI, YAML, JSON, ``.npmrc``, ``.netrc``,
 ``.pgpass``, keys.
 
 Rules of this file:

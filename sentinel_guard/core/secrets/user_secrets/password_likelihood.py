@@ -1,4 +1,4 @@
-"""How a value looks: like chance, like something ordinary, like something that is to be filled in.
+"""Classify a value as random (a likely password), ordinary (word, number, path) or a placeholder.
 
 All of it is said without a dictionary: what words are made of is told from what chance makes.
 """

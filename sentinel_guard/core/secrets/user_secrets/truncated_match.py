@@ -1,4 +1,4 @@
-"""What is left of a value where a text was cut in the middle of it."""
+"""Find the beginning or end of a known secret where a text was truncated in the middle of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Packs that came during a session: git reads a pack before any loose object, and believes the names in it.
+"""Verifies git packs added during a session: git reads a pack before any loose object, and believes the names in it.
 
 A blob that was overwritten with something else is packed under its true name by ``git gc``; its sound version, back
 from the farm, would not be read. A pack is only moved away where it is proven false, object by object.

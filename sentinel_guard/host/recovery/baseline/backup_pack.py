@@ -1,4 +1,4 @@
-"""The start's objects once more, in a pack of their own: no link to the repository's files, no history.
+"""Backs up the objects of the session's start in a git pack: no hard link to the repository's files, no history.
 
 Hard links do not help against who overwrites an object in place, nor across file systems. This pack does.
 """

@@ -1,4 +1,4 @@
-"""What differs from a baseline, by the baseline's own settings, index and ignore rules; nothing is changed."""
+"""Compares a repository with its baseline, by the baseline's settings, index and ignore rules; changes nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A repository's metadata as files: kept at the start, put back without asking git.
+"""Backs up a repository's git directory (refs, settings, hooks) as files, and restores it without running git.
 
 Rules of this file:
 1. Remote-tracking refs, ``refs/sentinel`` and reflogs that exist stay as they are: they tell what happened.

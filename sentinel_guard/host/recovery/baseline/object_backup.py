@@ -1,4 +1,4 @@
-"""A repository's objects, kept alive outside of it and checked by their content.
+"""Backs up a repository's git objects outside of it (the farm), and verifies them by their content.
 
 Rules of this file:
 1. Objects are never removed and never rewritten; missing or altered ones come back from the farm.

@@ -1,4 +1,4 @@
-"""The state of a repository at the start of a session, kept outside of it (DESIGN section 8, R10).
+"""The baseline: the state of a repository at the start of a session, kept outside of it (DESIGN section 8, R10).
 
 Rules of this file:
 1. The manifest is written once, after all that it names; what is found later has a file of its own.

@@ -1,4 +1,4 @@
-"""The work tree as it was at the start, as a git tree, for differences in reports (R9).
+"""Makes a git tree of the work tree as it was at session start, for diffs in incident reports (R9).
 
 Made when it is asked for, from the kept index and the vault's raw files, through the start's own filters and into the
 shadow's own object store: the user's repository gets nothing, and the start of a session does not wait.

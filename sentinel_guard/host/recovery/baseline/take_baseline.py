@@ -1,4 +1,4 @@
-"""Taking a baseline (DESIGN section 8, R10).
+"""Takes a baseline: the state of a repository at the start of a session (DESIGN section 8, R10).
 
 Rules of this file:
 1. ``begin`` is what the agent waits for; ``complete`` is the rest, while it works already.

@@ -1,4 +1,4 @@
-"""The user's own settings of git: kept at the start, put back at a rollback, for they steer every repository.
+"""The user's git configuration: backed up at session start, restored at a rollback, for it affects every repository.
 
 What counts is what git itself reads: its usual files, those that they include, and the lists that they name.
 """

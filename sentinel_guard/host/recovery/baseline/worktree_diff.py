@@ -1,4 +1,4 @@
-"""The work tree against the start's index, by the start's settings and ignore rules.
+"""Compares the work tree with the index of the session's start, by the settings and ignore rules of that time.
 
 Rules of this file:
 1. git tells what was touched; whether it is changed is told by its content, hashed. ``git diff`` would believe a

@@ -1,4 +1,4 @@
-"""What a work tree holds besides its clean tracked files: the list of what a baseline must keep.
+"""Lists what a work tree holds besides its clean tracked files, which is what a baseline must keep.
 
 Rules of this file:
 1. While the agent waits, git does the looking: it goes through a tree ten times as fast as we do.

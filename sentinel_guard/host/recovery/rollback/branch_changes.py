@@ -1,4 +1,4 @@
-"""What a rollback means for branches, tags and the stash: which of them move, and which commits leave them."""
+"""What a rollback changes in branches, tags and the stash: which of them move, and which commits leave them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Refs at a rollback: what the agent's held stays reachable, and records of pushes and fetches stay."""
+"""Keeps refs at a rollback: the agent's commits stay reachable, and refs that record pushes and fetches stay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ended sessions leave on the disk, dropped when newer ones have come.
+"""Prunes what ended sessions leave on the disk, when newer ones have come.
 
 Rules of this file:
 1. The newest baselines stay, for a rollback by hand; so does all of a session whose incident report is not signed off,

@@ -1,4 +1,4 @@
-"""A repository's metadata at a rollback, and the user's own settings: by files, before git is asked anything."""
+"""Restores the git directory and the user's git settings at a rollback: file by file, before git is run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The repository's objects at a rollback: put back from the farm, else from the independent pack, and judged.
+"""Restores git objects at a rollback from the backup of hard links (the farm), else from the pack, and verifies them.
 
 Files alone are half of a repository: a rollback is not ok while something that START needs cannot be read as it was.
 """

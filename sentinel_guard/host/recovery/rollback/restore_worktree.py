@@ -1,4 +1,4 @@
-"""Undoing in the work tree what a survey found; what stood there goes to quarantine."""
+"""Restores the work tree at a rollback from the differences that were found; what stood there goes to quarantine."""
 
 from __future__ import annotations
 

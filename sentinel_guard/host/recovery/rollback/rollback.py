@@ -1,4 +1,4 @@
-"""Rollback to a baseline (R10): what counts is the end state.
+"""Rolls a repository back to its baseline, the state at session start (R10): what counts is the end state.
 
 Rules of this file:
 1. Metadata comes back by files before any git command looks at the repository.

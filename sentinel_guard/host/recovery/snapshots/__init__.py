@@ -1,0 +1,1 @@
+"""Rescue snapshots of the work tree before destructive commands: taking, listing and restoring them."""

@@ -1,4 +1,4 @@
-"""Named pipes where git expects its rules: git opens them and waits, for ever if nobody writes.
+"""Finds named pipes (FIFOs) in place of gitignore and gitattributes files: git would open them and wait for ever.
 
 git asks for ``.gitignore`` and ``.gitattributes`` in every folder that it looks into; no setting keeps it from that.
 """

@@ -1,4 +1,4 @@
-"""Files that git ignores and an action is about to destroy: a snapshot of the work tree alone would not hold them."""
+"""Finds git-ignored files that an action is about to destroy: a snapshot of the work tree would not hold them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a rescue snapshot holds, against the work tree: shown, and brought back.
+"""Compares a rescue snapshot with the work tree, and restores files from it.
 
 Rules of this file:
 1. HEAD, branches and index are left alone; what was not in the snapshot stays.

@@ -1,4 +1,4 @@
-"""The rescue snapshots of a repository, found again: listed, looked into, dropped, collected (DESIGN section 8).
+"""Lists, inspects, drops and garbage-collects the rescue snapshots of a repository (DESIGN section 8).
 
 Rules of this file:
 1. What a snapshot's message says was perhaps written by an agent: it is shown, and believed for nothing that is done.

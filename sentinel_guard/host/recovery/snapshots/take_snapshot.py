@@ -1,4 +1,4 @@
-"""Rescue snapshots: the work tree as a commit that no branch holds (DESIGN section 8).
+"""Takes a rescue snapshot: the work tree as a commit that no branch holds (DESIGN section 8).
 
 Rules of this file:
 1. HEAD, index and work tree are left alone; nothing that the session's agent has planted is run or believed.

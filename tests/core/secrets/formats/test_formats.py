@@ -16,9 +16,9 @@ from sentinel_guard.core.secrets.formats import (
     keys,
     messaging,
     monitoring,
+    other_services,
     packages,
     payments,
-    services,
     social,
     source_hosting,
 )
@@ -36,7 +36,7 @@ FAMILIES = (
     monitoring,
     packages,
     payments,
-    services,
+    other_services,
     social,
 )
 each_family = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__.rpartition(".")[2])

@@ -1,4 +1,4 @@
-"""Expressions of a one-liner: constants, operators, members, subscripts, arguments. Calls are calls.py's."""
+"""Parses and evaluates expressions of a one-liner: operators, members, arguments. Calls are function_calls.py's."""
 
 from __future__ import annotations
 

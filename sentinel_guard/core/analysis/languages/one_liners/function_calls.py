@@ -1,4 +1,4 @@
-"""What a call in a one-liner does: a function of the text, a pure function, a row of the language's table."""
+"""Evaluates function calls in a one-liner: its own functions, pure functions, rows of the language's table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The languages of one-liners as tables: how their texts are written, and what their functions do (words: deeds.py)."""
+"""Tables of the one-liner languages: their syntax, and their functions' effects (verbs: function_effects.py)."""
 
 from __future__ import annotations
 

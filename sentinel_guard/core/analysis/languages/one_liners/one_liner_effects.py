@@ -1,6 +1,7 @@
-"""The one-line languages (node, perl, ruby, php, lua and their kin): text -> effects.
+"""One-liners and scripts in node, perl, ruby, php, lua and similar languages -> effects.
 
-A lexer (code.py), a reader of expressions (statements.py and its kin), tables of what functions do (languages.py).
+A lexer (tokenizer.py), an evaluator (statement_parser.py, expression_parser.py, function_calls.py), and tables of what
+functions do (language_tables.py).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reads the tokens of a one-liner: names, keywords, loops, functions, imports. Expressions are expressions.py's.
+"""Evaluates statements of a one-liner: keywords, loops, functions, imports. Expressions are expression_parser.py's.
 
 Not a parser: it needs no grammar of statements. It goes through the tokens once and evaluates each expression as far as
 its parts are constants. Loops over constants are gone through item by item; a function is read when it is called, and

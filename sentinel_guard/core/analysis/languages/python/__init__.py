@@ -1,0 +1,1 @@
+"""Python code -> effects. python_effects is the entry point."""

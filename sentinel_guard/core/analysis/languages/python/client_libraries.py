@@ -1,4 +1,4 @@
-"""Client libraries in Python texts: what their methods do to databases, clouds and other machines, by name."""
+"""Python client libraries (redis, boto3, sqlite3 …): effects of their methods on databases and clouds, by name."""
 
 from __future__ import annotations
 

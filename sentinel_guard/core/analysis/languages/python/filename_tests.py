@@ -1,4 +1,4 @@
-"""What a test says of a file's name: behind ``d == "__pycache__"`` or ``f.endswith(".pyc")`` only such names are left.
+"""Narrows file names by conditions in Python code: behind ``if f.endswith(".pyc")`` only such names are left.
 
 A name that a folder gave (``os.listdir``, ``os.walk``, ``iterdir``) is not known; a test that it passed makes a pattern
 of it, and of the paths that were joined from it.

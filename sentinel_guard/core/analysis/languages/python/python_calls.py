@@ -1,4 +1,4 @@
-"""What a call in a Python text does: a function of the text, a pure function, a row of python_names.py, or nothing."""
+"""Evaluates calls in Python code: its own functions, pure functions, rows of python_function_table.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Python text -> effects, by the standard library's own parser and constant folding.
+"""Python code -> effects, with the standard library's own parser (``ast``) and constant folding.
 
 Nothing is executed. Names that lead to a module or function are followed through imports, aliases, ``__import__`` and
 ``getattr``; texts through operators, f-strings, ``join``, ``format``, decoders, ``os.path`` and ``Path``; loops over

@@ -1,4 +1,4 @@
-"""What Python's functions do (rows for deeds.py), and those that have a value and no effect."""
+"""Tables of Python functions: their effects (rows for function_effects.py), and the pure ones' values."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""What the analysers of several programming languages share: tokens, values, pure functions, effects of functions."""

@@ -1,4 +1,4 @@
-"""Loops that do nothing but fork: ``fork while fork``, ``while 1: os.fork()``, ``loop { fork }``."""
+"""Detects fork bombs, loops that only fork: ``fork while fork``, ``while 1: os.fork()``, ``loop { fork }``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the functions of a language do, as data: ``"fs.rm": "delete recursive"``. Verb, then how, then where.
+"""Effects of library functions, given as table rows: ``"fs.rm": "delete recursive"``. Verb, then how, then where.
 
 ===========  ======================================================================================================
 delete       the first argument, or each item of it; ``delete-all``: every argument is a name

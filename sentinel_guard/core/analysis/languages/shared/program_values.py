@@ -1,4 +1,4 @@
-r"""What a program text means by its names: constants, modules, paths, functions, and what is not known.
+r"""Abstract values of expressions in program code: constants, modules, paths, functions, and unknown values.
 
 An abstract text is a ``str`` in which UNKNOWN (NUL) stands for any text: ``"build/" + name`` is ``"build/\0"``.
 """

@@ -1,4 +1,4 @@
-"""Functions of the one-line languages that have a value and no effect: constants are folded through them."""
+"""Pure functions of the one-liner languages (no side effects): constants are folded through them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Program text -> tokens, for the languages of one-liners, driven by a row of a table for each language.
+"""Tokenizer for the one-liner languages (JavaScript, Perl, Ruby, PHP …), driven by a table row for each language.
 
 Rules of this file:
 1. It never raises and always goes on: what is not closed ends with the text, what is not understood is an operator.

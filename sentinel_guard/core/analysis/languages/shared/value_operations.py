@@ -1,4 +1,4 @@
-"""What is looked up on a value of a one-line language: members, subscripts, methods of constants, operators."""
+"""Operations on values of the one-liner languages: members, subscripts, methods of constants, operators."""
 
 from __future__ import annotations
 

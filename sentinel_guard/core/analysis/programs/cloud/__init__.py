@@ -1,0 +1,1 @@
+"""Cloud platforms, hosted services and containers: argv -> effects."""

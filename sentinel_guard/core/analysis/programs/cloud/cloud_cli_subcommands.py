@@ -1,6 +1,7 @@
-"""The verbs of each platform's command line: what takes running things down, and what changes them.
+"""Tables of cloud CLI subcommands (kubectl, terraform, aws, gcloud …) that destroy or change what is deployed.
 
-Data only, from the platforms' references; ``verbs.py`` says how a row reads. What no row names does nothing.
+Data only, from the platforms' references; ``subcommand_tables.py`` says how a row reads.
+What no row names does nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Programs that change what runs elsewhere: clusters, stacks, buckets. argv -> effects.
+"""Cloud CLIs (kubectl, terraform, aws …) that change clusters, stacks and buckets. argv -> effects.
 
-``cloud_tables.py`` has their verbs. Here stand the copies, whose direction counts, the commands and queries that run
-over there, and what tells that the other end is this machine.
+``cloud_cli_subcommands.py`` has their verbs. Here stand the copies, whose direction counts, the commands and queries
+that run over there, and what tells that the other end is this machine.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""docker, podman: what a container may reach on the host, and what its command does to what is mounted."""
+"""docker, podman: what a container may reach on the host, and what its command does to mounted folders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Command lines of services that run elsewhere and have no table of their own: names, and one table of verbs.
+"""CLIs of other hosted services (stripe, twilio, b2, hdfs …): their names, and one table of destructive subcommands.
 
 The verb is told by the first words: ``stripe customers delete``, ``twilio phone-numbers:remove``, ``b2 delete-bucket``.
 What asks, tries or helps is quiet; whatever else no row names does nothing. Those whose verbs are options, or mean

@@ -1,0 +1,1 @@
+"""Database clients, SQL and schema migrations: argv -> effects."""

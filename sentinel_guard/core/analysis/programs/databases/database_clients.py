@@ -1,4 +1,4 @@
-"""Database clients: statements that lose data; what a client runs, reads and writes besides. argv -> effects."""
+"""Database clients (psql, mysql, redis-cli …): data that is lost, files that are read or written. argv -> effects."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Client(NamedTuple):
     dialect: str
     """sqlglot's name; empty for none."""
     style: str = ""
-    """The family of its own commands (sqlshell.py)."""
+    """The family of its own commands (sql_client_commands.py)."""
     sql: tuple[str, ...] = ()
     """Options whose values are SQL."""
     files: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Frameworks and migration tools: the tasks that drop a schema or empty its tables. argv -> effects.
+"""Migration tools and frameworks (rails, alembic …): tasks that drop a schema or empty its tables. argv -> effects.
 
 A row is what must be said: words in their order, ``--flags`` anywhere. Words with a colon or a dot (``db:drop``,
 ``ecto.reset``) count wherever they stand; any other row must begin at the first word, the values of options apart.

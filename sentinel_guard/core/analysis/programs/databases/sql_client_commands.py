@@ -1,4 +1,4 @@
-r"""What an SQL client does besides SQL: ``\! cmd`` of psql and mysql, ``.shell`` of sqlite3, ``HOST`` of sqlplus …"""
+r"""Meta-commands of SQL clients: ``\! cmd`` of psql and mysql, ``.shell`` of sqlite3, ``HOST`` of sqlplus …"""
 
 from __future__ import annotations
 

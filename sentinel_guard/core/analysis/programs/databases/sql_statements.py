@@ -1,4 +1,4 @@
-"""SQL text -> what of it loses data, leaves the database or runs programs. The only file that knows sqlglot.
+"""Finds SQL statements that lose data, use server files or run programs. The only file that knows sqlglot.
 
 Rules of this file:
 1. Strings and comments are no statements: ``SELECT 'DROP TABLE x'`` is a question.

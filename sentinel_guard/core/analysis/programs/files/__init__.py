@@ -1,0 +1,1 @@
+"""File commands, file finders, archivers and patches: argv -> effects."""

@@ -1,4 +1,4 @@
-"""Programs that pack and unpack, and carry whole trees: argv -> effects."""
+"""Archivers and compressors (tar, zip, gzip, 7z, cpio …), and rsync: argv -> effects."""
 
 from __future__ import annotations
 

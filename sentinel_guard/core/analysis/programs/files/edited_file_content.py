@@ -1,4 +1,4 @@
-"""What a file holds after the text has edited it: ``sed -i s/a/b/``, ``jq '.scripts.x="…"'``, ``npm pkg set a.b=c``.
+"""Computes a file's content after an edit: ``sed -i s/a/b/``, ``jq '.scripts.x="…"'``, ``npm pkg set a.b=c``.
 
 An edit that is not one of the simple ones leaves a text of which nothing is known.
 """

@@ -1,4 +1,4 @@
-"""fd: what ``-x`` and ``-X`` run on what it finds (github.com/sharkdp/fd). Matches are looked up in the world."""
+"""fd, a file finder (github.com/sharkdp/fd): what ``-x`` and ``-X`` run. Matches are looked up in the world."""
 
 from __future__ import annotations
 

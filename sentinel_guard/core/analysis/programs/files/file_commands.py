@@ -1,4 +1,4 @@
-"""Programs that read, write, move and delete files: argv -> effects."""
+"""File commands (rm, mv, cp, chmod, tee, grep …) that read, write, move and delete files: argv -> effects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ls: what it prints for the next command of a pipe, ``ls *.log | xargs rm``."""
+"""Predicts the output of ls for the next command of a pipe: ``ls *.log | xargs rm``."""
 
 from __future__ import annotations
 

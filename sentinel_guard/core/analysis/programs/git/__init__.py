@@ -1,0 +1,1 @@
+"""git and other version control: argv -> effects. git_command is the entry point."""

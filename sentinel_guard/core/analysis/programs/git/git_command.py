@@ -1,4 +1,4 @@
-"""git: global options, settings for one command and aliases, then what the subcommand does."""
+"""The git command: global options, ``-c`` settings and aliases, then the effects of the subcommand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files of git's configuration, read: what an alias stands for, what is set for one command."""
+"""Reads git configuration files: what an alias stands for, what is set for one command."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def _by_option(call: Call) -> Iterator[Entry]:
 
 
 def _by_environment(call: Call, holds: Callable[[Call, str], str]) -> Iterator[Entry]:
-    """The hooks' path apart, which environment.py tells of."""
+    """The hooks' path apart, which environment_variables.py tells of."""
     count = holds(call, "GIT_CONFIG_COUNT")
     for at in range(min(int(count), MAX_GIVEN) if count.isdigit() else 0):
         key = holds(call, f"GIT_CONFIG_KEY_{at}")

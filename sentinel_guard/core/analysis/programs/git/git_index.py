@@ -1,4 +1,4 @@
-"""git's plumbing on the way into a commit: what goes into the index, or among the objects, without ``git add``."""
+"""Git plumbing that stages files without ``git add``: ``git update-index``, ``git hash-object``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the options of git and of its subcommands read."""
+"""Option tables of git and of its subcommands."""
 
 from __future__ import annotations
 

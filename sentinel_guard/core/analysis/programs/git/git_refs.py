@@ -1,4 +1,4 @@
-"""git and what commits hang on: pushes, branches, tags, references, history, reflogs, remotes."""
+"""Git subcommands that change refs or history: push, branch, tag, rebase, reflog, gc, remote."""
 
 from __future__ import annotations
 

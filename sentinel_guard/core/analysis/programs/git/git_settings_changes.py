@@ -1,4 +1,4 @@
-"""git's settings: what is written to a file, given for one command, and what git would run through them."""
+"""Changes of git settings, by ``git config`` or ``-c``, and the commands that git would run because of them."""
 
 from __future__ import annotations
 

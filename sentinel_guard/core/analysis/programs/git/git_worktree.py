@@ -1,4 +1,4 @@
-"""git and files: the worktree, the index, the stash, patches, and what is read out of the history."""
+"""Git subcommands on files: worktree, index, stash, patches, and what is read out of the history."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Other version control, in git's words: hg, svn, jj, and what works on git from outside (bfg, hub, gh, glab)."""
+"""Other version control tools, with the same effects as git: hg, svn, jj, bfg, hub."""
 
 from __future__ import annotations
 

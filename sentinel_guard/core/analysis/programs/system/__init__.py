@@ -1,0 +1,1 @@
+"""Processes, disks, scheduled jobs and system administration: argv -> effects."""

@@ -1,6 +1,6 @@
-"""Programs that touch processes, the kernel, what runs later: argv -> effects.
+"""Programs that signal processes, change the kernel or schedule jobs (kill, sysctl, crontab, at): argv -> effects.
 
-``disks.py`` and ``services.py`` have the rest of the machine.
+``disks.py`` and ``system_admin.py`` have the rest of the machine.
 """
 
 from __future__ import annotations

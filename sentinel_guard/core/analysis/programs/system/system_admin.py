@@ -1,7 +1,7 @@
 """Programs that change the machine as a whole: network, firewall, accounts, services, packages, clock, boot.
 
-Tables only; ``verbs.py`` says how a row reads. What no row names does nothing: most of these programs are asked for
-news.
+Tables only; ``subcommand_tables.py`` says how a row reads. What no row names does nothing: most of these programs are
+asked for news.
 """
 
 from __future__ import annotations

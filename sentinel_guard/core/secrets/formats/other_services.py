@@ -1,4 +1,4 @@
-"""Shops, offices, documents, maps, identities: services that fit no other family."""
+"""Secret formats of services that fit no other family: shops, office, documents, maps, identity."""
 
 from __future__ import annotations
 
