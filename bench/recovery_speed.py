@@ -113,7 +113,7 @@ def _roll_back(folder: Path) -> None:
 
 
 def rescue(on: Ground) -> Pair:
-    return _looking(on, lambda start: api.rescue(on.root.as_posix(), start.folder, start.session))
+    return _looking(on, lambda start: api.take_snapshot(on.root.as_posix(), start.folder, start.session))
 
 
 def tree(on: Ground) -> Pair:

@@ -22,7 +22,7 @@ from rich.table import Table
 from bench import other_secret_scanners
 from bench.other_secret_scanners import Finds
 from sentinel_guard.core.secrets.model import Grade, Hit, Piece
-from sentinel_guard.core.secrets.scan_outgoing_content import review
+from sentinel_guard.core.secrets.scan_outgoing_content import scan_pieces
 from sentinel_guard.host.secrets import scanned_files
 from tests.labelled_secrets import labelled
 from tests.labelled_secrets.labelled import Row, Score
@@ -116,7 +116,7 @@ def _ours(folder: Path) -> tuple[list[Hit], int]:
         source = scanned_files.read(file, file.relative_to(folder).as_posix())
         if source.piece:
             size += source.size
-            hits += review([source.piece]).hits
+            hits += scan_pieces([source.piece]).hits
     return hits, size
 
 
@@ -151,7 +151,7 @@ def speed() -> Iterator[Table]:
     }
     for name, text in texts.items():
         began = time.perf_counter()
-        review([Piece(text)])
+        scan_pieces([Piece(text)])
         table.add_row(name, f"{time.perf_counter() - began:.2f}")
     yield table
 

@@ -16,7 +16,7 @@ from bench.benchmark_results import Row, median_ms, timed
 from sentinel_guard.core.secrets.formats.registry import FORMATS
 from sentinel_guard.core.secrets.generic_assignments import NAME_NEEDLES
 from sentinel_guard.core.secrets.model import Piece
-from sentinel_guard.core.secrets.scan_outgoing_content import review
+from sentinel_guard.core.secrets.scan_outgoing_content import scan_pieces
 
 SIZE = 1_000_000
 """Characters of a text."""
@@ -27,11 +27,11 @@ STARTS = 7
 def rows() -> Iterator[Row]:
     texts = list(_ordinary())
     size = sum(map(len, texts)) / 1e6
-    speed = size / min(timed(lambda: [review([Piece(text, "a.py")]) for text in texts], 3))
+    speed = size / min(timed(lambda: [scan_pieces([Piece(text, "a.py")]) for text in texts], 3))
     beside = f"{len(texts)} files of the standard library, {size:.1f} MB"
     yield Row("secrets and personal data in source text", 8, speed, "MB/s", beside, at_least=True)
     seconds = {
-        name: min(timed(lambda text=text: review([Piece(text, "a.py")]), 2)) for name, text in _hostile().items()
+        name: min(timed(lambda text=text: scan_pieces([Piece(text, "a.py")]), 2)) for name, text in _hostile().items()
     }
     slowest = max(seconds, key=seconds.__getitem__)
     yield Row("the worst of 1 MB texts made to be slow", 2, seconds[slowest], "s", f"{slowest}; {len(seconds)} texts")

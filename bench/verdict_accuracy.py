@@ -83,12 +83,12 @@ class Row:
         return response is Response.SNAPSHOT or response >= Response.ASK
 
     @property
-    def disturbed(self) -> bool:
+    def newly_blocked(self) -> bool:
         return self.verdict.response >= Response.COOL_DOWN
 
     @property
     def agrees(self) -> bool:
-        return not self.disturbed if self.expected == "allow" else self.stopped
+        return not self.newly_blocked if self.expected == "allow" else self.stopped
 
 
 class Reason(NamedTuple):

@@ -26,7 +26,7 @@ from sentinel_guard.client import Operator
 from sentinel_guard.commands.check import Checker
 from sentinel_guard.core.model import Entry
 from sentinel_guard.core.wire_framing import Reader, encode
-from sentinel_guard.host.machine.state_paths import Places, places
+from sentinel_guard.host.machine.state_paths import StatePaths, places
 
 COMMANDS = (
     "ls -la src && git status --short",
@@ -56,7 +56,7 @@ class Guarded:
         identity = ("-c", "user.name=Bench", "-c", "user.email=bench@example.com")
         for arguments in (("init", "-q"), (*identity, "commit", "-qm", "start", "--allow-empty")):
             subprocess.run(["git", *arguments], cwd=self.repo, check=True)
-        self.places: Places = places()
+        self.places: StatePaths = places()
         self.operator = Operator(self.places).connect()
         said = self.operator.request(
             "start", command=["bench"], cwd=str(self.repo), pid=os.getpid(), interactive=False, path=os.environ["PATH"],

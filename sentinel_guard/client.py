@@ -23,8 +23,8 @@ from typing import Any, Self
 from sentinel_guard import __version__
 from sentinel_guard.core.wire_framing import MAX_CHUNK, Chunk, Message
 from sentinel_guard.errors import DaemonError, SentinelError
-from sentinel_guard.host.machine.socket_connection import CLOSED, NO_PROTOCOL, RESTARTS, Line
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.socket_connection import CLOSED, NO_PROTOCOL, RESTARTS, SocketConnection
+from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.start_daemon import START, Starter
 
 PROTOCOL = 1
@@ -51,9 +51,9 @@ class Operator:
     ``with Operator(places) as operator`` connects. With ``start=False`` it starts nothing and takes any version.
     """
 
-    def __init__(self, places: Places, *, start: bool = True, command: Sequence[str] = START) -> None:
+    def __init__(self, places: StatePaths, *, start: bool = True, command: Sequence[str] = START) -> None:
         self._places, self._start, self._command = places, start, command
-        self._line: Line | None = None
+        self._line: SocketConnection | None = None
         self._starter: Starter | None = None
         self._events: deque[Fields] = deque()
 
@@ -155,7 +155,7 @@ class Operator:
     def _keep(self, messages: Sequence[Message]) -> None:
         self._events += [said for message in messages if "event" in (said := _object(message))]
 
-    def _need(self) -> Line:
+    def _need(self) -> SocketConnection:
         if self._line is None:
             raise DaemonError("There is no connection to the guard daemon.")
         return self._line
@@ -182,7 +182,7 @@ class Operator:
 
     def _greet(self) -> bool:
         try:
-            self._line = Line(self._places.operator_socket, HELLO_SECONDS)
+            self._line = SocketConnection(self._places.operator_socket, HELLO_SECONDS)
         except OSError:
             return False
         try:
@@ -243,7 +243,7 @@ def to_streams(stream: bytes, text: bytes) -> None:
 
 
 def ask_agent(
-    places: Places, face: str, argv: Sequence[str], show: Show = to_streams, command: Sequence[str] = START
+    places: StatePaths, face: str, argv: Sequence[str], show: Show = to_streams, command: Sequence[str] = START
 ) -> tuple[str, int]:
     """Say something as the agent (faces ``help`` and ``usage``). Returns all that was printed, and the exit code.
 
@@ -270,13 +270,13 @@ def ask_agent(
             line.close()
 
 
-def _agent_line(places: Places, command: Sequence[str]) -> Line:
+def _agent_line(places: StatePaths, command: Sequence[str]) -> SocketConnection:
     try:
-        return Line(places.agent_socket, REPLY_SECONDS)
+        return SocketConnection(places.agent_socket, REPLY_SECONDS)
     except OSError:
         Operator(places, command=command).connect().close()
         try:
-            return Line(places.agent_socket, REPLY_SECONDS)
+            return SocketConnection(places.agent_socket, REPLY_SECONDS)
         except OSError as e:
             raise DaemonError(f"The guard daemon cannot be reached: {e}.", "See 'sentinel-guard daemon status'.") from e
 
@@ -298,7 +298,7 @@ def _request(face: str, argv: Sequence[str]) -> Message:
     ]
 
 
-def _obey(line: Line, show: Show) -> int:
+def _obey(line: SocketConnection, show: Show) -> int:
     """Carry out answers until one of them ends with ``Z``; the exit code."""
     seconds: float | None = REPLY_SECONDS
     while True:

@@ -18,7 +18,7 @@ from sentinel_guard.errors import HostError, SentinelError
 from sentinel_guard.host import shims
 from sentinel_guard.host.git import repository
 from sentinel_guard.host.githooks import install_hooks
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.policy_files import Policies
 
 WATCHES = Path("/proc/sys/fs/inotify/max_user_watches")
@@ -34,26 +34,26 @@ class Probe:
     todo: str = ""
 
 
-def probe(places: Places, cwd: Path) -> list[Probe]:
+def probe(places: StatePaths, cwd: Path) -> list[Probe]:
     """Every probe, in order. A probe that fails itself is a probe that is not ok."""
     return [_run(p, places, cwd) for p in PROBES]
 
 
-def _run(ask: Callable[[Places, Path], Probe], places: Places, cwd: Path) -> Probe:
+def _run(ask: Callable[[StatePaths, Path], Probe], places: StatePaths, cwd: Path) -> Probe:
     try:
         return ask(places, cwd)
     except (SentinelError, OSError, ValueError, subprocess.SubprocessError) as e:
         return Probe(ok=False, what=f"{(ask.__doc__ or '').strip()}: {e}")
 
 
-def _system(_places: Places, _cwd: Path) -> Probe:
+def _system(_places: StatePaths, _cwd: Path) -> Probe:
     """The system"""
     linux = platform.system() == "Linux"
     what = f"{platform.system()} {platform.release()}, Python {platform.python_version()}"
     return Probe(linux, what, "" if linux else "Only Linux is supported in this release.")
 
 
-def _git(_places: Places, _cwd: Path) -> Probe:
+def _git(_places: StatePaths, _cwd: Path) -> Probe:
     """Git"""
     path = shutil.which("git")
     if not path:
@@ -62,13 +62,13 @@ def _git(_places: Places, _cwd: Path) -> Probe:
     return Probe(ok=True, what=f"{said.stdout.strip()} ({path})")
 
 
-def _launcher(_places: Places, _cwd: Path) -> Probe:
+def _launcher(_places: StatePaths, _cwd: Path) -> Probe:
     """The launcher"""
     built = shims.LAUNCHER.exists() and os.access(shims.LAUNCHER, os.X_OK)
     return Probe(built, f"launcher {shims.LAUNCHER}", "" if built else "Install again where there is a C compiler.")
 
 
-def _folders(places: Places, _cwd: Path) -> Probe:
+def _folders(places: StatePaths, _cwd: Path) -> Probe:
     """The state folder"""
     places.make()
     free = shutil.disk_usage(places.state).free
@@ -78,7 +78,7 @@ def _folders(places: Places, _cwd: Path) -> Probe:
     )
 
 
-def _daemon(places: Places, _cwd: Path) -> Probe:
+def _daemon(places: StatePaths, _cwd: Path) -> Probe:
     """The guard daemon"""
     try:
         with Operator(places, start=False) as operator:
@@ -88,7 +88,7 @@ def _daemon(places: Places, _cwd: Path) -> Probe:
     return Probe(ok=True, what=f"the guard daemon {hello['version']} runs as process {hello['pid']}")
 
 
-def _repository(_places: Places, cwd: Path) -> Probe:
+def _repository(_places: StatePaths, cwd: Path) -> Probe:
     """The repository"""
     root = repository.top(str(cwd))
     return Probe(
@@ -96,7 +96,7 @@ def _repository(_places: Places, cwd: Path) -> Probe:
     )
 
 
-def _policy(places: Places, cwd: Path) -> Probe:
+def _policy(places: StatePaths, cwd: Path) -> Probe:
     """The policy"""
     policy = Policies(places).load(repository.top(str(cwd)) or "")
     if policy.warnings:
@@ -104,10 +104,10 @@ def _policy(places: Places, cwd: Path) -> Probe:
     return Probe(ok=True, what=f"policy: {len(policy.rules)} rules, {len(policy.paths.restricted)} restricted patterns")
 
 
-def _hooks(_places: Places, cwd: Path) -> Probe:
+def _hooks(_places: StatePaths, cwd: Path) -> Probe:
     """The git hooks"""
     try:
-        seen = install_hooks.look(cwd)
+        seen = install_hooks.hook_states(cwd)
     except HostError:
         if repository.top(str(cwd)):
             raise
@@ -119,14 +119,14 @@ def _hooks(_places: Places, cwd: Path) -> Probe:
     return Probe(not wrong, what, install_hooks.INSTALL if wrong else "")
 
 
-def _watches(_places: Places, _cwd: Path) -> Probe:
+def _watches(_places: StatePaths, _cwd: Path) -> Probe:
     """The file watcher"""
     count = int(WATCHES.read_text())
     enough = count >= ENOUGH_WATCHES
     return Probe(enough, f"inotify: {count:,} watches", "" if enough else "sysctl fs.inotify.max_user_watches=524288")
 
 
-PROBES: tuple[Callable[[Places, Path], Probe], ...] = (
+PROBES: tuple[Callable[[StatePaths, Path], Probe], ...] = (
     _system,
     _git,
     _launcher,

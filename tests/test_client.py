@@ -19,7 +19,7 @@ from sentinel_guard import __version__
 from sentinel_guard.client import Operator, ask_agent
 from sentinel_guard.core.wire_framing import Reader, encode
 from sentinel_guard.errors import DaemonError, SentinelError
-from sentinel_guard.host.machine.state_paths import Places, places
+from sentinel_guard.host.machine.state_paths import StatePaths, places
 from sentinel_guard.host.start_daemon import daemon_environ
 from tests.support.fake_daemon import FakeDaemon
 
@@ -211,7 +211,7 @@ def test_a_daemon_is_started_in_a_clean_environment(where):
 class AgentSocket:
     """Answers each connection on agent.sock with the next script: messages with pauses, then hangs up."""
 
-    def __init__(self, where: Places, *scripts: list[object]) -> None:
+    def __init__(self, where: StatePaths, *scripts: list[object]) -> None:
         where.make()
         self.asked: list[dict[bytes, list[bytes]]] = []
         self._listener = socket.socket(socket.AF_UNIX)

@@ -21,7 +21,7 @@ from sentinel_guard.audit import head as head_file
 from sentinel_guard.audit.opening import failure, hold, newest, open_log, read_only
 from sentinel_guard.core import hash_chain
 from sentinel_guard.core.hash_chain import Head
-from sentinel_guard.core.json_codec import dumps, entry_from, settled
+from sentinel_guard.core.json_codec import as_stored, dumps, entry_from
 from sentinel_guard.core.model import Entry
 from sentinel_guard.errors import StoreError
 
@@ -175,6 +175,6 @@ def _sealed(entry: Entry, head: Head) -> Entry:
     try:
         for text in (entry.session, entry.kind, entry.level):
             text.encode()
-        return hash_chain.seal(settled(entry), head)
+        return hash_chain.seal(as_stored(entry), head)
     except (TypeError, ValueError, RecursionError) as e:
         raise StoreError(f"An entry of the kind {entry.kind!r} cannot be written down: {e}.") from e

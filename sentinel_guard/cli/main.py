@@ -21,7 +21,7 @@ import click
 from sentinel_guard import __version__
 from sentinel_guard.cli import incidents, policy, secrets, snapshots
 from sentinel_guard.errors import SentinelError
-from sentinel_guard.host.machine.state_paths import Places, places
+from sentinel_guard.host.machine.state_paths import StatePaths, places
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 ANY_COMMAND = {"ignore_unknown_options": True, "allow_interspersed_args": False}
@@ -81,7 +81,7 @@ def _do(name: str) -> ModuleType:
     return importlib.import_module(f"sentinel_guard.commands.{name}")
 
 
-def _places() -> Places:
+def _places() -> StatePaths:
     return places()
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sentinel_guard.client import Operator
 from sentinel_guard.errors import ConfigError, DaemonError
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.humans.terminal_prompts import visible
 
 LONGEST = 24 * 3600
@@ -20,7 +20,7 @@ _SPAN = re.compile(r"(\d{1,9})(s|m|h)")
 _UNITS = {"s": 1, "m": 60, "h": 3600}
 
 
-def allow(places: Places, cwd: Path, paths: Sequence[str], span: str) -> int:
+def allow(places: StatePaths, cwd: Path, paths: Sequence[str], span: str) -> int:
     """Open a window for each path in all sessions of its repository; a span of ``0s`` closes them.
 
     Raises ConfigError for a span that is none, DaemonError where no session is live.
@@ -34,7 +34,7 @@ def allow(places: Places, cwd: Path, paths: Sequence[str], span: str) -> int:
     return 0
 
 
-def show(places: Places, cwd: Path) -> int:
+def show(places: StatePaths, cwd: Path) -> int:
     """Print the open windows around a folder, a line each. Raises DaemonError where no session is live."""
     with _operator(places) as operator:
         said = operator.request("windows", cwd=os.path.realpath(cwd))
@@ -47,7 +47,7 @@ def show(places: Places, cwd: Path) -> int:
     return 0
 
 
-def _operator(places: Places) -> Operator:
+def _operator(places: StatePaths) -> Operator:
     try:
         return Operator(places, start=False).connect()
     except DaemonError as e:

@@ -20,14 +20,14 @@ from rich.text import Text
 from sentinel_guard.commands import check_explain
 from sentinel_guard.core import response_text
 from sentinel_guard.core.analysis.analyse import analyse
-from sentinel_guard.core.checks.base import Case, Guarded
+from sentinel_guard.core.checks.base import Case, GuardResources
 from sentinel_guard.core.checks.registry import CHECKS
 from sentinel_guard.core.json_codec import verdict_json
 from sentinel_guard.core.judge import judge
 from sentinel_guard.core.model import Action, Layer, Outcome, Response, Verdict
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.secrets.allowlisted_findings import NONE
-from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING, Known
+from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING, UserSecrets
 from sentinel_guard.core.session.operation_fingerprint import operation
 from sentinel_guard.core.session.session import Session
 from sentinel_guard.core.text.control_characters import visible
@@ -35,7 +35,7 @@ from sentinel_guard.errors import ConfigError
 from sentinel_guard.host import shims
 from sentinel_guard.host.git import repository
 from sentinel_guard.host.githooks import install_hooks
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.policy_files import Policies
 from sentinel_guard.host.recovery.baseline import worktree_inventory
 from sentinel_guard.host.secrets import allowlist_file, user_secret_files
@@ -47,10 +47,10 @@ _LINE = '{"command": TEXT, "cwd": FOLDER} or {"tool": NAME, "input": {...}, "cwd
 class Checker:
     """Judges commands and tool calls one by one against the policy of where they would run."""
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: StatePaths) -> None:
         self._policies = Policies(places)
         self._world = HostWorld(dict(os.environ))
-        self._guarded = Guarded((str(places.state), str(places.runtime)), (str(places.config),))
+        self._guarded = GuardResources((str(places.state), str(places.runtime)), (str(places.config),))
         self._warned: set[str] = set()
         self._caches: dict[str, user_secret_files.Cache] = {}
         self._roots: dict[str, tuple[str, tuple[str, ...]]] = {}
@@ -81,7 +81,7 @@ class Checker:
         root, restricted = self._workspace(action.root or action.cwd)
         policy = self._policies.load(root)
         self._warn(policy.warnings)
-        guarded = Guarded(self._guarded.folders, self._settings(root))
+        guarded = GuardResources(self._guarded.folders, self._settings(root))
         # What it would do was judged before it ran; of a call that has ended only how it ended is.
         effects = () if outcome else analyse(action, self._world)
         case = Case(
@@ -91,7 +91,7 @@ class Checker:
         )  # fmt: skip
         return judge(case, CHECKS)
 
-    def _known(self, root: str, policy: Policy, restricted: tuple[str, ...]) -> Known:
+    def _known(self, root: str, policy: Policy, restricted: tuple[str, ...]) -> UserSecrets:
         """The person's own secrets, as the daemon would know them."""
         cache = self._caches.setdefault(root, user_secret_files.Cache())
         environ = self._world.environ
@@ -102,7 +102,7 @@ class Checker:
         )
 
     def _settings(self, root: str) -> tuple[str, ...]:
-        own = (f"{root}/sentinel.toml", *install_hooks.belongings(root)) if root else ()
+        own = (f"{root}/sentinel.toml", *install_hooks.hook_folders(root)) if root else ()
         return *self._guarded.settings, *shims.own_code([root]), *own
 
     def _warn(self, warnings: tuple[str, ...]) -> None:
@@ -121,7 +121,7 @@ class Checker:
 
 
 def check(
-    places: Places, command: tuple[str, ...], cwd: Path, *, as_json: bool = False, explained: bool = False
+    places: StatePaths, command: tuple[str, ...], cwd: Path, *, as_json: bool = False, explained: bool = False
 ) -> int:
     """Say what would happen to a command; exit code 0 if it would run, 126 if it would be refused or asked about."""
     # One word is a shell text, as an agent's shell tool gives it; several are an argv.
@@ -131,7 +131,7 @@ def check(
 
 
 def check_tool(
-    places: Places, name: str, given: str, cwd: Path, *, as_json: bool = False, explained: bool = False
+    places: StatePaths, name: str, given: str, cwd: Path, *, as_json: bool = False, explained: bool = False
 ) -> int:
     """The same for an agent's tool call; ``given`` is its input as JSON text. Raises ConfigError."""
     checker, folder = Checker(places), str(cwd.absolute())
@@ -149,7 +149,7 @@ def _input(text: str) -> Mapping[str, object]:
     return given
 
 
-def lines(places: Places, source: Iterable[str], sink: TextIO) -> int:
+def lines(places: StatePaths, source: Iterable[str], sink: TextIO) -> int:
     """One JSON object a line in, one a line out, in the same order; a bad line gets an ``error``. Exit code 1 then."""
     checker, bad = Checker(places), 0
     for line in source:

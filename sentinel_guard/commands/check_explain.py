@@ -21,9 +21,9 @@ from sentinel_guard.core.analysis.parser.syntax_tree import CommandSub, Literal,
 from sentinel_guard.core.model import Action, Command, Effect, Finding, Kind, Response, Verdict
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.response_phrases import sentence
-from sentinel_guard.core.session.operation_fingerprint import spoken
+from sentinel_guard.core.session.operation_fingerprint import command_text
 from sentinel_guard.core.text.control_characters import visible
-from sentinel_guard.core.text.effect_descriptions import Here, near, told
+from sentinel_guard.core.text.effect_descriptions import PathContext, describe, near
 from sentinel_guard.core.text.redact_by_pattern import redact, redact_data
 
 COLOURS = {Response.ALLOW: "green", Response.SNAPSHOT: "green", Response.HINT: "cyan", Response.ASK: "yellow"}
@@ -86,7 +86,7 @@ class _Drawing:
 
     def __init__(self, verdict: Verdict, policy: Policy, home: str) -> None:
         self.verdict = verdict
-        self.here = Here(verdict.action.cwd, home)
+        self.here = PathContext(verdict.action.cwd, home)
         self.origins = {rule.id: near(rule.source, self.here) for rule in policy.rules}
         self.branches = branches(verdict)
         self.told: set[str] = set()
@@ -125,7 +125,7 @@ class _Drawing:
                 yield branch
 
     def _is_quiet(self, branch: Branch) -> bool:
-        return not branch.findings and not any(told(e, self.here) for e in branch.effects)
+        return not branch.findings and not any(describe(e, self.here) for e in branch.effects)
 
     def _whole(self, branch: Branch) -> bool:
         """Whether a branch is all that was typed: it would only say it again."""
@@ -172,7 +172,7 @@ class _Drawing:
         meant = {f.evidence: f.response for f in sorted(branch.findings, key=lambda f: f.response)}
         deeds: dict[str, str] = {}
         for effect in branch.effects:
-            if words := told(effect, self.here):
+            if words := describe(effect, self.here):
                 response = meant.get(evidence(effect))
                 deeds[words] = deeds.get(words) or (COLOURS.get(response, "red") if response else "")
         first = sorted(deeds.items(), key=lambda deed: not deed[1])
@@ -274,7 +274,7 @@ def _is_text(action: Action) -> bool:
 
 def _typed(action: Action) -> str:
     if {"command", "argv"} & set(action.arguments):
-        return spoken(action)
+        return command_text(action)
     given = redact_data(dict(action.arguments))
     said = given.items() if isinstance(given, dict) else ()
     return " ".join((action.tool, *(f"{key}={_short(' '.join(str(value).split()))}" for key, value in said)))

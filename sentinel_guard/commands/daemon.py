@@ -12,13 +12,13 @@ from sentinel_guard.client import Operator
 from sentinel_guard.core.model import Peer
 from sentinel_guard.errors import DaemonError
 from sentinel_guard.host.machine import processes
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 
 READY = 10.0
 """Seconds that a daemon may take until it answers."""
 
 
-def run(places: Places) -> int:
+def run(places: StatePaths) -> int:
     """Serve in the foreground until stopped or idle. Raises DaemonError where one runs already."""
     places.make()
     lock = os.open(places.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -33,7 +33,7 @@ def run(places: Places) -> int:
     return 0
 
 
-def start(places: Places) -> int:
+def start(places: StatePaths) -> int:
     """Start it in the background and wait until it answers. Starting twice is starting once."""
     places.make()
     if _hello(places) is None:
@@ -42,7 +42,7 @@ def start(places: Places) -> int:
     return 0
 
 
-def stop(places: Places, *, force: bool) -> int:
+def stop(places: StatePaths, *, force: bool) -> int:
     hello = _hello(places)
     if hello is None:
         print("No guard daemon runs.")
@@ -55,7 +55,7 @@ def stop(places: Places, *, force: bool) -> int:
     return 0
 
 
-def status(places: Places, *, as_json: bool) -> int:
+def status(places: StatePaths, *, as_json: bool) -> int:
     """Say whether it runs; exit code 1 where it does not."""
     hello = _hello(places)
     if as_json:
@@ -68,7 +68,7 @@ def status(places: Places, *, as_json: bool) -> int:
     return 0 if hello else 1
 
 
-def _hello(places: Places) -> dict[str, object] | None:
+def _hello(places: StatePaths) -> dict[str, object] | None:
     try:
         with Operator(places, start=False) as operator:
             return operator.request("hello")
@@ -76,7 +76,7 @@ def _hello(places: Places) -> dict[str, object] | None:
         return None
 
 
-def _detach(places: Places) -> None:
+def _detach(places: StatePaths) -> None:
     """Leave a daemon behind that is no child of ours, with the log as its output."""
     if os.fork():
         os.wait()
@@ -93,7 +93,7 @@ def _detach(places: Places) -> None:
     os.execv(sys.executable, [sys.executable, "-I", "-m", "sentinel_guard", "daemon", "run"])  # noqa: S606 - no shell wanted
 
 
-def _await(places: Places) -> None:
+def _await(places: StatePaths) -> None:
     deadline = time.monotonic() + READY
     while time.monotonic() < deadline:
         if _hello(places) is not None:

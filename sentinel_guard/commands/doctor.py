@@ -10,10 +10,10 @@ from rich.console import Console
 from rich.text import Text
 
 from sentinel_guard.doctor import LIMITS, probe
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 
 
-def doctor(places: Places, *, as_json: bool) -> int:
+def doctor(places: StatePaths, *, as_json: bool) -> int:
     """Print the probes; exit code 1 if one of them is not well."""
     probes = probe(places, Path.cwd())
     if as_json:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from sentinel_guard.host.githooks.empty_commits import nothing_staged
 
 if TYPE_CHECKING:
-    from sentinel_guard.core.secrets.user_secrets.find_user_secrets import Known
+    from sentinel_guard.core.secrets.user_secrets.find_user_secrets import UserSecrets
 
 COMMITS = ("pre-commit", "pre-merge-commit", "pre-applypatch")
 """Hooks that look at what is staged alone."""
@@ -38,20 +38,20 @@ def hook(name: str, arguments: tuple[str, ...] = (), stdin: Callable[[], bytes] 
 def _judge(name: str, arguments: tuple[str, ...], stdin: Callable[[], bytes], work: Path) -> int:
     from sentinel_guard.host import policy_files  # noqa: PLC0415 - where something is staged
     from sentinel_guard.host.githooks import judge_hook  # noqa: PLC0415 - where something is staged
-    from sentinel_guard.host.githooks.hook_request import base_of, told  # noqa: PLC0415 - the same
+    from sentinel_guard.host.githooks.hook_request import base_of, findings_as_lines  # noqa: PLC0415 - the same
     from sentinel_guard.host.machine.state_paths import places  # noqa: PLC0415 - the same
 
     root = judge_hook.top(name, work, os.environ)
     policy = policy_files.load_paths(places(), root)
     lines = stdin() if name in READS else b""
 
-    def known() -> Known:
+    def known() -> UserSecrets:
         from sentinel_guard.host.secrets.user_secret_files import collect  # noqa: PLC0415 - where there is a text to look at
 
         return collect(root, policy, os.environ, base=base_of(name, lines))
 
     session = bool(os.environ.get(SESSION))
     judged = judge_hook.judge(name, work, policy, arguments, lines, known=known, session=session)
-    for line in told(judged.findings, judged.notes, judged.anyway):
+    for line in findings_as_lines(judged.findings, judged.notes, judged.anyway):
         print(line, file=sys.stderr)
     return int(judged.refused)

@@ -20,10 +20,10 @@ from sentinel_guard.client import Operator
 from sentinel_guard.core.incidents import root_cause_and_sign_off, timeline
 from sentinel_guard.core.incidents.root_cause_and_sign_off import Review, Seal, State
 from sentinel_guard.core.model import Entry
-from sentinel_guard.core.text.markdown_escape import uncoded
+from sentinel_guard.core.text.markdown_escape import unescape_code_span
 from sentinel_guard.errors import ConfigError, HostError
 from sentinel_guard.host import incident_files
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.humans.terminal_prompts import visible
 
 COLOURS = {State.OPEN: "yellow", State.FILLED: "cyan", State.SIGNED: "green"}
@@ -32,7 +32,7 @@ MAX_TEXT = 1 << 20
 """Characters of a root cause that are read from a file or standard input."""
 
 
-def list_reports(places: Places, cwd: Path, *, as_json: bool = False) -> int:
+def list_reports(places: StatePaths, cwd: Path, *, as_json: bool = False) -> int:
     """Print the reports, the oldest first: name, state, when, level, headline; a table in a terminal, else tabs."""
     found = _reports(places, cwd)
     rows = [_row(places, report) for report in found]
@@ -48,14 +48,14 @@ def list_reports(places: Places, cwd: Path, *, as_json: bool = False) -> int:
     return 0
 
 
-def show(places: Places, cwd: Path, name: str) -> int:
+def show(places: StatePaths, cwd: Path, name: str) -> int:
     """Print the report whose name holds ``name``; the newest if it is empty. Exit code 1 where it was changed.
 
     Raises ConfigError for none or several, HostError where it cannot be read.
     """
     report = one(places, cwd, name)
     text = incident_files.read(report)
-    sealed = root_cause_and_sign_off.sealed(text, report.stem, _about(places))
+    sealed = root_cause_and_sign_off.seal_status(text, report.stem, _about(places))
     said = f"{report.stem}: {sealed}."
     if sys.stdout.isatty():
         console = Console(highlight=False)
@@ -67,32 +67,32 @@ def show(places: Places, cwd: Path, name: str) -> int:
     return 1 if sealed is Seal.CHANGED else 0
 
 
-def fill(places: Places, cwd: Path, name: str, given: Review) -> int:
+def fill(places: StatePaths, cwd: Path, name: str, given: Review) -> int:
     """Fill in the agent's part; the machine's part stays byte for byte.
 
     Raises ConfigError with what is missing, HostError, DaemonError where it cannot be put on record.
     """
     report = one(places, cwd, name)
     text = incident_files.read(report)
-    if root_cause_and_sign_off.sealed(text, report.stem, _about(places)) is Seal.CHANGED:
+    if root_cause_and_sign_off.seal_status(text, report.stem, _about(places)) is Seal.CHANGED:
         raise ConfigError(f"The machine's part of {report.stem} was {Seal.CHANGED}.", "Bring it back first.")
     if root_cause_and_sign_off.state(text, report.stem, _about(places)) is State.SIGNED:
         raise ConfigError(f"{report.stem} is signed off: nothing is filled in any more.")
     by = f"Filled in at {_now()}"
     with Operator(places) as operator:
-        incident_files.write(report, root_cause_and_sign_off.filled(text, given, by))
+        incident_files.write(report, root_cause_and_sign_off.fill_in(text, given, by))
         operator.request("filled", path=str(report))
     print(f"{report.stem} is filled in. A person reads it and runs: sentinel-guard incidents sign-off {report.stem}")
     return 0
 
 
-def sign_off(places: Places, cwd: Path, name: str, note: str) -> int:
+def sign_off(places: StatePaths, cwd: Path, name: str, note: str) -> int:
     """Put the person's sign-off on record, and below the agent's part. Raises SentinelError from inside a session."""
     report = one(places, cwd, name)
     with Operator(places) as operator:
         operator.request("sign-off", path=str(report), note=note)
     text = incident_files.read(report)
-    incident_files.write(report, root_cause_and_sign_off.signed(text, _now(), note))
+    incident_files.write(report, root_cause_and_sign_off.add_sign_off(text, _now(), note))
     unexplained = (
         ""
         if root_cause_and_sign_off.state(text, report.stem, ()) is State.FILLED
@@ -114,7 +114,7 @@ def given(cause: str, actions: Sequence[str], file: Path | None) -> Review:
     return Review(sys.stdin.read(MAX_TEXT) if cause == "-" else cause, tuple(actions))
 
 
-def one(places: Places, cwd: Path, name: str) -> Path:
+def one(places: StatePaths, cwd: Path, name: str) -> Path:
     """The report whose name is or holds ``name``; the newest if it is empty. Raises ConfigError for none or several."""
     found = _reports(places, cwd)
     if not found:
@@ -129,7 +129,7 @@ def one(places: Places, cwd: Path, name: str) -> Path:
     raise ConfigError(f"{what} '{visible(name)}' in the name.", "See them with: sentinel-guard incidents")
 
 
-def _reports(places: Places, cwd: Path) -> list[Path]:
+def _reports(places: StatePaths, cwd: Path) -> list[Path]:
     return incident_files.found(places, str(_top(cwd)))
 
 
@@ -138,7 +138,7 @@ def _top(cwd: Path) -> Path:
     return Path(os.path.realpath(top))
 
 
-def _about(places: Places, session: str = "") -> list[Entry]:
+def _about(places: StatePaths, session: str = "") -> list[Entry]:
     """What the log has about reports; of one session where that is enough.
 
     Whose report it is, its text says: to find out whether that was changed, all of the log is asked.
@@ -152,7 +152,7 @@ def _about(places: Places, session: str = "") -> list[Entry]:
         reader.close()
 
 
-def _row(places: Places, report: Path) -> dict[str, str]:
+def _row(places: StatePaths, report: Path) -> dict[str, str]:
     try:
         text = incident_files.read(report)
     except HostError as e:
@@ -210,7 +210,7 @@ def _steps(rows: Sequence[timeline.Row]) -> Table:
     table.add_column("result", overflow="fold", ratio=2)
     for row in rows:
         number = f"{row.number}{timeline.IN_LOOP if row.in_loop else ''}"
-        what = uncoded(row.what) if row.kind == "verdict" else _prose(row.what)
+        what = unescape_code_span(row.what) if row.kind == "verdict" else _prose(row.what)
         style = "yellow" if row.in_loop else ""
         table.add_row(number, row.time, row.kind, Text(what), Text(_prose(row.result)), style=style)
     return table

@@ -75,13 +75,13 @@ def install(folder: Path, template: Path | None = None) -> int:
     Raises HostError, SentinelError while a session works here.
     """
     if template:
-        require_human.only(places(), template, INSIDE)
+        require_human.require_human(places(), template, INSIDE)
         _tell(install_hooks.install_template(template, **_programs()), f"The hooks are already in {template}.")
         print(f"Next: git config --global init.templateDir {template.absolute()}")
         return 0
     repo = install_hooks.find(folder)
     root, policy = repo.root, repo.root / policy_files.NAME
-    require_human.only(places(), root, INSIDE)
+    require_human.require_human(places(), root, INSIDE)
     said = install_hooks.install(folder, **_programs())
     if not repo.bare and not policy.exists():
         atomic_files.write(policy, TEMPLATE.encode(), _MODE)
@@ -98,12 +98,12 @@ def uninstall(folder: Path, template: Path | None = None) -> int:
     ``template``: as for ``install``. Raises HostError, SentinelError while a session works here.
     """
     if template:
-        require_human.only(places(), template, INSIDE)
+        require_human.require_human(places(), template, INSIDE)
         _tell(install_hooks.uninstall_template(template), f"No hooks of sentinel-guard are in {template}.")
         return 0
     repo = install_hooks.find(folder)
     root, policy = repo.root, repo.root / policy_files.NAME
-    require_human.only(places(), root, INSIDE)
+    require_human.require_human(places(), root, INSIDE)
     said = install_hooks.uninstall(folder)
     if not repo.bare and policy.is_file():
         if policy.read_bytes() == TEMPLATE.encode():
@@ -112,7 +112,7 @@ def uninstall(folder: Path, template: Path | None = None) -> int:
         else:
             said.append(f"Left {policy} where it is: you edited it.")
     _tell(said, f"sentinel-guard is not installed in {root}.")
-    if kept := 0 if repo.bare else len(snapshot_store.shelf(str(root))):
+    if kept := 0 if repo.bare else len(snapshot_store.list_snapshots(str(root))):
         print(f"Snapshots stay ({kept}). When you need them no more: sentinel-guard snapshots drop --all")
     return 0
 

@@ -15,11 +15,11 @@ from rich.text import Text
 
 from sentinel_guard.audit import head as head_file
 from sentinel_guard.audit.sqlite import SqliteReader
-from sentinel_guard.core.hash_chain import Broken, breaks
+from sentinel_guard.core.hash_chain import ChainBreak, find_breaks
 from sentinel_guard.core.json_codec import dumps, entry_json
 from sentinel_guard.core.model import Entry
 from sentinel_guard.core.text.entry_summary import summary
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.humans.terminal_prompts import visible
 
 POLL_SECONDS = 0.25
@@ -29,7 +29,7 @@ WIDTHS = {"seq": 6, "time": 12, "session": 20, "": 2, "kind": 11}
 """Columns of the table; the date stands in the session's name."""
 
 
-def show(places: Places, *, as_json: bool, session: str, follow: bool, limit: int) -> int:
+def show(places: StatePaths, *, as_json: bool, session: str, follow: bool, limit: int) -> int:
     """Print the newest ``limit`` entries (0 = all), of one session if named; with ``follow`` go on as entries come.
 
     A table in a terminal, else a line an entry: JSON with ``as_json``, or fields with tabs between. Raises StoreError.
@@ -45,7 +45,7 @@ def show(places: Places, *, as_json: bool, session: str, follow: bool, limit: in
     return 0
 
 
-def verify(places: Places) -> int:
+def verify(places: StatePaths) -> int:
     """Say whether the chain holds; exit code 1 with the place of each break in words. Raises StoreError."""
     path = places.database
     # Read before the log: what is appended meanwhile comes after it.
@@ -55,10 +55,10 @@ def verify(places: Places) -> int:
         print(f"There is no audit log at {path}{named}: nothing could be verified.")
         return 1
     reader, seen = SqliteReader(path), _Count()
-    broken = list(islice(breaks(seen.through(reader.entries()), head), MAX_BREAKS))
+    broken = list(islice(find_breaks(seen.through(reader.entries()), head), MAX_BREAKS))
     if head is None:
         words = f"The head file {head_file.path_of(path)} is missing or unreadable: a cut at the end cannot be seen."
-        broken.append(Broken(seen.count + 1, "truncated", words))
+        broken.append(ChainBreak(seen.count + 1, "truncated", words))
     if not broken:
         entries = "1 entry" if seen.count == 1 else f"{seen.count} entries"
         print(f"The chain holds: {entries}. The newest is {seen.last.seq}, hash {seen.last.hash[:16]}.")

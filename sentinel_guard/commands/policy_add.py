@@ -26,7 +26,7 @@ from sentinel_guard.errors import ConfigError
 from sentinel_guard.host import policy_files
 from sentinel_guard.host.git import commit_contents
 from sentinel_guard.host.machine import atomic_files
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 
 SHOWN = 8
 """Honest commands that are named."""
@@ -54,7 +54,7 @@ class Asked:
     dry_run: bool = False
 
 
-def add(places: Places, folder: Path, asked: Asked) -> int:
+def add(places: StatePaths, folder: Path, asked: Asked) -> int:
     """Proves the rule and appends it to the project's sentinel.toml, or the user's; says what it did.
 
     Raises ConfigError for a rule that is not complete, not proved, or there already; HostError outside of a
@@ -77,7 +77,7 @@ def add(places: Places, folder: Path, asked: Asked) -> int:
     if asked.dry_run:
         print(f"It holds. Nothing was written; without --dry-run it goes to {path}.")
         return 0
-    require_human.only(places, root, "From inside a guarded session the policy is not changed.")
+    require_human.require_human(places, root, "From inside a guarded session the policy is not changed.")
     _write(places, path, keys)
     print(f"Wrote {rule.id} to {path}. Its examples hold ({len(rule.hit)} hit, {len(rule.miss)} miss).")
     print(f"Next: sentinel-guard check --explain -- {visible(shlex.quote(rule.hit[0]))}")
@@ -132,7 +132,7 @@ def _rule(keys: Mapping[str, object], path: Path) -> Rule:
     return file_schema.parse({"rule": [dict(keys)]}, str(path), "").rules[0]
 
 
-def _policy(places: Places, path: Path) -> Policy:
+def _policy(places: StatePaths, path: Path) -> Policy:
     """What is in force here. Raises ConfigError where the file that is to be written is broken already."""
     own = policy_files.read(path) if path.exists() else Layer("")
     if path == places.policy:
@@ -165,7 +165,7 @@ def _prove(rule: Rule, policy: Policy) -> None:
 
 def _agreed(rule: Rule, policy: Policy, *, yes: bool) -> bool:
     """Whether the honest commands that it would newly stop may be stopped; says which."""
-    stopped = list(Prover(policy, analyse).disturbed(rule))
+    stopped = list(Prover(policy, analyse).newly_blocked(rule))
     if not stopped:
         return True
     print(f"It would stop {len(stopped)} honest commands that pass today:")
@@ -178,7 +178,7 @@ def _agreed(rule: Rule, policy: Policy, *, yes: bool) -> bool:
     return yes
 
 
-def _write(places: Places, path: Path, keys: Mapping[str, object]) -> None:
+def _write(places: StatePaths, path: Path, keys: Mapping[str, object]) -> None:
     if path == places.policy:
         places.make()
     elif not path.exists():

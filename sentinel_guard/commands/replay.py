@@ -17,18 +17,18 @@ from sentinel_guard.commands import incidents
 from sentinel_guard.commands.check import Checker
 from sentinel_guard.core.incidents import replay_incident as again
 from sentinel_guard.core.incidents import timeline
-from sentinel_guard.core.incidents.replay_incident import Said, Step
+from sentinel_guard.core.incidents.replay_incident import Step, StepDecision
 from sentinel_guard.core.model import Entry, Response
 from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.errors import ConfigError
 from sentinel_guard.host import incident_files
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 
 COLOURS = {Response.DENY: "yellow", Response.ASK: "cyan", Response.BREAK: "magenta", Response.KILL: "bold red"}
 TODAY = "Judged by the policy and on the machine of today: files, folders and programs are looked at as they are now."
 
 
-def replay(places: Places, cwd: Path, name: str, *, as_json: bool) -> int:
+def replay(places: StatePaths, cwd: Path, name: str, *, as_json: bool) -> int:
     """Print each step, what was said then and what would be said now; those that differ are marked.
 
     Exit code 0 if the incident would be stopped at or before the same step, 1 if not. Raises ConfigError, HostError,
@@ -61,7 +61,7 @@ class _Story:
     source: str
 
 
-def _recorded(places: Places, report: Path, text: str) -> _Story | None:
+def _recorded(places: StatePaths, report: Path, text: str) -> _Story | None:
     """The session's entries up to the report, from the log; None where it has them no more."""
     session = incident_files.session(text)
     if not (session and places.database.exists()):
@@ -112,7 +112,7 @@ def _json(name: str, story: _Story, steps: Sequence[Step]) -> dict[str, object]:
     }
 
 
-def _said(said: Said) -> dict[str, str]:
+def _said(said: StepDecision) -> dict[str, str]:
     return {"response": said.response.word, "rule": said.rule}
 
 
@@ -153,7 +153,7 @@ def _command(step: Step) -> str:
     return f"end of: {step.command}" if step.ended else step.command
 
 
-def _words(said: Said | None) -> str:
+def _words(said: StepDecision | None) -> str:
     if said is None:
         return "not known (cut)"
     return f"{said.response.word} ({said.rule})" if said.rule else said.response.word

@@ -6,13 +6,13 @@ import json
 
 from sentinel_guard.client import ask_agent
 from sentinel_guard.errors import ConfigError
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 
 EXAMPLE = "sentinel-guard usage report --tokens 1200"
 
 
 def report(
-    places: Places,
+    places: StatePaths,
     *,
     tokens: int = 0,
     input: int = 0,  # noqa: A002 - as the option is called

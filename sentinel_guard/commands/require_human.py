@@ -8,13 +8,13 @@ from pathlib import Path
 from sentinel_guard.client import Operator
 from sentinel_guard.errors import DaemonError, SentinelError
 from sentinel_guard.host.machine import processes
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 
 MARK = "SENTINEL_SESSION"
 """In the environment of every process of a guarded session."""
 
 
-def only(places: Places, root: Path | None, refused: str) -> None:
+def require_human(places: StatePaths, root: Path | None, refused: str) -> None:
     """Raises SentinelError with the words ``refused`` inside of a live session, and while one works in ``root``.
 
     Its watcher would put the project's file back. Where no daemon answers, a session is taken for alive.

@@ -13,7 +13,7 @@ from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.errors import ConfigError, DaemonError, SentinelError
 from sentinel_guard.host import policy_files
 from sentinel_guard.host.git import repository
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.recovery import api
 from sentinel_guard.host.recovery.rollback import branch_changes
 
@@ -27,7 +27,7 @@ ENDS = ("end", "recovery", "verdict", "outcome", "observation")
 
 
 def rollback(
-    places: Places,
+    places: StatePaths,
     cwd: Path,
     session: str,
     *,
@@ -42,7 +42,7 @@ def rollback(
     baseline = _baseline(places, cwd, session)
     if not dry_run:
         _refuse_while_live(places, baseline.root)
-    outlook = api.outlook(baseline, _is_report)
+    outlook = api.plan_rollback(baseline, _is_report)
     if not outlook.changes:
         print("Nothing to do: the repository is as it was when the session started.")
         return 0
@@ -165,7 +165,7 @@ def _is_report(path: str) -> bool:
     return path.startswith(INCIDENTS)
 
 
-def _baseline(places: Places, cwd: Path, session: str) -> api.Baseline:
+def _baseline(places: StatePaths, cwd: Path, session: str) -> api.Baseline:
     folder = places.state / "sessions"
     if session:
         if "/" in session or not (folder / session / "baseline").is_dir():
@@ -181,7 +181,7 @@ def _baseline(places: Places, cwd: Path, session: str) -> api.Baseline:
     raise ConfigError("No session was recorded in this repository.", "Sessions begin with 'sentinel-guard run'.")
 
 
-def _refuse_later(places: Places, baseline: api.Baseline) -> None:
+def _refuse_later(places: StatePaths, baseline: api.Baseline) -> None:
     """What the person has done since is not the session's: no question that is answered in passing undoes it."""
     ended = _ended(places, baseline.session)
     if ended and (made := branch_changes.later(baseline, ended)):
@@ -194,14 +194,14 @@ def _refuse_later(places: Places, baseline: api.Baseline) -> None:
         )
 
 
-def _ended(places: Places, session: str) -> float:
+def _ended(places: StatePaths, session: str) -> float:
     """When a session was over, seconds of the epoch; 0 where nothing is on record. Raises StoreError."""
     if not places.database.exists():
         return 0.0
     return max((e.at for e in SqliteReader(places.database).entries(session=session, kinds=ENDS, last=1)), default=0.0)
 
 
-def _refuse_while_live(places: Places, root: str) -> None:
+def _refuse_while_live(places: StatePaths, root: str) -> None:
     try:
         with Operator(places, start=False) as operator:
             live = [s for s in operator.request("status")["sessions"] if s["root"] == root and s["state"] != "KILLED"]

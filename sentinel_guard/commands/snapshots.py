@@ -16,11 +16,19 @@ from rich.text import Text
 from sentinel_guard.commands import require_human
 from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.errors import ConfigError, SentinelError
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.policy_files import Policies
 from sentinel_guard.host.recovery.baseline.gitdir_backup import Change
-from sentinel_guard.host.recovery.snapshots.restore_from_snapshot import Bringing, Plan, Restored
-from sentinel_guard.host.recovery.snapshots.snapshot_store import Snapshot, drop, home, lost, one, shelf, stat
+from sentinel_guard.host.recovery.snapshots.restore_from_snapshot import Plan, Restored, SnapshotRestore
+from sentinel_guard.host.recovery.snapshots.snapshot_store import (
+    Snapshot,
+    baseline_folder,
+    drop,
+    find_snapshot,
+    list_snapshots,
+    moved_refs,
+    stat,
+)
 
 SHOWN = 40
 """Files that are listed before a question."""
@@ -29,10 +37,10 @@ Confirm = Callable[[str], bool] | None
 """Asks a person; None: do not ask."""
 
 
-def show_all(places: Places, cwd: Path, *, as_json: bool) -> int:
+def show_all(places: StatePaths, cwd: Path, *, as_json: bool) -> int:
     """Print a line a snapshot, the newest first. Raises HostError."""
     del places
-    found = shelf(_root(cwd))
+    found = list_snapshots(_root(cwd))
     if as_json:
         print(json.dumps([_data(s) for s in found]))
     elif not found:
@@ -45,12 +53,12 @@ def show_all(places: Places, cwd: Path, *, as_json: bool) -> int:
     return 0
 
 
-def show(places: Places, cwd: Path, ident: str, *, as_json: bool) -> int:
+def show(places: StatePaths, cwd: Path, ident: str, *, as_json: bool) -> int:
     """Print what one snapshot is, and what it holds besides HEAD. Raises ConfigError, HostError."""
     root = _root(cwd)
-    snapshot = one(shelf(root), ident)
+    snapshot = find_snapshot(list_snapshots(root), ident)
     if as_json:
-        print(json.dumps(_data(snapshot) | {"lost": lost(root, snapshot)}))
+        print(json.dumps(_data(snapshot) | {"lost": moved_refs(root, snapshot)}))
         return 0
     rows = {"snapshot": snapshot.id, "before": snapshot.words, "taken": _when(snapshot.taken)}
     rows |= {"session": snapshot.session, "ref": snapshot.ref, "commit": snapshot.commit}
@@ -65,10 +73,10 @@ def show(places: Places, cwd: Path, ident: str, *, as_json: bool) -> int:
     return 0
 
 
-def diff(places: Places, cwd: Path, ident: str, paths: Sequence[str]) -> int:
+def diff(places: StatePaths, cwd: Path, ident: str, paths: Sequence[str]) -> int:
     """Print how the snapshot's files differ from those of now (``+``: now). Raises ConfigError, HostError."""
     root = _root(cwd)
-    text = Bringing(places, root, one(shelf(root), ident)).diff(_relative(root, cwd, paths))
+    text = SnapshotRestore(places, root, find_snapshot(list_snapshots(root), ident)).diff(_relative(root, cwd, paths))
     if not text:
         print("No difference: the files of the snapshot are there as they were.")
     elif not sys.stdout.isatty():
@@ -81,7 +89,14 @@ def diff(places: Places, cwd: Path, ident: str, paths: Sequence[str]) -> int:
 
 
 def restore(
-    places: Places, cwd: Path, ident: str, paths: Sequence[str], *, everything: bool, dry_run: bool, confirm: Confirm
+    places: StatePaths,
+    cwd: Path,
+    ident: str,
+    paths: Sequence[str],
+    *,
+    everything: bool,
+    dry_run: bool,
+    confirm: Confirm,
 ) -> int:
     """Bring files back, after showing what would be written over. Raises ConfigError, HostError, SentinelError."""
     if everything == bool(paths):
@@ -89,8 +104,8 @@ def restore(
             "Say which files: PATH..., or --all.", f"See what is in it: sentinel-guard snapshots show {ident}"
         )
     root = _root(cwd)
-    snapshot = one(shelf(root), ident)
-    bringing = Bringing(places, root, snapshot)
+    snapshot = find_snapshot(list_snapshots(root), ident)
+    bringing = SnapshotRestore(places, root, snapshot)
     plan = bringing.plan(_relative(root, cwd, paths))
     policy = Policies(places).load(root)
     _refuse_restricted(plan, root, lambda path: policy.restricts(path, root))
@@ -103,25 +118,25 @@ def restore(
     if confirm and not confirm(f"Bring back {_number(len(plan.changes), 'file')} from snapshot {snapshot.id}?"):
         print("Nothing was changed.")
         return 1
-    return _told(bringing.bring(plan, lambda path: bool(policy.restricts(path, root))))
+    return _told(bringing.restore(plan, lambda path: bool(policy.restricts(path, root))))
 
 
-def branch(places: Places, cwd: Path, ident: str, name: str) -> int:
+def branch(places: StatePaths, cwd: Path, ident: str, name: str) -> int:
     """Make a branch again that the snapshot names. Raises ConfigError, HostError."""
     root = _root(cwd)
-    tip = Bringing(places, root, one(shelf(root), ident)).branch(name)
+    tip = SnapshotRestore(places, root, find_snapshot(list_snapshots(root), ident)).branch(name)
     print(f"{visible(name)} is there again, at {tip[:12]}.")
     return 0
 
 
-def forget(places: Places, cwd: Path, idents: Sequence[str], *, everything: bool, confirm: Confirm) -> int:
+def forget(places: StatePaths, cwd: Path, idents: Sequence[str], *, everything: bool, confirm: Confirm) -> int:
     """Drop snapshots after a question. Raises ConfigError, HostError, SentinelError."""
     if everything == bool(idents):
         raise ConfigError("Say which snapshots: ID..., or --all.", "See them with: sentinel-guard snapshots list")
-    require_human.only(places, None, "From inside a guarded session no snapshot is dropped.")
+    require_human.require_human(places, None, "From inside a guarded session no snapshot is dropped.")
     root = _root(cwd)
-    found = shelf(root)
-    gone = found if everything else list({s.ref: s for s in (one(found, i) for i in idents)}.values())
+    found = list_snapshots(root)
+    gone = found if everything else list({s.ref: s for s in (find_snapshot(found, i) for i in idents)}.values())
     if not gone:
         print("There is no snapshot here.")
         return 0
@@ -187,9 +202,9 @@ def _print_changes(changes: Sequence[Change]) -> None:
         print(f"  ... and {len(changes) - SHOWN} more")
 
 
-def _lists(places: Places, root: str, snapshot: Snapshot) -> None:
-    held = "in the session's vault" if home(places, root, snapshot) else "GONE with the session's folder"
-    gone = [f"{name.split('/', 2)[2]} (was at {tip[:12]})" for name, tip in lost(root, snapshot).items()]
+def _lists(places: StatePaths, root: str, snapshot: Snapshot) -> None:
+    held = "in the session's vault" if baseline_folder(places, root, snapshot) else "GONE with the session's folder"
+    gone = [f"{name.split('/', 2)[2]} (was at {tip[:12]})" for name, tip in moved_refs(root, snapshot).items()]
     for title, names in (
         (f"Restricted files, {held}:", snapshot.private),
         ("Left out (too large, too many, or repositories of their own):", snapshot.left_out),

@@ -12,14 +12,14 @@ from rich.text import Text
 from sentinel_guard.client import Operator
 from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.errors import DaemonError
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 
 COLOURS = {"ACTIVE": "green", "KILLED": "red", "PAUSED": "yellow", "COOLING": "yellow"}
 OTHERS = 72
 """Columns of a terminal that everything but an agent's command needs at most, a few for the repository with it."""
 
 
-def status(places: Places, *, as_json: bool) -> int:
+def status(places: StatePaths, *, as_json: bool) -> int:
     """Print every live session: state, seconds left and health metrics."""
     sessions = _sessions(places)
     if as_json:
@@ -34,7 +34,7 @@ def status(places: Places, *, as_json: bool) -> int:
     return 0
 
 
-def _sessions(places: Places) -> list[dict[str, Any]] | None:
+def _sessions(places: StatePaths) -> list[dict[str, Any]] | None:
     try:
         with Operator(places, start=False) as operator:
             return list(operator.request("status")["sessions"])

@@ -30,7 +30,7 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class ChainBreak:
     """Where a chain does not hold."""
 
     seq: int
@@ -45,7 +45,7 @@ def canonical(entry: Entry) -> bytes:
     return dumps([entry.seq, entry.at, entry.session, entry.kind, entry.level, entry.data]).encode("ascii")
 
 
-def link(prev: str, entry: Entry) -> str:
+def entry_hash(prev: str, entry: Entry) -> str:
     """The hash of an entry that follows ``prev``: 64 hex digits."""
     return hashlib.sha256(prev.encode("ascii", "replace") + b"\n" + canonical(entry)).hexdigest()
 
@@ -53,58 +53,58 @@ def link(prev: str, entry: Entry) -> str:
 def seal(entry: Entry, head: Head) -> Entry:
     """The entry as the next one after ``head``."""
     placed = replace(entry, seq=head.seq + 1, prev=head.hash)
-    return replace(placed, hash=link(head.hash, placed))
+    return replace(placed, hash=entry_hash(head.hash, placed))
 
 
-def verify(entries: Iterable[Entry], head: Head | None = None) -> Broken | None:
+def verify(entries: Iterable[Entry], head: Head | None = None) -> ChainBreak | None:
     """The first break, or None for a chain that holds from entry 1 to the head."""
-    return next(breaks(entries, head), None)
+    return next(find_breaks(entries, head), None)
 
 
-def breaks(entries: Iterable[Entry], head: Head | None = None) -> Iterator[Broken]:
+def find_breaks(entries: Iterable[Entry], head: Head | None = None) -> Iterator[ChainBreak]:
     """Every break, in order; after one, the chain is taken up again at the entry that stands there."""
     last = Head()
     for entry in entries:
         yield from _joint(last, entry)
         if head and entry.seq == head.seq and entry.hash != head.hash:
-            yield Broken(entry.seq, "edited", f"Entry {entry.seq} is not the one that the head file names.")
+            yield ChainBreak(entry.seq, "edited", f"Entry {entry.seq} is not the one that the head file names.")
         last = Head(entry.seq, entry.hash)
     if head and head.seq > last.seq:
         gone = _span(last.seq + 1, head.seq)
         words = f"The log is truncated: the head file names entry {head.seq}, and {gone} missing."
-        yield Broken(last.seq + 1, "truncated", words)
+        yield ChainBreak(last.seq + 1, "truncated", words)
 
 
-def _joint(last: Head, entry: Entry) -> Iterator[Broken]:
+def _joint(last: Head, entry: Entry) -> Iterator[ChainBreak]:
     if entry.seq > last.seq + 1:
-        yield Broken(last.seq + 1, "cut", f"The log is cut: {_span(last.seq + 1, entry.seq - 1)} missing.")
+        yield ChainBreak(last.seq + 1, "cut", f"The log is cut: {_span(last.seq + 1, entry.seq - 1)} missing.")
     elif entry.seq <= last.seq:
-        yield Broken(entry.seq, "reordered", f"Entry {entry.seq} stands after entry {last.seq}.")
-    if link(entry.prev, entry) != entry.hash:
+        yield ChainBreak(entry.seq, "reordered", f"Entry {entry.seq} stands after entry {last.seq}.")
+    if entry_hash(entry.prev, entry) != entry.hash:
         yield _unsound(entry)
     elif entry.seq == last.seq + 1 and entry.prev != last.hash:
         yield _unchained(last, entry)
 
 
-def _unsound(entry: Entry) -> Broken:
+def _unsound(entry: Entry) -> ChainBreak:
     home = _home(entry)
     if home:
-        return Broken(entry.seq, "reordered", f"Entry {home} stands in the place of entry {entry.seq}.")
-    return Broken(entry.seq, "edited", f"Entry {entry.seq} was edited: its content does not give its hash.")
+        return ChainBreak(entry.seq, "reordered", f"Entry {home} stands in the place of entry {entry.seq}.")
+    return ChainBreak(entry.seq, "edited", f"Entry {entry.seq} was edited: its content does not give its hash.")
 
 
-def _unchained(last: Head, entry: Entry) -> Broken:
+def _unchained(last: Head, entry: Entry) -> ChainBreak:
     if last.seq == 0:
         words = f"Entry {entry.seq} does not begin a log: it was chained to an entry that is missing."
-        return Broken(entry.seq, "cut", words)
+        return ChainBreak(entry.seq, "cut", words)
     words = f"Entry {last.seq} was edited or replaced: entry {entry.seq} was chained to another."
-    return Broken(last.seq, "edited", words)
+    return ChainBreak(last.seq, "edited", words)
 
 
 def _home(entry: Entry) -> int:
     """The place that a moved entry was sealed for; 0 for none near."""
     near = range(max(1, entry.seq - SEARCH), entry.seq + SEARCH + 1)
-    return next((n for n in near if link(entry.prev, replace(entry, seq=n)) == entry.hash), 0)
+    return next((n for n in near if entry_hash(entry.prev, replace(entry, seq=n)) == entry.hash), 0)
 
 
 def _span(first: int, last: int) -> str:

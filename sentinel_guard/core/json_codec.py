@@ -21,7 +21,7 @@ def dumps(value: object) -> str:
     return _ENCODER.encode(value)
 
 
-def settled(entry: Entry) -> Entry:
+def as_stored(entry: Entry) -> Entry:
     """The entry with ``data`` as a log gives it back: tuples are lists, keys are strings. Raises as ``dumps`` does."""
     return replace(entry, at=float(entry.at), data=json.loads(dumps(entry.data)))
 

@@ -30,7 +30,7 @@ def judge(case: Case, checks: Sequence[Check]) -> Verdict:
     return Verdict(case.action, case.effects, (*failed, *(f for check in checks for f in _run(check, case))))
 
 
-def settle(asked: Verdict, now: Verdict, *, yes: bool) -> Verdict:
+def apply_reply(asked: Verdict, now: Verdict, *, yes: bool) -> Verdict:
     """What a person's reply makes of the case as it stands now.
 
     A yes grants the questions that were asked, and only them; a no is a finding of the check ``human``.

@@ -15,7 +15,7 @@ from sentinel_guard.core.model import Action, Answer, Finding, Outcome, Question
 from sentinel_guard.core.response_phrases import OPENING, OVER, SPOKEN
 from sentinel_guard.core.response_phrases import sentence as closed
 from sentinel_guard.core.session.failure_exit_codes import failed
-from sentinel_guard.core.session.operation_fingerprint import spoken
+from sentinel_guard.core.session.operation_fingerprint import command_text
 from sentinel_guard.core.session.tool_diagnostics import Diagnostic, diagnose
 from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.core.text.redact_by_pattern import redact
@@ -92,7 +92,7 @@ def headline(verdict: Verdict) -> str:
 
 def command_line(action: Action) -> str:
     """The action as it was given, control characters made visible, lines kept: what a person is asked about."""
-    return visible(spoken(action), keep="\n")
+    return visible(command_text(action), keep="\n")
 
 
 def gate(question: Question) -> str:

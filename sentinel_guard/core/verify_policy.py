@@ -61,7 +61,7 @@ class Prover:
         effects = rule_examples.example(text, self.analyse)
         return any(e.kind is Kind.OPAQUE and "parse" in e.how for e in effects)
 
-    def disturbed(self, rule: Rule) -> Iterator[tuple[str, str]]:
+    def newly_blocked(self, rule: Rule) -> Iterator[tuple[str, str]]:
         """Honest commands that this rule, put on top of the policy, would newly stop: (command, the rule it is from).
 
         Honest is what the policy's rules name as ``miss`` or ``instead``.

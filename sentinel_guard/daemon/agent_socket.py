@@ -22,7 +22,7 @@ from sentinel_guard.daemon import restore_disabled_git_hooks, wire_messages
 from sentinel_guard.daemon.call_outcomes import Outcomes
 from sentinel_guard.daemon.git_hook_requests import Githooks
 from sentinel_guard.daemon.guard import Guard, Judged
-from sentinel_guard.daemon.help_and_usage_requests import Faces
+from sentinel_guard.daemon.help_and_usage_requests import AgentRequests
 from sentinel_guard.daemon.live_sessions import STEP, Place, Sessions
 from sentinel_guard.daemon.peer_connection import Link
 from sentinel_guard.daemon.verdict_reactions import Reactions
@@ -42,7 +42,7 @@ class Server:
         guard: Guard,
         reactions: Reactions,
         outcomes: Outcomes,
-        faces: Faces,
+        faces: AgentRequests,
         githooks: Githooks,
         now: Callable[[], float],
     ) -> None:

@@ -19,12 +19,12 @@ from sentinel_guard.core.analysis.world import World
 from sentinel_guard.core.model import Action
 from sentinel_guard.core.session.session import State
 from sentinel_guard.daemon.agent_socket import Server
-from sentinel_guard.daemon.begin_session import Beginnings
+from sentinel_guard.daemon.begin_session import SessionStarter
 from sentinel_guard.daemon.call_outcomes import Outcomes
 from sentinel_guard.daemon.git_hook_requests import Githooks
-from sentinel_guard.daemon.git_hook_worker import Judging
+from sentinel_guard.daemon.git_hook_worker import HookJudge
 from sentinel_guard.daemon.guard import Guard
-from sentinel_guard.daemon.help_and_usage_requests import Faces
+from sentinel_guard.daemon.help_and_usage_requests import AgentRequests
 from sentinel_guard.daemon.live_sessions import Live
 from sentinel_guard.daemon.operator_socket import Operators
 from sentinel_guard.daemon.peer_connection import Link
@@ -32,7 +32,7 @@ from sentinel_guard.daemon.snapshots_and_rollback import Recovery
 from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.daemon.write_incidents import Incidents
 from sentinel_guard.host.machine import processes
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.policy_files import Policies
 from sentinel_guard.host.world import HostWorld
 from sentinel_guard.humans.question_inbox import Inbox
@@ -50,14 +50,14 @@ log = logging.getLogger(__name__)
 class Daemon:
     """All parts, joined."""
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: StatePaths) -> None:
         self.places = places
         self.store = SqliteStore(places.database)
         self.now = _steady_clock()
         self.stopped = asyncio.Event()
         self.used = time.monotonic()
         recovery = self.recovery = Recovery(places)
-        self.beginnings = Beginnings(
+        self.beginnings = SessionStarter(
             places=places, store=self.store, policies=Policies(places, keeps=True), recovery=recovery, now=self.now
         )
         sessions = self.sessions = self.beginnings.sessions
@@ -67,9 +67,14 @@ class Daemon:
         guard = Guard(sessions=sessions, inbox=Inbox(), reactions=reactions, world=self._world, now=self.now)
         self.incidents = incidents
         outcomes = Outcomes(sessions, guard, self.beginnings.reviews, self.now)
-        faces = Faces(sessions, guard, self.now)
+        faces = AgentRequests(sessions, guard, self.now)
         githooks = Githooks(
-            sessions=sessions, guard=guard, reactions=reactions, judging=Judging(places), store=self.store, now=self.now
+            sessions=sessions,
+            guard=guard,
+            reactions=reactions,
+            judging=HookJudge(places),
+            store=self.store,
+            now=self.now,
         )
         self.server = Server(
             sessions=sessions,
@@ -160,7 +165,7 @@ class Daemon:
         return HostWorld(environ, shims=(str(self.places.shims(live.id)),))
 
 
-def serve(places: Places) -> None:
+def serve(places: StatePaths) -> None:
     """Run the daemon in this process until it is stopped or idle."""
     logging.basicConfig(level=_level(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     processes.call_ourselves("sentinel-guard")
@@ -175,11 +180,11 @@ def serve(places: Places) -> None:
     log.info("has ended")
 
 
-async def _serve(places: Places) -> None:
+async def _serve(places: StatePaths) -> None:
     await Daemon(places).run()
 
 
-def _standing(places: Places) -> list[object]:
+def _standing(places: StatePaths) -> list[object]:
     """The files that make a daemon reachable and its record lasting, by identity; None for what is not there."""
     found: list[object] = []
     for path in (places.agent_socket, places.operator_socket, places.database):

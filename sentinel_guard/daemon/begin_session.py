@@ -16,21 +16,21 @@ from sentinel_guard.audit.base import Store
 from sentinel_guard.core import encode_entries
 from sentinel_guard.core.model import Entry, Peer
 from sentinel_guard.core.policy.policy import Policy
-from sentinel_guard.core.secrets.user_secrets.find_user_secrets import Known
+from sentinel_guard.core.secrets.user_secrets.find_user_secrets import UserSecrets
 from sentinel_guard.core.session.session import Event, Session, State
 from sentinel_guard.daemon import restore_disabled_git_hooks
 from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.daemon.root_cause_requests import Reviews
-from sentinel_guard.daemon.session_secrets import Discretion
+from sentinel_guard.daemon.session_secrets import SessionSecrets
 from sentinel_guard.daemon.snapshots_and_rollback import Recovery
-from sentinel_guard.daemon.watch_session_files import Watching
+from sentinel_guard.daemon.watch_session_files import SessionFileWatch
 from sentinel_guard.errors import HostError, PeerError
 from sentinel_guard.host import shims
 from sentinel_guard.host.git import repository
 from sentinel_guard.host.git.worktree_tree_hash import Worktrees
 from sentinel_guard.host.githooks import install_hooks
 from sentinel_guard.host.machine import processes
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.policy_files import Policies
 from sentinel_guard.host.secrets import allowlist_file, fingerprint_key, user_secret_files
 
@@ -42,11 +42,11 @@ PATIENCE = 0.2
 Fields = dict[str, Any]
 
 
-class Beginnings:
+class SessionStarter:
     def __init__(
         self,
         *,
-        places: Places,
+        places: StatePaths,
         store: Store,
         policies: Policies,
         recovery: Recovery,
@@ -130,7 +130,9 @@ class Beginnings:
         trees = Worktrees(root, folder, lambda p: bool(policy().restricts(p, root))) if root else None
         live = Live(session, policy, path, trees=trees)
         if root:
-            live.discretion = Discretion(_secrets(live), self._key, functools.partial(allowlist_file.reviewed, root))
+            live.discretion = SessionSecrets(
+                _secrets(live), self._key, functools.partial(allowlist_file.reviewed, root)
+            )
         return live
 
     def _policy(self, root: str) -> Policy:
@@ -147,17 +149,17 @@ class Beginnings:
         confirmed = (pattern.split(" ")[0] for patterns in policy.confirm.values() for pattern in patterns)
         return (*policy.shims, *confirmed)
 
-    def _watch(self, live: Live) -> Watching | None:
-        watching = Watching(live, self._places, self.sessions, self._now)
+    def _watch(self, live: Live) -> SessionFileWatch | None:
+        watching = SessionFileWatch(live, self._places, self.sessions, self._now)
         watching.start()
         return watching
 
 
-def _secrets(live: Live) -> Callable[[], Known]:
+def _secrets(live: Live) -> Callable[[], UserSecrets]:
     """Looks for the person's own secrets: in the work tree, and in what the session was started with."""
     cache, given = user_secret_files.Cache(), dict[str, str]()
 
-    def collect() -> Known:
+    def collect() -> UserSecrets:
         session, watch = live.session, live.watch
         if session.owner and not given:
             given.update(processes.environ(session.owner.pid))
@@ -170,7 +172,7 @@ def _secrets(live: Live) -> Callable[[], Known]:
     return collect
 
 
-def _key(places: Places) -> bytes:
+def _key(places: StatePaths) -> bytes:
     """The key of the keyed hashes; none where it cannot be had, and then no hash is told."""
     try:
         return fingerprint_key.key(places)

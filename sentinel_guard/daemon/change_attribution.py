@@ -13,7 +13,7 @@ import time
 from sentinel_guard.core.session.session import Session, State
 from sentinel_guard.daemon.live_sessions import Live
 from sentinel_guard.host.file_integrity.process_activity import Activity, Ran
-from sentinel_guard.host.file_integrity.restore_restricted_files import Word
+from sentinel_guard.host.file_integrity.restore_restricted_files import ChangeDecision
 from sentinel_guard.host.machine import processes
 
 AFTER = 1.0
@@ -24,33 +24,33 @@ _WAITING = (State.AWAITING_HUMAN, State.ASKING)
 """States in which a call may be under way that only waits for the person."""
 
 
-def attribute(live: Live, activity: Activity, changed_after: float, acted: float) -> Word:
+def attribute(live: Live, activity: Activity, changed_after: float, acted: float) -> ChangeDecision:
     """Whose a change is that happened after a moment; ``acted``: when the session's last action was allowed.
 
     Times in seconds of the epoch. Takes a look at the session's processes only where the last ones were at rest.
     """
     session = live.session
     if session.over or (_calls(live, acted) and session.state not in _WAITING):
-        return Word.PUT_BACK
+        return ChangeDecision.PUT_BACK
     lately = activity.lately(live.agent)
     if lately.others_ran or _busy(lately):
-        return Word.PUT_BACK
+        return ChangeDecision.PUT_BACK
     activity.look(shell=not live.agent)
     word = judge(activity.since(changed_after, live.agent), waiting=session.state in _WAITING)
-    if word is Word.TAKE and not _all_known(live, activity):
-        word = Word.ASK
-    if word is Word.ASK and not (session.interactive and live.runner):
-        return Word.PUT_BACK
+    if word is ChangeDecision.TAKE and not _all_known(live, activity):
+        word = ChangeDecision.ASK
+    if word is ChangeDecision.ASK and not (session.interactive and live.runner):
+        return ChangeDecision.PUT_BACK
     return word
 
 
-def judge(ran: Ran, *, waiting: bool) -> Word:
+def judge(ran: Ran, *, waiting: bool) -> ChangeDecision:
     """What the processes' doing says; ``waiting``: the session waits for the person, its calls with it."""
     if not ran.proved or ran.others_ran or _busy(ran):
-        return Word.PUT_BACK
+        return ChangeDecision.PUT_BACK
     if ran.agent_ran or (ran.others and not waiting):
-        return Word.ASK
-    return Word.TAKE
+        return ChangeDecision.ASK
+    return ChangeDecision.TAKE
 
 
 def _busy(ran: Ran) -> bool:

@@ -19,7 +19,7 @@ from sentinel_guard.core.model import Entry
 from sentinel_guard.core.secrets.redact_before_logging import shorten
 from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.core.text.redact_by_pattern import redact, redact_data
-from sentinel_guard.host.file_integrity.restore_restricted_files import Tampering, Word
+from sentinel_guard.host.file_integrity.restore_restricted_files import ChangeDecision, Tampering
 from sentinel_guard.host.file_integrity.tampered_versions import FIRST, LAST
 from sentinel_guard.host.machine.processes import Process
 
@@ -47,7 +47,7 @@ class _Count:
 
 
 @dataclass(slots=True)
-class Toll:
+class AlertRateLimit:
     """Counts findings by path. Safe to call from several threads."""
 
     free: int = FREE
@@ -83,7 +83,13 @@ class Toll:
 def flood(at: float, session: str, root: str, count: int) -> Entry:
     """So many findings more, as one entry."""
     what = f"SENTINEL: {count} more changes of restricted files came in one burst, and were treated alike."
-    data = {"path": root, "kind": "changed", "done": Word.PUT_BACK.value, "what": what, "check": "unannounced"}
+    data = {
+        "path": root,
+        "kind": "changed",
+        "done": ChangeDecision.PUT_BACK.value,
+        "what": what,
+        "check": "unannounced",
+    }
     return Entry(at, session, "watch", data, "L2")
 
 
@@ -116,9 +122,9 @@ def sentence(tampering: Tampering, times: int = 1) -> str:
     often = f" ({times} times since it was last told)" if times > 1 else ""
     head = f"SENTINEL: the restricted file {visible(tampering.path)} was {done}"
     if tampering.problem:
-        failed = "put back" if tampering.word is Word.PUT_BACK else "taken as the new original"
+        failed = "put back" if tampering.word is ChangeDecision.PUT_BACK else "taken as the new original"
         return f"{head}, and could not be {failed}: {tampering.problem}."
-    if tampering.word is Word.TAKE:
+    if tampering.word is ChangeDecision.TAKE:
         return f"{head} {_whose(tampering)}. What is there now is the new original."
     back = "It was moved away" if tampering.kind == "created" else "It was put back as it was"
     kept = f"; the other version is in {visible(tampering.kept)}" if tampering.kept else ""
@@ -128,7 +134,7 @@ def sentence(tampering: Tampering, times: int = 1) -> str:
 
 def notice(tampering: Tampering, root: str, text: str, diff: str, seen: Sequence[Process]) -> str:
     """For the person's screen: a line for what they did themselves, else what was done, to what, and who ran."""
-    if tampering.word is Word.TAKE and not tampering.problem:
+    if tampering.word is ChangeDecision.TAKE and not tampering.problem:
         name = visible(tampering.path.removeprefix(f"{root}/"))
         return f"SENTINEL: {name} was {_DONE.get(tampering.kind, tampering.kind)} {_whose(tampering)}."
     lines = diff.splitlines()
@@ -143,7 +149,7 @@ def detail(rows: Sequence[tuple[Tampering, str]]) -> str:
 
 def level(tampering: Tampering) -> str:
     """The protocol's level: the person's own change has none."""
-    return "L2" if tampering.word is Word.PUT_BACK or tampering.problem else ""
+    return "L2" if tampering.word is ChangeDecision.PUT_BACK or tampering.problem else ""
 
 
 def running(seen: Sequence[Process]) -> str:

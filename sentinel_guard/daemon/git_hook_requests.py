@@ -23,7 +23,7 @@ from sentinel_guard.core.model import Action, Entry, Finding, Kind, Layer, Peer,
 from sentinel_guard.core.session.session import State
 from sentinel_guard.core.text.redact_by_pattern import redact_data
 from sentinel_guard.daemon import wire_messages
-from sentinel_guard.daemon.git_hook_worker import LIMIT, Judging
+from sentinel_guard.daemon.git_hook_worker import LIMIT, HookJudge
 from sentinel_guard.daemon.guard import Guard
 from sentinel_guard.daemon.live_sessions import STEP, Live, Place, Sessions
 from sentinel_guard.daemon.peer_connection import Link
@@ -32,7 +32,7 @@ from sentinel_guard.daemon.waiting_launcher import waiting
 from sentinel_guard.errors import PeerError, SentinelError
 from sentinel_guard.host.git import run_git
 from sentinel_guard.host.githooks import empty_commits, reference_transaction
-from sentinel_guard.host.githooks.hook_request import Judged, told
+from sentinel_guard.host.githooks.hook_request import Judged, findings_as_lines
 from sentinel_guard.host.machine import processes
 from sentinel_guard.host.world import HostWorld
 
@@ -55,7 +55,7 @@ class Githooks:
         sessions: Sessions,
         guard: Guard,
         reactions: Reactions,
-        judging: Judging,
+        judging: HookJudge,
         store: Store,
         now: Callable[[], float],
     ) -> None:
@@ -98,7 +98,7 @@ class Githooks:
         if judged.refused:
             worst = max(judged.findings, key=lambda f: f.response)
             self._keep(f"{asked.argv[1]} refused: {worst.what}", asked, "L2")
-        words = "\n".join(told(judged.findings, judged.notes, judged.anyway))
+        words = "\n".join(findings_as_lines(judged.findings, judged.notes, judged.anyway))
         link.send(wire_messages.leave(words, REFUSED if judged.refused else 0))
 
     async def _step(self, asked: wire_messages.Request, place: Place, link: Link) -> None:
@@ -246,4 +246,4 @@ def _told(verdict: Verdict, notes: Sequence[str]) -> str:
     said = (f for f in verdict.findings if f is not decisive and f.response is not Response.SNAPSHOT)
     others = [f for f in said if f not in verdict.granted]
     first = response_text.answer(verdict).text if decisive else ""
-    return "\n".join(filter(None, (first, *told(others, notes))))
+    return "\n".join(filter(None, (first, *findings_as_lines(others, notes))))

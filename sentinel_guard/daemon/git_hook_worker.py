@@ -18,7 +18,7 @@ from pathlib import Path
 
 from sentinel_guard.core.model import Peer
 from sentinel_guard.core.policy.policy import Policy
-from sentinel_guard.core.secrets.user_secrets.find_user_secrets import Known
+from sentinel_guard.core.secrets.user_secrets.find_user_secrets import UserSecrets
 from sentinel_guard.daemon.live_sessions import Live
 from sentinel_guard.daemon.wire_messages import Request
 from sentinel_guard.errors import PeerError, SentinelError
@@ -26,7 +26,7 @@ from sentinel_guard.host.git import detect_fetch
 from sentinel_guard.host.githooks import judge_hook, preexisting_commits
 from sentinel_guard.host.githooks.hook_request import Judged, base_of
 from sentinel_guard.host.machine import processes
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.policy_files import Policies
 from sentinel_guard.host.secrets.user_secret_files import Cache, collect
 
@@ -41,8 +41,8 @@ _KEPT = 16
 """Repositories whose secret values are kept in memory."""
 
 
-class Judging:
-    def __init__(self, places: Places) -> None:
+class HookJudge:
+    def __init__(self, places: StatePaths) -> None:
         self._places, self._policies, self._memory = places, Policies(places), preexisting_commits.Memory()
         self._fetches: dict[Peer, bool] = {}
         self._caches: dict[Path, Cache] = {}
@@ -98,7 +98,7 @@ class Judging:
             return False
         return detect_fetch.is_elsewhere(remote, Path(asked.cwd), processes.environ(pid), start)
 
-    def _seen(self, asked: Request, live: Live) -> preexisting_commits.Seen:
+    def _seen(self, asked: Request, live: Live) -> preexisting_commits.PreexistingObjects:
         folder = self._places.session(live.id) / "baseline"
         return self._memory.of(live.id, _repository(asked), folder, live.session.started)
 
@@ -116,7 +116,9 @@ class Judging:
             seen=self._seen(asked, live) if live else None,
         )  # fmt: skip
 
-    def _secrets(self, asked: Request, pid: int, live: Live | None, root: Path, policy: Policy) -> Callable[[], Known]:
+    def _secrets(
+        self, asked: Request, pid: int, live: Live | None, root: Path, policy: Policy
+    ) -> Callable[[], UserSecrets]:
         """The person's own values, those of the hook's environment among them."""
         if live and live.session.root == str(root) and asked.argv[1] != "pre-push":
             return live.discretion.known

@@ -22,7 +22,7 @@ from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.analysis.world import World
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.registry import CHECKS
-from sentinel_guard.core.judge import judge, settle
+from sentinel_guard.core.judge import apply_reply, judge
 from sentinel_guard.core.model import Action, Entry, Finding, Outcome, Question, Response, Usage, Verdict
 from sentinel_guard.core.secrets.egress.outgoing_data import is_looked_into
 from sentinel_guard.core.session.failure_exit_codes import failed
@@ -193,7 +193,7 @@ class Guard:
         }
         self._note(live, [Entry(at, live.id, "human", {**shown, **word})])
         again = await self._judge(live, replace(asked.action, at=at), op, brought)
-        settled = settle(_as_shown(asked, finding), again, yes=reply.yes)
+        settled = apply_reply(_as_shown(asked, finding), again, yes=reply.yes)
         live.grants[asked.action.id] = settled.granted
         return settled
 

@@ -18,7 +18,7 @@ COUNTS = ("input", "output", "cache_read", "cache_write")
 MAX_TOKENS = 10**12
 
 
-class Faces:
+class AgentRequests:
     def __init__(self, sessions: Sessions, guard: Guard, now: Callable[[], float]) -> None:
         self._sessions, self._guard, self._now = sessions, guard, now
 

@@ -17,17 +17,17 @@ from pathlib import Path
 from typing import Protocol
 
 from sentinel_guard.audit.base import Store
-from sentinel_guard.core.checks.base import Guarded
+from sentinel_guard.core.checks.base import GuardResources
 from sentinel_guard.core.model import Entry, Finding, Peer, Verdict
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.session.session import Session
-from sentinel_guard.daemon.session_secrets import Discretion
+from sentinel_guard.daemon.session_secrets import SessionSecrets
 from sentinel_guard.host import shims
 from sentinel_guard.host.git.worktree_tree_hash import Worktrees
 from sentinel_guard.host.githooks import install_hooks
-from sentinel_guard.host.githooks.check_hooks_run import Standing
+from sentinel_guard.host.githooks.check_hooks_run import ActiveHooks
 from sentinel_guard.host.machine import processes
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.humans.question_inbox import Channel
 
 DURABLE = frozenset({"L2", "L3", "L4"})
@@ -73,7 +73,7 @@ class Live:
     begun: bool = False
     """True once anything was asked from within the session."""
     watch: Watch | None = None
-    hooks: Standing | None = None
+    hooks: ActiveHooks | None = None
     """Our git hooks, where they were in force at its start."""
     calls: dict[int, str] = field(default_factory=dict)
     """Pid of a supervising launcher -> id of its call."""
@@ -91,7 +91,7 @@ class Live:
     """Set when a kill has been carried out to its end."""
     trees: Worktrees | None = None
     """Takes the worktree's trees, for progress; None outside of a repository."""
-    discretion: Discretion = field(default_factory=Discretion)
+    discretion: SessionSecrets = field(default_factory=SessionSecrets)
     """The person's own secrets; what goes on record goes through it."""
     unexplained: tuple[str, ...] = ()
     """Paths of the incident reports that the agent is still to be asked about."""
@@ -125,7 +125,7 @@ class Place:
 
 
 class Sessions:
-    def __init__(self, store: Store, places: Places, revive: Callable[[Session], Live]) -> None:
+    def __init__(self, store: Store, places: StatePaths, revive: Callable[[Session], Live]) -> None:
         self._store, self._places, self._revive = store, places, revive
         self.live: dict[str, Live] = {}
         self._shims = str(places.state / "sessions") + "/"
@@ -185,16 +185,16 @@ class Sessions:
         """What persons said in a session, on record."""
         return self._store.entries(session=session, kinds=("human",))
 
-    def guarded(self) -> Guarded:
+    def guarded(self) -> GuardResources:
         """The guard's own belongings."""
         roots = {live.session.root for live in self.live.values() if live.session.root}
         settings = (
             str(self._places.config),
             *shims.own_code(roots),
-            *(path for r in sorted(roots) for path in (f"{r}/sentinel.toml", *install_hooks.belongings(r))),
+            *(path for r in sorted(roots) for path in (f"{r}/sentinel.toml", *install_hooks.hook_folders(r))),
         )
         owners = tuple(live.session.owner.pid for live in self.live.values() if live.session.owner)
-        return Guarded(self._folders, settings, (*owners, processes.own_pid()))
+        return GuardResources(self._folders, settings, (*owners, processes.own_pid()))
 
     def outside(self, path: str) -> str:
         """A PATH without any session's shims."""

@@ -20,7 +20,7 @@ from sentinel_guard.core import encode_entries
 from sentinel_guard.core.checks.rules import STEERING_RULE
 from sentinel_guard.core.model import Action, Finding, Layer, Question, Response, Verdict
 from sentinel_guard.core.session.session_health import status
-from sentinel_guard.daemon.begin_session import Beginnings
+from sentinel_guard.daemon.begin_session import SessionStarter
 from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.daemon.peer_connection import Link
 from sentinel_guard.daemon.verdict_reactions import Reactions
@@ -95,7 +95,7 @@ class Operators:
         self,
         *,
         sessions: Sessions,
-        beginnings: Beginnings,
+        beginnings: SessionStarter,
         reactions: Reactions,
         now: Callable[[], float],
         stop: Callable[[], None],

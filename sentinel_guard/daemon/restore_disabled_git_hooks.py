@@ -25,20 +25,20 @@ WAY = (
 )
 
 
-def standing(root: str, owner: Peer) -> check_hooks_run.Standing | None:
+def standing(root: str, owner: Peer) -> check_hooks_run.ActiveHooks | None:
     """Our hooks that are in force where a session begins; None where there are none, or git does not say."""
     try:
-        return check_hooks_run.standing(root, processes.environ(owner.pid))
+        return check_hooks_run.active_hooks(root, processes.environ(owner.pid))
     except HostError as e:
         log.warning("%s", e)
         return None
 
 
-def restored(said: object) -> check_hooks_run.Standing | None:
+def restored(said: object) -> check_hooks_run.ActiveHooks | None:
     """The same, as the record of the session's start has it."""
     match said:
         case [str(common), str(folder), [*names]]:
-            return check_hooks_run.Standing(common, folder, tuple(map(str, names)))
+            return check_hooks_run.ActiveHooks(common, folder, tuple(map(str, names)))
     return None
 
 

@@ -22,14 +22,14 @@ from sentinel_guard.core.text.redact_by_pattern import redact
 from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.errors import ConfigError, SentinelError
 from sentinel_guard.host import incident_files
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 
 FRESH_DAYS = 14
 DAY = 86400.0
 
 
 class Reviews:
-    def __init__(self, places: Places, store: Store, sessions: Sessions, now: Callable[[], float]) -> None:
+    def __init__(self, places: StatePaths, store: Store, sessions: Sessions, now: Callable[[], float]) -> None:
         self._places, self._store, self._sessions, self._now = places, store, sessions, now
 
     def remember(self, live: Live) -> None:
@@ -98,7 +98,10 @@ class Reviews:
             raise ConfigError(f"{path!r} is no incident report.", "See them with: sentinel-guard incidents")
         text = incident_files.read(report)
         # Of all sessions: the text says which one it is about, and that may have been changed, too.
-        if root_cause_and_sign_off.sealed(text, report.stem, self._store.entries(kinds=("incident",))) is Seal.CHANGED:
+        if (
+            root_cause_and_sign_off.seal_status(text, report.stem, self._store.entries(kinds=("incident",)))
+            is Seal.CHANGED
+        ):
             raise ConfigError(f"The machine's part of {report.stem} was {Seal.CHANGED}.", "Bring it back first.")
         return report, text
 

@@ -13,29 +13,29 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from sentinel_guard.core.model import Entry, Finding, Verdict
-from sentinel_guard.core.secrets.allowlisted_findings import NONE, Baseline
-from sentinel_guard.core.secrets.redact_before_logging import hide, hide_data, hide_piece
-from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING, Known
+from sentinel_guard.core.secrets.allowlisted_findings import NONE, Allowlist
+from sentinel_guard.core.secrets.redact_before_logging import redact_secrets, redact_secrets_in_data, redact_truncated
+from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING, UserSecrets
 
 FRESH = 0.5
 """Seconds for which the values are taken as read."""
 
 
-class Discretion:
+class SessionSecrets:
     """Of one session. Safe to call from several threads."""
 
     def __init__(
         self,
-        collect: Callable[[], Known] = lambda: NOTHING,
+        collect: Callable[[], UserSecrets] = lambda: NOTHING,
         key: bytes = b"",
-        baseline: Callable[[], Baseline] = lambda: NONE,
+        baseline: Callable[[], Allowlist] = lambda: NONE,
     ) -> None:
         """``key``: for keyed hashes of what was found; empty for none. ``baseline``: what a person said of finds."""
         self.key, self.baseline = key, baseline
         self._collect, self._lock = collect, threading.Lock()
-        self._seen: tuple[float, Known] | None = None
+        self._seen: tuple[float, UserSecrets] | None = None
 
-    def known(self) -> Known:
+    def known(self) -> UserSecrets:
         """The values as they are on disk, or were a moment ago."""
         with self._lock:
             at = time.monotonic()
@@ -45,15 +45,15 @@ class Discretion:
 
     def text(self, text: str) -> str:
         """The text without secrets."""
-        return hide(text, self.known())
+        return redact_secrets(text, self.known())
 
     def piece(self, text: str) -> str:
         """The same for a text that may have been cut at its ends."""
-        return hide_piece(text, self.known())
+        return redact_truncated(text, self.known())
 
     def entry(self, entry: Entry) -> Entry:
         """The entry without secrets."""
-        data = hide_data(entry.data, self.known())
+        data = redact_secrets_in_data(entry.data, self.known())
         assert isinstance(data, dict)
         return replace(entry, data=data)
 

@@ -12,7 +12,7 @@ from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.policy.policy import Recovery as Limits
 from sentinel_guard.daemon.live_sessions import Live
 from sentinel_guard.errors import HostError
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.recovery import api
 from sentinel_guard.host.recovery.rollback import prune_sessions
 from sentinel_guard.host.recovery.snapshots import snapshot_store
@@ -49,7 +49,7 @@ class Recovered:
 
 
 class Recovery:
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: StatePaths) -> None:
         self._places = places
         self._rests: dict[str, asyncio.Task[None]] = {}
         self._collections: set[asyncio.Task[None]] = set()
@@ -93,8 +93,8 @@ class Recovery:
         """
         return (await asyncio.to_thread(self._rescue, live, label, words, also)).ref
 
-    def _rescue(self, live: Live, label: str, words: str = "", also: Collection[str] = ()) -> api.Rescue:
-        return api.rescue(
+    def _rescue(self, live: Live, label: str, words: str = "", also: Collection[str] = ()) -> api.TakenSnapshot:
+        return api.take_snapshot(
             live.session.root,
             self._folder(live),
             f"{live.id}-{label}",
@@ -148,7 +148,7 @@ class Recovery:
         """Old snapshots, then old sessions' folders, once the baseline is whole."""
         await asyncio.wait((first,))
         try:
-            gone = await asyncio.to_thread(snapshot_store.collect, self._places, root, limits, alive)
+            gone = await asyncio.to_thread(snapshot_store.garbage_collect, self._places, root, limits, alive)
             await asyncio.to_thread(prune_sessions.prune, self._places, alive)
         except (HostError, OSError) as e:
             log.warning("old snapshots of %s were not collected: %s", root, e)

@@ -28,11 +28,15 @@ from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.errors import SentinelError
 from sentinel_guard.host.file_integrity.file_watcher import Watcher
 from sentinel_guard.host.file_integrity.process_activity import Activity
-from sentinel_guard.host.file_integrity.restore_restricted_files import Guardian, Tampering, Word
+from sentinel_guard.host.file_integrity.restore_restricted_files import (
+    ChangeDecision,
+    RestrictedFileRestorer,
+    Tampering,
+)
 from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.atomic_files import write_json
 from sentinel_guard.host.machine.processes import Process
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.recovery import api
 from sentinel_guard.humans.question_inbox import Channel, Inbox, Reply
 
@@ -54,10 +58,10 @@ STALE = 0.25
 """Seconds from one look to the next whether an open question is still one."""
 
 
-class Watching:
+class SessionFileWatch:
     """The observer of one session, and what it does about what it sees."""
 
-    def __init__(self, live: Live, places: Places, sessions: Sessions, now: Callable[[], float]) -> None:
+    def __init__(self, live: Live, places: StatePaths, sessions: Sessions, now: Callable[[], float]) -> None:
         folder = places.session(live.id)
         baseline = api.load(folder / "baseline")
         root, (policy, again) = baseline.root, _as_it_began(folder, live.policy())
@@ -67,10 +71,12 @@ class Watching:
         self._loop = asyncio.get_running_loop()
         self._activity, self._acted = Activity(live.session.owner), 0.0
         self._toll, self._own = (
-            file_change_alerts.Toll(),
-            file_change_alerts.Toll(free=1, pause=file_change_alerts.OWN_PAUSE),
+            file_change_alerts.AlertRateLimit(),
+            file_change_alerts.AlertRateLimit(free=1, pause=file_change_alerts.OWN_PAUSE),
         )
-        self.guardian = Guardian(root, baseline.vault, files, folder, judge=self._judge, sisters=self._sisters)
+        self.guardian = RestrictedFileRestorer(
+            root, baseline.vault, files, folder, judge=self._judge, sisters=self._sisters
+        )
         self._watcher = Watcher(
             root,
             lambda path: bool(policy.restricts(path, root)),
@@ -141,21 +147,23 @@ class Watching:
         self._tell(self.guardian.sweep())
         self._tell_hushed(time.time())
 
-    def _judge(self, _path: str, since: float) -> Word:
+    def _judge(self, _path: str, since: float) -> ChangeDecision:
         """The strictest of what all sessions in this tree say."""
         words = {watch.whose(since) for watch in self._here()}
-        return next(word for word in (Word.PUT_BACK, Word.ASK, Word.TAKE) if word in words)
+        return next(
+            word for word in (ChangeDecision.PUT_BACK, ChangeDecision.ASK, ChangeDecision.TAKE) if word in words
+        )
 
-    def whose(self, since: float) -> Word:
+    def whose(self, since: float) -> ChangeDecision:
         """What this session's doing says about a change after that moment (epoch seconds)."""
         return attribute(self._live, self._activity, since, self._acted)
 
-    def _here(self) -> list[Watching]:
+    def _here(self) -> list[SessionFileWatch]:
         root = self._live.session.root
         others = [live.watch for live in [*self._sessions.live.values()] if live.session.root == root]
-        return [self, *(watch for watch in others if isinstance(watch, Watching) and watch is not self)]
+        return [self, *(watch for watch in others if isinstance(watch, SessionFileWatch) and watch is not self)]
 
-    def _sisters(self) -> list[Guardian]:
+    def _sisters(self) -> list[RestrictedFileRestorer]:
         return [watch.guardian for watch in self._here()]
 
     # --- telling ---
@@ -164,14 +172,14 @@ class Watching:
         for tampering in found:
             if tampering is None or self._loop.is_closed():
                 continue
-            if tampering.word is Word.TAKE and not tampering.problem:
+            if tampering.word is ChangeDecision.TAKE and not tampering.problem:
                 self.restricted = tuple(dict.fromkeys((*self.restricted, tampering.path)))
-            if tampering.word is Word.ASK:
+            if tampering.word is ChangeDecision.ASK:
                 self._doubtful[tampering.path] = tampering
                 self._loop.call_soon_threadsafe(self._ask_soon)
             elif times := self._toll.times(tampering.path, tampering.at):
                 diff = file_change_alerts.difference(tampering, self.guardian.versions(tampering))
-                seen = [] if tampering.word is Word.TAKE else self._running()
+                seen = [] if tampering.word is ChangeDecision.TAKE else self._running()
                 self._loop.call_soon_threadsafe(self._record, tampering, times, diff, seen)
 
     def _tell_hushed(self, at: float) -> None:
@@ -199,7 +207,7 @@ class Watching:
 
     def _worth_a_line(self, tampering: Tampering) -> bool:
         """Who edits a file knows it: of that one line now and then, for the case that it was somebody else."""
-        if tampering.word is not Word.TAKE or tampering.problem:
+        if tampering.word is not ChangeDecision.TAKE or tampering.problem:
             return True
         return not tampering.agreed and bool(self._own.times(tampering.path, tampering.at))
 

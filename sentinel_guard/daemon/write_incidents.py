@@ -21,7 +21,7 @@ from typing import Any
 from sentinel_guard.audit.base import Store
 from sentinel_guard.core import decode_entries
 from sentinel_guard.core.incidents import incident_report, parse_patch, redacted_diff, root_cause_and_sign_off, timeline
-from sentinel_guard.core.incidents.incident_report import Incident, Patch, Restored
+from sentinel_guard.core.incidents.incident_report import Incident, Patch, RollbackSummary
 from sentinel_guard.core.model import Entry, Response, Verdict
 from sentinel_guard.core.response_text import headline
 from sentinel_guard.daemon.live_sessions import Live, Sessions
@@ -29,7 +29,7 @@ from sentinel_guard.daemon.snapshots_and_rollback import Recovered, Recovery
 from sentinel_guard.errors import HostError, SentinelError
 from sentinel_guard.host import incident_files
 from sentinel_guard.host.machine.content_addressed_store import FILE
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.recovery import api
 
 log = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ KINDS = tuple(sorted(timeline.TIMELINE))
 
 class Incidents:
     def __init__(
-        self, places: Places, store: Store, sessions: Sessions, recovery: Recovery, now: Callable[[], float]
+        self, places: StatePaths, store: Store, sessions: Sessions, recovery: Recovery, now: Callable[[], float]
     ) -> None:
         self._places, self._store, self._sessions, self._recovery, self._now = places, store, sessions, recovery, now
         self._one = asyncio.Lock()
@@ -52,7 +52,7 @@ class Incidents:
         """
         async with self._one:
             rescue = recovered.rescue if recovered else await self._rescue(live)
-            entries = timeline.until([*self._store.entries(session=live.id, kinds=KINDS, last=ENTRIES)])
+            entries = timeline.entries_until_stop([*self._store.entries(session=live.id, kinds=KINDS, last=ENTRIES)])
             path, text = await asyncio.to_thread(self._written, live, verdict, recovered, rescue, entries)
         data: dict[str, object] = {
             "path": str(path),
@@ -130,7 +130,7 @@ class Incidents:
         secrets, problem = self._secrets(live), ""
 
         def hide(text: str) -> str:
-            return live.discretion.text(redacted_diff.hide(text, secrets))
+            return live.discretion.text(redacted_diff.redact_values(text, secrets))
 
         for folder in incident_files.folders(self._places, live.session.root, live.id):
             try:
@@ -150,7 +150,9 @@ class Incidents:
             kept = baseline.files.get(name)
             with contextlib.suppress(SentinelError):
                 found += (
-                    redacted_diff.values(name, baseline.vault.data(kept.content)) if kept and kept.kind == FILE else []
+                    redacted_diff.values_to_redact(name, baseline.vault.data(kept.content))
+                    if kept and kept.kind == FILE
+                    else []
                 )
         return found
 
@@ -158,7 +160,7 @@ class Incidents:
 def _save(folder: Path, wanted: str, facts: Incident, hide: Callable[[str], str]) -> tuple[Path, str]:
     name = _free(folder, wanted)
     loop, whole = facts.loop, facts.whole
-    if loop and incident_report.cut(loop):
+    if loop and incident_report.is_truncated(loop):
         loop = replace(loop, saved=f"{name}.loop.patch")
     if whole.files:
         whole = replace(whole, saved=f"{name}.patch")
@@ -177,10 +179,10 @@ def _free(folder: Path, wanted: str) -> str:
     return name
 
 
-def _restored(done: Recovered, root: str) -> Restored:
+def _restored(done: Recovered, root: str) -> RollbackSummary:
     back = tuple(n for n in done.restored if Path(root, n).exists() or Path(root, n).is_symlink())
     gone = tuple(n for n in done.restored if n not in back)
     names = {path: name for name, path in done.versions}
     kept = tuple((path, names.get(path, "")) for path in done.quarantined)
     notes, problems = tuple(done.notes), tuple(done.problems)
-    return Restored(done.ok, done.start_hash, done.reset, back, gone, kept, problems, notes)
+    return RollbackSummary(done.ok, done.start_hash, done.reset, back, gone, kept, problems, notes)

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 
 FOLDER = "docs/incidents/"
 MAX_REPORT = 4 << 20
@@ -28,12 +28,12 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _NAME = re.compile(r"INCIDENT-(\d{4}-\d\d-\d\dT\d{6})Z-")
 
 
-def folders(places: Places, root: str, session: str) -> tuple[Path, Path]:
+def folders(places: StatePaths, root: str, session: str) -> tuple[Path, Path]:
     """Where the report of a session is written: in the repository, or else beside the session's state."""
     return Path(root, FOLDER), places.session(session) / "incidents"
 
 
-def found(places: Places, root: str) -> list[Path]:
+def found(places: StatePaths, root: str) -> list[Path]:
     """The reports of a repository, the oldest first."""
     elsewhere = (p for p in places.state.glob("sessions/*/incidents/INCIDENT-*.md") if _repository(p) == root)
     return sorted([*Path(root, FOLDER).glob("INCIDENT-*.md"), *elsewhere], key=lambda p: p.stem)

@@ -22,7 +22,7 @@ from sentinel_guard.core.policy.merge_layers import merge
 from sentinel_guard.core.policy.policy import Policy, Rule
 from sentinel_guard.errors import ConfigError, HostError
 from sentinel_guard.host.machine import atomic_files
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 
 if TYPE_CHECKING:
     from sentinel_guard.core.policy.rule_examples import Problem
@@ -46,7 +46,7 @@ class _Read:
 class Policies:
     """Finds and keeps policies; a changed file is read again when it is next asked for."""
 
-    def __init__(self, places: Places, *, keeps: bool = False) -> None:
+    def __init__(self, places: StatePaths, *, keeps: bool = False) -> None:
         """``keeps`` (the daemon): good versions are copied to the state folder, for the time when a file is broken."""
         self._user = places.policy
         self._copies, self._keeps = places.state / "policies", keeps
@@ -79,12 +79,12 @@ class Policies:
         return last
 
 
-def load(places: Places, root: str | Path = "") -> Policy:
+def load(places: StatePaths, root: str | Path = "") -> Policy:
     """The policy in force, for a command that asks once."""
     return Policies(places).load(root)
 
 
-def load_paths(places: Places, root: str | Path) -> Policy:
+def load_paths(places: StatePaths, root: str | Path) -> Policy:
     """What is restricted, hidden and let pass in a repository; no rule is kept or proved: the git hooks hurry."""
     layers = [_paths_of(places.policy, limited=False), _paths_of(Path(root) / NAME, limited=True)]
     warnings = tuple(warning for read in layers for warning in read.warnings)

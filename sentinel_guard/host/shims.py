@@ -15,7 +15,7 @@ from pathlib import Path
 import sentinel_guard
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.machine import atomic_files
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 
 SHELLS = ("bash", "sh", "zsh", "dash", "ksh", "fish")
 HOOK = "sentinel-hook"
@@ -61,7 +61,7 @@ def _own_names() -> tuple[str, ...]:
     return tuple(dict.fromkeys((str(PACKAGE), *there, *map(os.path.realpath, there))))
 
 
-def make(places: Places, session: str, names: Iterable[str], path: str) -> dict[str, str]:
+def make(places: StatePaths, session: str, names: Iterable[str], path: str) -> dict[str, str]:
     """Make a session's shims for the names that ``path`` (a PATH) has. Returns the environment to set.
 
     Raises HostError where the launcher is missing or the folder cannot be written.
@@ -83,7 +83,7 @@ def make(places: Places, session: str, names: Iterable[str], path: str) -> dict[
     return _environ(folder, session, path)
 
 
-def place_githook(places: Places) -> Path:
+def place_githook(places: StatePaths) -> Path:
     """Put the launcher that git hooks ask in place, or renew it after an upgrade. Returns its path.
 
     It belongs to no session. Raises HostError where the launcher is missing or the folder cannot be written.
@@ -103,7 +103,7 @@ def place_githook(places: Places) -> Path:
     return hook
 
 
-def without(path: str, places: Places) -> str:
+def without(path: str, places: StatePaths) -> str:
     """A PATH without any session's shims."""
     sessions = str(places.state / "sessions") + "/"
     return ":".join(p for p in path.split(":") if not p.startswith(sessions))
@@ -124,7 +124,7 @@ def _environ(folder: Path, session: str, path: str) -> dict[str, str]:
     }
 
 
-def _settings(places: Places, session: str) -> bytes:
+def _settings(places: StatePaths, session: str) -> bytes:
     lines = {
         "socket": places.agent_socket,
         "python": sys.executable,
@@ -143,7 +143,7 @@ def _bash_env(folder: Path) -> None:
     (folder / ".bash_env").write_text(text, errors="surrogateescape")
 
 
-def _master(places: Places) -> Path:
+def _master(places: StatePaths) -> Path:
     """The launcher beside the state, so that a session's links cost nothing and an upgrade does not pull them away."""
     if not LAUNCHER.exists():
         raise HostError(

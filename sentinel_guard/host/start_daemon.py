@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 
 from sentinel_guard.errors import DaemonError, HostError
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 
 FAILED = "The guard daemon could not be started."
 START = (sys.executable, "-I", "-m", "sentinel_guard", "daemon", "start")
@@ -30,7 +30,7 @@ _KEPT = (
 class Starter:
     """Starts the daemon, at most one client at a time."""
 
-    def __init__(self, places: Places, command: Sequence[str] = START) -> None:
+    def __init__(self, places: StatePaths, command: Sequence[str] = START) -> None:
         """Raises HostError where the machine has no room for a lock."""
         self._places, self._command = places, command
         self._process: subprocess.Popen[bytes] | None = None
@@ -80,7 +80,7 @@ class Starter:
             raise DaemonError(f"{FAILED[:-1]}: {e}.", "Is sentinel-guard installed as a whole?") from e
 
 
-def daemon_environ(places: Places, environ: Mapping[str, str] | None = None) -> dict[str, str]:
+def daemon_environ(places: StatePaths, environ: Mapping[str, str] | None = None) -> dict[str, str]:
     """The environment for a daemon: an allow-list, and PATH without any session's shims."""
     given = os.environ if environ is None else environ
     shims = f"{places.state}/sessions/"

@@ -14,7 +14,7 @@ import pytest
 
 from sentinel_guard.audit import head as head_file
 from sentinel_guard.audit.sqlite import HEAD_EVERY, SqliteReader, SqliteStore
-from sentinel_guard.core.hash_chain import GENESIS, Head, breaks
+from sentinel_guard.core.hash_chain import GENESIS, Head, find_breaks
 from sentinel_guard.core.model import Entry
 from sentinel_guard.errors import StoreError
 
@@ -43,7 +43,7 @@ def raw(path: Path, *statements: str) -> None:
 def found(path: Path) -> list[tuple[int, str]]:
     reader = SqliteReader(path)
     try:
-        return [(b.seq, b.how) for b in breaks(reader.entries(), head_file.read(head_file.path_of(path)))]
+        return [(b.seq, b.how) for b in find_breaks(reader.entries(), head_file.read(head_file.path_of(path)))]
     finally:
         reader.close()
 

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from sentinel_guard.audit.sqlite import SqliteStore
-from sentinel_guard.core.hash_chain import GENESIS, link, verify
+from sentinel_guard.core.hash_chain import GENESIS, entry_hash, verify
 from sentinel_guard.core.model import Entry
 from sentinel_guard.errors import StoreError
 from tests.support.fakes import MemoryStore
@@ -27,7 +27,7 @@ def test_an_entry_comes_back_with_its_place_and_hash(store):
     second = store.append(Entry(2.0, "s1", "verdict", {"id": "a1"}, "L2"), durable=True)
     assert (first.seq, first.prev) == (1, GENESIS)
     assert (second.seq, second.prev) == (2, first.hash)
-    assert second.hash == link(first.hash, second)
+    assert second.hash == entry_hash(first.hash, second)
     assert list(store.entries()) == [first, second]
     assert verify(store.entries()) is None
 

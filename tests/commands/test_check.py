@@ -12,12 +12,12 @@ import pytest
 import sentinel_guard
 from sentinel_guard.commands.check import Checker, check, lines
 from sentinel_guard.core.model import Response
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 
 
 @pytest.fixture
 def places(tmp_path):
-    return Places(tmp_path / "state", tmp_path / "run", tmp_path / "config")
+    return StatePaths(tmp_path / "state", tmp_path / "run", tmp_path / "config")
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from sentinel_guard.core.policy import rule_examples
 from sentinel_guard.core.policy.merge_layers import merge
 from sentinel_guard.core.session.session import Session
 from sentinel_guard.errors import ConfigError
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.policy_files import builtin
 
 POLICY = merge(builtin())
@@ -136,7 +136,7 @@ def test_every_example_of_the_packs_is_explained(command):
 
 @pytest.fixture
 def places(tmp_path):
-    return Places(tmp_path / "state", tmp_path / "run", tmp_path / "config")
+    return StatePaths(tmp_path / "state", tmp_path / "run", tmp_path / "config")
 
 
 @pytest.fixture

@@ -161,13 +161,13 @@ def test_a_person_is_asked_about_a_rewrite_in_a_session(guarded: Path) -> None:
 def test_references_that_a_session_may_have_moved_tell_nothing(guarded: Path) -> None:
     from sentinel_guard.core.policy.policy import Policy
     from sentinel_guard.host.githooks import judge_hook
-    from sentinel_guard.host.githooks.preexisting_commits import Seen
+    from sentinel_guard.host.githooks.preexisting_commits import PreexistingObjects
 
     start, commit, none = head(guarded), tree_of(guarded, "a.py", f"key = '{TOKEN}'\n"), "0" * 40
     git(guarded, "update-ref", "refs/remotes/origin/fake", commit)
     push = {"arguments": ("origin",), "stdin": f"x {commit} refs/heads/x {none}\n".encode()}
     move = {"arguments": ("prepared",), "stdin": f"{none} {commit} refs/heads/x\n".encode()}
-    known = Seen().plus([("refs/remotes/origin/main", start)])
+    known = PreexistingObjects().plus([("refs/remotes/origin/main", start)])
     fetched = known.plus([("refs/remotes/origin/theirs", commit)])
     for hook, asked in (("pre-push", push), ("reference-transaction", move)):
         judge = partial(judge_hook.judge, hook, guarded, Policy(), session=True, **asked)

@@ -18,7 +18,7 @@ from sentinel_guard.audit.sqlite import SqliteStore
 from sentinel_guard.commands import log
 from sentinel_guard.core.model import Entry
 from sentinel_guard.errors import StoreError
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 from tests.audit.test_sqlite import DROP, raw
 
 ROOT = Path(__file__).parent.parent.parent
@@ -35,7 +35,7 @@ ENTRIES = [
 
 @pytest.fixture
 def places(tmp_path):
-    return Places(tmp_path / "state", tmp_path / "run", tmp_path / "config")
+    return StatePaths(tmp_path / "state", tmp_path / "run", tmp_path / "config")
 
 
 @pytest.fixture

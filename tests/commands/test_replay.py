@@ -37,7 +37,7 @@ def repo(tmp_path):
     folder.mkdir(parents=True)
     (tmp_path / "r" / ".git").mkdir()
     verdict = decode_entries.unreported(LOOP, str(tmp_path / "r"))
-    facts = Incident(NAME, verdict, Session("s1", str(tmp_path / "r")), timeline.until(LOOP))
+    facts = Incident(NAME, verdict, Session("s1", str(tmp_path / "r")), timeline.entries_until_stop(LOOP))
     (folder / f"{NAME}.md").write_text(incident(facts))
     return tmp_path / "r"
 

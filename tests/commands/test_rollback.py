@@ -13,7 +13,7 @@ from sentinel_guard.commands.rollback import SHOWN, rollback
 from sentinel_guard.core.model import Entry
 from sentinel_guard.errors import ConfigError, SentinelError
 from sentinel_guard.host.machine import content_addressed_store
-from sentinel_guard.host.machine.state_paths import Places, places
+from sentinel_guard.host.machine.state_paths import StatePaths, places
 from sentinel_guard.host.recovery import api
 from tests.support.fake_daemon import FakeDaemon
 
@@ -36,7 +36,7 @@ def repo(tmp_path):
     return repository(tmp_path / "repo")
 
 
-def begin(where: Places, repo, session: str) -> None:
+def begin(where: StatePaths, repo, session: str) -> None:
     api.take(str(repo), where.session(session) / "baseline", lambda _: False, session)
 
 

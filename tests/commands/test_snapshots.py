@@ -12,7 +12,7 @@ from sentinel_guard.cli.main import cli
 from sentinel_guard.commands import snapshots as command
 from sentinel_guard.errors import ConfigError, SentinelError
 from sentinel_guard.host.machine.state_paths import places
-from sentinel_guard.host.recovery.snapshots.take_snapshot import Occasion, rescue
+from sentinel_guard.host.recovery.snapshots.take_snapshot import Occasion, take_snapshot
 from tests.support.recovery.repository import Repo, dirty, template
 
 BEFORE = "git clean -fd \x1b[31m"
@@ -41,7 +41,9 @@ def take(where, repo, *, label="x"):
     folder = where.session("s1") / "baseline"
     also = [str(repo.root / ".env")]
     occasion = Occasion("s1", "c1", BEFORE)
-    made = rescue(str(repo.root), folder, label, also=also, restricts=lambda p: p.endswith(".env"), occasion=occasion)
+    made = take_snapshot(
+        str(repo.root), folder, label, also=also, restricts=lambda p: p.endswith(".env"), occasion=occasion
+    )
     return made.commit[:4]
 
 

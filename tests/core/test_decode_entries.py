@@ -4,7 +4,7 @@ import pytest
 
 from sentinel_guard.core import encode_entries
 from sentinel_guard.core.decode_entries import action_from, finding_from, unreported
-from sentinel_guard.core.json_codec import finding_json, settled
+from sentinel_guard.core.json_codec import as_stored, finding_json
 from sentinel_guard.core.model import Ask, Entry, Finding, Layer, Outcome, Response, Verdict
 from sentinel_guard.core.policy.policy import Policy
 from tests.support.judge_cases import action
@@ -16,7 +16,7 @@ KILL = Finding("rules", Response.KILL, "`x`", "it deletes", rule="system.delete"
 
 
 def stored(entries):
-    return [settled(e) for e in entries]
+    return [as_stored(e) for e in entries]
 
 
 def verdict(finding, command="make", ident="a1"):

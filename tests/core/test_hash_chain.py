@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from sentinel_guard.core.hash_chain import GENESIS, Head, breaks, canonical, link, seal, verify
+from sentinel_guard.core.hash_chain import GENESIS, Head, canonical, entry_hash, find_breaks, seal, verify
 from sentinel_guard.core.model import Entry
 
 
@@ -31,7 +31,7 @@ def edit(entries, seq, **change):
 def rehashed(entries, seq, **change):
     def forged(entry):
         entry = replace(entry, **change)
-        return replace(entry, hash=link(entry.prev, entry))
+        return replace(entry, hash=entry_hash(entry.prev, entry))
 
     return [forged(e) if e.seq == seq else e for e in entries]
 
@@ -128,10 +128,10 @@ def test_an_older_head_still_holds():
 
 def test_the_chain_is_taken_up_after_a_break():
     whole = without(edit(log(8), 2, at=0.0), 5)
-    assert [(b.seq, b.how) for b in breaks(whole)] == [(2, "edited"), (5, "cut")]
+    assert [(b.seq, b.how) for b in find_breaks(whole)] == [(2, "edited"), (5, "cut")]
 
 
 def test_what_the_hash_covers_is_the_same_everywhere():
     entry = Entry(1.5, "s1", "human", {"b": "\udcff", "a": {"y": (1, 2), "x": None}}, "L2", 7)
     assert canonical(entry) == b'[7,1.5,"s1","human","L2",{"a":{"x":null,"y":[1,2]},"b":"\\udcff"}]'
-    assert link(GENESIS, entry) == "360e5c2c44367357c11e81c1d5557ea9052e2d21e2723230b3a9f06480bbc9d0"
+    assert entry_hash(GENESIS, entry) == "360e5c2c44367357c11e81c1d5557ea9052e2d21e2723230b3a9f06480bbc9d0"

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sentinel_guard.core.json_codec import (
+    as_stored,
     dumps,
     effect_json,
     entry_from,
     entry_json,
     finding_json,
-    settled,
     verdict_json,
 )
 from sentinel_guard.core.model import (
@@ -116,9 +116,9 @@ SETTLED = [
 
 @pytest.mark.parametrize(("data", "after"), [row[1:] for row in SETTLED], ids=[row[0] for row in SETTLED])
 def test_an_entry_is_settled_as_a_log_gives_it_back(data, after):
-    entry = settled(Entry(1, "s1", "verdict", data))
+    entry = as_stored(Entry(1, "s1", "verdict", data))
     assert entry.data == after
-    assert settled(entry) == entry
+    assert as_stored(entry) == entry
 
 
 REFUSED = [

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sentinel_guard.core.checks.registry import CHECKS
-from sentinel_guard.core.judge import judge, settle
+from sentinel_guard.core.judge import apply_reply, judge
 from sentinel_guard.core.model import Finding, Response, TestRun
 from sentinel_guard.core.policy.policy import Loop, Policy
 from sentinel_guard.core.response_text import answer
@@ -41,33 +41,33 @@ DENY = Finding("state", Response.DENY, "killed")
 def test_rule_3_a_yes_is_worth_nothing_once_the_session_is_killed():
     asked = judge(case(), [Says(ASK)])
     now = judge(case(), [Says(DENY, ASK)])
-    assert settle(asked, now, yes=True).response is Response.DENY
+    assert apply_reply(asked, now, yes=True).response is Response.DENY
 
 
 def test_rule_4_a_yes_grants_what_was_shown_and_stays_on_record():
     asked = judge(case(), [Says(ASK)])
-    settled = settle(asked, judge(case(), [Says(ASK)]), yes=True)
+    settled = apply_reply(asked, judge(case(), [Says(ASK)]), yes=True)
     assert (settled.response, settled.granted, settled.authorized_by) == (Response.ALLOW, (ASK,), "user")
 
 
 def test_rule_4_a_yes_does_not_answer_what_was_not_asked():
     asked = judge(case(), [Says(ASK)])
-    settled = settle(asked, judge(case(), [Says(ASK, OTHER)]), yes=True)
+    settled = apply_reply(asked, judge(case(), [Says(ASK, OTHER)]), yes=True)
     assert settled.decisive == OTHER
-    both = settle(settled, judge(case(), [Says(ASK, OTHER)]), yes=True)
+    both = apply_reply(settled, judge(case(), [Says(ASK, OTHER)]), yes=True)
     assert (both.response, both.granted) == (Response.ALLOW, (ASK, OTHER))
 
 
 def test_a_no_is_the_protocols_error_word_for_word():
     asked = judge(case(), [Says(ASK)])
-    settled = settle(asked, judge(case(), [Says(DENY, ASK)]), yes=False)
+    settled = apply_reply(asked, judge(case(), [Says(DENY, ASK)]), yes=False)
     assert (settled.response, settled.decisive.check, settled.authorized_by) == (Response.DENY, "human", "")
     assert answer(settled).text == "UserDenied: Authorization refused."
 
 
 def test_a_no_does_not_soften_a_kill():
     kill = Finding("rules", Response.KILL, "rm -rf /")
-    assert settle(judge(case(), [Says(ASK)]), judge(case(), [Says(kill)]), yes=False).response is Response.KILL
+    assert apply_reply(judge(case(), [Says(ASK)]), judge(case(), [Says(kill)]), yes=False).response is Response.KILL
 
 
 def test_rule_5_a_check_that_raises_is_a_no_and_keeps_what_was_found():

@@ -90,15 +90,15 @@ def test_a_hit_that_does_not_match_says_which_key_failed(row) -> None:
 
 
 def test_honest_commands_that_a_rule_would_newly_stop_are_named() -> None:
-    found = list(Prover(POLICY, analyse).disturbed(PUSH))
+    found = list(Prover(POLICY, analyse).newly_blocked(PUSH))
     assert ("git push", "git.push-force") in found
     assert all("git" in text for text, _ in found)
 
 
 def test_what_is_stopped_today_is_no_disturbance_nor_is_a_hint() -> None:
     prover = Prover(POLICY, analyse)
-    assert list(prover.disturbed(GOOD)) == []
-    assert list(prover.disturbed(replace(PUSH, response=Response.HINT))) == []
+    assert list(prover.newly_blocked(GOOD)) == []
+    assert list(prover.newly_blocked(replace(PUSH, response=Response.HINT))) == []
 
 
 def test_stopping_is_the_strictest_finding() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.daemon import assembly
-from sentinel_guard.host.machine.state_paths import Places, places
+from sentinel_guard.host.machine.state_paths import StatePaths, places
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ GONE = [
 
 
 @pytest.mark.parametrize(("lose", "why"), GONE, ids=[why for _, why in GONE])
-def test_a_daemon_whose_files_are_gone_ends(where: Places, lose, why):
+def test_a_daemon_whose_files_are_gone_ends(where: StatePaths, lose, why):
     daemon = assembly.Daemon(where)
 
     async def story() -> bool:

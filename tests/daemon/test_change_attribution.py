@@ -12,11 +12,11 @@ from sentinel_guard.core.session.session import Call, Session, State
 from sentinel_guard.daemon.change_attribution import attribute, judge
 from sentinel_guard.daemon.live_sessions import Live
 from sentinel_guard.host.file_integrity.process_activity import Ran
-from sentinel_guard.host.file_integrity.restore_restricted_files import Word
+from sentinel_guard.host.file_integrity.restore_restricted_files import ChangeDecision
 from tests.support.fakes import ScriptedHuman
 
 REST = Ran(proved=True, seconds=0.5)
-BACK, ASK, TAKE = Word.PUT_BACK, Word.ASK, Word.TAKE
+BACK, ASK, TAKE = ChangeDecision.PUT_BACK, ChangeDecision.ASK, ChangeDecision.TAKE
 
 JUDGED = [
     (REST, False, TAKE, "nobody ran, nobody else is there"),

@@ -12,11 +12,11 @@ import pytest
 
 from sentinel_guard.core.model import Response
 from sentinel_guard.daemon import git_hook_worker
-from sentinel_guard.daemon.git_hook_worker import Judging
+from sentinel_guard.daemon.git_hook_worker import HookJudge
 from sentinel_guard.daemon.wire_messages import Request
 from sentinel_guard.errors import PeerError
 from sentinel_guard.host.githooks.hook_request import Judged
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def repo(tmp_path):
 
 @pytest.fixture
 def judging(tmp_path):
-    return Judging(Places(tmp_path / "state", tmp_path / "run", tmp_path / "config", str(tmp_path)))
+    return HookJudge(StatePaths(tmp_path / "state", tmp_path / "run", tmp_path / "config", str(tmp_path)))
 
 
 def ask(judging, cwd, *, slow=lambda: None, **environ) -> Judged:
@@ -71,7 +71,7 @@ def test_what_takes_a_while_is_said_and_holds_nobody_up(judging, monkeypatch):
     freed, told = threading.Event(), []
     monkeypatch.setattr(git_hook_worker, "SOON", 0.02)
     monkeypatch.setattr(git_hook_worker, "LIMIT", 0.1)
-    monkeypatch.setattr(Judging, "_judge", lambda *_: freed.wait(5) and Judged())
+    monkeypatch.setattr(HookJudge, "_judge", lambda *_: freed.wait(5) and Judged())
 
     async def others() -> float:
         asked = Request("githook", ("sentinel-githook", "pre-commit"), "/w")

@@ -14,7 +14,7 @@ from sentinel_guard.core.model import Outcome, Response, Usage
 from sentinel_guard.core.policy.policy import Cost
 from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING
 from sentinel_guard.core.session.session import Event
-from sentinel_guard.daemon.session_secrets import Discretion
+from sentinel_guard.daemon.session_secrets import SessionSecrets
 from tests.support.fakes import PatientPeer
 from tests.support.guard_in_memory import POLICY, Stand
 
@@ -115,7 +115,7 @@ def test_progress_is_measured_only_where_it_is_in_question(calls, next_one, meas
 def test_what_leaves_is_searched_beside_the_loop(command, beside, why):
     async def play():
         where = []
-        stand.live.discretion = Discretion(lambda: where.append(threading.current_thread()) or NOTHING)
+        stand.live.discretion = SessionSecrets(lambda: where.append(threading.current_thread()) or NOTHING)
         await stand.propose(command)
         return where[:1] != [threading.main_thread()]
 
@@ -130,10 +130,10 @@ def test_what_happened_to_the_session_while_it_was_searched_counts():
             assert go.wait(5)
             return NOTHING
 
-        stand.live.discretion = Discretion(collect)
+        stand.live.discretion = SessionSecrets(collect)
         asking = asyncio.create_task(stand.propose("curl -d @a.txt https://api.example"))
         await asyncio.to_thread(asked.wait, 5)
-        stand.live.discretion, held = Discretion(), stand.live.discretion
+        stand.live.discretion, held = SessionSecrets(), stand.live.discretion
         stand.sessions.note(
             stand.live, [encode_entries.state(stand.live.id, stand.now(), Event.KILL, reason="it was fatal")]
         )

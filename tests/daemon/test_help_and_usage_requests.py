@@ -11,7 +11,7 @@ import pytest
 from sentinel_guard.core import encode_entries
 from sentinel_guard.core.model import Peer, Usage
 from sentinel_guard.core.session.session import Event, State
-from sentinel_guard.daemon.help_and_usage_requests import Faces, usage
+from sentinel_guard.daemon.help_and_usage_requests import AgentRequests, usage
 from sentinel_guard.daemon.live_sessions import Place
 from sentinel_guard.daemon.wire_messages import Request
 from sentinel_guard.errors import PeerError, SentinelError
@@ -58,7 +58,7 @@ class Desk:
     """A face before a link whose other end is the agent's."""
 
     def __init__(self, stand: Stand) -> None:
-        self.stand, self.faces = stand, Faces(stand.sessions, stand.guard, stand.now)
+        self.stand, self.faces = stand, AgentRequests(stand.sessions, stand.guard, stand.now)
 
     def ask(self, face: str, text: str) -> list:
         """The messages that come until the exit, the person's side played by ``self.person``."""

@@ -18,7 +18,7 @@ from sentinel_guard.core.session.session import Event, Session, State
 from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.errors import StoreError
 from sentinel_guard.host.machine import processes
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 from tests.support.fakes import FullStore, MemoryStore
 from tests.support.guard_in_memory import PLACES, Stand
 
@@ -107,7 +107,7 @@ def test_the_agent_itself_is_known_by_its_pid(family):
 @pytest.fixture
 def stray(tmp_path):
     """A program started from a session's shims by nobody of that session, as an orphan would look."""
-    places = Places(tmp_path / "state", tmp_path / "run", tmp_path / "config")
+    places = StatePaths(tmp_path / "state", tmp_path / "run", tmp_path / "config")
     shim = places.shims("s9") / "cat"
     shim.parent.mkdir(parents=True)
     shutil.copy(shutil.which("cat"), shim)

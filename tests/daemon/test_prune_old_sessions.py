@@ -18,8 +18,8 @@ from sentinel_guard.host.git import run_git
 from sentinel_guard.host.machine.state_paths import places
 from sentinel_guard.host.recovery import api
 from sentinel_guard.host.recovery.rollback import prune_sessions
-from sentinel_guard.host.recovery.snapshots.snapshot_store import shelf
-from sentinel_guard.host.recovery.snapshots.take_snapshot import Occasion, rescue
+from sentinel_guard.host.recovery.snapshots.snapshot_store import list_snapshots
+from sentinel_guard.host.recovery.snapshots.take_snapshot import Occasion, take_snapshot
 from tests.support.recovery.repository import template
 
 
@@ -39,7 +39,7 @@ def take(where, repo, session, *, days=0, also=(), monkeypatch=None):
         monkeypatch.setitem(run_git.ENVIRONMENT, "GIT_COMMITTER_DATE", f"{int(time.time()) - days * 86_400} +0000")
     targets = [str(repo.root / name) for name in also]
     occasion = Occasion(session, "c", "rm -rf build")
-    return rescue(
+    return take_snapshot(
         str(repo.root), folder, session, also=targets, restricts=lambda p: p.endswith(".env"), occasion=occasion
     )
 
@@ -60,8 +60,8 @@ def test_a_beginning_session_collects_old_snapshots_but_those_of_live_sessions(r
         await recovery.collected()
 
     asyncio.run(play())
-    assert {s.session for s in shelf(str(repo.root))} >= {"alive", "new"}
-    assert "old" not in {s.session for s in shelf(str(repo.root))}
+    assert {s.session for s in list_snapshots(str(repo.root))} >= {"alive", "new"}
+    assert "old" not in {s.session for s in list_snapshots(str(repo.root))}
 
 
 def whole(recovery, repo, ident):

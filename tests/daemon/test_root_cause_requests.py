@@ -14,7 +14,7 @@ from sentinel_guard.core.model import Entry, Layer
 from sentinel_guard.core.session.session import Event, Session
 from sentinel_guard.daemon.root_cause_requests import DAY, FRESH_DAYS, Reviews
 from sentinel_guard.errors import ConfigError, HostError
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 from tests.core.incidents.test_incident_report import FACTS, VERDICT
 from tests.support.fakes import Clock
 from tests.support.guard_in_memory import Stand
@@ -31,7 +31,7 @@ class Desk:
         self.stand = Stand(now=Clock(NOW))
         self.live = self.stand.live
         self.live.session = replace(self.live.session, root=str(self.root))
-        places = Places(folder / "state", folder / "run", folder / "config")
+        places = StatePaths(folder / "state", folder / "run", folder / "config")
         self.reviews = Reviews(places, self.stand.store, self.stand.sessions, self.stand.now)
 
     def report(self, days=0.0, session="old", change=str):
@@ -61,7 +61,7 @@ def desk(tmp_path):
 
 
 def fill(text):
-    return root_cause_and_sign_off.filled(text, Review("Step 2.", ("x",)), "by")
+    return root_cause_and_sign_off.fill_in(text, Review("Step 2.", ("x",)), "by")
 
 
 ASKED = (

@@ -4,31 +4,31 @@ from __future__ import annotations
 
 from sentinel_guard.core.model import Action, Ask, Entry, Finding, Layer, Response, Verdict
 from sentinel_guard.core.policy.policy import Policy
-from sentinel_guard.core.secrets.user_secrets.find_user_secrets import Known
+from sentinel_guard.core.secrets.user_secrets.find_user_secrets import UserSecrets
 from sentinel_guard.core.session.session import Session
 from sentinel_guard.core.text.redact_by_pattern import MARK
 from sentinel_guard.daemon import session_secrets
 from sentinel_guard.daemon.live_sessions import Live, Sessions
-from sentinel_guard.daemon.session_secrets import Discretion
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.daemon.session_secrets import SessionSecrets
+from sentinel_guard.host.machine.state_paths import StatePaths
 from tests.support.fakes import MemoryStore
 
 OWN = "plum9Tractor" + "-Vq31xZ" + "-kW7"
 
 
-def of(*values: str) -> Discretion:
-    return Discretion(lambda: Known(dict.fromkeys(values, "the value of X in .env")), b"key")
+def of(*values: str) -> SessionSecrets:
+    return SessionSecrets(lambda: UserSecrets(dict.fromkeys(values, "the value of X in .env")), b"key")
 
 
 def test_the_values_are_read_again_after_a_moment(monkeypatch) -> None:
     looks: list[int] = []
     monkeypatch.setattr(session_secrets, "FRESH", 0.0)
 
-    def collect() -> Known:
+    def collect() -> UserSecrets:
         looks.append(1)
-        return Known({OWN: "x"})
+        return UserSecrets({OWN: "x"})
 
-    asked = Discretion(collect)
+    asked = SessionSecrets(collect)
     assert [len(asked.known()), len(asked.known())] == [1, 1]
     assert len(looks) == 2
 
@@ -50,7 +50,7 @@ def test_a_verdicts_findings_may_be_told_to_anybody() -> None:
 def test_what_a_session_notes_goes_through_it(tmp_path) -> None:
     store = MemoryStore()
     live = Live(Session("s"), Policy, discretion=of(OWN))
-    places = Places(state=tmp_path / "state", runtime=tmp_path / "run", config=tmp_path / "config")
+    places = StatePaths(state=tmp_path / "state", runtime=tmp_path / "run", config=tmp_path / "config")
     Sessions(store, places, lambda session: Live(session, Policy)).note(
         live, [Entry(1.0, "s", "state", {"event": "help", "reason": f"it wants {OWN}"})]
     )

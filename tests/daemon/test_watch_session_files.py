@@ -13,9 +13,9 @@ from sentinel_guard.core import encode_entries
 from sentinel_guard.core.model import Entry
 from sentinel_guard.core.policy.policy import Gate, Policy
 from sentinel_guard.core.session.session import Event, State
-from sentinel_guard.daemon.file_change_alerts import FLOOD, FREE, PAUSE, Toll
+from sentinel_guard.daemon.file_change_alerts import FLOOD, FREE, PAUSE, AlertRateLimit
 from sentinel_guard.errors import HostError, PeerError
-from sentinel_guard.host.file_integrity.restore_restricted_files import Word
+from sentinel_guard.host.file_integrity.restore_restricted_files import ChangeDecision
 from sentinel_guard.host.machine import processes
 from tests.support.fakes import FullStore, ScriptedHuman
 from tests.support.watched_session import Room, until
@@ -183,7 +183,7 @@ def test_the_persons_own_change_is_taken_recorded_and_told(room, repo, monkeypat
         assert await until(lambda: live.runner.told)
         return live
 
-    doubtful(monkeypatch, Word.TAKE)
+    doubtful(monkeypatch, ChangeDecision.TAKE)
     live = asyncio.run(play())
     assert (repo / ".env").read_text() == "MODE=mine\n"
     entry = room.store.log[-1]
@@ -200,7 +200,7 @@ def test_who_saves_often_reads_one_line(room, repo, monkeypatch):
             assert await until(lambda n=n: len([e for e in room.store.log if e.kind == "watch"]) > n)
         return live
 
-    doubtful(monkeypatch, Word.TAKE)
+    doubtful(monkeypatch, ChangeDecision.TAKE)
     live = asyncio.run(play())
     assert len(live.runner.told) == 1
 
@@ -225,7 +225,7 @@ def test_what_is_in_doubt_is_asked_about(room, repo, monkeypatch, row):
         assert await until(lambda: [e for e in room.store.log if e.kind == "watch"])
         return live
 
-    doubtful(monkeypatch, Word.ASK)
+    doubtful(monkeypatch, ChangeDecision.ASK)
     live = asyncio.run(play())
     [question] = live.runner.asked
     assert (question.ask.action, question.ask.target) == ("RESTRICTED_CHANGE", ".env")
@@ -239,8 +239,12 @@ def test_what_is_in_doubt_is_asked_about(room, repo, monkeypatch, row):
 
 
 OVER = (
-    (lambda repo: (repo / ".env").write_text(ORIGINAL), Word.ASK, "it was undone"),
-    (lambda repo: (repo / ".env").write_text("MODE=worse\n"), Word.PUT_BACK, "it went on, now clearly of the agent"),
+    (lambda repo: (repo / ".env").write_text(ORIGINAL), ChangeDecision.ASK, "it was undone"),
+    (
+        lambda repo: (repo / ".env").write_text("MODE=worse\n"),
+        ChangeDecision.PUT_BACK,
+        "it went on, now clearly of the agent",
+    ),
 )
 
 
@@ -254,7 +258,7 @@ def test_a_question_about_what_is_over_is_taken_back(room, repo, monkeypatch, ac
         act(repo)
         assert await until(lambda: live.session.state is State.ACTIVE)
 
-    doubtful(monkeypatch, Word.ASK)
+    doubtful(monkeypatch, ChangeDecision.ASK)
     asyncio.run(play())
     [said] = [e for e in room.store.log if e.kind == "human"]
     assert (said.data["yes"], said.data["why"]) == (False, "moot")
@@ -270,7 +274,7 @@ def test_silence_is_a_no_and_several_files_are_one_question(room, repo, monkeypa
         assert await until(lambda: (repo / ".env").read_text() == ORIGINAL and not (repo / ".env.more").exists())
         return live
 
-    doubtful(monkeypatch, Word.ASK)
+    doubtful(monkeypatch, ChangeDecision.ASK)
     live = asyncio.run(play())
     assert {name for q in live.runner.asked for name in q.ask.target.split(", ")} == {".env", ".env.more"}
 
@@ -282,7 +286,7 @@ def test_what_is_in_question_when_the_session_ends_is_put_back(room, repo, monke
         assert await until(lambda: live.runner.asked)
         live.watch.stop()
 
-    doubtful(monkeypatch, Word.ASK)
+    doubtful(monkeypatch, ChangeDecision.ASK)
     asyncio.run(play())
     assert (repo / ".env").read_text() == ORIGINAL
 
@@ -351,14 +355,14 @@ def test_who_rewrites_a_file_without_end_does_not_fill_the_log(room, repo):
 
 
 def test_findings_of_a_path_are_told_now_and_then():
-    toll = Toll()
+    toll = AlertRateLimit()
     told = [toll.times("/r/.env", at / 8) for at in range(250)]
     assert [n for n in told if n] == [1] * FREE + [int(PAUSE * 8)] * 3
     assert toll.times("/r/other", 0) == 1
 
 
 def test_of_very_many_files_some_are_told_and_then_how_many_more():
-    toll = Toll()
+    toll = AlertRateLimit()
     told = [toll.times(f"/r/{n}.pem", n / 1000) for n in range(1000)]
     assert [n for n in told if n] == [1] * FLOOD
     assert (toll.hushed(1.0), toll.hushed(PAUSE + 1), toll.hushed(PAUSE + 1)) == (0, 1000 - FLOOD, 0)

@@ -18,7 +18,7 @@ from sentinel_guard.daemon.snapshots_and_rollback import Recovered, Recovery
 from sentinel_guard.daemon.write_incidents import Incidents
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.git.worktree_tree_hash import Worktrees
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 from tests.support.fakes import Clock, MemoryStore
 from tests.support.judge_cases import action
 
@@ -30,7 +30,7 @@ class Bench:
     """A session in a repository, its baseline taken, and what writes its reports."""
 
     def __init__(self, folder: Path) -> None:
-        self.root, self.places = folder / "r", Places(folder / "state", folder / "run", folder / "config")
+        self.root, self.places = folder / "r", StatePaths(folder / "state", folder / "run", folder / "config")
         self.root.mkdir()
         (self.root / "a.txt").write_text("start\n")
         for command in ("init -q", "add -A", "commit -qm start"):

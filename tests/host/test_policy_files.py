@@ -10,7 +10,7 @@ import pytest
 from sentinel_guard.core.model import Response
 from sentinel_guard.errors import ConfigError
 from sentinel_guard.host import policy_files
-from sentinel_guard.host.machine.state_paths import Places, places
+from sentinel_guard.host.machine.state_paths import StatePaths, places
 from sentinel_guard.host.policy_files import Policies
 
 RULE = """
@@ -25,7 +25,7 @@ miss = ["echo frob"]
 
 
 @pytest.fixture
-def here(tmp_path: Path) -> Places:
+def here(tmp_path: Path) -> StatePaths:
     found = places({"SENTINEL_HOME": str(tmp_path / "s")})
     found.make()
     return found
@@ -41,7 +41,7 @@ def put(path: Path, text: str) -> None:
     path.write_text(text)
 
 
-def test_without_files_the_built_in_policy_is_in_force(here: Places, root: Path) -> None:
+def test_without_files_the_built_in_policy_is_in_force(here: StatePaths, root: Path) -> None:
     policy = Policies(here).load(root)
     assert policy.restricts(f"{root}/.env", str(root)) == ".env"
     assert policy.restricts(f"{root}/sentinel.toml", str(root))
@@ -50,12 +50,12 @@ def test_without_files_the_built_in_policy_is_in_force(here: Places, root: Path)
     assert (policy.warnings, policy.sources) == ((), ())
 
 
-def test_outside_of_a_repository_the_users_file_counts(here: Places) -> None:
+def test_outside_of_a_repository_the_users_file_counts(here: StatePaths) -> None:
     put(here.policy, "[loop]\nrepeats = 7\n")
     assert policy_files.load(here).loop.repeats == 7
 
 
-def test_user_and_project_are_joined(here: Places, root: Path) -> None:
+def test_user_and_project_are_joined(here: StatePaths, root: Path) -> None:
     put(here.policy, "[loop]\nrepeats = 7\n")
     put(root / "sentinel.toml", "[loop]\nrepeats = 9\n[cost]\ntokens_per_minute = 10\n" + RULE)
     policy = Policies(here).load(root)
@@ -65,7 +65,7 @@ def test_user_and_project_are_joined(here: Places, root: Path) -> None:
     assert policy.sources == (str(here.policy), str(root / "sentinel.toml"))
 
 
-def test_a_policy_is_kept_until_a_file_changes(here: Places, root: Path) -> None:
+def test_a_policy_is_kept_until_a_file_changes(here: StatePaths, root: Path) -> None:
     kept = Policies(here)
     first = kept.load(root)
     assert kept.load(root) is first
@@ -84,7 +84,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("text", "words"), [b[:2] for b in BROKEN], ids=[b[2] for b in BROKEN])
-def test_a_broken_file_keeps_its_last_good_version_loudly(here: Places, root: Path, text: str, words: str) -> None:
+def test_a_broken_file_keeps_its_last_good_version_loudly(here: StatePaths, root: Path, text: str, words: str) -> None:
     kept = Policies(here)
     put(root / "sentinel.toml", "[loop]\nrepeats = 2\n" + RULE)
     kept.load(root)
@@ -98,7 +98,7 @@ def test_a_broken_file_keeps_its_last_good_version_loudly(here: Places, root: Pa
 
 @pytest.mark.parametrize(("text", "words"), [b[:2] for b in BROKEN], ids=[b[2] for b in BROKEN])
 def test_a_file_that_is_broken_from_the_start_means_the_built_in_policy(
-    here: Places, root: Path, text: str, words: str
+    here: StatePaths, root: Path, text: str, words: str
 ) -> None:
     put(here.policy, text)
     policy = Policies(here).load(root)
@@ -107,7 +107,7 @@ def test_a_file_that_is_broken_from_the_start_means_the_built_in_policy(
     assert words in policy.warnings[0]
 
 
-def test_a_failing_rule_does_not_take_the_file_with_it(here: Places, root: Path) -> None:
+def test_a_failing_rule_does_not_take_the_file_with_it(here: StatePaths, root: Path) -> None:
     put(
         root / "sentinel.toml",
         "[loop]\nrepeats = 2\n" + RULE + RULE.replace("mine.frob", "mine.bad").replace('"frob"', '"x"'),
@@ -118,12 +118,12 @@ def test_a_failing_rule_does_not_take_the_file_with_it(here: Places, root: Path)
     assert "mine.bad" in policy.warnings[0]
 
 
-def test_an_unreadable_file_is_a_warning(here: Places, root: Path) -> None:
+def test_an_unreadable_file_is_a_warning(here: StatePaths, root: Path) -> None:
     (root / "sentinel.toml").mkdir()
     assert "stays in force" in Policies(here).load(root).warnings[0]
 
 
-def test_a_good_file_ends_the_warning(here: Places, root: Path) -> None:
+def test_a_good_file_ends_the_warning(here: StatePaths, root: Path) -> None:
     kept = Policies(here)
     put(root / "sentinel.toml", "nonsense")
     assert kept.load(root).warnings
@@ -132,7 +132,7 @@ def test_a_good_file_ends_the_warning(here: Places, root: Path) -> None:
     assert kept.load(root).warnings == ()
 
 
-def test_only_the_persons_own_file_may_hold_absurd_patterns(here: Places, root: Path) -> None:
+def test_only_the_persons_own_file_may_hold_absurd_patterns(here: StatePaths, root: Path) -> None:
     text = f"[paths]\nrestricted = ['{'*a' * 12}b']"
     put(here.policy, text)
     put(root / "sentinel.toml", text)
@@ -152,7 +152,7 @@ def test_validate_tells_every_mistake(tmp_path: Path) -> None:
     assert len(caught.value.message.splitlines()) == 2
 
 
-def test_the_last_good_version_stays_over_a_restart(here: Places, root: Path) -> None:
+def test_the_last_good_version_stays_over_a_restart(here: StatePaths, root: Path) -> None:
     put(root / "sentinel.toml", "[loop]\nrepeats = 2\n" + RULE)
     assert Policies(here, keeps=True).load(root).loop.repeats == 2
     put(root / "sentinel.toml", "[loop")
@@ -164,7 +164,7 @@ def test_the_last_good_version_stays_over_a_restart(here: Places, root: Path) ->
     assert Policies(here).load(root).loop.repeats == 3, "a file that is gone is no broken one"
 
 
-def test_a_command_that_asks_once_keeps_nothing(here: Places, root: Path) -> None:
+def test_a_command_that_asks_once_keeps_nothing(here: StatePaths, root: Path) -> None:
     put(root / "sentinel.toml", "[loop]\nrepeats = 2\n")
     Policies(here).load(root)
     assert not (here.state / "policies").exists()

@@ -13,7 +13,7 @@ import pytest
 from sentinel_guard import __version__
 from sentinel_guard.errors import HostError
 from sentinel_guard.host import shims
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 
 PATH = "/usr/bin:/bin"
 ODD = 'it\'s a $HOME "q" `x` \\'
@@ -25,7 +25,7 @@ def where(request):
     # Short, because a Unix socket path holds 107 bytes.
     with tempfile.TemporaryDirectory(prefix="sg-") as folder:
         base = Path(folder) / request.param
-        yield Places(base / "state", base / "run", base / "config", str(base))
+        yield StatePaths(base / "state", base / "run", base / "config", str(base))
 
 
 @pytest.fixture

@@ -11,13 +11,13 @@ import pytest
 from sentinel_guard import __version__
 from sentinel_guard.errors import HostError
 from sentinel_guard.host import shims
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 
 
 @pytest.fixture
 def where(tmp_path):
     base = tmp_path / "it's a $HOME"
-    return Places(base / "state", base / "run", base / "config", str(base))
+    return StatePaths(base / "state", base / "run", base / "config", str(base))
 
 
 def settings(where) -> dict[str, str]:

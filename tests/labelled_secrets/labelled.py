@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sentinel_guard.core.secrets.model import Grade, Piece
-from sentinel_guard.core.secrets.scan_outgoing_content import review
+from sentinel_guard.core.secrets.scan_outgoing_content import scan_pieces
 from tests.labelled_secrets.make_labelled import kinds
 
 HERE = Path(__file__).parent
@@ -81,7 +81,7 @@ def total(scores: Iterable[Score]) -> Score:
 
 def ours(row: Row, least: Grade = Grade.WARN) -> bool:
     """Whether our search finds something of the row's kind in it; in a clean row, anything."""
-    hits = review([Piece(row.text, row.path)]).hits
+    hits = scan_pieces([Piece(row.text, row.path)]).hits
     kinds = {"secret": ("secret",), "pii": ("pii",)}.get(row.label, ("secret", "pii"))
     return any(h.leak.kind in kinds and h.leak.grade >= least and not h.allowed for h in hits)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from sentinel_guard import __version__
 from sentinel_guard.core.wire_framing import Message, Reader, encode
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 
 Fields = dict[str, Any]
 
@@ -21,7 +21,7 @@ Fields = dict[str, Any]
 class FakeDaemon:
     """Answers ``{"ok": true}`` to everything, with the fields in ``replies``; keeps what it was asked in ``heard``."""
 
-    def __init__(self, places: Places, version: str = __version__, sessions: int = 0) -> None:
+    def __init__(self, places: StatePaths, version: str = __version__, sessions: int = 0) -> None:
         places.make()
         self.places = places
         self.heard: list[Fields] = []

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from sentinel_guard.core import hash_chain
 from sentinel_guard.core.analysis.world import MAX_READ, Peek
 from sentinel_guard.core.hash_chain import Head
-from sentinel_guard.core.json_codec import settled
+from sentinel_guard.core.json_codec import as_stored
 from sentinel_guard.core.model import Entry, Question, Verdict
 from sentinel_guard.errors import StoreError
 from sentinel_guard.humans.question_inbox import Reply
@@ -138,7 +138,7 @@ class MemoryStore:
             raise StoreError("The store is closed.")
         last = self.log[-1] if self.log else None
         try:
-            sealed = hash_chain.seal(settled(entry), Head(last.seq, last.hash) if last else Head())
+            sealed = hash_chain.seal(as_stored(entry), Head(last.seq, last.hash) if last else Head())
         except (TypeError, ValueError, RecursionError) as e:
             raise StoreError(f"An entry cannot be written down: {e}.") from e
         self.log.append(sealed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sentinel_guard.core.analysis.analyse import analyse
-from sentinel_guard.core.checks.base import Case, Guarded
+from sentinel_guard.core.checks.base import Case, GuardResources
 from sentinel_guard.core.checks.leak import CHECK as LEAKS
 from sentinel_guard.core.checks.rules import rules
 from sentinel_guard.core.model import Action, Layer, Response
@@ -59,7 +59,9 @@ FILES = {
 LINKS = {f"{ROOT}/notes": ".env", f"{ROOT}/conf": "config", f"{ROOT}/docs": "src"}
 RESTRICTED = tuple(f"{ROOT}/{name}" for name in (".env", "config/.env", "secrets/key.txt", "sentinel.toml"))
 POLICY = merge(builtin())
-GUARDED = Guarded((f"{HOME}/.local/state/sentinel-guard",), (f"{ROOT}/sentinel.toml", f"{ROOT}/.git/hooks"), (4242,))
+GUARDED = GuardResources(
+    (f"{HOME}/.local/state/sentinel-guard",), (f"{ROOT}/sentinel.toml", f"{ROOT}/.git/hooks"), (4242,)
+)
 
 Row = tuple[str, str]
 

@@ -17,13 +17,13 @@ from sentinel_guard.core.session.session import Session
 from sentinel_guard.daemon.guard import Guard, Judged
 from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.daemon.peer_connection import Link
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.policy_files import builtin
 from sentinel_guard.humans.question_inbox import Inbox
 from tests.support.fakes import Clock, FakeWorld, MemoryStore, PatientPeer, QuietReactions, ScriptedHuman
 
 ROOT = "/home/ann/work"
-PLACES = Places(Path("/state"), Path("/run/sg"), Path("/config"))
+PLACES = StatePaths(Path("/state"), Path("/run/sg"), Path("/config"))
 POLICY = replace(merge(builtin()), confirm={"deploy": ("deploy",), "migrate": ("migrate",)}, gate=Gate(seconds=5))
 
 

@@ -10,8 +10,8 @@ from sentinel_guard.core.checks.leak import CHECK
 from sentinel_guard.core.model import Action, Finding, Layer, Response
 from sentinel_guard.core.policy.merge_layers import merge
 from sentinel_guard.core.policy.policy import Leaks
-from sentinel_guard.core.secrets.allowlisted_findings import NONE, Baseline
-from sentinel_guard.core.secrets.user_secrets.find_user_secrets import Known
+from sentinel_guard.core.secrets.allowlisted_findings import NONE, Allowlist
+from sentinel_guard.core.secrets.user_secrets.find_user_secrets import UserSecrets
 from sentinel_guard.core.session.session import Session
 from sentinel_guard.host.policy_files import builtin
 from tests.support.fakes import FakeWorld
@@ -45,7 +45,7 @@ WORLD = FakeWorld(
     {f"{ROOT}/{n}": t for n, t in FILES.items()} | {f"{HOME}/.aws/credentials": "k"}, home=HOME, environ=ENVIRON
 )
 POLICY = replace(merge(builtin()), leaks=Leaks(hosts=("partner.example",)))
-KNOWN = Known({OWN: "the value of APP_TOKEN in .env"})
+KNOWN = UserSecrets({OWN: "the value of APP_TOKEN in .env"})
 
 
 def found(
@@ -54,7 +54,7 @@ def found(
     *,
     tool: str = "",
     brought: tuple[Finding, ...] = (),
-    baseline: Baseline = NONE,
+    baseline: Allowlist = NONE,
     **arguments: object,
 ) -> list[Finding]:
     """What the check says of a shell text, or of an agent's tool call."""

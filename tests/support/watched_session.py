@@ -7,10 +7,10 @@ import os
 import time
 from pathlib import Path
 
-from sentinel_guard.daemon.begin_session import Beginnings
+from sentinel_guard.daemon.begin_session import SessionStarter
 from sentinel_guard.daemon.snapshots_and_rollback import Recovery
 from sentinel_guard.host.machine import processes
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.policy_files import Policies
 from tests.support.fakes import MemoryStore, ScriptedHuman
 
@@ -19,15 +19,15 @@ class Room:
     """A daemon's parts in a folder of their own."""
 
     def __init__(self, folder: Path, store=None) -> None:
-        self.places = Places(folder / "state", folder / "run", folder / "config")
+        self.places = StatePaths(folder / "state", folder / "run", folder / "config")
         self.places.make()
         self.store = store or MemoryStore()
         self.owner = processes.identify(os.getpid())
         self.renew()
 
-    def renew(self) -> Beginnings:
+    def renew(self) -> SessionStarter:
         """The daemon, started anew on the same log."""
-        self.beginnings = Beginnings(
+        self.beginnings = SessionStarter(
             places=self.places, store=self.store, policies=Policies(self.places), recovery=Recovery(self.places),
             now=time.time,
         )  # fmt: skip

@@ -16,9 +16,9 @@ import time
 from typing import Any
 
 from sentinel_guard.client import Operator
-from sentinel_guard.commands.run.pty_proxy import Modal, Stage
+from sentinel_guard.commands.run.pty_proxy import Modal, PtyProxy
 from sentinel_guard.errors import DaemonError, SentinelError
-from sentinel_guard.host.machine.pseudo_terminal import FORWARDED, Child, Inner, Outer, Signals, reap
+from sentinel_guard.host.machine.pseudo_terminal import FORWARDED, AgentTerminal, Child, Signals, UserTerminal, reap
 from sentinel_guard.humans.terminal_prompts import Chat, Gate, banner, visible
 
 KILLED = 137
@@ -36,11 +36,16 @@ Fields = dict[str, Any]
 
 class Runner:
     def __init__(
-        self, operator: Operator, session: str, child: Child, signals: Signals, screen: tuple[Outer, Inner] | None
+        self,
+        operator: Operator,
+        session: str,
+        child: Child,
+        signals: Signals,
+        screen: tuple[UserTerminal, AgentTerminal] | None,
     ) -> None:
         self._operator, self._session, self._child, self._signals = operator, session, child, signals
         self._outer = screen[0] if screen else None
-        self._stage = Stage(*screen, self._heard) if screen else None
+        self._stage = PtyProxy(*screen, self._heard) if screen else None
         self._code: int | None = None
         self._by_signal = False
         self._killed = ""

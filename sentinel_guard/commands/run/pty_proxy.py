@@ -15,7 +15,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from sentinel_guard.host.machine.pseudo_terminal import Inner, Outer
+from sentinel_guard.host.machine.pseudo_terminal import AgentTerminal, UserTerminal
 from sentinel_guard.humans.escape_sequence_parser import Modes
 from sentinel_guard.humans.terminal_prompts import Chat, Gate, banner, columns, notification
 
@@ -53,10 +53,10 @@ class Recent:
         return b"".join(data for when, data in self._pieces if when >= at)[-RECENT:]
 
 
-class Stage:
+class PtyProxy:
     """``heard`` is called with a modal that is done (it is off the screen by then) or has lines entered."""
 
-    def __init__(self, outer: Outer, inner: Inner, heard: Callable[[Modal], None]) -> None:
+    def __init__(self, outer: UserTerminal, inner: AgentTerminal, heard: Callable[[Modal], None]) -> None:
         self._outer, self._inner, self._heard = outer, inner, heard
         self._to_person, self._to_agent, self._held = bytearray(), bytearray(), bytearray()
         self._modes, self._recent = Modes(), Recent()

@@ -12,8 +12,8 @@ from typing import Any
 from sentinel_guard.client import Operator
 from sentinel_guard.commands.run.event_loop import Runner
 from sentinel_guard.errors import ConfigError, HostError, SentinelError
-from sentinel_guard.host.machine.pseudo_terminal import Inner, Outer, Signals, become_subreaper, spawn
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.pseudo_terminal import AgentTerminal, Signals, UserTerminal, become_subreaper, spawn
+from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.humans.terminal_prompts import visible
 
 MULTIPLEXERS = ("TMUX", "STY", "ZELLIJ", "KITTY_LISTEN_ON", "WEZTERM_")
@@ -22,7 +22,7 @@ START_SECONDS = 300.0
 """The baseline of a large repository takes its time."""
 
 
-def run(places: Places, command: Sequence[str]) -> int:
+def run(places: StatePaths, command: Sequence[str]) -> int:
     """The agent's exit code; 137 after the kill switch, 126 and 127 as a shell gives them.
 
     Raises ConfigError without a command, SentinelError with the daemon's words (not a repository, say).
@@ -35,7 +35,7 @@ def run(places: Places, command: Sequence[str]) -> int:
         print(f"sentinel-guard: {visible(command[0])}: {words}", file=sys.stderr)
         return code
     cwd = here()
-    outer = Outer.open()
+    outer = UserTerminal.open()
     try:
         with Operator(places) as operator:
             begun = operator.request(
@@ -89,12 +89,12 @@ def tell(notes: Sequence[object]) -> None:
 
 
 def _guarded(
-    operator: Operator, begun: dict[str, Any], program: str, command: Sequence[str], outer: Outer | None
+    operator: Operator, begun: dict[str, Any], program: str, command: Sequence[str], outer: UserTerminal | None
 ) -> int:
     session = str(begun["session"])
     tell(begun.get("notes", ()))
     become_subreaper()
-    inner = Inner(outer) if outer else None
+    inner = AgentTerminal(outer) if outer else None
     with Signals() as signals:
         child = spawn(program, command, environment(begun), signals, inner)
         try:

@@ -9,12 +9,12 @@ from pathlib import PurePath
 from sentinel_guard.client import Operator
 from sentinel_guard.commands.run.run import START_SECONDS, here, tell
 from sentinel_guard.errors import ConfigError
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 
 SHELLS = ("bash", "zsh", "sh", "dash", "ksh")
 
 
-def shell_init(places: Places, shell: str = "", pid: int = 0) -> int:
+def shell_init(places: StatePaths, shell: str = "", pid: int = 0) -> int:
     """Print the shell code that a shell evaluates; the session belongs to that shell and ends with it.
 
     ``shell`` is by default the one in SHELL, ``pid`` the parent of this process. Raises ConfigError, SentinelError.

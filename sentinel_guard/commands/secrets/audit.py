@@ -18,12 +18,21 @@ from sentinel_guard.commands import require_human
 from sentinel_guard.commands.secrets import scan
 from sentinel_guard.commands.secrets.baseline import REFUSED
 from sentinel_guard.commands.secrets.scan import count
-from sentinel_guard.core.secrets.allowlisted_findings import ANY, NAME, NONE, Baseline, Row, Said, place, stored
+from sentinel_guard.core.secrets.allowlisted_findings import (
+    ANY,
+    NAME,
+    NONE,
+    Allowlist,
+    ReviewStatus,
+    Row,
+    place,
+    stored,
+)
 from sentinel_guard.core.secrets.model import Hit, Piece
-from sentinel_guard.core.secrets.redacted_excerpt import Page
+from sentinel_guard.core.secrets.redacted_excerpt import ScannedText
 from sentinel_guard.errors import ConfigError, SentinelError
 from sentinel_guard.host.git import commit_contents
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.secrets import allowlist_file, scanned_files
 from sentinel_guard.humans.terminal_prompts import visible
 
@@ -31,13 +40,13 @@ AROUND = 2
 """Lines above and below."""
 ALSO = 5
 """Further places of one value that are named."""
-KEYS = {"y": Said.REAL, "a": Said.ACCEPTED, "n": Said.FALSE}
+KEYS = {"y": ReviewStatus.REAL, "a": ReviewStatus.ACCEPTED, "n": ReviewStatus.FALSE}
 OTHER = "Keys: y, a, n, s, b or q. "
 MENU = "y a real secret, it must go   a real, and may stay   n no secret   s skip   b back   q quit "
 TOLD = {
-    Said.REAL: "Stays refused. Make it void where it was given out, then take it out of the file.",
-    Said.ACCEPTED: "Let be there.",
-    Said.FALSE: "Let be, in every file.",
+    ReviewStatus.REAL: "Stays refused. Make it void where it was given out, then take it out of the file.",
+    ReviewStatus.ACCEPTED: "Let be there.",
+    ReviewStatus.FALSE: "Let be, in every file.",
 }
 GOING = """\
 For what must go:
@@ -47,7 +56,7 @@ For what must go:
   Then: sentinel-guard secrets baseline"""
 
 
-def audit(places: Places, cwd: Path, key: Callable[[], str] | None) -> int:
+def audit(places: StatePaths, cwd: Path, key: Callable[[], str] | None) -> int:
     """Walk through the unreviewed rows. ``key`` waits for one key and returns it; None where there is no terminal.
 
     Raises SentinelError where no person can be asked, ConfigError where there is no baseline, or a broken one.
@@ -57,8 +66,8 @@ def audit(places: Places, cwd: Path, key: Callable[[], str] | None) -> int:
         raise SentinelError(
             "A person goes through the baseline, in a terminal.", "See it: sentinel-guard secrets audit --list"
         )
-    require_human.only(places, root, REFUSED)
-    rows = [r for r in baseline.rows if r.said is Said.UNREVIEWED]
+    require_human.require_human(places, root, REFUSED)
+    rows = [r for r in baseline.rows if r.said is ReviewStatus.UNREVIEWED]
     if not rows:
         print(f"All {count(len(baseline.rows), 'row')} of {NAME} are reviewed.")
         return 0
@@ -77,12 +86,12 @@ def show(cwd: Path, *, as_json: bool = False) -> int:
         return 0
     for row in baseline.rows:
         print(f"{row.said.value:<10}  {_place(row)}  {row.rule}")
-    number = {said: sum(r.said is said for r in baseline.rows) for said in Said}
+    number = {said: sum(r.said is said for r in baseline.rows) for said in ReviewStatus}
     print(", ".join(f"{n:,} {said.value}" for said, n in number.items() if n) or "No row.")
     return 0
 
 
-def _opened(cwd: Path) -> tuple[Path, Baseline]:
+def _opened(cwd: Path) -> tuple[Path, Allowlist]:
     root = commit_contents.top(cwd)
     baseline = allowlist_file.load(root)
     if baseline is NONE:
@@ -90,7 +99,7 @@ def _opened(cwd: Path) -> tuple[Path, Baseline]:
     return root, baseline
 
 
-def _seen(places: Places, root: Path, baseline: Baseline, rows: Iterable[Row]) -> dict[Row, list[str]]:
+def _seen(places: StatePaths, root: Path, baseline: Allowlist, rows: Iterable[Row]) -> dict[Row, list[str]]:
     """Each row whose find is still there, or in a commit that no remote has yet, and the lines that show it."""
     search, wanted = scan.begin(places, root, NONE), set(rows)
     paths = {row.path for row in wanted}
@@ -107,13 +116,13 @@ def _seen(places: Places, root: Path, baseline: Baseline, rows: Iterable[Row]) -
     return seen
 
 
-def _found(baseline: Baseline, pieces: Iterable[Piece], hits: list[Hit], wanted: set[Row]) -> dict[Row, list[str]]:
+def _found(baseline: Allowlist, pieces: Iterable[Piece], hits: list[Hit], wanted: set[Row]) -> dict[Row, list[str]]:
     found: dict[Row, list[str]] = {}
     for hit in hits:
         row = None if hit.allowed else baseline.row(hit)
         if row in wanted and row not in found and row.path == place(hit):
             piece = next(p for p in pieces if _holds(p, hit))
-            page = Page(piece.text, [h.leak for h in hits if _holds(piece, h)])
+            page = ScannedText(piece.text, [h.leak for h in hits if _holds(piece, h)])
             found[row] = _shown(page, hit, piece.line)
     return found
 
@@ -131,7 +140,7 @@ def _alike(rows: Iterable[Row]) -> list[list[Row]]:
     return list(groups.values())
 
 
-def _shown(page: Page, hit: Hit, first: int) -> list[str]:
+def _shown(page: ScannedText, hit: Hit, first: int) -> list[str]:
     lines = []
     for number in range(hit.line - AROUND, hit.line + AROUND + 1):
         text = hit.excerpt if number == hit.line else page.line(number - first + 1)
@@ -143,10 +152,10 @@ def _shown(page: Page, hit: Hit, first: int) -> list[str]:
 
 
 def _walk(
-    root: Path, baseline: Baseline, groups: list[list[Row]], seen: dict[Row, list[str]], key: Callable[[], str]
+    root: Path, baseline: Allowlist, groups: list[list[Row]], seen: dict[Row, list[str]], key: Callable[[], str]
 ) -> None:
     """Ask about each value, back and forth; ``baseline`` is written at each answer."""
-    at, said = 0, dict.fromkeys(chain.from_iterable(groups), Said.UNREVIEWED)
+    at, said = 0, dict.fromkeys(chain.from_iterable(groups), ReviewStatus.UNREVIEWED)
     while at < len(groups):
         rows = groups[at]
         _show(rows, seen[rows[0]], f"[{at + 1} of {len(groups)}]")
@@ -158,7 +167,7 @@ def _walk(
         else:
             if pressed in KEYS:
                 said |= dict.fromkeys(rows, KEYS[pressed])
-                allowlist_file.save(root, baseline.marked(said))
+                allowlist_file.save(root, baseline.with_verdicts(said))
                 print(f"  {TOLD[KEYS[pressed]]}" + (f" Said of all {len(rows)} places." if len(rows) > 1 else ""))
             at += 1
         print()
@@ -192,8 +201,8 @@ def _pressed(key: Callable[[], str]) -> str:
     return pressed
 
 
-def _end(said: dict[Row, Said]) -> None:
-    left = sum(s is Said.UNREVIEWED for s in said.values())
+def _end(said: dict[Row, ReviewStatus]) -> None:
+    left = sum(s is ReviewStatus.UNREVIEWED for s in said.values())
     print(f"{count(len(said) - left, 'row')} marked, {left:,} left. Commit {NAME}.")
-    if Said.REAL in said.values():
+    if ReviewStatus.REAL in said.values():
         print(GOING)

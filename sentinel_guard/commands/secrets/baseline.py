@@ -15,10 +15,10 @@ from pathlib import Path
 from sentinel_guard.commands import require_human
 from sentinel_guard.commands.secrets import scan
 from sentinel_guard.commands.secrets.scan import count
-from sentinel_guard.core.secrets.allowlisted_findings import ANY, NAME, NONE, Baseline, Row, Update, place
+from sentinel_guard.core.secrets.allowlisted_findings import ANY, NAME, NONE, Allowlist, Row, Update, place
 from sentinel_guard.core.secrets.model import Grade, Hit
 from sentinel_guard.host.git import commit_contents
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.secrets import allowlist_file, scanned_files
 from sentinel_guard.humans.terminal_prompts import visible
 
@@ -34,14 +34,14 @@ NOTHING = {
 Confirm = Callable[[str], bool] | None
 
 
-def baseline(places: Places, cwd: Path, confirm: Confirm, *, history: bool = False) -> int:
+def baseline(places: StatePaths, cwd: Path, confirm: Confirm, *, history: bool = False) -> int:
     """Search the work tree and write the baseline, or bring it up to date; says what changed. 1 if a person says no.
 
     With ``history`` the finds of commits that no remote has yet are taken in, too. Raises SentinelError from inside a
     session, ConfigError for a broken file, HostError outside of a repository.
     """
     root = commit_contents.top(cwd)
-    require_human.only(places, root, REFUSED)
+    require_human.require_human(places, root, REFUSED)
     before = allowlist_file.load(root)
     search = scan.begin(places, root, NONE)
     search.files(scan.whole(root))
@@ -66,7 +66,7 @@ def baseline(places: Places, cwd: Path, confirm: Confirm, *, history: bool = Fal
     return 0
 
 
-def _compared(search: scan.Search, root: Path, before: Baseline, history: bool) -> tuple[Update, list[Hit]]:
+def _compared(search: scan.Search, root: Path, before: Allowlist, history: bool) -> tuple[Update, list[Hit]]:
     """The baseline after what was found, and the finds; commits are looked into only where they could count."""
     here = search.found.open
     update = before.updated(here)
@@ -101,7 +101,7 @@ def _grave(update: Update, hits: Sequence[Hit]) -> list[Hit]:
     return list(first.values())
 
 
-def _changed(update: Update, before: Baseline) -> bool:
+def _changed(update: Update, before: Allowlist) -> bool:
     same = before is not NONE and update.baseline.rows == before.rows
     if same:
         print(f"{NAME} is up to date: {count(len(before.rows), 'row')}.")
@@ -116,7 +116,7 @@ def _tell(update: Update) -> None:
         print(f"  {visible(row.path) or 'message'}:{row.line}  {row.rule}  {row.said}")
 
 
-def _next(written: Baseline) -> None:
+def _next(written: Allowlist) -> None:
     open_ = sum(r.said == "unreviewed" for r in written.rows)
     print(f"Wrote {NAME}: {count(len(written.rows), 'row')}, {open_:,} unreviewed. Commit it.")
     if open_:

@@ -16,14 +16,14 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 
-from sentinel_guard.core.secrets.allowlisted_findings import NAME, Baseline
-from sentinel_guard.core.secrets.model import Grade, Hit, Leak, Piece
-from sentinel_guard.core.secrets.scan_outgoing_content import review
-from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING, Known
+from sentinel_guard.core.secrets.allowlisted_findings import NAME, Allowlist
+from sentinel_guard.core.secrets.model import Grade, Hit, Piece, SecretFind
+from sentinel_guard.core.secrets.scan_outgoing_content import scan_pieces
+from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING, UserSecrets
 from sentinel_guard.errors import ConfigError, SentinelError
 from sentinel_guard.host import policy_files
 from sentinel_guard.host.git import commit_contents
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.secrets import allowlist_file, scanned_files, user_secret_files
 from sentinel_guard.host.secrets.added_lines import Added
 from sentinel_guard.humans.terminal_prompts import visible
@@ -86,18 +86,18 @@ class Asked:
 class Search:
     """Looks into pieces of text under one policy and one baseline, for values of the person's own too."""
 
-    def __init__(self, allow: tuple[str, ...], known: Known, baseline: Baseline) -> None:
+    def __init__(self, allow: tuple[str, ...], known: UserSecrets, baseline: Allowlist) -> None:
         self._allow, self._known, self._baseline = allow, known, baseline
         self.found = Found()
 
     def look(
-        self, pieces: Iterable[Piece], new: Callable[[Piece, Leak], bool] = lambda _piece, _leak: True
+        self, pieces: Iterable[Piece], new: Callable[[Piece, SecretFind], bool] = lambda _piece, _leak: True
     ) -> list[Hit]:
         """The finds of pieces that belong together; they are added to what was found. ``new``: as in ``review``."""
         given = [p for p in pieces if p.path.rpartition("/")[2] != NAME]
         # A message names the people who wrote and signed: their addresses are there to be read.
         personal = any(p.path for p in given)
-        said = review(given, known=self._known, allow=self._allow, pii=personal, new=new)
+        said = scan_pieces(given, known=self._known, allow=self._allow, pii=personal, new=new)
         hits = [replace(h, allowed="baseline") if self._lets_be(h) else h for h in said.hits]
         self.found.hits += hits
         self.found.notes += said.notes
@@ -129,14 +129,14 @@ class Search:
         return not hit.allowed and self._baseline.allows(hit)
 
 
-def scan(places: Places, cwd: Path, asked: Asked) -> int:
+def scan(places: StatePaths, cwd: Path, asked: Asked) -> int:
     """Print every find of the work tree, of ``paths``, of what is staged, or of the history.
 
     1 if there is one for which a commit would be refused, else 0. Raises ConfigError for a broken baseline or a path
     that is in no repository while others are in one, HostError.
     """
     root = _top(cwd, asked.paths)
-    search = begin(places, root, allowlist_file.load(root) if root else Baseline(b""))
+    search = begin(places, root, allowlist_file.load(root) if root else Allowlist(b""))
     if asked.staged or asked.history:
         here = root or commit_contents.top(cwd)
         found = search.lines([scanned_files.index(here)] if asked.staged else scanned_files.history(here))
@@ -150,7 +150,7 @@ def scan(places: Places, cwd: Path, asked: Asked) -> int:
     return 1 if found.standing else 0
 
 
-def begin(places: Places, root: Path | None, baseline: Baseline) -> Search:
+def begin(places: StatePaths, root: Path | None, baseline: Allowlist) -> Search:
     """A search in a repository (or outside of one), under its policy."""
     policy = policy_files.load_paths(places, root) if root else policy_files.load(places)
     known = user_secret_files.collect(root, policy, os.environ) if root else NOTHING

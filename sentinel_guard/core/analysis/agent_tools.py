@@ -18,7 +18,7 @@ from urllib.parse import unquote
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.programs.databases import sql_statements
-from sentinel_guard.core.analysis.programs.files.patch_files import enveloped, touched
+from sentinel_guard.core.analysis.programs.files.patch_files import enveloped, patched_paths
 from sentinel_guard.core.analysis.world import World
 from sentinel_guard.core.model import Effect, Kind
 
@@ -344,7 +344,7 @@ def _is_patch(text: str) -> bool:
 
 
 def _patched(text: str, cwd: str, world: World) -> Iterator[Effect]:
-    for name, removed in list(enveloped(text)) or list(touched(text)):
+    for name, removed in list(enveloped(text)) or list(patched_paths(text)):
         if removed:
             yield Effect(Kind.DELETE, paths.locate(name, cwd, world, follow=False))
         else:

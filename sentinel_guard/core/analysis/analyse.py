@@ -57,11 +57,11 @@ from dataclasses import replace
 
 from sentinel_guard.core.analysis.agent_tools import command_of, tool_effects
 from sentinel_guard.core.analysis.evaluation import simple_command
-from sentinel_guard.core.analysis.evaluation.walk_context import Place
+from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext
 from sentinel_guard.core.analysis.evaluation.walk_syntax_tree import TOO_MUCH, Walk
 from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
 from sentinel_guard.core.analysis.expansion.shell_state import Field, Scope
-from sentinel_guard.core.analysis.step_budget import MAX_STEPS, Spent
+from sentinel_guard.core.analysis.step_budget import MAX_STEPS, BudgetExceeded
 from sentinel_guard.core.analysis.world import World
 from sentinel_guard.core.model import Action, Effect, Kind
 
@@ -105,10 +105,10 @@ def _read(effect: Effect) -> Effect:
     return replace(effect, how=effect.how | {"shown"}) if effect.kind is Kind.READ else effect
 
 
-def _place(action: Action, world: Overlay) -> Place:
+def _place(action: Action, world: Overlay) -> WalkContext:
     cwd = world.resolve(action.cwd) if action.cwd else None
     scope = Scope(world, cwd, world.environ, world.home, budget=world.budget)
-    return Place(scope, scope.cwd or action.root or "/")
+    return WalkContext(scope, scope.cwd or action.root or "/")
 
 
 def _shell(text: str, action: Action, world: Overlay) -> tuple[Effect, ...]:
@@ -121,14 +121,14 @@ def _argv(argv: list[str], action: Action, world: Overlay) -> tuple[Effect, ...]
     )
 
 
-def _walked(action: Action, world: Overlay, start: Callable[[Walk, Place], str]) -> tuple[Effect, ...]:
+def _walked(action: Action, world: Overlay, start: Callable[[Walk, WalkContext], str]) -> tuple[Effect, ...]:
     walk, place = Walk(world), _place(action, world)
     try:
         start(walk, place)
         walk.finish(place)
-    except (Spent, RecursionError) as e:
+    except (BudgetExceeded, RecursionError) as e:
         world.budget.left = MAX_STEPS  # for saying so
-        walk.opaque(TOO_MUCH if isinstance(e, Spent) else "nested too deeply", "parse", place)
+        walk.opaque(TOO_MUCH if isinstance(e, BudgetExceeded) else "nested too deeply", "parse", place)
     except Exception as e:  # noqa: BLE001 - whatever goes wrong is told, and what was found before it
         walk.effects.append(_failure(e))
     effects = _with_texts(walk.effects, world) if world.made() else walk.effects

@@ -19,7 +19,7 @@ def host(address: str) -> str:
     return match[1] if match else ""
 
 
-def is_here(address: str) -> bool:
+def is_local_address(address: str) -> bool:
     """Whether an address leads to this machine or a name for tests; ``:3000/x`` is HTTPie's short form of it."""
     return address.startswith(":") or _HERE.fullmatch(host(address)) is not None
 
@@ -27,7 +27,7 @@ def is_here(address: str) -> bool:
 _SYSTEM = re.compile(r"/(?:(?:bin|boot|dev|etc|lib|lib32|lib64|sbin|usr)(?:/.*)?)?")
 
 
-def is_system_of_another(text: str) -> bool:
+def is_remote_system_path(text: str) -> bool:
     """Whether ``host:path`` names a part of that machine's system."""
     head, colon, path = text.partition(":")
     return bool(colon) and "/" not in head and _SYSTEM.fullmatch(path) is not None

@@ -75,19 +75,19 @@ def is_remote(text: str) -> bool:
     return bool(colon) and "/" not in head
 
 
-def neighbours(root: str) -> str:
+def sibling_folder(root: str) -> str:
     """The folder in which the repository lies beside others; empty where that is the system's or everybody's."""
     above = parent(root) if root else "/"
     return "" if above == "/" or f"{above}/" in TEMPORARY else above
 
 
-def scratch(path: str, root: str, home: str) -> bool:
+def is_temporary(path: str, root: str, home: str) -> bool:
     """Whether a path is a temporary folder's: below one, and neither the person's (a repository that lies there
     itself, what lies beside it, a home), nor a folder that holds such things.
     """
     if not path.startswith(TEMPORARY):
         return False
-    own = (neighbours(root), root, home)
+    own = (sibling_folder(root), root, home)
     return not any(_touch(path, folder) for folder in own if folder.startswith(TEMPORARY))
 
 
@@ -96,7 +96,7 @@ def _touch(path: str, folder: str) -> bool:
     return f"{path}/".startswith(f"{folder}/") or f"{folder}/".startswith(f"{path}/")
 
 
-def emptied(text: str, source: str, *, unmatched: bool) -> str | None:
+def emptied_folder(text: str, source: str, *, unmatched: bool) -> str | None:
     """The folder whose whole content a glob means: ``x`` for ``x/*``, ``x/.*``; None for anything else.
 
     ``text`` is one field, ``source`` the word that it came from; an unmatched glob is its own text.

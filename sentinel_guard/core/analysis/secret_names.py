@@ -49,6 +49,6 @@ def is_secret(path: str) -> bool:
     return _SECRET.fullmatch(path) is not None and not path.endswith(_EXAMPLES)
 
 
-def conceals(path: str) -> bool:
+def may_hold_secret(path: str) -> bool:
     """Whether the content of a file stays unread: secrets, and what may be a key."""
     return path.endswith(_KEYS) or is_secret(path)

@@ -4,7 +4,7 @@ The core has no clock, so that steps are counted, of a microsecond or two each.
 
 Rules of this file:
 1. What a text can make many of is paid for where it is made: nodes, fields, effects, characters of values and outputs.
-2. Who cannot pay raises ``Spent``, and the walk ends there: what was found stays, the rest is opaque.
+2. Who cannot pay raises ``BudgetExceeded``, and the walk ends there: what was found stays, the rest is opaque.
 3. A script on disk pays with half of what is left, so that the text which started it is walked to its end.
 """
 
@@ -20,7 +20,7 @@ EFFECT = 4
 NODE = 2
 
 
-class Spent(Exception):  # noqa: N818 - a limit, caught where a text was begun
+class BudgetExceeded(Exception):  # noqa: N818 - a limit, caught where a text was begun
     """The budget is gone."""
 
 
@@ -36,7 +36,7 @@ class Budget:
         """Raises Spent."""
         self.left -= steps
         if self.left < 0:
-            raise Spent
+            raise BudgetExceeded
 
     @contextmanager
     def half(self) -> Iterator[None]:

@@ -13,13 +13,13 @@ from typing import Protocol
 from sentinel_guard.core.analysis.world import Peek
 from sentinel_guard.core.model import Action, Effect, Finding, Outcome
 from sentinel_guard.core.policy.policy import Policy
-from sentinel_guard.core.secrets.allowlisted_findings import NONE, Baseline
-from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING, Known
+from sentinel_guard.core.secrets.allowlisted_findings import NONE, Allowlist
+from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING, UserSecrets
 from sentinel_guard.core.session.session import Session
 
 
 @dataclass(frozen=True, slots=True)
-class Guarded:
+class GuardResources:
     """The guard's own belongings: what an agent must not touch."""
 
     folders: tuple[str, ...] = ()
@@ -34,11 +34,11 @@ def _nothing_seen(_path: str) -> None:
     return None
 
 
-def _nothing_known() -> Known:
+def _nothing_known() -> UserSecrets:
     return NOTHING
 
 
-def _nothing_said() -> Baseline:
+def _nothing_said() -> Allowlist:
     return NONE
 
 
@@ -55,13 +55,13 @@ class Case:
     """The action's operation hash (``core.session.operation_fingerprint``)."""
     restricted: tuple[str, ...] = ()
     """Restricted files that exist in the workspace, absolute."""
-    guarded: Guarded = Guarded()
+    guarded: GuardResources = GuardResources()
     home: str = ""
     look: Callable[[str], Peek | None] = _nothing_seen
     """An absolute path -> the beginning of the text file there: asked for what leaves the machine, and nothing else."""
-    known: Callable[[], Known] = _nothing_known
+    known: Callable[[], UserSecrets] = _nothing_known
     """The person's own secrets; asked where something leaves the machine."""
-    baseline: Callable[[], Baseline] = _nothing_said
+    baseline: Callable[[], Allowlist] = _nothing_said
     """What a person said of finds of the repository; asked where something is found."""
     key: bytes = b""
     """For keyed hashes of what was found; empty: they are left out."""

@@ -7,7 +7,7 @@ from sentinel_guard.core.model import Outcome
 from sentinel_guard.core.session.session import Call
 
 
-def ended(case: Case) -> tuple[Call, ...]:
+def finished_calls(case: Case) -> tuple[Call, ...]:
     """The session's ended calls in the order of their end, up to the one that is being observed.
 
     Empty for a proposal, and for a step of a call: only calls are counted.
@@ -25,7 +25,7 @@ def result(call: Call) -> Outcome:
     return call.outcome
 
 
-def unchanged(earlier: Call, later: Call) -> bool:
+def files_unchanged(earlier: Call, later: Call) -> bool:
     """True where no file changed between two ended calls.
 
     The worktree's tree after the one and before the other decides. Where it was not taken, only the very same
@@ -33,11 +33,11 @@ def unchanged(earlier: Call, later: Call) -> bool:
     """
     one, two = result(earlier), result(later)
     if one.after and (two.before or two.after):
-        return not moved(earlier, later)
+        return not files_changed(earlier, later)
     return (one.code, one.error, one.output) == (two.code, two.error, two.output)
 
 
-def moved(earlier: Call, later: Call) -> bool:
+def files_changed(earlier: Call, later: Call) -> bool:
     """True where files are known to have changed between two ended calls."""
     after, before = result(earlier).after, result(later).before or result(later).after
     return bool(after and before) and after != before

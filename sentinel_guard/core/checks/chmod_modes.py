@@ -12,7 +12,7 @@ _BITS = {"r": 4, "w": 2, "x": 1}
 _CLAUSE = re.compile(r"([ugoa]*)([-+=])([rwxXst]*)")
 
 
-def narrows(effect: Effect) -> bool:
+def only_removes_access(effect: Effect) -> bool:
     """Whether a chmod only keeps others away from a file: ``chmod 600 .env``."""
     command = effect.command
     if "mode" not in effect.how or command is None or command.program != "chmod" or not command.operands:
@@ -20,7 +20,7 @@ def narrows(effect: Effect) -> bool:
     return "shut" not in effect.how and _NARROW.fullmatch(command.operands[0]) is not None
 
 
-def keeps(command: Command, rights: str) -> bool:
+def keeps_owner_rights(command: Command, rights: str) -> bool:
     """Whether a chmod leaves the owner these rights (``rx``)."""
     if taken := {flag[1:] for flag in command.flags} & set("rwx"):
         return taken.isdisjoint(rights)

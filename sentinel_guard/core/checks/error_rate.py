@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from sentinel_guard.core.checks.base import Case
-from sentinel_guard.core.checks.call_history import ended, moved, result
+from sentinel_guard.core.checks.call_history import files_changed, finished_calls, result
 from sentinel_guard.core.model import Finding, Response
 from sentinel_guard.core.response_phrases import BREAKER, seconds
 from sentinel_guard.core.session.failure_exit_codes import failed
@@ -23,7 +23,7 @@ class ErrorRate:
     name = NAME
 
     def __call__(self, case: Case) -> Iterable[Finding]:
-        calls, size = [c for c in ended(case) if not c.poll], case.policy.loop.window
+        calls, size = [c for c in finished_calls(case) if not c.poll], case.policy.loop.window
         window, limit = calls[-size:], case.policy.error_rate.hint * size
         bad = _failures(window, size)
         if not bad or window[-1].action != case.action.id:
@@ -52,7 +52,7 @@ def _stuck(window: Sequence[Call], i: int) -> bool:
     if not failed(call.outcome):
         return False
     seen = {c.outcome.error for c in window[:i] if c.outcome}
-    return i == 0 or not moved(window[i - 1], call) or result(call).error in seen
+    return i == 0 or not files_changed(window[i - 1], call) or result(call).error in seen
 
 
 def _trip(case: Case, bad: int, calls: int) -> Finding:

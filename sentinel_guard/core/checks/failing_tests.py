@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from sentinel_guard.core.checks.base import Case
-from sentinel_guard.core.checks.call_history import ended, result, unchanged
+from sentinel_guard.core.checks.call_history import files_unchanged, finished_calls, result
 from sentinel_guard.core.model import Finding, Response, TestRun
 from sentinel_guard.core.response_phrases import BREAKER, seconds
 from sentinel_guard.core.session.session import Call
@@ -28,7 +28,7 @@ class FailingTests:
         if now is None or not now.count:
             return
         since = (case.outcome.at if case.outcome else 0.0) - limit.seconds
-        calls = [c for c in ended(case) if result(c).tests and result(c).at > since]
+        calls = [c for c in finished_calls(case) if result(c).tests and result(c).at > since]
         count = sum(_run(c).count for c in calls) if limit.strict else _streak([c for c in calls if _alike(c, now)])
         said = f"{count} {'failed tests' if limit.strict else 'red test runs'} within {seconds(limit.seconds)}"
         if count >= limit.runs:
@@ -65,7 +65,7 @@ def _streak(calls: Sequence[Call]) -> int:
 def _moved_on(calls: Sequence[Call], i: int) -> bool:
     """True where the error of this run came in no run before it, and files changed since the last."""
     seen = {result(c).error for c in calls[:i]}
-    return i > 0 and result(calls[i]).error not in seen and not unchanged(calls[i - 1], calls[i])
+    return i > 0 and result(calls[i]).error not in seen and not files_unchanged(calls[i - 1], calls[i])
 
 
 def _shrank(before: TestRun, after: TestRun) -> bool:

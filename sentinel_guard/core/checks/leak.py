@@ -15,15 +15,15 @@ from dataclasses import replace
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.checks.base import Case
-from sentinel_guard.core.checks.rules import ground_of, near
+from sentinel_guard.core.checks.rules import near, target_context
 from sentinel_guard.core.model import Ask, Command, Effect, Finding, Kind, Response
-from sentinel_guard.core.policy.target_placeholders import Ground, inside, takes
-from sentinel_guard.core.secrets.allowlisted_findings import Said
+from sentinel_guard.core.policy.target_placeholders import TargetContext, inside, matches_target
+from sentinel_guard.core.secrets.allowlisted_findings import ReviewStatus
 from sentinel_guard.core.secrets.egress.outgoing_data import deposits, goes_along, leaves, sendings
 from sentinel_guard.core.secrets.egress.sent_arguments import Sending, host_of, is_certain
-from sentinel_guard.core.secrets.model import Grade, Hit, Leak, Piece
+from sentinel_guard.core.secrets.model import Grade, Hit, Piece, SecretFind
 from sentinel_guard.core.secrets.redacted_value import fingerprint, mask
-from sentinel_guard.core.secrets.scan_outgoing_content import review
+from sentinel_guard.core.secrets.scan_outgoing_content import scan_pieces
 from sentinel_guard.core.secrets.scan_text import scan
 
 NAME = "leak"
@@ -79,7 +79,7 @@ def _restricted(case: Case) -> Iterator[Finding]:
     sends = [e for e in case.effects if e.kind is Kind.NETWORK and "data" in e.how and leaves(e)]
     if not sends or all(_may_have(case, host_of(e.target)) for e in sends):
         return
-    ground = ground_of(case)
+    ground = target_context(case)
     for effect in case.effects:
         if effect.kind is not Kind.READ or not (found := _secret(case, effect, ground)):
             continue
@@ -98,13 +98,13 @@ def _is_loaded(case: Case, read: Effect) -> bool:
     return any(command and any(paths.base(word) == name for word in command.argv[1:]) for command in sourced)
 
 
-def _secret(case: Case, effect: Effect, ground: Ground) -> tuple[str, str] | None:
+def _secret(case: Case, effect: Effect, ground: TargetContext) -> tuple[str, str] | None:
     """What a read gives away, and why it must not be: the file itself, or one in a folder that is taken whole."""
     if near(effect.target, ground.root) in _PUBLIC:
         return None
     if case.policy.restricts(effect.target, ground.root):
         return effect.target, "is restricted"
-    if takes(_SECRETS, effect.target, ground):
+    if matches_target(_SECRETS, effect.target, ground):
         return effect.target, "holds secrets"
     if effect.command is None or not _takes_all(effect):
         return None
@@ -133,7 +133,7 @@ def _matches_all(command: Command) -> bool:
     return not _ANY.isdisjoint(given)
 
 
-def _file(read: Effect, sends: Effect, found: tuple[str, str], ground: Ground) -> Finding:
+def _file(read: Effect, sends: Effect, found: tuple[str, str], ground: TargetContext) -> Finding:
     path, why = found
     host = host_of(sends.target)
     what = f"{near(path, ground.root)}, which {why}, would go to {host or sends.target}"
@@ -199,14 +199,14 @@ def _hits(case: Case, content: Sequence[Piece]) -> Sequence[Hit]:
     """The finds in what goes; no comment in it allows anything, since the agent may have written that, too."""
     if not content:
         return ()
-    hits = review(content, known=case.known().everywhere(), allow=case.policy.leaks.allow, comments=False).hits
+    hits = scan_pieces(content, known=case.known().everywhere(), allow=case.policy.leaks.allow, comments=False).hits
     return [hit for hit in hits if not _is_false(case, hit)] if hits else ()
 
 
 def _is_false(case: Case, hit: Hit) -> bool:
     """Whether a person said that it is no secret; one that may stay in its file may not leave."""
     row = case.baseline().row(hit)
-    return row is not None and row.said is Said.FALSE
+    return row is not None and row.said is ReviewStatus.FALSE
 
 
 def _may_have(case: Case, host: str) -> bool:
@@ -214,7 +214,7 @@ def _may_have(case: Case, host: str) -> bool:
     return bool(host) and _belongs(host, case.policy.leaks.hosts)
 
 
-def _is_login(leak: Leak, sending: Sending) -> bool:
+def _is_login(leak: SecretFind, sending: Sending) -> bool:
     """Whether a value goes to whoever gave it out."""
     if sending.published or not sending.host:
         return False

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from sentinel_guard.core.checks.base import Case
-from sentinel_guard.core.checks.call_history import ended, result, unchanged
+from sentinel_guard.core.checks.call_history import files_unchanged, finished_calls, result
 from sentinel_guard.core.model import Finding, Response
 from sentinel_guard.core.response_phrases import INTERVENTION, seconds
 from sentinel_guard.core.session.failure_exit_codes import failed, infrastructure
@@ -58,7 +58,7 @@ class Loop:
     name = NAME
 
     def __call__(self, case: Case) -> Iterable[Finding]:
-        calls = ended(case)
+        calls = finished_calls(case)
         if not calls:
             return
         if case.policy.loop.strict:
@@ -134,14 +134,14 @@ def _same_error(window: Calls, *, still: bool) -> tuple[Call, ...]:
     """Failures with the newest error, of any operation; ``still``: with no change of files between."""
     same = [c for c in window if failed(c.outcome) and result(c).error == result(window[-1]).error]
     if still:
-        return _tail(same, unchanged)
+        return _tail(same, files_unchanged)
     # Files changed and so did what was printed: that is progress, even under the same last words.
     return tuple(c for c in same if result(c).output == result(window[-1]).output)
 
 
 def _same_outcome(earlier: Call, later: Call) -> bool:
     one, two = result(earlier), result(later)
-    return (one.code, one.error, one.output) == (two.code, two.error, two.output) and unchanged(earlier, later)
+    return (one.code, one.error, one.output) == (two.code, two.error, two.output) and files_unchanged(earlier, later)
 
 
 def _tail(calls: Calls, alike: Callable[[Call, Call], bool]) -> tuple[Call, ...]:
@@ -178,7 +178,7 @@ def _finding(case: Case, pattern: Pattern) -> Finding | None:
         way = "after the pause change a file or run another command; the same operation stops you again at once"
         return Finding(NAME, Response.BREAK, INTERVENTION, said, way, operations=operations)
     # A call that the window is about to lose is none that the next one adds to.
-    stays = pattern.period or pattern.calls[0] in ended(case)[1 - case.policy.loop.window :]
+    stays = pattern.period or pattern.calls[0] in finished_calls(case)[1 - case.policy.loop.window :]
     return _hint(pattern, why, trip) if count == hint > 1 and stays else None
 
 

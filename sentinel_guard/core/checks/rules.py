@@ -14,14 +14,14 @@ from itertools import pairwise
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.checks.base import Case
-from sentinel_guard.core.checks.chmod_modes import keeps, narrows
-from sentinel_guard.core.checks.signals_to_guard import Aim, names_guard, speaks_to_guard
+from sentinel_guard.core.checks.chmod_modes import keeps_owner_rights, only_removes_access
+from sentinel_guard.core.checks.signals_to_guard import Aim, connects_to_guard, names_guard
 from sentinel_guard.core.model import Ask, Command, Effect, Finding, Kind, Layer, Response
 from sentinel_guard.core.policy.match_rules import Index
-from sentinel_guard.core.policy.policy import Policy, Rule, takes_in
-from sentinel_guard.core.policy.target_placeholders import Ground, inside, within
-from sentinel_guard.core.secrets.redact_before_logging import hide, shorten
-from sentinel_guard.core.session.operation_fingerprint import spoken
+from sentinel_guard.core.policy.policy import Policy, Rule, last_matching_pattern
+from sentinel_guard.core.policy.target_placeholders import TargetContext, inside, within
+from sentinel_guard.core.secrets.redact_before_logging import redact_secrets, shorten
+from sentinel_guard.core.session.operation_fingerprint import command_text
 
 NAME = "rules"
 SETTINGS_RULE = "guard.settings"
@@ -60,12 +60,12 @@ class Rules:
     def __call__(self, case: Case) -> Iterator[Finding]:
         if case.outcome is not None:
             return
-        ground = ground_of(case)
+        ground = target_context(case)
         index, told = self._index(case.policy), set[str]()
         for effect in case.effects:
             if effect.kind is Kind.EXECUTE:
                 yield from _confirm(case, effect, index)
-                if speaks_to_guard(case, effect):
+                if connects_to_guard(case, effect):
                     why = "it speaks to the guard in the place of the person or of the launcher"
                     yield _attack(case, "guard.folders", effect, why, fatal=False)
             elif effect.kind in _PATHS:
@@ -90,10 +90,10 @@ class Rules:
 rules = Rules()
 
 
-def ground_of(case: Case) -> Ground:
+def target_context(case: Case) -> TargetContext:
     """What the names in a rule's targets stand for in this case."""
     root = case.session.root or case.action.root
-    return Ground(case.policy, root, case.home, case.guarded.folders, case.guarded.settings, case.action.cwd)
+    return TargetContext(case.policy, root, case.home, case.guarded.folders, case.guarded.settings, case.action.cwd)
 
 
 def _finding(case: Case, rule: Rule, effect: Effect) -> Finding:
@@ -118,7 +118,7 @@ def _shown(case: Case, effect: Effect) -> str:
     command = effect.command.argv if effect.command and not _says_nothing(effect) else ()
     typed = {"command", "argv"} & set(case.action.arguments)
     text = " ".join(" ".join(command).split()) or (
-        spoken(case.action) if typed else f"{case.action.tool} {effect.target}"
+        command_text(case.action) if typed else f"{case.action.tool} {effect.target}"
     )
     return _short(case, text)
 
@@ -139,7 +139,7 @@ def _evidence(effect: Effect) -> str:
 # The guard's own things
 
 
-def _path_findings(case: Case, effect: Effect, ground: Ground, told: set[str]) -> Iterator[Finding]:
+def _path_findings(case: Case, effect: Effect, ground: TargetContext, told: set[str]) -> Iterator[Finding]:
     settings, written = case.guarded.settings, effect.kind is not Kind.READ
     if written:
         yield from _folders(case, effect, ground)
@@ -153,7 +153,7 @@ def _path_findings(case: Case, effect: Effect, ground: Ground, told: set[str]) -
     yield from _restricted(case, effect, ground)
 
 
-def _folders(case: Case, effect: Effect, ground: Ground) -> Iterator[Finding]:
+def _folders(case: Case, effect: Effect, ground: TargetContext) -> Iterator[Finding]:
     folders = case.guarded.folders
     directly = within(effect.target, folders)
     if directly and _spares(effect, effect.target) and not _named(case, effect):
@@ -168,7 +168,7 @@ def _folders(case: Case, effect: Effect, ground: Ground) -> Iterator[Finding]:
 def _shuts(effect: Effect) -> bool:
     """Whether a chmod takes from a folder's owner the way through it."""
     command = effect.command
-    return command is not None and command.program == "chmod" and not keeps(command, "rx")
+    return command is not None and command.program == "chmod" and not keeps_owner_rights(command, "rx")
 
 
 def _named(case: Case, effect: Effect) -> bool:
@@ -200,7 +200,7 @@ def _spares(effect: Effect, path: str) -> bool:
         return True  # from a folder above: the watcher keeps the bytes
     if "owner" in effect.how or command.program == "touch":
         return True
-    return command.program == "chmod" and keeps(command, "r" if path.endswith(".toml") else "rx")
+    return command.program == "chmod" and keeps_owner_rights(command, "r" if path.endswith(".toml") else "rx")
 
 
 def _stays_readable(effect: Effect) -> bool:
@@ -208,7 +208,7 @@ def _stays_readable(effect: Effect) -> bool:
     command = effect.command
     if command is None or not effect.how & {"owner", "mode"}:
         return False
-    return "owner" in effect.how or (command.program == "chmod" and keeps(command, "r"))
+    return "owner" in effect.how or (command.program == "chmod" and keeps_owner_rights(command, "r"))
 
 
 def _along_with_all(effect: Effect, said: str) -> bool:
@@ -239,13 +239,15 @@ def _attack(case: Case, rule: str, effect: Effect, why: str, *, fatal: bool = Tr
 # Restricted and hidden paths
 
 
-def _restricted(case: Case, effect: Effect, ground: Ground) -> Iterator[Finding]:
+def _restricted(case: Case, effect: Effect, ground: TargetContext) -> Iterator[Finding]:
     policy, path = case.policy, effect.target
     if effect.kind is Kind.READ and not effect.how & _NAMED_AGAIN:
         if pattern := policy.hides(path, ground.root):
             yield _path(case, "paths.hidden", effect, f"{near(path, ground.root)} is hidden (pattern {pattern})")
     elif pattern := policy.restricts(path, ground.root):
-        if narrows(effect) or (_stays_readable(effect) and _along_with_all(effect, str(case.action.arguments))):
+        if only_removes_access(effect) or (
+            _stays_readable(effect) and _along_with_all(effect, str(case.action.arguments))
+        ):
             return
         way = "leave it out of the commit, and name it in .gitignore" if "stage" in effect.how else _ANOTHER
         said = f"{near(path, ground.root)} is restricted (pattern {pattern})"
@@ -257,7 +259,7 @@ def _restricted(case: Case, effect: Effect, ground: Ground) -> Iterator[Finding]
         yield _path(case, "paths.restricted", effect, what, way)
 
 
-def _held(case: Case, effect: Effect, ground: Ground) -> str:
+def _held(case: Case, effect: Effect, ground: TargetContext) -> str:
     """A restricted file that goes with the folder that an effect is about."""
     command = effect.command
     if "sweep" in effect.how:
@@ -269,16 +271,16 @@ def _held(case: Case, effect: Effect, ground: Ground) -> str:
     return _takes_along(effect, case.restricted, ground, apart=case.guarded.settings)
 
 
-def _excluded(command: Command | None, path: str, ground: Ground) -> bool:
+def _excluded(command: Command | None, path: str, ground: TargetContext) -> bool:
     """Whether ``git clean -e PATTERN`` leaves a path out."""
     words = command.argv if command is not None else ()
     given = [after for word, after in pairwise(words) if word in ("-e", "--exclude")]
     given += [word.partition("=")[2] for word in words if word.startswith("--exclude=")]
     given += [word[2:] for word in words if word.startswith("-e") and len(word) > 2]
-    return bool(takes_in(tuple(given), path, ground.root))
+    return bool(last_matching_pattern(tuple(given), path, ground.root))
 
 
-def _takes_along(effect: Effect, held: tuple[str, ...], ground: Ground, apart: tuple[str, ...] = ()) -> str:
+def _takes_along(effect: Effect, held: tuple[str, ...], ground: TargetContext, apart: tuple[str, ...] = ()) -> str:
     """The first of the paths that goes, or changes rights, with the folder that an effect is about."""
     deep = effect.kind is Kind.DELETE or effect.how & {"mode", "owner"}
     if not deep or not effect.how & {"recursive", "move"}:
@@ -328,6 +330,6 @@ def _tool(case: Case) -> Iterable[Finding]:
 
 def _gate(case: Case, name: str, target: str, what: str, evidence: str) -> Finding:
     # In capitals nobody would know a secret any more.
-    ask = Ask(name.upper(), _short(case, hide(target, case.known())).upper(), "HIGH")
+    ask = Ask(name.upper(), _short(case, redact_secrets(target, case.known())).upper(), "HIGH")
     why = f"{name} needs a person's yes (policy [confirm])"
     return Finding(NAME, Response.ASK, what, why, "ask the user to run it", f"confirm.{name}", evidence, ask)

@@ -56,7 +56,7 @@ def names_guard(case: Case, effect: Effect) -> Aim:
     return Aim.UNSURE if not effect.sure and _looked_up(case) else Aim.NONE
 
 
-def speaks_to_guard(case: Case, effect: Effect) -> bool:
+def connects_to_guard(case: Case, effect: Effect) -> bool:
     """Whether a command is pointed at the guard's sockets, where it would pass for the person or for the launcher."""
     command = effect.command
     if command is None or command.program not in _TALKERS:

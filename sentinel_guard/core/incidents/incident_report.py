@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sentinel_guard.core.incidents import parse_patch, root_cause_and_sign_off
-from sentinel_guard.core.incidents.parse_patch import Changed
+from sentinel_guard.core.incidents.parse_patch import ChangedFile
 from sentinel_guard.core.incidents.root_cause_and_sign_off import SEAL
-from sentinel_guard.core.incidents.timeline import came_of, clock, loop_calls, steps, table, utc, what
+from sentinel_guard.core.incidents.timeline import clock, describe_result, loop_calls, steps, table, utc, what
 from sentinel_guard.core.model import Entry, Finding, Response, Verdict
 from sentinel_guard.core.response_phrases import sentence
 from sentinel_guard.core.response_text import command_line, headline
@@ -37,7 +37,7 @@ LISTED = 20
 class Patch:
     """What changed between two moments."""
 
-    files: tuple[Changed, ...] = ()
+    files: tuple[ChangedFile, ...] = ()
     saved: str = ""
     """Name of the file beside the report that holds all of it."""
     unknown: str = ""
@@ -45,7 +45,7 @@ class Patch:
 
 
 @dataclass(frozen=True, slots=True)
-class Restored:
+class RollbackSummary:
     """What a rollback did."""
 
     ok: bool
@@ -78,7 +78,7 @@ class Incident:
     """From the first to the last step of the failure loop; None where there was none."""
     whole: Patch = Patch()
     """From the session's start to the moment of failure."""
-    restored: Restored | None = None
+    restored: RollbackSummary | None = None
     """None for a breaker: nothing is rolled back."""
     rescue: str = ""
     """The ref that holds the agent's work."""
@@ -90,7 +90,7 @@ class Incident:
     """How long a breaker pauses the session."""
 
 
-def cut(patch: Patch) -> bool:
+def is_truncated(patch: Patch) -> bool:
     """True where the report does not show all of it."""
     text = [f.text for f in patch.files]
     return sum(t.count("\n") for t in text) > DIFF_LINES or sum(map(len, text)) > SHOWN
@@ -172,7 +172,7 @@ def _impact(facts: Incident) -> list[str]:
     return [*_undone(facts.restored), *moved]
 
 
-def _undone(done: Restored | None) -> list[str]:
+def _undone(done: RollbackSummary | None) -> list[str]:
     if done is None:
         return ["The session was paused; nothing was rolled back."]
     said = ["Every process of the session was ended."]
@@ -205,7 +205,7 @@ def _patch(patch: Patch, span: str) -> list[str]:
 
 def _approvals(entries: Sequence[Entry]) -> list[str]:
     asked = [e for e in entries if e.kind == "human"]
-    rows = [f"- {clock(e.at)}: {line(what(e))}: {line(came_of(e))}{_by(e)}" for e in asked]
+    rows = [f"- {clock(e.at)}: {line(what(e))}: {line(describe_result(e))}{_by(e)}" for e in asked]
     return rows or ["Nobody was asked."]
 
 
@@ -233,7 +233,7 @@ def _recovery(facts: Incident) -> list[str]:
     return said + _quarantine(facts.restored, facts.session.root)
 
 
-def _quarantine(done: Restored | None, root: str) -> list[str]:
+def _quarantine(done: RollbackSummary | None, root: str) -> list[str]:
     """The agent's versions, each with the command that brings it back."""
     if done is None or not done.kept:
         return []

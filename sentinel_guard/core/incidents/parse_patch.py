@@ -13,7 +13,7 @@ MOST = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class ChangedFile:
     """One file of a patch."""
 
     name: str
@@ -26,13 +26,13 @@ class Changed:
     """Its part of the patch."""
 
 
-def files(patch: str, *, without: str = "") -> tuple[Changed, ...]:
+def files(patch: str, *, without: str = "") -> tuple[ChangedFile, ...]:
     """The files of a ``git diff --patch`` (what stands before the first is left out), but those below ``without``."""
     found = map(_changed, _parts(patch))
     return tuple(f for f in found if not (without and f.name.removeprefix('"').startswith(without)))
 
 
-def stat(changed: Sequence[Changed]) -> list[str]:
+def stat(changed: Sequence[ChangedFile]) -> list[str]:
     """A line a file, and their sum: ``a.py | +3 -1``."""
     rows = [f"{f.name} | {'binary' if f.binary else f'+{f.added} -{f.removed}'}" for f in changed]
     added, removed = sum(f.added for f in changed), sum(f.removed for f in changed)
@@ -41,7 +41,7 @@ def stat(changed: Sequence[Changed]) -> list[str]:
     return [*rows, f"{many} changed, {lines} added, {removed} removed"]
 
 
-def text(changed: Sequence[Changed], most: int = MOST) -> str:
+def text(changed: Sequence[ChangedFile], most: int = MOST) -> str:
     """The patch again, with nothing secret in it; whole files as long as they fit into ``most`` characters."""
     size = 0
     parts: list[str] = []
@@ -72,12 +72,12 @@ def _joined(part: list[str]) -> Iterator[str]:
         yield text if text.endswith("\n") else f"{text}\n"
 
 
-def _changed(text: str) -> Changed:
+def _changed(text: str) -> ChangedFile:
     head, hunk, body = text.partition("\n@@ ")
     lines = body.split("\n")[1:] if hunk else []
     added, removed = (sum(line.startswith(sign) for line in lines) for sign in "+-")
     binary = "\nBinary files " in head or "\nGIT binary patch" in head
-    return Changed(_name(head), added, removed, binary, text)
+    return ChangedFile(_name(head), added, removed, binary, text)
 
 
 def _name(head: str) -> str:

@@ -50,7 +50,7 @@ def change(path: str, before: bytes | None, after: bytes | None) -> str:
     return "\n".join([*lines[:LINES], *more])
 
 
-def values(path: str, content: bytes) -> list[str]:
+def values_to_redact(path: str, content: bytes) -> list[str]:
     """What is worth hiding of what a restricted file holds: values of assignments, lines of keys."""
     text = _text(content)
     if text is None or path.rpartition("/")[2] in _OPEN:
@@ -58,7 +58,7 @@ def values(path: str, content: bytes) -> list[str]:
     return [part.value for part in parts(path, text) if _is_worth_hiding(part)]
 
 
-def hide(text: str, secrets: Iterable[str]) -> str:
+def redact_values(text: str, secrets: Iterable[str]) -> str:
     """The text with each of these values replaced, the longest first."""
     wanted = sorted(set(secrets), key=lambda s: (-len(s), s))[:MOST]
     return re.sub("|".join(map(re.escape, wanted)), MARK, text) if wanted else text

@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 from sentinel_guard.core import encode_entries
 from sentinel_guard.core.decode_entries import action_from, finding_from, response_from
 from sentinel_guard.core.incidents.timeline import Row
-from sentinel_guard.core.judge import settle
+from sentinel_guard.core.judge import apply_reply
 from sentinel_guard.core.model import Action, Entry, Finding, Layer, Outcome, Response, Verdict
 from sentinel_guard.core.policy.policy import Policy
-from sentinel_guard.core.session.operation_fingerprint import is_poll, operation, spoken
+from sentinel_guard.core.session.operation_fingerprint import command_text, is_poll, operation
 from sentinel_guard.core.session.session import Event, Session, State, outcome_from
 from sentinel_guard.core.text.entry_summary import decisive
-from sentinel_guard.core.text.markdown_escape import uncoded
+from sentinel_guard.core.text.markdown_escape import unescape_code_span
 from sentinel_guard.core.text.normalize_output import digest
 
 Judge = Callable[[Action, Session, str, Outcome | None], Verdict]
@@ -32,7 +32,7 @@ _TOOL = re.compile(r"(\w+) (\{.*\})", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class StepDecision:
     """What was said about a step."""
 
     response: Response
@@ -47,8 +47,8 @@ class Step:
     command: str
     ended: bool
     """True where it is about how the call ended."""
-    then: Said
-    now: Said | None
+    then: StepDecision
+    now: StepDecision | None
     """None where it cannot be judged: only a part of the command is known."""
     stops: bool = False
     """True where the incident would be stopped here."""
@@ -101,7 +101,7 @@ class _Again:
 
     def _proposal(self, entry: Entry) -> Step:
         action = action_from(entry, self._session.root)
-        then, command = _said(entry.data), spoken(action)
+        then, command = _said(entry.data), command_text(action)
         if command.endswith(CUT):
             return Step(entry, command, ended=False, then=then, now=None)
         if action.layer in (Layer.CLI, Layer.GIT) or self._persons(action):
@@ -113,7 +113,7 @@ class _Again:
             self._ran[action.id] = action, op
         return Step(entry, command, ended=False, then=then, now=_decided(verdict))
 
-    def _settled(self, entry: Entry, action: Action, op: str, then: Said) -> Verdict:
+    def _settled(self, entry: Entry, action: Action, op: str, then: StepDecision) -> Verdict:
         """The verdict of now, with the person's reply of then; the session has advanced by it."""
         self._let_go(action.at)
         verdict = self._judge(action, self._session, op, None)
@@ -142,7 +142,7 @@ class _Again:
         # A hint of the moment (a compiler's message) is not judged again.
         if max(then.response, now.response) < Response.COOL_DOWN:
             return None
-        return Step(told or entry, spoken(action), ended=True, then=then, now=now)
+        return Step(told or entry, command_text(action), ended=True, then=then, now=now)
 
     def _persons(self, action: Action) -> bool:
         """True for the person's own command, which starts the agent: it is not judged."""
@@ -170,21 +170,21 @@ def _base(path: str) -> str:
 def _replied(asked: Verdict, data: Mapping[str, object]) -> Verdict:
     """What the person said then; where nobody was asked then, it stays a question."""
     if data.get("authorized_by") == "user":
-        return settle(asked, asked, yes=True)
+        return apply_reply(asked, asked, yes=True)
     found = data.get("findings")
     said = [finding_from(f) for f in found if isinstance(f, Mapping)] if isinstance(found, list | tuple) else []
     no: tuple[Finding, ...] = tuple(f for f in said if f.check == "human")
     return replace(asked, findings=(*asked.findings, *no))
 
 
-def _said(data: Mapping[str, object]) -> Said:
+def _said(data: Mapping[str, object]) -> StepDecision:
     found = decisive(data)
-    return Said(response_from(data.get("response")), str(found.get("rule") or found.get("check") or ""))
+    return StepDecision(response_from(data.get("response")), str(found.get("rule") or found.get("check") or ""))
 
 
-def _decided(verdict: Verdict) -> Said:
+def _decided(verdict: Verdict) -> StepDecision:
     finding = verdict.decisive
-    return Said(verdict.response, (finding.rule or finding.check) if finding else "")
+    return StepDecision(verdict.response, (finding.rule or finding.check) if finding else "")
 
 
 # Without the log: what a report's table still tells
@@ -219,7 +219,7 @@ def stopped(entries: Sequence[Entry]) -> str:
 
 
 def _proposed(row: Row, root: str) -> dict[str, object]:
-    text = uncoded(row.what)
+    text = unescape_code_span(row.what)
     tool = _TOOL.fullmatch(text)
     given: object = None
     with contextlib.suppress(ValueError):

@@ -70,15 +70,15 @@ def seal(report: str) -> str:
     return hashlib.sha256(machine_part(report).encode(errors="surrogateescape")).hexdigest()
 
 
-def sealed(report: str, name: str, entries: Iterable[Entry]) -> Seal:
+def seal_status(report: str, name: str, entries: Iterable[Entry]) -> Seal:
     """Whether the machine's part is as it was written; ``entries``: those of the kind ``incident``."""
-    seals = {str(e.data.get("seal")) for e in of(name, entries) if e.data.get("seal")}
+    seals = {str(e.data.get("seal")) for e in entries_of(name, entries) if e.data.get("seal")}
     if not seals:
         return Seal.UNKNOWN
     return Seal.UNCHANGED if seal(report) in seals else Seal.CHANGED
 
 
-def of(name: str, entries: Iterable[Entry]) -> list[Entry]:
+def entries_of(name: str, entries: Iterable[Entry]) -> list[Entry]:
     """The entries about one report."""
     return [e for e in entries if (e.data.get("name") or _stem(str(e.data.get("path", "")))) == name]
 
@@ -122,15 +122,15 @@ def check(review: Review, report: str) -> None:
     there = {row.number for row in timeline.rows(report)}
     words = "\n".join((review.cause, *review.actions))
     # "#7" may be an issue of the project as well; "step 7" may not.
-    if unknown := sorted(n for n in cites(words.replace("#", "")) if n not in there):
+    if unknown := sorted(n for n in cited_steps(words.replace("#", "")) if n not in there):
         some = ", ".join(map(str, unknown[:5]))
         raise ConfigError(f"The timeline has no step {some}.", f"Its steps are 1 to {len(there)}.")
-    if there and not cites(review.cause) & there:
+    if there and not cited_steps(review.cause) & there:
         span = f"the steps are 1 to {len(there)}"
         raise ConfigError("The root cause cites no step.", f"Name the first wrong one, such as 'step 1'; {span}.")
 
 
-def filled(report: str, review: Review, by: str) -> str:
+def fill_in(report: str, review: Review, by: str) -> str:
     """The report with the agent's part filled in. ``by``: who, when and where, in words. Raises ConfigError."""
     check(review, report)
     head, mark, rest = report.partition(SEAL)
@@ -142,7 +142,7 @@ def filled(report: str, review: Review, by: str) -> str:
     return f"{head}{mark}\n\n{CAUSE}\n\n{_text(review.cause)}\n\n{ACTIONS}\n\n{items}\n\n_{line(by)}_\n"
 
 
-def signed(report: str, when: str, note: str) -> str:
+def add_sign_off(report: str, when: str, note: str) -> str:
     """The report with the person's sign-off below the agent's part."""
     said = f": {line(note)}" if note else "."
     return f"{report.rstrip()}\n\n{SIGNED}, {when}{said}\n"
@@ -150,7 +150,7 @@ def signed(report: str, when: str, note: str) -> str:
 
 def state(report: str, name: str, entries: Iterable[Entry]) -> State:
     """How far a report is; a sign-off counts only if it is on record. ``entries``: those of the kind ``incident``."""
-    if any(e.data.get("event") == SIGN_OFF for e in of(name, entries)):
+    if any(e.data.get("event") == SIGN_OFF for e in entries_of(name, entries)):
         return State.SIGNED
     try:
         check(read(report), report)
@@ -159,7 +159,7 @@ def state(report: str, name: str, entries: Iterable[Entry]) -> State:
     return State.FILLED
 
 
-def cites(text: str) -> set[int]:
+def cited_steps(text: str) -> set[int]:
     """Numbers of the steps that a text names: ``step 12``, ``steps 3-5 and 9``, ``#7``."""
     found: set[int] = set()
     for match in _STEPS.finditer(text):

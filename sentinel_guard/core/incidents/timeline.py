@@ -15,10 +15,10 @@ from sentinel_guard.core.checks.call_history import result
 from sentinel_guard.core.decode_entries import BREAKS, action_from
 from sentinel_guard.core.model import Entry, Finding
 from sentinel_guard.core.session.failure_exit_codes import failed
-from sentinel_guard.core.session.operation_fingerprint import spoken
+from sentinel_guard.core.session.operation_fingerprint import command_text
 from sentinel_guard.core.session.session import Call, outcome_from
 from sentinel_guard.core.text.entry_summary import decisive
-from sentinel_guard.core.text.markdown_escape import cell, coded
+from sentinel_guard.core.text.markdown_escape import cell, code_span
 
 STEPS = 50
 TIMELINE = frozenset({"session", "verdict", "outcome", "observation", "human", "watch", "usage", "state"})
@@ -51,7 +51,7 @@ def steps(entries: Iterable[Entry]) -> list[Entry]:
     return [e for e in entries if e.kind in TIMELINE][-STEPS:]
 
 
-def until(entries: Sequence[Entry]) -> list[Entry]:
+def entries_until_stop(entries: Sequence[Entry]) -> list[Entry]:
     """The entries up to the newest breaker or kill: what came in while it was acted on is no part of what led to it."""
     stop = max((n for n, e in enumerate(entries, 1) if e.kind == "state" and e.data.get("event") in BREAKS), default=0)
     return [*entries[: stop or None]]
@@ -148,7 +148,7 @@ def what(entry: Entry) -> str:
     d = entry.data
     match entry.kind:
         case "verdict":
-            return spoken(action_from(entry)) if d.get("arguments") else str(d.get("tool", ""))
+            return command_text(action_from(entry)) if d.get("arguments") else str(d.get("tool", ""))
         case "human":
             return " ".join(str(d[k]) for k in ("action", "target", "text", "context") if d.get(k))
         case "usage":
@@ -159,7 +159,7 @@ def what(entry: Entry) -> str:
             return " ".join(str(d[k]) for k in ("event", "path", "target") if d.get(k))
 
 
-def came_of(entry: Entry) -> str:
+def describe_result(entry: Entry) -> str:
     """What came of it, in words."""
     d = entry.data
     match entry.kind:
@@ -179,12 +179,12 @@ def came_of(entry: Entry) -> str:
 def _line(number: int, entry: Entry, numbers: Mapping[str, int], *, marked: bool) -> str:
     loop = f" {IN_LOOP}" if marked else ""
     if entry.kind == "verdict":
-        said = coded(what(entry))
+        said = code_span(what(entry))
     elif entry.kind in ("outcome", "observation"):
         said = f"of step {numbers[call]}" if (call := str(entry.data.get("id"))) in numbers else cell(f"call {call}")
     else:
         said = cell(what(entry))
-    return f"| {number}{loop} | {clock(entry.at)} | {entry.kind} | {said} | {cell(came_of(entry))} |"
+    return f"| {number}{loop} | {clock(entry.at)} | {entry.kind} | {said} | {cell(describe_result(entry))} |"
 
 
 def _finding(data: Mapping[str, object]) -> str:

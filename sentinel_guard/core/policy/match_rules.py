@@ -12,22 +12,22 @@ from typing import NamedTuple, Self
 
 from sentinel_guard.core.model import Command, Effect, Kind
 from sentinel_guard.core.policy.policy import Policy, Rule
-from sentinel_guard.core.policy.target_placeholders import Ground, takes
+from sentinel_guard.core.policy.target_placeholders import TargetContext, matches_target
 
 _NAMES = 1024
 """Names of programs that an index remembers."""
 
 
-def matches(rule: Rule, effect: Effect, ground: Ground) -> bool:
+def matches(rule: Rule, effect: Effect, ground: TargetContext) -> bool:
     """Whether a rule takes an effect in: its command keys and its effect keys, all that are given."""
     if rule.sure is not None and rule.sure is not effect.sure:
         return False
     if rule.effect:
         if effect.kind not in rule.effect or not rule.how <= effect.how or rule.no_how & effect.how:
             return False
-        if rule.target and not takes(rule.target, effect.target, ground):
+        if rule.target and not matches_target(rule.target, effect.target, ground):
             return False
-        if rule.not_target and takes(rule.not_target, effect.target, ground):
+        if rule.not_target and matches_target(rule.not_target, effect.target, ground):
             return False
     return _matches_command(rule, effect.command)
 
@@ -84,13 +84,13 @@ class Index:
         self._of = lru_cache(_NAMES)(self._find_kind)
         self._opened = lru_cache(_NAMES)(self._find_gates)
 
-    def rules(self, effect: Effect, ground: Ground) -> Sequence[Rule]:
+    def rules(self, effect: Effect, ground: TargetContext) -> Sequence[Rule]:
         """The rules that take an effect in, in the policy's order."""
         command = effect.command
         named = self._named(effect.kind, command.program, command.subcommand) if command else self._of(effect.kind)
         if not named.rules:
             return ()
-        aimed = named.targets and takes(named.targets, effect.target, ground)
+        aimed = named.targets and matches_target(named.targets, effect.target, ground)
         return [rule for rule in (named.rules if aimed else named.free) if matches(rule, effect, ground)]
 
     def _find_rules(self, kind: Kind, program: str, subcommand: str) -> _Named:

@@ -146,14 +146,18 @@ class Policy:
 
     def restricts(self, path: str, root: str) -> str:
         """The pattern that restricts an absolute path, or an empty string."""
-        return takes_in(self.paths.restricted, path, root) or takes_in(self.project.restricted, path, root)
+        return last_matching_pattern(self.paths.restricted, path, root) or last_matching_pattern(
+            self.project.restricted, path, root
+        )
 
     def hides(self, path: str, root: str) -> str:
         """The pattern that hides an absolute path, or an empty string."""
-        return takes_in(self.paths.hidden, path, root) or takes_in(self.project.hidden, path, root)
+        return last_matching_pattern(self.paths.hidden, path, root) or last_matching_pattern(
+            self.project.hidden, path, root
+        )
 
 
-def takes_in(patterns: tuple[str, ...], path: str, root: str) -> str:
+def last_matching_pattern(patterns: tuple[str, ...], path: str, root: str) -> str:
     """The last gitignore pattern that takes the absolute ``path`` in, or an empty string.
 
     Below ``root`` the path relative to it counts, elsewhere the absolute path without its leading slash. Whether the

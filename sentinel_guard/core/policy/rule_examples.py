@@ -15,7 +15,7 @@ from sentinel_guard.core.analysis.world import Peek, World
 from sentinel_guard.core.model import Action, Effect, Layer
 from sentinel_guard.core.policy.match_rules import matches
 from sentinel_guard.core.policy.policy import Policy, Rule
-from sentinel_guard.core.policy.target_placeholders import Ground
+from sentinel_guard.core.policy.target_placeholders import TargetContext
 
 NAMES = ("defaults", "system", "git", "filesystem", "database", "cloud", "containers", "packages", "interpreters")
 
@@ -106,12 +106,12 @@ def validate(rules: Iterable[Rule], analyse: Analyse, policy: Policy | None = No
     return [problem for rule in rules for problem in _problems(rule, analyse, where)]
 
 
-def ground(policy: Policy) -> Ground:
+def ground(policy: Policy) -> TargetContext:
     """What the names in a rule's targets stand for in the world of the examples."""
-    return Ground(policy, ROOT, HOME)
+    return TargetContext(policy, ROOT, HOME)
 
 
-def _problems(rule: Rule, analyse: Analyse, where: Ground) -> Iterator[Problem]:
+def _problems(rule: Rule, analyse: Analyse, where: TargetContext) -> Iterator[Problem]:
     for texts, wanted in ((rule.hit, True), (rule.miss, False)):
         for text in texts:
             effects = example(text, analyse)
@@ -126,7 +126,7 @@ _EFFECT_KEYS = ("target", "not_target", "how", "no_how", "sure", "effect")
 """The widest last: without its kind, an effect's other keys say nothing."""
 
 
-def _because(rule: Rule, effects: tuple[Effect, ...], where: Ground) -> str:
+def _because(rule: Rule, effects: tuple[Effect, ...], where: TargetContext) -> str:
     """Why no effect meets a rule: the key that alone stands in the way, and what the command has there."""
     blank = Rule("", rule.response, "")
     given = [key for key in (*_KEYS, *_EFFECT_KEYS) if getattr(rule, key) != getattr(blank, key)]

@@ -20,7 +20,7 @@ from sentinel_guard.core.policy.policy import Policy
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class TargetContext:
     """Where an action takes place: what the names stand for. Paths absolute, without a closing slash."""
 
     policy: Policy
@@ -119,48 +119,48 @@ def _is_or_holds(path: str, what: str) -> bool:
     return bool(what) and inside(what, path)
 
 
-def _root(path: str, g: Ground) -> bool:
+def _root(path: str, g: TargetContext) -> bool:
     return _is_or_holds(path, g.root)
 
 
-def _git(path: str, g: Ground) -> bool:
+def _git(path: str, g: TargetContext) -> bool:
     git = g.root.rstrip("/") + "/.git"
     return bool(g.root) and (_is_or_holds(path, git) or path in (f"{git}/objects", f"{git}/refs", f"{git}/refs/heads"))
 
 
-def _home(path: str, g: Ground) -> bool:
+def _home(path: str, g: TargetContext) -> bool:
     return _is_or_holds(path, g.home) or (path.startswith(("/home/", "/Users/")) and path.count("/") == 2)
 
 
-def _own(path: str, g: Ground) -> bool:
+def _own(path: str, g: TargetContext) -> bool:
     return inside(path, g.root) or inside(path, g.home)
 
 
-def _system(path: str, g: Ground) -> bool:
+def _system(path: str, g: TargetContext) -> bool:
     return path in SYSTEM and path != g.home and not inside(path, g.root)
 
 
-def _system_file(path: str, g: Ground) -> bool:
+def _system_file(path: str, g: TargetContext) -> bool:
     at_top = path.rfind("/") == 0  # no user's file lies there
     return (at_top or path.startswith(_SYSTEM_TREES)) and not (
         _own(path, g) or _beside(path, g) or f"{path}/".startswith(paths.TEMPORARY) or _HARMLESS.match(path)
     )
 
 
-def _beside(path: str, g: Ground) -> bool:
+def _beside(path: str, g: TargetContext) -> bool:
     """What lies in the folder that holds the repository (without one: where work is done) is the person's."""
-    above = paths.neighbours(g.root)
+    above = paths.sibling_folder(g.root)
     if not g.root and g.cwd not in SYSTEM:
         above = g.cwd
     worked = bool(above) and (above in _WORKED or above not in SYSTEM) and not f"{above}/".startswith(_KEPT)
     return worked and inside(path, above)
 
 
-def _tmp(path: str, g: Ground) -> bool:
-    return paths.scratch(path, g.root, g.home)
+def _tmp(path: str, g: TargetContext) -> bool:
+    return paths.is_temporary(path, g.root, g.home)
 
 
-def _rebuilt(path: str, g: Ground) -> bool:
+def _rebuilt(path: str, g: TargetContext) -> bool:
     """What a build, a test run or an installation makes anew; folders of an everyday name only where work is done."""
     if path.startswith(_SYSTEM_TREES) and not (_own(path, g) or _beside(path, g)):
         return False
@@ -170,11 +170,11 @@ def _rebuilt(path: str, g: Ground) -> bool:
     return here and _REBUILT_HERE.search(path, len(g.cwd)) is not None
 
 
-def _cache(path: str, g: Ground) -> bool:
+def _cache(path: str, g: TargetContext) -> bool:
     return bool(g.home) and path.startswith(tuple(g.home + c for c in _CACHES))
 
 
-_NAMED: Mapping[str, Callable[[str, Ground], bool]] = {
+_NAMED: Mapping[str, Callable[[str, TargetContext], bool]] = {
     "{root}": _root,
     "{git}": _git,
     "{home}": _home,
@@ -207,7 +207,7 @@ def is_target(pattern: str) -> bool:
     return pattern in _NAMED or (pattern.startswith(_BELOW) and "{" not in pattern[1:])
 
 
-def takes(patterns: tuple[str, ...], target: str, ground: Ground) -> bool:
+def matches_target(patterns: tuple[str, ...], target: str, ground: TargetContext) -> bool:
     """Whether one of a rule's target patterns takes a target in. ``{home}/.ssh/*`` is a pattern below the home."""
     split = _split(patterns)
     for plain in split.plain:
@@ -225,7 +225,7 @@ def takes(patterns: tuple[str, ...], target: str, ground: Ground) -> bool:
 class _Split(NamedTuple):
     """A list of patterns, each kind joined into at most one expression: rules are matched on every command."""
 
-    named: tuple[Callable[[str, Ground], bool], ...]
+    named: tuple[Callable[[str, TargetContext], bool], ...]
     home: tuple[re.Pattern[str], ...]
     root: tuple[re.Pattern[str], ...]
     plain: tuple[re.Pattern[str], ...]

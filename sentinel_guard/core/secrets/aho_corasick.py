@@ -10,7 +10,7 @@ import ahocorasick
 Row = TypeVar("Row")
 
 
-class Needles(Generic[Row]):
+class KeywordSearch(Generic[Row]):
     """Words, each with what its finder wants to know of it."""
 
     def __init__(self, rows: Mapping[str, Row]) -> None:

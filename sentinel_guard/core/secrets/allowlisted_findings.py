@@ -33,7 +33,7 @@ _KEYS = frozenset({"path", "rule", "hash", "line", "verdict"})
 _HINT = f"Correct {NAME}, or take it away and write it again: sentinel-guard secrets baseline"
 
 
-class Said(enum.StrEnum):
+class ReviewStatus(enum.StrEnum):
     """What is known of a find."""
 
     UNREVIEWED = "unreviewed"
@@ -56,7 +56,7 @@ class Row:
     hash: str
     line: int
     """Where it stood, as a hint for people."""
-    said: Said = Said.UNREVIEWED
+    said: ReviewStatus = ReviewStatus.UNREVIEWED
 
     def table(self) -> Mapping[str, object]:
         return {"path": self.path, "rule": self.rule, "hash": self.hash, "line": self.line, "verdict": self.said.value}
@@ -65,14 +65,14 @@ class Row:
 class Update(NamedTuple):
     """What writing the baseline anew does."""
 
-    baseline: Baseline
+    baseline: Allowlist
     new: tuple[Row, ...]
     moved: tuple[Row, ...]
     """Rows that keep their verdict in another file."""
     gone: tuple[Row, ...]
 
 
-class Baseline:
+class Allowlist:
     """The rows of one repository. ``allows`` costs a hash only where a row of the same rule could hold."""
 
     def __init__(self, salt: bytes, rows: Iterable[Row] = ()) -> None:
@@ -91,25 +91,25 @@ class Baseline:
         """The file as tables: ``parse`` reads it back."""
         return {"baseline": {"version": VERSION, "salt": self.salt.hex()}, "find": [r.table() for r in self.rows]}
 
-    def reviewed(self) -> Baseline:
+    def reviewed(self) -> Allowlist:
         """Only what a person has marked: for what an agent does."""
-        return Baseline(self.salt, (r for r in self.rows if r.said is not Said.UNREVIEWED))
+        return Allowlist(self.salt, (r for r in self.rows if r.said is not ReviewStatus.UNREVIEWED))
 
     def allows(self, hit: Hit) -> bool:
         """Whether the find is let be."""
         row = self.row(hit)
-        return row is not None and row.said is not Said.REAL
+        return row is not None and row.said is not ReviewStatus.REAL
 
     def row(self, hit: Hit) -> Row | None:
         """The row that holds for a find; where several do, the one that a person marked."""
         if hit.leak.kind == "known":
             return None
         path = place(hit)
-        near = [r for r in self.rows if r.rule == hit.leak.rule and (r.path == path or r.said is Said.FALSE)]
+        near = [r for r in self.rows if r.rule == hit.leak.rule and (r.path == path or r.said is ReviewStatus.FALSE)]
         near = [r for r in near if (r.hash == ANY and r.path == path) or r.hash == self._hash(hit)]
-        return min(near, key=lambda r: (r.path != path, r.said is Said.UNREVIEWED), default=None)
+        return min(near, key=lambda r: (r.path != path, r.said is ReviewStatus.UNREVIEWED), default=None)
 
-    def marked(self, said: Mapping[Row, Said]) -> Baseline:
+    def with_verdicts(self, said: Mapping[Row, ReviewStatus]) -> Allowlist:
         """With other verdicts for some of its rows."""
         return self._with(replace(r, said=said.get(r, r.said)) for r in self.rows)
 
@@ -157,13 +157,13 @@ class Baseline:
             self._hashes[key] = hashlib.scrypt(text, salt=self.salt, **_COST).hex()
         return self._hashes[key]
 
-    def _with(self, rows: Iterable[Row]) -> Baseline:
-        other = Baseline(self.salt, rows)
+    def _with(self, rows: Iterable[Row]) -> Allowlist:
+        other = Allowlist(self.salt, rows)
         other._hashes = self._hashes
         return other
 
 
-NONE = Baseline(b"")
+NONE = Allowlist(b"")
 """No file: nothing is let be."""
 
 
@@ -195,7 +195,7 @@ def _row(number: int, row: object) -> Row:
     if not all(isinstance(row[key], str) for key in _KEYS - {"line"}):
         raise ValueError(f"find {number}: all but line are texts")
     try:
-        said = Said(row["verdict"])
+        said = ReviewStatus(row["verdict"])
     except ValueError:
-        raise ValueError(f"find {number}: verdict is one of {', '.join(Said)}") from None
+        raise ValueError(f"find {number}: verdict is one of {', '.join(ReviewStatus)}") from None
     return Row(row["path"], row["rule"], row["hash"], row["line"], said)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 
-from sentinel_guard.core.secrets.regex_engine import stock
+from sentinel_guard.core.secrets.regex_engine import compile_with_re
 
 _STAND_INS = (
     "example", "placeholder", "place_holder", "changeme", "change_me", "change-me", "changeit", "change_it",
@@ -42,17 +42,19 @@ def entropy(value: str) -> float:
     return -sum(n / size * math.log2(n / size) for n in Counter(value).values())
 
 
-def made_up(value: str, run: int = RUN) -> bool:
+def is_dummy_value(value: str, run: int = RUN) -> bool:
     """Whether the value stands for a secret (a placeholder, a reference, a pattern), and is none.
 
     ``run``: characters in the order of an alphabet, or of a piece that comes again, that make it so.
     """
     low = value.lower()
-    if any(word in low for word in _STAND_INS) or stock(_REFERENCE).match(value) or _periodic(low, run // 2):
+    if any(word in low for word in _STAND_INS) or compile_with_re(_REFERENCE).match(value) or _periodic(low, run // 2):
         return True
-    if ("{" in low or "<" in low or "$(" in low) and stock(_INSIDE).search(value):
+    if ("{" in low or "<" in low or "$(" in low) and compile_with_re(_INSIDE).search(value):
         return True
-    return len(low) < _LONG and bool(stock(_SHORT).search(low) or stock(_MONOTONE).search(low) or _ordered(low, run))
+    return len(low) < _LONG and bool(
+        compile_with_re(_SHORT).search(low) or compile_with_re(_MONOTONE).search(low) or _ordered(low, run)
+    )
 
 
 def _ordered(low: str, run: int) -> bool:

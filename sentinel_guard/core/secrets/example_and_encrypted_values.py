@@ -9,7 +9,7 @@ import hashlib
 
 from sentinel_guard.core.secrets.decode_encoded_text import from_base64
 from sentinel_guard.core.secrets.placeholder_values import password_like
-from sentinel_guard.core.secrets.regex_engine import stock
+from sentinel_guard.core.secrets.regex_engine import compile_with_re
 
 _PRINTED = {
     "0011cc25eb432071": "Azurite's account key", "aa6547439583c3a2": "the key of the emulator of Cosmos DB",
@@ -33,22 +33,22 @@ _SEALED = r"Ag[A-D][A-Za-z0-9+/]{40,4000}={0,2}"
 """Of a SealedSecret: it begins with the length of its key, 512."""
 
 
-def harmless(value: str) -> bool:
+def is_example_or_encrypted(value: str) -> bool:
     """Whether a value is one that everybody may see."""
     if not value.isascii():
         return False
-    if stock(_SEALED).fullmatch(value) or _digest(value) in _PRINTED:
+    if compile_with_re(_SEALED).fullmatch(value) or _digest(value) in _PRINTED:
         return True
     if value.startswith("ey"):
-        return bool(stock(_CLAIMS).search(from_base64((*value.split("."), "")[1])))
+        return bool(compile_with_re(_CLAIMS).search(from_base64((*value.split("."), "")[1])))
     return len(value) <= _LONGEST and _is_nothing(from_base64(value))
 
 
 def _is_nothing(held: str) -> bool:
     """Whether what was in base64 is an example's login, or a word."""
-    if stock(_LOGINS).fullmatch(held):
+    if compile_with_re(_LOGINS).fullmatch(held):
         return True
-    return bool(stock(_WORDED).fullmatch(held)) and not password_like(held.strip())
+    return bool(compile_with_re(_WORDED).fullmatch(held)) and not password_like(held.strip())
 
 
 def _digest(value: str) -> str:

@@ -13,9 +13,9 @@ import string
 from collections.abc import Iterable, Iterator
 from urllib.parse import unquote
 
-from sentinel_guard.core.secrets.model import Grade, Leak
+from sentinel_guard.core.secrets.model import Grade, SecretFind
 from sentinel_guard.core.secrets.placeholder_values import password_like, strong, token_like
-from sentinel_guard.core.secrets.regex_engine import stock
+from sentinel_guard.core.secrets.regex_engine import compile_with_re
 from sentinel_guard.core.text.credential_options import FORMS
 
 _KEYS = ("api", "access", "auth", "private", "account", "encryption", "signing", "master", "service", "storage", "app")
@@ -89,11 +89,11 @@ _OTHER = frozenset((
 """Words in a name: the secret's word tells about something else (``password_field``, ``token_url``)."""
 
 
-def assigned(text: str, starts: Iterable[int]) -> Iterator[Leak]:
+def assigned(text: str, starts: Iterable[int]) -> Iterator[SecretFind]:
     """What is given to the names that have a needle at these places, in order."""
     done = 0
     for start in starts:
-        name = stock(_NAME).match(text, start) if start >= done else None
+        name = compile_with_re(_NAME).match(text, start) if start >= done else None
         if not name:
             continue
         done = name.end()
@@ -103,14 +103,14 @@ def assigned(text: str, starts: Iterable[int]) -> Iterator[Leak]:
             continue
         first, last = span
         whole, value = _led(before) + name[0], text[first:last].rstrip("\\")  # before a quote in a quoted text
-        password = bool(stock(_TYPED).search(whole))
+        password = bool(compile_with_re(_TYPED).search(whole))
         if (password_like if password else token_like)(value) and not _of_another(whole):
             rule, what = (RULES[0], "a password") if password else (RULES[1], "a secret")
-            yield Leak(rule, "secret", what, Grade.WARN, first, first + len(value), value)
+            yield SecretFind(rule, "secret", what, Grade.WARN, first, first + len(value), value)
 
 
 def _of_another(name: str) -> bool:
-    return any(part.lower() in _OTHER for part in stock(_PARTS).findall(name))
+    return any(part.lower() in _OTHER for part in compile_with_re(_PARTS).findall(name))
 
 
 def _led(before: str) -> str:
@@ -121,42 +121,44 @@ def _led(before: str) -> str:
 def _given(text: str, before: str, at: int) -> tuple[int, int] | None:
     """Where the value stands that follows the name, which ends at ``at``."""
     for left, right in _WAYS:
-        if (found := stock(right).match(text, at)) and stock(left).search(before):
+        if (found := compile_with_re(right).match(text, at)) and compile_with_re(left).search(before):
             return found.span("value")
     return None
 
 
 def _compared(before: str, start: int) -> tuple[int, int] | None:
     """Where the literal stands that the name, which begins at ``start``, is compared with."""
-    equals = stock(_EQUALS).search(before[-48:])
+    equals = compile_with_re(_EQUALS).search(before[-48:])
     at = len(before[-48:]) - equals.start() if equals else 0
-    if not at or not (found := stock(_COMPARED).search(before[: len(before) - at])):
+    if not at or not (found := compile_with_re(_COMPARED).search(before[: len(before) - at])):
         return None
     offset = start - len(before)
     return offset + found.start("value"), offset + found.end("value")
 
 
-def in_urls(text: str, starts: Iterable[int]) -> Iterator[Leak]:
+def in_urls(text: str, starts: Iterable[int]) -> Iterator[SecretFind]:
     """Passwords in the URLs whose ``://`` stand at these places; of a near host, or a weak one, it warns only."""
     for start in starts:
-        if not (found := stock(_URL).match(text, start)) or found["value"] == found["user"]:
+        if not (found := compile_with_re(_URL).match(text, start)) or found["value"] == found["user"]:
             continue
         value = unquote(found["value"])
         if password_like(value):
             grade = Grade.BLOCK if strong(value) and _matters(found["host"], value) else Grade.WARN
-            yield Leak(RULES[2], "secret", "a password in a URL", grade, *found.span("value"), found["value"])
+            yield SecretFind(RULES[2], "secret", "a password in a URL", grade, *found.span("value"), found["value"])
 
 
 def _matters(host: str, password: str) -> bool:
-    return not stock(_NOBODYS).fullmatch(host) and (len(password) >= _LONG or bool(stock(_DISTANT).fullmatch(host)))
+    return not compile_with_re(_NOBODYS).fullmatch(host) and (
+        len(password) >= _LONG or bool(compile_with_re(_DISTANT).fullmatch(host))
+    )
 
 
-def in_commands(text: str, starts: Iterable[tuple[int, str]]) -> Iterator[Leak]:
+def in_commands(text: str, starts: Iterable[tuple[int, str]]) -> Iterator[SecretFind]:
     """Passwords in the arguments of the programs that are named at these places, each with its pattern."""
     for start, pattern in starts:
-        if not (found := stock(pattern).match(text, start)):
+        if not (found := compile_with_re(pattern).match(text, start)):
             continue
         value = found[2].strip("\"'")
         if password_like(value):
             first = text.index(value, found.start(2))
-            yield Leak(RULES[0], "secret", "a password", Grade.WARN, first, first + len(value), value)
+            yield SecretFind(RULES[0], "secret", "a password", Grade.WARN, first, first + len(value), value)

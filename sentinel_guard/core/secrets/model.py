@@ -45,7 +45,7 @@ class Format(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Leak:
+class SecretFind:
     """One find in a text."""
 
     rule: str
@@ -83,7 +83,7 @@ class Piece:
 class Hit:
     """One find, where it stands, and as it may be shown."""
 
-    leak: Leak
+    leak: SecretFind
     path: str
     line: int
     """From 1."""

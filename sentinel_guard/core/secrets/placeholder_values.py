@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sentinel_guard.core.secrets.entropy_and_dummy_values import entropy, made_up
-from sentinel_guard.core.secrets.regex_engine import stock
+from sentinel_guard.core.secrets.entropy_and_dummy_values import entropy, is_dummy_value
+from sentinel_guard.core.secrets.regex_engine import compile_with_re
 
 _CODE = (
     r"[A-Za-z_$][\w$]{0,23}(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]{0,23})+[()\[\];,]*"  # a.b.c, a dotted name or a file's
@@ -34,7 +34,9 @@ def password_like(value: str) -> bool:
     """Whether a person could have chosen it as a password, and did not write it as a word of the language."""
     if len(value) < 6 or len(set(value)) < 5 or not _literal(value):
         return False
-    return not words(value) or bool(stock(_PHRASE).fullmatch(value) and not stock(_OWN_NAME).search(value))
+    return not words(value) or bool(
+        compile_with_re(_PHRASE).fullmatch(value) and not compile_with_re(_OWN_NAME).search(value)
+    )
 
 
 def token_like(value: str) -> bool:
@@ -46,24 +48,30 @@ def token_like(value: str) -> bool:
 
 def strong(value: str) -> bool:
     """Whether a password is one that somebody relies on: eight characters or more, of three kinds; ten of two."""
-    kinds = sum(bool(stock(kind).search(value)) for kind in ("[a-z]", "[A-Z]", "[0-9]", "[^A-Za-z0-9]"))
+    kinds = sum(bool(compile_with_re(kind).search(value)) for kind in ("[a-z]", "[A-Z]", "[0-9]", "[^A-Za-z0-9]"))
     return (
         password_like(value)
         and len(value) >= (8 if kinds > 2 else 10)
-        and bool(stock("[0-9]").search(value))
+        and bool(compile_with_re("[0-9]").search(value))
         and value.isascii()
     )
 
 
 def _literal(value: str) -> bool:
-    return not made_up(value) and not stock(_CODE).fullmatch(value) and not stock(_TRIVIAL).fullmatch(value.lower())
+    return (
+        not is_dummy_value(value)
+        and not compile_with_re(_CODE).fullmatch(value)
+        and not compile_with_re(_TRIVIAL).fullmatch(value.lower())
+    )
 
 
 def words(value: str) -> bool:
     """Whether it is made of words and small numbers only, however joined."""
-    if stock(_SYMBOLS).search(value.rstrip("!?*")):
+    if compile_with_re(_SYMBOLS).search(value.rstrip("!?*")):
         return False
-    parts = stock(_PARTS).split(value)
+    parts = compile_with_re(_PARTS).split(value)
     if len(value) >= _TELLING and len(parts) * _SHORTEST > len(value):  # capitals that chance put there join no words
         return False
-    return all(stock(_WORD).fullmatch(part) or stock(_NAMED).fullmatch(part.lower()) for part in parts)
+    return all(
+        compile_with_re(_WORD).fullmatch(part) or compile_with_re(_NAMED).fullmatch(part.lower()) for part in parts
+    )

@@ -9,12 +9,12 @@ import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
-from sentinel_guard.core.secrets.model import Grade, Leak
-from sentinel_guard.core.secrets.scan_text import scan, settled
+from sentinel_guard.core.secrets.model import Grade, SecretFind
+from sentinel_guard.core.secrets.scan_text import scan, without_overlaps
 from sentinel_guard.core.secrets.user_secrets.choose_secret_values import SHORT
-from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING, Known
+from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING, UserSecrets
 from sentinel_guard.core.secrets.user_secrets.truncated_match import LEAST
-from sentinel_guard.core.text.redact_by_pattern import MARK, redact, unglued
+from sentinel_guard.core.text.redact_by_pattern import MARK, redact, redact_glued_tokens
 
 CUT = "…"
 _CUTS = re.compile(rf"([ \t]{{0,2}}{CUT}[ \t]{{0,2}})")
@@ -35,32 +35,32 @@ _PIECES = frozenset({"effects", "excerpt"})
 """Fields whose texts an analysis, or the end of what was kept of an output, may have cut."""
 
 
-def hide(text: str, known: Known) -> str:
+def redact_secrets(text: str, known: UserSecrets) -> str:
     """The text with each secret in it replaced by ``<redacted>``, and what is left of one beside an ellipsis."""
     if len(text) < SHORT:
         return text
-    text = unglued(text)
-    for leak in reversed(settled([*known.every(text), *_by_form(text)])):
+    text = redact_glued_tokens(text)
+    for leak in reversed(without_overlaps([*known.every(text), *_by_form(text)])):
         text = f"{text[: leak.start]}{MARK}{text[leak.end :]}"
     return _beside_cuts(text, known) if CUT in text else text
 
 
-def hide_piece(text: str, known: Known) -> str:
+def redact_truncated(text: str, known: UserSecrets) -> str:
     """The same for a text that may have been cut at both ends, without a mark."""
     least = LEAST if len(text) >= _CUTTABLE else _TELLING
-    return _without_tail(_without_head(hide(text, known), known, least), known, least)
+    return _without_tail(_without_head(redact_secrets(text, known), known, least), known, least)
 
 
-def shorten(text: str, most: int, known: Known = NOTHING) -> str:
+def shorten(text: str, most: int, known: UserSecrets = NOTHING) -> str:
     """The text in at most so many characters. Secrets in it are hidden first: in two, nobody knows them any more."""
     if len(text) <= most:
         return text
-    hidden = _without_tail(hide(redact(text[: most + _CONTEXT]), known), known)
+    hidden = _without_tail(redact_secrets(redact(text[: most + _CONTEXT]), known), known)
     whole = len(hidden) <= most and len(text) <= most + _CONTEXT
     return hidden if whole else f"{hidden[: most - len(CUT)]}{CUT}"
 
 
-def _beside_cuts(text: str, known: Known) -> str:
+def _beside_cuts(text: str, known: UserSecrets) -> str:
     parts = _CUTS.split(text)
     for at in range(0, len(parts), 2):
         parts[at] = _without_head(parts[at], known) if at else parts[at]
@@ -68,35 +68,39 @@ def _beside_cuts(text: str, known: Known) -> str:
     return "".join(parts)
 
 
-def _without_tail(text: str, known: Known, least: int = LEAST) -> str:
+def _without_tail(text: str, known: UserSecrets, least: int = LEAST) -> str:
     length = known.edges.begun(text)
     return f"{text[:-length]}{MARK}" if length >= least else text
 
 
-def _without_head(text: str, known: Known, least: int = LEAST) -> str:
+def _without_head(text: str, known: UserSecrets, least: int = LEAST) -> str:
     length = known.edges.ended(text)
     return f"{MARK}{text[length:]}" if length >= least else text
 
 
-def hide_data(data: object, known: Known, way: Callable[[str, Known], str] = hide) -> object:
+def redact_secrets_in_data(
+    data: object, known: UserSecrets, way: Callable[[str, UserSecrets], str] = redact_secrets
+) -> object:
     """JSON-able data with every text in it hidden so, but for the fields by which the guard finds its way."""
     if isinstance(data, str):
         return way(data, known)
     if isinstance(data, Mapping):
         return {
-            hide(k, known): v if k in _KEPT else hide_data(v, known, hide_piece if k in _PIECES else way)
+            redact_secrets(k, known): v
+            if k in _KEPT
+            else redact_secrets_in_data(v, known, redact_truncated if k in _PIECES else way)
             for k, v in data.items()
         }
     if isinstance(data, list | tuple):
-        return [hide_data(item, known, way) for item in data]
+        return [redact_secrets_in_data(item, known, way) for item in data]
     return data
 
 
-def _by_form(text: str) -> tuple[Leak, ...]:
+def _by_form(text: str) -> tuple[SecretFind, ...]:
     return _remembered(text) if len(text) <= _REMEMBERED else _scanned(text)
 
 
-def _scanned(text: str) -> tuple[Leak, ...]:
+def _scanned(text: str) -> tuple[SecretFind, ...]:
     return tuple(leak for leak in scan(text, generic=False) if leak.grade is Grade.BLOCK)
 
 

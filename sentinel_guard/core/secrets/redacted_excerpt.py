@@ -6,9 +6,9 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-from sentinel_guard.core.secrets.aho_corasick import Needles
+from sentinel_guard.core.secrets.aho_corasick import KeywordSearch
 from sentinel_guard.core.secrets.allow_comments import allows
-from sentinel_guard.core.secrets.model import Leak
+from sentinel_guard.core.secrets.model import SecretFind
 from sentinel_guard.core.secrets.redacted_value import mask
 from sentinel_guard.core.text.control_characters import visible
 
@@ -28,10 +28,10 @@ _TELLING = 8
 """A shorter value may be part of an ordinary word: it is masked in its own place only."""
 
 
-class Page:
+class ScannedText:
     """A text, its lines, and all that was found in it."""
 
-    def __init__(self, text: str, leaks: Sequence[Leak]) -> None:
+    def __init__(self, text: str, leaks: Sequence[SecretFind]) -> None:
         self._text = text
         self._starts = [0]
         for line in text.split("\n"):
@@ -39,9 +39,9 @@ class Page:
         self._commented: dict[tuple[int, ...], bool] = {}
         self._hidden = _merged(leaks)
         self._places = [start for start, _, _ in self._hidden]
-        self._values = Needles({leak.value: mask(leak.value) for leak in leaks if len(leak.value) >= _TELLING})
+        self._values = KeywordSearch({leak.value: mask(leak.value) for leak in leaks if len(leak.value) >= _TELLING})
 
-    def place(self, leak: Leak) -> tuple[int, int]:
+    def place(self, leak: SecretFind) -> tuple[int, int]:
         """Line and column of its first character, both from 1."""
         line = bisect_right(self._starts, leak.start)
         return line, leak.start - self._starts[line - 1] + 1
@@ -52,14 +52,14 @@ class Page:
             return ""
         return self._shown(self._starts[number - 1], self._starts[number] - 1).rstrip()[:MOST]
 
-    def commented(self, leak: Leak) -> bool:
+    def commented(self, leak: SecretFind) -> bool:
         """Whether a comment on one of its lines allows it."""
         rows = tuple(bisect_right(self._starts, at) for at in (leak.start, max(leak.end - 1, leak.start)))
         if rows not in self._commented:
             self._commented[rows] = allows(self._text[self._starts[rows[0] - 1] : self._starts[rows[1]] - 1])
         return self._commented[rows]
 
-    def excerpt(self, leak: Leak) -> str:
+    def excerpt(self, leak: SecretFind) -> str:
         """The find's line round it, at most MOST characters."""
         index = bisect_right(self._places, leak.start) - 1
         start, end, hidden = self._hidden[index]
@@ -101,7 +101,7 @@ class Page:
         return visible(head + said[cut:])
 
 
-def _merged(leaks: Sequence[Leak]) -> list[tuple[int, int, str]]:
+def _merged(leaks: Sequence[SecretFind]) -> list[tuple[int, int, str]]:
     """What is hidden: start, end, and what stands for it; finds that overlap are hidden as one."""
     hidden: list[tuple[int, int, str]] = []
     for leak in sorted(leaks, key=lambda leak: (leak.start, -leak.end)):

@@ -25,11 +25,11 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 
 @functools.cache
-def stock(pattern: str) -> re.Pattern[str]:
+def compile_with_re(pattern: str) -> re.Pattern[str]:
     """A pattern that only ``re`` understands (what it repeats is never given back, what stands before is looked at)."""
     return re.compile(pattern)
 
 
 def searchable(text: str) -> str:
     """The text, each character in its place, without what is no UTF-8: RE2 refuses that."""
-    return text if text.isascii() else stock("[\ud800-\udfff]").sub("\ufffd", text)
+    return text if text.isascii() else compile_with_re("[\ud800-\udfff]").sub("\ufffd", text)

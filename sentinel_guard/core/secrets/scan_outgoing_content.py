@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from sentinel_guard.core.policy.policy import takes_in
-from sentinel_guard.core.secrets.model import Grade, Hit, Leak, Piece
-from sentinel_guard.core.secrets.redacted_excerpt import Page
-from sentinel_guard.core.secrets.scan_text import scan, settled
-from sentinel_guard.core.secrets.skipped_files import skipped, unattended
-from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING, Known
+from sentinel_guard.core.policy.policy import last_matching_pattern
+from sentinel_guard.core.secrets.model import Grade, Hit, Piece, SecretFind
+from sentinel_guard.core.secrets.redacted_excerpt import ScannedText
+from sentinel_guard.core.secrets.scan_text import scan, without_overlaps
+from sentinel_guard.core.secrets.skipped_files import is_test_or_document, skipped
+from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING, UserSecrets
 from sentinel_guard.core.text.control_characters import visible
 
 LONGEST = 4_000_000
@@ -45,26 +45,26 @@ class _Looked:
     """A piece and what it holds."""
 
     piece: Piece
-    leaks: list[Leak]
-    personal: list[Leak]
-    beside: list[Leak] = field(default_factory=list)
+    leaks: list[SecretFind]
+    personal: list[SecretFind]
+    beside: list[SecretFind] = field(default_factory=list)
     """What does not count, and is masked."""
     lists: Mapping[str, int] = field(default_factory=dict)
     """Rules of personal data that are told once for the file, and how many they are: no comment allows them."""
 
 
-def _counts(_piece: Piece, _leak: Leak) -> bool:
+def _counts(_piece: Piece, _leak: SecretFind) -> bool:
     return True
 
 
-def review(
+def scan_pieces(
     pieces: Iterable[Piece],
     *,
-    known: Known = NOTHING,
+    known: UserSecrets = NOTHING,
     allow: tuple[str, ...] = (),
     pii: bool = True,
     comments: bool = True,
-    new: Callable[[Piece, Leak], bool] = _counts,
+    new: Callable[[Piece, SecretFind], bool] = _counts,
 ) -> Review:
     """All finds in ``pieces``. ``allow``: gitignore patterns of files that are not looked into.
 
@@ -79,15 +79,17 @@ def review(
 
 
 def _allowed(piece: Piece, allow: tuple[str, ...]) -> bool:
-    return bool(piece.path) and bool(takes_in(allow, piece.path, ""))
+    return bool(piece.path) and bool(last_matching_pattern(allow, piece.path, ""))
 
 
-def _look(piece: Piece, known: Known, pii: bool, new: Callable[[Piece, Leak], bool], notes: list[str]) -> _Looked:
+def _look(
+    piece: Piece, known: UserSecrets, pii: bool, new: Callable[[Piece, SecretFind], bool], notes: list[str]
+) -> _Looked:
     found, quiet = known.find(piece.text, piece.path), skipped(piece.path) and not piece.raw
     if not quiet and len(piece.text) > LONGEST:
         notes.append(f"{_name(piece)}: {len(piece.text):,} characters, too long to be searched for forms of secrets")
     elif not quiet:
-        found += scan(piece.text, generic=not (piece.raw or unattended(piece.path)))
+        found += scan(piece.text, generic=not (piece.raw or is_test_or_document(piece.path)))
         found += _personal(piece) if pii and not piece.raw else []
     looked = _Looked(piece, [], [])
     for leak in found:
@@ -96,13 +98,13 @@ def _look(piece: Piece, known: Known, pii: bool, new: Callable[[Piece, Leak], bo
     return looked
 
 
-def _personal(piece: Piece) -> list[Leak]:
+def _personal(piece: Piece) -> list[SecretFind]:
     from sentinel_guard.core.secrets.pii import scan_pii  # noqa: PLC0415 - a message of a commit is not searched for it
 
     return scan_pii.find(piece.text)
 
 
-def _graded(leaks: list[Leak], path: str) -> list[Leak]:
+def _graded(leaks: list[SecretFind], path: str) -> list[SecretFind]:
     if not leaks:
         return []
     from sentinel_guard.core.secrets.pii import scan_pii  # noqa: PLC0415 - as in _personal
@@ -127,7 +129,7 @@ def _grade(looked: list[_Looked]) -> None:
             one.personal = [next(told) for _ in one.personal]
 
 
-def _lists(leaks: Iterable[Leak], lists: Mapping[str, int]) -> Iterator[Leak]:
+def _lists(leaks: Iterable[SecretFind], lists: Mapping[str, int]) -> Iterator[SecretFind]:
     """Of a list only the first find is told, for all; the others are masked."""
     seen: set[str] = set()
     for leak in leaks:
@@ -140,19 +142,19 @@ def _lists(leaks: Iterable[Leak], lists: Mapping[str, int]) -> Iterator[Leak]:
             yield replace(leak, what=_many(leak, lists[leak.rule]))
 
 
-def _many(leak: Leak, count: int) -> str:
+def _many(leak: SecretFind, count: int) -> str:
     """``134 e-mail addresses``."""
     kind = _KINDS.get(leak.rule) or re.sub(r"^(?:an?|the) ", "", leak.what)
     return f"{count:,} {kind if kind.endswith('s') else f'{kind}s'}"
 
 
 def _hits(looked: _Looked, comments: bool, notes: list[str]) -> Iterator[Hit]:
-    counted = settled(leak for leak in looked.leaks + looked.personal if leak.grade > Grade.NOTE)
+    counted = without_overlaps(leak for leak in looked.leaks + looked.personal if leak.grade > Grade.NOTE)
     if not counted:
         return
     if len(counted) > MOST:
         notes.append(f"{_name(looked.piece)}: {len(counted) - MOST:,} more finds are not listed")
-    page = Page(looked.piece.text, looked.leaks + looked.personal + looked.beside)
+    page = ScannedText(looked.piece.text, looked.leaks + looked.personal + looked.beside)
     for leak in counted[:MOST]:
         line, column = page.place(leak)
         lenient = comments and leak.kind != "known" and leak.rule not in looked.lists

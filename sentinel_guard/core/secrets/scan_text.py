@@ -15,10 +15,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from sentinel_guard.core.secrets.aho_corasick import Needles, lowered
+from sentinel_guard.core.secrets.aho_corasick import KeywordSearch, lowered
 from sentinel_guard.core.secrets.decode_encoded_text import Run, from_base64, runs
-from sentinel_guard.core.secrets.entropy_and_dummy_values import entropy, made_up
-from sentinel_guard.core.secrets.example_and_encrypted_values import harmless
+from sentinel_guard.core.secrets.entropy_and_dummy_values import entropy, is_dummy_value
+from sentinel_guard.core.secrets.example_and_encrypted_values import is_example_or_encrypted
 from sentinel_guard.core.secrets.formats.registry import FORMATS
 from sentinel_guard.core.secrets.generic_assignments import (
     NAME_NEEDLES,
@@ -29,9 +29,9 @@ from sentinel_guard.core.secrets.generic_assignments import (
     in_commands,
     in_urls,
 )
-from sentinel_guard.core.secrets.model import Format, Grade, Leak
+from sentinel_guard.core.secrets.model import Format, Grade, SecretFind
 from sentinel_guard.core.secrets.placeholder_values import password_like, words
-from sentinel_guard.core.secrets.regex_engine import compiled, searchable, stock
+from sentinel_guard.core.secrets.regex_engine import compile_with_re, compiled, searchable
 
 BASIC = "basic-header"
 """Its value is base64 of a name and a password."""
@@ -60,26 +60,26 @@ class _Row(NamedTuple):
     """... the name of a program to which a password is given: the pattern of how."""
 
 
-def scan(text: str, *, generic: bool = True) -> list[Leak]:
+def scan(text: str, *, generic: bool = True) -> list[SecretFind]:
     """The secrets in a text, in the order of their places; with ``generic`` those without a provider's form too."""
     found = _found(text, generic)
     plain = {leak.value for leak in found}
     for run in runs(text):
         if inside := [leak for leak in _found(run.text, generic) if leak.value not in plain]:
             found.append(_placed(max(inside, key=_telling), text, run))
-    return settled(found)
+    return without_overlaps(found)
 
 
-def _placed(leak: Leak, text: str, run: Run) -> Leak:
+def _placed(leak: SecretFind, text: str, run: Run) -> SecretFind:
     """The find in a decoded run, where the text has it: as it is, or as the whole run."""
     at = text.find(leak.value, run.start, run.end)
     start, end = (run.start, run.end) if at < 0 else (at, at + len(leak.value))
     return replace(leak, start=start, end=end)
 
 
-def settled(leaks: Iterable[Leak]) -> list[Leak]:
+def without_overlaps(leaks: Iterable[SecretFind]) -> list[SecretFind]:
     """In the order of their places, and of those that overlap only the one that tells most."""
-    kept: list[Leak] = []
+    kept: list[SecretFind] = []
     for leak in sorted(leaks, key=lambda leak: (leak.start, leak.end)):
         if not kept or leak.start >= kept[-1].end:
             kept.append(leak)
@@ -88,11 +88,11 @@ def settled(leaks: Iterable[Leak]) -> list[Leak]:
     return kept
 
 
-def _telling(leak: Leak) -> tuple[bool, int, bool, int]:
+def _telling(leak: SecretFind) -> tuple[bool, int, bool, int]:
     return leak.kind == "known", leak.grade, leak.rule not in RULES, leak.end - leak.start
 
 
-def _found(text: str, generic: bool) -> list[Leak]:
+def _found(text: str, generic: bool) -> list[SecretFind]:
     windows: dict[int, list[tuple[int, int]]] = {}
     seen: dict[int, int] = {}
     names: list[int] = []
@@ -116,17 +116,17 @@ def _found(text: str, generic: bool) -> list[Leak]:
         leaks += [*assigned(text, names), *in_commands(text, commands)]
     for index, spans in windows.items():
         leaks += (leak for lo, hi in spans for leak in _matches(text, FORMATS[index], lo, hi))
-    return [leak for leak in leaks if not harmless(leak.value)]
+    return [leak for leak in leaks if not is_example_or_encrypted(leak.value)]
 
 
 @functools.cache
-def _needles() -> Needles[_Row]:
+def _needles() -> KeywordSearch[_Row]:
     formats: dict[str, list[int]] = {needle: [] for needle in (*NAME_NEEDLES, URL_NEEDLE, *PROGRAMS)}
     for index, wanted in enumerate(FORMATS):
         for needle in wanted.needles:
             formats.setdefault(needle, []).append(index)
     names = frozenset(NAME_NEEDLES)
-    return Needles(
+    return KeywordSearch(
         {
             needle: _Row(tuple(rows), needle in names, needle == URL_NEEDLE, PROGRAMS.get(needle, ""))
             for needle, rows in formats.items()
@@ -141,7 +141,7 @@ def _widen(spans: list[tuple[int, int]], lo: int, hi: int) -> None:
     spans.append((lo, hi))
 
 
-def _matches(text: str, row: Format, lo: int, hi: int) -> Iterator[Leak]:
+def _matches(text: str, row: Format, lo: int, hi: int) -> Iterator[SecretFind]:
     pattern, window, at = compiled(row.pattern), searchable(text[lo:hi]), 0
     while match := pattern.search(window, at):
         start, end = _trimmed(window, *_value(match))
@@ -152,7 +152,7 @@ def _matches(text: str, row: Format, lo: int, hi: int) -> Iterator[Leak]:
             continue
         value = text[lo + start : lo + end]
         if value and _whole(text, lo, start) and _real(row, value):
-            yield Leak(row.rule, "secret", row.what, row.grade, lo + start, lo + end, value, row.hosts)
+            yield SecretFind(row.rule, "secret", row.what, row.grade, lo + start, lo + end, value, row.hosts)
         at = max(end, match.start() + 1)
 
 
@@ -169,9 +169,9 @@ def _trimmed(window: str, start: int, end: int) -> tuple[int, int]:
 
 def _to_end(window: str, start: int, end: int) -> int:
     """Where a value ends that is longer than a pattern can count."""
-    if end - start < _COUNTED or not window[end - 1].isalnum() or stock(r"[\s\\]").search(window, start, end):
+    if end - start < _COUNTED or not window[end - 1].isalnum() or compile_with_re(r"[\s\\]").search(window, start, end):
         return end
-    rest = stock(r"[A-Za-z0-9+/=_.-]*").match(window, end)
+    rest = compile_with_re(r"[A-Za-z0-9+/=_.-]*").match(window, end)
     return rest.end() if rest else end
 
 
@@ -184,7 +184,7 @@ def _real(row: Format, value: str) -> bool:
     """Whether a value of the form is one; a form that says all asks for no disorder, and for nothing else."""
     if not row.entropy:
         return True
-    if entropy(value) < row.entropy or made_up(value, _RUN):
+    if entropy(value) < row.entropy or is_dummy_value(value, _RUN):
         return False
     if row.rule == BASIC:
         return password_like(from_base64(value).partition(":")[2])

@@ -28,6 +28,6 @@ _APART = re.compile(
 )
 
 
-def unattended(path: str) -> bool:
+def is_test_or_document(path: str) -> bool:
     """Whether the path is one of tests or documents: what is assigned to a password there is made up."""
     return bool(_APART.search(path))

@@ -24,7 +24,7 @@ def operation(action: Action) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
-def spoken(action: Action) -> str:
+def command_text(action: Action) -> str:
     """The action as a person would type it: the command, the argv quoted, else the tool with its arguments."""
     if isinstance(command := action.arguments.get("command"), str):
         return command
@@ -35,5 +35,5 @@ def spoken(action: Action) -> str:
 
 def is_poll(action: Action, declared: Iterable[str]) -> bool:
     """True for a call that waits for something by design: led by ``sleep``, or declared (``loop.polls``: prefixes)."""
-    text = spoken(action).strip()
+    text = command_text(action).strip()
     return bool(SLEEP_LED.match(text)) or any(prefix and text.startswith(prefix) for prefix in declared)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from sentinel_guard.core.model import Effect, Kind
 
 
-class Here(NamedTuple):
+class PathContext(NamedTuple):
     """Where the command runs: what a path is told from."""
 
     cwd: str
@@ -106,7 +106,7 @@ _PATHS = frozenset({Kind.WRITE, Kind.DELETE, Kind.READ})
 _DEEP = " and all below"
 
 
-def told(effect: Effect, here: Here) -> str:
+def describe(effect: Effect, here: PathContext) -> str:
     """The effect in plain words; empty for one that decides nothing (a command that only runs, unknown data)."""
     words = _named(effect) or _deed(effect, here)
     guessed = words and not effect.sure and effect.kind not in (Kind.OPAQUE, Kind.EXECUTE)
@@ -127,7 +127,7 @@ def _named(effect: Effect) -> str:
     return f"{verb} the git {'setting' if what == 'config' else what} {name}{elsewhere}"
 
 
-def _deed(effect: Effect, here: Here) -> str:
+def _deed(effect: Effect, here: PathContext) -> str:
     sentence = next((words for word, words in _DEEDS[effect.kind] if not word or word in effect.how), "")
     if effect.kind is Kind.OPAQUE and not effect.target.strip("… "):
         return sentence.removesuffix(": {}")  # an empty expansion, a pipe: it left no text
@@ -137,7 +137,7 @@ def _deed(effect: Effect, here: Here) -> str:
     return sentence.format(near(effect.target, here)) + deep
 
 
-def near(path: str, here: Here) -> str:
+def near(path: str, here: PathContext) -> str:
     """A path as the person at ``here`` knows it."""
     if path == here.cwd:
         return "this folder"

@@ -30,7 +30,7 @@ def cell(text: str) -> str:
     return _cut(line(text)).replace("|", "\\|")
 
 
-def coded(text: str) -> str:
+def code_span(text: str) -> str:
     """As a code span in a table; empty for nothing. What is too long ends in ``…``."""
     lines = [part.rstrip() for part in redact(text.strip()).replace("\r\n", "\n").split("\n")]
     said = _cut(_no_comment(visible(f" {NEWLINE} ".join(lines))))
@@ -39,7 +39,7 @@ def coded(text: str) -> str:
     return f"{fence}{pad}{said}{pad}{fence}".replace("|", "\\|") if said else ""
 
 
-def uncoded(span: str) -> str:
+def unescape_code_span(span: str) -> str:
     """What ``coded`` was given, apart from what it hid, made visible or cut off."""
     said = span.strip().replace("\\|", "|")
     fence = len(said) - len(said.lstrip("`"))

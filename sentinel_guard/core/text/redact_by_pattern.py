@@ -109,7 +109,7 @@ def redact(text: str) -> str:
     return _short(text) if len(text) <= SHORT else _redact(text)
 
 
-def unglued(text: str) -> str:
+def redact_glued_tokens(text: str) -> str:
     """The text without tokens that nothing else looks like, glued to other words or to one another too."""
     return _GLUED.sub(MARK, text)
 

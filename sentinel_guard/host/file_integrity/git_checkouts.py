@@ -15,16 +15,16 @@ import time
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.git.private_git_dir import layout
-from sentinel_guard.host.machine.symlink_safe_folder import Rooted
+from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 
 PATIENCE = 1.0
 """Seconds between a file's change and the index that names it: git writes the index last."""
 
 
-class Checkouts:
+class GitCheckoutTracker:
     """Tells git's changes of restricted files from others. Not safe to call from several threads at once."""
 
-    def __init__(self, tree: Rooted, names: list[str]) -> None:
+    def __init__(self, tree: SymlinkSafeFolder, names: list[str]) -> None:
         """``names``: the files that there are when the session begins."""
         self._tree = tree
         self._theirs = set(self._index(names))

@@ -23,19 +23,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host.file_integrity.git_checkouts import Checkouts
+from sentinel_guard.host.file_integrity.git_checkouts import GitCheckoutTracker
 from sentinel_guard.host.file_integrity.tampered_versions import Quarantine
 from sentinel_guard.host.machine.atomic_files import write_json
 from sentinel_guard.host.machine.content_addressed_store import (
     ABSENT,
     FILE,
+    ContentAddressedStore,
     Kept,
-    Vault,
     difference,
     settled,
     untouched,
 )
-from sentinel_guard.host.machine.symlink_safe_folder import Rooted
+from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 
 GRACE = 60.0
 """Seconds that a closed window is remembered: a change is sometimes seen after it."""
@@ -53,7 +53,7 @@ _Seen = tuple[int, int] | None
 """Inode and change time (nanoseconds); None for nothing there."""
 
 
-class Word(enum.Enum):
+class ChangeDecision(enum.Enum):
     """What is to be done about a change."""
 
     PUT_BACK = "put back"
@@ -74,7 +74,7 @@ class Tampering:
     at: float
     problem: str = ""
     """Why it could not be put back, or not be taken; empty where it was."""
-    word: Word = Word.PUT_BACK
+    word: ChangeDecision = ChangeDecision.PUT_BACK
     before: Kept = _GONE
     """The original."""
     dropped: int = 0
@@ -96,35 +96,35 @@ class _Window:
         return self.name in ("", name) or name.startswith(f"{self.name}/")
 
 
-Judge = Callable[[str, float], Word]
+Judge = Callable[[str, float], ChangeDecision]
 """Asked about a path (absolute) that changed after a moment (epoch seconds; 0 where that is not known)."""
 
 
-class Guardian:
+class RestrictedFileRestorer:
     """Guards the restricted files of one work tree. Safe to call from several threads."""
 
     def __init__(
         self,
         root: str,
-        vault: Vault,
+        vault: ContentAddressedStore,
         files: Mapping[str, Kept],
         folder: Path,
         *,
-        judge: Judge = lambda _path, _since: Word.PUT_BACK,
-        sisters: Callable[[], Iterable[Guardian]] = tuple,
+        judge: Judge = lambda _path, _since: ChangeDecision.PUT_BACK,
+        sisters: Callable[[], Iterable[RestrictedFileRestorer]] = tuple,
     ) -> None:
         """``files``: originals, names relative to ``root``. ``folder``: for tampered versions and what was accepted.
 
         ``sisters``: the guardians of other sessions in the same tree. Raises HostError.
         """
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._tree = Rooted(root, folder / "tampered")
+        self._tree = SymlinkSafeFolder(root, folder / "tampered")
         self._vault, self._judge, self._sisters = vault, judge, sisters
         self._memory = folder / "accepted.json"
         self._accepted = _remembered(self._memory)
         self._originals = dict(files) | self._accepted
         self._windows: list[_Window] = []
-        self._checkouts = Checkouts(self._tree, [*self._originals])
+        self._checkouts = GitCheckoutTracker(self._tree, [*self._originals])
         self._quarantine = Quarantine(folder / "tampered")
         self._good: dict[str, float] = {}
         """When a path was last seen to be its original."""
@@ -227,7 +227,7 @@ class Guardian:
         if tampering.before.kind == FILE:
             with contextlib.suppress(HostError):
                 before = self._vault.data(tampering.before.content)
-        there = tampering.kept if tampering.word is Word.PUT_BACK else tampering.path
+        there = tampering.kept if tampering.word is ChangeDecision.PUT_BACK else tampering.path
         return before, _bytes(Path(there)) if there else None
 
     def _made_it(self, name: str, seen: _Seen) -> bool:
@@ -279,9 +279,9 @@ class Guardian:
             return None
         self._yours.pop(name, None)
         word = self._judge(f"{self._tree.root}/{name}", self._since(name, seen))
-        if word is Word.TAKE:
+        if word is ChangeDecision.TAKE:
             return self._take_whole(name, kind, original)
-        if word is Word.ASK:
+        if word is ChangeDecision.ASK:
             self._asked[name] = _seen_as(seen)
             return Tampering(f"{self._tree.root}/{name}", kind, "", time.time(), word=word, before=original)
         return self._put_back(name, kind, original)
@@ -320,9 +320,8 @@ class Guardian:
 
     def _take(self, name: str, kind: str, original: Kept, *, announced: bool = False) -> Tampering | None:
         """The change becomes the original. Nothing to tell where what stands there cannot be one (a folder)."""
-        done = Tampering(
-            f"{self._tree.root}/{name}", kind, "", time.time(), word=Word.TAKE, before=original, announced=announced
-        )
+        path, take = f"{self._tree.root}/{name}", ChangeDecision.TAKE
+        done = Tampering(path, kind, "", time.time(), word=take, before=original, announced=announced)
         try:
             return done if self._accept(name) else None
         except (HostError, OSError) as e:

@@ -168,7 +168,7 @@ def between(root: Path, new: Iterable[str], known: Iterable[str], remote: str = 
     return _revisions(root, ids if given else [], seen, environ)
 
 
-def unseen(root: Path, new: Iterable[str], known: Iterable[str], environ: Environ = None) -> Commits:
+def unknown_commits(root: Path, new: Iterable[str], known: Iterable[str], environ: Environ = None) -> Commits:
     """The commits that ``new`` (ids) lead to, and neither ``known`` (ids) nor a branch of the repository or a remote.
 
     A tag does not count, nor does HEAD: they are set unjudged. Raises HostError.
@@ -192,7 +192,7 @@ def since(root: Path, old: str, new: str, environ: Environ = None) -> Commits:
     return _revisions(root, [last, f"^{first}"], (), environ)
 
 
-def unpublished(root: Path, new: Iterable[str], environ: Environ = None) -> Commits:
+def unpublished_commits(root: Path, new: Iterable[str], environ: Environ = None) -> Commits:
     """The commits that ``new`` (ids) lead to, and that were seen on no remote at all. Raises HostError."""
     return _revisions(root, new, ("--not", "--remotes"), environ)
 
@@ -212,7 +212,7 @@ def _literal(remote: str) -> str:
     return "".join(f"[{c}]" if c in "*?[" else c for c in remote)
 
 
-def differing(root: Path, old: str, new: str, environ: Environ = None) -> list[str]:
+def differing_paths(root: Path, old: str, new: str, environ: Environ = None) -> list[str]:
     """The paths that differ between ``new`` and where it left ``old``, as pre-commit asks. Raises HostError."""
     names = ("diff", "--name-only", "-z", "--no-ext-diff", "--no-renames", "--no-relative", f"-O{os.devnull}")
     raw = git(root, *names, "--end-of-options", f"{old}...{new}", "--", environ=environ)

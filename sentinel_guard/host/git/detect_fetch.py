@@ -14,7 +14,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from sentinel_guard.core.analysis.network_addresses import host, is_here
+from sentinel_guard.core.analysis.network_addresses import host, is_local_address
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.git.run_git import program
 
@@ -102,7 +102,7 @@ def is_elsewhere(remote: str, work: Path, environ: Mapping[str, str], start: fro
 
 
 def _leads_away(url: str) -> bool:
-    return _AWAY.fullmatch(url) is not None and not is_here(url) and host(url) != os.uname().nodename
+    return _AWAY.fullmatch(url) is not None and not is_local_address(url) and host(url) != os.uname().nodename
 
 
 def _said(work: Path, environ: Mapping[str, str], *args: str) -> str:

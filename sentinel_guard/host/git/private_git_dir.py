@@ -63,7 +63,7 @@ def layout(root: str) -> Layout:
 
 
 @dataclass(frozen=True, slots=True)
-class Shadow:
+class PrivateGitDir:
     """The git directory of our own, in ``folder``."""
 
     where: Layout
@@ -144,12 +144,12 @@ class Shadow:
         return self.git.names("ls-files", "--others", "-z", *excludes)
 
 
-def trusted(root: str, folder: Path) -> Shadow:
+def trusted(root: str, folder: Path) -> PrivateGitDir:
     """The shadow in a session's baseline folder; where it holds none, made from the repository as it is now.
 
     Raises HostError.
     """
-    shadow = Shadow(layout(root), folder / "git")
+    shadow = PrivateGitDir(layout(root), folder / "git")
     if not (shadow.folder / "HEAD").exists():
         shadow.make(farm=folder / "objects")
     return shadow
@@ -166,7 +166,9 @@ class Tree:
     """Too large, unreadable, or a repository of its own."""
 
 
-def capture(shadow: Shadow, found: Iterable[str] | None = None, *, objects: str = "", limit: int = MAX_FILE) -> Tree:
+def capture(
+    shadow: PrivateGitDir, found: Iterable[str] | None = None, *, objects: str = "", limit: int = MAX_FILE
+) -> Tree:
     """The present work tree, untracked files included, ignored ones not, as a tree. Raises HostError.
 
     The private index takes part and is left holding the tree. ``found``: what differs from it, where that is known.
@@ -181,7 +183,7 @@ def capture(shadow: Shadow, found: Iterable[str] | None = None, *, objects: str 
     return Tree(git.text("write-tree"), tuple(names), tuple(left_out))
 
 
-def scan(shadow: Shadow, *excludes: str) -> list[str]:
+def scan(shadow: PrivateGitDir, *excludes: str) -> list[str]:
     """Names whose files differ from the private index, and those that it does not know."""
     return list(itertools.chain(*together(shadow.changed, lambda: shadow.others(*excludes))))
 

@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host.git.private_git_dir import Shadow, scan, stage, trusted
+from sentinel_guard.host.git.private_git_dir import PrivateGitDir, scan, stage, trusted
 from sentinel_guard.host.git.run_git import lines, together
 from sentinel_guard.host.machine.deep_folders import HEAVY
 
@@ -43,7 +43,7 @@ class Worktrees:
         absolute paths: the content of such a file is not stored, its size and time count.
         """
         self._root, self._session, self._folder, self._restricts = root, folder, folder / "trees", restricts
-        self._shadow: Shadow | None = None
+        self._shadow: PrivateGitDir | None = None
         self._tree = ""
         self._spent = 0.0
         """Seconds that the last one took."""
@@ -138,10 +138,10 @@ class Worktrees:
         frozen = self._session / "git" / "ignored"
         return (*NOBODYS, f"--exclude-from={frozen}" if frozen.exists() else "--exclude-standard")
 
-    def _made(self) -> Shadow:
+    def _made(self) -> PrivateGitDir:
         """The git directory of the trees. It is a copy of the session's, which is left alone."""
         session = trusted(self._root, self._session)
-        made = Shadow(session.where, self._folder)
+        made = PrivateGitDir(session.where, self._folder)
         if not (made.folder / "HEAD").exists():
             for name in ("objects/info", "refs", "info"):
                 (made.folder / name).mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -155,7 +155,7 @@ class Worktrees:
             shutil.copyfile(session.folder / "HEAD", made.folder / "HEAD")
         return made
 
-    def _begin(self, shadow: Shadow) -> None:
+    def _begin(self, shadow: PrivateGitDir) -> None:
         """The first index: the session's first one, without flags that hide files, and with raw files where a filter
         had a say.
         """

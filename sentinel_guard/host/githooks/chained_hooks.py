@@ -17,7 +17,7 @@ from pathlib import Path
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.githooks.hook_managers import LEGACY, TOOLS, moved, tool
-from sentinel_guard.host.githooks.hook_templates import BEFORE, MODE, NAMES, OWN, Programs, beside, is_ours
+from sentinel_guard.host.githooks.hook_templates import BEFORE, MODE, NAMES, OWN, Programs, chained_hook_script, is_ours
 from sentinel_guard.host.githooks.install_messages import Row, summed
 from sentinel_guard.host.githooks.install_messages import put as put_words
 from sentinel_guard.host.machine import atomic_files
@@ -66,7 +66,7 @@ def _put(folder: Path, name: str, programs: Programs) -> Iterator[Row]:
     hook, kept = folder / name, folder / (name + BEFORE)
     _settle(hook, kept)
     ours = place(hook)
-    text, there = beside(name, programs), is_ours(ours)
+    text, there = chained_hook_script(name, programs), is_ours(ours)
     if there and ours.read_bytes() == text and os.access(ours, os.X_OK):
         return
     theirs = os.path.lexists(ours) and not there

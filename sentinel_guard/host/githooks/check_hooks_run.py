@@ -33,7 +33,7 @@ _QUIET = {
 _NOWHERE = (b"not a git repository", b"cannot change to")
 
 
-class Standing(NamedTuple):
+class ActiveHooks(NamedTuple):
     """Our hooks as they stood in force in a repository."""
 
     common: str
@@ -43,17 +43,17 @@ class Standing(NamedTuple):
     names: tuple[str, ...]
 
 
-def standing(root: str, environ: Mapping[str, str]) -> Standing | None:
+def active_hooks(root: str, environ: Mapping[str, str]) -> ActiveHooks | None:
     """Our hooks that git runs in ``root`` with an environment; None where there are none. Raises HostError."""
     found = _asked((), root, environ)
     if found is None:
         return None
     common, folder = found
     names = tuple(name for name in NAMES if not _wrong(Path(folder), name))
-    return Standing(common, folder, names) if names else None
+    return ActiveHooks(common, folder, names) if names else None
 
 
-def missing(ours: Standing, options: Sequence[str], cwd: str, environ: Mapping[str, str]) -> str:
+def missing(ours: ActiveHooks, options: Sequence[str], cwd: str, environ: Mapping[str, str]) -> str:
     """Why git would not run them for a command; empty where it would, and in another repository.
 
     ``options`` are the words between ``git`` and the subcommand. Modes are put back first. Raises HostError where git
@@ -68,7 +68,7 @@ def missing(ours: Standing, options: Sequence[str], cwd: str, environ: Mapping[s
     return moved + wrong[0] if wrong else ""
 
 
-def mend(ours: Standing) -> list[str]:
+def mend(ours: ActiveHooks) -> list[str]:
     """Make our hooks executable again. Returns those that were not, by name."""
     return [name for name in ours.names if _mended(Path(ours.folder, name))]
 

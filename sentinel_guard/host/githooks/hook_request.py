@@ -14,8 +14,8 @@ from sentinel_guard.core.response_phrases import OPENING
 from sentinel_guard.core.text.control_characters import visible
 
 if TYPE_CHECKING:
-    from sentinel_guard.core.secrets.user_secrets.find_user_secrets import Known
-    from sentinel_guard.host.githooks.preexisting_commits import Seen
+    from sentinel_guard.core.secrets.user_secrets.find_user_secrets import UserSecrets
+    from sentinel_guard.host.githooks.preexisting_commits import PreexistingObjects
 
 
 SHOWN = 20
@@ -40,11 +40,11 @@ class HookCase:
     stdin: bytes
     environ: Mapping[str, str]
     """The whole environment of the hook."""
-    known: Callable[[], Known]
+    known: Callable[[], UserSecrets]
     """The person's own secret values; asked for only where there is a text to look at."""
     session: bool = False
     """Whether a guarded session asks: a leak that goes out is critical then (R3)."""
-    seen: Seen | None = None
+    seen: PreexistingObjects | None = None
     """What a guarded session need not answer for; without it the references as they are tell."""
 
 
@@ -67,7 +67,7 @@ class Judged:
         return Judged(self.findings + other.findings, self.notes + other.notes, self.anyway or other.anyway)
 
 
-def told(findings: Sequence[Finding], notes: Sequence[str] = (), anyway: str = "") -> list[str]:
+def findings_as_lines(findings: Sequence[Finding], notes: Sequence[str] = (), anyway: str = "") -> list[str]:
     """What the person reads, in lines: warnings, then refusals by their ways out; nothing a terminal would obey."""
     hints = [f.what for f in findings if f.response < Response.ASK]
     said = [f"{_WARNING} {words}" for words in (*notes, *hints)]

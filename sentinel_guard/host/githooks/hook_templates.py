@@ -43,12 +43,12 @@ class Programs(NamedTuple):
     """The daemon's, for agents: where it is, a session may be alive."""
 
 
-def beside(name: str, programs: Programs) -> bytes:
+def chained_hook_script(name: str, programs: Programs) -> bytes:
     """A hook in the place of theirs: theirs is kept beside it."""
     return _filled(_TEMPLATES[name], _BESIDE, name, programs)
 
 
-def ahead(name: str, theirs: str, programs: Programs) -> bytes:
+def own_folder_hook_script(name: str, theirs: str, programs: Programs) -> bytes:
     """A hook in a folder of our own. ``theirs`` is the folder of the one that it stands for; where it is empty, the
     hook asks git each time. A name that is not among NAMES is only handed on.
     """

@@ -33,7 +33,7 @@ INSTALLED = "installed"
 _TOLD = f"{MARK}: hooks were put in place here by `sentinel-guard install`.\n"
 
 
-class Seen(NamedTuple):
+class HookState(NamedTuple):
     """One hook of NAMES, as git would find it now."""
 
     name: str
@@ -79,7 +79,7 @@ def installed(root: Path) -> tuple[Path, ...]:
     return tuple(_place(repo, seen.name) for seen in _look(repo) if seen.ok)
 
 
-def look(root: Path) -> list[Seen]:
+def hook_states(root: Path) -> list[HookState]:
     """Each hook of NAMES: whether it checks, and why not. Raises HostError."""
     return _look(find(root))
 
@@ -96,7 +96,7 @@ def complaint(root: Path, environ: Mapping[str, str] | None = None) -> str:
 
 
 @lru_cache(maxsize=256)
-def belongings(root: str) -> tuple[str, ...]:
+def hook_folders(root: str) -> tuple[str, ...]:
     """The folders of hooks that nobody may write inside a session of a work tree; a linked one shares another's."""
     folders = [f"{root}/.git"]
     with contextlib.suppress(HostError):
@@ -142,8 +142,8 @@ def _place(repo: Repository, name: str) -> Path:
     return chained_hooks.place(repo.hooks / name)
 
 
-def _look(repo: Repository) -> list[Seen]:
-    return [Seen(name, not (words := _wrong(repo, name)), words) for name in NAMES]
+def _look(repo: Repository) -> list[HookState]:
+    return [HookState(name, not (words := _wrong(repo, name)), words) for name in NAMES]
 
 
 def _wrong(repo: Repository, name: str) -> str:

@@ -26,8 +26,8 @@ from sentinel_guard.host.secrets import added_lines
 
 if TYPE_CHECKING:
     from sentinel_guard.core.secrets.model import Hit
-    from sentinel_guard.core.secrets.user_secrets.find_user_secrets import Known
-    from sentinel_guard.host.githooks.preexisting_commits import Seen
+    from sentinel_guard.core.secrets.user_secrets.find_user_secrets import UserSecrets
+    from sentinel_guard.host.githooks.preexisting_commits import PreexistingObjects
 
 
 _COMMITS = ("pre-commit", "pre-merge-commit", "pre-applypatch")
@@ -41,7 +41,7 @@ _ANYWAY = {
 }
 
 
-def _nothing() -> Known:
+def _nothing() -> UserSecrets:
     from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING  # noqa: PLC0415 - asked for where there is a text only
 
     return NOTHING
@@ -55,9 +55,9 @@ def judge(
     stdin: bytes = b"",
     *,
     environ: Mapping[str, str] | None = None,
-    known: Callable[[], Known] = _nothing,
+    known: Callable[[], UserSecrets] = _nothing,
     session: bool = False,
-    seen: Seen | None = None,
+    seen: PreexistingObjects | None = None,
 ) -> Judged:
     """What a hook finds. ``work``: the folder that git ran it in; ``arguments`` and ``stdin``: what git gave it.
 
@@ -106,7 +106,7 @@ def top(hook: str, work: Path, environ: Mapping[str, str]) -> Path:
 def _commit(case: HookCase) -> Judged:
     changes = commit_contents.staged(case.root, case.environ)
     return Judged(tuple(restricted_paths.in_commit(case, changes))) + _leaks(
-        case, added_lines.of(case.root, changes, case.environ)
+        case, added_lines.added_lines(case.root, changes, case.environ)
     )
 
 
@@ -127,7 +127,7 @@ def _secrets(case: HookCase) -> Judged:
         return _leaks(case, whole, "the repository holds")
     every = not case.arguments and not _by_framework(case)
     chosen = [c for c in changes if every or c.path in case.arguments or c.status == "D"]
-    return _leaks(case, added_lines.of(case.root, chosen, case.environ))
+    return _leaks(case, added_lines.added_lines(case.root, chosen, case.environ))
 
 
 def _by_framework(case: HookCase) -> bool:
@@ -139,7 +139,7 @@ def _excluded(case: HookCase, old: str, new: str) -> frozenset[str]:
     """The files of a range that pre-commit knows and does not name. A file that came and went it does not know."""
     if not _by_framework(case):
         return frozenset()
-    return frozenset(commit_contents.differing(case.root, old, new, case.environ)) - {*case.arguments}
+    return frozenset(commit_contents.differing_paths(case.root, old, new, case.environ)) - {*case.arguments}
 
 
 def _is_merge(case: HookCase) -> bool:

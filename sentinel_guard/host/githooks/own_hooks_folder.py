@@ -22,7 +22,15 @@ from sentinel_guard.errors import HostError
 from sentinel_guard.host.git.run_git import settings_file
 from sentinel_guard.host.githooks.hook_locations import Repository
 from sentinel_guard.host.githooks.hook_managers import moved, tool
-from sentinel_guard.host.githooks.hook_templates import MARK, MODE, NAMES, OFTEN, Programs, ahead, is_ours
+from sentinel_guard.host.githooks.hook_templates import (
+    MARK,
+    MODE,
+    NAMES,
+    OFTEN,
+    Programs,
+    is_ours,
+    own_folder_hook_script,
+)
 from sentinel_guard.host.githooks.install_messages import put as put_words
 from sentinel_guard.host.githooks.install_messages import summed
 from sentinel_guard.host.machine import atomic_files
@@ -77,7 +85,7 @@ def wanted(repo: Repository) -> list[str]:
 
 def _put(repo: Repository, name: str, programs: Programs) -> str:
     hook, ours = repo.ahead / name, is_ours(repo.ahead / name)
-    text = ahead(name, _said_once(repo, name), programs)
+    text = own_folder_hook_script(name, _said_once(repo, name), programs)
     if os.path.lexists(hook) and not ours and not tool(hook):
         hint = f"Move it to {repo.asked} if you need it, then try again."
         raise HostError(f"{hook} is not ours, and stands in our place.", hint)

@@ -28,7 +28,7 @@ _MOST = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class PreexistingObjects:
     """Object ids of a repository."""
 
     there: frozenset[str] = frozenset()
@@ -42,7 +42,7 @@ class Seen:
         """What a remote has."""
         return [identity for ref, identity in self.remotes if ref.startswith(f"{REMOTES}{remote}/")]
 
-    def plus(self, refs: Iterable[tuple[str, str]]) -> Seen:
+    def plus(self, refs: Iterable[tuple[str, str]]) -> PreexistingObjects:
         """The same with references (name, id) that are no news."""
         more = frozenset(refs)
         fetched = {(ref, i) for ref, i in more if ref.startswith(REMOTES)}
@@ -53,10 +53,10 @@ class Memory:
     """What each session has seen of each repository. Any thread may ask."""
 
     def __init__(self) -> None:
-        self._seen: dict[tuple[str, str], Seen] = {}
+        self._seen: dict[tuple[str, str], PreexistingObjects] = {}
         self._lock = threading.Lock()
 
-    def of(self, session: str, common: str, folder: Path, started: float) -> Seen:
+    def of(self, session: str, common: str, folder: Path, started: float) -> PreexistingObjects:
         """What is known of the repository with this common directory; ``folder`` holds the session's baseline,
         ``started`` is when it began. Reads files the first time.
         """
@@ -97,15 +97,17 @@ def _parents(commit: bytes) -> Iterator[str]:
             yield line.removeprefix(b"parent ").decode("ascii")
 
 
-def _start(common: str, folder: Path, started: float) -> Seen:
+def _start(common: str, folder: Path, started: float) -> PreexistingObjects:
     try:
         whole = session_baseline.load(folder)
     except HostError:  # a session outside of any repository
-        return Seen().plus(_older(common, started).items())
+        return PreexistingObjects().plus(_older(common, started).items())
     for one in _all(whole):
         if os.path.realpath(one.where.common_dir) == common:
-            return replace(Seen(settings=_settings(one)), there=frozenset({one.head} - {""})).plus(one.refs.items())
-    return Seen().plus(_older(common, started).items())
+            return replace(PreexistingObjects(settings=_settings(one)), there=frozenset({one.head} - {""})).plus(
+                one.refs.items()
+            )
+    return PreexistingObjects().plus(_older(common, started).items())
 
 
 def _all(one: Baseline) -> Iterator[Baseline]:

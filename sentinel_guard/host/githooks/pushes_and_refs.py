@@ -100,7 +100,7 @@ def transaction(case: HookCase) -> Judged:
     moved = [u.new for u in updates if _is_branch(u.ref) and not u.deletes and u.old != u.new]
     if case.seen is None:
         fetched = [u.new for u in updates if u.ref.startswith("refs/remotes/") and not u.deletes]
-        commits = commit_contents.unseen(case.root, moved, fetched, case.environ)
+        commits = commit_contents.unknown_commits(case.root, moved, fetched, case.environ)
     else:
         commits = commit_contents.between(case.root, moved, case.seen.there, environ=case.environ)
     return Judged(tuple(findings)) + _carried(case, commits, [], leaves=False)
@@ -203,7 +203,7 @@ def _leaks(
         undo = f"Take it out where it came in ({redo}); if it was ever pushed, revoke it"
         return Words(f"commit {short} adds" if hit.path else f"the message of {short} holds", undo)
 
-    new = added_lines.of(case.root, changes, case.environ)
+    new = added_lines.added_lines(case.root, changes, case.environ)
     said = added_lines.messages(case.root, commits.ids, tags, case.environ)
     found, notes = look(case, new.joined(said), words)
     return found, (*_limit(commits), *notes)
@@ -226,7 +226,7 @@ def _graded(case: HookCase, commits: Commits, found: list[Found], *, leaves: boo
             refused = finding.response is Response.DENY
             yield replace(finding, response=Response.BREAK) if refused else finding
     else:
-        fresh = {"", *commit_contents.unpublished(case.root, commits.ids, case.environ).ids}
+        fresh = {"", *commit_contents.unpublished_commits(case.root, commits.ids, case.environ).ids}
         old = [f for f in found if f.commit not in fresh]
         yield from (f.finding for f in found if f.commit in fresh)
         if old:

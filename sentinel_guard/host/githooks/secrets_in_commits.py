@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from sentinel_guard.core.model import Ask, Finding, Response
-from sentinel_guard.core.policy.policy import takes_in
+from sentinel_guard.core.policy.policy import last_matching_pattern
 from sentinel_guard.core.secrets.model import Grade, Hit
 from sentinel_guard.host.githooks.hook_request import HookCase
 from sentinel_guard.host.githooks.restricted_paths import is_let_in, is_restricted, readable
@@ -66,7 +66,9 @@ class _Told(NamedTuple):
 
 def look(case: HookCase, added: Added, words: Callable[[Hit], Words]) -> tuple[list[Found], tuple[str, ...]]:
     """The leaks in new lines, and notes on what was not looked at. Raises SentinelError."""
-    gaps = [gap for gap in added.gaps if not (gap.path and takes_in(case.policy.leaks.allow, gap.path, ""))]
+    gaps = [
+        gap for gap in added.gaps if not (gap.path and last_matching_pattern(case.policy.leaks.allow, gap.path, ""))
+    ]
     unseen = in_words(gaps)
     found = [_unsearched(unseen)] if unseen and case.session else []
     notes = () if case.session or case.hook in _PUSHES else unseen
@@ -98,13 +100,15 @@ class _Standing(NamedTuple):
 
 def _hits(case: HookCase, added: Added) -> tuple[_Standing, tuple[str, ...]]:
     """The finds that stand, and notes."""
-    from sentinel_guard.core.secrets.scan_outgoing_content import review  # noqa: PLC0415 - the formats load when there is a text
+    from sentinel_guard.core.secrets.scan_outgoing_content import scan_pieces  # noqa: PLC0415 - the formats load when there is a text
     from sentinel_guard.host.secrets import kingfisher  # noqa: PLC0415 - the same
 
     known, allow, comments = case.known(), case.policy.leaks.allow, not case.session
-    files = review([p for p in added.pieces if p.path], known=known, allow=allow, comments=comments, new=added.holds)
+    files = scan_pieces(
+        [p for p in added.pieces if p.path], known=known, allow=allow, comments=comments, new=added.holds
+    )
     # A message names the people who wrote, signed and reviewed: their addresses are there to be read.
-    messages = review([p for p in added.pieces if not p.path], known=known, pii=False, comments=comments)
+    messages = scan_pieces([p for p in added.pieces if not p.path], known=known, pii=False, comments=comments)
     ours = (*files.hits, *messages.hits)
     texts = [p for p in added.pieces if not p.raw]
     more, notes = kingfisher.search(texts, ours, allow, case.environ, added.holds, comments=comments)

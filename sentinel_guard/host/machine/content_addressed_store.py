@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host.machine.symlink_safe_folder import Rooted
+from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 
 MAX_FILE = 50 << 20
 """Bytes of the largest file that is kept; of a larger or unreadable one only size and time are remembered."""
@@ -49,14 +49,14 @@ class Kept:
         return cls(str(kind), numbers[0], numbers[1], numbers[2], str(content), numbers[3], numbers[4])
 
 
-class Vault:
+class ContentAddressedStore:
     """A private folder of file contents, each named by its SHA-256."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
-    def keep(self, tree: Rooted, name: str, limit: int | None = None) -> Kept | None:
+    def keep(self, tree: SymlinkSafeFolder, name: str, limit: int | None = None) -> Kept | None:
         """Keep what stands there; ABSENT for nothing, None for a folder, device, pipe or socket.
 
         ``limit``: bytes of the largest file; without it MAX_FILE.
@@ -103,7 +103,7 @@ class Vault:
             raise HostError(f"The copy {digest[:12]} in the vault {self.folder} is damaged.")
         return data
 
-    def put_back(self, tree: Rooted, name: str, kept: Kept) -> str:
+    def put_back(self, tree: SymlinkSafeFolder, name: str, kept: Kept) -> str:
         """Make the path what it was: content, mode, time. Returns where in the tree's attic the present version is now.
 
         Raises HostError for a file that was not kept, and OSError.
@@ -120,7 +120,7 @@ class Vault:
         return self.folder / digest[:2] / digest[2:]
 
 
-def difference(tree: Rooted, name: str, kept: Kept) -> str:
+def difference(tree: SymlinkSafeFolder, name: str, kept: Kept) -> str:
     """How a path differs from what it was; empty for not at all.
 
     One of: ``deleted``, ``created``, ``changed``, ``mode``, ``replaced by link``, ``replaced by folder``.
@@ -151,7 +151,7 @@ def settled(seen: os.stat_result) -> bool:
     return time.time_ns() - seen.st_ctime_ns > SETTLED_NS
 
 
-def _file_difference(tree: Rooted, name: str, kept: Kept, seen: os.stat_result) -> str:
+def _file_difference(tree: SymlinkSafeFolder, name: str, kept: Kept, seen: os.stat_result) -> str:
     if untouched(kept, seen):
         return ""
     if kept.kind == LINK or seen.st_size != kept.size:

@@ -33,7 +33,7 @@ WATCHED = (*FORWARDED, signal.SIGCHLD, signal.SIGWINCH, signal.SIGCONT, signal.S
 _SET_DEATH_SIGNAL, _SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
 
 
-class Outer:
+class UserTerminal:
     """The person's terminal, opened anew: its flags are ours alone."""
 
     def __init__(self, fd: int) -> None:
@@ -87,10 +87,10 @@ class Outer:
         return self._before
 
 
-class Inner:
+class AgentTerminal:
     """The agent's pty. We hold its far end too, so that it does not hang up while nobody has it open."""
 
-    def __init__(self, outer: Outer) -> None:
+    def __init__(self, outer: UserTerminal) -> None:
         try:
             self.fd, self.far = os.openpty()
         except OSError as e:
@@ -175,7 +175,9 @@ class Child:
                     os.kill(self.pid, number)
 
 
-def spawn(path: str, argv: Sequence[str], environ: Mapping[str, str], signals: Signals, inner: Inner | None) -> Child:
+def spawn(
+    path: str, argv: Sequence[str], environ: Mapping[str, str], signals: Signals, inner: AgentTerminal | None
+) -> Child:
     """Fork the agent's first process; it becomes ``path`` once it is let go, and leads a session of its own."""
     hears, gate = os.pipe()
     sys.stdout.flush()
@@ -213,7 +215,7 @@ def reap() -> Iterator[tuple[int, int]]:
         yield pid, status
 
 
-def _settle(inner: Inner | None) -> None:
+def _settle(inner: AgentTerminal | None) -> None:
     """In the child: a session, a terminal of its own, and no way to the outer one."""
     # Without a runner there is nobody to guard it: it hears what a closing terminal would say.
     _prctl(_SET_DEATH_SIGNAL, signal.SIGHUP)

@@ -18,7 +18,7 @@ RESTARTS = "It starts again by itself with the next command."
 READ = 1 << 16
 
 
-class Line:
+class SocketConnection:
     """One connection to a socket of the daemon: whole messages in and out."""
 
     def __init__(self, path: Path, seconds: float) -> None:

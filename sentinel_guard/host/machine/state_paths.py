@@ -17,7 +17,7 @@ MAX_SOCKET_PATH = 107
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class StatePaths:
     """The product's folders of one user."""
 
     state: Path
@@ -70,12 +70,12 @@ class Places:
             )
 
 
-def places(environ: Mapping[str, str] | None = None) -> Places:
+def places(environ: Mapping[str, str] | None = None) -> StatePaths:
     """The folders that the environment names. Raises HostError where there is no HOME."""
     env = os.environ if environ is None else environ
     if own := env.get("SENTINEL_HOME"):
         base = Path(own).absolute()
-        return Places(base / "state", base / "run", base / "config", str(base))
+        return StatePaths(base / "state", base / "run", base / "config", str(base))
     home = env.get("HOME")
     if not home or not home.startswith("/"):
         raise HostError("HOME is not set, so there is no place to keep the audit log.", "Set HOME or SENTINEL_HOME.")
@@ -83,7 +83,7 @@ def places(environ: Mapping[str, str] | None = None) -> Places:
     config = Path(env.get("XDG_CONFIG_HOME") or f"{home}/.config") / "sentinel-guard"
     runtime = env.get("XDG_RUNTIME_DIR")
     run = Path(runtime) / "sentinel-guard" if runtime else Path(f"/tmp/sentinel-guard-{os.getuid()}")  # noqa: S108 - checked by _private
-    return Places(state, run, config)
+    return StatePaths(state, run, config)
 
 
 def _private(folder: Path) -> None:

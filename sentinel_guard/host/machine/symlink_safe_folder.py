@@ -35,7 +35,7 @@ _LONGEST = 4000
 _counter = itertools.count()
 
 
-class Rooted:
+class SymlinkSafeFolder:
     """Reads, puts and moves away files below ``root``; ``attic`` (outside of it) takes what is moved away."""
 
     def __init__(self, root: str, attic: Path) -> None:

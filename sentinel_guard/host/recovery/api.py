@@ -6,8 +6,8 @@ from sentinel_guard.host.recovery.baseline.gitdir_backup import Change
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline, load
 from sentinel_guard.host.recovery.baseline.start_tree import patch, start_tree
 from sentinel_guard.host.recovery.baseline.take_baseline import begin, complete, take
-from sentinel_guard.host.recovery.rollback.rollback import Plan, Report, outlook, plan, rollback
-from sentinel_guard.host.recovery.snapshots.take_snapshot import Occasion, Rescue, rescue
+from sentinel_guard.host.recovery.rollback.rollback import Plan, Report, plan, plan_rollback, rollback
+from sentinel_guard.host.recovery.snapshots.take_snapshot import Occasion, TakenSnapshot, take_snapshot
 
 __all__ = [
     "Baseline",
@@ -15,15 +15,15 @@ __all__ = [
     "Occasion",
     "Plan",
     "Report",
-    "Rescue",
+    "TakenSnapshot",
     "begin",
     "complete",
     "load",
-    "outlook",
     "patch",
     "plan",
-    "rescue",
+    "plan_rollback",
     "rollback",
     "start_tree",
     "take",
+    "take_snapshot",
 ]

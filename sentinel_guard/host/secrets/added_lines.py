@@ -19,7 +19,7 @@ from itertools import groupby, islice
 from pathlib import Path
 from typing import NamedTuple
 
-from sentinel_guard.core.secrets.model import Leak, Piece
+from sentinel_guard.core.secrets.model import Piece, SecretFind
 from sentinel_guard.host.git import commit_contents, loose_objects
 from sentinel_guard.host.git.commit_contents import Change, Environ
 from sentinel_guard.host.secrets import binary_strings, text_chunks
@@ -70,7 +70,7 @@ class Added(NamedTuple):
         """The gaps in a few words."""
         return in_words(self.gaps)
 
-    def holds(self, piece: Piece, leak: Leak) -> bool:
+    def holds(self, piece: Piece, leak: SecretFind) -> bool:
         """Whether a find stands, with a part of it, in a new line and not only beside one."""
         lines = self.new.get((piece.commit, piece.path))
         if lines is None or piece.raw:
@@ -99,7 +99,7 @@ def in_words(gaps: Iterable[Gap]) -> tuple[str, ...]:
     return (*notes, *(gap.words for gap in gaps if not gap.path))
 
 
-def of(root: Path, changes: Iterable[Change], environ: Environ = None) -> Added:
+def added_lines(root: Path, changes: Iterable[Change], environ: Environ = None) -> Added:
     """The new lines of changes; those of a commit stand together in ``changes``. Raises HostError."""
     every = list(changes)
     adding = {c.commit for c in every if c.blob}
@@ -236,7 +236,7 @@ def files(root: Path, names: Iterable[str], environ: Environ = None) -> Added:
     """Whole files, as the index holds them; those that it does not hold, as they are on disk. Raises HostError."""
     wanted = list(dict.fromkeys(names))
     tracked = {c.path: c for c in commit_contents.tracked(root, environ) if c.path in set(wanted)}
-    found = of(root, tracked.values(), environ)
+    found = added_lines(root, tracked.values(), environ)
     loose = [_on_disk(root, name) for name in wanted if name not in tracked]
     pieces = tuple(Piece(text, name) for name, text in loose if text)
     return Added(found.pieces + pieces, found.gaps, found.new)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from sentinel_guard.core.secrets.allowlisted_findings import NAME, NONE, Baseline
+from sentinel_guard.core.secrets.allowlisted_findings import NAME, NONE, Allowlist
 from sentinel_guard.errors import ConfigError
 from sentinel_guard.host.machine import atomic_files
 
@@ -18,20 +18,20 @@ _HEAD = """\
 """
 
 
-def load(root: str | Path) -> Baseline:
+def load(root: str | Path) -> Allowlist:
     """The repository's baseline, or NONE where there is no file. Raises ConfigError for one that cannot be read."""
     path = Path(root) / NAME
     if not os.path.lexists(path):
         return NONE
     try:
-        return Baseline.parse(atomic_files.read_toml(path, NAME)[1])
+        return Allowlist.parse(atomic_files.read_toml(path, NAME)[1])
     except ConfigError:
         if path.is_file() and path.stat().st_size <= atomic_files.MAX_TOML and b"\n<<<<<<< " in path.read_bytes():
             raise ConfigError(f"{NAME} holds a merge conflict.", _MERGED) from None
         raise
 
 
-def reviewed(root: str | Path) -> Baseline:
+def reviewed(root: str | Path) -> Allowlist:
     """What a person has marked; nothing where the file cannot be read: it lets nothing be then."""
     try:
         return load(root).reviewed()
@@ -39,12 +39,12 @@ def reviewed(root: str | Path) -> Baseline:
         return NONE
 
 
-def begin() -> Baseline:
+def begin() -> Allowlist:
     """An empty one with a salt of its own."""
-    return Baseline(os.urandom(_SALT))
+    return Allowlist(os.urandom(_SALT))
 
 
-def save(root: str | Path, baseline: Baseline) -> None:
+def save(root: str | Path, baseline: Allowlist) -> None:
     """Write it, whole or not at all. Raises ConfigError where it would be too long to be read, HostError."""
     data = (_HEAD + atomic_files.toml_tables(baseline.document())).encode()
     if len(data) > atomic_files.MAX_TOML:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.machine import atomic_files
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 
 SIZE = 32
 """Bytes of the key."""
@@ -26,7 +26,7 @@ _NAME = "leaks.key"
 _log = logging.getLogger(__name__)
 
 
-def key(places: Places) -> bytes:
+def key(places: StatePaths) -> bytes:
     """The key of this user, made where there is none. Raises HostError."""
     path = places.state / _NAME
     try:

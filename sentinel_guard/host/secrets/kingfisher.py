@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from sentinel_guard.core.policy.policy import takes_in
-from sentinel_guard.core.secrets.model import Grade, Hit, Leak, Piece
-from sentinel_guard.core.secrets.redacted_excerpt import Page
-from sentinel_guard.core.secrets.skipped_files import skipped, unattended
+from sentinel_guard.core.policy.policy import last_matching_pattern
+from sentinel_guard.core.secrets.model import Grade, Hit, Piece, SecretFind
+from sentinel_guard.core.secrets.redacted_excerpt import ScannedText
+from sentinel_guard.core.secrets.skipped_files import is_test_or_document, skipped
 
 SECONDS = 60.0
 """How long it may take; its first run compiles its rules."""
@@ -38,7 +38,7 @@ def search(
     seen: Iterable[Hit],
     allow: tuple[str, ...],
     environ: Mapping[str, str],
-    new: Callable[[Piece, Leak], bool],
+    new: Callable[[Piece, SecretFind], bool],
     *,
     comments: bool = True,
 ) -> tuple[list[Hit], tuple[str, ...]]:
@@ -47,7 +47,11 @@ def search(
     ``new`` and ``comments``: as in ``review``.
     """
     program = installed()
-    wanted = [p for p in pieces if not (skipped(p.path) or unattended(p.path) or takes_in(allow, p.path, ""))]
+    wanted = [
+        p
+        for p in pieces
+        if not (skipped(p.path) or is_test_or_document(p.path) or last_matching_pattern(allow, p.path, ""))
+    ]
     if not program or not wanted:
         return [], ()
     try:
@@ -89,7 +93,10 @@ def _name(number: int, piece: Piece) -> str:
 
 
 def _hits(
-    pieces: Sequence[Piece], rows: Iterable[Mapping[str, object]], new: Callable[[Piece, Leak], bool], comments: bool
+    pieces: Sequence[Piece],
+    rows: Iterable[Mapping[str, object]],
+    new: Callable[[Piece, SecretFind], bool],
+    comments: bool,
 ) -> Iterator[Hit]:
     for row in rows:
         rule, finding = row["rule"], row["finding"]
@@ -97,21 +104,21 @@ def _hits(
             raise TypeError("no report as it is known")
         piece = pieces[int(os.path.basename(str(finding["path"])).partition(".")[0])]  # noqa: PTH119 - as in _name
         leak = _leak(piece.text, str(rule["name"]), finding)
-        page = Page(piece.text, [leak])
+        page = ScannedText(piece.text, [leak])
         line, column = page.place(leak)
         allowed = "comment" if comments and page.commented(leak) else ""
         if new(piece, leak):
             yield Hit(leak, piece.path, piece.line + line - 1, column, page.excerpt(leak), piece.commit, allowed)
 
 
-def _leak(text: str, name: str, finding: Mapping[str, object]) -> Leak:
+def _leak(text: str, name: str, finding: Mapping[str, object]) -> SecretFind:
     value, line = str(finding["snippet"]), int(str(finding["line"]))
     begins = sum(len(before) + 1 for before in text.split("\n")[: line - 1])
     found = text.find(value, begins)
     start = begins if found < 0 else found
     end = start + (len(value) if found >= 0 else len(text[start:].partition("\n")[0]))
     grade = Grade.BLOCK if finding.get("confidence") == "high" else Grade.WARN
-    return Leak(f"kingfisher.{name}", "secret", f"a secret ({name})", grade, start, end, text[start:end])
+    return SecretFind(f"kingfisher.{name}", "secret", f"a secret ({name})", grade, start, end, text[start:end])
 
 
 def _reason(error: Exception) -> str:

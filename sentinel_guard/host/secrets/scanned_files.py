@@ -73,7 +73,7 @@ def read(path: Path, name: str, *, follow: bool = False) -> Source:
 
 def index(root: Path) -> added_lines.Added:
     """The lines that the next commit adds. Raises HostError."""
-    return added_lines.of(root, commit_contents.staged(root)).texts()
+    return added_lines.added_lines(root, commit_contents.staged(root)).texts()
 
 
 def history(root: Path) -> Iterator[added_lines.Added]:
@@ -93,5 +93,5 @@ def _commits(root: Path, *which: str) -> Iterator[added_lines.Added]:
     commits = commit_contents.git(root, "rev-list", "--reverse", *which).decode("ascii").split()
     for at in range(0, len(commits), PORTION):
         some = commits[at : at + PORTION]
-        yield added_lines.of(root, commit_contents.changed(root, some)).texts()
+        yield added_lines.added_lines(root, commit_contents.changed(root, some)).texts()
         yield added_lines.messages(root, some, ()).texts()

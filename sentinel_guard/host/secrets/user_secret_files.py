@@ -23,10 +23,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from sentinel_guard.core.analysis.secret_names import conceals, is_secret
-from sentinel_guard.core.policy.policy import Policy, takes_in
+from sentinel_guard.core.analysis.secret_names import is_secret, may_hold_secret
+from sentinel_guard.core.policy.policy import Policy, last_matching_pattern
 from sentinel_guard.core.secrets.user_secrets.choose_secret_values import values_in, values_of, weak
-from sentinel_guard.core.secrets.user_secrets.find_user_secrets import Known
+from sentinel_guard.core.secrets.user_secrets.find_user_secrets import UserSecrets
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.machine.content_addressed_store import settled
 from sentinel_guard.host.machine.deep_folders import HEAVY
@@ -65,7 +65,7 @@ class Cache:
     """Folder -> as it was, the folders below it, its files that may hold secrets."""
     files: dict[str, tuple[_Stamp, dict[str, str]]] = field(default_factory=dict, repr=False)
     """File -> as it was, its values."""
-    made: tuple[_Values, str, str, Known] | None = field(default=None, repr=False)
+    made: tuple[_Values, str, str, UserSecrets] | None = field(default=None, repr=False)
     """The values, their root and their base, and what was made of them."""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -79,7 +79,7 @@ def collect(
     restricted: Iterable[str] = (),
     base: str = "HEAD",
     patience: float = PATIENCE,
-) -> Known:
+) -> UserSecrets:
     """The values of restricted and secret files of the work tree, and of variables that are called like secrets.
 
     ``restricted``: absolute paths of further files (what the watcher of a session knows). ``base``: the commit whose
@@ -93,7 +93,7 @@ def collect(
         values.words = values_in(environ) | values.words
         if cache.made is None or cache.made[:3] != (values, str(root), base):
             committed = Committed(str(root), base, patience)
-            cache.made = (values, str(root), base, Known(values.words, committed, values.homes))
+            cache.made = (values, str(root), base, UserSecrets(values.words, committed, values.homes))
             committed.foresee(values.words)
         return cache.made[3]
 
@@ -103,14 +103,18 @@ def collect(
 
 def _chosen(paths: Iterable[str]) -> list[str]:
     """Files of secrets first: of those that are only restricted there may be many."""
-    return sorted(dict.fromkeys(paths), key=lambda p: (not is_secret(p), not conceals(p), p.count("/"), p))[:FILES]
+    return sorted(dict.fromkeys(paths), key=lambda p: (not is_secret(p), not may_hold_secret(p), p.count("/"), p))[
+        :FILES
+    ]
 
 
 def _search(root: str, policy: Policy, cache: Cache, base: str) -> list[str]:
     suspects = list(_suspected(root, policy, cache))
     restricted = {path for path in suspects if policy.restricts(path, root)}
     let_in = tuple(pattern[1:] for pattern in policy.paths.restricted if pattern.startswith("!"))
-    others = [p for p in suspects if p not in restricted and conceals(p) and not takes_in(let_in, p, root)]
+    others = [
+        p for p in suspects if p not in restricted and may_hold_secret(p) and not last_matching_pattern(let_in, p, root)
+    ]
     # In a session what the agent has staged says nothing.
     tracked = _tracked(root, others) if others and base == "HEAD" else set[str]()
     return [*restricted, *(path for path in others if path not in tracked)]
@@ -148,7 +152,7 @@ def _suspects(patterns: Iterable[str]) -> Callable[[str], bool]:
     lasts = {re.sub(r"(?:/\**)+$", "", p.strip()).rpartition("/")[2] for p in patterns if not p.startswith(("!", "#"))}
     names = "|".join(re.sub(r"\[.*|[*?]|\W", _wild, last) for last in sorted(lasts) if last)
     named = re.compile(rf".*/(?:{names or '(?!)'})(?:/.*)?", re.DOTALL)
-    return lambda path: conceals(path) or named.fullmatch(path) is not None
+    return lambda path: may_hold_secret(path) or named.fullmatch(path) is not None
 
 
 def _wild(sign: re.Match[str]) -> str:

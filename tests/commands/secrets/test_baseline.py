@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.commands.secrets import audit, baseline
-from sentinel_guard.core.secrets.allowlisted_findings import NAME, Said
+from sentinel_guard.core.secrets.allowlisted_findings import NAME, ReviewStatus
 from sentinel_guard.host.machine.state_paths import places
 from sentinel_guard.host.secrets import allowlist_file
 from tests.support.secrets_commands import LINE, OTHER, TOKEN, git, look, said, take_in
@@ -49,14 +49,14 @@ def test_running_it_again_keeps_verdicts_and_says_what_changed(root, capsys):
     (root / "old.yml").write_text(f"a: {OTHER}\n")
     take_in(root)
     made = allowlist_file.load(root)
-    allowlist_file.save(root, made.marked(dict.fromkeys(made.rows, Said.FALSE)))
+    allowlist_file.save(root, made.with_verdicts(dict.fromkeys(made.rows, ReviewStatus.FALSE)))
     (root / "old.yml").unlink()
     (root / "ci.yml").rename(root / "moved.yml")
     capsys.readouterr()
     take_in(root)
     said = capsys.readouterr().out
     assert "1 row moved, with their verdicts.\n1 row gone." in said
-    assert [(r.path, r.said) for r in allowlist_file.load(root).rows] == [("moved.yml", Said.FALSE)]
+    assert [(r.path, r.said) for r in allowlist_file.load(root).rows] == [("moved.yml", ReviewStatus.FALSE)]
     take_in(root)
     assert f"{NAME} is up to date: 1 row." in capsys.readouterr().out
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sentinel_guard.core.analysis.analyse import analyse
-from sentinel_guard.core.analysis.programs.files.patch_files import enveloped, touched
+from sentinel_guard.core.analysis.programs.files.patch_files import enveloped, patched_paths
 from sentinel_guard.core.model import Action, Kind, Layer
 from tests.support.fakes import FakeWorld
 
@@ -166,12 +166,12 @@ PATCHES = [
 
 @pytest.mark.parametrize(("text", "expected"), [pytest.param(*row[:-1], id=row[-1]) for row in PATCHES])
 def test_patches(text, expected):
-    assert list(touched(text)) == expected
+    assert list(patched_paths(text)) == expected
 
 
 def test_a_patch_with_other_depths():
-    assert list(touched("--- x/y/z\n+++ x/y/z\n@@ -1 +1 @@\n-a\n+b\n", 0)) == [("x/y/z", False)]
-    assert list(touched("--- x/y/z\n+++ x/y/z\n@@ -1 +1 @@\n-a\n+b\n", 2)) == [("z", False)]
+    assert list(patched_paths("--- x/y/z\n+++ x/y/z\n@@ -1 +1 @@\n-a\n+b\n", 0)) == [("x/y/z", False)]
+    assert list(patched_paths("--- x/y/z\n+++ x/y/z\n@@ -1 +1 @@\n-a\n+b\n", 2)) == [("z", False)]
 
 
 def test_the_envelope_names_what_moves_twice():

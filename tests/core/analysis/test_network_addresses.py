@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sentinel_guard.core.analysis.network_addresses import host, is_here, is_system_of_another
+from sentinel_guard.core.analysis.network_addresses import host, is_local_address, is_remote_system_path
 
 HERE = [
     ("http://localhost:3000/x", True, "loopback by name"),
@@ -34,12 +34,12 @@ SYSTEMS = [
 
 @pytest.mark.parametrize(("address", "here"), [row[:2] for row in HERE], ids=[row[2] for row in HERE])
 def test_is_here(address: str, here: bool) -> None:
-    assert is_here(address) is here
+    assert is_local_address(address) is here
 
 
 @pytest.mark.parametrize(("text", "system"), [row[:2] for row in SYSTEMS], ids=[row[2] for row in SYSTEMS])
 def test_is_a_system_of_another(text: str, system: bool) -> None:
-    assert is_system_of_another(text) is system
+    assert is_remote_system_path(text) is system
 
 
 def test_the_host_of_an_address() -> None:

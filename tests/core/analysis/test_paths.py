@@ -92,7 +92,7 @@ EMPTIED = [
 
 @pytest.mark.parametrize(("text", "source", "unmatched", "expected"), [pytest.param(*r[:4], id=r[4]) for r in EMPTIED])
 def test_emptied(text, source, unmatched, expected):
-    assert paths.emptied(text, source, unmatched=unmatched) == expected
+    assert paths.emptied_folder(text, source, unmatched=unmatched) == expected
 
 
 @pytest.mark.parametrize(("path", "expected"), [("/a/./b//../c/", "/a/c"), ("/..", "/"), ("/", "/")])

@@ -19,7 +19,7 @@ from bench.bash_script_generator import PLAIN, Generator
 from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.analysis.evaluation import simple_command
 from sentinel_guard.core.analysis.parser.bash_parser import MAX_TEXT
-from sentinel_guard.core.analysis.step_budget import MAX_STEPS, Budget, Spent
+from sentinel_guard.core.analysis.step_budget import MAX_STEPS, Budget, BudgetExceeded
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.registry import CHECKS
 from sentinel_guard.core.judge import judge
@@ -212,11 +212,11 @@ def test_a_long_script_on_disk_hides_nothing_that_stands_behind_it(start):
 
 def test_a_budget_keeps_a_half_for_what_comes_behind():
     budget = Budget(100)
-    with pytest.raises(Spent), budget.half():
+    with pytest.raises(BudgetExceeded), budget.half():
         budget.spend(51)
     assert budget.left == 50
     budget.spend(50)
-    with pytest.raises(Spent):
+    with pytest.raises(BudgetExceeded):
         budget.spend(1)
 
 

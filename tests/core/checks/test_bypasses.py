@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from sentinel_guard.core.analysis.analyse import analyse
-from sentinel_guard.core.checks.base import Case, Guarded
+from sentinel_guard.core.checks.base import Case, GuardResources
 from sentinel_guard.core.checks.leak import CHECK as LEAKS
 from sentinel_guard.core.checks.rules import rules
 from sentinel_guard.core.model import Action, Layer, Response
@@ -18,7 +18,9 @@ from sentinel_guard.core.session.session import Session
 from sentinel_guard.host.policy_files import builtin
 
 POLICY = merge(builtin())
-GUARDED = Guarded(("/run/user/1000/sentinel-guard", f"{rule_examples.HOME}/.local/state/sentinel-guard"), (), (4242,))
+GUARDED = GuardResources(
+    ("/run/user/1000/sentinel-guard", f"{rule_examples.HOME}/.local/state/sentinel-guard"), (), (4242,)
+)
 
 TYPING = (
     ("tmux send-keys -t 0 'ls' Enter", "deny"),

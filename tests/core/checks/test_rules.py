@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from sentinel_guard.core.analysis.analyse import analyse
-from sentinel_guard.core.checks.base import Case, Guarded
+from sentinel_guard.core.checks.base import Case, GuardResources
 from sentinel_guard.core.checks.rules import rules
 from sentinel_guard.core.model import Action, Ask, Command, Effect, Finding, Kind, Layer, Response
 from sentinel_guard.core.policy.policy import Paths, Policy, Rule
@@ -17,7 +17,7 @@ from tests.support.fakes import FakeWorld
 HOME = "/home/user"
 ROOT = "/home/user/project"
 STATE = f"{HOME}/.local/state/sentinel-guard"
-GUARDED = Guarded(folders=(STATE,), settings=(f"{ROOT}/sentinel.toml",), pids=(4242,))
+GUARDED = GuardResources(folders=(STATE,), settings=(f"{ROOT}/sentinel.toml",), pids=(4242,))
 POLICY = Policy(
     paths=Paths((".env", ".env.*", "!.env.example", "secrets/"), ("private/",)),
     confirm={"deploy": ("deploy", "./scripts/deploy*", "npm run deploy"), "delete_database": ()},
@@ -156,7 +156,7 @@ def test_a_second_try_at_the_settings_is_fatal_where_sure() -> None:
 
 
 CONFIG = f"{HOME}/.config/sentinel-guard"
-OWN = Guarded((STATE,), (CONFIG, f"{ROOT}/sentinel.toml", f"{ROOT}/.git/hooks"))
+OWN = GuardResources((STATE,), (CONFIG, f"{ROOT}/sentinel.toml", f"{ROOT}/.git/hooks"))
 NOTHING: list[tuple[str, Response]] = []
 SWEPT = [("paths.restricted", Response.DENY)]
 FATAL = [("guard.settings", Response.KILL)]

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from sentinel_guard.core.incidents import incident_report, parse_patch
-from sentinel_guard.core.incidents.incident_report import DIFF_LINES, LISTED, Incident, Patch, Restored, incident
+from sentinel_guard.core.incidents.incident_report import DIFF_LINES, LISTED, Incident, Patch, RollbackSummary, incident
 from sentinel_guard.core.incidents.root_cause_and_sign_off import SEAL, machine_part
 from sentinel_guard.core.incidents.timeline import STEPS
 from sentinel_guard.core.model import Entry, Finding, Response, Verdict
@@ -46,7 +46,7 @@ ENTRIES = (
     Entry(AT - 1, "s", "daemon", {"text": "no step"}),
 )
 PATCH = "diff --git a/a.py b/a.py\n@@ -1 +1,2 @@\n-x\n+y\n+token = 'abc123'\n"
-RESTORED = Restored(
+RESTORED = RollbackSummary(
     ok=True,
     start="abc123",
     reset=True,
@@ -255,7 +255,7 @@ def test_ten_thousand_lines_of_difference_and_ten_thousand_files_are_cut():
 
 @pytest.mark.parametrize("patch", [Patch(parse_patch.files(PATCH))], ids=["short"])
 def test_what_is_shown_whole_is_not_cut(patch):
-    assert not incident_report.cut(patch)
+    assert not incident_report.is_truncated(patch)
 
 
 def test_a_folder_that_could_not_be_written_is_named():

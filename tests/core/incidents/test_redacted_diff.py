@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentinel_guard.core.incidents.redacted_diff import LINES, MASK, change, hide, values
+from sentinel_guard.core.incidents.redacted_diff import LINES, MASK, change, redact_values, values_to_redact
 
 SECRET = "s3cr3tvalue"
 
@@ -68,12 +68,12 @@ HELD = [
 
 @pytest.mark.parametrize(("content", "held", "why"), HELD, ids=[row[2] for row in HELD])
 def test_what_a_restricted_file_holds_is_hidden_elsewhere(content, held, why):
-    assert values("/r/.env", content) == held
+    assert values_to_redact("/r/.env", content) == held
     text = content.decode() + "elsewhere: " + " ".join(held)
-    assert not any(value in hide(text, held) for value in held)
-    assert values("/r/sentinel.toml", content) == []
+    assert not any(value in redact_values(text, held) for value in held)
+    assert values_to_redact("/r/sentinel.toml", content) == []
 
 
 def test_of_two_values_the_longer_is_hidden_whole():
-    assert hide("a12345678b a12345678", ["12345678", "a12345678b"]) == "<redacted> a<redacted>"
-    assert hide("as it is", []) == "as it is"
+    assert redact_values("a12345678b a12345678", ["12345678", "a12345678b"]) == "<redacted> a<redacted>"
+    assert redact_values("as it is", []) == "as it is"

@@ -148,7 +148,7 @@ def test_a_call_that_would_not_run_now_has_no_end():
 
 def test_the_reports_own_table_tells_the_same():
     for log in (LOOP, KILL, WAITED):
-        table = "\n".join(timeline.table(timeline.steps(timeline.until(log))))
+        table = "\n".join(timeline.table(timeline.steps(timeline.entries_until_stop(log))))
         rows = timeline.rows(table)
         made = entries_from(rows, "replay", ROOT, log[-1].at)
         assert words(again(made)) == words(again(log))

@@ -8,13 +8,13 @@ from sentinel_guard.core.incidents.root_cause_and_sign_off import (
     Review,
     Seal,
     State,
+    add_sign_off,
     advice,
     check,
-    cites,
-    filled,
+    cited_steps,
+    fill_in,
     parse,
     read,
-    signed,
 )
 from sentinel_guard.core.incidents.timeline import table
 from sentinel_guard.core.model import Entry
@@ -45,7 +45,7 @@ CITES = (
 
 @pytest.mark.parametrize(("text", "numbers"), [r[:2] for r in CITES], ids=[r[2] for r in CITES])
 def test_steps_are_cited(text, numbers):
-    assert cites(text) == numbers
+    assert cited_steps(text) == numbers
 
 
 MISSING = (
@@ -74,18 +74,18 @@ def test_a_report_without_steps_needs_no_citation():
 
 
 def test_what_was_filled_in_is_read_again_and_the_machines_part_is_as_it_was():
-    done = filled(REPORT, GOOD, "Filled in at noon")
+    done = fill_in(REPORT, GOOD, "Filled in at noon")
     assert root_cause_and_sign_off.machine_part(done) == root_cause_and_sign_off.machine_part(REPORT)
     assert done.partition(SEAL)[0] == REPORT.partition(SEAL)[0]
     assert read(done) == GOOD
     assert done.endswith("_Filled in at noon_\n")
-    assert read(filled(done, Review("Step 1.", ("a",)), "later")) == Review("Step 1.", ("a",)), "it may be mended"
+    assert read(fill_in(done, Review("Step 1.", ("a",)), "later")) == Review("Step 1.", ("a",)), "it may be mended"
 
 
 def test_line_ends_that_git_changed_do_not_matter():
     crlf = REPORT.replace("\n", "\r\n")
     assert root_cause_and_sign_off.seal(crlf) == root_cause_and_sign_off.seal(REPORT)
-    done = filled(crlf, GOOD, "x")
+    done = fill_in(crlf, GOOD, "x")
     assert root_cause_and_sign_off.seal(done) == root_cause_and_sign_off.seal(REPORT) and read(done) == GOOD
     assert done.startswith(crlf.partition(SEAL)[0]), "not a byte of the machine's part changes"
 
@@ -103,7 +103,7 @@ HOSTILE = (
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_what_is_filled_in_is_text_and_nothing_else(text):
-    done = filled(REPORT, Review(text, (text,)), "x")
+    done = fill_in(REPORT, Review(text, (text,)), "x")
     part = done.partition(SEAL)[2]
     assert done.count(SEAL) == 1
     assert [line for line in part.split("\n") if line.startswith("#")] == ["## Root cause", "## Action items"]
@@ -114,19 +114,19 @@ def test_what_is_filled_in_is_text_and_nothing_else(text):
 
 def test_a_signed_report_is_filled_in_no_more():
     with pytest.raises(ConfigError, match="signed off"):
-        filled(signed(REPORT, "noon", ""), GOOD, "x")
+        fill_in(add_sign_off(REPORT, "noon", ""), GOOD, "x")
 
 
 def test_a_report_without_its_machines_part_is_not_filled_in():
     with pytest.raises(ConfigError, match="no machine's part"):
-        filled(REPORT.replace(SEAL, ""), GOOD, "x")
+        fill_in(REPORT.replace(SEAL, ""), GOOD, "x")
 
 
 def test_a_sign_off_stands_below_the_agents_part_and_is_not_read_as_it():
-    done = signed(filled(REPORT, GOOD, "x"), "noon", "fine | <b>")
+    done = add_sign_off(fill_in(REPORT, GOOD, "x"), "noon", "fine | <b>")
     assert done.splitlines()[-1] == "Signed off by the user, noon: fine | &lt;b>"
     assert read(done) == GOOD
-    assert signed(REPORT, "noon", "").endswith("Signed off by the user, noon.\n")
+    assert add_sign_off(REPORT, "noon", "").endswith("Signed off by the user, noon.\n")
 
 
 FILES = (
@@ -152,9 +152,9 @@ SIGNED = [Entry(1.0, "s", "incident", {"name": "INCIDENT-1", "event": "signed-of
 OTHERS = [Entry(1.0, "s", "incident", {"name": "INCIDENT-2", "event": "signed-off"})]
 STATES = (
     (REPORT, [], State.OPEN, "the template"),
-    (filled(REPORT, GOOD, "x"), [], State.FILLED, "filled in"),
+    (fill_in(REPORT, GOOD, "x"), [], State.FILLED, "filled in"),
     (REPORT.replace("(1 to 6)", "(step 1)"), [], State.OPEN, "the template, changed a little"),
-    (signed(REPORT, "noon", ""), [], State.OPEN, "a sign-off that is not on record counts for nothing"),
+    (add_sign_off(REPORT, "noon", ""), [], State.OPEN, "a sign-off that is not on record counts for nothing"),
     (REPORT, OTHERS, State.OPEN, "another report's sign-off"),
     (REPORT, SIGNED, State.SIGNED, "a sign-off on record"),
 )
@@ -172,7 +172,7 @@ WRITTEN = [
 ]
 SEALS = (
     (REPORT, WRITTEN, Seal.UNCHANGED, "as it was written"),
-    (filled(REPORT, GOOD, "x"), WRITTEN, Seal.UNCHANGED, "the agent's part does not count"),
+    (fill_in(REPORT, GOOD, "x"), WRITTEN, Seal.UNCHANGED, "the agent's part does not count"),
     (REPORT.replace("c1", "c9"), WRITTEN, Seal.CHANGED, "a step was changed"),
     (REPORT.replace(SEAL, ""), WRITTEN, Seal.CHANGED, "the mark is gone"),
     (REPORT.replace("| | |", f"{SEAL}\n| | |"), WRITTEN, Seal.CHANGED, "the mark was moved up"),
@@ -183,7 +183,7 @@ SEALS = (
 
 @pytest.mark.parametrize(("text", "entries", "found"), [r[:3] for r in SEALS], ids=[r[3] for r in SEALS])
 def test_the_seal_tells(text, entries, found):
-    assert root_cause_and_sign_off.sealed(text, "INCIDENT-1", entries) is found
+    assert root_cause_and_sign_off.seal_status(text, "INCIDENT-1", entries) is found
 
 
 def test_the_agent_is_asked_about_the_newest_and_told_of_the_others():

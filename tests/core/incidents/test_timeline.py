@@ -3,9 +3,9 @@
 import pytest
 
 from sentinel_guard.core.incidents import timeline
-from sentinel_guard.core.incidents.timeline import between, clock, loop_calls, rows, steps, table, until
+from sentinel_guard.core.incidents.timeline import between, clock, entries_until_stop, loop_calls, rows, steps, table
 from sentinel_guard.core.model import Entry, Finding, Response
-from sentinel_guard.core.text.markdown_escape import uncoded
+from sentinel_guard.core.text.markdown_escape import unescape_code_span
 
 AT = 1_795_255_872.042  # 2026-11-21 10:11:12.042 UTC
 
@@ -84,8 +84,8 @@ def test_the_trees_at_both_ends_of_the_loop(trees, found):
 
 def test_what_came_in_after_the_stop_is_no_part_of_it():
     entries = [called("a1", "x"), state("break"), called("a2", "y"), state("kill"), called("a3", "z")]
-    assert until(entries) == entries[:4]
-    assert until(entries[:1]) == entries[:1]
+    assert entries_until_stop(entries) == entries[:4]
+    assert entries_until_stop(entries[:1]) == entries[:1]
 
 
 def test_rows_come_back_from_the_table():
@@ -100,7 +100,7 @@ def test_rows_come_back_from_the_table():
         (1, "session", False), (2, "verdict", True), (3, "outcome", True), (4, "observation", False),
     ]  # fmt: skip
     assert [r.what for r in found] == ["agent a\\|b", "`` ls \\| wc `x` ``", "of step 2", "call gone"]
-    assert uncoded(found[1].what) == "ls | wc `x`"
+    assert unescape_code_span(found[1].what) == "ls | wc `x`"
     assert found[2].result == "exit 2 boom \\| bang" and found[0].result == ""
     assert {r.time for r in found} == {clock(AT)}
 
@@ -125,4 +125,4 @@ def test_the_last_fifty_steps_are_shown_and_the_daemons_own_entries_are_none():
 
 def test_a_line_across_the_screen_takes_no_room_from_the_error():
     entry = ended("a1", 1, excerpt="F [100%]\n" + "=" * 70 + " FAILURES " + "=" * 70 + "\nE assert 1 == 2 ...")
-    assert timeline.came_of(entry) == "exit 1 F [100%]\n=== FAILURES ===\nE assert 1 == 2 ..."
+    assert timeline.describe_result(entry) == "exit 1 F [100%]\n=== FAILURES ===\nE assert 1 == 2 ..."

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sentinel_guard.core.policy.policy import is_pattern, takes_in
+from sentinel_guard.core.policy.policy import is_pattern, last_matching_pattern
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")  # re's own, about the form of a class ([[])
 PATTERN = st.text(st.sampled_from("ab.*?[]!\\/# -_é"), min_size=1, max_size=8)
@@ -56,7 +56,7 @@ def valid(pattern: str) -> bool:
 @example(("**/*a*/b/**/a*b?",), "b/a/b/a/b/ab/abb")
 @example(("[!a]*b*[]a]",), "-b-ab]")
 def test_a_path_is_taken_in_as_pathspec_says(patterns: tuple[str, ...], path: str) -> None:
-    assert takes_in(patterns, f"/root/{path}", "/root") == asked(patterns, path)
+    assert last_matching_pattern(patterns, f"/root/{path}", "/root") == asked(patterns, path)
 
 
 @given(PATTERN)
@@ -84,7 +84,7 @@ HOSTILE = [
 @pytest.mark.parametrize(("pattern", "path"), [row[:2] for row in HOSTILE], ids=[row[2] for row in HOSTILE])
 def test_no_pattern_takes_long(pattern: str, path: str) -> None:
     start = time.process_time()
-    assert takes_in((pattern,), f"/root/{path}", "/root") == ""
+    assert last_matching_pattern((pattern,), f"/root/{path}", "/root") == ""
     assert time.process_time() - start < 0.5
 
 
@@ -98,4 +98,4 @@ GIT_SAYS = [
 
 @pytest.mark.parametrize(("pattern", "path", "taken"), [r[:3] for r in GIT_SAYS], ids=[r[3] for r in GIT_SAYS])
 def test_where_pathspec_errs_git_is_right(pattern: str, path: str, taken: bool) -> None:
-    assert bool(takes_in((pattern,), f"/root/{path}", "/root")) is taken
+    assert bool(last_matching_pattern((pattern,), f"/root/{path}", "/root")) is taken

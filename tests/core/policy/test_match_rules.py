@@ -10,12 +10,12 @@ from sentinel_guard.core.policy import rule_examples
 from sentinel_guard.core.policy.match_rules import Index, matches
 from sentinel_guard.core.policy.merge_layers import merge
 from sentinel_guard.core.policy.policy import Policy, Rule
-from sentinel_guard.core.policy.target_placeholders import Ground
+from sentinel_guard.core.policy.target_placeholders import TargetContext
 from sentinel_guard.host.policy_files import builtin
 
 POLICY = merge(builtin())
 INDEX = Index(POLICY)
-GROUND = Ground(POLICY, rule_examples.ROOT, rule_examples.HOME)
+GROUND = TargetContext(POLICY, rule_examples.ROOT, rule_examples.HOME)
 
 
 def every_rule(effect: Effect) -> list[Rule]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 
 from sentinel_guard.core.policy.policy import Paths, Policy
-from sentinel_guard.core.policy.target_placeholders import Ground, is_target, takes
+from sentinel_guard.core.policy.target_placeholders import TargetContext, is_target, matches_target
 
 HOME = "/home/user"
 ROOT = "/home/user/project"
-GROUND = Ground(Policy(Paths((".env",))), ROOT, HOME, ("/home/user/.local/state/sg",), (f"{ROOT}/sentinel.toml",))
-INSIDE_OPT = Ground(Policy(), "/opt/app", "/root")
+GROUND = TargetContext(
+    Policy(Paths((".env",))), ROOT, HOME, ("/home/user/.local/state/sg",), (f"{ROOT}/sentinel.toml",)
+)
+INSIDE_OPT = TargetContext(Policy(), "/opt/app", "/root")
 
 ROWS = [
     ("{root}", ROOT, True, "the root"),
@@ -58,19 +60,19 @@ ROWS = [
 @pytest.mark.parametrize(("name", "path", "wanted"), [r[:3] for r in ROWS], ids=[f"{r[0]} {r[3]}" for r in ROWS])
 def test_a_name_takes_a_path_in(name: str, path: str, wanted: bool) -> None:
     assert is_target(name) or "{" not in name
-    assert takes((name,), path, GROUND) is wanted
+    assert matches_target((name,), path, GROUND) is wanted
 
 
 def test_work_in_a_system_folder_is_work() -> None:
     for name in ("{system}", "{system-file}"):
         for path in ("/opt/app", "/opt/app/x", "/root", "/root/x"):
-            assert not takes((name,), path, INSIDE_OPT)
-    assert takes(("{root}",), "/opt", INSIDE_OPT)
+            assert not matches_target((name,), path, INSIDE_OPT)
+    assert matches_target(("{root}",), "/opt", INSIDE_OPT)
 
 
 def test_without_a_repository_nothing_is_its_root() -> None:
     for name in ("{root}", "{git}", "{inside}"):
-        assert not takes((name,), "/", Ground(Policy()))
+        assert not matches_target((name,), "/", TargetContext(Policy()))
 
 
 def test_braces_that_are_no_name_are_no_target() -> None:

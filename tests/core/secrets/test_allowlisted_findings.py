@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import tomli_w
 
-from sentinel_guard.core.secrets.allowlisted_findings import ANY, NONE, Baseline, Row, Said
-from sentinel_guard.core.secrets.model import Grade, Hit, Leak
+from sentinel_guard.core.secrets.allowlisted_findings import ANY, NONE, Allowlist, ReviewStatus, Row
+from sentinel_guard.core.secrets.model import Grade, Hit, SecretFind
 from sentinel_guard.errors import ConfigError
 
 SALT = bytes(range(16))
@@ -14,16 +14,16 @@ VALUE = "hunter" + "2hunter2"
 
 
 def hit(value: str = VALUE, path: str = "app.py", rule: str = "generic-password", kind: str = "secret", line: int = 3):
-    leak = Leak(rule, kind, "a password", Grade.BLOCK, 0, len(value), value)
+    leak = SecretFind(rule, kind, "a password", Grade.BLOCK, 0, len(value), value)
     return Hit(leak, path, line, 1, "password = <… 14 characters>")
 
 
-def baseline(*hits: Hit, said: Said = Said.UNREVIEWED) -> Baseline:
-    made = Baseline(SALT).updated(hits).baseline
-    return made.marked(dict.fromkeys(made.rows, said))
+def baseline(*hits: Hit, said: ReviewStatus = ReviewStatus.UNREVIEWED) -> Allowlist:
+    made = Allowlist(SALT).updated(hits).baseline
+    return made.with_verdicts(dict.fromkeys(made.rows, said))
 
 
-def text(of: Baseline) -> str:
+def text(of: Allowlist) -> str:
     return tomli_w.dumps(of.document())
 
 
@@ -32,7 +32,7 @@ def test_no_file_lets_nothing_be():
 
 
 def test_rule_1_no_value_stands_in_it_and_a_salt_changes_every_hash():
-    one, other = baseline(hit()), Baseline(SALT[::-1]).updated([hit()]).baseline
+    one, other = baseline(hit()), Allowlist(SALT[::-1]).updated([hit()]).baseline
     assert VALUE not in text(one)
     assert one.rows[0].hash != other.rows[0].hash
 
@@ -40,17 +40,17 @@ def test_rule_1_no_value_stands_in_it_and_a_salt_changes_every_hash():
 @pytest.mark.parametrize(
     ("said", "found", "let_be"),
     [
-        (Said.UNREVIEWED, hit(), True),
-        (Said.ACCEPTED, hit(), True),
-        (Said.FALSE, hit(), True),
-        (Said.REAL, hit(), False),
-        (Said.UNREVIEWED, hit(path="copy.py"), False),
-        (Said.ACCEPTED, hit(path="copy.py"), False),
-        (Said.FALSE, hit(path="copy.py"), True),
-        (Said.FALSE, hit(path=""), True),
-        (Said.FALSE, hit(rule="github-pat"), False),
-        (Said.FALSE, hit(value=VALUE + "3"), False),
-        (Said.ACCEPTED, hit(line=99), True),
+        (ReviewStatus.UNREVIEWED, hit(), True),
+        (ReviewStatus.ACCEPTED, hit(), True),
+        (ReviewStatus.FALSE, hit(), True),
+        (ReviewStatus.REAL, hit(), False),
+        (ReviewStatus.UNREVIEWED, hit(path="copy.py"), False),
+        (ReviewStatus.ACCEPTED, hit(path="copy.py"), False),
+        (ReviewStatus.FALSE, hit(path="copy.py"), True),
+        (ReviewStatus.FALSE, hit(path=""), True),
+        (ReviewStatus.FALSE, hit(rule="github-pat"), False),
+        (ReviewStatus.FALSE, hit(value=VALUE + "3"), False),
+        (ReviewStatus.ACCEPTED, hit(line=99), True),
     ],
     ids=[
         "what was there is not asked about", "accepted where it is", "false where it is", "a real one stays refused",
@@ -65,39 +65,45 @@ def test_rule_2_what_a_verdict_holds_for(said, found, let_be):
 
 def test_rule_3_an_agent_has_only_what_a_person_marked():
     assert not baseline(hit()).reviewed().allows(hit())
-    assert baseline(hit(), said=Said.ACCEPTED).reviewed().allows(hit())
+    assert baseline(hit(), said=ReviewStatus.ACCEPTED).reviewed().allows(hit())
 
 
 def test_rule_4_a_known_value_is_neither_taken_in_nor_let_be():
     known = hit(kind="known", rule="known-value")
     assert not baseline(known).rows
-    row = Row("app.py", "known-value", ANY, 1, Said.FALSE)
-    assert not Baseline(SALT, [row]).allows(known)
+    row = Row("app.py", "known-value", ANY, 1, ReviewStatus.FALSE)
+    assert not Allowlist(SALT, [row]).allows(known)
 
 
 def test_what_a_person_marked_goes_before_what_nobody_did():
-    two = Baseline(SALT, [*baseline(hit()).rows, *baseline(hit(path="b.py"), said=Said.FALSE).rows])
+    two = Allowlist(SALT, [*baseline(hit()).rows, *baseline(hit(path="b.py"), said=ReviewStatus.FALSE).rows])
     assert two.row(hit()) == two.rows[0], "the row of its own file is the nearest"
     assert two.row(hit(path="c.py")) == two.rows[1]
 
 
 def test_updating_keeps_verdicts_adds_what_is_new_and_drops_what_is_gone():
-    before = baseline(hit(), hit("gone" + VALUE), said=Said.ACCEPTED)
+    before = baseline(hit(), hit("gone" + VALUE), said=ReviewStatus.ACCEPTED)
     update = before.updated([hit(line=8), hit("new" + VALUE)])
-    assert [(r.line, r.said) for r in update.baseline.rows] == [(3, Said.UNREVIEWED), (8, Said.ACCEPTED)]
+    assert [(r.line, r.said) for r in update.baseline.rows] == [
+        (3, ReviewStatus.UNREVIEWED),
+        (8, ReviewStatus.ACCEPTED),
+    ]
     assert [len(rows) for rows in (update.new, update.moved, update.gone)] == [1, 0, 1]
 
 
 def test_a_file_that_moves_keeps_its_verdicts():
-    update = baseline(hit(), said=Said.ACCEPTED).updated([hit(path="lib/app.py")])
-    assert [(r.path, r.said) for r in update.moved] == [("lib/app.py", Said.ACCEPTED)]
+    update = baseline(hit(), said=ReviewStatus.ACCEPTED).updated([hit(path="lib/app.py")])
+    assert [(r.path, r.said) for r in update.moved] == [("lib/app.py", ReviewStatus.ACCEPTED)]
     assert not update.new and not update.gone
 
 
 def test_a_row_of_a_commit_that_may_still_be_pushed_stays():
-    made = baseline(hit(), hit("other" + VALUE, "b.py"), said=Said.FALSE)
+    made = baseline(hit(), hit("other" + VALUE, "b.py"), said=ReviewStatus.FALSE)
     update = made.updated([hit(path="moved.py")], past=[hit(), hit()])
-    assert [(r.path, r.said) for r in update.baseline.rows] == [("app.py", Said.FALSE), ("moved.py", Said.FALSE)]
+    assert [(r.path, r.said) for r in update.baseline.rows] == [
+        ("app.py", ReviewStatus.FALSE),
+        ("moved.py", ReviewStatus.FALSE),
+    ]
     assert ([r.path for r in update.moved], [r.path for r in update.gone]) == (["moved.py"], ["b.py"])
     assert update.baseline.allows(hit()) and update.new == ()
 
@@ -109,8 +115,8 @@ def test_a_find_in_a_name_has_a_row_without_the_name():
 
 
 def test_a_copy_is_new_and_the_first_one_keeps_its_verdict():
-    update = baseline(hit(), said=Said.ACCEPTED).updated([hit(), hit(path="copy.py")])
-    assert [(r.path, r.said) for r in update.new] == [("copy.py", Said.UNREVIEWED)]
+    update = baseline(hit(), said=ReviewStatus.ACCEPTED).updated([hit(), hit(path="copy.py")])
+    assert [(r.path, r.said) for r in update.new] == [("copy.py", ReviewStatus.UNREVIEWED)]
     assert not update.moved
 
 
@@ -135,13 +141,13 @@ def test_a_file_of_personal_data_that_moves_is_new():
 
 def test_a_name_that_is_not_utf8_can_be_written_and_is_found_again():
     odd = hit(path="caf\udce9.py")
-    made = Baseline.parse(text(baseline(odd)))
+    made = Allowlist.parse(text(baseline(odd)))
     assert made.allows(odd)
 
 
 def test_what_is_written_is_read_back():
-    made = baseline(hit(), hit("x" + VALUE, path="b/c.yml"), said=Said.FALSE)
-    again = Baseline.parse(text(made))
+    made = baseline(hit(), hit("x" + VALUE, path="b/c.yml"), said=ReviewStatus.FALSE)
+    again = Allowlist.parse(text(made))
     assert (again.salt, again.rows) == (made.salt, made.rows)
 
 
@@ -167,5 +173,5 @@ GOOD = text(baseline(hit()))
 )
 def test_rule_5_what_it_does_not_know_is_an_error(broken, words):
     with pytest.raises(ConfigError) as caught:
-        Baseline.parse(broken)
+        Allowlist.parse(broken)
     assert words in str(caught.value) and "secrets baseline" in caught.value.hint

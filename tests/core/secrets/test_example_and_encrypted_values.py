@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from sentinel_guard.core.secrets.example_and_encrypted_values import harmless
+from sentinel_guard.core.secrets.example_and_encrypted_values import is_example_or_encrypted
 from sentinel_guard.core.secrets.formats.base import BASE64, HEX, URL, fake
 from sentinel_guard.core.secrets.scan_text import scan
 
@@ -77,4 +77,4 @@ def test_what_is_like_it_and_secret(text, rule, why):
     "value", ["", "ey", "ey.", "eyJ.\ud800.x", "ZXlK", "Ag", "\ud800", "ey.\xa8", "p\xe4ss", "=" * 60]
 )
 def test_no_value_raises(value):
-    assert not harmless(value)
+    assert not is_example_or_encrypted(value)

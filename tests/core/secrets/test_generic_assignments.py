@@ -2,7 +2,7 @@
 
 import pytest
 
-from sentinel_guard.core.secrets.entropy_and_dummy_values import entropy, made_up
+from sentinel_guard.core.secrets.entropy_and_dummy_values import entropy, is_dummy_value
 from sentinel_guard.core.secrets.formats.base import fake
 from sentinel_guard.core.secrets.model import Grade
 from sentinel_guard.core.secrets.scan_text import scan
@@ -140,7 +140,7 @@ def test_passwords_in_urls(text, grade, why):
 
 @pytest.mark.parametrize(("value", "expected", "why"), MADE_UP, ids=[row[2] for row in MADE_UP])
 def test_what_stands_for_a_secret_is_none(value, expected, why):
-    assert made_up(value) is expected
+    assert is_dummy_value(value) is expected
 
 
 def test_entropy_is_in_bits_a_character():

@@ -7,14 +7,19 @@ import time
 
 import pytest
 
-from sentinel_guard.core.secrets.redact_before_logging import hide, hide_data, hide_piece, shorten
-from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING, Known
+from sentinel_guard.core.secrets.redact_before_logging import (
+    redact_secrets,
+    redact_secrets_in_data,
+    redact_truncated,
+    shorten,
+)
+from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING, UserSecrets
 from sentinel_guard.core.text.redact_by_pattern import MARK
 
 # Made up here, never given out; in pieces, so that no scanner takes this file for a leak.
 TOKEN = "ghp_" + "x8Kd02jFq7TsLmWc" + "3Vb9ZrPq5YtNh1GuEa4o"
 OWN = "plum9Tractor" + "-Vq31xZ" + "-kW7"
-KNOWN = Known({OWN: "the value of APP_TOKEN in .env"})
+KNOWN = UserSecrets({OWN: "the value of APP_TOKEN in .env"})
 CODED = base64.b64encode(OWN.encode()).decode()
 
 TEXTS = [
@@ -30,9 +35,9 @@ TEXTS = [
 
 @pytest.mark.parametrize(("text", "wanted"), [t[:2] for t in TEXTS], ids=[t[2] for t in TEXTS])
 def test_a_text(text: str, wanted: str) -> None:
-    once = hide(text, KNOWN)
+    once = redact_secrets(text, KNOWN)
     assert once == wanted or (CODED in text and OWN not in once and CODED not in once)
-    assert hide(once, KNOWN) == once
+    assert redact_secrets(once, KNOWN) == once
 
 
 def test_an_entry_is_hidden_at_any_depth_and_keeps_what_the_guard_needs() -> None:
@@ -40,15 +45,15 @@ def test_an_entry_is_hidden_at_any_depth_and_keeps_what_the_guard_needs() -> Non
         "id": "c1", "operation": TOKEN, "call": True, "pid": 12,
         "arguments": {"argv": ["curl", "-d", OWN], OWN: 1}, "findings": [{"what": f"x {TOKEN}"}], "ask": None,
     }  # fmt: skip
-    assert hide_data(data, KNOWN) == {
+    assert redact_secrets_in_data(data, KNOWN) == {
         "id": "c1", "operation": TOKEN, "call": True, "pid": 12,
         "arguments": {"argv": ["curl", "-d", MARK], MARK: 1}, "findings": [{"what": f"x {MARK}"}], "ask": None,
     }  # fmt: skip
 
 
 def test_nothing_known_still_hides_what_has_a_secrets_form() -> None:
-    assert hide(TOKEN, NOTHING) == MARK
-    assert hide(OWN, NOTHING) == OWN
+    assert redact_secrets(TOKEN, NOTHING) == MARK
+    assert redact_secrets(OWN, NOTHING) == OWN
 
 
 CUTS = [
@@ -65,7 +70,7 @@ CUTS = [
 
 @pytest.mark.parametrize(("text", "wanted"), [t[:2] for t in CUTS], ids=[t[2] for t in CUTS])
 def test_what_a_cut_left_of_a_value_is_hidden(text: str, wanted: str) -> None:
-    assert hide(text, KNOWN) == wanted
+    assert redact_secrets(text, KNOWN) == wanted
 
 
 LINES = "\n" + "a line of text\n" * 9
@@ -78,8 +83,8 @@ PIECES = [
 
 @pytest.mark.parametrize(("text", "wanted"), [t[:2] for t in PIECES], ids=[t[2] for t in PIECES])
 def test_a_text_that_was_cut_without_a_mark(text: str, wanted: str) -> None:
-    assert hide_piece(text, KNOWN) == wanted
-    assert hide_data({"effects": [{"operands": [text]}]}, KNOWN) == {"effects": [{"operands": [wanted]}]}
+    assert redact_truncated(text, KNOWN) == wanted
+    assert redact_secrets_in_data({"effects": [{"operands": [text]}]}, KNOWN) == {"effects": [{"operands": [wanted]}]}
 
 
 SHORTENED = [
@@ -94,14 +99,14 @@ SHORTENED = [
 @pytest.mark.parametrize("text", SHORTENED, ids=["values", "tokens", "values in a row", "tokens in a row", "words"])
 @pytest.mark.parametrize("most", range(90, 130, 3))
 def test_secrets_are_hidden_before_a_text_is_cut(text: str, most: int) -> None:
-    short = hide(shorten(text, most, KNOWN), KNOWN)
+    short = redact_secrets(shorten(text, most, KNOWN), KNOWN)
     assert len(short) <= most + len(MARK)
     assert not any(secret[at : at + 4] in short for secret in (OWN, TOKEN[4:]) for at in range(len(secret) - 4))
     assert shorten(short, most + len(MARK), KNOWN) == short
 
 
 def test_many_cuts_and_many_values_take_no_longer() -> None:
-    known = Known({f"{OWN}{n:05}": "a value" for n in range(2000)})
+    known = UserSecrets({f"{OWN}{n:05}": "a value" for n in range(2000)})
     start = time.process_time()
-    hide(f"{OWN[:8]}…" * 20_000, known)
+    redact_secrets(f"{OWN[:8]}…" * 20_000, known)
     assert time.process_time() - start < 2

@@ -6,23 +6,23 @@ from hypothesis import strategies as st
 
 from sentinel_guard.core.secrets.allow_comments import allows
 from sentinel_guard.core.secrets.formats.base import fake
-from sentinel_guard.core.secrets.model import Grade, Leak, Piece
+from sentinel_guard.core.secrets.model import Grade, Piece, SecretFind
 from sentinel_guard.core.secrets.redacted_excerpt import MOST as WIDTH
-from sentinel_guard.core.secrets.redacted_excerpt import Page
-from sentinel_guard.core.secrets.scan_outgoing_content import FEW, LONGEST, MOST, review
+from sentinel_guard.core.secrets.redacted_excerpt import ScannedText
+from sentinel_guard.core.secrets.scan_outgoing_content import FEW, LONGEST, MOST, scan_pieces
 from sentinel_guard.core.secrets.scan_text import scan
-from sentinel_guard.core.secrets.skipped_files import skipped, unattended
-from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING, Known
+from sentinel_guard.core.secrets.skipped_files import is_test_or_document, skipped
+from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING, UserSecrets
 
 PAT = "ghp_" + fake(36)
 OTHER = "gho_" + fake(36)
 OWN = "q7Wn2Zt9" + "Lk4Vx8Rb3Ym6"
-KNOWN = Known({OWN: "the value of TOKEN in .env"})
+KNOWN = UserSecrets({OWN: "the value of TOKEN in .env"})
 CARDS = ["4539 1488 " + "0343 6400", "5271 3346 " + "0917 4283", "4916 7452 " + "0983 1168"]
 
 
 def hits(text, path="src/a.py", *, known=NOTHING, line=1, **options):
-    return review([Piece(text, path, line)], known=known, **options).hits
+    return scan_pieces([Piece(text, path, line)], known=known, **options).hits
 
 
 PLACES = [
@@ -138,7 +138,7 @@ UNATTENDED = [
 
 @pytest.mark.parametrize(("path", "apart", "why"), UNATTENDED, ids=[row[2] for row in UNATTENDED])
 def test_made_up_passwords_of_tests_and_documents_are_let_be(path, apart, why):
-    assert unattended(path) is apart
+    assert is_test_or_document(path) is apart
     assert bool(hits('password = "kX9!mm' + 'pq_2v"', path)) is not apart
     assert hits(PAT, path)
 
@@ -151,13 +151,13 @@ def test_a_policys_pattern_allows_a_file_and_no_other():
 
 def test_personal_data_is_weighed_by_the_file():
     def graded(*pieces):
-        return [(hit.leak.rule, hit.leak.grade, hit.path) for hit in review(pieces).hits]
+        return [(hit.leak.rule, hit.leak.grade, hit.path) for hit in scan_pieces(pieces).hits]
 
     apart = [Piece(f"card {card}\n", f"f{n}.csv") for n, card in enumerate(CARDS)]
     assert graded(*apart) == [("pii-card", Grade.WARN, f"f{n}.csv") for n in range(3)]
     together = [Piece(piece.text, "f.csv", 10 * n) for n, piece in enumerate(apart)]
     assert graded(*together) == [("pii-card", Grade.BLOCK, "f.csv")] * 3
-    assert review(together, pii=False).hits == ()
+    assert scan_pieces(together, pii=False).hits == ()
     assert hits("write to a.person@nordwind.de") == ()
 
 
@@ -194,13 +194,13 @@ def test_a_key_whose_heading_changed_is_no_news():
 
 
 def test_what_was_not_looked_at_is_said():
-    seen = review([Piece(f"{OWN} {PAT}\n" + "a" * LONGEST, "big\x1b.txt")], known=KNOWN)
+    seen = scan_pieces([Piece(f"{OWN} {PAT}\n" + "a" * LONGEST, "big\x1b.txt")], known=KNOWN)
     assert [hit.leak.kind for hit in seen.hits] == ["known"]
     assert seen.notes == (r"big\x1b.txt: 4,000,062 characters, too long to be searched for forms of secrets",)
 
 
 def test_what_is_not_told_is_counted():
-    seen = review([Piece(f"{PAT}\n" * (MOST + 7), "a.txt")])
+    seen = scan_pieces([Piece(f"{PAT}\n" * (MOST + 7), "a.txt")])
     assert len(seen.hits) == MOST
     assert seen.notes == ("a.txt: 7 more finds are not listed",)
 
@@ -211,14 +211,17 @@ def test_what_is_not_new_does_not_count_and_is_masked():
 
 
 def test_any_line_can_be_shown():
-    page = Page(f"a\x1b\nb = '{PAT}'\n", scan(f"a\x1b\nb = '{PAT}'\n"))
+    page = ScannedText(f"a\x1b\nb = '{PAT}'\n", scan(f"a\x1b\nb = '{PAT}'\n"))
     assert [page.line(n) for n in range(5)] == ["", r"a\x1b", "b = '<ghp_… 40 characters>'", "", ""]
 
 
 def test_hits_keep_the_order_of_pieces_and_know_their_commit():
     pieces = [Piece(PAT, "b.py", 3, "c1"), Piece(OTHER, "a.py", 5, "c2"), Piece("nothing", "a.py", 9, "c2")]
-    assert [(hit.path, hit.line, hit.commit) for hit in review(pieces).hits] == [("b.py", 3, "c1"), ("a.py", 5, "c2")]
-    assert review([]).hits == review([]).notes == ()
+    assert [(hit.path, hit.line, hit.commit) for hit in scan_pieces(pieces).hits] == [
+        ("b.py", 3, "c1"),
+        ("a.py", 5, "c2"),
+    ]
+    assert scan_pieces([]).hits == scan_pieces([]).notes == ()
 
 
 PARTS = st.one_of(
@@ -235,7 +238,7 @@ def test_no_excerpt_holds_a_value(text, path):
     seen = hits(text, path, known=KNOWN)
     values = {leak.value for leak in [*scan(text), *KNOWN.find(text)]} | {hit.leak.value for hit in seen}
     for hit in seen:
-        assert isinstance(hit.leak, Leak)
+        assert isinstance(hit.leak, SecretFind)
         assert hit.excerpt.isprintable()
         assert len(hit.excerpt) <= WIDTH
         assert not any(value in hit.excerpt for value in values if len(value) >= 8)

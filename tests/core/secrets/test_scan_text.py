@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from sentinel_guard.core.secrets.formats.base import fake
 from sentinel_guard.core.secrets.formats.registry import FORMATS
 from sentinel_guard.core.secrets.generic_assignments import NAME_NEEDLES
-from sentinel_guard.core.secrets.model import Format, Grade, Leak
-from sentinel_guard.core.secrets.scan_text import WIDEST, scan, settled
+from sentinel_guard.core.secrets.model import Format, Grade, SecretFind
+from sentinel_guard.core.secrets.scan_text import WIDEST, scan, without_overlaps
 
 PAT = "ghp_" + fake(36)
 OTHER = "gho_" + fake(36)
@@ -91,16 +91,16 @@ def test_without_generic_rules_only_forms_and_strong_logins_count():
 
 def test_of_finds_that_overlap_the_telling_one_stays():
     def leak(rule, start, end, grade=Grade.BLOCK, kind="secret"):
-        return Leak(rule, kind, "", grade, start, end, "v")
+        return SecretFind(rule, kind, "", grade, start, end, "v")
 
     known, form, name, wide = (
         leak("known-value", 4, 9, kind="known"), leak("github-pat", 2, 8), leak("generic-secret", 0, 20, Grade.WARN),
         leak("gitlab-pat", 2, 12),
     )  # fmt: skip
-    assert settled([form, known]) == [known]
-    assert settled([name, form]) == [form]
-    assert settled([form, wide]) == [wide]
-    assert settled([leak("a", 5, 9), leak("b", 9, 12)]) == [leak("a", 5, 9), leak("b", 9, 12)]
+    assert without_overlaps([form, known]) == [known]
+    assert without_overlaps([name, form]) == [form]
+    assert without_overlaps([form, wide]) == [wide]
+    assert without_overlaps([leak("a", 5, 9), leak("b", 9, 12)]) == [leak("a", 5, 9), leak("b", 9, 12)]
 
 
 @pytest.mark.parametrize("row", FORMATS, ids=lambda row: row.rule)

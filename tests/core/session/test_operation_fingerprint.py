@@ -1,7 +1,7 @@
 import pytest
 
 from sentinel_guard.core.model import Action, Layer
-from sentinel_guard.core.session.operation_fingerprint import is_poll, operation, spoken
+from sentinel_guard.core.session.operation_fingerprint import command_text, is_poll, operation
 
 
 def act(tool="shell", cwd="/w", at=0.0, ident="a", **arguments):
@@ -43,7 +43,7 @@ SPOKEN = (
 
 @pytest.mark.parametrize(("action", "text", "why"), SPOKEN, ids=[r[2] for r in SPOKEN])
 def test_spoken(action, text, why):
-    assert spoken(action) == text
+    assert command_text(action) == text
 
 
 POLLS = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from sentinel_guard.core.model import Effect, Kind
-from sentinel_guard.core.text.effect_descriptions import Here, near, told
+from sentinel_guard.core.text.effect_descriptions import PathContext, describe, near
 
-HERE = Here("/home/u/repo", "/home/u")
+HERE = PathContext("/home/u/repo", "/home/u")
 
 WORDS = (
     (Kind.DELETE, "/", "recursive force", "deletes / and all below", "a tree"),
@@ -58,7 +58,7 @@ WORDS = (
 @pytest.mark.parametrize("row", WORDS, ids=[f"{r[4]}: {r[3]}" for r in WORDS])
 def test_an_effect_is_told(row):
     kind, target, how, words, _ = row
-    assert told(Effect(kind, target, how=frozenset(how.split())), HERE) == words
+    assert describe(Effect(kind, target, how=frozenset(how.split())), HERE) == words
 
 
 OPAQUE = (
@@ -75,17 +75,17 @@ OPAQUE = (
 @pytest.mark.parametrize("row", OPAQUE, ids=[r[0] for r in OPAQUE])
 def test_what_is_not_known_is_told_where_it_decides(row):
     how, target, words = row
-    assert told(Effect(Kind.OPAQUE, target, sure=False, how=frozenset((how,))), HERE) == words
+    assert describe(Effect(Kind.OPAQUE, target, sure=False, how=frozenset((how,))), HERE) == words
 
 
 def test_a_guess_is_called_one():
-    assert told(Effect(Kind.DELETE, "/x", sure=False), HERE) == "deletes /x (not sure)"
+    assert describe(Effect(Kind.DELETE, "/x", sure=False), HERE) == "deletes /x (not sure)"
 
 
 @pytest.mark.parametrize("kind", Kind)
 def test_every_kind_has_words(kind):
     how = frozenset(("forkbomb",)) if kind is Kind.EXECUTE else frozenset(("name",)) if kind is Kind.OPAQUE else None
-    assert told(Effect(kind, "x", how=how or frozenset()), HERE)
+    assert describe(Effect(kind, "x", how=how or frozenset()), HERE)
 
 
 NEAR = (
@@ -103,4 +103,4 @@ def test_a_path_is_told_from_where_one_is(row):
 
 
 def test_the_root_of_the_system_is_no_home():
-    assert near("/etc", Here("/", "/")) == "/etc"
+    assert near("/etc", PathContext("/", "/")) == "/etc"

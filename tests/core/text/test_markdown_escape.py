@@ -2,7 +2,7 @@
 
 import pytest
 
-from sentinel_guard.core.text.markdown_escape import MAX_CELL, block, cell, coded, line, uncoded
+from sentinel_guard.core.text.markdown_escape import MAX_CELL, block, cell, code_span, line, unescape_code_span
 
 SPANS = (
     ("ls | grep 'a\\|b'", "`ls \\| grep 'a\\\\|b'`", "bars, one of them escaped already"),
@@ -18,8 +18,8 @@ SPANS = (
 
 @pytest.mark.parametrize(("text", "span"), [row[:2] for row in SPANS], ids=[row[2] for row in SPANS])
 def test_a_command_in_a_table_comes_back_as_it_was(text, span):
-    assert coded(text) == span
-    assert uncoded(span) == text
+    assert code_span(text) == span
+    assert unescape_code_span(span) == text
 
 
 LOST = (
@@ -36,7 +36,7 @@ def test_prose_loads_no_image_and_leads_nowhere():
 
 @pytest.mark.parametrize(("text", "holds"), [row[:2] for row in LOST], ids=[row[2] for row in LOST])
 def test_what_is_lost_is_meant(text, holds):
-    assert holds(coded(text))
+    assert holds(code_span(text))
 
 
 def test_prose_is_one_line_without_structure():

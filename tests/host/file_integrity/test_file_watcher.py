@@ -13,9 +13,9 @@ import pytest
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.file_integrity.file_watcher import Watcher
-from sentinel_guard.host.file_integrity.restore_restricted_files import Guardian
-from sentinel_guard.host.machine.content_addressed_store import Vault
-from sentinel_guard.host.machine.symlink_safe_folder import Rooted
+from sentinel_guard.host.file_integrity.restore_restricted_files import RestrictedFileRestorer
+from sentinel_guard.host.machine.content_addressed_store import ContentAddressedStore
+from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 from tests.support.wait_until import until
 
 PATIENCE = 5.0
@@ -35,9 +35,9 @@ class Guarded:
         self.env = self.root / "conf/deep/.env"
         self.env.write_text("KEY=1\n")
         self.env.chmod(0o640)
-        vault, tree = Vault(top / "vault"), Rooted(str(self.root), top / "attic")
+        vault, tree = ContentAddressedStore(top / "vault"), SymlinkSafeFolder(str(self.root), top / "attic")
         kept = {"conf/deep/.env": vault.keep(tree, "conf/deep/.env")}
-        self.guardian = Guardian(str(self.root), vault, kept, top / "session")
+        self.guardian = RestrictedFileRestorer(str(self.root), vault, kept, top / "session")
         self.found, self.changes, self.overflows = [], [], threading.Event()
         self.watcher = Watcher(
             str(self.root),

@@ -14,9 +14,9 @@ import pytest
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.file_integrity import restore_restricted_files as module
 from sentinel_guard.host.file_integrity import tampered_versions
-from sentinel_guard.host.file_integrity.restore_restricted_files import WHOLE, Guardian, Word
-from sentinel_guard.host.machine.content_addressed_store import Vault
-from sentinel_guard.host.machine.symlink_safe_folder import Rooted
+from sentinel_guard.host.file_integrity.restore_restricted_files import WHOLE, ChangeDecision, RestrictedFileRestorer
+from sentinel_guard.host.machine.content_addressed_store import ContentAddressedStore
+from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 
 GOOD, EVIL = b"KEY=1\n", b"KEY=evil\n"
 
@@ -29,7 +29,7 @@ class Room:
         self.env = self.root / "conf/.env"
         self.env.parent.mkdir(parents=True)
         self.env.write_bytes(GOOD)
-        self.word, self.asked = Word.PUT_BACK, []
+        self.word, self.asked = ChangeDecision.PUT_BACK, []
         self.guardians = []
 
     def judge(self, path, since):
@@ -37,9 +37,11 @@ class Room:
         return self.word
 
     def guardian(self, name="s1"):
-        vault = Vault(self.top / name / "vault")
-        kept = {"conf/.env": vault.keep(Rooted(str(self.root), self.top / name), "conf/.env")}
-        made = Guardian(str(self.root), vault, kept, self.top / name, judge=self.judge, sisters=lambda: self.guardians)
+        vault = ContentAddressedStore(self.top / name / "vault")
+        kept = {"conf/.env": vault.keep(SymlinkSafeFolder(str(self.root), self.top / name), "conf/.env")}
+        made = RestrictedFileRestorer(
+            str(self.root), vault, kept, self.top / name, judge=self.judge, sisters=lambda: self.guardians
+        )
         self.guardians.append(made)
         return made
 
@@ -57,19 +59,19 @@ def twice(guardian, path):
 
 
 def test_what_is_the_persons_becomes_the_original(room):
-    guardian, room.word = room.guardian(), Word.TAKE
+    guardian, room.word = room.guardian(), ChangeDecision.TAKE
     room.env.write_bytes(b"KEY=mine\n")
     found = twice(guardian, room.env)
-    assert (found.word, found.kind, found.kept) == (Word.TAKE, "changed", "")
+    assert (found.word, found.kind, found.kept) == (ChangeDecision.TAKE, "changed", "")
     assert guardian.versions(found) == (GOOD, b"KEY=mine\n")
-    room.word = Word.PUT_BACK
+    room.word = ChangeDecision.PUT_BACK
     room.env.write_bytes(EVIL)
     assert guardian.versions(guardian.check(str(room.env))) == (b"KEY=mine\n", EVIL)
     assert room.env.read_bytes() == b"KEY=mine\n"
 
 
 def test_a_file_that_is_being_written_is_judged_once_and_taken_whole(room):
-    guardian, room.word = room.guardian(), Word.TAKE
+    guardian, room.word = room.guardian(), ChangeDecision.TAKE
     room.env.write_bytes(b"")
     assert guardian.check(str(room.env)) is None
     room.env.write_bytes(b"KEY=mine\n")
@@ -93,7 +95,7 @@ def test_the_judge_knows_after_which_moment_it_changed(room):
 
 
 def test_what_was_just_taken_is_known_from_then_on(room):
-    guardian, room.word = room.guardian(), Word.TAKE
+    guardian, room.word = room.guardian(), ChangeDecision.TAKE
     new, before = room.env.parent / ".env.new", time.time()
     new.write_bytes(b"")
     twice(guardian, new)
@@ -102,14 +104,17 @@ def test_what_was_just_taken_is_known_from_then_on(room):
     assert len(room.asked) == 2 and room.asked[1][1] >= before, "else it could have happened at any time"
 
 
-ANSWERS = [(True, EVIL, Word.TAKE, "a yes keeps it"), (False, GOOD, Word.PUT_BACK, "a no puts it back")]
+ANSWERS = [
+    (True, EVIL, ChangeDecision.TAKE, "a yes keeps it"),
+    (False, GOOD, ChangeDecision.PUT_BACK, "a no puts it back"),
+]
 
 
 @pytest.mark.parametrize(("yes", "stays", "word", "why"), ANSWERS, ids=[row[3] for row in ANSWERS])
 def test_what_is_in_question_stands_until_it_is_settled(room, yes, stays, word, why):
-    guardian, room.word = room.guardian(), Word.ASK
+    guardian, room.word = room.guardian(), ChangeDecision.ASK
     room.env.write_bytes(EVIL)
-    assert guardian.check(str(room.env)).word is Word.ASK
+    assert guardian.check(str(room.env)).word is ChangeDecision.ASK
     assert guardian.check(str(room.env)) is None and guardian.sweep() == [], "it is asked about once"
     assert guardian.in_question == (str(room.env),) and room.env.read_bytes() == EVIL
     assert guardian.settle(str(room.env), yes=yes).word is word
@@ -118,17 +123,17 @@ def test_what_is_in_question_stands_until_it_is_settled(room, yes, stays, word, 
 
 
 def test_a_yes_is_for_what_was_shown(room):
-    guardian, room.word = room.guardian(), Word.ASK
+    guardian, room.word = room.guardian(), ChangeDecision.ASK
     room.env.write_bytes(b"KEY=shown\n")
     guardian.check(str(room.env))
     room.env.write_bytes(EVIL)
-    room.word = Word.PUT_BACK
-    assert guardian.settle(str(room.env), yes=True).word is Word.PUT_BACK
+    room.word = ChangeDecision.PUT_BACK
+    assert guardian.settle(str(room.env), yes=True).word is ChangeDecision.PUT_BACK
     assert room.env.read_bytes() == GOOD
 
 
 def test_what_was_undone_meanwhile_is_in_question_no_more(room):
-    guardian, room.word = room.guardian(), Word.ASK
+    guardian, room.word = room.guardian(), ChangeDecision.ASK
     room.env.write_bytes(EVIL)
     guardian.check(str(room.env))
     room.env.write_bytes(GOOD)
@@ -137,15 +142,15 @@ def test_what_was_undone_meanwhile_is_in_question_no_more(room):
 
 def test_guardians_of_one_tree_do_not_fight(room):
     first, second = room.guardian("s1"), room.guardian("s2")
-    room.word = Word.TAKE
+    room.word = ChangeDecision.TAKE
     room.env.write_bytes(b"KEY=mine\n")
-    assert twice(first, room.env).word is Word.TAKE
-    room.word = Word.PUT_BACK
+    assert twice(first, room.env).word is ChangeDecision.TAKE
+    room.word = ChangeDecision.PUT_BACK
     assert second.check(str(room.env)) is None, "its sister has taken it"
     time.sleep(WHOLE)
     assert second.sweep() == [] and first.sweep() == []
     room.env.write_bytes(EVIL)
-    assert second.check(str(room.env)).word is Word.PUT_BACK
+    assert second.check(str(room.env)).word is ChangeDecision.PUT_BACK
     assert first.check(str(room.env)) is None and room.env.read_bytes() == b"KEY=mine\n"
 
 
@@ -156,7 +161,7 @@ def test_a_closed_window_is_closed(room):
     assert guardian.close(str(room.env.parent)) and not guardian.close(str(room.env.parent))
     time.sleep(0.01)
     room.env.write_bytes(EVIL)
-    assert guardian.check(str(room.env)).word is Word.PUT_BACK
+    assert guardian.check(str(room.env)).word is ChangeDecision.PUT_BACK
 
 
 def test_folders_are_those_of_the_originals(room):
@@ -171,7 +176,9 @@ def test_a_full_disk_loses_nothing_and_is_tried_again(room, monkeypatch):
     guardian = room.guardian()
     room.env.write_bytes(EVIL)
     with monkeypatch.context() as full:
-        full.setattr(Rooted, "_move_in", lambda *_: (_ for _ in ()).throw(OSError(errno.ENOSPC, "No space left")))
+        full.setattr(
+            SymlinkSafeFolder, "_move_in", lambda *_: (_ for _ in ()).throw(OSError(errno.ENOSPC, "No space left"))
+        )
         found = guardian.check(str(room.env))
         assert found.problem.startswith("No space left; it is tried again")
         assert room.env.read_bytes() == EVIL and [p.name for p in room.env.parent.iterdir()] == [".env"]
@@ -181,7 +188,7 @@ def test_a_full_disk_loses_nothing_and_is_tried_again(room, monkeypatch):
 
 
 def test_what_cannot_be_remembered_is_not_taken(room, monkeypatch):
-    guardian, room.word = room.guardian(), Word.TAKE
+    guardian, room.word = room.guardian(), ChangeDecision.TAKE
     room.env.write_bytes(b"KEY=mine\n")
 
     def full(*_):
@@ -191,7 +198,7 @@ def test_what_cannot_be_remembered_is_not_taken(room, monkeypatch):
         context.setattr(module, "write_json", full)
         assert "No space left" in twice(guardian, room.env).problem
     assert room.env.read_bytes() == b"KEY=mine\n"
-    assert guardian.check(str(room.env)).word is Word.TAKE
+    assert guardian.check(str(room.env)).word is ChangeDecision.TAKE
 
 
 FLOOD = 60
@@ -222,13 +229,13 @@ def test_large_versions_are_counted_by_their_size(room, monkeypatch):
 KILLED = """
 import os, sys
 from pathlib import Path
-from sentinel_guard.host.file_integrity.restore_restricted_files import Guardian
-from sentinel_guard.host.machine.symlink_safe_folder import Rooted
-from sentinel_guard.host.machine.content_addressed_store import Vault
+from sentinel_guard.host.file_integrity.restore_restricted_files import RestrictedFileRestorer
+from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
+from sentinel_guard.host.machine.content_addressed_store import ContentAddressedStore
 root, folder, at = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
-vault = Vault(folder / "vault")
-kept = {"conf/.env": vault.keep(Rooted(root, folder), "conf/.env")}
-guardian = Guardian(root, vault, kept, folder)
+vault = ContentAddressedStore(folder / "vault")
+kept = {"conf/.env": vault.keep(SymlinkSafeFolder(root, folder), "conf/.env")}
+guardian = RestrictedFileRestorer(root, vault, kept, folder)
 Path(root, "conf/.env").write_bytes(b"KEY=evil\\n")
 calls = 0
 def counted(function):
@@ -247,15 +254,15 @@ guardian.check(f"{root}/conf/.env")
 
 def test_a_guard_killed_at_any_step_leaves_nothing_half_done(room):
     ends = set()
-    vault = Vault(room.top / "s1/vault")
-    kept = {"conf/.env": vault.keep(Rooted(str(room.root), room.top / "s1"), "conf/.env")}
+    vault = ContentAddressedStore(room.top / "s1/vault")
+    kept = {"conf/.env": vault.keep(SymlinkSafeFolder(str(room.root), room.top / "s1"), "conf/.env")}
     for at in (*range(8, 36, 4), 999):
         room.env.write_bytes(GOOD)
         done = subprocess.run(
             [sys.executable, "-c", KILLED, str(room.root), str(room.top / "s1"), str(at)], check=False
         )
         ends.add(done.returncode)
-        again = Guardian(str(room.root), vault, kept, room.top / "s1")
+        again = RestrictedFileRestorer(str(room.root), vault, kept, room.top / "s1")
         again.sweep()
         assert room.env.read_bytes() == GOOD, at
         assert [p.name for p in room.env.parent.iterdir()] == [".env"], "no copy of a secret lies about"
@@ -268,5 +275,5 @@ def test_what_lies_outside_is_nobodys(room):
         assert guardian.check(path) is None
     with pytest.raises(HostError):
         (room.top / "s1/accepted.json").write_text("{")
-        Guardian(str(room.root), Vault(room.top / "v"), {}, room.top / "s1")
+        RestrictedFileRestorer(str(room.root), ContentAddressedStore(room.top / "v"), {}, room.top / "s1")
     assert os.path.lexists(room.env)

@@ -10,7 +10,7 @@ import pytest
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.githooks import check_hooks_run, install_hooks
-from sentinel_guard.host.githooks.check_hooks_run import Standing
+from sentinel_guard.host.githooks.check_hooks_run import ActiveHooks
 from tests.support.installed_hooks import Hooked
 
 
@@ -27,8 +27,8 @@ def repo(tmp_path: Path) -> Hooked:
     return made
 
 
-def stood(repo: Hooked) -> Standing:
-    found = check_hooks_run.standing(str(repo.root), os.environ)
+def stood(repo: Hooked) -> ActiveHooks:
+    found = check_hooks_run.active_hooks(str(repo.root), os.environ)
     assert found is not None and found.names == install_hooks.NAMES
     return found
 
@@ -96,8 +96,8 @@ def test_what_is_not_ours_is_left_and_told(repo: Hooked) -> None:
 
 def test_where_ours_never_stood_nothing_is_asked(tmp_path: Path) -> None:
     made = Hooked(tmp_path)
-    assert check_hooks_run.standing(str(made.root), os.environ) is None
-    assert check_hooks_run.standing(str(tmp_path), os.environ) is None
+    assert check_hooks_run.active_hooks(str(made.root), os.environ) is None
+    assert check_hooks_run.active_hooks(str(tmp_path), os.environ) is None
 
 
 def test_git_that_does_not_answer_is_an_error(repo: Hooked, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -197,9 +197,9 @@ def test_what_nobody_may_write_in_a_session(repo: Hooked) -> None:
     repo.commit()
     git(repo.root, "worktree", "add", "-q", "../linked")
     own = (f"{repo.root}/.git/hooks", f"{repo.root}/.git/sentinel-guard")
-    assert install_hooks.belongings(str(repo.root)) == own
-    assert install_hooks.belongings(str(repo.folder / "linked"))[2:] == own
-    assert install_hooks.belongings("/nowhere") == ("/nowhere/.git/hooks", "/nowhere/.git/sentinel-guard")
+    assert install_hooks.hook_folders(str(repo.root)) == own
+    assert install_hooks.hook_folders(str(repo.folder / "linked"))[2:] == own
+    assert install_hooks.hook_folders("/nowhere") == ("/nowhere/.git/hooks", "/nowhere/.git/sentinel-guard")
 
 
 @pytest.mark.parametrize("linked", [False, True], ids=["main", "linked"])

@@ -9,7 +9,7 @@ import pytest
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.githooks import preexisting_commits
-from sentinel_guard.host.githooks.preexisting_commits import Memory, Seen
+from sentinel_guard.host.githooks.preexisting_commits import Memory, PreexistingObjects
 from sentinel_guard.host.recovery import api
 from tests.support.hook_repositories import committed, git, head, made, put
 
@@ -26,7 +26,9 @@ def common(root: Path, **environ: str) -> str:
 
 
 def test_what_a_remote_has_is_told_by_its_own_references():
-    found = Seen().plus([("refs/remotes/origin/x", A), ("refs/remotes/origin2/x", B), ("refs/heads/x", B)])
+    found = PreexistingObjects().plus(
+        [("refs/remotes/origin/x", A), ("refs/remotes/origin2/x", B), ("refs/heads/x", B)]
+    )
     assert found.out("origin") == [A] and found.out("https://example.com/x.git") == []
     assert found.there == {A, B}
 

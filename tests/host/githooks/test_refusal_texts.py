@@ -10,7 +10,7 @@ import pytest
 from sentinel_guard.core.model import Finding, Response
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.host.githooks import judge_hook
-from sentinel_guard.host.githooks.hook_request import Judged, told
+from sentinel_guard.host.githooks.hook_request import Judged, findings_as_lines
 from tests.support.hook_judgement import CARDS, POLICY, SECRET, judge, stage
 from tests.support.hook_repositories import TOKEN, committed, git, head, put
 
@@ -64,7 +64,9 @@ def test_what_is_told_is_short() -> None:
     refusals = [Finding("leak", Response.DENY, f"{n} \x1b[2J", instead="the way out") for n in range(25)]
     refusals.insert(3, Finding("rules", Response.DENY, "other", instead="git restore x"))
     refusals.insert(9, Finding("leak", Response.DENY, "x = <masked>", instead="git restore x", evidence="rule"))
-    lines = told([Finding("leak", Response.HINT, "perhaps"), *refusals], ["a note"], "git commit --no-verify")
+    lines = findings_as_lines(
+        [Finding("leak", Response.HINT, "perhaps"), *refusals], ["a note"], "git commit --no-verify"
+    )
     assert lines[:3] == [
         "SENTINEL WARNING: a note",
         "SENTINEL WARNING: perhaps",
@@ -79,7 +81,7 @@ def test_what_is_told_is_short() -> None:
         "  Run: git restore x",
         "git commit --no-verify",
     ]
-    assert told([], ["a note"], "git commit --no-verify") == ["SENTINEL WARNING: a note"]
+    assert findings_as_lines([], ["a note"], "git commit --no-verify") == ["SENTINEL WARNING: a note"]
 
 
 def test_many_warnings_are_summed_up(root: Path) -> None:

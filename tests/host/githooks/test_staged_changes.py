@@ -8,7 +8,7 @@ import pytest
 
 from sentinel_guard.core.model import Response
 from sentinel_guard.core.policy.policy import Leaks, Paths, Policy
-from sentinel_guard.core.secrets.user_secrets.find_user_secrets import Known
+from sentinel_guard.core.secrets.user_secrets.find_user_secrets import UserSecrets
 from sentinel_guard.errors import SentinelError
 from sentinel_guard.host.githooks import judge_hook
 from sentinel_guard.host.githooks.hook_request import Judged
@@ -61,7 +61,7 @@ UNREAD = [
 @pytest.mark.parametrize(("name", "data", "rule", "words"), [u[:4] for u in UNREAD], ids=[u[4] for u in UNREAD])
 def test_what_is_no_text_is_looked_into(root: Path, name: str, data: bytes, rule: str, words: str) -> None:
     stage(root, name, data)
-    known = Known({MINE: "the value of PASSWORD in .env"})
+    known = UserSecrets({MINE: "the value of PASSWORD in .env"})
     found = judge_hook.judge("pre-commit", root, POLICY, known=lambda: known).findings
     assert [f.rule for f in found] == ([rule] if rule else [])
     assert all((words in f.what and "[leaks] allow in /" in f.instead) or ":1:" in words for f in found)
@@ -92,7 +92,7 @@ def test_what_is_not_searched_is_asked_about_in_a_session_and_told_outside(root:
     monkeypatch.setattr(text_chunks, "END", 60)
     monkeypatch.setattr(text_chunks, "OVERLAP", 10)
     stage(root, "big", f"x={TOKEN}\n" + "line\n" * 50 + f"x={MINE}\n" + "line\n" * 50)
-    known = Known({MINE: "the value of PASSWORD in .env"})
+    known = UserSecrets({MINE: "the value of PASSWORD in .env"})
     outside = judge_hook.judge("pre-commit", root, POLICY, known=lambda: known)
     assert outside.notes == ("big is over 100 bytes: only its ends were searched for forms of secrets",)
     assert {f.rule for f in outside.findings} == {"leak.secret", "leak.known"}
@@ -154,7 +154,7 @@ def test_a_key_that_is_new_between_its_old_first_and_last_line(root: Path) -> No
 
 def test_values_of_the_person_s_own_are_found_whatever_a_comment_says(root: Path) -> None:
     value = "correct-horse-battery-staple-9"
-    known = Known({value: "the value of PASSWORD in .env"})
+    known = UserSecrets({value: "the value of PASSWORD in .env"})
     stage(root, "a.py", f"x = '{value}'  # sentinel: allow\n")
     (found,) = judge_hook.judge("pre-commit", root, POLICY, known=lambda: known).findings
     assert (found.rule, "the value of PASSWORD in .env" in found.what, value in found.what) == (
@@ -167,20 +167,20 @@ def test_values_of_the_person_s_own_are_found_whatever_a_comment_says(root: Path
 def test_known_values_are_asked_for_only_where_there_is_a_text(root: Path) -> None:
     git(root, "rm", "-q", "README.md")
 
-    def known() -> Known:
+    def known() -> UserSecrets:
         raise AssertionError
 
     assert judge_hook.judge("pre-commit", root, POLICY, known=known) == Judged()
 
 
 def test_the_baseline_lets_pass_what_it_names_and_no_value_of_one_s_own(root: Path) -> None:
-    from sentinel_guard.core.secrets.allowlisted_findings import NAME, Baseline
+    from sentinel_guard.core.secrets.allowlisted_findings import NAME, Allowlist
     from sentinel_guard.core.secrets.model import Piece
-    from sentinel_guard.core.secrets.scan_outgoing_content import review
+    from sentinel_guard.core.secrets.scan_outgoing_content import scan_pieces
     from sentinel_guard.host.machine import atomic_files
 
-    hits = review([Piece(SECRET, "a.py")]).hits
-    update = Baseline(b"s" * 16).updated(hits)
+    hits = scan_pieces([Piece(SECRET, "a.py")]).hits
+    update = Allowlist(b"s" * 16).updated(hits)
     document = update.baseline.document()
     put(root, NAME, atomic_files.toml_tables({"baseline": document["baseline"], "find": document["find"]}))
     stage(root, "a.py", SECRET)

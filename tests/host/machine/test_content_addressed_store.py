@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host.file_integrity.restore_restricted_files import WHOLE, Guardian, Word
+from sentinel_guard.host.file_integrity.restore_restricted_files import WHOLE, ChangeDecision, RestrictedFileRestorer
 from sentinel_guard.host.machine import content_addressed_store as vault_module
-from sentinel_guard.host.machine.content_addressed_store import ABSENT, UNKEPT, Kept, Vault, difference
-from sentinel_guard.host.machine.symlink_safe_folder import Rooted
+from sentinel_guard.host.machine.content_addressed_store import ABSENT, UNKEPT, ContentAddressedStore, Kept, difference
+from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 
 
 @pytest.fixture
@@ -25,12 +25,12 @@ def tree(tmp_path):
     (root / "conf/.env").chmod(0o640)
     os.utime(root / "conf/.env", ns=(10**18, 10**18 + 7))
     (root / "link").symlink_to("conf/.env")
-    return Rooted(str(root), tmp_path / "attic")
+    return SymlinkSafeFolder(str(root), tmp_path / "attic")
 
 
 @pytest.fixture
 def vault(tmp_path):
-    return Vault(tmp_path / "vault")
+    return ContentAddressedStore(tmp_path / "vault")
 
 
 def test_what_is_kept_comes_back_whole(tree, vault):
@@ -192,12 +192,12 @@ def taken(guardian, path):
 
 
 def guard(tree, vault, tmp_path):
-    return Guardian(tree.root, vault, {"conf/.env": vault.keep(tree, "conf/.env")}, tmp_path / "session")
+    return RestrictedFileRestorer(tree.root, vault, {"conf/.env": vault.keep(tree, "conf/.env")}, tmp_path / "session")
 
 
 @pytest.mark.parametrize(("tamper", "kind", "why"), TAMPERINGS, ids=[row[2] for row in TAMPERINGS])
 def test_tampering_is_put_back_and_kept(tree, tmp_path, tamper, kind, why):
-    vault = Vault(tmp_path / "vault")
+    vault = ContentAddressedStore(tmp_path / "vault")
     guardian = guard(tree, vault, tmp_path)
     path = tmp_path / "root/conf/.env"
     original = vault.keep(tree, "conf/.env")
@@ -236,8 +236,8 @@ def test_an_announced_change_becomes_the_original_over_a_restart(tree, vault, tm
     first = vault.keep(tree, "conf/.env")
     guardian.announce(str(path.parent), time.time() + 60)
     path.write_bytes(b"allowed")
-    assert taken(guardian, path).word is Word.TAKE
-    again = Guardian(tree.root, vault, {"conf/.env": first}, tmp_path / "session")
+    assert taken(guardian, path).word is ChangeDecision.TAKE
+    again = RestrictedFileRestorer(tree.root, vault, {"conf/.env": first}, tmp_path / "session")
     assert again.sweep() == []
     path.write_bytes(b"evil")
     assert again.check(str(path)).kind == "changed"
@@ -249,7 +249,7 @@ def test_an_announced_deletion_is_accepted_and_recreation_is_not(tree, vault, tm
     guardian = guard(tree, vault, tmp_path)
     guardian.announce(str(path), time.time() + 0.05)
     path.unlink()
-    assert taken(guardian, path).word is Word.TAKE
+    assert taken(guardian, path).word is ChangeDecision.TAKE
     time.sleep(0.06)
     path.write_bytes(b"back")
     assert guardian.check(str(path)).kind == "created"
@@ -262,7 +262,7 @@ def test_a_change_in_a_window_is_accepted_though_seen_after_it(tree, vault, tmp_
     time.sleep(0.01)
     path.write_bytes(b"allowed")
     time.sleep(0.04)
-    assert taken(guardian, path).word is Word.TAKE
+    assert taken(guardian, path).word is ChangeDecision.TAKE
     path.write_bytes(b"too late")
     assert guardian.check(str(path)).kind == "changed"
 

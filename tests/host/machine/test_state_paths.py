@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host.machine.state_paths import MAX_SOCKET_PATH, Places, places
+from sentinel_guard.host.machine.state_paths import MAX_SOCKET_PATH, StatePaths, places
 
 UID = os.getuid()
 HOMES = (
@@ -55,7 +55,7 @@ def test_without_a_home_it_says_what_to_set(environ):
 
 
 def test_what_lies_where():
-    here = Places(Path("/s"), Path("/r"), Path("/c"))
+    here = StatePaths(Path("/s"), Path("/r"), Path("/c"))
     assert [str(p) for p in (here.agent_socket, here.operator_socket, here.lock)] == [
         "/r/agent.sock", "/r/operator.sock", "/r/daemon.lock",
     ]  # fmt: skip
@@ -63,8 +63,8 @@ def test_what_lies_where():
     assert str(here.shims("s1")) == "/s/sessions/s1/shims"
 
 
-def folders(tmp_path) -> Places:
-    return Places(tmp_path / "a" / "state", tmp_path / "run", tmp_path / "config")
+def folders(tmp_path) -> StatePaths:
+    return StatePaths(tmp_path / "a" / "state", tmp_path / "run", tmp_path / "config")
 
 
 def mode(path: Path) -> int:

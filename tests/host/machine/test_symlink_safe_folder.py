@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from sentinel_guard.host.machine.symlink_safe_folder import Rooted
+from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 
 
 @pytest.fixture
 def tree(tmp_path):
     for name in ("root", "outside"):
         (tmp_path / name).mkdir()
-    return Rooted(str(tmp_path / "root"), tmp_path / "attic")
+    return SymlinkSafeFolder(str(tmp_path / "root"), tmp_path / "attic")
 
 
 @pytest.mark.parametrize("name", ["folder/file", "folder/below/file"], ids=["right below it", "deeper"])

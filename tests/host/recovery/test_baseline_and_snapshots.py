@@ -102,7 +102,7 @@ def content(repo, ref):
 
 def test_a_rescue_holds_the_work_tree_and_leaves_all_else_alone(mine, tmp_path):
     before = state(mine)
-    made = api.rescue(str(mine.root), tmp_path / "b", "before: rm")
+    made = api.take_snapshot(str(mine.root), tmp_path / "b", "before: rm")
     assert state(mine) == before
     assert made.ref == "refs/sentinel/rescue/before-rm"
     assert mine.git("rev-parse", made.ref) == made.commit
@@ -119,7 +119,7 @@ def test_a_rescue_holds_the_work_tree_and_leaves_all_else_alone(mine, tmp_path):
 def test_a_branch_that_is_deleted_next_stays_reachable(mine, tmp_path):
     tip = mine.git("commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "work").strip()
     mine.git("branch", "feature", tip)
-    made = api.rescue(str(mine.root), tmp_path / "b", "before: branch -D")
+    made = api.take_snapshot(str(mine.root), tmp_path / "b", "before: branch -D")
     mine.git("branch", "-D", "feature")
     mine.git("reflog", "expire", "--expire=now", "--all")
     mine.git("gc", "-q", "--prune=now")
@@ -129,12 +129,12 @@ def test_a_branch_that_is_deleted_next_stays_reachable(mine, tmp_path):
 
 def test_a_branch_that_names_no_commit_costs_no_snapshot(mine, tmp_path):
     (mine.root / ".git/refs/heads/broken").write_text("1" * 40 + "\n")
-    assert api.rescue(str(mine.root), tmp_path / "b", "x").commit
+    assert api.take_snapshot(str(mine.root), tmp_path / "b", "x").commit
 
 
 def test_a_second_rescue_of_a_label_gets_its_own_ref(mine, tmp_path):
-    first = api.rescue(str(mine.root), tmp_path / "b", "x")
-    second = api.rescue(str(mine.root), tmp_path / "b", "x")
+    first = api.take_snapshot(str(mine.root), tmp_path / "b", "x")
+    second = api.take_snapshot(str(mine.root), tmp_path / "b", "x")
     assert (first.ref, second.ref) == ("refs/sentinel/rescue/x", "refs/sentinel/rescue/x-2")
 
 
@@ -189,7 +189,7 @@ ODD = [
 @pytest.mark.parametrize(("act", "names", "why"), ODD, ids=[row[2] for row in ODD])
 def test_a_rescue_is_made_in_any_state(mine, tmp_path, act, names, why):
     act(mine)
-    made = api.rescue(str(mine.root), tmp_path / "b", "x")
+    made = api.take_snapshot(str(mine.root), tmp_path / "b", "x")
     assert names <= content(mine, made.ref)
 
 
@@ -201,6 +201,6 @@ def test_a_rescue_in_a_session_runs_nothing_that_was_planted(mine, tmp_path):
     for key in ("filter.z.clean", "core.fsmonitor"):
         mine.git("config", key, mark)
     mine.write(".git/hooks/reference-transaction", f"#!/bin/sh\n{mark}\n", 0o755)
-    made = api.rescue(str(mine.root), baseline.folder, "x")
+    made = api.take_snapshot(str(mine.root), baseline.folder, "x")
     assert not (tmp_path / "ran").exists()
     assert mine.git("cat-file", "blob", f"{made.ref}:c.txt") == "changed again"

@@ -11,12 +11,12 @@ import pytest
 from sentinel_guard.errors import HostError
 from sentinel_guard.host import incident_files
 from sentinel_guard.host.file_integrity import restore_restricted_files as module
-from sentinel_guard.host.file_integrity.restore_restricted_files import Guardian
-from sentinel_guard.host.machine.content_addressed_store import Vault
-from sentinel_guard.host.machine.symlink_safe_folder import Rooted
-from sentinel_guard.host.recovery.snapshots.blocking_fifos import pipes
-from sentinel_guard.host.recovery.snapshots.snapshot_store import shelf
-from sentinel_guard.host.recovery.snapshots.take_snapshot import rescue
+from sentinel_guard.host.file_integrity.restore_restricted_files import RestrictedFileRestorer
+from sentinel_guard.host.machine.content_addressed_store import ContentAddressedStore
+from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
+from sentinel_guard.host.recovery.snapshots.blocking_fifos import find_fifos
+from sentinel_guard.host.recovery.snapshots.snapshot_store import list_snapshots
+from sentinel_guard.host.recovery.snapshots.take_snapshot import take_snapshot
 from tests.support.recovery.repository import template
 
 
@@ -26,7 +26,7 @@ def repo(tmp_path):
 
 
 def take(repo):
-    return rescue(str(repo.root), repo.root.parent / "session", "x")
+    return take_snapshot(str(repo.root), repo.root.parent / "session", "x")
 
 
 def test_refs_that_name_nothing_hide_no_snapshot(repo):
@@ -34,7 +34,7 @@ def test_refs_that_name_nothing_hide_no_snapshot(repo):
     folder = repo.root / ".git/refs/sentinel/rescue"
     (folder / "broken").write_text("1" * 40 + "\n")
     (folder / "junk").write_text("junk")
-    assert [s.commit for s in shelf(str(repo.root))] == [made.commit]
+    assert [s.commit for s in list_snapshots(str(repo.root))] == [made.commit]
 
 
 @pytest.mark.parametrize("name", ["refs/sentinel", "refs/sentinel/rescue"])
@@ -50,7 +50,7 @@ def test_names_that_fill_more_than_an_argument_keep_no_snapshot_from_being_taken
     names = "".join(f"{tip} refs/heads/{'n' * 200}/{i:03}\n" for i in range(700))
     (repo.root / ".git/packed-refs").write_text(f"# pack-refs with: peeled fully-peeled sorted\n{names}")
     take(repo)
-    assert len(shelf(str(repo.root))[0].tips) > 700
+    assert len(list_snapshots(str(repo.root))[0].tips) > 700
 
 
 def test_tracked_files_that_became_pipes_are_left_out_at_once(repo):
@@ -63,7 +63,7 @@ def test_a_pipe_in_the_place_of_gits_rules_is_said_and_not_waited_for(repo):
     (repo.root / "deep/er").mkdir(parents=True)
     (repo.root / "deep/.gitignore").symlink_to("er")
     os.mkfifo(repo.root / "deep/er/.gitattributes")
-    assert pipes(str(repo.root)) == ["deep/er/.gitattributes"]
+    assert find_fifos(str(repo.root)) == ["deep/er/.gitattributes"]
     with pytest.raises(HostError, match=r"deep/er/\.gitattributes is a named pipe"):
         take(repo)
 
@@ -92,8 +92,11 @@ def test_a_link_in_a_reports_place_is_replaced_and_not_followed(tmp_path):
 
 
 def watched(repo):
-    tree, vault = Rooted(str(repo.root), repo.root.parent / "s"), Vault(repo.root.parent / "vault")
-    return Guardian(str(repo.root), vault, {".env": vault.keep(tree, ".env")}, repo.root.parent / "s")
+    tree, vault = (
+        SymlinkSafeFolder(str(repo.root), repo.root.parent / "s"),
+        ContentAddressedStore(repo.root.parent / "vault"),
+    )
+    return RestrictedFileRestorer(str(repo.root), vault, {".env": vault.keep(tree, ".env")}, repo.root.parent / "s")
 
 
 def test_what_a_map_changes_without_an_event_or_a_time_is_put_back(repo, monkeypatch):

@@ -54,7 +54,7 @@ def test_the_outlook_names_a_pipe_that_it_would_wait_for(clean):
     baseline = taken(clean)
     os.mkfifo(clean.root / "src/.gitattributes")
     with pytest.raises(HostError, match=r"src/\.gitattributes is a named pipe"):
-        api.outlook(baseline)
+        api.plan_rollback(baseline)
 
 
 ENDLESS = (

@@ -30,7 +30,7 @@ def test_50_pushed_commits_are_foretold(clean, tmp_path):
     baseline = taken(clean)
     agents.edits_and_commits(clean)
     clean.git("push", "-q", "origin", "main")
-    assert api.outlook(baseline).pushed == ("refs/remotes/origin/main",)
+    assert api.plan_rollback(baseline).pushed == ("refs/remotes/origin/main",)
     there = clean.git("ls-remote", "origin")
     assert api.rollback(baseline).ok
     assert clean.git("ls-remote", "origin") == there, "no remote is touched"
@@ -241,7 +241,7 @@ def test_a_file_too_large_is_named_and_what_it_became_too(clean, monkeypatch):
     monkeypatch.setattr(vaults, "MAX_FILE", 50)
     baseline = taken(clean)
     clean.write("large.bin", "y" * 101)
-    assert api.outlook(baseline).beyond == ("large.bin",)
+    assert api.plan_rollback(baseline).beyond == ("large.bin",)
     report = api.rollback(baseline)
     assert any("large.bin was changed and had not been kept" in p for p in report.problems)
 

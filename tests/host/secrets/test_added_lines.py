@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sentinel_guard.core.secrets.model import Grade, Leak, Piece
+from sentinel_guard.core.secrets.model import Grade, Piece, SecretFind
 from sentinel_guard.host.git import commit_contents
 from sentinel_guard.host.secrets import added_lines, text_chunks
 from tests.support.hook_repositories import committed, git, head, made, put
@@ -38,7 +38,7 @@ def new_lines(found: added_lines.Added) -> dict[str, list[str]]:
 
 
 def index(root: Path) -> dict[str, list[str]]:
-    return new_lines(added_lines.of(root, commit_contents.staged(root)))
+    return new_lines(added_lines.added_lines(root, commit_contents.staged(root)))
 
 
 def put_all(root: Path, name: str, text: str | bytes, *before: tuple[str, ...]) -> None:
@@ -204,7 +204,7 @@ def test_a_linked_work_tree_has_its_own_merge(root: Path, tmp_path: Path) -> Non
 
 def test_lines_around_new_ones_are_looked_at_and_do_not_count(root: Path) -> None:
     change(root)
-    found = added_lines.of(root, commit_contents.staged(root))
+    found = added_lines.added_lines(root, commit_contents.staged(root))
     assert [(p.line, p.text) for p in found.pieces] == [
         (1, "one\nTWO\nthree\nfour\n"),
         (8, "eight\nnine\nten\n"),
@@ -214,7 +214,7 @@ def test_lines_around_new_ones_are_looked_at_and_do_not_count(root: Path) -> Non
 
     def holds(value: str) -> bool:
         start = piece.text.index(value)
-        return found.holds(piece, Leak("x", "secret", "x", Grade.BLOCK, start, start + len(value), value))
+        return found.holds(piece, SecretFind("x", "secret", "x", Grade.BLOCK, start, start + len(value), value))
 
     assert [holds(value) for value in ("one", "TWO", "three")] == [False, True, False]
     assert holds("one\nTWO"), "its second line is new"
@@ -234,7 +234,7 @@ def test_commits_are_read_together_each_against_its_parents(root: Path) -> None:
     four = committed(root)
     commits = commit_contents.between(root, [four], [start])
     assert set(commits.ids) == {one, two, three, four}
-    found = added_lines.of(root, commit_contents.changed(root, commits.ids))
+    found = added_lines.added_lines(root, commit_contents.changed(root, commits.ids))
     told = {(p.commit, p.path): sorted(found.new[p.commit, p.path]) for p in found.texts().pieces}
     assert told == {(one, "a"): [1], (two, "a"): [2], (three, "b"): [1], (four, "b"): [2]}
 
@@ -246,7 +246,7 @@ def test_the_size_is_bounded_in_words_and_small_files_come_first(root: Path, mon
     put(root, "1 large", "x" * 102)
     put(root, "2 beyond", "y" * 90)
     put_all(root, "3 small", "z" * 80)
-    found = added_lines.of(root, commit_contents.staged(root))
+    found = added_lines.added_lines(root, commit_contents.staged(root))
     assert [p.path for p in found.texts().pieces] == ["3 small"]
     assert found.notes == (
         "1 large is over 101 bytes and was not searched for secrets",
@@ -294,7 +294,7 @@ def test_messages_of_commits_and_tags(root: Path) -> None:
 def test_names_of_new_files_and_of_no_others(root: Path) -> None:
     put(root, "old.txt", "changed\n")
     put_all(root, "new/name.txt", "x\n")
-    found = added_lines.of(root, commit_contents.staged(root))
+    found = added_lines.added_lines(root, commit_contents.staged(root))
     assert [(p.text, p.path, p.raw) for p in found.pieces if not p.line] == [("new/name.txt\n", "new/name.txt", True)]
 
 
@@ -306,7 +306,7 @@ def test_the_ends_of_a_large_file_are_searched_and_its_middle_is_one_part(root: 
     put(root, "large", "".join(f"line {n:02}\n" for n in range(30)))
     committed(root)
     put_all(root, "large", "".join(f"line {n:02}\n" for n in range(40)))
-    found = added_lines.of(root, commit_contents.staged(root))
+    found = added_lines.added_lines(root, commit_contents.staged(root))
     assert [(p.line, p.text) for p in found.pieces] == [
         (1, "\n\n"),
         (38, "line 37\nline 38\nline 39\n"),
@@ -328,7 +328,7 @@ def test_a_long_text_is_cut_behind_lines_and_its_parts_overlap(monkeypatch: pyte
 def test_many_finds_in_one_line_are_told_new_in_no_time() -> None:
     piece = Piece("x" * 4_000_000 + "\n", "a")
     found = added_lines.Added((piece,), new={("", "a"): frozenset([1])})
-    leak = Leak("x", "secret", "x", Grade.BLOCK, 3_999_000, 3_999_010, "x" * 10)
+    leak = SecretFind("x", "secret", "x", Grade.BLOCK, 3_999_000, 3_999_010, "x" * 10)
     begun = time.process_time()
     assert all(found.holds(piece, leak) for _ in range(20_000))
     assert time.process_time() - begun < 1

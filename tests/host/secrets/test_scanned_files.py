@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sentinel_guard.core.secrets.allowlisted_findings import NAME, NONE, Baseline
+from sentinel_guard.core.secrets.allowlisted_findings import NAME, NONE, Allowlist
 from sentinel_guard.errors import ConfigError
 from sentinel_guard.host.machine import atomic_files
 from sentinel_guard.host.secrets import added_lines, allowlist_file, scanned_files
@@ -135,7 +135,7 @@ def test_a_link_to_nothing_is_an_error_too(tmp_path):
 def test_a_baseline_that_could_not_be_read_again_is_not_written(tmp_path, monkeypatch):
     monkeypatch.setattr(atomic_files, "MAX_TOML", 100)
     with pytest.raises(ConfigError, match="too many"):
-        allowlist_file.save(tmp_path, Baseline(bytes(16)))
+        allowlist_file.save(tmp_path, Allowlist(bytes(16)))
     assert not (tmp_path / NAME).exists()
 
 

@@ -13,7 +13,7 @@ from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.command_and_options import MAX_FILES, UNKNOWN, Call
 from sentinel_guard.core.analysis.languages.one_liners.one_liner_effects import inline, lenient
 from sentinel_guard.core.analysis.languages.python.python_effects import python
-from sentinel_guard.core.analysis.languages.unparsed_languages import foreign
+from sentinel_guard.core.analysis.languages.unparsed_languages import code_effects
 from sentinel_guard.core.model import Effect
 
 MAX_LOADED = 8
@@ -73,7 +73,7 @@ _SETTINGS = re.compile(r"\.?([\w-]+?)(?:\.config|rc)?\.[cm]?[jt]s")
 """``webpack.config.js``, ``.eslintrc.cjs``: named after the tool that loads it."""
 
 
-def loaded(call: Call) -> Iterator[Effect]:
+def autoload_effects(call: Call) -> Iterator[Effect]:
     """What the files do that this command loads by itself and that the text wrote."""
     if call.files >= MAX_FILES:
         return
@@ -106,5 +106,5 @@ def run(call: Call, text: str, language: str) -> Iterable[Effect]:
         case "shell":
             return call.runner.script(text, call, call.command.program, file=True)
         case "c":
-            return foreign(call, text)
+            return code_effects(call, text)
     return inline(call, text, language)

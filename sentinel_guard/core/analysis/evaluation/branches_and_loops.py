@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from sentinel_guard.core.analysis.evaluation.break_and_return import merge
-from sentinel_guard.core.analysis.evaluation.loop_iterations import rounds
-from sentinel_guard.core.analysis.evaluation.walk_context import Place, Walker
+from sentinel_guard.core.analysis.evaluation.loop_iterations import walk_iterations
+from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
 from sentinel_guard.core.analysis.expansion.glob_patterns import matches
-from sentinel_guard.core.analysis.expansion.output_visibility import speaker
+from sentinel_guard.core.analysis.expansion.output_visibility import printing_command
 from sentinel_guard.core.analysis.expansion.word_expansion import expand_one, pattern
 from sentinel_guard.core.analysis.parser.syntax_tree import Arithmetic, Case, If, List, Loop, Simple, simple_commands
 from sentinel_guard.core.model import Command, Effect, Kind
 
 
-def if_(walk: Walker, node: If, place: Place) -> str:
+def if_(walk: Walker, node: If, place: WalkContext) -> str:
     place, outputs = walk.redirect(node.redirects, place)
-    branches: list[Place] = []
+    branches: list[WalkContext] = []
     text = ""
     for condition, body in node.clauses:
         text += walk.node(condition, place)
@@ -28,13 +28,13 @@ def if_(walk: Walker, node: If, place: Place) -> str:
     return walk.keep(text and UNKNOWN, outputs, place)
 
 
-def case(walk: Walker, node: Case, place: Place) -> str:
+def case(walk: Walker, node: Case, place: WalkContext) -> str:
     """The first arm that matches, where that can be told; else all of them."""
     place, outputs = walk.redirect(node.redirects, place)
     walk.substitute(node.subject, place)
     subject = expand_one(node.subject, place.scope)
-    branches: list[Place] = [place.inside()]
-    going: list[Place] = []
+    branches: list[WalkContext] = [place.inside()]
+    going: list[WalkContext] = []
     text = previous = ""
     sure = False
     for arm in node.arms:
@@ -68,20 +68,20 @@ def case(walk: Walker, node: Case, place: Place) -> str:
     return walk.keep(text and UNKNOWN, outputs, place)
 
 
-def _fits(given: str, text: str, place: Place) -> bool:
+def _fits(given: str, text: str, place: WalkContext) -> bool:
     folds = place.scope.is_on("nocasematch")
     return matches(given, text) or (folds and matches(given.lower(), text.lower()))
 
 
-def loop(walk: Walker, node: Loop, place: Place) -> str:
-    said = speaker(node) if node.redirects or node.words else None
+def loop(walk: Walker, node: Loop, place: WalkContext) -> str:
+    said = printing_command(node) if node.redirects or node.words else None
     place, outputs = walk.redirect(node.redirects, place, said)
     walk.substitute(node.words or (), place._replace(shown=place.shown and said is not None))
     if _endless(node) and _forks(node.body):
         bomb = Command(node.kind, (node.kind,), via=place.via)
         walk.add(Effect(Kind.EXECUTE, node.kind, sure=False, how=frozenset(("forkbomb",)), command=bomb), place)
     inner = place._replace(maybe=True)
-    return walk.keep(rounds(walk, node, inner), outputs, place)
+    return walk.keep(walk_iterations(walk, node, inner), outputs, place)
 
 
 _PAUSES = frozenset(("wait", "sleep", "read", "break", "return", "exit", "inotifywait", "fswatch", "usleep"))

@@ -44,10 +44,10 @@ def _children(node: object) -> list[object]:
     return [arm.body for arm in getattr(node, "arms", ())]
 
 
-def asks(node: object) -> bool:
+def is_test(node: object) -> bool:
     """Whether a node only asks a question, so that what depends on it often does not happen."""
     if isinstance(node, Pipeline):
-        return node.negated or (bool(node.commands) and asks(node.commands[-1]))
+        return node.negated or (bool(node.commands) and is_test(node.commands[-1]))
     if type(node) is Simple:
         return bool(node.words) and node.words[0].literal in _QUESTIONS
     return isinstance(node, Test | Arithmetic)
@@ -70,7 +70,7 @@ Known = dict[str, tuple[str, ...] | None]
 """Variables, as a scope holds them."""
 
 
-def changed(scope: Scope, before: Known) -> list[str]:
+def changed_names(scope: Scope, before: Known) -> list[str]:
     """Names whose known value is another one than it was."""
     return [n for n, v in scope.variables.items() if v is not None and (n not in before or before[n] != v)]
 
@@ -86,27 +86,27 @@ def merge(scope: Scope, branches: Sequence[Scope]) -> None:
         scope.choose(name, [b.possible(name) for b in branches])
     scope.cwd = first.cwd if all(b.cwd == first.cwd for b in branches) else None
     scope.positional = first.positional if all(b.positional == first.positional for b in branches) else None
-    scope.options = agreed([branch.options for branch in branches])
+    scope.options = merge_options([branch.options for branch in branches])
     for branch in branches:
         scope.functions.update(branch.functions)
         scope.aliases.update(branch.aliases)
         if scope.locals is not None:
             scope.locals = (branch.locals or {}) | scope.locals
-        attributed(scope, branch.attributes)
+        merge_attributes(scope, branch.attributes)
 
 
 def _held(scope: Scope, name: str) -> object:
     return scope.variables.get(name, scope)
 
 
-def attributed(scope: Scope, before: dict[str, str]) -> None:
+def merge_attributes(scope: Scope, before: dict[str, str]) -> None:
     """Attributes that a name may have, or not."""
     for name in {*scope.attributes, *before}:
         if scope.attributes.get(name, "") != before.get(name, ""):
             scope.attributes[name] = "?"
 
 
-def agreed(options: Sequence[dict[str, bool | None]]) -> dict[str, bool | None]:
+def merge_options(options: Sequence[dict[str, bool | None]]) -> dict[str, bool | None]:
     """Options that may be so or so are None."""
     found: dict[str, bool | None] = {}
     for name in {name for one in options for name in one}:
@@ -115,7 +115,7 @@ def agreed(options: Sequence[dict[str, bool | None]]) -> dict[str, bool | None]:
     return found
 
 
-class Doubts:
+class AndOrState:
     """What an and-or list changes behind its first item: it may not have happened."""
 
     def __init__(self, scope: Scope, *, asked: bool) -> None:
@@ -129,7 +129,7 @@ class Doubts:
 
     def settle(self, scope: Scope, *, ends: bool = False) -> None:
         """At each ``||`` and at the end: what was changed is not known. A ``cd`` counts, but where one only asked."""
-        self.names.update(changed(scope, self.variables))
+        self.names.update(changed_names(scope, self.variables))
         for name in self.names:
             self.held.setdefault(name, [self.before.possible(name)]).append(scope.possible(name))
         lists = [name for name in self.names if len(scope.variables.get(name) or ()) > 1]
@@ -140,8 +140,8 @@ class Doubts:
         if scope.positional != self.positional:
             scope.positional = None
         if scope.options != self.options:
-            scope.options = agreed([scope.options, self.options])
+            scope.options = merge_options([scope.options, self.options])
         if scope.attributes != self.attributes:
-            attributed(scope, self.attributes)
+            merge_attributes(scope, self.attributes)
         if ends and self.asked and scope.cwd != self.cwd:
             scope.cwd = None

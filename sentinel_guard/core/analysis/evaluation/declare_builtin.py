@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from sentinel_guard.core.analysis.evaluation.environment_variables import environment
 from sentinel_guard.core.analysis.evaluation.partly_known_programs import prints_path
-from sentinel_guard.core.analysis.evaluation.walk_context import Place, Walker
+from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.assignments import assign
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
 from sentinel_guard.core.analysis.expansion.shell_state import Field, Keyed, Scope
@@ -20,7 +20,7 @@ _SUBSTITUTES = re.compile(r"\w\[[^]]*(\$\(|`)")
 _HASHES = {"BASH_ALIASES", "BASH_CMDS"}
 
 
-def perform(walk: Walker, item: Assignment, place: Place) -> None:
+def run_assignment(walk: Walker, item: Assignment, place: WalkContext) -> None:
     """One assignment, with the effects that its name has."""
     scope = place.scope
     if item.name in _HASHES and item.index is not None and (name := item.index.literal):
@@ -40,7 +40,7 @@ def perform(walk: Walker, item: Assignment, place: Place) -> None:
         walk.text(f': "{value[0]}"', place.inside()._replace(maybe=True))
 
 
-def declare(walk: Walker, words: Sequence[Word], fields: Sequence[Field], place: Place) -> str:
+def declare(walk: Walker, words: Sequence[Word], fields: Sequence[Field], place: WalkContext) -> str:
     """What is an assignment is done; gives its output."""
     name, scope = fields[0].text, place.scope
     letters = "".join(f.text[1:] for f in fields[1:] if f.text[:1] == "-")
@@ -57,7 +57,7 @@ def declare(walk: Walker, words: Sequence[Word], fields: Sequence[Field], place:
             gone = gone + "n" if "n" in letters else gone
             _attribute(item.name, letters.translate({ord("n"): None, ord("r"): None}), gone, scope)
             if word.source != item.name:
-                perform(walk, item, place)
+                run_assignment(walk, item, place)
                 # Braces make several words of one: the value is not what it says.
                 if "{" in word.source and "${" not in word.source:
                     scope.forget([item.name])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sentinel_guard.core.analysis.evaluation.walk_context import Place, Walker
+from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.model import Effect, Kind
@@ -71,7 +71,7 @@ _HIDES = {
 """Options that name a command; what make evaluates is not followed."""
 
 
-def environment(walk: Walker, name: str, value: Field, source: str, place: Place) -> None:
+def environment(walk: Walker, name: str, value: Field, source: str, place: WalkContext) -> None:
     """The effects of giving a variable this value."""
     if name == "PATH" and place.disk:
         return  # virtual environments and version managers do; what runs then is in their text, which is read

@@ -28,7 +28,7 @@ _WORDS = re.compile(
 _HERE = re.compile(r"<<-?[ \t]*(['\"]?)([A-Za-z_][A-Za-z0-9_]*)\1(?=[ \t\n;|&>]|\Z)")
 
 
-def refused(text: str, errors: Sequence[str]) -> bool:
+def all_fatal(text: str, errors: Sequence[str]) -> bool:
     """Whether these errors of ``bash_parser.parse`` leave nothing that a shell might run and we have not seen."""
     kinds = {_POSITION.sub("", error) for error in errors}
     return bool(kinds) and any(sure(text, kinds) for sure in _SURE)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sentinel_guard.core.analysis.evaluation.break_and_return import changed, jumps
-from sentinel_guard.core.analysis.evaluation.walk_context import Place, Walker
+from sentinel_guard.core.analysis.evaluation.break_and_return import changed_names, jumps
+from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
-from sentinel_guard.core.analysis.expansion.shell_state import Doubtful, Field, Scope
+from sentinel_guard.core.analysis.expansion.shell_state import Field, PartlyKnownText, Scope
 from sentinel_guard.core.analysis.expansion.word_expansion import expand, number
 from sentinel_guard.core.analysis.parser.syntax_tree import Arithmetic, Literal, Loop, Part, Simple, simple_commands
 
-MAX_ROUNDS = 200
+MAX_ITERATIONS = 200
 """Rounds of one loop."""
 
 _NUMBERS: dict[str, Callable[[int, int], bool]] = {
@@ -24,7 +24,7 @@ _NUMBERS: dict[str, Callable[[int, int], bool]] = {
 }
 
 
-def rounds(walk: Walker, node: Loop, place: Place) -> str:
+def walk_iterations(walk: Walker, node: Loop, place: WalkContext) -> str:
     """Walks a loop; gives its output."""
     scope = place.scope
     before = dict(scope.variables)
@@ -36,11 +36,11 @@ def rounds(walk: Walker, node: Loop, place: Place) -> str:
     else:
         text = _counted(walk, node, place, leaves)
     if leaves:
-        scope.forget(changed(scope, before))
+        scope.forget(changed_names(scope, before))
     return text and UNKNOWN if leaves else text
 
 
-def _for(walk: Walker, node: Loop, place: Place) -> str:
+def _for(walk: Walker, node: Loop, place: WalkContext) -> str:
     scope = place.scope
     if node.words is None:
         given = scope.positional
@@ -48,27 +48,27 @@ def _for(walk: Walker, node: Loop, place: Place) -> str:
     else:
         fields = [field for word in node.words for field in expand(word, scope)]
     text, before, leaves = "", dict(scope.variables), jumps(node.body)
-    for field in fields[:MAX_ROUNDS]:
+    for field in fields[:MAX_ITERATIONS]:
         scope.put(node.variable, (field.text,) if field.known else None)
         text += walk.node(node.body, place)
         if leaves or not field.known:
-            scope.forget(set(changed(scope, before)) - {node.variable})
-    if len(fields) > MAX_ROUNDS:
+            scope.forget(set(changed_names(scope, before)) - {node.variable})
+    if len(fields) > MAX_ITERATIONS:
         scope.put(node.variable, None)
         text += walk.node(node.body, place)
     return text if all(f.known for f in fields) else text and UNKNOWN
 
 
-def _reads(walk: Walker, node: Loop, place: Place) -> str:
+def _reads(walk: Walker, node: Loop, place: WalkContext) -> str:
     """One round for each line that ``while read`` is known to get."""
     scope = place.scope
     before = dict(scope.variables)
     inner = any(_is_read(c) for c in simple_commands(node.body))
-    known = UNKNOWN not in place.stdin and not isinstance(place.stdin, Doubtful)
+    known = UNKNOWN not in place.stdin and not isinstance(place.stdin, PartlyKnownText)
     plain = bool(place.stdin) and known and not inner
     text, size = "", len(place.stdin)
     scope.reading = place.stdin, 0
-    for _ in range(MAX_ROUNDS if plain else 0):
+    for _ in range(MAX_ITERATIONS if plain else 0):
         done = scope.reading[1]
         text += _round(walk, node, place)
         if scope.reading[0] is not place.stdin or scope.reading[1] in (done, size):
@@ -78,19 +78,19 @@ def _reads(walk: Walker, node: Loop, place: Place) -> str:
         walk.node(node.condition, place._replace(stdin=UNKNOWN if jumps(node.body) else "\n"))
         return text
     text += _round(walk, node, place._replace(stdin=UNKNOWN))
-    others = changed(scope, before)
+    others = changed_names(scope, before)
     scope.forget(others)
     return (text + _round(walk, node, place._replace(stdin=UNKNOWN)) if others else text) and UNKNOWN
 
 
-def _counted(walk: Walker, node: Loop, place: Place, leaves: bool) -> str:
+def _counted(walk: Walker, node: Loop, place: WalkContext, leaves: bool) -> str:
     """While the condition is known; ``for ((…))``, ``while ((…))``, ``while [ … ]``."""
     scope, text = place.scope, ""
     start, test, step = _header(node)
     number(start, scope)
     before = dict(scope.variables)
     done = 0
-    while not leaves and done < MAX_ROUNDS:
+    while not leaves and done < MAX_ITERATIONS:
         holds = _holds(node, test, scope)
         if holds is None:
             break
@@ -105,7 +105,7 @@ def _counted(walk: Walker, node: Loop, place: Place, leaves: bool) -> str:
         done += 1
     text += _round(walk, node, place)
     number(step, scope)
-    others = changed(scope, before)
+    others = changed_names(scope, before)
     if others:
         scope.forget(others)
         text += _round(walk, node, place)
@@ -113,7 +113,7 @@ def _counted(walk: Walker, node: Loop, place: Place, leaves: bool) -> str:
     return text and UNKNOWN
 
 
-def _round(walk: Walker, node: Loop, place: Place) -> str:
+def _round(walk: Walker, node: Loop, place: WalkContext) -> str:
     if node.condition is not None:
         walk.node(node.condition, place)
     return walk.node(node.body, place)

@@ -40,7 +40,7 @@ _NAMES = {
 """Variables that by custom hold a program, and which."""
 
 
-def guessed(first: Field, scope: Scope) -> Field | None:
+def guess_program(first: Field, scope: Scope) -> Field | None:
     """The program that a command word names; None where that cannot be told."""
     source = first.source
     if named := _QUOTED.fullmatch(source):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sentinel_guard.core.analysis.evaluation.walk_context import Place, Walker
+from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Parsed, options, parse
-from sentinel_guard.core.analysis.expansion.shell_state import Doubtful, Field, Scope
+from sentinel_guard.core.analysis.expansion.shell_state import Field, PartlyKnownText, Scope
 from sentinel_guard.core.analysis.expansion.word_splitting import separators
 
 _READ = options("-d= -i= -n= -N= -p= -t= -u= -a=")
@@ -16,7 +16,7 @@ _ESCAPED = "\ufdd0"
 """Stands behind a character that a backslash keeps from splitting."""
 
 
-def read(_walk: Walker, fields: Sequence[Field], place: Place) -> str:
+def read(_walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
     parsed = parse(fields[1:], _READ)
     array = parsed.value("-a")
     names = [f.text for f in parsed.operands]
@@ -38,12 +38,12 @@ def read(_walk: Walker, fields: Sequence[Field], place: Place) -> str:
     return ""
 
 
-def _line(parsed: Parsed, place: Place) -> str | None:
+def _line(parsed: Parsed, place: WalkContext) -> str | None:
     """What is read: up to a newline, or as -d, -n, -N say; None where it is not known."""
     text, scope = place.stdin, place.scope
     start = scope.reading[1] if scope.reading[0] is text else 0
     rest = text[start:]
-    if not rest or UNKNOWN in rest or isinstance(text, Doubtful) or parsed.values("-u", "-t"):
+    if not rest or UNKNOWN in rest or isinstance(text, PartlyKnownText) or parsed.values("-u", "-t"):
         return None
     if separators(scope) is None:
         return None
@@ -108,10 +108,10 @@ def _first(text: str, ifs: str, blanks: str) -> tuple[str, str]:
     return text[:at], rest
 
 
-def mapfile(_walk: Walker, fields: Sequence[Field], place: Place) -> str:
+def mapfile(_walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
     parsed = parse(fields[1:], _MAPFILE)
     name = parsed.operands[0].text if parsed.operands else "MAPFILE"
-    known = UNKNOWN not in place.stdin and not isinstance(place.stdin, Doubtful)
+    known = UNKNOWN not in place.stdin and not isinstance(place.stdin, PartlyKnownText)
     plain = place.stdin and known and not set(parsed.flags) - {"-t"}
     lines = _lines(place.stdin, keep="-t" not in parsed.flags) if plain else None
     place.scope.put(name, lines)

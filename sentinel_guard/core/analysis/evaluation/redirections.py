@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sentinel_guard.core.analysis import paths
-from sentinel_guard.core.analysis.evaluation.walk_context import Output, Place
+from sentinel_guard.core.analysis.evaluation.walk_context import Output, WalkContext
 from sentinel_guard.core.analysis.expansion.command_and_options import SHELLS, UNKNOWN
 from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
-from sentinel_guard.core.analysis.expansion.shell_state import Doubtful, Field
-from sentinel_guard.core.analysis.expansion.tilde_expansion import tilded
+from sentinel_guard.core.analysis.expansion.shell_state import Field, PartlyKnownText
+from sentinel_guard.core.analysis.expansion.tilde_expansion import expand_assignment_tildes
 from sentinel_guard.core.analysis.expansion.word_expansion import expand_one
 from sentinel_guard.core.analysis.parser.syntax_tree import Redirect, Word
 from sentinel_guard.core.analysis.programs.command_wrappers import WRAPPERS
@@ -27,8 +27,8 @@ _WRITES = {
 _SOCKETS = ("/dev/tcp/", "/dev/udp/")
 
 
-def redirected(
-    redirects: Sequence[Redirect], place: Place, world: Overlay, command: Command | None
+def evaluate_redirects(
+    redirects: Sequence[Redirect], place: WalkContext, world: Overlay, command: Command | None
 ) -> tuple[list[Effect], str | None, list[Output]]:
     """Effects in order, as the command's; standard input, None where it stays as it is; outputs."""
     effects: list[Effect] = []
@@ -44,7 +44,7 @@ def redirected(
         elif item.op == "<&":
             stdin = UNKNOWN if item.fd in ("", "0") and _is_opened(item.target.literal) else stdin
         elif item.op == "<<<":
-            target = Word(tilded(item.target.parts, place.scope), item.target.source)
+            target = Word(expand_assignment_tildes(item.target.parts, place.scope), item.target.source)
             given = _here(expand_one(target, place.scope), "\n")
             if item.fd in ("", "0"):
                 stdin = given
@@ -53,7 +53,7 @@ def redirected(
         else:
             field = _opened(item, expand_one(item.target, place.scope, glob=True), world)
             if item.op in _WRITES and not (item.op == ">&" and _is_descriptor(field)):
-                path = world.opened(paths.locate(field.text, place.cwd, world)) if field.known else ""
+                path = world.resolve_descriptor(paths.locate(field.text, place.cwd, world)) if field.known else ""
                 _open(item, path, world)
                 effects += _write(item, field, path, place, command)
                 if item.fd in ("", "1") and item.op != "<>":
@@ -76,7 +76,7 @@ def _opened(item: Redirect, field: Field, world: Overlay) -> Field:
     """``>&3`` goes where the descriptor was opened to, if that is another machine."""
     if item.op != ">&" or not _is_descriptor(field):
         return field
-    path = world.opened(f"/dev/fd/{field.text}")
+    path = world.resolve_descriptor(f"/dev/fd/{field.text}")
     return Field(path) if path.startswith(_SOCKETS) else field
 
 
@@ -84,7 +84,7 @@ def _here(field: Field, end: str) -> str:
     """A here-text. Where nothing visible is left of it, all of it is unknown."""
     if field.known:
         return field.text + end
-    return Doubtful(field.text + end) if field.text.strip() else UNKNOWN
+    return PartlyKnownText(field.text + end) if field.text.strip() else UNKNOWN
 
 
 def _is_opened(text: str | None) -> bool:
@@ -96,7 +96,7 @@ def _is_descriptor(field: Field) -> bool:
     return field.text.rstrip("-").isdigit() or field.text == "-"
 
 
-def _write(item: Redirect, field: Field, path: str, place: Place, command: Command | None) -> list[Effect]:
+def _write(item: Redirect, field: Field, path: str, place: WalkContext, command: Command | None) -> list[Effect]:
     if not field.known:
         return [Effect(Kind.OPAQUE, field.text, sure=False, how=frozenset(("write",)), command=command)]
     if socket := _socket(field, path):
@@ -126,7 +126,7 @@ def _output(item: Redirect, field: Field, path: str) -> Output:
     return Output(path, append=item.op in (">>", "&>>"))
 
 
-def _read(field: Field, place: Place, world: Overlay, command: Command | None) -> tuple[list[Effect], str]:
+def _read(field: Field, place: WalkContext, world: Overlay, command: Command | None) -> tuple[list[Effect], str]:
     if not field.known:
         return [], UNKNOWN
     if field.text.startswith(_SOCKETS):
@@ -139,5 +139,5 @@ def _read(field: Field, place: Place, world: Overlay, command: Command | None) -
     return effects, UNKNOWN if text is None else text
 
 
-def _certain(field: Field, place: Place) -> bool:
+def _certain(field: Field, place: WalkContext) -> bool:
     return place.scope.cwd is not None or field.text.startswith("/")

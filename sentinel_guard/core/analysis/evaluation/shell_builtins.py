@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from sentinel_guard.core.analysis import paths
-from sentinel_guard.core.analysis.evaluation.break_and_return import changed
+from sentinel_guard.core.analysis.evaluation.break_and_return import changed_names
 from sentinel_guard.core.analysis.evaluation.read_builtin import mapfile, read
-from sentinel_guard.core.analysis.evaluation.walk_context import Place, Walker
+from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion import constant_output
 from sentinel_guard.core.analysis.expansion.arithmetic import assigned, evaluate
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
@@ -40,7 +40,7 @@ _NAMED = re.compile(
 """A folder from the environment, or from a program that says where it lives, then names."""
 
 
-def cd(_walk: Walker, fields: Fields, place: Place) -> str:
+def cd(_walk: Walker, fields: Fields, place: WalkContext) -> str:
     scope = place.scope
     items = [f for f in fields[1:] if not re.fullmatch(r"-[PLe@]+|--", f.text)]
     before, output = scope.cwd, ""
@@ -79,7 +79,7 @@ def _by_cdpath(text: str, scope: Scope) -> str | None:
     return next((path for path in found if scope.world.kind(path) == "dir"), "")
 
 
-def pushd(walk: Walker, fields: Fields, place: Place) -> str:
+def pushd(walk: Walker, fields: Fields, place: WalkContext) -> str:
     scope = place.scope
     stack, before = scope.variables.get(_DIRS) or (), scope.cwd
     if len(fields) > 1 and re.fullmatch(r"[-+]\d+", fields[1].text):
@@ -95,7 +95,7 @@ def pushd(walk: Walker, fields: Fields, place: Place) -> str:
     return UNKNOWN
 
 
-def popd(_walk: Walker, _fields: Fields, place: Place) -> str:
+def popd(_walk: Walker, _fields: Fields, place: WalkContext) -> str:
     scope = place.scope
     stack = scope.variables.get(_DIRS) or ()
     if stack:
@@ -105,7 +105,7 @@ def popd(_walk: Walker, _fields: Fields, place: Place) -> str:
     return UNKNOWN
 
 
-def printf(_walk: Walker, fields: Fields, place: Place) -> str:
+def printf(_walk: Walker, fields: Fields, place: WalkContext) -> str:
     """``printf -v NAME``; without it printf is a program like others."""
     if len(fields) < 4 or not fields[2].known:
         return ""
@@ -113,7 +113,7 @@ def printf(_walk: Walker, fields: Fields, place: Place) -> str:
     text = None
     if all(f.known for f in fields):
         argv = ("printf", *(f.text for f in fields[3:]))
-        text = constant_output.output(argv, "", constant_output.Place(place.scope.world, place.scope.cwd))
+        text = constant_output.output(argv, "", constant_output.ProgramContext(place.scope.world, place.scope.cwd))
     if bracket:
         place.scope.put_element(name, key[:-1] if key[:-1].isdigit() else None, text)
     else:
@@ -121,19 +121,19 @@ def printf(_walk: Walker, fields: Fields, place: Place) -> str:
     return ""
 
 
-def let(_walk: Walker, fields: Fields, place: Place) -> str:
+def let(_walk: Walker, fields: Fields, place: WalkContext) -> str:
     for item in fields[1:]:
         if not item.known or evaluate(item.text, Numbers(place.scope)) is None:
             place.scope.forget(assigned(item.text))
     return ""
 
 
-def getopts(_walk: Walker, fields: Fields, place: Place) -> str:
+def getopts(_walk: Walker, fields: Fields, place: WalkContext) -> str:
     place.scope.forget(["OPTARG", "OPTIND", *(f.text for f in fields[2:3])])
     return ""
 
 
-def unset(_walk: Walker, fields: Fields, place: Place) -> str:
+def unset(_walk: Walker, fields: Fields, place: WalkContext) -> str:
     scope = place.scope
     letters = "".join(f.text for f in fields[1:] if f.text[:1] == "-")
     for item in fields[1:]:
@@ -169,7 +169,7 @@ def _unset_item(name: str, key: str, scope: Scope) -> None:
 _SET = {"f": "noglob", "e": "errexit", "u": "nounset", "B": "braceexpand"}
 
 
-def set_(_walk: Walker, fields: Fields, place: Place) -> str:
+def set_(_walk: Walker, fields: Fields, place: WalkContext) -> str:
     """Options, then what the positional parameters are."""
     scope, at = place.scope, 1
     while at < len(fields):
@@ -188,7 +188,7 @@ def set_(_walk: Walker, fields: Fields, place: Place) -> str:
     return "" if len(fields) > 1 else UNKNOWN
 
 
-def shopt(_walk: Walker, fields: Fields, place: Place) -> str:
+def shopt(_walk: Walker, fields: Fields, place: WalkContext) -> str:
     letters = "".join(f.text for f in fields[1:] if f.text[:1] == "-")
     names = [f.text for f in fields[1:] if f.text[:1] != "-"]
     if "s" in letters or "u" in letters:
@@ -196,7 +196,7 @@ def shopt(_walk: Walker, fields: Fields, place: Place) -> str:
     return "" if "q" in letters or "s" in letters or "u" in letters else UNKNOWN
 
 
-def shift(_walk: Walker, fields: Fields, place: Place) -> str:
+def shift(_walk: Walker, fields: Fields, place: WalkContext) -> str:
     count = fields[1].text if len(fields) > 1 else "1"
     given = place.scope.positional
     if given is None or not count.isdigit() or not all(f.known for f in fields):
@@ -206,7 +206,7 @@ def shift(_walk: Walker, fields: Fields, place: Place) -> str:
     return ""
 
 
-def eval_(walk: Walker, fields: Fields, place: Place) -> str:
+def eval_(walk: Walker, fields: Fields, place: WalkContext) -> str:
     rest = fields[2:] if len(fields) > 1 and fields[1].text == "--" else fields[1:]
     text = " ".join(f.text for f in rest)
     if any(not f.known for f in rest) and not text.strip("\"' "):
@@ -219,7 +219,7 @@ def eval_(walk: Walker, fields: Fields, place: Place) -> str:
     return walk.text(text.replace(UNKNOWN, ""), place) if "$(" not in text and "`" not in text else UNKNOWN
 
 
-def source(walk: Walker, fields: Fields, place: Place) -> str:
+def source(walk: Walker, fields: Fields, place: WalkContext) -> str:
     if len(fields) < 2 or _SET_UP.fullmatch(fields[1].source):
         return ""
     if not fields[1].known and _is_set_up(fields[1].source, place):
@@ -228,26 +228,26 @@ def source(walk: Walker, fields: Fields, place: Place) -> str:
     return walk.follow(fields[1], fields[2:], place)
 
 
-def _is_set_up(text: str, place: Place) -> bool:
+def _is_set_up(text: str, place: WalkContext) -> bool:
     """``"$NVM_DIR/nvm.sh"``: a file of a name that is known, in a folder that the person's own set-up names."""
     match = _NAMED.fullmatch(text)
     return match is not None and (match[1] is None or match[1] not in place.scope.variables)
 
 
-def trap(walk: Walker, fields: Fields, place: Place) -> str:
+def trap(walk: Walker, fields: Fields, place: WalkContext) -> str:
     items = [f for f in fields[1:] if f.text not in ("--", "-l", "-p")]
     before = dict(place.scope.variables)
     if len(items) > 1 and items[0].text not in ("-", ""):
         inner = place.inside()._replace(maybe=True)
         walk.text(items[0].text if items[0].known else UNKNOWN, inner)
         if any(f.text in ("DEBUG", "SIGDEBUG", "RETURN", "ERR") for f in items[1:]):
-            place.scope.doubt(changed(inner.scope, before))
+            place.scope.doubt(changed_names(inner.scope, before))
         if items[0].known and "$" in items[0].text:
             place.scope.traps.append(items[0].text)
     return ""
 
 
-def alias(_walk: Walker, fields: Fields, place: Place) -> str:
+def alias(_walk: Walker, fields: Fields, place: WalkContext) -> str:
     """An alias stays: a line is read before what stands on it, unalias too, has happened."""
     for item in fields[1:]:
         name, equals, value = item.text.partition("=")
@@ -256,40 +256,40 @@ def alias(_walk: Walker, fields: Fields, place: Place) -> str:
     return ""
 
 
-def hash_(_walk: Walker, fields: Fields, place: Place) -> str:
+def hash_(_walk: Walker, fields: Fields, place: WalkContext) -> str:
     """``hash -p PATH NAME`` is another way to make an alias."""
     if len(fields) == 4 and fields[1].text == "-p":
         place.scope.aliases[fields[3].text] = fields[2].text
     return ""
 
 
-def enable(walk: Walker, fields: Fields, place: Place) -> str:
+def enable(walk: Walker, fields: Fields, place: WalkContext) -> str:
     """``enable -f FILE``: code that is no text."""
     if any(f.text.startswith("-f") for f in fields[1:]):
         walk.opaque(fields[-1].text, "code", place)
     return UNKNOWN
 
 
-def wait(_walk: Walker, fields: Fields, place: Place) -> str:
+def wait(_walk: Walker, fields: Fields, place: WalkContext) -> str:
     """``wait -p NAME`` sets a variable."""
     place.scope.forget(b.text for a, b in pairwise(fields) if a.text[:1] == "-" and a.text[-1] == "p")
     return ""
 
 
-def speaking(_walk: Walker, _fields: Fields, _place: Place) -> str:
+def unknown_output(_walk: Walker, _fields: Fields, _place: WalkContext) -> str:
     return UNKNOWN
 
 
-def nothing(_walk: Walker, _fields: Fields, _place: Place) -> str:
+def no_output(_walk: Walker, _fields: Fields, _place: WalkContext) -> str:
     return ""
 
 
-BUILTINS: dict[str, Callable[[Walker, Fields, Place], str]] = {
+BUILTINS: dict[str, Callable[[Walker, Fields, WalkContext], str]] = {
     "cd": cd, "chdir": cd, "pushd": pushd, "popd": popd, "read": read, "mapfile": mapfile, "readarray": mapfile,
     "unset": unset, "set": set_, "shopt": shopt, "shift": shift, "eval": eval_, "source": source, ".": source,
     "trap": trap, "alias": alias, "hash": hash_, "printf": printf, "let": let, "getopts": getopts,
     "enable": enable, "wait": wait,
-    **dict.fromkeys(("jobs", "times", "umask", "ulimit", "fg", "dirs", "complete", "bind"), speaking),
+    **dict.fromkeys(("jobs", "times", "umask", "ulimit", "fg", "dirs", "complete", "bind"), unknown_output),
     **dict.fromkeys((":", "true", "false", "test", "[", "exit", "return", "break", "continue", "bg",
-                     "disown", "unalias"), nothing),
+                     "disown", "unalias"), no_output),
 }  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sentinel_guard.core.analysis.evaluation import simple_command
 from sentinel_guard.core.analysis.evaluation.declare_builtin import restore
 from sentinel_guard.core.analysis.evaluation.shell_builtins import BUILTINS
-from sentinel_guard.core.analysis.evaluation.walk_context import Place, Walker
+from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.parser.syntax_tree import Node, simple_commands
@@ -20,7 +20,7 @@ MAX_AGAIN = 4
 """How often one may call itself, each time with other arguments."""
 
 
-def call(walk: Walker, name: str, fields: Sequence[Field], place: Place) -> str:
+def call(walk: Walker, name: str, fields: Sequence[Field], place: WalkContext) -> str:
     """The body, with the arguments as ``$1 …``. One that calls itself twice and forks has no end: a fork bomb."""
     scope = place.scope
     body = scope.functions[name]

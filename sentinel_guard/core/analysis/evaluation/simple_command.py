@@ -7,17 +7,17 @@ from collections.abc import Iterable, Sequence
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.evaluation import tainted_variables, wrapper_effects
-from sentinel_guard.core.analysis.evaluation.autoloaded_files import loaded
-from sentinel_guard.core.analysis.evaluation.declare_builtin import declare, perform
-from sentinel_guard.core.analysis.evaluation.partly_known_programs import alternatives, guessed
+from sentinel_guard.core.analysis.evaluation.autoloaded_files import autoload_effects
+from sentinel_guard.core.analysis.evaluation.declare_builtin import declare, run_assignment
+from sentinel_guard.core.analysis.evaluation.partly_known_programs import alternatives, guess_program
 from sentinel_guard.core.analysis.evaluation.shell_builtins import BUILTINS, DECLARES
-from sentinel_guard.core.analysis.evaluation.walk_context import Output, Place, Walker
+from sentinel_guard.core.analysis.evaluation.walk_context import Output, WalkContext, Walker
 from sentinel_guard.core.analysis.expansion import constant_output, process_listing
 from sentinel_guard.core.analysis.expansion.command_and_options import SHELLS, UNKNOWN, Call, build
-from sentinel_guard.core.analysis.expansion.constant_filters import SPEAKERS
+from sentinel_guard.core.analysis.expansion.constant_filters import PRINT_WITHOUT_INPUT
 from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
-from sentinel_guard.core.analysis.expansion.output_visibility import speaks
-from sentinel_guard.core.analysis.expansion.shell_state import Doubtful, Field, Scope
+from sentinel_guard.core.analysis.expansion.output_visibility import prints_arguments
+from sentinel_guard.core.analysis.expansion.shell_state import Field, PartlyKnownText, Scope
 from sentinel_guard.core.analysis.expansion.word_expansion import expand
 from sentinel_guard.core.analysis.languages.interpreters import PROGRAMS as INTERPRETERS
 from sentinel_guard.core.analysis.languages.interpreters import by_shebang
@@ -32,8 +32,8 @@ from sentinel_guard.core.analysis.parser.syntax_tree import (
     simple_commands,
 )
 from sentinel_guard.core.analysis.programs.command_wrappers import MAX_WRAPPERS, WRAPPERS, peel
-from sentinel_guard.core.analysis.programs.downloads_and_dns import sent
-from sentinel_guard.core.analysis.programs.exec_options import handed
+from sentinel_guard.core.analysis.programs.downloads_and_dns import annotate_sent_data
+from sentinel_guard.core.analysis.programs.exec_options import exec_option_effects
 from sentinel_guard.core.analysis.programs.files import fd, find, ls_output
 from sentinel_guard.core.analysis.programs.files.edited_file_content import printed
 from sentinel_guard.core.analysis.programs.git.git_command import SUBCOMMANDS
@@ -55,20 +55,20 @@ _TEXTS = ("-c", "-e", "-m", "-r", "-p", "-n", "--eval", "--print")
 """Options with which an interpreter takes its script from elsewhere."""
 
 
-def simple(walk: Walker, node: Simple, place: Place) -> str:
+def simple(walk: Walker, node: Simple, place: WalkContext) -> str:
     """One simple command, and what it does to what was loaded."""
     mark = len(walk.effects)
-    tainted_variables.show(walk, node, place)
+    tainted_variables.report_printed_taint(walk, node, place)
     text = _simple(walk, node, place)
-    tainted_variables.note(node, place.scope, walk.effects[mark:])
+    tainted_variables.record_taint(node, place.scope, walk.effects[mark:])
     return text
 
 
-def _simple(walk: Walker, node: Simple, place: Place) -> str:
+def _simple(walk: Walker, node: Simple, place: WalkContext) -> str:
     """Substitutions, words, redirections, assignments, then the command."""
     later: list[ProcessSub] = []
     if may_substitute(node.source):
-        seen = place if speaks(node.words) else place._replace(shown=False)
+        seen = place if prints_arguments(node.words) else place._replace(shown=False)
         later = walk.substitute(node.words, seen)
         if _CHANGES.search(node.source):
             place.scope.outputs.clear()  # what is substituted may see another value than the walk did
@@ -124,23 +124,23 @@ def _written(redirect: Redirect) -> str:
     return f"{redirect.fd}{redirect.op}{'' if redirect.op[-1] in '&-' or redirect.op == '<<' else ' '}{target}"
 
 
-def _assign(walk: Walker, node: Simple, place: Place) -> list[ProcessSub]:
+def _assign(walk: Walker, node: Simple, place: WalkContext) -> list[ProcessSub]:
     """The assignments in front of a command, each with what it substitutes."""
     later: list[ProcessSub] = []
     for item in node.assignments:
         if may_substitute(item.value.source) or (item.index is not None and may_substitute(item.index.source)):
             later += walk.substitute(item, place._replace(shown=False))
-        perform(walk, item, place)
+        run_assignment(walk, item, place)
     return later
 
 
-def _is_alias(word: Word, place: Place) -> bool:
+def _is_alias(word: Word, place: WalkContext) -> bool:
     return (
         bool(place.scope.aliases) and word.literal in place.scope.aliases and word.parts[:1] == (Literal(word.source),)
     )
 
 
-def _alias(walk: Walker, node: Simple, place: Place) -> None:
+def _alias(walk: Walker, node: Simple, place: WalkContext) -> None:
     """The alias's text in the place of its name; it does not expand itself again.
 
     Whether a shell expands aliases is its own affair, so that the command as it stands counts too.
@@ -156,14 +156,14 @@ def _alias(walk: Walker, node: Simple, place: Place) -> None:
     walk.text(node.source[:at] + value + rest, inner)
 
 
-def command(walk: Walker, fields: Sequence[Field], place: Place) -> str:
+def command(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
     """Takes the wrappers off, then starts the function, builtin or program."""
     direct = True
     for _ in range(MAX_WRAPPERS + 1):
         if not fields:
             return ""
         first = fields[0]
-        if not first.known and (found := guessed(first, place.scope)) is not None:
+        if not first.known and (found := guess_program(first, place.scope)) is not None:
             _vanished(walk, fields, place)
             fields = [found, *fields[1:]]
             place = place._replace(elsewhere=True)
@@ -185,7 +185,7 @@ def command(walk: Walker, fields: Sequence[Field], place: Place) -> str:
         peeled = peel(fields, row) if row is not None else None
         if row is None or peeled is None or (name == "command" and {"-v", "-V"} & peeled.parsed.flags.keys()):
             return _program(walk, fields, place)
-        place = wrapper_effects.into(walk, fields, row, peeled, place)
+        place = wrapper_effects.enter_wrapper(walk, fields, row, peeled, place)
         direct = direct and name == "time"  # nothing else that wraps a command looks for functions
         if not peeled.rest:
             _environment(walk, Command(name, (name,)), place)
@@ -197,7 +197,7 @@ def command(walk: Walker, fields: Sequence[Field], place: Place) -> str:
     return _program(walk, fields, place)
 
 
-def _own(walk: Walker, fields: Sequence[Field], place: Place, *, direct: bool) -> str | None:
+def _own(walk: Walker, fields: Sequence[Field], place: WalkContext, *, direct: bool) -> str | None:
     """The output of the function or builtin of that name; None where there is none."""
     name = fields[0].text
     if direct and name in place.scope.functions:
@@ -210,13 +210,13 @@ def _own(walk: Walker, fields: Sequence[Field], place: Place, *, direct: bool) -
     return None
 
 
-def _environment(walk: Walker, own: Command, place: Place) -> None:
+def _environment(walk: Walker, own: Command, place: WalkContext) -> None:
     """All variables, with the secrets among them, are handed to whoever reads the output."""
     if place.wanted and _ALL.fullmatch(" ".join((own.program, *own.argv[1:]))):
         walk.add(Effect(Kind.READ, "/proc/self/environ", command=own), place)
 
 
-def _renamed(fields: Sequence[Field], place: Place) -> Sequence[Field]:
+def _renamed(fields: Sequence[Field], place: WalkContext) -> Sequence[Field]:
     """``git-push`` is ``git push``; a copy of rm, or a link to it, is rm."""
     text = fields[0].text
     name = paths.base(text)
@@ -232,13 +232,13 @@ def _renamed(fields: Sequence[Field], place: Place) -> Sequence[Field]:
     return [Field(real), *fields[1:]] if real != name and (real in PROGRAMS or real in WRAPPERS) else fields
 
 
-def _vanished(walk: Walker, fields: Sequence[Field], place: Place) -> None:
+def _vanished(walk: Walker, fields: Sequence[Field], place: WalkContext) -> None:
     """Without a value the next word is the command."""
     if not fields[0].text and fields[0].source[:1] == "$":
         command(walk, fields[1:], place)
 
 
-def _chosen(walk: Walker, fields: Sequence[Field], place: Place) -> bool:
+def _chosen(walk: Walker, fields: Sequence[Field], place: WalkContext) -> bool:
     """Starts each of the few programs that the first word may be."""
     options = alternatives(fields[0], place.scope)
     for words in options:
@@ -253,7 +253,7 @@ def exact(script: Script, scope: Scope) -> bool:
     return all(n in constant_output.NAMES or n in BUILTINS or n in DECLARES or n in scope.functions for n in names)
 
 
-def _program(walk: Walker, fields: Sequence[Field], place: Place) -> str:
+def _program(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
     own, head, parsed = build(fields, OPTIONS, place.via)
     walk.add(Effect(Kind.EXECUTE, own.program, command=own), place)
     name = own.program
@@ -276,12 +276,12 @@ def _program(walk: Walker, fields: Sequence[Field], place: Place) -> str:
     if program is not None:
         mark = len(walk.effects)
         for effect in program(call):
-            walk.add(sent(effect, call), place)
+            walk.add(annotate_sent_data(effect, call), place)
         fetches(walk, mark)
     else:
         for effect in by_shebang(call, fields[0], fields[1:]) if local else unknown(call):
             walk.add(effect, place)
-    for effect in (*handed(call), *loaded(call)):
+    for effect in (*exec_option_effects(call), *autoload_effects(call)):
         walk.add(effect, place)
     return _output(call) if place.wanted else UNKNOWN
 
@@ -324,7 +324,7 @@ def _output(call: Call) -> str:
         return printed(call)
     if name in process_listing.NAMES:
         return process_listing.output(call)
-    if begun := process_listing.begun(call):
+    if begun := process_listing.filter_known_lines(call):
         return begun
     if name == "printenv" and call.operands and names_credential(call.operands[0].text):
         return f"${call.operands[0].text}\n{UNKNOWN}"
@@ -332,12 +332,12 @@ def _output(call: Call) -> str:
         return _together(_content(call, item) for item in call.operands)
     known = all(f.known for f in call.fields)
     if (
-        (not call.stdin and name not in _SPEAKERS and name not in SPEAKERS)
-        or ((UNKNOWN in call.stdin or isinstance(call.stdin, Doubtful)) and name != "cat")
+        (not call.stdin and name not in _SPEAKERS and name not in PRINT_WITHOUT_INPUT)
+        or ((UNKNOWN in call.stdin or isinstance(call.stdin, PartlyKnownText)) and name != "cat")
         or not (known or name in ("echo", "printf"))
     ):
         return UNKNOWN
-    spot = constant_output.Place(call.world, call.cwd if call.here else None)
+    spot = constant_output.ProgramContext(call.world, call.cwd if call.here else None)
     text = constant_output.output(call.command.argv, call.stdin, spot)
     return UNKNOWN if text is None else text if known else text + UNKNOWN
 

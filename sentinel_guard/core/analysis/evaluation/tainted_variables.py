@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sentinel_guard.core.analysis.evaluation.walk_context import Place, Walker
-from sentinel_guard.core.analysis.expansion.output_visibility import speaks
+from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
+from sentinel_guard.core.analysis.expansion.output_visibility import prints_arguments
 from sentinel_guard.core.analysis.expansion.secret_variables import ANY, ENVIRONMENT, secret_variables
 from sentinel_guard.core.analysis.expansion.shell_state import Scope
 from sentinel_guard.core.analysis.parser.syntax_tree import Simple
@@ -22,7 +22,7 @@ _PRINTS = re.compile(r"(?:env|printenv|set|export(?: -p)?|(?:declare|typeset)(?:
 """Without operands these print every variable."""
 
 
-def note(node: Simple, scope: Scope, found: Sequence[Effect]) -> None:
+def record_taint(node: Simple, scope: Scope, found: Sequence[Effect]) -> None:
     """Remembers what was read while a command set variables."""
     first = node.words[0].literal if node.words else None
     if not node.assignments and first not in _NOTED:
@@ -54,14 +54,14 @@ def _said(node: Simple) -> str:
     return " ".join([*(word.source for word in node.words[1:]), *here])
 
 
-def show(walk: Walker, node: Simple, place: Place) -> None:
+def report_printed_taint(walk: Walker, node: Simple, place: WalkContext) -> None:
     """What a command prints of what was loaded counts as read here."""
     loaded = place.scope.loaded
     if not loaded or not node.words:
         return
     first = node.words[0].literal or ""
     files: list[str] = []
-    if speaks(node.words):
+    if prints_arguments(node.words):
         for name in _USED.findall(_said(node)):
             unnamed = loaded.get(ANY, ()) if names_secret(name) else ()
             files += loaded.get(name, unnamed)

@@ -12,7 +12,7 @@ from sentinel_guard.core.analysis.parser.syntax_tree import Node, ProcessSub, Re
 from sentinel_guard.core.model import Command, Effect
 
 
-class Place(NamedTuple):
+class WalkContext(NamedTuple):
     """Passed down the tree; only ``scope`` changes on the way. A tuple: one is made for each command of a text."""
 
     scope: Scope
@@ -43,7 +43,7 @@ class Place(NamedTuple):
     stumbles: bool = False
     """What follows runs though this command fails: a ``cd`` to nowhere leaves the directory as it is."""
 
-    def inside(self) -> Place:
+    def inside(self) -> WalkContext:
         """The same place in a subshell."""
         return self._replace(scope=self.scope.copy())
 
@@ -71,25 +71,25 @@ class Walker(Runner, Protocol):
     running: dict[str, Node]
     """Functions that are being called, by name."""
 
-    def text(self, text: str, place: Place) -> str:
+    def text(self, text: str, place: WalkContext) -> str:
         """Walks a text in this very scope (eval, source); gives its output."""
 
-    def node(self, node: Node, place: Place) -> str: ...
+    def node(self, node: Node, place: WalkContext) -> str: ...
 
-    def add(self, effect: Effect, place: Place) -> None: ...
+    def add(self, effect: Effect, place: WalkContext) -> None: ...
 
-    def opaque(self, text: str, how: str, place: Place) -> None: ...
+    def opaque(self, text: str, how: str, place: WalkContext) -> None: ...
 
-    def follow(self, item: Field, rest: Sequence[Field], place: Place) -> str:
+    def follow(self, item: Field, rest: Sequence[Field], place: WalkContext) -> str:
         """Walks a script file in this very scope."""
 
-    def substitute(self, tree: object, place: Place) -> list[ProcessSub]:
+    def substitute(self, tree: object, place: WalkContext) -> list[ProcessSub]:
         """Walks what hides in words; hands back the ``>(…)``."""
 
     def redirect(
-        self, redirects: Sequence[Redirect], place: Place, command: Command | None = None
-    ) -> tuple[Place, list[Output]]: ...
+        self, redirects: Sequence[Redirect], place: WalkContext, command: Command | None = None
+    ) -> tuple[WalkContext, list[Output]]: ...
 
-    def keep(self, text: str, outputs: Iterable[Output], place: Place) -> str: ...
+    def keep(self, text: str, outputs: Iterable[Output], place: WalkContext) -> str: ...
 
-    def call_function(self, name: str, fields: Sequence[Field], place: Place) -> str: ...
+    def call_function(self, name: str, fields: Sequence[Field], place: WalkContext) -> str: ...

@@ -14,13 +14,13 @@ from dataclasses import replace
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.evaluation import branches_and_loops, shell_functions, simple_command
-from sentinel_guard.core.analysis.evaluation.break_and_return import Doubts, asks, changed, jumps
-from sentinel_guard.core.analysis.evaluation.fatal_syntax_errors import refused
-from sentinel_guard.core.analysis.evaluation.redirections import redirected
-from sentinel_guard.core.analysis.evaluation.walk_context import Output, Place
+from sentinel_guard.core.analysis.evaluation.break_and_return import AndOrState, changed_names, is_test, jumps
+from sentinel_guard.core.analysis.evaluation.fatal_syntax_errors import all_fatal
+from sentinel_guard.core.analysis.evaluation.redirections import evaluate_redirects
+from sentinel_guard.core.analysis.evaluation.walk_context import Output, WalkContext
 from sentinel_guard.core.analysis.expansion.command_and_options import MAX_FILES, MAX_SCRIPT, UNKNOWN, Call
 from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
-from sentinel_guard.core.analysis.expansion.output_visibility import COPIERS, shows, swallowing
+from sentinel_guard.core.analysis.expansion.output_visibility import COPIERS, exposes_content, last_discarding_stage
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.expansion.word_expansion import number
 from sentinel_guard.core.analysis.parser import bash_parser
@@ -45,7 +45,7 @@ from sentinel_guard.core.analysis.parser.syntax_tree import (
     Test,
     simple_commands,
 )
-from sentinel_guard.core.analysis.step_budget import COMMAND, EFFECT, NODE, Spent
+from sentinel_guard.core.analysis.step_budget import COMMAND, EFFECT, NODE, BudgetExceeded
 from sentinel_guard.core.model import Command, Effect, Kind
 
 MAX_DEPTH = 10
@@ -71,10 +71,10 @@ class Walk:
         self.running: dict[str, Node] = {}
         self.effects: list[Effect] = []
 
-    def add(self, effect: Effect, place: Place) -> None:
+    def add(self, effect: Effect, place: WalkContext) -> None:
         if effect.kind is Kind.READ and _is_shown(effect, place):
             effect = replace(effect, how=effect.how | {"shown"})
-        if effect.kind is Kind.WRITE and effect.how & _REPLACES and self.world.replaces(effect.target):
+        if effect.kind is Kind.WRITE and effect.how & _REPLACES and self.world.replaces_outside_file(effect.target):
             effect = replace(effect, how=effect.how | {"over"})
         if effect.kind is Kind.NETWORK and place.stdin and "data" in effect.how and place.stdin not in effect.data:
             effect = replace(effect, data=effect.data + place.stdin)
@@ -85,12 +85,12 @@ class Walk:
         self.effects.append(effect)
         self.world.budget.spend(EFFECT)
 
-    def opaque(self, text: str, how: str, place: Place) -> None:
+    def opaque(self, text: str, how: str, place: WalkContext) -> None:
         self.add(Effect(Kind.OPAQUE, text, sure=False, how=frozenset((how,))), place)
 
     # ---- texts ----
 
-    def text(self, text: str, place: Place) -> str:
+    def text(self, text: str, place: WalkContext) -> str:
         """Parses and walks a text in this scope; gives its output."""
         if UNKNOWN in text:
             self.opaque(text.replace(UNKNOWN, "…")[:200], "code", place)
@@ -102,10 +102,10 @@ class Walk:
         output = self.node(script.body, place._replace(depth=place.depth + 1))
         for error in script.errors[:1]:
             plain = _FAITHFUL.issuperset(place.via) and not (place.elsewhere or place.scope.aliases)
-            self.opaque(error, "data" if plain and refused(script.source, script.errors) else "parse", place)
+            self.opaque(error, "data" if plain and all_fatal(script.source, script.errors) else "parse", place)
         return output + UNKNOWN if script.errors else output
 
-    def follow(self, item: Field, rest: Sequence[Field], place: Place) -> str:
+    def follow(self, item: Field, rest: Sequence[Field], place: WalkContext) -> str:
         """``source FILE``: the file is walked in this scope."""
         if not item.known:
             self.opaque(item.text, "code", place)
@@ -124,34 +124,34 @@ class Walk:
         before, given = dict(place.scope.variables), place.scope.positional
         if rest:
             place.scope.positional = tuple(f.text for f in rest) if all(f.known for f in rest) else None
-        disk = place.disk or not self.world.wrote(text)
+        disk = place.disk or not self.world.wrote_text(text)
         output = self._on_disk(text, place._replace(disk=disk, files=place.files + 1))
         if rest:
             place.scope.positional = given
         if path in self.world.doubted:
-            place.scope.doubt(changed(place.scope, before))
+            place.scope.doubt(changed_names(place.scope, before))
         return output
 
-    def _on_disk(self, text: str, place: Place) -> str:
+    def _on_disk(self, text: str, place: WalkContext) -> str:
         try:
             with self.world.budget.half():
                 return self.text(text, place)
-        except Spent:
+        except BudgetExceeded:
             self.opaque(TOO_MUCH, "parse", place)
             return UNKNOWN
 
     # ---- nodes ----
 
-    def node(self, node: Node, place: Place) -> str:
+    def node(self, node: Node, place: WalkContext) -> str:
         # Places are copied and merged on the way, with all that is known there.
         self.world.budget.spend(NODE + (len(place.scope.variables) >> 4))
         return _HANDLERS[type(node)](self, node, place)
 
-    def items(self, node: List, place: Place) -> str:
+    def items(self, node: List, place: WalkContext) -> str:
         """Items in order. What an and-or list assigns behind its first item may not have happened."""
         output, before = [], ""
-        doubts: Doubts | None = None
-        left: Doubts | None = None
+        doubts: AndOrState | None = None
+        left: AndOrState | None = None
         last: Node = node
         for at, (item, separator) in enumerate(node.items):
             onward = separator in (";", "\n", "", "||")
@@ -159,7 +159,7 @@ class Walk:
                 place = place._replace(stumbles=True)
             conditional = before in ("&&", "||")
             if conditional and doubts is None:
-                doubts = Doubts(place.scope, asked=asks(last))
+                doubts = AndOrState(place.scope, asked=is_test(last))
             if doubts is not None and before == "||":
                 doubts.settle(place.scope)
             if separator == "&":
@@ -171,21 +171,21 @@ class Walk:
                 doubts.settle(place.scope, ends=True)
                 doubts = None
             if left is None and jumps(item):
-                left = Doubts(place.scope, asked=False)
+                left = AndOrState(place.scope, asked=False)
             before, last = separator, item
             place = place._replace(stumbles=False) if place.stumbles else place
         if left is not None:
             left.settle(place.scope)
         return "".join(output)
 
-    def pipeline(self, node: Pipeline, place: Place) -> str:
+    def pipeline(self, node: Pipeline, place: WalkContext) -> str:
         if len(node.commands) == 1:
             return self.node(node.commands[0], place)
         output = place.stdin
         last = len(node.commands) - 1
         stages = range(last, -1, -1)
         reader = last if place.wanted else next((at for at in stages if consumes(node.commands[at])), -1)
-        swallower = swallowing(node.commands) if place.shown else -1
+        swallower = last_discarding_stage(node.commands) if place.shown else -1
         mark = len(self.effects)
         for at, stage in enumerate(node.commands):
             wanted = place.wanted or (at < last and at < reader)
@@ -195,51 +195,51 @@ class Walk:
         simple_command.fetches(self, mark)
         return output
 
-    def subshell(self, node: Subshell, place: Place) -> str:
+    def subshell(self, node: Subshell, place: WalkContext) -> str:
         inner = place.inside()
         inner.scope.traps = []
         output = self._body(node.body, node.redirects, inner)
         self.finish(inner)
         return output
 
-    def finish(self, place: Place) -> None:
+    def finish(self, place: WalkContext) -> None:
         """The end of a shell: traps run with what is known then."""
         for text in place.scope.traps:
             self.text(text, place.inside()._replace(maybe=True))
 
-    def group(self, node: Group, place: Place) -> str:
+    def group(self, node: Group, place: WalkContext) -> str:
         return self._body(node.body, node.redirects, place)
 
-    def _body(self, body: List, redirects: Sequence[Redirect], place: Place) -> str:
+    def _body(self, body: List, redirects: Sequence[Redirect], place: WalkContext) -> str:
         place, outputs = self.redirect(redirects, place)
         return self.keep(self.items(body, place), outputs, place)
 
-    def function(self, node: Function, place: Place) -> str:
+    def function(self, node: Function, place: WalkContext) -> str:
         place.scope.functions[node.name] = node.body
         if node.name in _UNFOUND:
             self.call_function(node.name, [Field("$@", known=False)], place.inside())
         return ""
 
-    def call_function(self, name: str, fields: Sequence[Field], place: Place) -> str:
+    def call_function(self, name: str, fields: Sequence[Field], place: WalkContext) -> str:
         return shell_functions.call(self, name, fields, place)
 
-    def test(self, node: Test, place: Place) -> str:
+    def test(self, node: Test, place: WalkContext) -> str:
         self.substitute(node.words, place)
         self.redirect(node.redirects, place)
         return ""
 
-    def arithmetic(self, node: Arithmetic, place: Place) -> str:
+    def arithmetic(self, node: Arithmetic, place: WalkContext) -> str:
         self.substitute(node.word, place)
         number(node.word.parts, place.scope)
         self.redirect(node.redirects, place)
         return ""
 
-    def coproc(self, node: Coproc, place: Place) -> str:
+    def coproc(self, node: Coproc, place: WalkContext) -> str:
         self.node(node.body, place.inside()._replace(stdin=UNKNOWN, forks=True))
         place.scope.forget((node.name,) if node.name else ())
         return ""
 
-    def simple(self, node: Simple, place: Place) -> str:
+    def simple(self, node: Simple, place: WalkContext) -> str:
         self.world.budget.spend(COMMAND + len(node.words))
         text = simple_command.simple(self, node, place)
         if len(text) > 255:
@@ -248,7 +248,7 @@ class Walk:
 
     # ---- substitutions and redirections ----
 
-    def substitute(self, tree: object, place: Place) -> list[ProcessSub]:
+    def substitute(self, tree: object, place: WalkContext) -> list[ProcessSub]:
         """Walks the commands inside ``$(…)`` and ``<(…)``; hands back the ``>(…)``, which run on the output."""
         later: list[ProcessSub] = []
         given: list[str] = []
@@ -269,13 +269,13 @@ class Walk:
         return later
 
     def redirect(
-        self, redirects: Sequence[Redirect], place: Place, command: Command | None = None
-    ) -> tuple[Place, list[Output]]:
+        self, redirects: Sequence[Redirect], place: WalkContext, command: Command | None = None
+    ) -> tuple[WalkContext, list[Output]]:
         """The effects of redirections; the place with its new standard input; where the output goes."""
         if not redirects:
             return place, []
         outputs = [Output(sub=sub) for item in redirects for sub in self._in_redirect(item, place)]
-        effects, stdin, files = redirected(redirects, place, self.world, command)
+        effects, stdin, files = evaluate_redirects(redirects, place, self.world, command)
         for effect in effects:
             self.add(effect, place)
         outputs += files
@@ -287,11 +287,11 @@ class Walk:
             stdin=stdin, wanted=place.wanted or bool(outputs), shown=place.shown and not lost
         ), outputs
 
-    def _in_redirect(self, item: Redirect, place: Place) -> list[ProcessSub]:
+    def _in_redirect(self, item: Redirect, place: WalkContext) -> list[ProcessSub]:
         words = [word for word in (item.target, item.heredoc) if word is not None and may_substitute(word.source)]
         return self.substitute(tuple(words), place) if words else []
 
-    def keep(self, text: str, outputs: Iterable[Output], place: Place) -> str:
+    def keep(self, text: str, outputs: Iterable[Output], place: WalkContext) -> str:
         """Output that goes into a file or a ``>(…)`` goes there, and no further."""
         gone = False
         for output in outputs:
@@ -338,16 +338,16 @@ class Walk:
         place = self._beside(call, via, cwd)
         place.scope.positional = None if positional is None else tuple(positional)
         if file:
-            place = place._replace(disk=place.disk or not self.world.wrote(text), files=place.files + 1)
+            place = place._replace(disk=place.disk or not self.world.wrote_text(text), files=place.files + 1)
         if text == call.stdin:
             place = place._replace(stdin="")
         return self._collect(lambda: self._on_disk(text, place) if file else self.text(text, place))
 
-    def _beside(self, call: Call, via: str, cwd: str) -> Place:
+    def _beside(self, call: Call, via: str, cwd: str) -> WalkContext:
         scope = call.scope.copy()
         scope.cwd = cwd or (call.cwd if call.here else None)
         chain = (*call.command.via, via)
-        return Place(scope, cwd or call.cwd, call.stdin, chain, call.depth + 1, call.files, call.disk)
+        return WalkContext(scope, cwd or call.cwd, call.stdin, chain, call.depth + 1, call.files, call.disk)
 
     def _collect(self, walk: Callable[[], object]) -> list[Effect]:
         saved, self.effects = self.effects, []
@@ -361,7 +361,7 @@ class Walk:
         return found
 
 
-def _may_stumble(item: Simple, place: Place) -> bool:
+def _may_stumble(item: Simple, place: WalkContext) -> bool:
     moves = bool(item.words) and item.words[0].literal in ("cd", "pushd", "chdir")
     return moves and not (place.wanted or place.scope.is_on("errexit"))
 
@@ -373,12 +373,12 @@ def _gives_up(node: List, at: int) -> bool:
     return any(c.words and c.words[0].literal in _LEAVES for c in simple_commands(node.items[at + 1][0]))
 
 
-def _is_shown(effect: Effect, place: Place) -> bool:
+def _is_shown(effect: Effect, place: WalkContext) -> bool:
     """Of what runs inside of another command, its own place has said so before."""
     command = effect.command
     if command is None or place.disk or effect.target.startswith("/dev/fd/") or len(command.via) > len(place.via):
         return False
-    return (place.shown or command.program in COPIERS) and shows(command, effect.target)
+    return (place.shown or command.program in COPIERS) and exposes_content(command, effect.target)
 
 
 _LEAVES = frozenset(("exit", "return", "break", "continue", "exec"))

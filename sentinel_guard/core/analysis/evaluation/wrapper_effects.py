@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.evaluation.environment_variables import environment
-from sentinel_guard.core.analysis.evaluation.walk_context import Place, Walker
+from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, build
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs.command_wrappers import Peeled, Wrapper
@@ -28,7 +28,9 @@ _BY_NAME = re.compile(
 _DEBUGGER = re.compile(r"\s*(?:shell|!|platform shell|pi(?:pe)?)\s*(.*)", re.DOTALL)
 
 
-def into(walk: Walker, fields: Sequence[Field], row: Wrapper, peeled: Peeled, place: Place) -> Place:
+def enter_wrapper(
+    walk: Walker, fields: Sequence[Field], row: Wrapper, peeled: Peeled, place: WalkContext
+) -> WalkContext:
     """Adds the wrapper's own effects and walks its texts; where its command stands."""
     place.scope.budget.spend(len(fields))
     own = build(fields, OPTIONS, place.via)[0]
@@ -63,7 +65,7 @@ def _privileges(own: Command, row: Wrapper, peeled: Peeled) -> Iterator[Effect]:
         yield Effect(Kind.PRIVILEGE, "ptrace", command=own)
 
 
-def _writes(walk: Walker, own: Command, row: Wrapper, peeled: Peeled, place: Place) -> Iterator[Effect]:
+def _writes(walk: Walker, own: Command, row: Wrapper, peeled: Peeled, place: WalkContext) -> Iterator[Effect]:
     """Logs and reports that the wrapper itself writes."""
     given = peeled.parsed.values(*row.writes)
     for item in (*given, *(peeled.parsed.operands[:1] if own.program == "script" else ())):
@@ -86,7 +88,7 @@ def _beside(name: str, peeled: Peeled) -> Iterable[str]:
     return [match[1] for match in found if match and match[1].lower() != "none"]
 
 
-def _entered(walk: Walker, name: str, row: Wrapper, peeled: Peeled, place: Place) -> Place:
+def _entered(walk: Walker, name: str, row: Wrapper, peeled: Peeled, place: WalkContext) -> WalkContext:
     place = place._replace(via=(*place.via, name), elsewhere=place.elsewhere or row.elsewhere)
     if peeled.cwd is not None or peeled.assignments:
         place = place.inside()

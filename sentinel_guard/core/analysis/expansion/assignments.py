@@ -6,7 +6,7 @@ import re
 
 from sentinel_guard.core.analysis.expansion.arithmetic import evaluate
 from sentinel_guard.core.analysis.expansion.shell_state import Field, Keyed, Numbers, Scope, Value, indexed, keys_of
-from sentinel_guard.core.analysis.expansion.tilde_expansion import tilded
+from sentinel_guard.core.analysis.expansion.tilde_expansion import expand_assignment_tildes
 from sentinel_guard.core.analysis.expansion.word_expansion import MAX_LENGTH, MAX_PIECES, expand, expand_one, key_of
 from sentinel_guard.core.analysis.parser.syntax_tree import ArrayLiteral, Assignment, Literal, Part, Word
 
@@ -42,7 +42,7 @@ def assign(assignment: Assignment, scope: Scope) -> None:
 def _value(value: Word, scope: Scope) -> Field:
     if "~" not in value.source:
         return expand_one(value, scope)
-    return expand_one(Word(tilded(value.parts, scope), value.source), scope)
+    return expand_one(Word(expand_assignment_tildes(value.parts, scope), value.source), scope)
 
 
 def _appended(before: Value, text: str, letters: str, scope: Scope) -> str | None:

@@ -184,7 +184,7 @@ class Call:
 
     def locate(self, item: Field | str, *, follow: bool = True) -> str:
         text = item if isinstance(item, str) else item.text
-        return self.world.opened(paths.locate(text, self.cwd, self.world, follow=follow))
+        return self.world.resolve_descriptor(paths.locate(text, self.cwd, self.world, follow=follow))
 
     def certain(self, text: str) -> bool:
         return self.here or text.startswith("/")
@@ -211,7 +211,7 @@ class Call:
         """Deleting the names themselves; ``dir/*`` also counts as the contents of ``dir``."""
         emptied = set()
         for item in items:
-            folder = paths.emptied(item.text, item.source, unmatched=item.pattern)
+            folder = paths.emptied_folder(item.text, item.source, unmatched=item.pattern)
             if folder is not None and folder not in emptied:
                 emptied.add(folder)
                 yield self.contents(folder, *how, sure=item.known)
@@ -247,7 +247,7 @@ class Call:
     def script_text(self, path: str) -> str | None:
         """The text of a script on disk, if it is one and files may still be followed here."""
         text = self.world.read(path)
-        if self.files >= MAX_FILES and not (text is not None and self.world.wrote(text)):
+        if self.files >= MAX_FILES and not (text is not None and self.world.wrote_text(text)):
             return None
         return text if text is not None and len(text) <= MAX_SCRIPT else None
 

@@ -186,5 +186,5 @@ FILTERS: dict[str, Callable[[tuple[str, ...], str], str | None]] = {
     "uniq": uniq,
     "tac": tac,
 }
-SPEAKERS = ("seq", "python", "python3", "perl", "ruby", "awk", "gawk", "mawk", "jq", "expr")
+PRINT_WITHOUT_INPUT = ("seq", "python", "python3", "perl", "ruby", "awk", "gawk", "mawk", "jq", "expr")
 """Those that may print without reading anything."""

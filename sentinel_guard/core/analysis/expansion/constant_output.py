@@ -21,7 +21,7 @@ MAX_OUTPUT = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ProgramContext:
     """Where a program stands."""
 
     world: World
@@ -30,7 +30,7 @@ class Place:
     """Value of TMPDIR."""
 
 
-def output(argv: tuple[str, ...], stdin: str, place: Place) -> str | None:
+def output(argv: tuple[str, ...], stdin: str, place: ProgramContext) -> str | None:
     """Standard output of a program of the table below; None for others, unusual options and over MAX_OUTPUT."""
     if not argv:
         return None
@@ -46,7 +46,7 @@ def output(argv: tuple[str, ...], stdin: str, place: Place) -> str | None:
 # ---- writers ----
 
 
-def _echo(words: tuple[str, ...], _stdin: str, _place: Place) -> str | None:
+def _echo(words: tuple[str, ...], _stdin: str, _place: ProgramContext) -> str | None:
     end, escapes = "\n", False
     while words and re.fullmatch(r"-[neE]+", words[0]):
         end = "" if "n" in words[0] else end
@@ -68,7 +68,7 @@ _ECHO = re.compile(r"\\(?:0([0-7]{1,3})|(['\"?1-7]|x\{)|.)", re.DOTALL)
 _CONVERSION = re.compile(r"%(?:%|([-+ #0]*\d*(?:\.\d+)?)([sbdiuxXoc]))")
 
 
-def _printf(words: tuple[str, ...], _stdin: str, _place: Place) -> str | None:
+def _printf(words: tuple[str, ...], _stdin: str, _place: ProgramContext) -> str | None:
     words = words[1:] if words[:1] == ("--",) else words
     if not words or words[0].startswith("-"):
         return None
@@ -138,11 +138,11 @@ def _converted(match: re.Match[str], values: list[str]) -> str | None:
 # ---- filters ----
 
 
-def _cat(words: tuple[str, ...], stdin: str, _place: Place) -> str | None:
+def _cat(words: tuple[str, ...], stdin: str, _place: ProgramContext) -> str | None:
     return stdin if set(words) <= {"-"} else None
 
 
-def _base64(words: tuple[str, ...], stdin: str, _place: Place) -> str | None:
+def _base64(words: tuple[str, ...], stdin: str, _place: ProgramContext) -> str | None:
     options = {w for w in words if w not in ("-", "-w0", "-w", "0", "--wrap=0", "-i", "--ignore-garbage")}
     if not options:
         wrapped = base64.b64encode(stdin.encode("utf-8", "surrogateescape")).decode()
@@ -154,21 +154,21 @@ def _base64(words: tuple[str, ...], stdin: str, _place: Place) -> str | None:
     return _decoded(lambda: base64.b64decode(letters + "=" * (-len(letters) % 4)))
 
 
-def _openssl(words: tuple[str, ...], stdin: str, place: Place) -> str | None:
+def _openssl(words: tuple[str, ...], stdin: str, place: ProgramContext) -> str | None:
     """``openssl base64 -d``, ``openssl enc -base64 -d``."""
     plain = words[1:] if words[:1] == ("base64",) else words[2:] if words[:2] == ("enc", "-base64") else ()
     return _base64(("-d",), stdin, place) if {*plain} in ({"-d"}, {"-d", "-A"}) else None
 
 
-def _type(words: tuple[str, ...], stdin: str, place: Place) -> str | None:
+def _type(words: tuple[str, ...], stdin: str, place: ProgramContext) -> str | None:
     return _which(words[1:], stdin, place) if words[:1] in (("-p",), ("-P",)) else None
 
 
-def _base32(words: tuple[str, ...], stdin: str, _place: Place) -> str | None:
+def _base32(words: tuple[str, ...], stdin: str, _place: ProgramContext) -> str | None:
     return _decoded(lambda: base64.b32decode("".join(stdin.split()))) if set(words) & {"-d", "--decode"} else None
 
 
-def _xxd(words: tuple[str, ...], stdin: str, _place: Place) -> str | None:
+def _xxd(words: tuple[str, ...], stdin: str, _place: ProgramContext) -> str | None:
     if (
         not set(words) <= {"-r", "-p", "-ps", "-rp", "-pr", "-"}
         or "r" not in "".join(words)
@@ -185,7 +185,7 @@ def _decoded(decode: Callable[[], bytes]) -> str | None:
         return None
 
 
-def _rev(words: tuple[str, ...], stdin: str, _place: Place) -> str | None:
+def _rev(words: tuple[str, ...], stdin: str, _place: ProgramContext) -> str | None:
     return None if words else "\n".join(line[::-1] for line in stdin.split("\n"))
 
 
@@ -198,7 +198,7 @@ _CLASSES = {
 }
 
 
-def _tr(words: tuple[str, ...], stdin: str, _place: Place) -> str | None:
+def _tr(words: tuple[str, ...], stdin: str, _place: ProgramContext) -> str | None:
     if len(words) != 2 or (words[0].startswith("-") and words[0] != "-d"):
         return None
     first, second = (_characters(word) for word in words)
@@ -220,7 +220,7 @@ def _characters(text: str) -> str | None:
     return re.sub(r"(.)-(.)", lambda m: "".join(map(chr, range(ord(m[1]), ord(m[2]) + 1))), text, flags=re.DOTALL)
 
 
-def _cut(words: tuple[str, ...], stdin: str, _place: Place) -> str | None:
+def _cut(words: tuple[str, ...], stdin: str, _place: ProgramContext) -> str | None:
     match = re.fullmatch(r"(?:-d\0?(.)\0)?-([cbf])\0?(\d+)(?:(-)(\d*))?(?:\0-d\0?(.))?", "\0".join(words), re.DOTALL)
     if not match:
         return None
@@ -234,8 +234,8 @@ def _cut(words: tuple[str, ...], stdin: str, _place: Place) -> str | None:
     return "".join((delimiter.join(x.split(delimiter)[start:stop]) if delimiter in x else x) + "\n" for x in lines)
 
 
-def _head_or_tail(name: str) -> Callable[[tuple[str, ...], str, Place], str | None]:
-    def program(words: tuple[str, ...], stdin: str, _place: Place) -> str | None:
+def _head_or_tail(name: str) -> Callable[[tuple[str, ...], str, ProgramContext], str | None]:
+    def program(words: tuple[str, ...], stdin: str, _place: ProgramContext) -> str | None:
         match = re.fullmatch(r"|-n\0?(\d+)|-(\d+)|-c\0?(\d+)|--lines=(\d+)|--bytes=(\d+)", "\0".join(words))
         if not match:
             return None
@@ -254,7 +254,7 @@ def _head_or_tail(name: str) -> Callable[[tuple[str, ...], str, Place], str | No
 _SUBSTITUTE = re.compile(r"s([/|#,:@!])((?:[\w ./,:=@%+-]|\\[/.])*)\1([^\\&]*?)\1(g?)")
 
 
-def _sed(words: tuple[str, ...], stdin: str, _place: Place) -> str | None:
+def _sed(words: tuple[str, ...], stdin: str, _place: ProgramContext) -> str | None:
     """``sed s/text/text/g``: no metacharacters but an escaped or lonely dot."""
     words = words[1:] if words[:1] in (("-e",), ("-E",), ("-r",)) else words
     match = _SUBSTITUTE.fullmatch(words[0]) if len(words) == 1 else None
@@ -271,17 +271,17 @@ def _sed(words: tuple[str, ...], stdin: str, _place: Place) -> str | None:
 # ---- paths ----
 
 
-def _pwd(words: tuple[str, ...], _stdin: str, place: Place) -> str | None:
+def _pwd(words: tuple[str, ...], _stdin: str, place: ProgramContext) -> str | None:
     return None if place.cwd is None or not set(words) <= {"-P", "-L"} else _resolved(place, ".", words) + "\n"
 
 
-def _resolved(place: Place, path: str, words: tuple[str, ...]) -> str:
+def _resolved(place: ProgramContext, path: str, words: tuple[str, ...]) -> str:
     assert place.cwd is not None
     whole = posixpath.join(place.cwd, path)
     return place.world.resolve(whole) if "-P" in words else posixpath.normpath(whole)
 
 
-def _basename(words: tuple[str, ...], _stdin: str, _place: Place) -> str | None:
+def _basename(words: tuple[str, ...], _stdin: str, _place: ProgramContext) -> str | None:
     if not 1 <= len(words) <= 2 or words[0].startswith("-"):
         return None
     name = posixpath.basename(words[0].rstrip("/")) or words[0][:1]
@@ -289,35 +289,35 @@ def _basename(words: tuple[str, ...], _stdin: str, _place: Place) -> str | None:
     return (name.removesuffix(suffix) or name) + "\n"
 
 
-def _dirname(words: tuple[str, ...], _stdin: str, _place: Place) -> str | None:
+def _dirname(words: tuple[str, ...], _stdin: str, _place: ProgramContext) -> str | None:
     if len(words) != 1 or words[0].startswith("-"):
         return None
     path = words[0].rstrip("/")
     return (posixpath.dirname(path).rstrip("/") or ("/" if words[0].startswith("/") else ".")) + "\n"
 
 
-def _realpath(words: tuple[str, ...], _stdin: str, place: Place) -> str | None:
+def _realpath(words: tuple[str, ...], _stdin: str, place: ProgramContext) -> str | None:
     paths = [w for w in words if w not in ("-f", "-e", "-m", "-P", "--")]
     if len(paths) != 1 or paths[0].startswith("-") or (place.cwd is None and not paths[0].startswith("/")):
         return None
     return place.world.resolve(posixpath.join(place.cwd or "/", paths[0])) + "\n"
 
 
-def _readlink(words: tuple[str, ...], stdin: str, place: Place) -> str | None:
+def _readlink(words: tuple[str, ...], stdin: str, place: ProgramContext) -> str | None:
     return _realpath(words, stdin, place) if set(words) & {"-f", "-e", "-m"} else None
 
 
-def _which(words: tuple[str, ...], _stdin: str, place: Place) -> str | None:
+def _which(words: tuple[str, ...], _stdin: str, place: ProgramContext) -> str | None:
     words = words[1:] if words[:1] in (("-v",), ("-p",), ("-P",)) else words
     found = place.world.which(words[0]) if len(words) == 1 and not words[0].startswith("-") else ""
     return found + "\n" if found else None
 
 
-def _command(words: tuple[str, ...], stdin: str, place: Place) -> str | None:
+def _command(words: tuple[str, ...], stdin: str, place: ProgramContext) -> str | None:
     return _which(words, stdin, place) if words[:1] == ("-v",) else output(words, stdin, place)
 
 
-def _mktemp(words: tuple[str, ...], _stdin: str, place: Place) -> str | None:
+def _mktemp(words: tuple[str, ...], _stdin: str, place: ProgramContext) -> str | None:
     """A fresh name: the template itself stands for it, as nothing is there yet."""
     templates = [w for w in words if not re.fullmatch(r"-[dqut]+|--directory|--quiet|--dry-run", w)]
     if len(templates) > 1 or templates[:1] == ["-p"] or (templates and templates[0].startswith("-")):
@@ -329,7 +329,7 @@ def _mktemp(words: tuple[str, ...], _stdin: str, place: Place) -> str | None:
     return posixpath.join(folder, template) + "\n"
 
 
-def _git(words: tuple[str, ...], _stdin: str, place: Place) -> str | None:
+def _git(words: tuple[str, ...], _stdin: str, place: ProgramContext) -> str | None:
     """``git rev-parse --show-toplevel``."""
     if words != ("rev-parse", "--show-toplevel") or place.cwd is None:
         return None
@@ -339,7 +339,7 @@ def _git(words: tuple[str, ...], _stdin: str, place: Place) -> str | None:
     return folder + "\n" if folder != "/" else None
 
 
-_PROGRAMS: dict[str, Callable[[tuple[str, ...], str, Place], str | None]] = {
+_PROGRAMS: dict[str, Callable[[tuple[str, ...], str, ProgramContext], str | None]] = {
     "echo": _echo,
     "printf": _printf,
     "cat": _cat,

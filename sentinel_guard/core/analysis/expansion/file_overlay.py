@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 
 from sentinel_guard.core.analysis import paths
-from sentinel_guard.core.analysis.secret_names import conceals
+from sentinel_guard.core.analysis.secret_names import may_hold_secret
 from sentinel_guard.core.analysis.step_budget import Budget
 from sentinel_guard.core.analysis.world import MAX_READ, Peek, World
 
@@ -57,7 +57,7 @@ class Overlay:
         """The files that the text itself wrote."""
         return tuple(self._files) if self._files else ()
 
-    def wrote(self, text: str) -> bool:
+    def wrote_text(self, text: str) -> bool:
         """Whether the text itself wrote a file that holds this: it is as if it were typed."""
         return text in self._files.values()
 
@@ -69,7 +69,7 @@ class Overlay:
         """From here on a file is open: ``exec 3< FILE``."""
         self._open[descriptor] = path
 
-    def opened(self, path: str) -> str:
+    def resolve_descriptor(self, path: str) -> str:
         """The file that a descriptor's name leads to, any other path as it is."""
         if not self._open:
             return path
@@ -134,9 +134,9 @@ class Overlay:
             kind = self._kinds[path] = self._world.kind(path)
         return kind
 
-    def replaces(self, path: str) -> bool:
+    def replaces_outside_file(self, path: str) -> bool:
         """Whether writing there takes a file away that was there before, outside of the guarded repository."""
-        spared = path.startswith(f"{self.root or '?'}/") or paths.scratch(path, self.root, self.home)
+        spared = path.startswith(f"{self.root or '?'}/") or paths.is_temporary(path, self.root, self.home)
         return not spared and self._kind(path) == "file"
 
     def spelled(self, path: str) -> str:
@@ -169,7 +169,7 @@ class Overlay:
         """What the text wrote there, else what is there; a secret is never looked at."""
         if path in self._files:
             return self._files[path]
-        return None if conceals(path) else self._world.read(path)
+        return None if may_hold_secret(path) else self._world.read(path)
 
     def peek(self, path: str) -> Peek | None:
         text = self.read(path)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from sentinel_guard.core.analysis.parser.syntax_tree import Loop, Node, Simple, Word, simple_commands
 from sentinel_guard.core.model import Command
 
-SPEAKERS = frozenset(
+PRINTERS = frozenset(
     (
         *("echo", "printf", "cat", "tee", "head", "tail", "less", "more", "logger", "wall", "say", "notify-send"),
         *("base64", "xxd", "rev", "tr"),
@@ -69,7 +69,7 @@ COPIERS = frozenset(("cp", "install", "tar", "dd", "rsync", "zip", "7z", "tee", 
 """What they read stays somewhere, whatever becomes of their output."""
 
 
-def shows(command: Command, path: str = ".env") -> bool:
+def exposes_content(command: Command, path: str = ".env") -> bool:
     """Whether a command that reads this file gives its content away, on its output or as a copy."""
     if command.program not in _FILTERS:
         return command.program not in _SILENT or bool(_BYTES.get(command.program, frozenset()) & command.flags)
@@ -79,20 +79,20 @@ def shows(command: Command, path: str = ".env") -> bool:
     return not (_NOTHING.fullmatch(text) or ("env" in path.rpartition("/")[2] and _NAMES_ONLY.fullmatch(text)))
 
 
-def speaks(words: Sequence[Word]) -> bool:
+def prints_arguments(words: Sequence[Word]) -> bool:
     """Whether what is substituted into these words of a command is seen: ``echo "$(cat .env)"``."""
     at = 1 if len(words) > 1 and words[0].literal in _BEFORE else 0
     name = (words[at].literal or "").rpartition("/")[2] if words else ""
-    if name in SPEAKERS:
+    if name in PRINTERS:
         return True
     with_ = _WITH.get(name)
     return with_ is not None and (not with_ or any(word.literal in with_ for word in words[at + 1 :]))
 
 
-def swallows(stage: Node) -> bool:
+def discards_input(stage: Node) -> bool:
     """Whether a stage of a pipe lets nothing through of what comes in."""
     if isinstance(stage, Loop):
-        return speaker(stage) is None
+        return printing_command(stage) is None
     if not isinstance(stage, Simple) or not stage.words:
         return False
     if any(r.op in (">", ">>", ">|", "&>") and r.target and r.target.literal == "/dev/null" for r in stage.redirects):
@@ -101,19 +101,19 @@ def swallows(stage: Node) -> bool:
     if program not in _FILTERS:
         return program in _SILENT and program not in _PASSES_ON
     plain = [word.literal if word.literal is not None else word.source for word in stage.words]
-    return not shows(Command(program, tuple(plain)))
+    return not exposes_content(Command(program, tuple(plain)))
 
 
-def swallowing(stages: Sequence[Node]) -> int:
+def last_discarding_stage(stages: Sequence[Node]) -> int:
     """Where the last stage stands that lets nothing through; -1 for none, or where tee takes it out before."""
     if any(isinstance(s, Simple) and s.words and s.words[0].literal == "tee" for s in stages):
         return -1
-    return next((at for at in range(len(stages) - 1, -1, -1) if swallows(stages[at])), -1)
+    return next((at for at in range(len(stages) - 1, -1, -1) if discards_input(stages[at])), -1)
 
 
-def speaker(tree: Node) -> Command | None:
+def printing_command(tree: Node) -> Command | None:
     """The first command in a loop's body that says what it was given: ``while read l; do echo "$l"; done < .env``."""
     for simple in simple_commands(tree):
-        if speaks(simple.words):
+        if prints_arguments(simple.words):
             return Command(simple.words[0].literal or "", tuple(word.source for word in simple.words))
     return None

@@ -29,7 +29,7 @@ def output(call: Call) -> str:
 _LINEWISE = frozenset(("awk", "gawk", "mawk", "cut", "tr", "tail"))
 
 
-def begun(call: Call) -> str:
+def filter_known_lines(call: Call) -> str:
     """What a filter that looks at each line alone makes of the lines that are known; empty where that is not so.
 
     ``tail -n +2`` leaves the heading away.
@@ -45,7 +45,7 @@ def begun(call: Call) -> str:
     if skips is not None:
         lines = text[:-1].splitlines(keepends=True)
         return "".join(lines[int(skips.text) - 1 :]) + UNKNOWN if skips.text[1:].isdigit() else ""
-    told = constant_output.output(call.command.argv, text[:-1], constant_output.Place(call.world, None))
+    told = constant_output.output(call.command.argv, text[:-1], constant_output.ProgramContext(call.world, None))
     return "" if told is None else told + UNKNOWN
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from sentinel_guard.core.analysis.expansion.shell_state import Scope
-from sentinel_guard.core.analysis.secret_names import conceals, names_credential
+from sentinel_guard.core.analysis.secret_names import may_hold_secret, names_credential
 
 ANY = "*"
 """For all variables that the text did not assign by name: ``source .env``."""
@@ -24,8 +24,8 @@ def secret_variables(source: str, scope: Scope) -> list[str]:
 def _is_given(name: str, scope: Scope) -> bool:
     """Whether a variable holds a secret of the environment, or of a file that was loaded."""
     if files := scope.loaded.get(name):
-        return any(file == ENVIRONMENT or conceals(file) for file in files)
+        return any(file == ENVIRONMENT or may_hold_secret(file) for file in files)
     if not names_credential(name):
         return False
     inherited = name not in scope.variables and bool(scope.environ.get(name))
-    return inherited or any(map(conceals, scope.loaded.get(ANY, ())))
+    return inherited or any(map(may_hold_secret, scope.loaded.get(ANY, ())))

@@ -57,7 +57,7 @@ def indexed(pairs: Mapping[int, str]) -> tuple[str, ...]:
     return tuple(ordered.values()) if plain else Keyed.of(ordered)
 
 
-class Doubtful(str):
+class PartlyKnownText(str):
     """A here-text of which not all is known: what is seen of it counts as code, and not as data."""
 
     __slots__ = ()

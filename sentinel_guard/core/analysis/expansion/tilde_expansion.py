@@ -28,7 +28,7 @@ def tilde(parts: tuple[Part, ...], scope: Scope) -> tuple[Part, ...]:
     return (home, Literal(slash + rest), *parts[1:])
 
 
-def tilded(parts: tuple[Part, ...], scope: Scope) -> tuple[Part, ...]:
+def expand_assignment_tildes(parts: tuple[Part, ...], scope: Scope) -> tuple[Part, ...]:
     """The value of an assignment, where a tilde counts at the start and behind each colon."""
     found: list[Part] = []
     start = True
@@ -51,4 +51,4 @@ def tilded_operand(parts: tuple[Part, ...], scope: Scope) -> tuple[Part, ...]:
     if not isinstance(first, Literal) or first.quoted or not (match := _OPERAND.match(first.text)):
         return parts
     rest = first.text[match.end() :]
-    return (Literal(match[0]), *tilded((*([Literal(rest)] if rest else []), *parts[1:]), scope))
+    return (Literal(match[0]), *expand_assignment_tildes((*([Literal(rest)] if rest else []), *parts[1:]), scope))

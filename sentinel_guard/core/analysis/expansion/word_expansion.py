@@ -366,9 +366,9 @@ def _output(node: object, scope: Scope, stdin: str) -> str | None:
     return _change(argv, scope) if argv[0] == "cd" else constant_output.output(argv, given, _place(scope))
 
 
-def _place(scope: Scope) -> constant_output.Place:
+def _place(scope: Scope) -> constant_output.ProgramContext:
     temporary = scope.lookup("TMPDIR")
-    return constant_output.Place(scope.world, scope.cwd, "".join(temporary.items[:1]) or "/tmp")  # noqa: S108 - mktemp's own
+    return constant_output.ProgramContext(scope.world, scope.cwd, "".join(temporary.items[:1]) or "/tmp")  # noqa: S108 - mktemp's own
 
 
 def _change(argv: tuple[str, ...], scope: Scope) -> str | None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from sentinel_guard.core.analysis.expansion.command_and_options import STDIN, UNKNOWN, Call, options
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.languages.shared.function_effects import Deeds
+from sentinel_guard.core.analysis.languages.shared.function_effects import EffectCollector
 from sentinel_guard.core.analysis.languages.shared.program_values import UNRESOLVED, abstract, field, joined, text_of
 from sentinel_guard.core.analysis.languages.shared.tokenizer import unescaped
 from sentinel_guard.core.model import Effect
@@ -58,7 +58,7 @@ def _tokens(text: str) -> list[Token]:
 class _Program:
     """One awk program: what its variables hold as far as they are constants, and what it does."""
 
-    def __init__(self, text: str, names: dict[str, object], deeds: Deeds) -> None:
+    def __init__(self, text: str, names: dict[str, object], deeds: EffectCollector) -> None:
         self.tokens = _tokens(text)
         self.names = names
         self.deeds = deeds
@@ -205,7 +205,7 @@ def awk(call: Call) -> Effects:
         name, equals, value = item.text.partition("=")
         if equals and name.isidentifier():
             names[name] = unescaped(value) if item.known else UNRESOLVED
-    deeds = Deeds(call, lambda _, __: None)
+    deeds = EffectCollector(call, lambda _, __: None)
     for text in texts:
         _Program(text, names, deeds).read()
     yield from deeds.effects

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from sentinel_guard.core.analysis.expansion.command_and_options import STDIN, Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.languages.interpreter_options import Letters, given
+from sentinel_guard.core.analysis.languages.interpreter_options import OptionSyntax, parse_options
 from sentinel_guard.core.analysis.languages.one_liners.one_liner_effects import inline, lenient
 from sentinel_guard.core.analysis.languages.shared.program_values import abstract
-from sentinel_guard.core.analysis.languages.unparsed_languages import foreign
+from sentinel_guard.core.analysis.languages.unparsed_languages import code_effects
 from sentinel_guard.core.model import Effect
 
 BUILT = "#!/usr/bin/tcc -run\n"
@@ -20,7 +20,7 @@ BUILT = "#!/usr/bin/tcc -run\n"
 
 class _Row(NamedTuple):
     family: str
-    letters: Letters = Letters()
+    letters: OptionSyntax = OptionSyntax()
     """Options that take code."""
     stdin: bool = True
     """Without code and file it runs its standard input."""
@@ -28,30 +28,30 @@ class _Row(NamedTuple):
 
 _C = _Row("c")
 _ROWS: dict[str, _Row] = {
-    **dict.fromkeys(("tclsh", "wish", "jimsh", "tclsh8.6"), _Row("tcl", Letters(code=""))),
-    "expect": _Row("tcl", Letters(code="c", value="f")),
-    "guile": _Row("lisp", Letters(code="c", value="Lles", others="--listen")),
-    "racket": _Row("lisp", Letters(code="e", value="lptrf", words="--eval")),
-    **dict.fromkeys(("sbcl", "ccl", "abcl"), _Row("lisp", Letters(code="", words="--eval -e", others="--load"))),
-    "ecl": _Row("lisp", Letters(code="", words="-eval --eval")),
-    "clisp": _Row("lisp", Letters(code="x", value="iKEB")),
-    **dict.fromkeys(("clojure", "clj", "bb", "lein", "joker"), _Row("lisp", Letters(code="e", words="--eval -e"))),
+    **dict.fromkeys(("tclsh", "wish", "jimsh", "tclsh8.6"), _Row("tcl", OptionSyntax(code=""))),
+    "expect": _Row("tcl", OptionSyntax(code="c", value="f")),
+    "guile": _Row("lisp", OptionSyntax(code="c", value="Lles", others="--listen")),
+    "racket": _Row("lisp", OptionSyntax(code="e", value="lptrf", words="--eval")),
+    **dict.fromkeys(("sbcl", "ccl", "abcl"), _Row("lisp", OptionSyntax(code="", words="--eval -e", others="--load"))),
+    "ecl": _Row("lisp", OptionSyntax(code="", words="-eval --eval")),
+    "clisp": _Row("lisp", OptionSyntax(code="x", value="iKEB")),
+    **dict.fromkeys(("clojure", "clj", "bb", "lein", "joker"), _Row("lisp", OptionSyntax(code="e", words="--eval -e"))),
     **dict.fromkeys(("csi", "chibi-scheme", "gosh", "mit-scheme", "scheme", "chez", "gsi"),
-                    _Row("lisp", Letters(code="ep", words="--eval -eval -e"))),
-    **dict.fromkeys(("janet", "fennel", "hy", "picolisp"), _Row("lisp", Letters(code="ec", words="--eval"))),
-    "gnuplot": _Row("octave", Letters(code="e")),
-    **dict.fromkeys(("octave", "octave-cli"), _Row("octave", Letters(code="", words="--eval", value="p"))),
-    "matlab": _Row("octave", Letters(code="", words="-batch -r"), stdin=False),
-    "scilab": _Row("octave", Letters(code="e", value="f")),
-    "maxima": _Row("lisp", Letters(code="r", words="--batch-string --run-string")),
+                    _Row("lisp", OptionSyntax(code="ep", words="--eval -eval -e"))),
+    **dict.fromkeys(("janet", "fennel", "hy", "picolisp"), _Row("lisp", OptionSyntax(code="ec", words="--eval"))),
+    "gnuplot": _Row("octave", OptionSyntax(code="e")),
+    **dict.fromkeys(("octave", "octave-cli"), _Row("octave", OptionSyntax(code="", words="--eval", value="p"))),
+    "matlab": _Row("octave", OptionSyntax(code="", words="-batch -r"), stdin=False),
+    "scilab": _Row("octave", OptionSyntax(code="e", value="f")),
+    "maxima": _Row("lisp", OptionSyntax(code="r", words="--batch-string --run-string")),
     "gp": _C,
-    **dict.fromkeys(("scala", "amm", "scala-cli", "kotlin", "kotlinc"), _Row("c", Letters(code="ec", words="-e"))),
-    "swift": _Row("c", Letters(code="e"), stdin=True),
-    **dict.fromkeys(("ghc", "runghc", "runhaskell", "ghci", "stack"), _Row("c", Letters(code="e"))),
-    **dict.fromkeys(("ocaml", "utop"), _Row("c", Letters(code="e"))),
+    **dict.fromkeys(("scala", "amm", "scala-cli", "kotlin", "kotlinc"), _Row("c", OptionSyntax(code="ec", words="-e"))),
+    "swift": _Row("c", OptionSyntax(code="e"), stdin=True),
+    **dict.fromkeys(("ghc", "runghc", "runhaskell", "ghci", "stack"), _Row("c", OptionSyntax(code="e"))),
+    **dict.fromkeys(("ocaml", "utop"), _Row("c", OptionSyntax(code="e"))),
     **dict.fromkeys(("rust-script", "evcxr", "dart", "rdmd", "nim", "dotnet-script", "csharp", "tcc", "cling", "bsh"),
-                    _Row("c", Letters(code="e", words="--eval -e --expr"))),
-    "m4": _Row("m4", Letters(code="", value="DIUFRLd")),
+                    _Row("c", OptionSyntax(code="e", words="--eval -e --expr"))),
+    "m4": _Row("m4", OptionSyntax(code="", value="DIUFRLd")),
 }  # fmt: skip
 _SOURCES = (".c", ".cc", ".cpp", ".cxx", ".rs", ".go", ".zig", ".d", ".nim", ".hs", ".ml", ".swift", ".kt", ".m")
 _COMPILERS = (
@@ -63,23 +63,23 @@ _COMPILERS = (
 def foreigner(call: Call) -> Iterator[Effect]:
     """Code of an option, else the file, else standard input."""
     row = _ROWS[call.command.program]
-    found = given(call.fields[1:], row.letters)
+    found = parse_options(call.fields[1:], row.letters)
     operands = [item for item in found.operands if item.text[:1] != "-" or item.text in STDIN]
     for item in found.texts:
-        yield from foreign(call, abstract(call, item), row.family)
+        yield from code_effects(call, abstract(call, item), row.family)
     if found.texts:
         return
     named = [item for item in operands if item.text not in STDIN]
     for item in named[:3]:
         yield from _file(call, item, row.family)
     if not named and row.stdin and call.stdin:
-        yield from foreign(call, call.stdin, row.family)
+        yield from code_effects(call, call.stdin, row.family)
 
 
 def _file(call: Call, item: Field, family: str) -> Iterator[Effect]:
     text = call.script_text(call.locate(item)) if item.known else None
     if text is not None:
-        yield from lenient(foreign(call, text, family))
+        yield from lenient(code_effects(call, text, family))
 
 
 def compiler(call: Call) -> Iterator[Effect]:
@@ -109,7 +109,7 @@ def go(call: Call) -> Iterator[Effect]:
         names = words[:1] if words[0].text != "." else [Field("main.go")]
         for item in names:
             if item.text in STDIN:
-                yield from foreign(call, call.stdin)
+                yield from code_effects(call, call.stdin)
             elif item.text.endswith(".go"):
                 yield from _file(call, item, "c")
 
@@ -120,10 +120,10 @@ def java(call: Call) -> Iterator[Effect]:
     for item in items:
         text = call.script_text(call.locate(item))
         if text is not None:
-            yield from lenient(foreign(call, text))
+            yield from lenient(code_effects(call, text))
     shell = call.command.program == "jshell" or any(f.text == "--source" for f in call.fields)
     if shell and call.stdin and (not items or any(f.text in STDIN for f in call.fields)):
-        yield from foreign(call, call.stdin)
+        yield from code_effects(call, call.stdin)
 
 
 def crystal(call: Call) -> Iterator[Effect]:
@@ -139,10 +139,10 @@ def crystal(call: Call) -> Iterator[Effect]:
             yield from lenient(inline(call, source, "ruby"))
 
 
-def started(call: Call, name: str, text: str) -> Iterable[Effect]:
+def shebang_effects(call: Call, name: str, text: str) -> Iterable[Effect]:
     """What a script with this interpreter in its first line does, if it is of one of these languages."""
     row = _ROWS.get(name)
-    return lenient(foreign(call, text.partition("\n")[2], row.family)) if row is not None else ()
+    return lenient(code_effects(call, text.partition("\n")[2], row.family)) if row is not None else ()
 
 
 PROGRAMS: dict[str, Callable[[Call], Iterable[Effect]]] = {

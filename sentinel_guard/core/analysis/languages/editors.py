@@ -10,7 +10,7 @@ from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.languages.one_liners.one_liner_effects import inline
 from sentinel_guard.core.analysis.languages.python.python_effects import python
 from sentinel_guard.core.analysis.languages.shared import pure_functions
-from sentinel_guard.core.analysis.languages.shared.function_effects import Deeds
+from sentinel_guard.core.analysis.languages.shared.function_effects import EffectCollector
 from sentinel_guard.core.analysis.languages.shared.program_values import (
     UNRESOLVED,
     abstract,
@@ -222,7 +222,7 @@ _MAX_LISP = 40
 
 
 class _Lisp:
-    def __init__(self, text: str, deeds: Deeds) -> None:
+    def __init__(self, text: str, deeds: EffectCollector) -> None:
         self.tokens = [(m.lastgroup or "op", m[0]) for m in _LISP.finditer(text) if m.lastgroup != "space"]
         self.deeds = deeds
         self.at = 0
@@ -283,7 +283,7 @@ class _Lisp:
 
 def emacs(call: Call) -> Effects:
     """``--eval``, ``-l`` and ``--script``; the operands are written, in a batch read."""
-    deeds = Deeds(call, lambda inner, code: _Lisp(code, inner).read())
+    deeds = EffectCollector(call, lambda inner, code: _Lisp(code, inner).read())
     for item in call.parsed.values("--eval", "-eval", "--execute", "-execute"):
         if item.known:
             deeds.run_text(item.text)

@@ -12,7 +12,7 @@ from sentinel_guard.core.analysis.expansion.shell_state import Field
 _DIGITS = re.compile(r"x[0-9a-fA-F]+|[0-7]*(?::[0-7]+)?")
 
 
-class Letters(NamedTuple):
+class OptionSyntax(NamedTuple):
     """How the options of an interpreter read. Words are long options, with one or two dashes."""
 
     code: str = "e"
@@ -34,7 +34,7 @@ class Letters(NamedTuple):
 
 
 @dataclass(slots=True)
-class Given:
+class ParsedOptions:
     """What an interpreter was given."""
 
     texts: list[Field] = field(default_factory=list)
@@ -43,9 +43,9 @@ class Given:
     operands: list[Field] = field(default_factory=list)
 
 
-def given(fields: Sequence[Field], row: Letters) -> Given:
+def parse_options(fields: Sequence[Field], row: OptionSyntax) -> ParsedOptions:
     """Takes the arguments (without the program) apart."""
-    found = Given()
+    found = ParsedOptions()
     rest = list(fields)
     while rest:
         item = rest.pop(0)
@@ -66,7 +66,7 @@ def given(fields: Sequence[Field], row: Letters) -> Given:
     return found
 
 
-def _long(item: Field, rest: list[Field], row: Letters, found: Given) -> bool:
+def _long(item: Field, rest: list[Field], row: OptionSyntax, found: ParsedOptions) -> bool:
     name, equals, value = item.text.partition("=")
     code, other = name in row.words.split(), name in row.others.split()
     if not (code or other or name.startswith("--") or name in row.prints.split()):
@@ -83,7 +83,7 @@ def _long(item: Field, rest: list[Field], row: Letters, found: Given) -> bool:
     return True
 
 
-def _bundle(item: Field, rest: list[Field], row: Letters, found: Given) -> None:
+def _bundle(item: Field, rest: list[Field], row: OptionSyntax, found: ParsedOptions) -> None:
     text, at = item.text, 1
     while at < len(text):
         letter = text[at]

@@ -25,7 +25,7 @@ from sentinel_guard.core.analysis.languages import (
     python_m_modules,
     sed,
 )
-from sentinel_guard.core.analysis.languages.interpreter_options import Given, Letters, given
+from sentinel_guard.core.analysis.languages.interpreter_options import OptionSyntax, ParsedOptions, parse_options
 from sentinel_guard.core.analysis.languages.one_liners.language_tables import GRAMMARS
 from sentinel_guard.core.analysis.languages.one_liners.one_liner_effects import inline, lenient
 from sentinel_guard.core.analysis.languages.python.python_effects import python as python_text
@@ -105,17 +105,17 @@ def by_shebang(call: Call, item: Field, rest: Sequence[Field]) -> Effects:
     elif name in _LANGUAGES:
         yield from _of_file(call, item, text, inline(call, text, _LANGUAGES[name]))
     elif match:
-        yield from compilers_and_runtimes.started(call, match[1], text)
+        yield from compilers_and_runtimes.shebang_effects(call, match[1], text)
 
 
 # ---- Python ----
 
-_PY = Letters(code="c", value="mWXQ", others="--check-hash-based-pycs")
+_PY = OptionSyntax(code="c", value="mWXQ", others="--check-hash-based-pycs")
 
 
 def python(call: Call) -> Effects:
     """``-c TEXT``, ``-m MODULE``, ``SCRIPT``, or the text on standard input."""
-    found = given(call.fields[1:], _PY)
+    found = parse_options(call.fields[1:], _PY)
     at = next((n for n, f in enumerate(call.fields) if f in (found.texts or found.values.get("-m", []))), None)
     if at is not None:  # what stands behind the code or module is its own
         behind = list(call.fields[at + 1 :])
@@ -134,7 +134,7 @@ def python(call: Call) -> Effects:
 
 def ipython(call: Call) -> Effects:
     """As python; a line that begins with ``!`` or ``%sx`` is for the shell."""
-    found = given(call.fields[1:], Letters(code="c", others="--profile --matplotlib --pylab --colors"))
+    found = parse_options(call.fields[1:], OptionSyntax(code="c", others="--profile --matplotlib --pylab --colors"))
     codes = [abstract(call, item) for item in found.texts] or ([call.stdin] if call.stdin else [])
     for code in codes if not found.operands or found.texts else ():
         for line in _MAGIC.findall(code):
@@ -157,28 +157,30 @@ def _python_file(call: Call, items: list[Field]) -> Effects:
 
 def _of_file(call: Call, item: Field, text: str, effects: Effects) -> Effects:
     """What ``<(curl …)`` gives, or the text itself wrote, is no file that anybody has seen before."""
-    return effects if item.text.startswith("/dev/fd/") or call.world.wrote(text) else lenient(effects)
+    return effects if item.text.startswith("/dev/fd/") or call.world.wrote_text(text) else lenient(effects)
 
 
 # ---- the one-line languages ----
 
-_JS = Letters(
+_JS = OptionSyntax(
     code="e", value="rC", words="--eval -pe -pei", prints="-p --print",
     others="--require --import --loader --conditions --input-type --env-file --tsconfig --project "
     "--preload --cwd --config --test-reporter --stack-trace-limit",
 )  # fmt: skip
-_LETTERS: dict[str, Letters] = {
+_LETTERS: dict[str, OptionSyntax] = {
     "js": _JS,
-    "perl": Letters(code="eE", value="I", glued="iFmMxCDV", digits="0l"),
-    "ruby": Letters(code="e", value="rICE", glued="iFxKTW", digits="0"),
-    "php": Letters(code="rBRE", value="dcfzgtF", words="--run --process-begin --process-code --process-end",
+    "perl": OptionSyntax(code="eE", value="I", glued="iFmMxCDV", digits="0l"),
+    "ruby": OptionSyntax(code="e", value="rICE", glued="iFxKTW", digits="0"),
+    "php": OptionSyntax(code="rBRE", value="dcfzgtF", words="--run --process-begin --process-code --process-end",
                    others="--define --php-ini --file --process-file"),
-    "lua": Letters(code="e", value="l"),
-    "r": Letters(code="e", glued="", value="fg", others="--file --args", many=True),
-    "julia": Letters(code="eE", value="JLCpt", words="--eval --print", others="--load --project --sysimage --threads"),
-    "elixir": Letters(code="e", value="rS", words="--eval --rpc-eval", others="--require --name --sname --erl"),
-    "erlang": Letters(code="", words="-eval --eval", others="-name -sname -pa -s -run -setcookie", many=True),
-    "groovy": Letters(code="e", value="Dpc", words="--exec"),
+    "lua": OptionSyntax(code="e", value="l"),
+    "r": OptionSyntax(code="e", glued="", value="fg", others="--file --args", many=True),
+    "julia": OptionSyntax(
+        code="eE", value="JLCpt", words="--eval --print", others="--load --project --sysimage --threads"
+    ),
+    "elixir": OptionSyntax(code="e", value="rS", words="--eval --rpc-eval", others="--require --name --sname --erl"),
+    "erlang": OptionSyntax(code="", words="-eval --eval", others="-name -sname -pa -s -run -setcookie", many=True),
+    "groovy": OptionSyntax(code="e", value="Dpc", words="--exec"),
 }  # fmt: skip
 _LANGUAGES: dict[str, str] = {
     **dict.fromkeys(
@@ -199,7 +201,7 @@ def oneliner(call: Call) -> Effects:
     """``-e TEXT`` and its kin; else the script, if it is one file that can be read, or standard input."""
     name = call.command.program
     language = _LANGUAGES[name]
-    found = given(call.fields[1:], _LETTERS[language])
+    found = parse_options(call.fields[1:], _LETTERS[language])
     if name in ("deno", "bun") and found.operands and found.operands[0].text in ("eval", "run", "repl", "test"):
         verb = found.operands.pop(0).text
         found.operands = [item for item in found.operands if not item.text.startswith("-")]
@@ -216,12 +218,12 @@ def oneliner(call: Call) -> Effects:
         yield from inline(call, call.stdin, language)
 
 
-def _begins(language: str, found: Given) -> bool:
+def _begins(language: str, found: ParsedOptions) -> bool:
     """``perl -c`` runs what stands in ``BEGIN`` blocks."""
     return language == "perl" and any("BEGIN" in item.text for item in found.texts)
 
 
-def _given(call: Call, language: str, found: Given) -> Effects:
+def _given(call: Call, language: str, found: ParsedOptions) -> Effects:
     loops = language in ("perl", "ruby") and {"-n", "-p"} & found.flags
     for item in found.texts:
         yield from inline(call, abstract(call, item), language, line=_line(call) if loops else None)
@@ -263,7 +265,7 @@ def bun(call: Call) -> Effects:
 
 def osascript(call: Call) -> Effects:
     """AppleScript: ``do shell script "…"``."""
-    found = given(call.fields[1:], Letters(code="e", value="ls"))
+    found = parse_options(call.fields[1:], OptionSyntax(code="e", value="ls"))
     if any("javascript" in item.text.lower() for item in found.values.get("-l", ())):
         return
     for item in found.texts or ([Field(call.stdin, UNKNOWN not in call.stdin)] if call.stdin else []):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from sentinel_guard.core.analysis.expansion.command_and_options import MAX_SCRIPT, UNKNOWN, Call, options
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.languages.shared.function_effects import Deeds
+from sentinel_guard.core.analysis.languages.shared.function_effects import EffectCollector
 from sentinel_guard.core.analysis.languages.shared.program_values import (
     UNRESOLVED,
     abstract,
@@ -104,7 +104,7 @@ class _Stage:
 
 
 class _Script:
-    def __init__(self, text: str, deeds: Deeds) -> None:
+    def __init__(self, text: str, deeds: EffectCollector) -> None:
         self.deeds = deeds
         self.text = text
         self.names: dict[str, object] = {}
@@ -237,7 +237,7 @@ class _Script:
 
 def powershell(call: Call) -> Effects:
     """``-Command TEXT``, ``-EncodedCommand BASE64``, ``-File SCRIPT``, or the text on standard input."""
-    deeds = Deeds(call, lambda inner, text: _Script(text, inner).read())
+    deeds = EffectCollector(call, lambda inner, text: _Script(text, inner).read())
     words = list(call.fields[1:])
     while words:
         item = words.pop(0)
@@ -269,7 +269,7 @@ _VALUES = ("-executionpolicy", "-ep", "-ex", "-workingdirectory", "-wd", "-versi
            "-outputformat", "-configurationname", "-settingsfile", "-psconsolefile")  # fmt: skip
 
 
-def _text(deeds: Deeds, words: list[Field]) -> None:
+def _text(deeds: EffectCollector, words: list[Field]) -> None:
     if words and words[0].text == "-":
         words = [Field(deeds.call.stdin, UNKNOWN not in deeds.call.stdin)]
     text = " ".join(abstract(deeds.call, item) for item in words)[:MAX_SCRIPT]
@@ -283,7 +283,7 @@ def _script(call: Call, item: Field) -> Iterator[Effect]:
     yield from call.read(item)
     text = call.script_text(call.locate(item)) if item.known else None
     if text is not None:
-        deeds = Deeds(call, lambda inner, code: _Script(code, inner).read())
+        deeds = EffectCollector(call, lambda inner, code: _Script(code, inner).read())
         deeds.run_text(text)
         yield from (e for e in deeds.effects if e.kind is not Kind.OPAQUE)
 
@@ -298,7 +298,7 @@ def _decoded(item: Field) -> str:
 def cmdlet(call: Call) -> Effects:
     """A cmdlet that stands in a text for another shell."""
     text = " ".join("'" + f.text.replace("'", "''") + "'" if " " in f.text else f.text for f in call.fields)
-    deeds = Deeds(call, lambda inner, code: _Script(code, inner).read())
+    deeds = EffectCollector(call, lambda inner, code: _Script(code, inner).read())
     deeds.run_text(text)
     return deeds.effects
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sentinel_guard.core.analysis.expansion.command_and_options import Call, Parsed
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.languages.interpreter_options import Letters, given
+from sentinel_guard.core.analysis.languages.interpreter_options import OptionSyntax, parse_options
 from sentinel_guard.core.analysis.languages.one_liners.one_liner_effects import lenient
 from sentinel_guard.core.analysis.languages.python.python_effects import python
 from sentinel_guard.core.analysis.languages.shared.program_values import abstract
@@ -41,7 +41,7 @@ _TOOLS = (
 """Modules that are programs of the same name."""
 _RUNNERS = ("cProfile", "profile", "pdb", "trace", "runpy", "ipdb", "memory_profiler", "line_profiler", "kernprof")
 """Modules that run the script behind them."""
-_TIMEIT = Letters(code="", value="nrsu", others="--setup --number --repeat --unit")
+_TIMEIT = OptionSyntax(code="", value="nrsu", others="--setup --number --repeat --unit")
 _NAMES = {"pre_commit": "pre-commit", "awscli": "aws", "django": "django-admin"}
 
 
@@ -70,7 +70,7 @@ def run(call: Call, module: Field) -> Iterable[Effect]:
 
 def _timeit(call: Call) -> Iterator[Effect]:
     """``-s SETUP CODE …``: each operand is a line of code."""
-    found = given(call.operands, _TIMEIT)
+    found = parse_options(call.operands, _TIMEIT)
     lines = [*found.values.get("-s", ()), *found.values.get("--setup", ()), *found.operands]
     yield from python(call, "\n".join(abstract(call, item) for item in lines))
 

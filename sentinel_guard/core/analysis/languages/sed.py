@@ -21,13 +21,13 @@ _FLAGS = re.compile(r"[gpiImM0-9]*")
 _STREAMS = ("/dev/stdout", "/dev/stderr")
 
 
-class Deed(NamedTuple):
+class ScriptAction(NamedTuple):
     how: str
     """``run``, ``write``, ``read``, or ``parse`` where the script is none."""
     text: str
 
 
-def deeds(script: str) -> list[Deed]:
+def script_actions(script: str) -> list[ScriptAction]:
     """What a sed script does besides editing."""
     return list(_Script(script).read())
 
@@ -37,7 +37,7 @@ class _Script:
         self.text = text
         self.at = 0
 
-    def read(self) -> Iterator[Deed]:
+    def read(self) -> Iterator[ScriptAction]:
         while self._skip(_BLANK) < len(self.text):
             self._addresses()
             letter = self.text[self.at : self.at + 1]
@@ -107,14 +107,14 @@ class _Script:
             self.at += 1
         return found
 
-    def _substitute(self) -> Iterator[Deed]:
+    def _substitute(self) -> Iterator[ScriptAction]:
         _, new = self._delimited(2)
         for _ in range(8):
             self._skip(_FLAGS)
             flag = self.text[self.at : self.at + 1]
             if flag == "e":
                 self.at += 1
-                yield Deed("run", "" if re.search(r"&|\\\d", new) else re.sub(r"\\(.)", r"\1", new))
+                yield ScriptAction("run", "" if re.search(r"&|\\\d", new) else re.sub(r"\\(.)", r"\1", new))
             elif flag == "w":
                 self.at += 1
                 yield from self._file("w")
@@ -122,15 +122,15 @@ class _Script:
             else:
                 return
 
-    def _file(self, letter: str) -> Iterator[Deed]:
+    def _file(self, letter: str) -> Iterator[ScriptAction]:
         """The rest of the line is a name, or for ``e`` a command."""
         start = self.at
         text = self.text[start : self._skip(_LINE)].strip()
         if letter == "e":
             text = "" if text.rstrip("}; ") == "" else text
-            yield Deed("run", text)
+            yield ScriptAction("run", text)
         elif text and text not in _STREAMS:
-            yield Deed("write" if letter in ("w", "W") else "read", text)
+            yield ScriptAction("write" if letter in ("w", "W") else "read", text)
 
     def _text(self) -> None:
         """The text of ``a``, ``i`` and ``c``: to the end of the line, on and on behind a backslash."""
@@ -174,7 +174,7 @@ def _edit(call: Call, item: Field, scripts: Sequence[str]) -> None:
 
 def _done(call: Call, script: str) -> Iterator[Effect]:
     sandboxed = call.has("--sandbox", "--posix")
-    for deed in deeds(script) if not sandboxed else ():
+    for deed in script_actions(script) if not sandboxed else ():
         item = field(deed.text)
         if deed.how == "write":
             yield from call.write(item, "truncate")

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from sentinel_guard.core.analysis.expansion.command_and_options import MAX_SCRIPT, UNKNOWN, Call
-from sentinel_guard.core.analysis.languages.shared.function_effects import Deeds
+from sentinel_guard.core.analysis.languages.shared.function_effects import EffectCollector
 from sentinel_guard.core.analysis.languages.shared.program_values import UNRESOLVED, is_code
 from sentinel_guard.core.analysis.languages.shared.tokenizer import unescaped
 from sentinel_guard.core.model import Effect
@@ -77,14 +77,14 @@ _KINDS: dict[str, str] = {
 }  # fmt: skip
 
 
-def foreign(call: Call, text: str, family: str = "c") -> Iterator[Effect]:
+def code_effects(call: Call, text: str, family: str = "c") -> Iterator[Effect]:
     """The effects of a text. ``family``: how its strings are written: ``c``, ``lisp``, ``octave``, ``tcl``, ``m4``."""
     if len(text) > MAX_SCRIPT:
         yield call.opaque(text[:80].replace(UNKNOWN, "…"), "parse")
         text = text[:MAX_SCRIPT]
     if is_code(text):
         yield call.opaque(text[:80].replace(UNKNOWN, "…"), "code")
-    deeds = Deeds(call, lambda _, __: None)
+    deeds = EffectCollector(call, lambda _, __: None)
     if family in _LINES:
         for kind, found in _LINES[family](text):
             _do(deeds, kind, "", found)
@@ -108,7 +108,7 @@ def _tokens(text: str, family: str) -> list[Token]:
     return found
 
 
-def _calls(deeds: Deeds, tokens: Sequence[Token], *, lisp: bool) -> None:
+def _calls(deeds: EffectCollector, tokens: Sequence[Token], *, lisp: bool) -> None:
     for at, token in enumerate(tokens):
         if not deeds.spend():
             break
@@ -125,7 +125,7 @@ def _calls(deeds: Deeds, tokens: Sequence[Token], *, lisp: bool) -> None:
             _do(deeds, _KINDS[name], name, values)
 
 
-def _arguments(deeds: Deeds, tokens: Sequence[Token], at: int, *, lisp: bool) -> list[object]:
+def _arguments(deeds: EffectCollector, tokens: Sequence[Token], at: int, *, lisp: bool) -> list[object]:
     """The strings that a call is given; UNRESOLVED for an argument that holds none."""
     follows = tokens[at + 1] if at + 1 < len(tokens) else Token("op", "")
     if not lisp and follows.kind == "text":
@@ -155,7 +155,7 @@ def _arguments(deeds: Deeds, tokens: Sequence[Token], at: int, *, lisp: bool) ->
     return values
 
 
-def _do(deeds: Deeds, kind: str, name: str, values: list[object]) -> None:
+def _do(deeds: EffectCollector, kind: str, name: str, values: list[object]) -> None:
     texts = [value for value in values if isinstance(value, str)]
     if not texts:
         return
@@ -177,7 +177,7 @@ def _do(deeds: Deeds, kind: str, name: str, values: list[object]) -> None:
         deeds.doubt(mark)
 
 
-def _start(deeds: Deeds, kind: str, values: list[object], texts: list[str]) -> None:
+def _start(deeds: EffectCollector, kind: str, values: list[object], texts: list[str]) -> None:
     """A program with its arguments. Where the program is no constant, nothing is said."""
     first = next(n for n, value in enumerate(values) if isinstance(value, str))
     parts = values[first:]

@@ -61,7 +61,7 @@ def _address(call: Call, item: Field, how: Sequence[str], method: Field | None =
     if item.text.lower().startswith("file:"):
         yield from call.read(Field(re.sub(r"^file:(?://[^/]*)?", "", item.text, flags=re.IGNORECASE), item.known))
         return
-    deletes = _deletes(call, item, method) and not network_addresses.is_here(item.text)
+    deletes = _deletes(call, item, method) and not network_addresses.is_local_address(item.text)
     if not deletes and _empties(call, item, method):
         yield call.effect(Kind.DATABASE, item.text, "delete")
     yield call.effect(Kind.NETWORK, item.text, *how, *(("delete",) if deletes else ()), sure=item.known)
@@ -112,7 +112,7 @@ def _carried(item: Field) -> bool:
     return not item.known or "$" in item.source or "`" in item.source
 
 
-def sent(effect: Effect, call: Call) -> Effect:
+def annotate_sent_data(effect: Effect, call: Call) -> Effect:
     """What sends data, with UNKNOWN for what was loaded before: in an address or a header that is for logging in."""
     if effect.kind is not Kind.NETWORK:
         return effect

@@ -54,7 +54,7 @@ ROWS: dict[str, _Row] = {
 }  # fmt: skip
 
 
-def handed(call: Call) -> Iterator[Effect]:
+def exec_option_effects(call: Call) -> Iterator[Effect]:
     """The effects of the commands that its options name."""
     row = ROWS.get(call.command.program)
     if row is None:

@@ -24,7 +24,7 @@ def copy(call: Call) -> Effects:
             yield from call.read(item)
     for item in away:
         yield call.effect(Kind.NETWORK, item.text, *(("data",) if item is target else ()))
-    if network_addresses.is_system_of_another(target.text):
+    if network_addresses.is_remote_system_path(target.text):
         yield call.effect(Kind.DEPLOY, target.text)
     if sources and not paths.is_remote(target.text):
         yield from call.write(target, "truncate")
@@ -55,7 +55,7 @@ def socket(call: Call, item: Field, *, asks: bool) -> Effects:
 def netcat(call: Call) -> Effects:
     """nc, ncat, socat, telnet: whatever is piped in leaves; ``-e`` runs a command."""
     if any(port in item.text for item in call.operands for port in _KEYED):
-        yield from database_clients.spoken(call)
+        yield from database_clients.stdin_commands(call)
     for item in call.operands if call.has("-U", "--unixsock") else ():
         yield from socket(call, item, asks=False)
     for item in call.parsed.values("-e", "--exec", "-c", "--sh-exec"):

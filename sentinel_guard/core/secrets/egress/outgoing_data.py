@@ -78,7 +78,9 @@ def is_looked_into(action: Action, effects: Sequence[Effect], root: str, home: s
 
 def leaves(effect: Effect) -> bool:
     """Whether a NETWORK effect leads to another machine, by other ways than git's."""
-    return not (effect.command and effect.command.program == "git") and not network_addresses.is_here(effect.target)
+    return not (effect.command and effect.command.program == "git") and not network_addresses.is_local_address(
+        effect.target
+    )
 
 
 def goes_along(read: Effect, sends: Effect) -> bool:
@@ -92,7 +94,7 @@ def deposits(action: Action, effects: Iterable[Effect], root: str, home: str) ->
         if effect.kind is not Kind.WRITE or not root or f"{effect.target}/".startswith(f"{root}/"):
             continue
         path = effect.target
-        if paths.scratch(path, root, home) or is_secret(path) or path.startswith("/dev/"):
+        if paths.is_temporary(path, root, home) or is_secret(path) or path.startswith("/dev/"):
             continue
         texts = [effect.data] if effect.command else list(chain(*agent_tool_calls.texts(action.arguments)))
         if content := pieces(texts):

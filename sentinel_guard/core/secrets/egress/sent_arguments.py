@@ -139,7 +139,7 @@ def addressed(command: Command) -> Iterator[Sending]:
     """What the addresses tell that git and installers ask for: their users log in, the rest is content."""
     for word in command.argv[1:]:
         address = word.partition("=")[2] if word[:2] == "--" else word
-        if not _REMOTE.fullmatch(address) or network_addresses.is_here(address):
+        if not _REMOTE.fullmatch(address) or network_addresses.is_local_address(address):
             continue
         plain, host = apart(address)[0], host_of(address)
         yield Sending(host or address, host, pieces([plain]), sure=is_certain(address, host))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sentinel_guard.core.secrets.model import Grade, Leak
+from sentinel_guard.core.secrets.model import Grade, SecretFind
 from sentinel_guard.core.secrets.pii.context_words import Words
 from sentinel_guard.core.secrets.pii.example_numbers import CARDS
 
@@ -59,14 +59,14 @@ _LENGTHS = {
 """Country -> characters of its IBANs (the SWIFT registry)."""
 
 
-def find(text: str) -> Iterator[Leak]:
+def find(text: str) -> Iterator[SecretFind]:
     """Cards and IBANs: ``WARN``, test cards ``NOTE``."""
     yield from _cards(text)
     yield from _ibans(text)
 
 
-def _cards(text: str) -> Iterator[Leak]:
-    plain, shaped = list[Leak](), 0
+def _cards(text: str) -> Iterator[SecretFind]:
+    plain, shaped = list[SecretFind](), 0
     for seen in _CARD.finditer(text):
         digits = re.sub(r"[ -]", "", seen[0])
         issuer = _issuer(digits)
@@ -76,7 +76,7 @@ def _cards(text: str) -> Iterator[Leak]:
         shaped += not told
         if _luhn(digits) and (told or len(digits) in _PLAIN):
             weight = Grade.NOTE if _is_test(digits) else Grade.WARN
-            leak = Leak("pii-card", "pii", f"a {issuer} card number", weight, *seen.span(), seen[0])
+            leak = SecretFind("pii-card", "pii", f"a {issuer} card number", weight, *seen.span(), seen[0])
             if told:
                 yield leak
             else:
@@ -102,13 +102,13 @@ def _is_test(digits: str) -> bool:
     return digits in CARDS or len(set(digits)) < 4 or re.search(r"(\d)\1{5}", digits) is not None
 
 
-def _ibans(text: str) -> Iterator[Leak]:
+def _ibans(text: str) -> Iterator[SecretFind]:
     for seen in _IBAN.finditer(text):
         start = seen.start() - 2
         end = _end(text, start, seen.end(1), _LENGTHS.get(text[start : start + 2], 0))
         value = text[start:end]
         if end and _mod97(re.sub(r"[ -]", "", value)):
-            yield Leak("pii-iban", "pii", "an IBAN", Grade.WARN, start, end, value)
+            yield SecretFind("pii-iban", "pii", "an IBAN", Grade.WARN, start, end, value)
 
 
 def _end(text: str, start: int, last: int, length: int) -> int:

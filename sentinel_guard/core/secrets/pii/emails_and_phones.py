@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from itertools import chain, islice
 
-from sentinel_guard.core.secrets.model import Grade, Leak
+from sentinel_guard.core.secrets.model import Grade, SecretFind
 from sentinel_guard.core.secrets.pii.context_words import Words, around, is_cell
 
 _DOMAIN = re.compile(
@@ -62,13 +62,13 @@ _MOST = 1000
 """Candidates in a text that are looked at."""
 
 
-def find(text: str) -> Iterator[Leak]:
+def find(text: str) -> Iterator[SecretFind]:
     """Addresses and phone numbers, all ``NOTE``: they count in number."""
     yield from _addresses(text)
     yield from _phones(text)
 
 
-def _addresses(text: str) -> Iterator[Leak]:
+def _addresses(text: str) -> Iterator[SecretFind]:
     for seen in _DOMAIN.finditer(text) if "@" in text else ():
         before = text[max(0, seen.start() - _MAX_LOCAL - 1) : seen.start()]
         local = before[len(before.rstrip(_LOCAL)) :].lstrip(".'-%+")
@@ -78,7 +78,7 @@ def _addresses(text: str) -> Iterator[Leak]:
         line = text.rfind("\n", max(0, start - 200), start) + 1 or max(0, start - 200)
         if not _CREDIT.search(text, line, start):
             value = text[start : seen.end()]
-            yield Leak("pii-email", "pii", "an e-mail address", Grade.NOTE, start, seen.end(), value)
+            yield SecretFind("pii-email", "pii", "an e-mail address", Grade.NOTE, start, seen.end(), value)
 
 
 def _is_someone(local: str, domain: str, top: str) -> bool:
@@ -87,14 +87,14 @@ def _is_someone(local: str, domain: str, top: str) -> bool:
     return _NOBODY.fullmatch(local) is None
 
 
-def _phones(text: str) -> Iterator[Leak]:
+def _phones(text: str) -> Iterator[SecretFind]:
     candidates = chain(
         ((seen, ("ZZ",)) for seen in islice(_PLUS.finditer(text), _MOST)),
         ((seen, _REGIONS) for seen in islice(_national(text), _MOST)),
     )
     for seen, regions in candidates:
         if _is_number(seen[0], regions):
-            yield Leak("pii-phone", "pii", "a phone number", Grade.NOTE, *seen.span(), seen[0])
+            yield SecretFind("pii-phone", "pii", "a phone number", Grade.NOTE, *seen.span(), seen[0])
 
 
 def _national(text: str) -> Iterator[re.Match[str]]:

@@ -11,7 +11,7 @@ from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
-from sentinel_guard.core.secrets.model import Grade, Leak
+from sentinel_guard.core.secrets.model import Grade, SecretFind
 from sentinel_guard.core.secrets.pii.context_words import Words, around, is_cell
 from sentinel_guard.core.secrets.pii.example_numbers import IDS
 
@@ -109,11 +109,13 @@ class _Finder(NamedTuple):
     words: Words
 
 
-def find(text: str) -> Iterator[Leak]:
+def find(text: str) -> Iterator[SecretFind]:
     """National ids, ``WARN``."""
     for shape, seen in islice(_candidates(text), MOST):
         if _holds(shape, seen[0]):
-            yield Leak(f"pii-{shape.country}-{shape.number}", "pii", shape.what, Grade.WARN, *seen.span(), seen[0])
+            yield SecretFind(
+                f"pii-{shape.country}-{shape.number}", "pii", shape.what, Grade.WARN, *seen.span(), seen[0]
+            )
 
 
 def _candidates(text: str) -> Iterator[tuple[Shape, re.Match[str]]]:

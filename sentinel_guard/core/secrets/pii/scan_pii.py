@@ -17,10 +17,10 @@ from functools import cache
 from itertools import compress
 from typing import NamedTuple
 
-from sentinel_guard.core.secrets.model import Grade, Leak
+from sentinel_guard.core.secrets.model import Grade, SecretFind
 from sentinel_guard.core.secrets.pii import cards_and_ibans, emails_and_phones, national_ids
 from sentinel_guard.core.secrets.pii.example_numbers import IBANS
-from sentinel_guard.core.secrets.skipped_files import unattended
+from sentinel_guard.core.secrets.skipped_files import is_test_or_document
 
 _PUBLIC = re.compile(
     r"(?i)(?:.*/)?(?:(?:authors|contributors|maintainers|committers|credits|thanks|patrons|sponsors|backers|owners"
@@ -51,11 +51,11 @@ _THRESHOLDS = (
 _COUNTED = re.compile("pii-email|pii-phone")
 
 
-def find(text: str) -> list[Leak]:
+def find(text: str) -> list[SecretFind]:
     """What may be personal data, sorted, not overlapping: ``NOTE`` for what counts only in number or not at all."""
     found = [*cards_and_ibans.find(text), *national_ids.find(text), *emails_and_phones.find(text)]
     found.sort(key=lambda leak: leak.start)
-    kept, end = list[Leak](), 0
+    kept, end = list[SecretFind](), 0
     for leak in found:
         if leak.start >= end:
             kept.append(leak)
@@ -63,7 +63,7 @@ def find(text: str) -> list[Leak]:
     return kept
 
 
-def grade(leaks: Sequence[Leak], path: str = "") -> list[Leak]:
+def grade(leaks: Sequence[SecretFind], path: str = "") -> list[SecretFind]:
     """The same finds, in their order, each with the grade that their number gives; ``NOTE`` counts for nothing.
 
     ``path``: the file that they are all in, empty for none.
@@ -79,16 +79,16 @@ def grade(leaks: Sequence[Leak], path: str = "") -> list[Leak]:
     return [replace(leak, grade=grades[_threshold(leak.rule)]) if counted else leak for leak, counted in pairs]
 
 
-def _counts(leak: Leak) -> bool:
+def _counts(leak: SecretFind) -> bool:
     return leak.kind == "pii" and (leak.grade >= Grade.WARN or _COUNTED.fullmatch(leak.rule) is not None)
 
 
-def _is_example(leak: Leak) -> bool:
+def _is_example(leak: SecretFind) -> bool:
     return leak.rule == "pii-iban" and re.sub(r"[ -]", "", leak.value) in IBANS
 
 
-def _of_example(leak: Leak, path: str) -> Leak:
-    return replace(leak, grade=Grade.NOTE if unattended(path) else Grade.WARN)
+def _of_example(leak: SecretFind, path: str) -> SecretFind:
+    return replace(leak, grade=Grade.NOTE if is_test_or_document(path) else Grade.WARN)
 
 
 @cache

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator, Mapping
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from sentinel_guard.core.analysis.secret_names import conceals, names_secret
+from sentinel_guard.core.analysis.secret_names import may_hold_secret, names_secret
 from sentinel_guard.core.secrets.user_secrets.parse_secret_files import NAME, Part, leaves, lines_of, parts
 from sentinel_guard.core.secrets.user_secrets.password_likelihood import is_ordinary, is_placeholder, is_random
 from sentinel_guard.core.text.control_characters import visible
@@ -71,7 +71,7 @@ def values_of(path: str, content: bytes) -> dict[str, str]:
     except UnicodeDecodeError:
         return {}
     found = dict[str, str]()
-    all_of_it = conceals(f"/{path}") or _OF_SECRETS.search(path) is not None
+    all_of_it = may_hold_secret(f"/{path}") or _OF_SECRETS.search(path) is not None
     for part in parts(path, text):
         what = f"the value of {_named(part)} in" if re.fullmatch(NAME, part.name) else "a line of"
         for value in secrets(part) if all_of_it or names_secret(_normal(part.name)) else ():

@@ -16,13 +16,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple, NoReturn
 
-from sentinel_guard.core.secrets.aho_corasick import Needles
-from sentinel_guard.core.secrets.model import Grade, Leak
+from sentinel_guard.core.secrets.aho_corasick import KeywordSearch
+from sentinel_guard.core.secrets.model import Grade, SecretFind
 from sentinel_guard.core.secrets.user_secrets.choose_secret_values import LONG, SHORT, values_in, values_of
 from sentinel_guard.core.secrets.user_secrets.encoded_forms import alike, inside, unfolded
 from sentinel_guard.core.secrets.user_secrets.truncated_match import Edges
 
-__all__ = ["MOST", "NOTHING", "Known", "values_in", "values_of"]
+__all__ = ["MOST", "NOTHING", "UserSecrets", "values_in", "values_of"]
 
 MOST = 2000
 """Values that are looked for."""
@@ -42,7 +42,7 @@ Public = Callable[[Collection[str]], Collection[str]]
 """Which of some values are known to all."""
 
 
-class Known:
+class UserSecrets:
     """The values, each with the words that say where it is from."""
 
     __slots__ = ("_edges", "_forms", "_homes", "_public", "_texts", "_values")
@@ -60,10 +60,10 @@ class Known:
         # What a value itself is counts more than what it is an encoding of.
         encoded = {text: form for v in chosen for text, form in _encoded(v)}
         rows: dict[str, _Form] = encoded | {v: _Form(v, len(v) < LONG) for v in chosen}
-        self._forms, self._texts = Needles(rows), tuple(rows)
+        self._forms, self._texts = KeywordSearch(rows), tuple(rows)
         self._edges: Edges | None = None
 
-    def find(self, text: str, path: str = "") -> list[Leak]:
+    def find(self, text: str, path: str = "") -> list[SecretFind]:
         """Every value that stands in the text, in whatever form; sorted, not overlapping, the longest of each.
 
         ``path``: the file that is to hold the text; what is at home there is none.
@@ -72,13 +72,13 @@ class Known:
         public = self._public({leak.value for leak in found}) if found else ()
         return _joined(text, (leak for leak in found if leak.value not in public))
 
-    def every(self, text: str) -> list[Leak]:
+    def every(self, text: str) -> list[SecretFind]:
         """As ``find``; what is known to all, too. Asks nobody."""
         return _joined(text, self._every(text))
 
-    def everywhere(self) -> Known:
+    def everywhere(self) -> UserSecrets:
         """The same values, at home in no file: what leaves the machine leaves home."""
-        twin = Known({}, self._public)
+        twin = UserSecrets({}, self._public)
         twin._forms, twin._values, twin._texts = self._forms, self._values, self._texts
         return twin
 
@@ -89,13 +89,13 @@ class Known:
             self._edges = Edges(self._texts)
         return self._edges
 
-    def _every(self, text: str, path: str = "") -> list[Leak]:
+    def _every(self, text: str, path: str = "") -> list[SecretFind]:
         places = [
             (start, end, form) for start, end, form in self._forms.places(text) if _stands(text, start, end, form)
         ]
         if folded := list(self._folded(text)):
             places = sorted([*places, *folded], key=lambda place: (place[1], place[0]))
-        found = list[Leak]()
+        found = list[SecretFind]()
         for start, end, (value, _) in places:
             if path and path in self._homes.get(value, ()):
                 continue
@@ -103,7 +103,7 @@ class Known:
             while found and found[-1].start >= start:
                 found.pop()
             if not found or found[-1].end <= start:
-                found.append(Leak("known-value", "known", self._values[value], Grade.BLOCK, start, end, value))
+                found.append(SecretFind("known-value", "known", self._values[value], Grade.BLOCK, start, end, value))
         return found
 
     def _folded(self, text: str) -> Iterator[tuple[int, int, _Form]]:
@@ -131,9 +131,9 @@ def _stands(text: str, start: int, end: int, form: _Form) -> bool:
     return not (form.bound and joined)
 
 
-def _joined(text: str, leaks: Iterable[Leak]) -> list[Leak]:
+def _joined(text: str, leaks: Iterable[SecretFind]) -> list[SecretFind]:
     """Finds of the same words that follow one another are the lines of one value."""
-    found, last = list[Leak](), ""
+    found, last = list[SecretFind](), ""
     for leak in leaks:
         before = found[-1] if found else leak
         if before.what == leak.what and last != leak.value and _JOINT.fullmatch(text, before.end, leak.start):
@@ -149,5 +149,5 @@ def _encoded(value: str) -> Iterator[tuple[str, _Form]]:
     yield from ((text, _Form(value, bound=False)) for text in inside(value) if len(text) >= SHORT)
 
 
-NOTHING = Known({})
+NOTHING = UserSecrets({})
 """No value is known."""

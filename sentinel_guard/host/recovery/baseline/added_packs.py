@@ -28,13 +28,13 @@ _MAGIC, _FANOUT = b"\377tOc\0\0\0\2", 8
 """Of an index of version 2; a table of 256 numbers follows, then all hashes in order."""
 
 
-def false(baseline: Baseline) -> list[str]:
+def find_false_packs(baseline: Baseline) -> list[str]:
     """Packs (names below ``objects``) that hold something else under the name of an object of the start's.
 
     What is looked at: START's files and folders, and what was loose then. Raises HostError.
     """
     found = [n for n in _packs(baseline.object_tree.root) if not (baseline.farm / n).exists()]
-    if not found or object_backup.damaged(baseline.farm, baseline.sealed):
+    if not found or object_backup.damaged_objects(baseline.farm, baseline.sealed):
         return []
     hashes = sorted(_start(baseline) | object_backup.loose(baseline.farm))
     held = {name: _held(Path(baseline.object_tree.root, f"{name[:-5]}.idx"), hashes) for name in found}
@@ -63,7 +63,7 @@ def take_apart(baseline: Baseline, names: list[str]) -> list[str]:
         if not (baseline.farm / name).exists():
             baseline.object_tree.away(name)
     if apart.is_dir():
-        object_backup.plant(apart, baseline.object_tree, 0)
+        object_backup.restore_objects(apart, baseline.object_tree, 0)
     return notes
 
 

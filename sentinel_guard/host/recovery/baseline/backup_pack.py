@@ -11,15 +11,15 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host.git.private_git_dir import Shadow
+from sentinel_guard.host.git.private_git_dir import PrivateGitDir
 from sentinel_guard.host.git.run_git import Git
-from sentinel_guard.host.machine.symlink_safe_folder import Rooted
+from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 
 TIPS = 100
 """Refs whose commits are kept besides the start's."""
 
 
-def make(shadow: Shadow, folder: Path, tips: Iterable[str]) -> list[str]:
+def make(shadow: PrivateGitDir, folder: Path, tips: Iterable[str]) -> list[str]:
     """Pack the start's commit, its files, what is staged, and the tips of refs; returns what could not be, in words."""
     git = shadow.git
     try:
@@ -36,7 +36,7 @@ def make(shadow: Shadow, folder: Path, tips: Iterable[str]) -> list[str]:
     return []
 
 
-def plant(folder: Path, objects: Rooted) -> bool:
+def restore_pack(folder: Path, objects: SymlinkSafeFolder) -> bool:
     """Give the pack to the repository; False where there is none. Raises OSError."""
     names = sorted(p.name for p in folder.glob("pack-*") if p.suffix in (".pack", ".idx"))
     objects.folder("pack")

@@ -16,7 +16,7 @@ from sentinel_guard.host.recovery.baseline.worktree_diff import Scan, scan
 
 
 @dataclass(frozen=True, slots=True)
-class Survey:
+class BaselineDiff:
     """All differences, by how they are undone."""
 
     own: list[Change]
@@ -71,7 +71,7 @@ class Survey:
         return len(self.changes()) == len(self.beyond)
 
 
-def survey(baseline: Baseline, keep: Callable[[str], bool], seen: Scan | None = None) -> Survey:
+def diff_baseline(baseline: Baseline, keep: Callable[[str], bool], seen: Scan | None = None) -> BaselineDiff:
     """``keep`` is asked with names relative to the root: what it says yes to is passed over where it is new.
 
     Raises HostError.
@@ -89,12 +89,12 @@ def survey(baseline: Baseline, keep: Callable[[str], bool], seen: Scan | None = 
     unkept = {c.path for c in files if kept[c.path].kind == UNKEPT}
     touched = {*scanned.touched, *rest.recent} - {*scanned.changed, *known}
     dot, own, shared = surveyed_metadata(baseline)
-    return Survey(
+    return BaselineDiff(
         own=own,
         shared=shared,
         user=[Change(n, d) for n, k in baseline.user.items() if (d := difference(baseline.user_tree, n, k))],
-        objects=object_backup.lost(baseline.farm, baseline.object_tree.root, baseline.sealed),
-        packs=added_packs.false(baseline),
+        objects=object_backup.missing_or_changed_objects(baseline.farm, baseline.object_tree.root, baseline.sealed),
+        packs=added_packs.find_false_packs(baseline),
         files=[c for c in files if c.path not in unkept],
         tracked=[n for n in scanned.changed if n not in known and not passed(n)],
         created=[

@@ -20,8 +20,15 @@ from pathlib import Path
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.machine import deep_folders
-from sentinel_guard.host.machine.content_addressed_store import MAX_FILE, UNKEPT, Kept, Vault, difference, untouched
-from sentinel_guard.host.machine.symlink_safe_folder import ASIDE, Rooted
+from sentinel_guard.host.machine.content_addressed_store import (
+    MAX_FILE,
+    UNKEPT,
+    ContentAddressedStore,
+    Kept,
+    difference,
+    untouched,
+)
+from sentinel_guard.host.machine.symlink_safe_folder import ASIDE, SymlinkSafeFolder
 
 APART = frozenset({"objects", "lfs", "modules", "worktrees", "annex", "svn", "gc.pid"})
 """Entries of a git directory that are neither kept nor touched."""
@@ -52,7 +59,7 @@ class Change:
         return f"{self.what:<8} {self.path}"
 
 
-def keep(tree: Rooted, vault: Vault, only: tuple[str, ...] = ()) -> dict[str, Kept]:
+def keep(tree: SymlinkSafeFolder, vault: ContentAddressedStore, only: tuple[str, ...] = ()) -> dict[str, Kept]:
     """All metadata files below a git directory."""
     found = [name for name in names(tree.root, only) if not name.endswith(".lock")]
     kept = {name: vault.keep(tree, name, MAX_FILE if name.startswith(CACHES) else LARGEST) for name in found}
@@ -77,7 +84,7 @@ def _counts(entry: str, only: tuple[str, ...]) -> bool:
     return entry in only if only else entry not in APART and not entry.startswith("fsmonitor--")
 
 
-def differences(tree: Rooted, kept: Mapping[str, Kept], only: tuple[str, ...] = ()) -> list[Change]:
+def differences(tree: SymlinkSafeFolder, kept: Mapping[str, Kept], only: tuple[str, ...] = ()) -> list[Change]:
     """What of the metadata is not as it was, as far as it would be put back."""
     found = [Change(n, d) for n, k in kept.items() if k.kind != UNKEPT and (d := difference(tree, n, k))]
     found = [c for c in found if c.what == "deleted" or not _stays(c.path)]
@@ -94,12 +101,12 @@ def _needed(kept: Mapping[str, Kept], only: tuple[str, ...]) -> tuple[str, ...]:
     return () if only or "commondir" in kept else NEEDED
 
 
-def _stale(tree: Rooted, name: str, kept: Kept) -> bool:
+def _stale(tree: SymlinkSafeFolder, name: str, kept: Kept) -> bool:
     seen = tree.lstat(name) if name.startswith(CACHES) else None
     return seen is not None and not untouched(kept, seen)
 
 
-def _redated(tree: Rooted, kept: Mapping[str, Kept], found: list[Change]) -> list[Change]:
+def _redated(tree: SymlinkSafeFolder, kept: Mapping[str, Kept], found: list[Change]) -> list[Change]:
     """The index with the same bytes under another time: by it git tells which of its entries to trust."""
     index, seen = kept.get("index"), tree.lstat("index")
     if index is None or seen is None or any(c.path == "index" for c in found) or seen.st_mtime_ns == index.mtime_ns:
@@ -107,7 +114,7 @@ def _redated(tree: Rooted, kept: Mapping[str, Kept], found: list[Change]) -> lis
     return [Change("index", "changed")]
 
 
-def _worktrees(tree: Rooted, kept: Mapping[str, Kept], found: list[Change]) -> list[Change]:
+def _worktrees(tree: SymlinkSafeFolder, kept: Mapping[str, Kept], found: list[Change]) -> list[Change]:
     """Of what differs in the metadata of other worktrees: those that are gone, file by file, and those that are new."""
     named = [(c, "/".join(c.path.split("/")[:2])) for c in found if c.path.startswith(f"{WORKTREES}/")]
     before = {"/".join(n.split("/")[:2]) for n in kept if n.startswith(f"{WORKTREES}/")}
@@ -116,7 +123,9 @@ def _worktrees(tree: Rooted, kept: Mapping[str, Kept], found: list[Change]) -> l
     return [*(c for c, top in named if top in gone and c.what == "deleted"), *(Change(top, "created") for top in new)]
 
 
-def put_back(tree: Rooted, vault: Vault, kept: Mapping[str, Kept], changes: list[Change]) -> list[str]:
+def put_back(
+    tree: SymlinkSafeFolder, vault: ContentAddressedStore, kept: Mapping[str, Kept], changes: list[Change]
+) -> list[str]:
     """Undo the differences: first what was added goes to the attic, then the rest comes back over it.
 
     Returns what could not be put back, in words. Raises OSError where the git directory cannot be written at all.

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sentinel_guard.host.machine import deep_folders
-from sentinel_guard.host.machine.symlink_safe_folder import Rooted
+from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 
 COPIED = 256 << 20
 """Bytes of objects that are copied where the file system gives no hard links."""
@@ -37,7 +37,7 @@ _SUMMED = re.compile(r"pack/(?:pack-[0-9a-f]+\.(?:pack|idx|rev|bitmap)|multi-pac
 _ENTRY = re.compile(rb"(\d+) [^\0]+\0", re.DOTALL)
 
 
-def farm(objects: str, folder: Path, head: str = "", since: int = 0) -> int:
+def back_up_objects(objects: str, folder: Path, head: str = "", since: int = 0) -> int:
     """Keep the objects below ``objects``; ``head`` is the start's commit. Returns how many files the farm has.
 
     0 where it is not whole: no hard links, and too large to be copied; or something was not sound. What is there
@@ -81,13 +81,13 @@ def _farmed(objects: str, folder: Path, since: int, room: int) -> tuple[int, boo
 
 
 def _trusted(source: str, name: str, since: int) -> bool:
-    return not _changed(source, since) or sound(Path(source), name)
+    return not _changed(source, since) or is_intact(Path(source), name)
 
 
-def plant(folder: Path, objects: Rooted, since: int) -> int:
+def restore_objects(folder: Path, objects: SymlinkSafeFolder, since: int) -> int:
     """Bring missing or altered objects back from the farm; returns how many."""
     count = 0
-    for name in lost(folder, objects.root, since):
+    for name in missing_or_changed_objects(folder, objects.root, since):
         source, to = folder / name, Path(objects.root, name)
         objects.make_way(name)
         try:
@@ -98,22 +98,22 @@ def plant(folder: Path, objects: Rooted, since: int) -> int:
     return count
 
 
-def lost(folder: Path, objects: str, since: int) -> list[str]:
+def missing_or_changed_objects(folder: Path, objects: str, since: int) -> list[str]:
     """Objects of the farm that are missing from the repository or differ there. ``since``: as for ``damaged``."""
     kept = str(folder)
     return [name for name in _names(kept) if not _same(f"{kept}/{name}", f"{objects}/{name}", since)]
 
 
-def damaged(folder: Path, since: int) -> list[str]:
+def damaged_objects(folder: Path, since: int) -> list[str]:
     """Objects of the farm whose content is not what their name or their own checksum says.
 
     ``since``: nanoseconds of the epoch; what was not changed after, in any way, is not read.
     """
     kept = str(folder)
-    return [n for n in _names(kept) if _changed(f"{kept}/{n}", since) and not sound(folder / n, n)]
+    return [n for n in _names(kept) if _changed(f"{kept}/{n}", since) and not is_intact(folder / n, n)]
 
 
-def whole(folder: Path, farmed: int) -> bool:
+def is_complete(folder: Path, farmed: int) -> bool:
     """True where the farm still has all files that it had when it was made."""
     return bool(farmed) and sum(1 for _ in _names(str(folder))) >= farmed
 
@@ -140,7 +140,7 @@ def _changed(path: str, since: int) -> bool:
         return True
 
 
-def blocked(objects: str) -> list[str]:
+def non_file_entries(objects: str) -> list[str]:
     """What is no file among a repository's objects: git opens a named pipe and waits for ever."""
     return [n for n in _names(objects) if not _file(f"{objects}/{n}")]
 
@@ -153,7 +153,7 @@ def _file(path: str) -> bool:
     return stat.S_ISREG(mode) or stat.S_ISLNK(mode)
 
 
-def sound(path: Path, name: str) -> bool:
+def is_intact(path: Path, name: str) -> bool:
     """True where a file of an object store is what its name or its own checksum says."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host.git.private_git_dir import Layout, Shadow
+from sentinel_guard.host.git.private_git_dir import Layout, PrivateGitDir
 from sentinel_guard.host.machine.atomic_files import write_json
-from sentinel_guard.host.machine.content_addressed_store import Kept, Vault
-from sentinel_guard.host.machine.symlink_safe_folder import Rooted
+from sentinel_guard.host.machine.content_addressed_store import ContentAddressedStore, Kept
+from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 
 MANIFEST, REST = "baseline.json", "completed.json"
 USUAL = (0o644, 0o755)
@@ -25,7 +25,7 @@ USUAL = (0o644, 0o755)
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
+class Completion:
     """What was found while the agent worked already."""
 
     complete: bool = False
@@ -86,11 +86,11 @@ class Baseline:
     """The user's own settings of git; names relative to ``/``."""
     notes: tuple[str, ...]
     """What could not be kept, in words."""
-    rest: Rest
+    rest: Completion
 
     @property
-    def vault(self) -> Vault:
-        return Vault(self.folder / "vault")
+    def vault(self) -> ContentAddressedStore:
+        return ContentAddressedStore(self.folder / "vault")
 
     @property
     def quarantine(self) -> Path:
@@ -125,28 +125,28 @@ class Baseline:
             yield name, load(self.folder / "nested" / str(number))
 
     @property
-    def user_tree(self) -> Rooted:
-        return Rooted("/", self.quarantine / "user")
+    def user_tree(self) -> SymlinkSafeFolder:
+        return SymlinkSafeFolder("/", self.quarantine / "user")
 
     @property
-    def shadow(self) -> Shadow:
-        return Shadow(self.where, self.folder / "git")
+    def shadow(self) -> PrivateGitDir:
+        return PrivateGitDir(self.where, self.folder / "git")
 
     @property
-    def tree(self) -> Rooted:
-        return Rooted(self.root, self.quarantine / "worktree")
+    def tree(self) -> SymlinkSafeFolder:
+        return SymlinkSafeFolder(self.root, self.quarantine / "worktree")
 
     @property
-    def git_tree(self) -> Rooted:
-        return Rooted(self.where.git_dir, self.quarantine / "git")
+    def git_tree(self) -> SymlinkSafeFolder:
+        return SymlinkSafeFolder(self.where.git_dir, self.quarantine / "git")
 
     @property
-    def common_tree(self) -> Rooted:
-        return Rooted(self.where.common_dir, self.quarantine / "common")
+    def common_tree(self) -> SymlinkSafeFolder:
+        return SymlinkSafeFolder(self.where.common_dir, self.quarantine / "common")
 
     @property
-    def object_tree(self) -> Rooted:
-        return Rooted(f"{self.where.common_dir}/objects", self.quarantine / "objects")
+    def object_tree(self) -> SymlinkSafeFolder:
+        return SymlinkSafeFolder(f"{self.where.common_dir}/objects", self.quarantine / "objects")
 
 
 _MAPS = ("own", "shared", "files", "user")
@@ -188,9 +188,9 @@ def load(folder: Path) -> Baseline:
         raise HostError(f"The baseline in {folder} cannot be read: {e}.", hint) from e
 
 
-def _rest(path: Path) -> Rest:
+def _rest(path: Path) -> Completion:
     try:
         data = json.loads(path.read_bytes())
     except FileNotFoundError:
-        return Rest()
-    return Rest(**data | {name: tuple(data[name]) for name in _LATE})
+        return Completion()
+    return Completion(**data | {name: tuple(data[name]) for name in _LATE})

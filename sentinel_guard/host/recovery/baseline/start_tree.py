@@ -11,11 +11,11 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from sentinel_guard.host.git.private_git_dir import Shadow
+from sentinel_guard.host.git.private_git_dir import PrivateGitDir
 from sentinel_guard.host.git.repository import commit
 from sentinel_guard.host.git.run_git import lines
 from sentinel_guard.host.machine.content_addressed_store import ABSENT, UNKEPT
-from sentinel_guard.host.machine.symlink_safe_folder import Rooted
+from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
 from sentinel_guard.host.recovery.baseline.worktree_diff import start_index
 
@@ -26,9 +26,9 @@ def start_tree(baseline: Baseline) -> str:
     What is missing though git was told not to look at it (a sparse checkout) is as the index has it. Raises HostError.
     """
     with tempfile.TemporaryDirectory(prefix="start-", dir=baseline.folder) as folder:
-        private = Shadow(baseline.where, baseline.shadow.folder, Path(folder, "index"))
+        private = PrivateGitDir(baseline.where, baseline.shadow.folder, Path(folder, "index"))
         start_index(baseline, private)
-        work = Rooted(f"{folder}/tree", Path(folder, "attic"))
+        work = SymlinkSafeFolder(f"{folder}/tree", Path(folder, "attic"))
         Path(work.root).mkdir()
         names = _names(baseline)
         for name in names:

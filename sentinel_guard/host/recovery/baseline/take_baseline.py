@@ -18,13 +18,20 @@ from pathlib import Path
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.git.flatten_ignore_rules import flatten
-from sentinel_guard.host.git.private_git_dir import Layout, Shadow, layout
+from sentinel_guard.host.git.private_git_dir import Layout, PrivateGitDir, layout
 from sentinel_guard.host.git.repository import commit
-from sentinel_guard.host.machine.content_addressed_store import UNKEPT, Kept, Vault
-from sentinel_guard.host.machine.symlink_safe_folder import Rooted
+from sentinel_guard.host.machine.content_addressed_store import UNKEPT, ContentAddressedStore, Kept
+from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 from sentinel_guard.host.recovery.baseline import backup_pack as packs
 from sentinel_guard.host.recovery.baseline import gitdir_backup, object_backup, user_git_config
-from sentinel_guard.host.recovery.baseline.session_baseline import MANIFEST, USUAL, Baseline, Rest, save, save_rest
+from sentinel_guard.host.recovery.baseline.session_baseline import (
+    MANIFEST,
+    USUAL,
+    Baseline,
+    Completion,
+    save,
+    save_rest,
+)
 from sentinel_guard.host.recovery.baseline.worktree_inventory import EVERYTHING, Inventory, inventory, tracked, walk
 
 DEPTH, COUNT = 3, 50
@@ -76,11 +83,12 @@ class _Taking:
 
     def begin(self, root: str, folder: Path, patterns: Iterable[str], depth: int) -> Baseline:
         at, where = time.time(), layout(root)
-        shadow, vault, tree = Shadow(where, folder / "git"), Vault(folder / "vault"), Rooted(root, folder)
+        shadow, vault = PrivateGitDir(where, folder / "git"), ContentAddressedStore(folder / "vault")
+        tree = SymlinkSafeFolder(root, folder)
         refs, stands_on, head = _heads(where)
         with ThreadPoolExecutor(2) as pool:
             user = pool.submit(user_git_config.keep, vault, where) if depth == DEPTH else None
-            own = pool.submit(gitdir_backup.keep, Rooted(where.git_dir, folder), vault)
+            own = pool.submit(gitdir_backup.keep, SymlinkSafeFolder(where.git_dir, folder), vault)
             settings = [(key, value) for _, key, value in shadow.make(head=head, farm=folder / "objects")]
             shadow.copy_index()
             found = inventory(shadow, self.restricts, patterns)
@@ -89,7 +97,6 @@ class _Taking:
         restricted = (*found.restricted, *(f"{name}/{n}" for name, b in nested.items() for n in b.restricted))
         touched = (*found.tracked, *found.flagged, *_usurped(root, found.submodules))
         files = _kept(vault, tree, [*restricted, *touched, *found.untracked, *found.ignores])
-        notes += [*_unkept(files), *_unkept(own.result(), ".git/"), *_noted(nested)]
         baseline = Baseline(
             folder=folder,
             session=self.session,
@@ -110,8 +117,8 @@ class _Taking:
             embedded=(*found.embedded, *found.submodules),
             nested=tuple(nested),
             user=user.result() if user else {},
-            notes=tuple(notes),
-            rest=Rest(),
+            notes=(*notes, *_unkept(files), *_unkept(own.result(), ".git/"), *_noted(nested)),
+            rest=Completion(),
         )
         save(baseline)
         return baseline
@@ -170,14 +177,14 @@ def complete(baseline: Baseline, *, deep: bool = False) -> Baseline:
 
 def _completed(baseline: Baseline, notes: list[str], *, deep: bool) -> Baseline:
     store = f"{baseline.where.common_dir}/objects"
-    farmed = object_backup.farm(store, baseline.farm, baseline.head, round(baseline.taken * 1e9))
+    farmed = object_backup.back_up_objects(store, baseline.farm, baseline.head, round(baseline.taken * 1e9))
     if deep or not farmed:
         notes = notes + packs.make(baseline.shadow, baseline.deep, baseline.refs.values())
     found, known = walk(baseline.root, baseline.taken), tracked(baseline.shadow)
     # Of tracked files: where the agent was quick, a secret and its mode may be all that is left of the start.
     plain = _commonest((m for n, m in found.modes.items() if known.get(n) is False), USUAL[0])
     executable = _commonest((m for n, m in found.modes.items() if known.get(n) is True), USUAL[1])
-    rest = Rest(
+    rest = Completion(
         complete=True,
         empty=tuple(found.empty),
         modes={n: m for n, m in found.modes.items() if m != (plain, executable)[known.get(n, bool(m & 0o100))]},
@@ -197,11 +204,15 @@ def _commonest(modes: Iterable[int], otherwise: int) -> int:
     return counted[0][0] if counted else otherwise
 
 
-def _shared(where: Layout, folder: Path, vault: Vault) -> dict[str, Kept]:
-    return gitdir_backup.keep(Rooted(where.common_dir, folder), vault, gitdir_backup.SHARED) if where.linked else {}
+def _shared(where: Layout, folder: Path, vault: ContentAddressedStore) -> dict[str, Kept]:
+    return (
+        gitdir_backup.keep(SymlinkSafeFolder(where.common_dir, folder), vault, gitdir_backup.SHARED)
+        if where.linked
+        else {}
+    )
 
 
-def _kept(vault: Vault, tree: Rooted, names: list[str]) -> dict[str, Kept]:
+def _kept(vault: ContentAddressedStore, tree: SymlinkSafeFolder, names: list[str]) -> dict[str, Kept]:
     kept: dict[str, Kept] = {}
     room = TOTAL
     for name in dict.fromkeys(names):

@@ -11,16 +11,16 @@ from pathlib import Path
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.git.private_git_dir import Layout
-from sentinel_guard.host.machine.content_addressed_store import Kept, Vault
-from sentinel_guard.host.machine.symlink_safe_folder import Rooted
+from sentinel_guard.host.machine.content_addressed_store import ContentAddressedStore, Kept
+from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 
 NAMED = ("core.excludesfile", "core.attributesfile")
 """Settings that name a file of the user's."""
 
 
-def keep(vault: Vault, where: Layout) -> dict[str, Kept]:
+def keep(vault: ContentAddressedStore, where: Layout) -> dict[str, Kept]:
     """The user's files, names relative to ``/``: ABSENT for what an agent could put there. Raises OSError."""
-    tree, kept = Rooted("/", Path(os.devnull)), dict[str, Kept]()
+    tree, kept = SymlinkSafeFolder("/", Path(os.devnull)), dict[str, Kept]()
     for path in dict.fromkeys(_paths(where)):
         # The link itself and what it leads to: a dotfiles repository is often linked to.
         for name in (_resolved(path.parent) / path.name, path.resolve()):

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host.git.private_git_dir import Shadow
+from sentinel_guard.host.git.private_git_dir import PrivateGitDir
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
 
 NS = 1_000_000_000
@@ -51,7 +51,7 @@ class Scan:
     """Files that are not tracked; repositories of their own end in ``/``."""
 
 
-def start_index(baseline: Baseline, shadow: Shadow | None = None) -> None:
+def start_index(baseline: Baseline, shadow: PrivateGitDir | None = None) -> None:
     """The start's index becomes the shadow's, with its stat data: what was touched since is looked at again."""
     shadow, kept = shadow or baseline.shadow, baseline.own.get("index")
     with contextlib.suppress(FileNotFoundError):
@@ -94,7 +94,7 @@ def scan_beside(baseline: Baseline, before: Scan, act: Callable[[], bool]) -> Sc
     return Scan(before.touched, _differing(baseline.shadow, before.touched), [], others.result())
 
 
-def refresh(shadow: Shadow, names: list[str]) -> None:
+def refresh(shadow: PrivateGitDir, names: list[str]) -> None:
     """Give these files, which are as the index says, their stat data in it. Raises HostError."""
     if len(names) > FEW:
         shadow.git.run("update-index", "-q", "--refresh", ok=(0, 1))
@@ -118,13 +118,13 @@ def _recent(baseline: Baseline) -> dict[str, tuple[str, str]]:
     return {name: (mode, digest) for name, (mode, digest, _) in words.items()}
 
 
-def _touched(shadow: Shadow) -> dict[str, tuple[str, str]]:
+def _touched(shadow: PrivateGitDir) -> dict[str, tuple[str, str]]:
     words = shadow.git.names("diff-files", "--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=all")
     rows = ((head.split(" "), name) for head, name in zip(words[::2], words[1::2], strict=True))
     return {name: (head[0][1:], head[2]) for head, name in rows}
 
 
-def _differing(shadow: Shadow, touched: Mapping[str, tuple[str, str]]) -> list[str]:
+def _differing(shadow: PrivateGitDir, touched: Mapping[str, tuple[str, str]]) -> list[str]:
     doubtful = [n for n, (mode, digest) in touched.items() if not _same(f"{shadow.where.root}/{n}", mode, digest)]
     # What is no file, or should be none, no filter has made.
     plain = [n for n in doubtful if _plain(f"{shadow.where.root}/{n}", touched[n][0])]
@@ -134,7 +134,7 @@ def _differing(shadow: Shadow, touched: Mapping[str, tuple[str, str]]) -> list[s
     return [n for n in doubtful if sizes.get(n, -1) != _size(f"{shadow.where.root}/{n}")]
 
 
-def _sizes(shadow: Shadow, names: list[str]) -> dict[str, int]:
+def _sizes(shadow: PrivateGitDir, names: list[str]) -> dict[str, int]:
     """What the index says of files: bytes in the work tree; 0 where it does not know."""
     told = b"".join(
         shadow.git.run("--literal-pathspecs", "ls-files", "--debug", "-z", "--", *names[at : at + FEW])
@@ -150,7 +150,7 @@ def _size(path: str) -> int:
         return -2
 
 
-def _hashes(shadow: Shadow, names: list[str]) -> Iterable[tuple[str, str]]:
+def _hashes(shadow: PrivateGitDir, names: list[str]) -> Iterable[tuple[str, str]]:
     """Of files as filters make them. One that cannot be read spoils all."""
     try:
         return zip(names, shadow.git.text("hash-object", "--", *names).split(), strict=True)

@@ -14,7 +14,7 @@ import stat
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from sentinel_guard.host.git.private_git_dir import Shadow
+from sentinel_guard.host.git.private_git_dir import PrivateGitDir
 from sentinel_guard.host.git.run_git import together
 from sentinel_guard.host.machine.deep_folders import HEAVY
 
@@ -45,7 +45,9 @@ class Inventory:
     restricted: tuple[str, ...]
 
 
-def inventory(shadow: Shadow, restricts: Callable[[str], bool], patterns: Iterable[str] = EVERYTHING) -> Inventory:
+def inventory(
+    shadow: PrivateGitDir, restricts: Callable[[str], bool], patterns: Iterable[str] = EVERYTHING
+) -> Inventory:
     """Look with the shadow's settings and index. Raises HostError.
 
     ``restricts`` is asked with absolute paths, about what one of ``patterns`` takes in (gitignore syntax, from the
@@ -102,7 +104,7 @@ _FIELDS = {"1": 8, "u": 10}
 _GITLINK = "160000"
 
 
-def tracked(shadow: Shadow) -> dict[str, bool]:
+def tracked(shadow: PrivateGitDir) -> dict[str, bool]:
     """Tracked files; True for what git has as executable. Raises HostError."""
     rows = shadow.git.names("ls-files", "-s", "-z")
     return {row.partition("\t")[2]: row.startswith("100755") for row in rows}

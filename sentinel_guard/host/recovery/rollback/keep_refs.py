@@ -17,7 +17,7 @@ RECORDS = ("refs/remotes/", "refs/sentinel/")
 """Refs that tell what happened and are not rolled back."""
 
 
-def pin(baseline: Baseline, found: Mapping[str, str]) -> list[str]:
+def keep_refs(baseline: Baseline, found: Mapping[str, str]) -> list[str]:
     """Keep what ``found`` (refs before the rollback) held reachable under ``refs/sentinel/<session>/``, and put records
     back that went with packed-refs. Returns notes.
     """
@@ -49,7 +49,7 @@ def _pinned(baseline: Baseline, found: Mapping[str, str]) -> list[str]:
         *(f"{made[h]} of the session is kept as {ref}." for h, ref in kept.items()),
         *(f"{made[h]} of the session ({h}) is not kept: objects of it were destroyed." for h in made if h not in kept),
         *(f"{n} was lost and could not be set again." for n in refused if n not in pins),
-        *(f"{n} was moved by a push or fetch: not undone." for n in pushed(baseline, records)),
+        *(f"{n} was moved by a push or fetch: not undone." for n in moved_remote_refs(baseline, records)),
     ]
 
 
@@ -79,7 +79,7 @@ def _whole(git: Git, hashes: list[str]) -> set[str]:
     return {*hashes}
 
 
-def pushed(baseline: Baseline, now: Mapping[str, str]) -> list[str]:
+def moved_remote_refs(baseline: Baseline, now: Mapping[str, str]) -> list[str]:
     """Remote-tracking refs that are not where they were."""
     return [n for n, h in now.items() if n.startswith("refs/remotes/") and baseline.refs.get(n) != h]
 

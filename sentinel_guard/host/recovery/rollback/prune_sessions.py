@@ -17,7 +17,7 @@ from pathlib import Path
 from sentinel_guard.core.incidents.root_cause_and_sign_off import SIGNED
 from sentinel_guard.errors import HostError
 from sentinel_guard.host import incident_files
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.recovery.baseline.session_baseline import MANIFEST
 
 KEPT = 10
@@ -27,7 +27,7 @@ ONLY = ("tampered", "incidents")
 QUARANTINE, RESCUED = "quarantine", "rescued"
 
 
-def prune(places: Places, live: Collection[str], keep: int = KEPT) -> None:
+def prune(places: StatePaths, live: Collection[str], keep: int = KEPT) -> None:
     """Drop what is not needed any more of all but the ``keep`` newest of the sessions that are not ``live``."""
     folder = places.state / "sessions"
     ended = sorted(p for p in folder.iterdir() if p.name not in live) if folder.is_dir() else []
@@ -51,7 +51,7 @@ def _drop(session: Path) -> None:
         session.rmdir()
 
 
-def _unsigned(places: Places, session: Path) -> bool:
+def _unsigned(places: StatePaths, session: Path) -> bool:
     """True where a report about the session waits for a person."""
     try:
         root = json.loads((session / "baseline" / MANIFEST).read_bytes())["root"]

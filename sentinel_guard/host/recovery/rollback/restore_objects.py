@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.git.run_git import Git
-from sentinel_guard.host.machine.symlink_safe_folder import Rooted
+from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 from sentinel_guard.host.recovery.baseline import added_packs, backup_pack, object_backup
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
 
@@ -23,22 +23,22 @@ LOST = "The history before the start is lost: the repository is shallow now. `gi
 def put_back(baseline: Baseline) -> list[str]:
     """What the farm has; where that does not do, the independent pack. Returns notes. Raises HostError."""
     try:
-        object_backup.plant(baseline.farm, baseline.object_tree, baseline.sealed)
-        notes = added_packs.take_apart(baseline, added_packs.false(baseline))
-        if baseline.deep.is_dir() and unsound(baseline):
+        object_backup.restore_objects(baseline.farm, baseline.object_tree, baseline.sealed)
+        notes = added_packs.take_apart(baseline, added_packs.find_false_packs(baseline))
+        if baseline.deep.is_dir() and damaged_or_missing_objects(baseline):
             _from_pack(baseline)
         return notes
     except OSError as e:
         raise HostError(f"The repository's objects cannot be put back: {e}.", f"They are in {baseline.farm}.") from e
 
 
-def unsound(baseline: Baseline) -> list[str]:
+def damaged_or_missing_objects(baseline: Baseline) -> list[str]:
     """What START needs and cannot be read as it was, in words."""
     problems = [LOST] if baseline.shallowed.exists() else []
-    if bad := object_backup.damaged(baseline.farm, baseline.sealed):
+    if bad := object_backup.damaged_objects(baseline.farm, baseline.sealed):
         some = ", ".join(bad[:SHOWN]) + (", …" if len(bad) > SHOWN else "")
         problems.append(f"{len(bad)} objects of the repository were overwritten: {some}. {CURE}")
-    if baseline.head and not (object_backup.whole(baseline.farm, baseline.rest.farmed) and not bad):
+    if baseline.head and not (object_backup.is_complete(baseline.farm, baseline.rest.farmed) and not bad):
         try:
             problems += _missing(baseline)
         except HostError as e:
@@ -48,13 +48,13 @@ def unsound(baseline: Baseline) -> list[str]:
 
 def _from_pack(baseline: Baseline) -> None:
     """What is damaged goes to quarantine: beside it git might go on believing it. Raises HostError, OSError."""
-    if not all(object_backup.sound(p, f"pack/{p.name}") for p in baseline.deep.iterdir()):
+    if not all(object_backup.is_intact(p, f"pack/{p.name}") for p in baseline.deep.iterdir()):
         return
-    if not backup_pack.plant(baseline.deep, baseline.object_tree):
+    if not backup_pack.restore_pack(baseline.deep, baseline.object_tree):
         return
-    for name in object_backup.damaged(baseline.farm, baseline.sealed):
+    for name in object_backup.damaged_objects(baseline.farm, baseline.sealed):
         baseline.object_tree.away(name)
-        Rooted(str(baseline.farm), baseline.quarantine / "farm").away(name)
+        SymlinkSafeFolder(str(baseline.farm), baseline.quarantine / "farm").away(name)
     git = _trusted(baseline)
     tips = sorted(backup_pack.existing(git, set(baseline.refs.values()) | ({baseline.head} - {""})))
     rows = git.text("rev-list", "--no-walk", "--parents", *tips).splitlines() if tips else []
@@ -79,7 +79,7 @@ def _missing(baseline: Baseline) -> list[str]:
     gone = wanted - backup_pack.existing(git, wanted)
     names = {h: f"{h[:2]}/{h[2:]}" for h in wanted - gone}
     store = Path(baseline.object_tree.root)
-    gone |= {h for h, n in names.items() if (store / n).exists() and not object_backup.sound(store / n, n)}
+    gone |= {h for h, n in names.items() if (store / n).exists() and not object_backup.is_intact(store / n, n)}
     return [f"{len(gone)} objects of START are missing or unreadable, {min(gone)} for one. {CURE}"] if gone else []
 
 

@@ -9,12 +9,12 @@ from pathlib import PurePath
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.git.run_git import Git, lines
-from sentinel_guard.host.recovery.baseline.baseline_diff import Survey, wrong_mode
+from sentinel_guard.host.recovery.baseline.baseline_diff import BaselineDiff, wrong_mode
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
 from sentinel_guard.host.recovery.baseline.worktree_diff import Scan, refresh, scan_beside
 
 
-def undo(baseline: Baseline, found: Survey) -> tuple[list[str], Scan | None]:
+def undo(baseline: Baseline, found: BaselineDiff) -> tuple[list[str], Scan | None]:
     """Undo what the survey found in the work tree.
 
     Returns problems, and the work tree as it is now where ``git reset --hard`` could be run.
@@ -57,7 +57,7 @@ def undo(baseline: Baseline, found: Survey) -> tuple[list[str], Scan | None]:
     return problems, seen
 
 
-def _check_out(baseline: Baseline, found: Survey) -> None:
+def _check_out(baseline: Baseline, found: BaselineDiff) -> None:
     """Files of the start's index, through the filters of the start's settings."""
     if found.tracked:
         git = _umasked(baseline, baseline.shadow.git)
@@ -65,7 +65,7 @@ def _check_out(baseline: Baseline, found: Survey) -> None:
         _set_modes(baseline, found)
 
 
-def _reset(baseline: Baseline, found: Survey, problems: list[str]) -> Scan | None:
+def _reset(baseline: Baseline, found: BaselineDiff, problems: list[str]) -> Scan | None:
     """The index is the shadow's, which the survey left as it was at the start: the repository's own is in place
     already, byte by byte.
     """
@@ -87,7 +87,7 @@ def _reset(baseline: Baseline, found: Survey, problems: list[str]) -> Scan | Non
     return scan_beside(baseline, found.scan, run)
 
 
-def _set_modes(baseline: Baseline, found: Survey) -> None:
+def _set_modes(baseline: Baseline, found: BaselineDiff) -> None:
     """Of the modes git knows one bit only."""
     for name in found.tracked:
         if (mode := wrong_mode(baseline, name, found.scan.touched[name][0])) is not None:

@@ -26,18 +26,18 @@ from pathlib import Path
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.machine import deep_folders
 from sentinel_guard.host.machine.atomic_files import write_json
-from sentinel_guard.host.machine.symlink_safe_folder import Rooted
+from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 from sentinel_guard.host.recovery.baseline import gitdir_backup, object_backup
-from sentinel_guard.host.recovery.baseline.baseline_diff import Survey, locked, survey
+from sentinel_guard.host.recovery.baseline.baseline_diff import BaselineDiff, diff_baseline, locked
 from sentinel_guard.host.recovery.baseline.gitdir_backup import Change
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
 from sentinel_guard.host.recovery.baseline.worktree_diff import scan
 from sentinel_guard.host.recovery.rollback import restore_objects
-from sentinel_guard.host.recovery.rollback.keep_refs import pin, pushed
+from sentinel_guard.host.recovery.rollback.keep_refs import keep_refs, moved_remote_refs
 from sentinel_guard.host.recovery.rollback.restore_gitdir import put_metadata_back
 from sentinel_guard.host.recovery.rollback.restore_worktree import undo
-from sentinel_guard.host.recovery.snapshots.blocking_fifos import pipes
-from sentinel_guard.host.recovery.snapshots.take_snapshot import Occasion, rescue
+from sentinel_guard.host.recovery.snapshots.blocking_fifos import find_fifos
+from sentinel_guard.host.recovery.snapshots.take_snapshot import Occasion, take_snapshot
 
 ROUNDS = 3
 """Times that the work tree is gone over before what still changes is reported."""
@@ -102,21 +102,21 @@ class Plan:
 
 def plan(baseline: Baseline, keep: Callable[[str], bool] = lambda _: False) -> list[Change]:
     """What a rollback would undo; nothing is changed. Raises HostError."""
-    return [*outlook(baseline, keep).changes]
+    return [*plan_rollback(baseline, keep).changes]
 
 
-def outlook(baseline: Baseline, keep: Callable[[str], bool] = lambda _: False) -> Plan:
+def plan_rollback(baseline: Baseline, keep: Callable[[str], bool] = lambda _: False) -> Plan:
     """What a rollback would undo, and what it could not; nothing is changed. Raises HostError."""
     if waiting := _waiting(baseline):
         hint = "Remove it, or roll back: it is moved away first."
         raise HostError(f"{waiting[0][1]} is a named pipe: git would wait for it for ever.", hint)
-    found = survey(baseline, keep)
+    found = diff_baseline(baseline, keep)
     now = gitdir_backup.refs(baseline.where.common_dir)
-    changes, moved, beyond = found.changes(), pushed(baseline, now), found.beyond
+    changes, moved, beyond = found.changes(), moved_remote_refs(baseline, now), found.beyond
     if _REFRESHED in changes and _same_entries(baseline):
         changes.remove(_REFRESHED)
     for name, inside in baseline.below():
-        below = outlook(inside, partial(_kept_below, keep, name))
+        below = plan_rollback(inside, partial(_kept_below, keep, name))
         changes += [Change(_below(name, c.path), c.what) for c in below.changes]
         moved += [f"{name}: {ref}" for ref in below.pushed]
         beyond += [f"{name}/{n}" for n in below.beyond]
@@ -169,32 +169,32 @@ def _rolled_back(baseline: Baseline, keep: Callable[[str], bool], restricts: Cal
         # git looks at the work tree meanwhile. Should it wait at a pipe, it goes on when that is taken away.
         scanned = pool.submit(scan, baseline)
         opened += _unblock(baseline)
-    found = survey(baseline, keep, scanned.result())
+    found = diff_baseline(baseline, keep, scanned.result())
     journal = _opened(baseline, [*opened, *found.changes()], earlier)
     if not journal.changes:
-        unsound = tuple(restore_objects.unsound(baseline))
+        unsound = tuple(restore_objects.damaged_or_missing_objects(baseline))
         return Report(not unsound, (), (), unsound, baseline.head, False, "", _said(baseline))
     put_metadata_back(baseline)
     notes = restore_objects.put_back(baseline)
     # The snapshot first: with it objects of the agent's commits come back whose files are still in the work tree.
     kept = _rescue(baseline, journal, found, restricts)
-    notes += [*pin(baseline, journal.refs), *kept]
+    notes += [*keep_refs(baseline, journal.refs), *kept]
     reset = False
     for _ in range(ROUNDS):
         problems, seen = undo(baseline, found)
         reset = seen is not None
         problems += put_metadata_back(baseline)
-        found = survey(baseline, keep, seen)
+        found = diff_baseline(baseline, keep, seen)
         if found.done:
             break
-        found = survey(baseline, keep) if seen else found
-    problems += [*_remaining(found), *restore_objects.unsound(baseline)]
+        found = diff_baseline(baseline, keep) if seen else found
+    problems += [*_remaining(found), *restore_objects.damaged_or_missing_objects(baseline)]
     journal.path.unlink(missing_ok=True)
     return _report(baseline, journal, found, problems, notes, reset=reset)
 
 
 def _report(
-    baseline: Baseline, journal: _Journal, found: Survey, problems: list[str], notes: list[str], *, reset: bool
+    baseline: Baseline, journal: _Journal, found: BaselineDiff, problems: list[str], notes: list[str], *, reset: bool
 ) -> Report:
     left = {c.path for c in found.changes()}
     before = frozenset(journal.earlier)
@@ -228,23 +228,23 @@ def _unlock(baseline: Baseline) -> list[Change]:
     return [Change(name, "mode") for name in opened]
 
 
-def _waiting(baseline: Baseline) -> list[tuple[Rooted, str]]:
+def _waiting(baseline: Baseline) -> list[tuple[SymlinkSafeFolder, str]]:
     """Named pipes, and what else is no file, where git would open one and wait."""
     store = baseline.object_tree
     return [
-        *((baseline.tree, n) for n in pipes(baseline.root)),
-        *((store, n) for n in object_backup.blocked(store.root)),
+        *((baseline.tree, n) for n in find_fifos(baseline.root)),
+        *((store, n) for n in object_backup.non_file_entries(store.root)),
     ]
 
 
 def _unblock(baseline: Baseline) -> list[Change]:
     waiting = _waiting(baseline)
     for tree, name in waiting:
-        _let_go(tree.away(name))
+        _release_fifo_readers(tree.away(name))
     return [Change(os.path.relpath(f"{tree.root}/{name}", baseline.root), "created") for tree, name in waiting]
 
 
-def _let_go(path: str) -> None:
+def _release_fifo_readers(path: str) -> None:
     """Whoever waits at a pipe for someone to write finds it empty."""
     with contextlib.suppress(OSError):
         if stat.S_ISFIFO(os.lstat(path).st_mode):
@@ -266,13 +266,13 @@ def _opened(baseline: Baseline, found: list[Change], earlier: list[str]) -> _Jou
     return journal
 
 
-def _rescue(baseline: Baseline, journal: _Journal, found: Survey, restricts: Callable[[str], bool]) -> list[str]:
+def _rescue(baseline: Baseline, journal: _Journal, found: BaselineDiff, restricts: Callable[[str], bool]) -> list[str]:
     """The work tree as the agent left it. Its failing stops nothing: the same files go to quarantine. Returns notes."""
     if journal.rescue:
         return []
     names, occasion = found.snapshot(baseline), Occasion(baseline.session, command="rollback")
     try:
-        done = rescue(
+        done = take_snapshot(
             baseline.root,
             baseline.folder,
             baseline.session,
@@ -288,7 +288,7 @@ def _rescue(baseline: Baseline, journal: _Journal, found: Survey, restricts: Cal
     return [f"{n} is not in the rescue snapshot." for n in done.left_out]
 
 
-def _remaining(found: Survey) -> list[str]:
+def _remaining(found: BaselineDiff) -> list[str]:
     """What still differs, in words."""
     beyond = [f"{n} was changed and had not been kept: too large or not readable." for n in found.beyond]
     rest = [c for c in found.changes() if c.path not in found.beyond]

@@ -15,7 +15,7 @@ from sentinel_guard.host.machine.deep_folders import HEAVY
 RULES = frozenset({".gitattributes", ".gitignore"})
 
 
-def pipes(root: str, names: Iterable[str] | None = None) -> list[str]:
+def find_fifos(root: str, names: Iterable[str] | None = None) -> list[str]:
     """Names relative to the root of the rules' files that are neither files, links nor folders.
 
     ``names``: only in the folders that these files lie in, which is where git looks for what holds for them.

@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from sentinel_guard.host.git.private_git_dir import Shadow
+from sentinel_guard.host.git.private_git_dir import PrivateGitDir
 from sentinel_guard.host.machine.content_addressed_store import MAX_FILE
 from sentinel_guard.host.machine.deep_folders import HEAVY
 
@@ -24,7 +24,7 @@ BUILT = (".o", ".obj", ".lo", ".a", ".la", ".lib", ".so", ".dylib", ".dll", ".py
 
 
 @dataclass(slots=True)
-class Endangered:
+class EndangeredFiles:
     """Names relative to the root."""
 
     names: list[str] = field(default_factory=list)
@@ -32,9 +32,9 @@ class Endangered:
     """Too large, too many, or generated: a folder (ends in ``/``), or a pattern of what compilers write."""
 
 
-def endangered(shadow: Shadow, targets: Iterable[str]) -> Endangered:
+def find_endangered_files(shadow: PrivateGitDir, targets: Iterable[str]) -> EndangeredFiles:
     """The ignored files among and below the targets, which are absolute paths. Raises HostError."""
-    found, sizes = Endangered(), dict[str, int]()
+    found, sizes = EndangeredFiles(), dict[str, int]()
     wanted = _below(shadow.where.root, targets)
     for name in _ignored(shadow, wanted):
         for path in _meant(name, wanted):
@@ -52,7 +52,7 @@ def _below(root: str, targets: Iterable[str]) -> list[str]:
     return ["."] if "." in relative else sorted(r for r in relative if r.split("/")[0] not in ("..", ".git"))
 
 
-def _ignored(shadow: Shadow, wanted: list[str]) -> list[str]:
+def _ignored(shadow: PrivateGitDir, wanted: list[str]) -> list[str]:
     """Ignored files and, as ``name/``, folders of which git ignores all."""
     if not wanted:
         return []
@@ -70,7 +70,7 @@ def _meant(name: str, wanted: list[str]) -> Iterator[str]:
         yield from (w for w in wanted if w.startswith(name))
 
 
-def _sizes(root: str, path: str, found: Endangered) -> dict[str, int]:
+def _sizes(root: str, path: str, found: EndangeredFiles) -> dict[str, int]:
     """Files at and below a path, with their sizes; folders of generated files are left out."""
     if HEAVY.intersection(path.split("/")):
         found.left_out.append(f"{path}/")

@@ -18,20 +18,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sentinel_guard.errors import ConfigError, HostError
-from sentinel_guard.host.git.private_git_dir import Shadow, layout
+from sentinel_guard.host.git.private_git_dir import PrivateGitDir, layout
 from sentinel_guard.host.git.run_git import lines
-from sentinel_guard.host.machine.content_addressed_store import Kept, Vault, difference
-from sentinel_guard.host.machine.state_paths import Places
-from sentinel_guard.host.machine.symlink_safe_folder import Rooted
+from sentinel_guard.host.machine.content_addressed_store import ContentAddressedStore, Kept, difference
+from sentinel_guard.host.machine.state_paths import StatePaths
+from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 from sentinel_guard.host.recovery.baseline.gitdir_backup import Change
-from sentinel_guard.host.recovery.snapshots.snapshot_store import Snapshot, home
+from sentinel_guard.host.recovery.snapshots.snapshot_store import Snapshot, baseline_folder
 from sentinel_guard.host.recovery.snapshots.take_snapshot import (
     BY_HAND,
     Occasion,
-    Rescue,
+    TakenSnapshot,
     hand_folder,
     manifest,
-    rescue,
+    take_snapshot,
 )
 
 _WHAT = {"D": "deleted", "T": "replaced"}
@@ -57,16 +57,16 @@ class Restored:
     """What was brought back."""
 
     names: list[str]
-    before: Rescue
+    before: TakenSnapshot
     """The snapshot of what was there before."""
     problems: list[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Bringing:
+class SnapshotRestore:
     """One snapshot of one repository."""
 
-    places: Places
+    places: StatePaths
     root: str
     snapshot: Snapshot
 
@@ -87,15 +87,15 @@ class Bringing:
             git = ("--literal-pathspecs", "diff", "--ignore-submodules=all", *flags)
             return os.fsdecode(shadow.git.run(*git, "--", *paths))
 
-    def bring(self, plan: Plan, restricts: Callable[[str], bool]) -> Restored:
+    def restore(self, plan: Plan, restricts: Callable[[str], bool]) -> Restored:
         """Make the files of a plan what they are in the snapshot; ``restricts`` as for ``rescue``. Raises HostError."""
         folder = hand_folder(self.places, self.root)
         targets = [f"{self.root}/{c.path}" for c in plan.changes]
-        Shadow(layout(self.root), folder / "git").make()
+        PrivateGitDir(layout(self.root), folder / "git").make()
         occasion = Occasion(BY_HAND, words := f"snapshots restore {self.snapshot.id}", words)
         label = f"{BY_HAND}-{self.snapshot.id}"
-        before = rescue(self.root, folder, label, also=targets, restricts=restricts, occasion=occasion)
-        tree = Rooted(self.root, folder / "replaced")
+        before = take_snapshot(self.root, folder, label, also=targets, restricts=restricts, occasion=occasion)
+        tree = SymlinkSafeFolder(self.root, folder / "replaced")
         names = [c.path for c in plan.tracked]
         for name in names:
             _make_way(tree, name, spare=name in before.left_out)
@@ -128,15 +128,15 @@ class Bringing:
         return tip
 
     @contextlib.contextmanager
-    def _opened(self) -> Iterator[Shadow]:
+    def _opened(self) -> Iterator[PrivateGitDir]:
         """A private index that holds the snapshot."""
-        where, session = layout(self.root), home(self.places, self.root, self.snapshot)
+        where, session = layout(self.root), baseline_folder(self.places, self.root, self.snapshot)
         with tempfile.TemporaryDirectory(prefix="sentinel-guard-") as aside:
-            base = Shadow(where, session / "git" if session else Path(aside, "git"))
+            base = PrivateGitDir(where, session / "git" if session else Path(aside, "git"))
             if not (base.folder / "HEAD").exists():
-                base = Shadow(where, Path(aside, "git"))
+                base = PrivateGitDir(where, Path(aside, "git"))
                 base.make()
-            shadow = Shadow(where, base.folder, Path(aside, "index"))
+            shadow = PrivateGitDir(where, base.folder, Path(aside, "index"))
             shadow.copy_index()
             # Of what is the same in both, the stat data stay: only the rest is read.
             shadow.git.run("read-tree", "--reset", self.snapshot.commit)
@@ -145,7 +145,7 @@ class Bringing:
             yield shadow
 
     def _private(self) -> dict[str, Kept]:
-        session = home(self.places, self.root, self.snapshot)
+        session = baseline_folder(self.places, self.root, self.snapshot)
         if not session:
             return {}
         try:
@@ -159,23 +159,23 @@ class Bringing:
             ) from e
 
     def _differing(self, kept: dict[str, Kept], paths: Sequence[str]) -> list[Change]:
-        tree = Rooted(self.root, Path(self.root))
+        tree = SymlinkSafeFolder(self.root, Path(self.root))
         meant = {n: k for n, k in kept.items() if not paths or any(_below(n, p) for p in paths)}
         return [Change(n, d) for n, k in meant.items() if (d := difference(tree, n, k))]
 
-    def _put_back(self, tree: Rooted, changes: list[Change]) -> list[str]:
-        session, kept = home(self.places, self.root, self.snapshot), self._private() if changes else {}
+    def _put_back(self, tree: SymlinkSafeFolder, changes: list[Change]) -> list[str]:
+        session, kept = baseline_folder(self.places, self.root, self.snapshot), self._private() if changes else {}
         problems = []
         for change in changes:
             try:
                 assert session is not None
-                Vault(session / "vault").put_back(tree, change.path, kept[change.path])
+                ContentAddressedStore(session / "vault").put_back(tree, change.path, kept[change.path])
             except (HostError, OSError) as e:
                 problems.append(f"{change.path} could not be brought back: {e}")
         return problems
 
 
-def _tracked(shadow: Shadow, paths: Sequence[str]) -> list[Change]:
+def _tracked(shadow: PrivateGitDir, paths: Sequence[str]) -> list[Change]:
     flags = ("--name-status", "-z", "--no-renames", "--ignore-submodules=all")
     told = shadow.git.names("--literal-pathspecs", "diff-files", *flags, "--", *paths)
     return [Change(name, _WHAT.get(letter, "changed")) for letter, name in zip(told[::2], told[1::2], strict=True)]
@@ -189,7 +189,7 @@ def _below(name: str, path: str) -> bool:
     return path in (".", name) or name.startswith(f"{path}/")
 
 
-def _make_way(tree: Rooted, name: str, *, spare: bool) -> None:
+def _make_way(tree: SymlinkSafeFolder, name: str, *, spare: bool) -> None:
     """What stands where a file, or a folder for it, is to be goes into the attic; a file too, if it is to be spared."""
     seen = tree.lstat(name)
     if seen is None or stat.S_ISDIR(seen.st_mode):

@@ -23,7 +23,7 @@ from sentinel_guard.errors import ConfigError, HostError
 from sentinel_guard.host import incident_files
 from sentinel_guard.host.git.private_git_dir import layout
 from sentinel_guard.host.git.run_git import Git
-from sentinel_guard.host.machine.state_paths import Places
+from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.recovery.baseline.gitdir_backup import refs
 from sentinel_guard.host.recovery.snapshots.take_snapshot import BY_HAND, MARK, RESCUES, hand_folder, manifest
 
@@ -61,7 +61,7 @@ class Snapshot:
     """Branches and tags as they were: name -> hash. None where it is not told."""
 
 
-def shelf(root: str) -> list[Snapshot]:
+def list_snapshots(root: str) -> list[Snapshot]:
     """The snapshots of a repository, the newest first; commits that a rollback kept, too. Raises HostError."""
     told = os.fsdecode(_told(layout(root).git)).split("\0")
     rows = [
@@ -82,7 +82,7 @@ def _told(git: Git) -> bytes:
         return git.run("for-each-ref", f"--format={_FORMAT}", *sound) if sound else b""
 
 
-def one(found: list[Snapshot], ident: str) -> Snapshot:
+def find_snapshot(found: list[Snapshot], ident: str) -> Snapshot:
     """The snapshot that a person means: its id or more of it, its ref, or its place in the list. Raises ConfigError."""
     if ident.isdigit() and len(ident) < SHORT and 0 < int(ident) <= len(found):
         return found[int(ident) - 1]
@@ -93,7 +93,7 @@ def one(found: list[Snapshot], ident: str) -> Snapshot:
     raise ConfigError(f"{what} with '{ident}'.", "See them with: sentinel-guard snapshots list")
 
 
-def home(places: Places, root: str, snapshot: Snapshot) -> Path | None:
+def baseline_folder(places: StatePaths, root: str, snapshot: Snapshot) -> Path | None:
     """The baseline folder of the session that took a snapshot; None where it is not there any more."""
     if snapshot.session == BY_HAND:
         folder = hand_folder(places, root)
@@ -104,7 +104,7 @@ def home(places: Places, root: str, snapshot: Snapshot) -> Path | None:
     return folder if folder.is_dir() else None
 
 
-def lost(root: str, snapshot: Snapshot) -> dict[str, str]:
+def moved_refs(root: str, snapshot: Snapshot) -> dict[str, str]:
     """Branches and tags of a snapshot that are not there any more, or stand elsewhere: name -> hash."""
     now = refs(layout(root).common_dir)
     return {name: tip for name, tip in (snapshot.tips or {}).items() if now.get(name) != tip}
@@ -119,25 +119,25 @@ def stat(root: str, snapshot: Snapshot) -> str:
     return os.fsdecode(git.run("diff", *flags, before, snapshot.commit, "--"))
 
 
-def drop(places: Places, root: str, snapshots: Iterable[Snapshot]) -> None:
+def drop(places: StatePaths, root: str, snapshots: Iterable[Snapshot]) -> None:
     """Forget snapshots, and where their restricted files were named. Raises HostError."""
     gone = list(snapshots)
     commands = "".join(f"delete {s.ref} {s.commit}\n" for s in gone)
     layout(root).git.run("update-ref", "--stdin", stdin=os.fsencode(commands))
     for snapshot in gone:
-        if folder := home(places, root, snapshot):
+        if folder := baseline_folder(places, root, snapshot):
             named = manifest(folder, snapshot.commit)
             named.unlink(missing_ok=True)
             if named.parent.is_dir() and not any(named.parent.iterdir()):
                 named.parent.rmdir()
 
 
-def collect(places: Places, root: str, limits: Recovery, live: Collection[str]) -> list[Snapshot]:
+def garbage_collect(places: StatePaths, root: str, limits: Recovery, live: Collection[str]) -> list[Snapshot]:
     """Drop what is too old, then the oldest until the rest hold no more than they may; returns it. Raises HostError.
 
     ``live``: sessions whose snapshots stay. The size is an estimate: what git would not need for anything else.
     """
-    found = shelf(root)
+    found = list_snapshots(root)
     named = _named_in_reports(places, root)
     free = [s for s in reversed(found) if s.session not in live and s.ref not in named]
     oldest = time.time() - limits.keep_days * 86_400
@@ -163,7 +163,7 @@ def _megabytes(root: str, snapshots: list[Snapshot]) -> float:
     return int(used or 0) / (1 << 20)
 
 
-def _named_in_reports(places: Places, root: str) -> frozenset[str]:
+def _named_in_reports(places: StatePaths, root: str) -> frozenset[str]:
     """Refs that incident reports name which a person has not signed off."""
     found: set[str] = set()
     for report in incident_files.found(places, root):

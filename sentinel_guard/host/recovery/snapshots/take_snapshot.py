@@ -23,16 +23,16 @@ from pathlib import Path
 from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.core.text.redact_by_pattern import redact
 from sentinel_guard.errors import HostError
-from sentinel_guard.host.git.private_git_dir import Layout, Shadow, capture, scan, trusted
+from sentinel_guard.host.git.private_git_dir import Layout, PrivateGitDir, capture, scan, trusted
 from sentinel_guard.host.git.repository import commit
 from sentinel_guard.host.git.run_git import Git, together
 from sentinel_guard.host.machine.atomic_files import write_json
-from sentinel_guard.host.machine.content_addressed_store import ABSENT, UNKEPT, Kept, Vault
-from sentinel_guard.host.machine.state_paths import Places
-from sentinel_guard.host.machine.symlink_safe_folder import Rooted
+from sentinel_guard.host.machine.content_addressed_store import ABSENT, UNKEPT, ContentAddressedStore, Kept
+from sentinel_guard.host.machine.state_paths import StatePaths
+from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 from sentinel_guard.host.recovery.baseline.gitdir_backup import refs, symbolic
-from sentinel_guard.host.recovery.snapshots.blocking_fifos import pipes
-from sentinel_guard.host.recovery.snapshots.ignored_files import Endangered, endangered
+from sentinel_guard.host.recovery.snapshots.blocking_fifos import find_fifos
+from sentinel_guard.host.recovery.snapshots.ignored_files import EndangeredFiles, find_endangered_files
 
 RESCUES = "refs/sentinel/rescue/"
 MARK = "sentinel-guard: "
@@ -61,7 +61,7 @@ class Occasion:
 
 
 @dataclass(frozen=True, slots=True)
-class Rescue:
+class TakenSnapshot:
     """A snapshot of the work tree as a commit that no branch holds."""
 
     ref: str
@@ -74,7 +74,7 @@ class Rescue:
     """Restricted files, which are in the vault instead."""
 
 
-def rescue(
+def take_snapshot(
     root: str,
     folder: Path,
     label: str,
@@ -84,7 +84,7 @@ def rescue(
     also: Iterable[str] = (),
     restricts: Callable[[str], bool] = lambda _: False,
     occasion: Occasion = Occasion(),
-) -> Rescue:
+) -> TakenSnapshot:
     """Keep the present work tree, ignored files apart, under ``refs/sentinel/rescue/<label>``.
 
     ``folder`` is the session's baseline folder: its trusted settings are used; where it holds none, the repository's
@@ -92,13 +92,13 @@ def rescue(
     where git was told not to look, where that is known. ``also``: absolute paths at and below which ignored files are
     taken in, too. ``restricts`` is asked with absolute paths. Raises HostError.
     """
-    if waiting := pipes(root, found):
+    if waiting := find_fifos(root, found):
         words = f"{visible(waiting[0])} is a named pipe: git would wait for it for ever."
         raise HostError(words, "Remove it, then try again.")
     with _alone(folder):
         shadow = trusted(root, folder)
         where, objects = shadow.where, f"{shadow.where.common_dir}/objects"
-        private = Shadow(where, shadow.folder, folder / "rescue-index")
+        private = PrivateGitDir(where, shadow.folder, folder / "rescue-index")
         private.copy_index()
         differing, ignored, taken = _looked(private, found, flagged, also)
         names = dict.fromkeys((*differing, *ignored.names))
@@ -116,7 +116,7 @@ def rescue(
     for name in _IN_THE_WAY & taken.keys():
         where.git.run("update-ref", "-d", name, taken[name])
     where.git.run("update-ref", ref, made)
-    return Rescue(ref, made, len(tree.changed), left_out, tuple(kept))
+    return TakenSnapshot(ref, made, len(tree.changed), left_out, tuple(kept))
 
 
 def manifest(folder: Path, made: str) -> Path:
@@ -124,7 +124,7 @@ def manifest(folder: Path, made: str) -> Path:
     return folder / "rescued" / f"{made}.json"
 
 
-def hand_folder(places: Places, root: str) -> Path:
+def hand_folder(places: StatePaths, root: str) -> Path:
     """What stands for a session's baseline folder where a person's own command takes a snapshot."""
     return places.state / BY_HAND / hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
 
@@ -140,10 +140,10 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def _looked(
-    shadow: Shadow, found: Iterable[str] | None, known: Iterable[str] | None, also: Iterable[str]
-) -> tuple[list[str], Endangered, dict[str, str]]:
+    shadow: PrivateGitDir, found: Iterable[str] | None, known: Iterable[str] | None, also: Iterable[str]
+) -> tuple[list[str], EndangeredFiles, dict[str, str]]:
     """What differs from the private index, what is ignored and in danger, and all refs."""
-    differing, flagged, ignored, taken = list[str](found or ()), list[str](), list[Endangered](), dict[str, str]()
+    differing, flagged, ignored, taken = list[str](found or ()), list[str](), list[EndangeredFiles](), dict[str, str]()
 
     def differences() -> None:
         if found is None:
@@ -157,7 +157,7 @@ def _looked(
     together(
         differences,
         hidden,
-        lambda: ignored.append(endangered(shadow, also)),
+        lambda: ignored.append(find_endangered_files(shadow, also)),
         lambda: taken.update(refs(shadow.where.common_dir)),
     )
     shadow.unflag(flagged)
@@ -168,7 +168,7 @@ def _kept(folder: Path, root: str, secret: list[str]) -> dict[str, Kept]:
     """Restricted files, raw; those that are too large or not readable are missing."""
     if not secret:
         return {}
-    vault, tree = Vault(folder / "vault"), Rooted(root, folder)
+    vault, tree = ContentAddressedStore(folder / "vault"), SymlinkSafeFolder(root, folder)
     kept = {name: vault.keep(tree, name) for name in secret}
     return {name: k for name, k in kept.items() if k and k.kind not in (ABSENT, UNKEPT)}
 

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from sentinel_guard.core.analysis.evaluation.fatal_syntax_errors import refused
+from sentinel_guard.core.analysis.evaluation.fatal_syntax_errors import all_fatal
 from sentinel_guard.core.analysis.parser.bash_parser import MAX_TEXT, parse
 
 REFUSED = [
@@ -69,7 +69,7 @@ ASKED = [
 
 def says(text: str) -> bool:
     script = parse(text)
-    return refused(script.source, script.errors)
+    return all_fatal(script.source, script.errors)
 
 
 def ids(table):

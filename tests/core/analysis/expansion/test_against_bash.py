@@ -11,7 +11,7 @@ import pytest
 
 from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.analysis.expansion import constant_output
-from sentinel_guard.core.analysis.expansion.constant_output import Place
+from sentinel_guard.core.analysis.expansion.constant_output import ProgramContext
 from sentinel_guard.core.model import Action, Kind, Layer
 from tests.support.bash.argv_oracle import Cage, differences
 from tests.support.fakes import FakeWorld
@@ -231,14 +231,14 @@ def run(argv: list[str], text: str) -> str:
 def test_a_filter_gives_what_the_real_one_gives(command):
     argv = command.split(" ") if "' '" not in command else ["tr", ":", " "]
     for text in TEXTS:
-        ours = constant_output.output(tuple(argv), text, Place(WORLD, "/repo"))
+        ours = constant_output.output(tuple(argv), text, ProgramContext(WORLD, "/repo"))
         assert ours is None or ours == run(argv, text), text
 
 
 @pytest.mark.parametrize("command", PRINTERS)
 def test_a_printer_prints_what_the_real_one_prints(command):
     argv = command.split(" ")
-    ours = constant_output.output(tuple(argv), "", Place(WORLD, "/repo"))
+    ours = constant_output.output(tuple(argv), "", ProgramContext(WORLD, "/repo"))
     assert ours == run(argv, "")
 
 
@@ -251,5 +251,5 @@ def test_random_substitutions_of_sed_and_tr_agree():
             ["tr", chance.choice(("a-b", "ab", "./")), chance.choice(("x", "xy", "x-z"))],
             ["tr", "-d", chance.choice(("a", "a-x", "\\n"))],
         ))  # fmt: skip
-        ours = constant_output.output(tuple(argv), text, Place(WORLD, "/repo"))
+        ours = constant_output.output(tuple(argv), text, ProgramContext(WORLD, "/repo"))
         assert ours is None or ours == run(argv, text), (argv, text)

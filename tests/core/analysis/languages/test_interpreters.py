@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sentinel_guard.core.analysis.languages.one_liners.language_tables import GRAMMARS
-from sentinel_guard.core.analysis.languages.sed import deeds
+from sentinel_guard.core.analysis.languages.sed import script_actions
 from sentinel_guard.core.analysis.languages.shared.tokenizer import tokens
 from tests.core.analysis.programs.test_registry import rows, shown
 
@@ -236,7 +236,7 @@ def test_any_text_has_effects(text, program):
 @settings(max_examples=60, deadline=None)
 @given(st.text("sweyaic/\\1,$!{};:\n[]gp ", max_size=60))
 def test_any_text_is_a_sed_script(text):
-    assert all(deed.how in ("run", "write", "read") for deed in deeds(text))
+    assert all(deed.how in ("run", "write", "read") for deed in script_actions(text))
 
 
 HOSTILE = [("node -e", "f=>", "arrows"), ("node -e", "(", "brackets"), ("perl -e", '"', "strings"),

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from sentinel_guard.core.secrets import scan_text
-from sentinel_guard.core.secrets.entropy_and_dummy_values import entropy, made_up
+from sentinel_guard.core.secrets.entropy_and_dummy_values import entropy, is_dummy_value
 from sentinel_guard.core.secrets.formats import (
     ai,
     base,
@@ -49,7 +49,7 @@ def finds(row, text):
     start = 0
     while match := re.compile(row.pattern, re.ASCII).search(text, start):
         value = match["value"]
-        if row.entropy == 0 or (entropy(value) >= row.entropy and not made_up(value)):
+        if row.entropy == 0 or (entropy(value) >= row.entropy and not is_dummy_value(value)):
             return True
         start = max(match.end("value"), match.start() + 1)
     return False

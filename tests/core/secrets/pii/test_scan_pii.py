@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stdnum import iban, luhn
 
-from sentinel_guard.core.secrets.model import Grade, Leak
+from sentinel_guard.core.secrets.model import Grade, SecretFind
 from sentinel_guard.core.secrets.pii import scan_pii
 from sentinel_guard.core.secrets.pii.cards_and_ibans import _LENGTHS
 from sentinel_guard.core.secrets.pii.example_numbers import IBANS
@@ -200,7 +200,7 @@ def test_what_the_number_makes_of_them(text, path, grade, why):
 
 
 def test_grading_keeps_order_and_leaves_others_alone():
-    secret = Leak("github-pat", "secret", "a token", Grade.BLOCK, 0, 4, "abcd")
+    secret = SecretFind("github-pat", "secret", "a token", Grade.BLOCK, 0, 4, "abcd")
     leaks = [secret, *scan_pii.find(mails(5)), secret]
     graded = scan_pii.grade(leaks)
     assert [leak.start for leak in graded] == [leak.start for leak in leaks]

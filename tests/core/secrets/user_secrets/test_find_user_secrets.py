@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from sentinel_guard.core.secrets.model import Grade
 from sentinel_guard.core.secrets.user_secrets.choose_secret_values import weak
-from sentinel_guard.core.secrets.user_secrets.find_user_secrets import MOST, NOTHING, Known, values_in, values_of
+from sentinel_guard.core.secrets.user_secrets.find_user_secrets import MOST, NOTHING, UserSecrets, values_in, values_of
 
 CHANCE = "q7Wn2Zt9" + "Lk4Vx8Rb3Ym6"
 """Looks like chance, twenty characters."""
@@ -199,7 +199,7 @@ def test_variables(environ, held, why):
 
 ODD = "Zx9/k+Q=mm T2&ä"
 """What every encoding writes another way."""
-KNOWN = Known({CHANCE: "a", ODD: "b", "hunter2x9": "c"})
+KNOWN = UserSecrets({CHANCE: "a", ODD: "b", "hunter2x9": "c"})
 
 
 FOLDED = f"{'-' * 48}{CHANCE}{'=' * 80}\n".encode()
@@ -244,13 +244,13 @@ def test_where_they_are_found(text, values, why):
 
 
 def test_of_two_that_overlap_the_longer_is_told():
-    known = Known({"abcd1234": "short", "xy-abcd1234-zz": "long", "-zz-9000": "behind"})
+    known = UserSecrets({"abcd1234": "short", "xy-abcd1234-zz": "long", "-zz-9000": "behind"})
     assert [(leak.what, leak.start) for leak in known.find("(xy-abcd1234-zz-9000)")] == [("long", 1)]
 
 
 def test_what_is_public_is_asked_of_what_was_found_only():
     asked = []
-    known = Known({CHANCE: "a", "hunter2x9": "b", UUID: "c"}, lambda values: asked.append(values) or {CHANCE})
+    known = UserSecrets({CHANCE: "a", "hunter2x9": "b", UUID: "c"}, lambda values: asked.append(values) or {CHANCE})
     text = f"{CHANCE} hunter2x9"
     assert [leak.what for leak in known.find(text)] == ["b"] and asked == [{CHANCE, "hunter2x9"}]
     assert not known.find("nothing") and len(asked) == 1
@@ -258,7 +258,7 @@ def test_what_is_public_is_asked_of_what_was_found_only():
 
 
 def test_a_value_counts_nowhere_but_in_its_own_file():
-    known = Known({CHANCE: "a", f"x{CHANCE}x": "b"}, homes={CHANCE: {".env", "b/.env"}, f"x{CHANCE}x": {"c"}})
+    known = UserSecrets({CHANCE: "a", f"x{CHANCE}x": "b"}, homes={CHANCE: {".env", "b/.env"}, f"x{CHANCE}x": {"c"}})
     for path, whats in {".env": [], "b/.env": [], "a/.env": ["a"], "": ["a"]}.items():
         assert [leak.what for leak in known.find(CHANCE, path)] == whats, path
     assert [leak.what for leak in known.find(f"x{CHANCE}x", "c")] == ["a"], "another one in it is not at home there"
@@ -280,7 +280,7 @@ WRITTEN = [
 
 @pytest.mark.parametrize(("text", "why"), WRITTEN, ids=[row[1] for row in WRITTEN])
 def test_lines_of_one_key_are_one_find(text, why):
-    known = Known({**dict.fromkeys(KEY, "the key"), CHANCE: "another"})
+    known = UserSecrets({**dict.fromkeys(KEY, "the key"), CHANCE: "another"})
     (leak,) = known.find(f"\n{text}\n")
     assert leak.start < 3 and leak.end > len(text.rstrip()) - 3 and leak.value == f"\n{text}"[leak.start : leak.end]
     assert len(known.find("\n".join([LINE] * 3))) == 3, "the same line again is in another place"
@@ -296,8 +296,8 @@ def test_values_are_shown_by_nothing():
 
 
 def test_it_is_bounded():
-    assert len(Known({f"value-{n:06}": "" for n in range(3 * MOST)})) == MOST
-    assert len(Known({"short": ""})) == 0
+    assert len(UserSecrets({f"value-{n:06}": "" for n in range(3 * MOST)})) == MOST
+    assert len(UserSecrets({"short": ""})) == 0
 
 
 def test_what_looks_like_chance_is_not_weak():
@@ -320,7 +320,7 @@ def test_offsets_are_true(text):
 
 @given(st.text(), st.text(), st.text(st.characters(codec="utf-8"), min_size=8))
 def test_a_value_is_found_in_anything(before, behind, value):
-    known = Known({value: ""})
+    known = UserSecrets({value: ""})
     assert known.find(f"{before}|{value}|{behind}")
     assert known.find(base64.b64encode(f"|{value}|".encode()).decode())
 
@@ -372,7 +372,7 @@ def test_a_hostile_file_takes_no_time(text, why):
 
 @pytest.mark.parametrize("text", ["a" * 300_000, "aaaaaaab" * 40_000, CHANCE * 15_000])
 def test_finding_is_linear(text):
-    known = Known({"a" * 8: "", CHANCE: "", **{f"aaaaaaa{n:04}": "" for n in range(MOST - 2)}})
+    known = UserSecrets({"a" * 8: "", CHANCE: "", **{f"aaaaaaa{n:04}": "" for n in range(MOST - 2)}})
     began = time.process_time()
     known.find(text)
     assert time.process_time() - began < 2

@@ -26,7 +26,7 @@ def taken(repo: Repo) -> api.Baseline:
 
 
 def rescued(repo: Repo, baseline: api.Baseline) -> str:
-    return api.rescue(str(repo.root), baseline.folder, "x").ref
+    return api.take_snapshot(str(repo.root), baseline.folder, "x").ref
 
 
 def nothing(repo: Repo) -> None:

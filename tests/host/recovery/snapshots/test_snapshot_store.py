@@ -13,9 +13,16 @@ from hypothesis import strategies as st
 from sentinel_guard.core.policy.policy import Recovery
 from sentinel_guard.errors import ConfigError, HostError
 from sentinel_guard.host.machine.state_paths import places
-from sentinel_guard.host.recovery.snapshots.restore_from_snapshot import Bringing
-from sentinel_guard.host.recovery.snapshots.snapshot_store import collect, drop, lost, one, shelf, stat
-from sentinel_guard.host.recovery.snapshots.take_snapshot import Occasion, manifest, rescue
+from sentinel_guard.host.recovery.snapshots.restore_from_snapshot import SnapshotRestore
+from sentinel_guard.host.recovery.snapshots.snapshot_store import (
+    drop,
+    find_snapshot,
+    garbage_collect,
+    list_snapshots,
+    moved_refs,
+    stat,
+)
+from sentinel_guard.host.recovery.snapshots.take_snapshot import Occasion, manifest, take_snapshot
 from tests.support.recovery.repository import Repo, copied, dirty, files, template
 
 OCCASION = Occasion("s1", "c1", "git clean -fd")
@@ -46,12 +53,12 @@ def take(where, repo, *also, session="s1", label="x"):
     folder = where.session(session) / "baseline"
     targets = [str(repo.root / name) for name in also]
     occasion = Occasion(session, "c1", OCCASION.command)
-    rescue(str(repo.root), folder, label, also=targets, restricts=restricts, occasion=occasion)
-    return next(s for s in shelf(str(repo.root)) if s.ref == f"refs/sentinel/rescue/{label}")
+    take_snapshot(str(repo.root), folder, label, also=targets, restricts=restricts, occasion=occasion)
+    return next(s for s in list_snapshots(str(repo.root)) if s.ref == f"refs/sentinel/rescue/{label}")
 
 
-def bringing(where, repo, snapshot) -> Bringing:
-    return Bringing(where, str(repo.root), snapshot)
+def bringing(where, repo, snapshot) -> SnapshotRestore:
+    return SnapshotRestore(where, str(repo.root), snapshot)
 
 
 def test_a_snapshot_tells_what_it_was_taken_for(mine, where):
@@ -67,19 +74,19 @@ def test_the_newest_comes_first_and_ids_tell_them_apart(mine, where, monkeypatch
     for number in range(3):
         monkeypatch.setitem(snapshots_environment(), "GIT_COMMITTER_DATE", f"{1_700_000_000 + number} +0000")
         take(where, mine, label=f"n{number}")
-    found = shelf(str(mine.root))
+    found = list_snapshots(str(mine.root))
     assert [s.ref[-2:] for s in found] == ["n2", "n1", "n0"]
     assert len({s.id for s in found}) == 3
-    assert one(found, "1") is found[0]
-    assert one(found, found[1].id.upper()) is found[1]
-    assert one(found, found[2].ref) is found[2]
-    assert one(found, found[2].commit) is found[2]
+    assert find_snapshot(found, "1") is found[0]
+    assert find_snapshot(found, found[1].id.upper()) is found[1]
+    assert find_snapshot(found, found[2].ref) is found[2]
+    assert find_snapshot(found, found[2].commit) is found[2]
 
 
 def test_two_of_the_same_second_have_an_order(mine, where):
     for label in "cabd":
         take(where, mine, label=label)
-    assert [s.ref[-1] for s in shelf(str(mine.root))] == ["d", "b", "a", "c"]
+    assert [s.ref[-1] for s in list_snapshots(str(mine.root))] == ["d", "b", "a", "c"]
 
 
 def snapshots_environment():
@@ -92,19 +99,19 @@ def snapshots_environment():
 def test_what_names_no_snapshot_is_said(mine, where, ident):
     take(where, mine)
     with pytest.raises(ConfigError, match="No snapshot begins with"):
-        one(shelf(str(mine.root)), ident)
+        find_snapshot(list_snapshots(str(mine.root)), ident)
 
 
 def test_an_id_that_names_several_is_said(mine, where):
     found = [take(where, mine), take(where, mine, label="y")]
     both = [found[0], type(found[0])("abcd", "refs/sentinel/rescue/z", found[0].commit[:6] + "0" * 34, 0.0, "")]
     with pytest.raises(ConfigError, match="2 snapshots begin"):
-        one(both, found[0].commit[:5])
+        find_snapshot(both, found[0].commit[:5])
 
 
 def test_commits_that_a_rollback_kept_are_listed_too(mine):
     mine.git("update-ref", "refs/sentinel/s9/1", "other")
-    (kept,) = shelf(str(mine.root))
+    (kept,) = list_snapshots(str(mine.root))
     assert (kept.words, kept.session, kept.count) == ("kept of the session: one", "s9", None)
 
 
@@ -128,7 +135,7 @@ def test_all_comes_back_as_it_was_and_head_and_index_stay(mine, where):
     ready(mine)
     index, head = (mine.root / ".git/index").read_bytes(), (mine.root / ".git/HEAD").read_bytes()
     bring = bringing(where, mine, made)
-    done = bring.bring(bring.plan(), restricts)
+    done = bring.restore(bring.plan(), restricts)
     assert done.problems == []
     assert (mine.root / ".git/index").read_bytes() == index
     assert (mine.root / ".git/HEAD").read_bytes() == head
@@ -145,12 +152,12 @@ def test_a_restore_can_be_undone(mine, where):
     mine.write("a.txt", "newer\n")
     mine.write("notes.txt", "newer notes\n")
     bring = bringing(where, mine, made)
-    done = bring.bring(bring.plan(["a.txt", "notes.txt"]), restricts)
+    done = bring.restore(bring.plan(["a.txt", "notes.txt"]), restricts)
     assert (mine.root / "a.txt").read_text() == "a staged\n"
-    (back,) = [s for s in shelf(str(mine.root)) if s.ref == done.before.ref]
+    (back,) = [s for s in list_snapshots(str(mine.root)) if s.ref == done.before.ref]
     assert (back.session, back.words) == ("by-hand", f"snapshots restore {made.id}")
     undo = bringing(where, mine, back)
-    undo.bring(undo.plan(), restricts)
+    undo.restore(undo.plan(), restricts)
     assert (mine.root / "a.txt").read_text() == "newer\n"
     assert (mine.root / "notes.txt").read_text() == "newer notes\n"
 
@@ -159,7 +166,7 @@ def test_what_stands_in_the_way_is_moved_not_deleted(mine, where):
     made = take(where, mine)
     ready(mine)
     bring = bringing(where, mine, made)
-    bring.bring(bring.plan(["b.txt"]), restricts)
+    bring.restore(bring.plan(["b.txt"]), restricts)
     assert (mine.root / "b.txt").read_text() == "b staged, then changed\n"
     (moved,) = (where.state / "by-hand").glob("*/replaced/b.txt/in/the/way")
     assert moved.read_text() == "x"
@@ -171,7 +178,7 @@ def test_nothing_is_written_through_a_link(mine, where, tmp_path):
     mine.remove("src")
     (mine.root / "src").symlink_to(tmp_path / "outside")
     bring = bringing(where, mine, made)
-    assert bring.bring(bring.plan(), restricts).problems == []
+    assert bring.restore(bring.plan(), restricts).problems == []
     assert list((tmp_path / "outside").iterdir()) == []
     assert (mine.root / "src/y.py").read_text() == "y = 1\n"
 
@@ -219,7 +226,7 @@ def test_without_the_sessions_folder_the_rest_still_comes_back(mine, where):
     where.session("s1").rename(where.state / "gone")
     ready(mine)
     bring = bringing(where, mine, made)
-    assert bring.bring(bring.plan(), restricts).problems == []
+    assert bring.restore(bring.plan(), restricts).problems == []
     assert (mine.root / "notes.txt").read_text() == "untracked\n"
     assert not (mine.root / ".env").exists()
     with pytest.raises(ConfigError, match="is not in snapshot"):
@@ -233,7 +240,7 @@ def test_a_restricted_file_whose_copy_is_damaged_is_a_problem(mine, where):
             path.write_text("junk")
     mine.remove(".env")
     bring = bringing(where, mine, made)
-    done = bring.bring(bring.plan(), restricts)
+    done = bring.restore(bring.plan(), restricts)
     assert "damaged" in done.problems[0]
 
 
@@ -241,7 +248,7 @@ def test_a_restricted_file_whose_copy_is_damaged_is_a_problem(mine, where):
 def test_a_forged_message_leads_nowhere(mine, where, session):
     text = f"sentinel-guard: x\n\nSentinel-Session: {session}\nSentinel-Private: /etc/passwd\n"
     mine.git("update-ref", "refs/sentinel/rescue/f", mine.git("commit-tree", "HEAD^{tree}", "-m", text))
-    (forged,) = shelf(str(mine.root))
+    (forged,) = list_snapshots(str(mine.root))
     assert bringing(where, mine, forged).plan(["a.txt"]).private == []
 
 
@@ -264,7 +271,7 @@ def test_a_deleted_branch_comes_back_and_one_that_is_there_is_left_alone(mine, w
     tip = mine.git("rev-parse", "other")
     mine.git("branch", "-D", "other")
     mine.git("tag", "-d", "v1")
-    assert set(lost(str(mine.root), made)) == {"refs/heads/other", "refs/tags/v1"}
+    assert set(moved_refs(str(mine.root), made)) == {"refs/heads/other", "refs/tags/v1"}
     bring = bringing(where, mine, made)
     assert bring.branch("other") == tip == mine.git("rev-parse", "other")
     assert bring.branch("v1") == mine.git("rev-parse", "v1")
@@ -277,7 +284,7 @@ def test_a_deleted_branch_comes_back_and_one_that_is_there_is_left_alone(mine, w
 def test_a_dropped_snapshot_is_gone_with_its_list_of_restricted_files(mine, where):
     made = take(where, mine, ".env")
     drop(where, str(mine.root), [made])
-    assert shelf(str(mine.root)) == []
+    assert list_snapshots(str(mine.root)) == []
     assert not manifest(where.session("s1") / "baseline", made.commit).parent.exists()
 
 
@@ -286,7 +293,7 @@ def test_a_ref_that_was_moved_meanwhile_is_not_dropped(mine, where):
     mine.git("update-ref", made.ref, "HEAD")
     with pytest.raises(HostError):
         drop(where, str(mine.root), [made])
-    assert len(shelf(str(mine.root))) == 1
+    assert len(list_snapshots(str(mine.root))) == 1
 
 
 # Collecting.
@@ -330,23 +337,23 @@ COLLECTED = [
 def test_the_oldest_are_collected(aged, where, *, limits, live, act, gone, why):
     if act:
         act(aged)
-    dropped = collect(where, str(aged.root), limits, live)
+    dropped = garbage_collect(where, str(aged.root), limits, live)
     assert [s.ref.rpartition("/")[2] for s in dropped] == gone
-    assert {s.ref.rpartition("/")[2] for s in shelf(str(aged.root))} == {"d20", "d10", "d1"} - set(gone)
+    assert {s.ref.rpartition("/")[2] for s in list_snapshots(str(aged.root))} == {"d20", "d10", "d1"} - set(gone)
 
 
 def test_as_many_go_as_must_for_the_rest_to_fit(aged, where, monkeypatch):
     from sentinel_guard.host.recovery.snapshots import snapshot_store as module
 
-    sizes = {n: module._megabytes(str(aged.root), shelf(str(aged.root))[:n]) for n in (1, 2, 3)}
+    sizes = {n: module._megabytes(str(aged.root), list_snapshots(str(aged.root))[:n]) for n in (1, 2, 3)}
     assert 0.2 < sizes[1] < sizes[2] < sizes[3], "each holds a file of its own"
     monkeypatch.setattr(module, "_megabytes", lambda _, held: float(len(held)))
-    gone = collect(where, str(aged.root), Recovery(keep_days=30, keep_megabytes=1), ())
+    gone = garbage_collect(where, str(aged.root), Recovery(keep_days=30, keep_megabytes=1), ())
     assert [s.ref.rpartition("/")[2] for s in gone] == ["d20", "d10"]
 
 
 def test_collecting_where_there_is_nothing(mine, where):
-    assert collect(where, str(mine.root), Recovery(), ()) == []
+    assert garbage_collect(where, str(mine.root), Recovery(), ()) == []
 
 
 # Whatever the state, whatever is destroyed.
@@ -381,7 +388,7 @@ def test_whatever_was_destroyed_comes_back(shared, tmp_path_factory, before, aft
     made = take(where, repo, "")
     play(repo, after)
     bring = bringing(where, repo, made)
-    assert bring.bring(bring.plan(), restricts).problems == []
+    assert bring.restore(bring.plan(), restricts).problems == []
     now = files(repo.root)
     assert {n: _seen(now[n]) for n in old} == {n: _seen(row) for n, row in old.items()}
 

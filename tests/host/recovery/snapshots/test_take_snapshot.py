@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from sentinel_guard.host.recovery.snapshots import ignored_files
-from sentinel_guard.host.recovery.snapshots.take_snapshot import Occasion, manifest, rescue
+from sentinel_guard.host.recovery.snapshots.take_snapshot import Occasion, manifest, take_snapshot
 from tests.support.recovery.repository import Repo, files, template
 
 
@@ -27,7 +27,7 @@ def content(repo, ref):
 
 def take(repo, *also, **more):
     targets = [str(repo.root / name) if name else str(repo.root) for name in also]
-    return rescue(str(repo.root), repo.root.parent / "session", "x", also=targets, restricts=restricts, **more)
+    return take_snapshot(str(repo.root), repo.root.parent / "session", "x", also=targets, restricts=restricts, **more)
 
 
 IGNORED = [
@@ -161,7 +161,7 @@ def test_snapshots_at_the_same_time_do_not_disturb_each_other(fresh):
 
     def one(number):
         try:
-            made.append(rescue(str(fresh.root), fresh.root.parent / "session", f"p{number}"))
+            made.append(take_snapshot(str(fresh.root), fresh.root.parent / "session", f"p{number}"))
         except Exception as e:  # noqa: BLE001 - none is expected, and each is shown
             failed.append(e)
 

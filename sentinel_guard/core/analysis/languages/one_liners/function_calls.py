@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
 from sentinel_guard.core.analysis.languages.one_liners.language_tables import Grammar
 from sentinel_guard.core.analysis.languages.shared import pure_functions, value_operations
-from sentinel_guard.core.analysis.languages.shared.function_effects import Deeds
+from sentinel_guard.core.analysis.languages.shared.function_effects import EffectCollector
 from sentinel_guard.core.analysis.languages.shared.program_values import (
     UNRESOLVED,
     Dotted,
     Method,
-    Place,
+    PathValue,
     flat,
     path_join,
     text_of,
@@ -81,7 +81,7 @@ class Caller(ABC):
     """The half of the reader that calls."""
 
     grammar: Grammar
-    deeds: Deeds
+    deeds: EffectCollector
     names: dict[str, object]
     tokens: list[Token]
     pairs: dict[int, int]
@@ -170,7 +170,7 @@ class Caller(ABC):
     def _method(self, method: Method, values: list[object], named: dict[str, object]) -> object:
         owner, name = method.owner, method.name
         runs = name == "execute" and isinstance(owner, str | list)
-        if (isinstance(owner, Place) or runs) and name in self.grammar.methods:
+        if (isinstance(owner, PathValue) or runs) and name in self.grammar.methods:
             return self.deeds.do(self.grammar.methods[name], [owner, *values], named)
         if owner is UNRESOLVED and (row := self._loose(name)):
             self.deeds.do(row, [v for v in values if not isinstance(v, Closure)], named)

@@ -16,7 +16,7 @@ class Grammar:
 
     lexis: Language
     sinks: Mapping[str, str]
-    """Function -> row for ``Deeds.do``."""
+    """Function -> row for ``EffectCollector.do``."""
     methods: Mapping[str, str] = field(default_factory=dict)
     """The same for methods of a path object: the object is the first argument."""
     loose: frozenset[str] = frozenset()

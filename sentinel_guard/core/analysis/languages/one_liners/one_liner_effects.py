@@ -13,7 +13,7 @@ from sentinel_guard.core.analysis.expansion.command_and_options import MAX_SCRIP
 from sentinel_guard.core.analysis.languages.one_liners.language_tables import GRAMMARS
 from sentinel_guard.core.analysis.languages.one_liners.statement_parser import read
 from sentinel_guard.core.analysis.languages.shared.fork_bombs import forks
-from sentinel_guard.core.analysis.languages.shared.function_effects import Deeds
+from sentinel_guard.core.analysis.languages.shared.function_effects import EffectCollector
 from sentinel_guard.core.analysis.languages.shared.program_values import Dotted, is_code
 from sentinel_guard.core.model import Effect, Kind
 
@@ -34,7 +34,7 @@ def inline(call: Call, text: str, language: str, *, line: str | None = None) -> 
     names: dict[str, object] = {} if line is None else {"$_": line}
     if call.command.program == "zx":
         names["$"] = Dotted("zx.$")
-    deeds = Deeds(call, lambda inner, code: read(code, grammar, inner, names))
+    deeds = EffectCollector(call, lambda inner, code: read(code, grammar, inner, names))
     if language in _FORKING and forks(text):
         deeds.do("fork", [])
     deeds.run_text(text)

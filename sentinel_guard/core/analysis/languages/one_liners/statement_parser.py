@@ -11,7 +11,7 @@ from sentinel_guard.core.analysis.languages.one_liners.expression_parser import 
 from sentinel_guard.core.analysis.languages.one_liners.function_calls import MAX_NESTING, Closure
 from sentinel_guard.core.analysis.languages.one_liners.language_tables import Grammar
 from sentinel_guard.core.analysis.languages.shared import pure_functions, value_operations
-from sentinel_guard.core.analysis.languages.shared.function_effects import Deeds
+from sentinel_guard.core.analysis.languages.shared.function_effects import EffectCollector
 from sentinel_guard.core.analysis.languages.shared.program_values import UNRESOLVED, Dotted
 from sentinel_guard.core.analysis.languages.shared.tokenizer import CLOSERS, Token, tokens
 
@@ -21,7 +21,7 @@ _OPENED = frozenset(("if", "unless", "while", "until", "for", "case"))
 """In ruby these open a block only where a statement begins."""
 
 
-def read(text: str, grammar: Grammar, deeds: Deeds, names: dict[str, object]) -> None:
+def read(text: str, grammar: Grammar, deeds: EffectCollector, names: dict[str, object]) -> None:
     """The deeds of a whole text. ``names`` is what its variables hold at the start, and at the end."""
     closures: list[Closure] = []
     reader = Reader(grammar, tokens(text, grammar.lexis), deeds, names, closures)
@@ -40,7 +40,7 @@ class Reader(Expressions):
         self,
         grammar: Grammar,
         tokens: list[Token],
-        deeds: Deeds,
+        deeds: EffectCollector,
         names: dict[str, object],
         closures: list[Closure],
     ) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
-from sentinel_guard.core.analysis.languages.shared.function_effects import Deeds
+from sentinel_guard.core.analysis.languages.shared.function_effects import EffectCollector
 from sentinel_guard.core.analysis.languages.shared.program_values import UNRESOLVED, constant
 from sentinel_guard.core.model import Kind
 
@@ -23,7 +23,7 @@ _TAKES_AWAY = re.compile(
 _SHELLS = frozenset(("system", "popen", "getoutput", "shell_exec"))
 
 
-def remote(deeds: Deeds, name: str, values: list[object]) -> None:
+def remote(deeds: EffectCollector, name: str, values: list[object]) -> None:
     """A method of a client nobody could follow: ``redis.Redis().flushall()``, ``s3.delete_bucket(Bucket="prod")``."""
     where = next((text for value in values if (text := constant(value))), name)
     call = deeds.call
@@ -53,7 +53,7 @@ class Database:
     path: str
     _STATEMENTS: ClassVar = ("execute", "executescript", "executemany")
 
-    def call(self, deeds: Deeds, name: str, values: list[object]) -> object:
+    def call(self, deeds: EffectCollector, name: str, values: list[object]) -> object:
         """A method of it."""
         if name in self._STATEMENTS and values:
             mark = len(deeds.effects)
@@ -62,7 +62,7 @@ class Database:
                 del deeds.effects[mark:]
         return self if name in ("cursor", "__enter__", *self._STATEMENTS) else UNRESOLVED
 
-    def _is_scratch(self, deeds: Deeds) -> bool:
+    def _is_scratch(self, deeds: EffectCollector) -> bool:
         if UNKNOWN in self.path:
             return False
         root = deeds.call.world.root

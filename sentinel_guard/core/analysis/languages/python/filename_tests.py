@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Iterable
 
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
-from sentinel_guard.core.analysis.languages.shared.program_values import Found, Place, text_of
+from sentinel_guard.core.analysis.languages.shared.program_values import Found, PathValue, text_of
 
 Names = dict[str, object]
 _SPECIAL = frozenset("*?[")
@@ -65,7 +65,7 @@ def _part(names: Names, node: ast.expr) -> str | None:
     match node:
         case ast.Attribute(value=ast.Name(id=name), attr="name" | "suffix" | "stem" as attr):
             value = names.get(name)
-            if isinstance(value, Place) and value.source and value.source != value.text:
+            if isinstance(value, PathValue) and value.source and value.source != value.text:
                 base = value.text.rpartition("/")[2]
                 stem, dot, end = base[1:].rpartition(".")
                 stem, end = (base[:1] + stem, dot + end) if dot else (base, "")
@@ -103,15 +103,15 @@ def _set(names: Names, node: ast.expr, tails: list[str], *, begins: bool = False
         return
     tails = [f"*{tail}" for tail in tails] if attr == "suffix" else tails
     old = names.get(node.id)
-    if isinstance(old, Place) and old.source == old.text and old.text.endswith("/*"):
-        names[node.id] = Place(old.text[:-1] + tails[0], old.text[:-1] + tails[0])
+    if isinstance(old, PathValue) and old.source == old.text and old.text.endswith("/*"):
+        names[node.id] = PathValue(old.text[:-1] + tails[0], old.text[:-1] + tails[0])
         return
     text = text_of(old)
-    if isinstance(old, Place | Found) and old.source not in ("", text):  # one of several, no longer all of them
-        names[node.id] = Place(text) if isinstance(old, Place) else str(old)
-    if not isinstance(old, str | Place) or not text.endswith(UNKNOWN) or (begins and text != UNKNOWN):
+    if isinstance(old, PathValue | Found) and old.source not in ("", text):  # one of several, no longer all of them
+        names[node.id] = PathValue(text) if isinstance(old, PathValue) else str(old)
+    if not isinstance(old, str | PathValue) or not text.endswith(UNKNOWN) or (begins and text != UNKNOWN):
         return
-    make: Callable[[str], object] = (lambda path: Place(path, path)) if isinstance(old, Place) else _found
+    make: Callable[[str], object] = (lambda path: PathValue(path, path)) if isinstance(old, PathValue) else _found
     tail = tails[0] if len(tails) == 1 else "{" + ",".join(tails) + "}"
     names[node.id] = make(_pattern(text, tail))
     if text == UNKNOWN:

@@ -11,13 +11,13 @@ from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
 from sentinel_guard.core.analysis.languages.python.client_libraries import Database, remote
 from sentinel_guard.core.analysis.languages.python.python_function_table import PATHS, PURE, SINKS, SQL, method
 from sentinel_guard.core.analysis.languages.shared import value_operations
-from sentinel_guard.core.analysis.languages.shared.function_effects import Deeds
+from sentinel_guard.core.analysis.languages.shared.function_effects import EffectCollector
 from sentinel_guard.core.analysis.languages.shared.program_values import (
     UNRESOLVED,
     Dotted,
     File,
     Method,
-    Place,
+    PathValue,
     environment,
     expanded,
     flat,
@@ -47,7 +47,7 @@ class Function:
 class PythonCaller(ABC):
     """The half of the reader that calls."""
 
-    deeds: Deeds
+    deeds: EffectCollector
     names: dict[str, object]
     returned: object
 
@@ -98,7 +98,7 @@ class PythonCaller(ABC):
         elif last in SQL:
             self.deeds.do("database", values)
         elif name.startswith(("Path.", "pathlib.Path.")) and last in PATHS and values:
-            return self._path(Place(text_of(values[0])), last, values[1:], named)
+            return self._path(PathValue(text_of(values[0])), last, values[1:], named)
         elif name == "sqlite3.connect":
             return Database(text_of(values[0]) if values else UNKNOWN)
         elif not self._later(values) and "." in name:
@@ -138,7 +138,7 @@ class PythonCaller(ABC):
 
     def _method(self, found: Method, values: list[object], named: dict[str, object]) -> object:
         owner, name = found.owner, found.name
-        if isinstance(owner, Place):
+        if isinstance(owner, PathValue):
             return self._path(owner, name, values, named)
         if isinstance(owner, Database):
             return owner.call(self.deeds, name, values)
@@ -153,23 +153,23 @@ class PythonCaller(ABC):
             return [self.invoke(values[0], [item], {}) for item in items]
         return method(owner, name, values, named)
 
-    def _path(self, owner: Place, name: str, values: list[object], named: dict[str, object]) -> object:
+    def _path(self, owner: PathValue, name: str, values: list[object], named: dict[str, object]) -> object:
         """A method of a ``Path``."""
         match name:
             case "joinpath":
-                return Place(text_of(path_join([owner, *values])))
+                return PathValue(text_of(path_join([owner, *values])))
             case "with_name" | "with_suffix" if values:
                 folder, slash, last = owner.text.rpartition("/")
                 new = text_of(values[0]) if name == "with_name" else last.partition(".")[0] + text_of(values[0])
-                return Place(folder + slash + new)
+                return PathValue(folder + slash + new)
             case "expanduser":
-                return Place(expanded(owner.text, self.deeds.call.world.home))
+                return PathValue(expanded(owner.text, self.deeds.call.world.home))
             case "resolve" | "absolute":
                 return owner
             case "glob" | "rglob" | "iterdir":
                 pattern = text_of(values[0]) if values and name != "iterdir" else "*"
                 joint = path_join([owner, f"**/{pattern}" if name == "rglob" else pattern])
-                return [Place(text_of(p), getattr(p, "source", "")) for p in globbed(self.deeds.call, joint)]
+                return [PathValue(text_of(p), getattr(p, "source", "")) for p in globbed(self.deeds.call, joint)]
             case "as_posix" | "__str__":
                 return owner.text
             case "symlink_to" | "hardlink_to" | "link_to":

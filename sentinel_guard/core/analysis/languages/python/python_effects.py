@@ -17,12 +17,12 @@ from sentinel_guard.core.analysis.languages.python.python_calls import MAX_NESTI
 from sentinel_guard.core.analysis.languages.python.python_function_table import PURE, SINKS, attribute, known
 from sentinel_guard.core.analysis.languages.shared import pure_functions, value_operations
 from sentinel_guard.core.analysis.languages.shared.fork_bombs import is_bomb
-from sentinel_guard.core.analysis.languages.shared.function_effects import Deeds
+from sentinel_guard.core.analysis.languages.shared.function_effects import EffectCollector
 from sentinel_guard.core.analysis.languages.shared.program_values import (
     MAX_TEXT,
     UNRESOLVED,
     Dotted,
-    Place,
+    PathValue,
     environment,
     flat,
     is_code,
@@ -38,7 +38,7 @@ _UNKNOWN_NAME = "\ua66e"
 
 def python(call: Call, text: str) -> Iterator[Effect]:
     """The effects of a Python text that this call runs."""
-    deeds = Deeds(call, _evaluate)
+    deeds = EffectCollector(call, _evaluate)
     if len(text) > MAX_TEXT * 4:
         deeds.opaque(text[:80], "parse")
     if is_code(text):
@@ -47,7 +47,7 @@ def python(call: Call, text: str) -> Iterator[Effect]:
     yield from deeds.effects
 
 
-def _evaluate(deeds: Deeds, text: str) -> None:
+def _evaluate(deeds: EffectCollector, text: str) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -65,7 +65,7 @@ def _evaluate(deeds: Deeds, text: str) -> None:
 
 
 class _Reader(PythonCaller):
-    def __init__(self, deeds: Deeds) -> None:
+    def __init__(self, deeds: EffectCollector) -> None:
         self.deeds = deeds
         self.names: dict[str, object] = {}
         self.functions: list[Function] = []
@@ -151,7 +151,7 @@ class _Reader(PythonCaller):
         if not excluded(before, node.test):
             self.body(node.body)
         for name, value in before.items():
-            if isinstance(value, str | Place) and (UNKNOWN in text_of(value) or isinstance(value, Place)):
+            if isinstance(value, str | PathValue) and (UNKNOWN in text_of(value) or isinstance(value, PathValue)):
                 self.names[name] = value
         self.body(node.orelse)
 
@@ -285,8 +285,8 @@ class _Reader(PythonCaller):
                 return joined(left, right) if isinstance(left, str) or isinstance(right, str) else UNRESOLVED
             case ast.BitOr() if isinstance(left, str) and isinstance(right, str):
                 return joined(left, "|", right)
-            case ast.Div() if isinstance(left, Place):
-                return Place(text_of(path_join([left, right])))
+            case ast.Div() if isinstance(left, PathValue):
+                return PathValue(text_of(path_join([left, right])))
             case ast.Mod() if isinstance(left, str):
                 return pure_functions.formatted(left, right if isinstance(right, list) else [right])
             case ast.Mult() if (

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
-from sentinel_guard.core.analysis.languages.shared.function_effects import Deeds
+from sentinel_guard.core.analysis.languages.shared.function_effects import EffectCollector
 from sentinel_guard.core.analysis.languages.shared.program_values import (
     MAX_ITEMS,
     MAX_TEXT,
@@ -19,7 +19,7 @@ from sentinel_guard.core.analysis.languages.shared.program_values import (
     Dotted,
     File,
     Method,
-    Place,
+    PathValue,
     Values,
     arguments,
     constant,
@@ -84,7 +84,7 @@ SQL = ("execute", "executescript", "executemany")
 # ---- pure functions ----
 
 
-def _import(_: Deeds, values: Values) -> object:
+def _import(_: EffectCollector, values: Values) -> object:
     name = constant(values[0]) if values else None
     return Dotted(name) if name else UNRESOLVED
 
@@ -95,10 +95,10 @@ def attribute(owner: object, name: str) -> object:
         return Dotted(f"{owner.name}.{name}")
     if isinstance(owner, dict):
         return owner.get(name, UNRESOLVED)
-    if isinstance(owner, Place):
+    if isinstance(owner, PathValue):
         match name:
             case "parent":
-                return Place(owner.text.rpartition("/")[0] or ("/" if owner.text.startswith("/") else "."))
+                return PathValue(owner.text.rpartition("/")[0] or ("/" if owner.text.startswith("/") else "."))
             case "name":
                 return paths.base(owner.text)
             case "path":
@@ -108,42 +108,42 @@ def attribute(owner: object, name: str) -> object:
     return Method(owner, name)
 
 
-def _getattr(_: Deeds, values: Values) -> object:
+def _getattr(_: EffectCollector, values: Values) -> object:
     name = constant(values[1]) if len(values) > 1 else None
     return attribute(values[0], name) if name else UNRESOLVED
 
 
-def _namespace(_: Deeds, values: Values) -> object:
+def _namespace(_: EffectCollector, values: Values) -> object:
     """``globals()``, ``vars(os)``, ``os.__dict__``."""
     return values[0] if values else Dotted("builtins")
 
 
-def _join(_: Deeds, values: Values) -> object:
+def _join(_: EffectCollector, values: Values) -> object:
     return path_join(values)
 
 
-def _path(_: Deeds, values: Values) -> object:
-    return Place(text_of(path_join(values or ["."])), getattr(values[0], "source", "") if len(values) == 1 else "")
+def _path(_: EffectCollector, values: Values) -> object:
+    return PathValue(text_of(path_join(values or ["."])), getattr(values[0], "source", "") if len(values) == 1 else "")
 
 
-def _expanduser(deeds: Deeds, values: Values) -> object:
+def _expanduser(deeds: EffectCollector, values: Values) -> object:
     return expanded(text_of(values[0]), deeds.call.world.home) if values else UNRESOLVED
 
 
-def _expandvars(deeds: Deeds, values: Values) -> object:
+def _expandvars(deeds: EffectCollector, values: Values) -> object:
     text = text_of(values[0]) if values else UNKNOWN
     return text.replace("${HOME}", "$HOME").replace("$HOME", deeds.call.world.home)
 
 
-def _same(_: Deeds, values: Values) -> object:
+def _same(_: EffectCollector, values: Values) -> object:
     return values[0] if values else UNRESOLVED
 
 
-def _str(_: Deeds, values: Values) -> object:
+def _str(_: EffectCollector, values: Values) -> object:
     return text_of(values[0]) if values else ""
 
 
-def _chr(_: Deeds, values: Values) -> object:
+def _chr(_: EffectCollector, values: Values) -> object:
     code = values[0] if values else None
     return chr(code) if isinstance(code, int) and 0 < code < 0x110000 else UNRESOLVED
 
@@ -152,8 +152,8 @@ def _raw(value: object) -> bytes | str | None:
     return value if isinstance(value, bytes) else constant(value)
 
 
-def _decoder(decode: Callable[[bytes | str], object]) -> Callable[[Deeds, Values], object]:
-    def decoded(_: Deeds, values: Values) -> object:
+def _decoder(decode: Callable[[bytes | str], object]) -> Callable[[EffectCollector, Values], object]:
+    def decoded(_: EffectCollector, values: Values) -> object:
         raw = _raw(values[0]) if values else None
         try:
             return UNRESOLVED if raw is None or len(raw) > MAX_TEXT else decode(raw)
@@ -163,7 +163,7 @@ def _decoder(decode: Callable[[bytes | str], object]) -> Callable[[Deeds, Values
     return decoded
 
 
-def _codec(_: Deeds, values: Values) -> object:
+def _codec(_: EffectCollector, values: Values) -> object:
     raw, name = _raw(values[0]) if values else None, constant(values[1]) if len(values) > 1 else None
     if raw is None or name is None:
         return UNRESOLVED
@@ -177,7 +177,7 @@ def _codec(_: Deeds, values: Values) -> object:
     return raw
 
 
-def _bytes(_: Deeds, values: Values) -> object:
+def _bytes(_: EffectCollector, values: Values) -> object:
     codes = values[0] if values else b""
     if isinstance(codes, list):
         known = [c for c in codes if isinstance(c, int) and 0 <= c < 256]
@@ -185,49 +185,49 @@ def _bytes(_: Deeds, values: Values) -> object:
     return codes
 
 
-def _list(_: Deeds, values: Values) -> object:
+def _list(_: EffectCollector, values: Values) -> object:
     value = values[0] if values else []
     return list(value) if isinstance(value, str) and UNKNOWN not in value and len(value) <= MAX_ITEMS else value
 
 
-def _reversed(_: Deeds, values: Values) -> object:
+def _reversed(_: EffectCollector, values: Values) -> object:
     value = values[0] if values else UNRESOLVED
     return value[::-1] if isinstance(value, str | bytes | list) else UNRESOLVED
 
 
-def _glob(deeds: Deeds, values: Values) -> object:
+def _glob(deeds: EffectCollector, values: Values) -> object:
     return globbed(deeds.call, values[0]) if values else UNRESOLVED
 
 
-def _listdir(_: Deeds, __: Values) -> object:
+def _listdir(_: EffectCollector, __: Values) -> object:
     return [UNKNOWN]
 
 
-def _scandir(_: Deeds, values: Values) -> object:
-    return [Place(text_of(path_join([*(values or ["."]), UNKNOWN])))]
+def _scandir(_: EffectCollector, values: Values) -> object:
+    return [PathValue(text_of(path_join([*(values or ["."]), UNKNOWN])))]
 
 
-def _walk(_: Deeds, values: Values) -> object:
+def _walk(_: EffectCollector, values: Values) -> object:
     """Each folder below, with names that are not known. The dot tells it from a path that was joined from a name."""
     return [[path_join([values[0] if values else UNRESOLVED, UNKNOWN, "."]), [UNKNOWN], [UNKNOWN]]]
 
 
-def _environ(deeds: Deeds, values: Values) -> object:
+def _environ(deeds: EffectCollector, values: Values) -> object:
     value = environment(deeds.call, values[0]) if values else UNRESOLVED
     return values[1] if value is UNRESOLVED and len(values) > 1 and values[1] is not None else value
 
 
-def _enumerate(_: Deeds, values: Values) -> object:
+def _enumerate(_: EffectCollector, values: Values) -> object:
     items = values[0] if values else UNRESOLVED
     return [[n, item] for n, item in enumerate(items)] if isinstance(items, list) else UNRESOLVED
 
 
-def _lines(deeds: Deeds, _: Values) -> object:
+def _lines(deeds: EffectCollector, _: Values) -> object:
     text = deeds.call.stdin
     return [UNKNOWN] if UNKNOWN in text or not text else list(text.splitlines())[:MAX_ITEMS]
 
 
-PURE: dict[str, Callable[[Deeds, Values], object]] = {
+PURE: dict[str, Callable[[EffectCollector, Values], object]] = {
     "__import__": _import, "importlib.import_module": _import, "builtins.__import__": _import, "getattr": _getattr,
     "builtins.getattr": _getattr, "globals": _namespace, "vars": _namespace, "locals": _namespace,
     "operator.attrgetter": lambda _, __: UNRESOLVED,
@@ -249,7 +249,8 @@ PURE: dict[str, Callable[[Deeds, Values], object]] = {
     "os.getcwd": lambda d, __: d.call.cwd, "os.environ.get": _environ, "os.getenv": _environ,
     "glob.glob": _glob, "glob.iglob": _glob, "os.listdir": _listdir, "os.scandir": _scandir, "os.walk": _walk,
     **dict.fromkeys(("Path", "pathlib.Path", "pathlib.PosixPath", "pathlib.PurePath", "pathlib.PurePosixPath"), _path),
-    "pathlib.Path.home": lambda d, __: Place(d.call.world.home), "pathlib.Path.cwd": lambda d, __: Place(d.call.cwd),
+    "pathlib.Path.home": lambda d, __: PathValue(d.call.world.home),
+    "pathlib.Path.cwd": lambda d, __: PathValue(d.call.cwd),
     **dict.fromkeys(("tempfile.mkdtemp", "tempfile.mktemp", "tempfile.TemporaryDirectory"), lambda _, __: SCRATCH),
     "tempfile.mkstemp": lambda _, __: [UNRESOLVED, SCRATCH], "tempfile.gettempdir": lambda _, __: "/tmp",  # noqa: S108
     "tempfile.NamedTemporaryFile": lambda _, __: {"name": SCRATCH},
@@ -259,7 +260,7 @@ PURE: dict[str, Callable[[Deeds, Values], object]] = {
 }  # fmt: skip
 
 
-def known(deeds: Deeds, name: str) -> object:
+def known(deeds: EffectCollector, name: str) -> object:
     """What a dotted name holds, where that is a constant of the process; else itself."""
     match name:
         case "sys.argv":
@@ -329,7 +330,7 @@ def _format(template: str, values: Values, named: Named) -> object:
                 continue
             index = int(name) if name.isdecimal() else n
             value = named.get(name, values[index] if index < len(values) else UNRESOLVED)
-            result.append(value if not form and isinstance(value, str | int | Place) else UNRESOLVED)
+            result.append(value if not form and isinstance(value, str | int | PathValue) else UNRESOLVED)
     except ValueError:
         return UNRESOLVED
     return joined(*result)

@@ -56,10 +56,10 @@ _ENVIRONMENT = re.compile(
 _NOTHING: Mapping[str, object] = {}
 
 
-class Deeds:
+class EffectCollector:
     """Collects the effects of one text and of what it evaluates."""
 
-    def __init__(self, call: Call, evaluate: Callable[[Deeds, str], None]) -> None:
+    def __init__(self, call: Call, evaluate: Callable[[EffectCollector, str], None]) -> None:
         self.call = call
         self.effects: list[Effect] = []
         self.depth = 0
@@ -320,11 +320,27 @@ def _shown(text: str) -> str:
     return "".join(result)
 
 
-_VERBS: dict[str, Callable[[Deeds, list[object], list[str], Mapping[str, object]], None]] = {
-    "delete": Deeds.delete, "delete-all": Deeds.delete_all, "move": Deeds.move, "copy": Deeds.copy,
-    "link": Deeds.link, "write": Deeds.write, "read": Deeds.read, "open": Deeds.open, "shell": Deeds.shell,
-    "run": Deeds.run, "argv": Deeds.argv, "exec": Deeds.exec, "eval": Deeds.eval, "load": Deeds.load,
-    "network": Deeds.network, "signal": Deeds.signal, "database": Deeds.database, "hidden": Deeds.hidden,
-    "perl-open": Deeds.perl_open, "chdir": Deeds.chdir,
-    "fork": Deeds.fork, "privilege": Deeds.privilege,
-}  # fmt: skip
+_VERBS: dict[str, Callable[[EffectCollector, list[object], list[str], Mapping[str, object]], None]] = {
+    "delete": EffectCollector.delete,
+    "delete-all": EffectCollector.delete_all,
+    "move": EffectCollector.move,
+    "copy": EffectCollector.copy,
+    "link": EffectCollector.link,
+    "write": EffectCollector.write,
+    "read": EffectCollector.read,
+    "open": EffectCollector.open,
+    "shell": EffectCollector.shell,
+    "run": EffectCollector.run,
+    "argv": EffectCollector.argv,
+    "exec": EffectCollector.exec,
+    "eval": EffectCollector.eval,
+    "load": EffectCollector.load,
+    "network": EffectCollector.network,
+    "signal": EffectCollector.signal,
+    "database": EffectCollector.database,
+    "hidden": EffectCollector.hidden,
+    "perl-open": EffectCollector.perl_open,
+    "chdir": EffectCollector.chdir,
+    "fork": EffectCollector.fork,
+    "privilege": EffectCollector.privilege,
+}

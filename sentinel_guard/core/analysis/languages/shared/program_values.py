@@ -32,7 +32,7 @@ class Dotted:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PathValue:
     """A path object: ``Path("x")``, ``Pathname.new("x")``, ``new File("x")``."""
 
     text: str
@@ -78,7 +78,7 @@ def text_of(value: object) -> str:
     """The abstract text of a value; UNKNOWN alone where nothing is known."""
     if isinstance(value, str):
         return value
-    if isinstance(value, Place):
+    if isinstance(value, PathValue):
         return value.text
     if isinstance(value, bool) or value is None:
         return UNKNOWN
@@ -111,7 +111,7 @@ def path_join(values: list[object], *, absolute: bool = True) -> object:
 
 def _is_pattern(value: object) -> bool:
     """A pattern that was not looked up yet, or found nothing."""
-    return isinstance(value, Found | Place) and bool(value.source) and value.source == text_of(value)
+    return isinstance(value, Found | PathValue) and bool(value.source) and value.source == text_of(value)
 
 
 def expanded(text: str, home: str) -> str:
@@ -122,7 +122,7 @@ def expanded(text: str, home: str) -> str:
 def field(value: object) -> Field:
     """The value as an argument of a command."""
     text = text_of(value)
-    source = value.source if isinstance(value, Found | Place) else ""
+    source = value.source if isinstance(value, Found | PathValue) else ""
     if UNKNOWN in text:
         return Field(text.replace(UNKNOWN, "$(a value)"), known=False)
     return Field(text, pattern=bool(source) and source == text, source=source)

@@ -9,12 +9,12 @@ from collections.abc import Callable
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
-from sentinel_guard.core.analysis.languages.shared.function_effects import Deeds
+from sentinel_guard.core.analysis.languages.shared.function_effects import EffectCollector
 from sentinel_guard.core.analysis.languages.shared.program_values import (
     SCRATCH,
     UNRESOLVED,
     Dotted,
-    Place,
+    PathValue,
     Values,
     arguments,
     constant,
@@ -27,48 +27,48 @@ from sentinel_guard.core.analysis.languages.shared.program_values import (
     text_of,
 )
 
-Pure = Callable[[Deeds, Values], object]
+Pure = Callable[[EffectCollector, Values], object]
 
 
-def _first(_: Deeds, values: Values) -> object:
+def _first(_: EffectCollector, values: Values) -> object:
     return values[0] if values else UNRESOLVED
 
 
-def _join(_: Deeds, values: Values) -> object:
+def _join(_: EffectCollector, values: Values) -> object:
     return path_join(flat(values), absolute=False)
 
 
-def _resolve(_: Deeds, values: Values) -> object:
+def _resolve(_: EffectCollector, values: Values) -> object:
     return path_join(flat(values))
 
 
-def _place(_: Deeds, values: Values) -> object:
-    return Place(text_of(path_join(flat(values)))) if values else UNRESOLVED
+def _place(_: EffectCollector, values: Values) -> object:
+    return PathValue(text_of(path_join(flat(values)))) if values else UNRESOLVED
 
 
-def _glob(deeds: Deeds, values: Values) -> object:
+def _glob(deeds: EffectCollector, values: Values) -> object:
     patterns = [word for v in flat(values) for word in (text_of(v).split() or [UNKNOWN])]
     return [found for pattern in patterns for found in globbed(deeds.call, pattern)]
 
 
-def _inside(_: Deeds, __: Values) -> object:
+def _inside(_: EffectCollector, __: Values) -> object:
     """The names in a folder."""
     return [UNKNOWN]
 
 
-def _home(deeds: Deeds, _: Values) -> object:
+def _home(deeds: EffectCollector, _: Values) -> object:
     return deeds.call.world.home
 
 
-def _cwd(deeds: Deeds, _: Values) -> object:
+def _cwd(deeds: EffectCollector, _: Values) -> object:
     return deeds.call.cwd if deeds.call.here else "."
 
 
-def _env(deeds: Deeds, values: Values) -> object:
+def _env(deeds: EffectCollector, values: Values) -> object:
     return environment(deeds.call, values[0]) if values else UNRESOLVED
 
 
-def _require(_: Deeds, values: Values) -> object:
+def _require(_: EffectCollector, values: Values) -> object:
     return module(constant(values[0]) or "") if values else UNRESOLVED
 
 
@@ -80,19 +80,19 @@ def module(name: str) -> object:
     )
 
 
-def _list_join(_: Deeds, values: Values) -> object:
+def _list_join(_: EffectCollector, values: Values) -> object:
     """``join(",", LIST)``."""
     rest = flat(values[1:])
     return text_of(values[0]).join(map(text_of, rest)) if values else UNRESOLVED
 
 
-def _reverse(_: Deeds, values: Values) -> object:
+def _reverse(_: EffectCollector, values: Values) -> object:
     if len(values) == 1 and isinstance(values[0], list):
         values = values[0] if len(values[0]) != 1 else [values[0][0]]
     return text_of(values[0])[::-1] if len(values) == 1 else values[::-1]
 
 
-def _chars(_: Deeds, values: Values) -> object:
+def _chars(_: EffectCollector, values: Values) -> object:
     return characters(values)
 
 
@@ -115,14 +115,14 @@ def decoded(text: str, how: str) -> object:
 
 
 def _decoder(how: str) -> Pure:
-    def decode(_: Deeds, values: Values) -> object:
+    def decode(_: EffectCollector, values: Values) -> object:
         text = constant(values[0]) if values else None
         return UNRESOLVED if text is None else decoded(text, how)
 
     return decode
 
 
-def _buffer(_: Deeds, values: Values) -> object:
+def _buffer(_: EffectCollector, values: Values) -> object:
     """``Buffer.from(text, "base64")``."""
     if values and isinstance(values[0], list):
         return characters(values[:1])
@@ -130,7 +130,7 @@ def _buffer(_: Deeds, values: Values) -> object:
     return UNRESOLVED if text is None else decoded(text, how) if how in ("base64", "hex", "base64url") else text
 
 
-def _pack(_: Deeds, values: Values) -> object:
+def _pack(_: EffectCollector, values: Values) -> object:
     return packed(values)
 
 
@@ -154,42 +154,42 @@ def formatted(template: str, values: Values) -> object:
     return "%".join(result)
 
 
-def _sprintf(_: Deeds, values: Values) -> object:
+def _sprintf(_: EffectCollector, values: Values) -> object:
     return formatted(text_of(values[0]), values[1:]) if values else UNRESOLVED
 
 
-def _replaced(_: Deeds, values: Values) -> object:
+def _replaced(_: EffectCollector, values: Values) -> object:
     """``str_replace(old, new, text)``."""
     texts = [constant(v) for v in values[:3]]
     return texts[2].replace(texts[0], texts[1]) if len(texts) == 3 and None not in texts else UNRESOLVED  # type: ignore[union-attr, arg-type]
 
 
-def _shift(deeds: Deeds, values: Values) -> object:
+def _shift(deeds: EffectCollector, values: Values) -> object:
     given = flat(values) if values else arguments(deeds.call)
     return given[0] if given else UNRESOLVED
 
 
-def _basename(_: Deeds, values: Values) -> object:
+def _basename(_: EffectCollector, values: Values) -> object:
     return paths.base(text_of(values[0]).rstrip("/")) if values else UNRESOLVED
 
 
-def parent(_: Deeds, values: Values) -> object:
+def parent(_: EffectCollector, values: Values) -> object:
     """The folder of a path."""
     text = text_of(values[0]) if values else UNKNOWN
     return text.rpartition("/")[0] or ("/" if text.startswith("/") else ".")
 
 
-def _expand(deeds: Deeds, values: Values) -> object:
+def _expand(deeds: EffectCollector, values: Values) -> object:
     """``File.expand_path(path, folder)``."""
     text = expanded(text_of(values[0]), deeds.call.world.home) if values else UNKNOWN
     return path_join([values[1], text]) if len(values) > 1 else text
 
 
-def _scratch(_: Deeds, __: Values) -> object:
+def _scratch(_: EffectCollector, __: Values) -> object:
     return SCRATCH
 
 
-def _list(_: Deeds, values: Values) -> object:
+def _list(_: EffectCollector, values: Values) -> object:
     return flat(values)
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
 from sentinel_guard.core.analysis.languages.shared import pure_functions
-from sentinel_guard.core.analysis.languages.shared.function_effects import Deeds
+from sentinel_guard.core.analysis.languages.shared.function_effects import EffectCollector
 from sentinel_guard.core.analysis.languages.shared.program_values import (
     MAX_ITEMS,
     MAX_TEXT,
     UNRESOLVED,
     Dotted,
     Method,
-    Place,
+    PathValue,
     Values,
     arguments,
     constant,
@@ -38,11 +38,11 @@ def operate(sign: str, left: object, right: object, concat: frozenset[str]) -> o
     if sign in concat:
         if isinstance(left, list) and isinstance(right, list):
             return left + right
-        if isinstance(left, Place):
-            return Place(text_of(path_join([left, right])))
+        if isinstance(left, PathValue):
+            return PathValue(text_of(path_join([left, right])))
         return joined(left, right) if isinstance(left, str) or isinstance(right, str) else UNRESOLVED
-    if sign == "/" and isinstance(left, Place):
-        return Place(text_of(path_join([left, right])))
+    if sign == "/" and isinstance(left, PathValue):
+        return PathValue(text_of(path_join([left, right])))
     if sign in ("x", "*") and isinstance(left, str) and isinstance(right, int):
         return left * right if 0 <= right * len(left) <= MAX_TEXT else UNRESOLVED
     if sign in ("||", "//", "??", "or") and left is not UNRESOLVED and not isinstance(left, list):
@@ -50,7 +50,7 @@ def operate(sign: str, left: object, right: object, concat: frozenset[str]) -> o
     return right if sign == "&&" else UNRESOLVED
 
 
-def subscript(deeds: Deeds, owner: object, key: object, keys: Values) -> object:
+def subscript(deeds: EffectCollector, owner: object, key: object, keys: Values) -> object:
     """``a[0]``, ``h["x"]``, ``fs["unlink"]``."""
     if isinstance(owner, Dotted):
         if owner.name in ("process.env", "ENV", "$ENV", "$_ENV", "$_SERVER", "os.environ"):
@@ -58,7 +58,7 @@ def subscript(deeds: Deeds, owner: object, key: object, keys: Values) -> object:
         if owner.name == "Dir":
             return [found for pattern in keys for found in globbed(deeds.call, pattern)]
         if owner.name == "Pathname":
-            return Place(text_of(key))
+            return PathValue(text_of(key))
         return member(deeds.call, owner, key, "js") if isinstance(key, str) and UNKNOWN not in key else UNRESOLVED
     if isinstance(owner, list) and isinstance(key, int) and -len(owner) <= key < len(owner):
         return owner[key]
@@ -108,9 +108,9 @@ def member(call: Call, owner: object, name: str, language: str) -> object:
     return Method(owner, name)
 
 
-def method(deeds: Deeds, owner: object, name: str, values: Values) -> object:
+def method(deeds: EffectCollector, owner: object, name: str, values: Values) -> object:
     """A method of a constant."""
-    if isinstance(owner, Place):
+    if isinstance(owner, PathValue):
         return _of_place(deeds, owner, name, values)
     if isinstance(owner, list):
         return _of_list(owner, name, values)
@@ -121,16 +121,16 @@ def method(deeds: Deeds, owner: object, name: str, values: Values) -> object:
     return owner if name == "bind" else UNRESOLVED
 
 
-def _of_place(deeds: Deeds, owner: Place, name: str, values: Values) -> object:
+def _of_place(deeds: EffectCollector, owner: PathValue, name: str, values: Values) -> object:
     if name in ("join", "child", "resolve", "+", "/"):
-        return Place(text_of(path_join([owner, *values])))
+        return PathValue(text_of(path_join([owner, *values])))
     if name in ("to_s", "to_path", "stringify", "path", "getPath", "toString", "absolutePath"):
         return owner.text
     if name in ("glob", "children", "each_child", "listFiles", "eachFile"):
         pattern = path_join([owner, values[0] if values and isinstance(values[0], str) else "*"])
-        return [Place(text_of(found), text_of(pattern)) for found in globbed(deeds.call, pattern)]
+        return [PathValue(text_of(found), text_of(pattern)) for found in globbed(deeds.call, pattern)]
     if name in ("parent", "dirname"):
-        return Place(text_of(pure_functions.parent(deeds, [owner])))
+        return PathValue(text_of(pure_functions.parent(deeds, [owner])))
     return owner if name in ("realpath", "expand_path", "cleanpath", "toFile", "toPath", "absolute") else UNRESOLVED
 
 

@@ -83,9 +83,11 @@ def _is_here(call: Call) -> bool:
     names, variable = _SERVERS.get(call.command.program, ((), ""))
     given = call.head.value(*names) or call.parsed.value(*names)
     if given is not None:
-        return given.known and network_addresses.is_here(given.text)
+        return given.known and network_addresses.is_local_address(given.text)
     set_to = call.scope.lookup(variable) if variable else None
-    return set_to is not None and set_to.known and any(network_addresses.is_here(text) for text in set_to.items)
+    return (
+        set_to is not None and set_to.known and any(network_addresses.is_local_address(text) for text in set_to.items)
+    )
 
 
 # What runs over there

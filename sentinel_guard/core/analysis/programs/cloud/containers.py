@@ -120,7 +120,12 @@ def _other_host(call: Call) -> str:
     hosts = [item.text for item in call.head.values("-H", "--host")]
     hosts = hosts or list(call.scope.variables.get("DOCKER_HOST") or ())
     return next(
-        (h for h in hosts if not h.startswith(("unix:", "npipe:", "fd:")) and not network_addresses.is_here(h)), ""
+        (
+            h
+            for h in hosts
+            if not h.startswith(("unix:", "npipe:", "fd:")) and not network_addresses.is_local_address(h)
+        ),
+        "",
     )
 
 

@@ -124,7 +124,7 @@ _ADDRESSES = ("-u", "--url", "--server", "-s", "--host", "--endpoint", "--api-ur
 def service(call: Call) -> Iterator[Effect]:
     """What is taken down, or changed for others; nothing where the other end is named as this machine."""
     where = call.head.values(*_ADDRESSES) + call.parsed.values(*_ADDRESSES)
-    if not any(item.known and network_addresses.is_here(item.text) for item in where):
+    if not any(item.known and network_addresses.is_local_address(item.text) for item in where):
         yield from subcommand_tables.effects(call, TABLES[call.command.program], call.command.program)
 
 

@@ -236,12 +236,12 @@ def redis(call: Call) -> Effects:
     """Commands from operands, else one a line from standard input. Deleting a key that is named is ordinary work."""
     items = call.operands
     known = all(item.known for item in items)
-    yield from _keyed(call, [[item.text for item in items]], known=known) if items else spoken(call)
+    yield from _keyed(call, [[item.text for item in items]], known=known) if items else stdin_commands(call)
     if (host := call.parsed.value("-h")) is not None and call.has("-x", "-X"):  # the last word is standard input
         yield call.effect(Kind.NETWORK, host.text, "data", sure=host.known)
 
 
-def spoken(call: Call) -> Iterator[Effect]:
+def stdin_commands(call: Call) -> Iterator[Effect]:
     """Commands of redis or memcached, one a line, on standard input."""
     yield from _keyed(call, [line.split() for line in call.stdin.splitlines()[:1000]], known=True)
 

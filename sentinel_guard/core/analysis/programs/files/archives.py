@@ -44,7 +44,7 @@ def rsync(call: Call) -> Effects:
         yield call.effect(Kind.NETWORK, target.text, "data")
         if not dry and any(flag.startswith("--del") for flag in call.command.flags):
             yield call.effect(Kind.DEPLOY, target.text, "delete")
-        elif not dry and network_addresses.is_system_of_another(target.text):
+        elif not dry and network_addresses.is_remote_system_path(target.text):
             yield call.effect(Kind.DEPLOY, target.text)
     elif sources and not dry:
         yield from call.write(target, "append")

@@ -10,7 +10,7 @@ from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, options
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs.files import archives
-from sentinel_guard.core.analysis.programs.files.patch_files import touched
+from sentinel_guard.core.analysis.programs.files.patch_files import patched_paths
 from sentinel_guard.core.model import Effect, Kind
 
 Effects = Iterable[Effect]
@@ -289,7 +289,7 @@ def patch(call: Call) -> Effects:
 
 def patched(call: Call, text: str, strip: int, folder: Field | None = None) -> Effects:
     """The effects of applying a patch text."""
-    for name, removed in touched(text, strip):
+    for name, removed in patched_paths(text, strip):
         item = Field(f"{folder.text}/{name}" if folder else name, known=folder.known if folder else True)
         yield from call.delete([item]) if removed else call.write(item, "inplace")
 

@@ -236,7 +236,7 @@ def matches(call: Call, seen: Search, start: Field) -> list[str] | None:
         seen.narrow = True  # it may not be there
     # In the repository the watcher and git have what a search that was cut has missed; outside nobody has.
     mine = f"{top}/".startswith(f"{call.world.root or '?'}/")
-    free = f"{top}/" in paths.TEMPORARY or paths.scratch(top, call.world.root, call.world.home)
+    free = f"{top}/" in paths.TEMPORARY or paths.is_temporary(top, call.world.root, call.world.home)
     missed = cut and not mine and not free
     return None if missed or len(found) >= MATCHES else list(dict.fromkeys(found))
 

@@ -18,7 +18,7 @@ _ESCAPE = re.compile(r"\\([0-7]{1,3}|.)")
 _LETTERS = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13}
 
 
-def touched(text: str, strip: int = 1) -> Iterator[tuple[str, bool]]:
+def patched_paths(text: str, strip: int = 1) -> Iterator[tuple[str, bool]]:
     """Pairs of (path, removed) in order, ``strip`` leading components taken off. Lines inside a hunk are content."""
     old, inside = "", (0, 0)
     header = ""

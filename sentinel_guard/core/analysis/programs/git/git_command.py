@@ -122,7 +122,7 @@ def _elsewhere(call: Call, path: str) -> bool:
     root = call.world.root
     if not root or not call.here or path == root or path.startswith(root.rstrip("/") + "/"):
         return False
-    return not paths.scratch(path, root, call.world.home)
+    return not paths.is_temporary(path, root, call.world.home)
 
 
 def _other(call: Call, name: str, settings: list[git_config_files.Entry]) -> Effects:

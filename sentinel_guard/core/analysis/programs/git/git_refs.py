@@ -8,7 +8,13 @@ from collections.abc import Callable, Iterable, Iterator
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
 from sentinel_guard.core.analysis.programs.git.git_config_files import given, own, read
 from sentinel_guard.core.analysis.programs.git.git_settings_changes import setting
-from sentinel_guard.core.analysis.programs.git.git_worktree import passes_hooks, rewrite, said_of, show, told
+from sentinel_guard.core.analysis.programs.git.git_worktree import (
+    message_file_reads,
+    passes_hooks,
+    rewrite,
+    show,
+    value_set_here,
+)
 from sentinel_guard.core.model import Effect, Kind
 
 Effects = Iterable[Effect]
@@ -142,7 +148,7 @@ def branch(call: Call) -> Effects:
 
 
 def tag(call: Call) -> Effects:
-    yield from told(call)
+    yield from message_file_reads(call)
     if call.has("-d", "--delete", "-f", "--force"):
         for item in call.operands if call.has("-d", "--delete") else call.operands[:1]:
             yield rewrite(call, f"tag {item.text}", "force")
@@ -160,7 +166,7 @@ def rebase(call: Call) -> Effects:
 def merge(call: Call) -> Effects:
     """merge, cherry-pick, revert: what stood in the files before is back after ``--abort``, and their work is lost."""
     yield from passes_hooks(call)
-    yield from told(call)
+    yield from message_file_reads(call)
     if call.has("--abort"):
         yield rewrite(call, "worktree")
 
@@ -180,7 +186,7 @@ def reflog(call: Call) -> Effects:
 
 def gc(call: Call) -> Effects:
     value = call.parsed.value("--prune")
-    said = value.text if value else said_of(call, "gc.pruneexpire")
+    said = value.text if value else value_set_here(call, "gc.pruneexpire")
     if _NOW.fullmatch(said) and not call.has("--no-prune"):
         yield rewrite(call, "objects", "force")
 
@@ -253,7 +259,8 @@ def send_email(call: Call) -> Iterator[Effect]:
 
 
 SUBCOMMANDS: dict[str, Callable[[Call], Effects]] = {
-    "push": push, "send-pack": push, "http-push": push, "fetch-pack": fetch, "notes": told, "commit-tree": told,
+    "push": push, "send-pack": push, "http-push": push, "fetch-pack": fetch, "notes": message_file_reads,
+    "commit-tree": message_file_reads,
     "fetch": fetch, "ls-remote": fetch, "pull": pull, "clone": clone,
     "init": created, "init-db": created, "branch": branch, "tag": tag, "rebase": rebase, "merge": merge,
     "cherry-pick": merge, "revert": merge, "filter-branch": filter_branch, "filter-repo": filter_branch,

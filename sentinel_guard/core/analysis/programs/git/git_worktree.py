@@ -49,7 +49,7 @@ def _switched_off(variables: Mapping[str, tuple[str, ...] | None]) -> bool:
     return any("sentinel-" in (variables.get(name) or ("",))[0] for name in _CHOICES)
 
 
-def said_of(call: Call, key: str) -> str:
+def value_set_here(call: Call, key: str) -> str:
     """What a setting says that this text made, for this command or before it; empty where it made none."""
     found = [value for name, value in given(call) if name.lower() == key]
     return found[-1] if found else call.world.settings.get(key, "")
@@ -174,7 +174,7 @@ def _sweeps(call: Call, items: list[Field]) -> Effects:
 
 
 def _unasked(call: Call) -> bool:
-    return said_of(call, "clean.requireforce").lower() in ("false", "0", "no", "off")
+    return value_set_here(call, "clean.requireforce").lower() in ("false", "0", "no", "off")
 
 
 def stash(call: Call) -> Effects:
@@ -271,12 +271,12 @@ def commit(call: Call) -> Effects:
     yield from passes_hooks(call)
     if call.has("--amend"):
         yield rewrite(call, "history")
-    yield from told(call)
+    yield from message_file_reads(call)
     if not call.has("--dry-run"):
         yield from staged(call, call.operands)
 
 
-def told(call: Call) -> Effects:
+def message_file_reads(call: Call) -> Effects:
     """A file whose text becomes the message: it is in the history then."""
     for item in call.parsed.values("-F", "--file"):
         yield from call.read(item, "stage")
