@@ -20,7 +20,7 @@ IMPURE = {
 ASYNC_ROOMS = {"daemon", "humans"}
 LIBRARIES = {
     "ahocorasick": {"core/secrets/aho_corasick.py"},
-    "click": {f"cli/{name}.py" for name in ("incidents", "main", "policy", "secrets", "snapshots")},
+    "click": {name(p) for p in PACKAGE.glob("cli/*.py")} - {"cli/__init__.py", "cli/lazy_import.py"},
     "git": {"host/git/repository.py"},
     "inotify_simple": {"host/file_integrity/inotify_reader.py"},
     "re2": {"core/secrets/regex_engine.py"},

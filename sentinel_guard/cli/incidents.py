@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import click
 
+from sentinel_guard.cli import lazy_import
 from sentinel_guard.host.machine.state_paths import places
-
-
-def _do(name: str) -> ModuleType:
-    # Imported when called: --help answers in a moment.
-    return importlib.import_module(f"sentinel_guard.commands.{name}")
 
 
 @click.group(invoke_without_command=True)
@@ -25,14 +19,18 @@ def incidents(ctx: click.Context, as_json: bool) -> Any:
 
     Each is open, filled (the agent has explained it) or signed off (by a person).
     """
-    return _do("incidents").list_reports(places(), Path.cwd(), as_json=as_json) if ctx.invoked_subcommand is None else 0
+    return (
+        lazy_import.command_module("incidents").list_reports(places(), Path.cwd(), as_json=as_json)
+        if ctx.invoked_subcommand is None
+        else 0
+    )
 
 
 @incidents.command("list")
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 def incidents_list(as_json: bool) -> Any:
     """List the reports, as without a subcommand."""
-    return _do("incidents").list_reports(places(), Path.cwd(), as_json=as_json)
+    return lazy_import.command_module("incidents").list_reports(places(), Path.cwd(), as_json=as_json)
 
 
 @incidents.command("show")
@@ -42,7 +40,7 @@ def incidents_show(name: str) -> Any:
 
     Says whether the machine's part is as it was written; exit code 1 if it was changed.
     """
-    return _do("incidents").show(places(), Path.cwd(), name)
+    return lazy_import.command_module("incidents").show(places(), Path.cwd(), name)
 
 
 @incidents.command("fill")
@@ -61,7 +59,7 @@ def incidents_fill(name: str, cause: str, actions: tuple[str, ...], file: Path |
 
     The root cause cites steps of the timeline by their numbers.
     """
-    module = _do("incidents")
+    module = lazy_import.command_module("incidents")
     return module.fill(places(), Path.cwd(), name, module.given(cause, actions, file))
 
 
@@ -73,7 +71,7 @@ def incidents_sign_off(name: str, note: str) -> Any:
 
     Refused from inside a guarded session.
     """
-    return _do("incidents").sign_off(places(), Path.cwd(), name, note)
+    return lazy_import.command_module("incidents").sign_off(places(), Path.cwd(), name, note)
 
 
 @click.command()
@@ -84,4 +82,4 @@ def replay(incident: str, as_json: bool) -> Any:
 
     The newest if none is named. Nothing runs. Exit code 0 if it would be stopped at or before the same step, 1 if not.
     """
-    return _do("replay").replay(places(), Path.cwd(), incident, as_json=as_json)
+    return lazy_import.command_module("replay").replay(places(), Path.cwd(), incident, as_json=as_json)

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import click
 
+from sentinel_guard.cli import lazy_import
 from sentinel_guard.host.machine.state_paths import places
 
 _RESPONSES = ("deny", "ask", "hint", "snapshot", "kill")
-
-
-def _do(name: str) -> ModuleType:
-    # Imported when called: --help answers in a moment.
-    return importlib.import_module(f"sentinel_guard.commands.{name}")
 
 
 @click.group()
@@ -27,7 +21,7 @@ def policy() -> None:
 @policy.command("show")
 def policy_show() -> Any:
     """Print the policy in force here, and where each part comes from."""
-    return _do("policy").show(Path.cwd())
+    return lazy_import.command_module("policy").show(Path.cwd())
 
 
 @policy.command("validate")
@@ -37,7 +31,7 @@ def policy_validate(file: Path | None) -> Any:
 
     Names line, key and the nearest known key; a rule's own examples count. Exit code 1 if it is wrong.
     """
-    return _do("policy").validate(Path.cwd(), file)
+    return lazy_import.command_module("policy").validate(Path.cwd(), file)
 
 
 @policy.command("test")
@@ -48,7 +42,7 @@ def policy_test(file: Path | None) -> Any:
     Every hit, every miss, and whether what a rule says to do instead passes the guard: of all rules in force here, or
     of those in FILE. Exit code 1 if something does not hold.
     """
-    return _do("policy").test(Path.cwd(), file)
+    return lazy_import.command_module("policy").test(Path.cwd(), file)
 
 
 @policy.command("add")
@@ -84,7 +78,7 @@ def policy_add(*, id_: str, user: bool, yes: bool, dry_run: bool, **given: Any) 
     examples = {word: text for word in ("deny", "ask", "hint") if (text := given.pop(word))}
     if len(examples) > 1:
         raise click.UsageError("Give one of --deny, --ask and --hint.")
-    module = _do("policy_add")
+    module = lazy_import.command_module("policy_add")
     for word in examples:
         given["response"] = word
     keys = {key: list(value) if isinstance(value, tuple) else value for key, value in given.items() if value}

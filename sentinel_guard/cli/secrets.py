@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import click
 
+from sentinel_guard.cli import lazy_import
 from sentinel_guard.host.machine.state_paths import places
-
-
-def _do(name: str) -> ModuleType:
-    # Imported when called: --help answers in a moment.
-    return importlib.import_module(f"sentinel_guard.commands.{name}")
 
 
 @click.group()
@@ -43,7 +37,7 @@ def secrets_scan(*, paths: tuple[Path, ...], staged: bool, history: bool, warnin
     """
     if bool(paths) + staged + history > 1:
         raise click.UsageError("Give paths, or --staged, or --history.")
-    module = _do("secrets.scan")
+    module = lazy_import.command_module("secrets.scan")
     return module.scan(places(), Path.cwd(), module.Asked(paths, staged, history, warnings, as_json))
 
 
@@ -58,7 +52,9 @@ def secrets_baseline(history: bool, yes: bool) -> Any:
     whose older commits hold a find that the files no longer have. Inside guarded sessions a find is let be only where
     a person has marked it: sentinel-guard secrets audit.
     """
-    return _do("secrets.baseline").baseline(places(), Path.cwd(), None if yes else _ask, history=history)
+    return lazy_import.command_module("secrets.baseline").baseline(
+        places(), Path.cwd(), None if yes else _ask, history=history
+    )
 
 
 @secrets.command("audit")
@@ -66,7 +62,7 @@ def secrets_baseline(history: bool, yes: bool) -> Any:
 @click.option("--json", "as_json", is_flag=True, help="With --list: for programs.")
 def secrets_audit(listed: bool, as_json: bool) -> Any:
     """For people: look at each find of the baseline, and say what it is."""
-    module = _do("secrets.audit")
+    module = lazy_import.command_module("secrets.audit")
     if as_json and not listed:
         raise click.UsageError("--json goes with --list.")
     if listed:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import click
 
+from sentinel_guard.cli import lazy_import
 from sentinel_guard.host.machine.state_paths import places
-
-
-def _do() -> ModuleType:
-    # Imported when called: --help answers in a moment.
-    return importlib.import_module("sentinel_guard.commands.snapshots")
 
 
 @click.group(invoke_without_command=True)
@@ -30,14 +24,14 @@ def snapshots(ctx: click.Context, as_json: bool) -> Any:
     """  # noqa: D301 - the backspace is meant: it keeps click from joining the lines
     if ctx.invoked_subcommand is not None:
         return 0
-    return _do().show_all(places(), Path.cwd(), as_json=as_json)
+    return lazy_import.command_module("snapshots").show_all(places(), Path.cwd(), as_json=as_json)
 
 
 @snapshots.command("list")
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 def snapshots_list(as_json: bool) -> Any:
     """List the snapshots, as without a subcommand."""
-    return _do().show_all(places(), Path.cwd(), as_json=as_json)
+    return lazy_import.command_module("snapshots").show_all(places(), Path.cwd(), as_json=as_json)
 
 
 @snapshots.command("show")
@@ -48,7 +42,7 @@ def snapshots_show(ident: str, as_json: bool) -> Any:
 
     ID is the first digits of its commit, as the list shows them, or its place in the list: 1 is the newest.
     """
-    return _do().show(places(), Path.cwd(), ident, as_json=as_json)
+    return lazy_import.command_module("snapshots").show(places(), Path.cwd(), ident, as_json=as_json)
 
 
 @snapshots.command("diff")
@@ -56,7 +50,7 @@ def snapshots_show(ident: str, as_json: bool) -> Any:
 @click.argument("paths", nargs=-1, type=click.Path())
 def snapshots_diff(ident: str, paths: tuple[str, ...]) -> Any:
     """Show what has changed in its files since: + is what is there now."""
-    return _do().diff(places(), Path.cwd(), ident, paths)
+    return lazy_import.command_module("snapshots").diff(places(), Path.cwd(), ident, paths)
 
 
 @snapshots.command("restore")
@@ -73,7 +67,7 @@ def snapshots_restore(
 
     Files that came later stay. What is written over is kept in a snapshot first; HEAD and index are left alone.
     """
-    module, cwd = _do(), Path.cwd()
+    module, cwd = lazy_import.command_module("snapshots"), Path.cwd()
     if name:
         if paths or everything:
             raise click.UsageError("--branch brings no files back: give PATH or --all in a command of its own.")
@@ -91,7 +85,9 @@ def snapshots_drop(ids: tuple[str, ...], everything: bool, yes: bool) -> Any:
 
     Old ones go by themselves: keep_days and keep_megabytes in the policy's [recovery].
     """
-    return _do().forget(places(), Path.cwd(), ids, everything=everything, confirm=None if yes else _ask)
+    return lazy_import.command_module("snapshots").forget(
+        places(), Path.cwd(), ids, everything=everything, confirm=None if yes else _ask
+    )
 
 
 def _ask(question: str) -> bool:

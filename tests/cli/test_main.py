@@ -11,7 +11,7 @@ import click
 import pytest
 
 from sentinel_guard import __version__
-from sentinel_guard.cli import main
+from sentinel_guard.cli import lazy_import, main, sessions
 from sentinel_guard.cli.main import guarded_main
 from sentinel_guard.errors import ConfigError, HostError
 
@@ -78,7 +78,7 @@ ENDS = (
 def test_every_end_has_its_code_and_its_words(monkeypatch, tmp_path, capsys, end):
     error, code, words = end
     monkeypatch.setenv("SENTINEL_HOME", str(tmp_path))
-    monkeypatch.setattr(main, "_do", lambda _: raising(error))
+    monkeypatch.setattr(lazy_import, "command_module", lambda _: raising(error))
     assert run(monkeypatch, "status") == code
     out, err = capsys.readouterr()
     assert out == "" and words in err
@@ -88,7 +88,7 @@ def test_every_end_has_its_code_and_its_words(monkeypatch, tmp_path, capsys, end
 
 def test_a_fault_of_ours_leaves_its_details_for_us(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("SENTINEL_HOME", str(tmp_path))
-    monkeypatch.setattr(main, "_do", lambda _: raising(ZeroDivisionError("secret detail")))
+    monkeypatch.setattr(lazy_import, "command_module", lambda _: raising(ZeroDivisionError("secret detail")))
     run(monkeypatch, "status")
     log = tmp_path / "state" / "crash.log"
     assert str(log) in capsys.readouterr().err
@@ -105,14 +105,16 @@ def test_a_fault_that_cannot_be_written_down_is_still_told(monkeypatch, tmp_path
         monkeypatch.delenv(name, raising=False)
     for name, value in environ.items():
         monkeypatch.setenv(name, value.format(tmp=tmp_path))
-    monkeypatch.setattr(main, "_do", lambda _: raising(ZeroDivisionError()))
-    monkeypatch.setattr(main, "_places", lambda: None)
+    monkeypatch.setattr(lazy_import, "command_module", lambda _: raising(ZeroDivisionError()))
+    monkeypatch.setattr(sessions, "places", lambda: None)
     assert run(monkeypatch, "status") == 3
     assert "could not be written anywhere" in capsys.readouterr().err
 
 
 def test_the_code_of_a_command_is_the_code_of_the_program(monkeypatch):
-    monkeypatch.setattr(main, "_do", lambda _: type("C", (), {"status": staticmethod(lambda *_, **__: 41)}))
+    monkeypatch.setattr(
+        lazy_import, "command_module", lambda _: type("C", (), {"status": staticmethod(lambda *_, **__: 41)})
+    )
     assert run(monkeypatch, "status") == 41
 
 
@@ -140,7 +142,7 @@ def test_an_agents_own_options_are_not_ours(monkeypatch):
         return 0
 
     seen: list[tuple[str, ...]] = []
-    monkeypatch.setattr(main, "_do", lambda _: type("C", (), {"run": staticmethod(keep)}))
+    monkeypatch.setattr(lazy_import, "command_module", lambda _: type("C", (), {"run": staticmethod(keep)}))
     assert run(monkeypatch, "run", "--", "agent", "--help", "-x", "--", "y") == 0
     assert run(monkeypatch, "run", "agent", "--help") == 0
     assert seen == [("agent", "--help", "-x", "--", "y"), ("agent", "--help")]

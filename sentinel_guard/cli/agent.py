@@ -1,0 +1,51 @@
+"""Click commands that agents and git hooks call: hook, help-me, usage report."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from sentinel_guard.cli import lazy_import
+from sentinel_guard.cli.lazy_import import ANY_COMMAND
+from sentinel_guard.host.machine.state_paths import places
+
+
+@click.command(context_settings=ANY_COMMAND)
+@click.argument("name")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def hook(name: str, arguments: tuple[str, ...]) -> Any:
+    """What the git hooks call; needs no daemon.
+
+    NAME is a git hook (pre-commit, commit-msg, pre-push ...) or one for the pre-commit framework: restricted-paths,
+    secrets, message, policy. docs/git-hooks.md tells of them all.
+    """
+    return lazy_import.command_module("git_hook").hook(name, arguments, sys.stdin.buffer.read)
+
+
+@click.command("help-me")
+@click.argument("context")
+def help_me(context: str) -> Any:
+    """For agents: pause and ask the human.
+
+    Their words are printed when they type /resume.
+    """
+    return lazy_import.command_module("request_human_help").help_me(places(), context)
+
+
+@click.group()
+def usage() -> None:
+    """For agents: tell the guard how many tokens were used."""
+
+
+@usage.command("report")
+@click.option("--tokens", type=click.IntRange(min=0), default=0, help="All work tokens, if the parts are not known.")
+@click.option("--input", "input_", type=click.IntRange(min=0), default=0, help="Uncached input tokens.")
+@click.option("--output", type=click.IntRange(min=0), default=0, help="Output tokens.")
+@click.option("--cache-read", type=click.IntRange(min=0), default=0, help="Tokens read from the cache (not counted).")
+@click.option("--cache-write", type=click.IntRange(min=0), default=0, help="Tokens written to the cache.")
+def usage_report(tokens: int, input_: int, output: int, cache_read: int, cache_write: int) -> Any:
+    """Report the tokens of one response."""
+    kinds = {"input": input_, "output": output, "cache_read": cache_read, "cache_write": cache_write}
+    return lazy_import.command_module("report_token_usage").report(places(), tokens=tokens, **kinds)

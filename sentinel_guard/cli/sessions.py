@@ -1,0 +1,105 @@
+"""Click commands of a guarded session: run, shell-init, status, log, rollback, allow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sentinel_guard.cli import lazy_import
+from sentinel_guard.cli.lazy_import import ANY_COMMAND
+from sentinel_guard.host.machine.state_paths import places
+
+
+@click.command(context_settings=ANY_COMMAND)
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, required=True)
+def run(command: tuple[str, ...]) -> Any:
+    """Run COMMAND (an agent) under guard in this repository.
+
+    Its exit code is passed through.
+    """
+    return lazy_import.command_module("run.run").run(places(), command)
+
+
+@click.command("shell-init")
+@click.option("--pid", type=int, default=0, help="The shell to guard; this command's parent if not given.")
+@click.option("--shell", default="", help="bash, zsh, sh, dash or ksh; by default the one in SHELL.")
+def shell_init(pid: int, shell: str) -> Any:
+    """Print what guards a shell of your own.
+
+    Use it so: eval "$(sentinel-guard shell-init)"
+    """
+    return lazy_import.command_module("run.shell_init").shell_init(places(), pid=pid, shell=shell)
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+def status(as_json: bool) -> Any:
+    """Show the guarded sessions and their health.
+
+    State, seconds left, calls, loop count, error rate, tokens a minute.
+    """
+    return lazy_import.command_module("status").status(places(), as_json=as_json)
+
+
+@click.group(invoke_without_command=True)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@click.option("--session", default="", help="Only this session.")
+@click.option("--follow", "-f", is_flag=True, help="Go on as entries come.")
+@click.option("--last", "-n", type=int, default=50, show_default=True, help="How many entries; 0 for all.")
+@click.pass_context
+def log(ctx: click.Context, as_json: bool, session: str, follow: bool, last: int) -> Any:
+    """Read the audit log."""
+    if ctx.invoked_subcommand is None:
+        return lazy_import.command_module("log").show(
+            places(), as_json=as_json, session=session, follow=follow, limit=last
+        )
+    return 0
+
+
+@log.command("verify")
+def log_verify() -> Any:
+    """Check the hash chain.
+
+    Says where it is cut, edited or truncated; exit code 1 then.
+    """
+    return lazy_import.command_module("log").verify(places())
+
+
+@click.command()
+@click.argument("session", required=False, default="")
+@click.option("--dry-run", is_flag=True, help="Only show what would change.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--later-too", is_flag=True, help="Undo commits that were made after the session as well.")
+def rollback(session: str, dry_run: bool, yes: bool, later_too: bool) -> Any:
+    """Put the repository back to where SESSION started.
+
+    The newest session if none is named.
+    """
+    confirm = None if yes else lambda question: click.confirm(question, err=True)
+    options = {"dry_run": dry_run, "confirm": confirm, "later_too": later_too}
+    return lazy_import.command_module("rollback").rollback(places(), Path.cwd(), session, **options)
+
+
+@click.command()
+@click.argument("paths", nargs=-1, type=click.Path())
+@click.option("--for", "span", default="", metavar="TIME", help="How long: 30s, 10m (the default), 2h; 24h at most.")
+@click.option("--end", is_flag=True, help="Close the windows of these paths.")
+@click.option("--list", "listed", is_flag=True, help="Show the open windows of this repository.")
+def allow(paths: tuple[str, ...], span: str, end: bool, listed: bool) -> Any:
+    """Change restricted files yourself while an agent works here.
+
+    \b
+    sentinel-guard allow .env              10 minutes for .env
+    sentinel-guard allow secrets --for 1h  a folder, and all that is or comes below it
+
+    While the window is open, changes of these paths are not put back: what is there at its end is the new original.
+    It is for changes that the watcher sees. What the agent's commands may do does not change.
+    """  # noqa: D301 - the backspace is meant: it keeps click from joining the lines
+    if listed == bool(paths) or (end and (span or listed)):
+        raise click.UsageError("Give paths, with --for TIME or --end, or --list alone.")
+    module = lazy_import.command_module("allow_paths")
+    if listed:
+        return module.show(places(), Path.cwd())
+    return module.allow(places(), Path.cwd(), paths, "0s" if end else span or "10m")
