@@ -6,6 +6,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -56,11 +57,18 @@ def room(file: str) -> str:
     return file.split("/", maxsplit=1)[0].removesuffix(".py")
 
 
+@cache
 def tree(file: Path) -> ast.Module:
     return ast.parse(file.read_text(encoding="utf-8"))
 
 
-def imports(file: Path) -> Iterator[str]:
+@cache
+def imports(file: Path) -> tuple[str, ...]:
+    """Modules, and the names that are imported from them."""
+    return tuple(_imports(file))
+
+
+def _imports(file: Path) -> Iterator[str]:
     for node in ast.walk(tree(file)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -70,8 +78,13 @@ def imports(file: Path) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def ours(file: Path) -> Iterator[str]:
+@cache
+def ours(file: Path) -> tuple[str, ...]:
     """Files of ours that a file imports, as ``room/file.py``."""
+    return tuple(_ours(file))
+
+
+def _ours(file: Path) -> Iterator[str]:
     for module in imports(file):
         if module.startswith("sentinel_guard."):
             path = PACKAGE.joinpath(*module.split(".")[1:]).with_suffix(".py")

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import threading
+import time
 from pathlib import Path
 
 import pexpect
@@ -240,6 +241,8 @@ def asks(connection):
         connection.send((b"P", b"2UserDenied: Authorization refused.\n"), exit_code(126))
 
 
+HUMAN = 0.1
+"""Seconds: nobody answers between the words and the end of what throws earlier keys away, a moment later."""
 REPLIES = [
     ("Y\n", b"Y", "yes"),
     ("y\n", b"Y", "a small yes"),
@@ -259,6 +262,7 @@ def test_the_question(console, typed, reply, why):
     c = console(asks, shims=("seq",))
     type_line(c, "seq 77701 77701 </dev/null 2>&1 | cat")
     c.expect_exact("Confirm? (Y/N): ")
+    time.sleep(HUMAN)
     c.send(typed)
     c.expect_exact(PROMPT)
     assert c.guard.replies == [reply]

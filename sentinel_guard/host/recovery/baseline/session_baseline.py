@@ -43,6 +43,8 @@ class Completion:
     change of them, so a rollback looks into them."""
     farmed: int = 0
     """Files of the object farm; 0 where it could not be made whole."""
+    special: tuple[str, ...] = ()
+    """Named pipes, sockets and devices: what is none of files, links and folders. git does not see them."""
     notes: tuple[str, ...] = ()
     """What could not be kept, in words."""
 
@@ -152,7 +154,7 @@ class Baseline:
 _MAPS = ("own", "shared", "files", "user")
 _WORDS = ("session", "root", "taken", "head", "branch", "clean", "refs")
 _LISTS = ("restricted", "displaced", "flagged", "embedded", "nested", "notes")
-_LATE = ("empty", "usual", "recent", "notes")
+_LATE = ("empty", "usual", "recent", "special", "notes")
 
 
 def save(baseline: Baseline) -> None:
@@ -193,4 +195,4 @@ def _rest(path: Path) -> Completion:
         data = json.loads(path.read_bytes())
     except FileNotFoundError:
         return Completion()
-    return Completion(**data | {name: tuple(data[name]) for name in _LATE})
+    return Completion(**data | {name: tuple(data[name]) for name in _LATE if name in data})

@@ -192,6 +192,7 @@ def _completed(baseline: Baseline, notes: list[str], *, deep: bool) -> Baseline:
         usual=(plain, executable),
         recent=tuple(n for n in found.recent if n in known and n not in baseline.files),
         farmed=farmed,
+        special=tuple(found.special),
         notes=tuple(notes),
     )
     done = replace(baseline, rest=rest)

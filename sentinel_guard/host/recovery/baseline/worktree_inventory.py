@@ -124,6 +124,8 @@ class Walk:
     """Modes of folders."""
     recent: list[str] = field(default_factory=list)
     """Regular files that were changed in the RECENT seconds before it, or since."""
+    special: list[str] = field(default_factory=list)
+    """Named pipes, sockets and devices."""
 
 
 def walk(root: str, began: float) -> Walk:
@@ -163,6 +165,8 @@ def _note(entry: os.DirEntry[str], name: str, found: Walk) -> None:
             found.modes[name] = stat.S_IMODE(seen.st_mode)
         if seen.st_ctime > found.began - RECENT:
             found.recent.append(name)
+    elif not stat.S_ISLNK(seen.st_mode) and seen.st_ctime < found.began:
+        found.special.append(name)
 
 
 def restricted(root: str, restricts: Callable[[str], bool]) -> list[str]:

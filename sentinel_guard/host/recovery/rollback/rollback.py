@@ -18,7 +18,7 @@ import os
 import re
 import stat
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -36,12 +36,13 @@ from sentinel_guard.host.recovery.rollback import restore_objects
 from sentinel_guard.host.recovery.rollback.keep_refs import keep_refs, moved_remote_refs
 from sentinel_guard.host.recovery.rollback.restore_gitdir import put_metadata_back
 from sentinel_guard.host.recovery.rollback.restore_worktree import undo
-from sentinel_guard.host.recovery.snapshots.blocking_fifos import find_fifos
+from sentinel_guard.host.recovery.snapshots.blocking_fifos import RULES, find_fifos, special_files
 from sentinel_guard.host.recovery.snapshots.take_snapshot import Occasion, take_snapshot
 
 ROUNDS = 3
 """Times that the work tree is gone over before what still changes is reported."""
 JOURNAL = "rollback.json"
+RELEASE_SECONDS = 0.05
 HALF = "The baseline was never completed: modes beyond the executable bit, and empty folders, were not looked at."
 NOT_CONVERGED = "NOT CONVERGED"
 
@@ -113,6 +114,7 @@ def plan_rollback(baseline: Baseline, keep: Callable[[str], bool] = lambda _: Fa
     found = diff_baseline(baseline, keep)
     now = gitdir_backup.refs(baseline.where.common_dir)
     changes, moved, beyond = found.changes(), moved_remote_refs(baseline, now), found.beyond
+    changes += [Change(name, "created") for name in _new_special_files(baseline, keep)]
     if _REFRESHED in changes and _same_entries(baseline):
         changes.remove(_REFRESHED)
     for name, inside in baseline.below():
@@ -168,7 +170,7 @@ def _rolled_back(baseline: Baseline, keep: Callable[[str], bool], restricts: Cal
     with ThreadPoolExecutor(1) as pool:
         # git looks at the work tree meanwhile. Should it wait at a pipe, it goes on when that is taken away.
         scanned = pool.submit(scan, baseline)
-        opened += _unblock(baseline)
+        opened += _unblock(baseline, keep, scanned)
     found = diff_baseline(baseline, keep, scanned.result())
     journal = _opened(baseline, [*opened, *found.changes()], earlier)
     if not journal.changes:
@@ -237,11 +239,26 @@ def _waiting(baseline: Baseline) -> list[tuple[SymlinkSafeFolder, str]]:
     ]
 
 
-def _unblock(baseline: Baseline) -> list[Change]:
-    waiting = _waiting(baseline)
-    for tree, name in waiting:
-        _release_fifo_readers(tree.away(name))
+def _unblock(baseline: Baseline, keep: Callable[[str], bool], scanned: Future[object]) -> list[Change]:
+    """Takes away what git would wait for, and what is no file and was not there at the start: git sees none of it."""
+    waiting = [*_waiting(baseline), *((baseline.tree, n) for n in _new_special_files(baseline, keep))]
+    moved = [tree.away(name) for tree, name in waiting]
+    for path in moved:
+        _release_fifo_readers(path)
+    # Whoever had found a pipe, and opens it a moment after it was released, waits again.
+    while moved and not wait([scanned], RELEASE_SECONDS).done:
+        for path in moved:
+            _release_fifo_readers(path)
     return [Change(os.path.relpath(f"{tree.root}/{name}", baseline.root), "created") for tree, name in waiting]
+
+
+def _new_special_files(baseline: Baseline, keep: Callable[[str], bool]) -> list[str]:
+    """Those that ``_waiting`` does not tell, and that stand in no repository with a baseline of its own."""
+    if not baseline.rest.complete:
+        return []
+    known, inside = frozenset(baseline.rest.special), tuple(f"{name}/" for name in baseline.nested)
+    found = (n for n in special_files(baseline.root) if n not in known and not n.startswith(inside))
+    return [n for n in found if n.rpartition("/")[2] not in RULES and not keep(n)]
 
 
 def _release_fifo_readers(path: str) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -320,3 +322,23 @@ def test_taking_twice_or_inside_is_refused(clean):
         taken(clean)
     with pytest.raises(HostError, match="lies inside"):
         api.take(str(clean.root), clean.root / "session", restricts)
+
+
+def test_what_is_no_file_goes_if_it_came_and_stays_if_it_was_there(mine):
+    os.mkfifo(mine.root / "src" / "mine.pipe")
+    baseline = taken(mine)
+    os.mkfifo(mine.root / "src" / "agents.pipe")
+    os.mkfifo(mine.root / "untracked" / "kept.pipe")
+    with socket.socket(socket.AF_UNIX) as server:
+        # Bound by a relative name: a Unix socket path holds 107 bytes.
+        here = Path.cwd()
+        os.chdir(mine.root)
+        server.bind("agents.sock")
+        os.chdir(here)
+    keep = {"untracked/kept.pipe"}.__contains__
+    assert {"src/agents.pipe", "agents.sock"} <= {c.path for c in api.plan(baseline, keep)}
+    assert api.rollback(baseline, keep).ok
+    left = {n for n in ("src/mine.pipe", "src/agents.pipe", "untracked/kept.pipe", "agents.sock")
+            if os.path.lexists(mine.root / n)}  # fmt: skip
+    assert left == {"src/mine.pipe", "untracked/kept.pipe"}
+    assert api.plan(baseline, keep) == []
