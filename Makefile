@@ -12,11 +12,11 @@ demo: $(READY)
 
 test: lint unit
 
-# The stories wait more than they work: they run beside the rest.
+# Tests of terminals count in tenths of a second: they have the machine nearly for themselves. The rest shares it.
+TERMINALS := tests/commands/run tests/launcher
 unit: $(READY)
-	@$(BIN)/python -m pytest tests/e2e > $(VENV)/e2e.log 2>&1 & stories=$$!; \
-	$(BIN)/python -m pytest --ignore tests/e2e; code=$$?; \
-	wait $$stories || code=1; cat $(VENV)/e2e.log; exit $$code
+	@$(BIN)/python -m pytest -n 2 --dist worksteal $(TERMINALS)
+	@$(BIN)/python -m pytest -n 3 --dist worksteal $(TERMINALS:%=--ignore %)
 
 lint: $(READY)
 	@$(BIN)/ruff check .

@@ -34,4 +34,10 @@ def _said(effect: Effect) -> str:
 
 
 def cases(groups: Iterable[Group]) -> list[object]:
-    return [pytest.param(command, what, id=f"{why}: {command}") for what, why, group in groups for command in group]
+    """Rows that were recorded from the analysis and read through: marked as snapshots."""
+    snapshot = pytest.mark.snapshot
+    return [
+        pytest.param(command, what, id=f"{why}: {command}", marks=snapshot)
+        for what, why, group in groups
+        for command in group
+    ]
