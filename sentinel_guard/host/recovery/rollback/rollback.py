@@ -31,7 +31,7 @@ from sentinel_guard.host.recovery.baseline import gitdir_backup, object_backup
 from sentinel_guard.host.recovery.baseline.baseline_diff import BaselineDiff, diff_baseline, locked
 from sentinel_guard.host.recovery.baseline.gitdir_backup import Change
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
-from sentinel_guard.host.recovery.baseline.worktree_diff import scan
+from sentinel_guard.host.recovery.baseline.worktree_diff import Scan, scan
 from sentinel_guard.host.recovery.rollback import restore_objects
 from sentinel_guard.host.recovery.rollback.keep_refs import keep_refs, moved_remote_refs
 from sentinel_guard.host.recovery.rollback.restore_gitdir import put_metadata_back
@@ -239,7 +239,7 @@ def _waiting(baseline: Baseline) -> list[tuple[SymlinkSafeFolder, str]]:
     ]
 
 
-def _unblock(baseline: Baseline, keep: Callable[[str], bool], scanned: Future[object]) -> list[Change]:
+def _unblock(baseline: Baseline, keep: Callable[[str], bool], scanned: Future[Scan]) -> list[Change]:
     """Takes away what git would wait for, and what is no file and was not there at the start: git sees none of it."""
     waiting = [*_waiting(baseline), *((baseline.tree, n) for n in _new_special_files(baseline, keep))]
     moved = [tree.away(name) for tree, name in waiting]
