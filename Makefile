@@ -12,11 +12,14 @@ demo: $(READY)
 
 test: lint unit
 
-# Tests of terminals count in tenths of a second: they have the machine nearly for themselves. The rest shares it.
+# The stories wait more than they work: they run beside the rest. Tests of terminals count in tenths of a second: they have only those beside them.
 TERMINALS := tests/commands/run tests/launcher
 unit: $(READY)
-	@$(BIN)/python -m pytest -n 2 --dist worksteal $(TERMINALS)
-	@$(BIN)/python -m pytest -n 3 --dist worksteal $(TERMINALS:%=--ignore %)
+	@$(BIN)/python -m compileall -q sentinel_guard
+	@$(BIN)/python -m pytest -n 2 --dist worksteal tests/e2e > $(VENV)/e2e.log 2>&1 & stories=$$!; \
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(TERMINALS); code=$$?; \
+	$(BIN)/python -m pytest -n 2 --dist worksteal --ignore tests/e2e $(TERMINALS:%=--ignore %) || code=1; \
+	wait $$stories || code=1; cat $(VENV)/e2e.log; exit $$code
 
 lint: $(READY)
 	@$(BIN)/ruff check .

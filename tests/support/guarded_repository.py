@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -48,7 +49,9 @@ class Stage:
             stub.chmod(0o755)
 
     def close(self) -> None:
-        self.sentinel("daemon", "stop", "--force")
+        for pid in self._daemons():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)
         subprocess.run(["chmod", "-R", "u+rwX", str(self.folder)], check=False)
         shutil.rmtree(self.folder, ignore_errors=True)
         deadline = time.monotonic() + 10
