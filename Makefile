@@ -18,7 +18,7 @@ unit: $(READY)
 	@$(BIN)/python -m compileall -q sentinel_guard
 	@$(BIN)/python -m pytest -n 2 --dist worksteal tests/e2e > $(VENV)/e2e.log 2>&1 & stories=$$!; \
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(TERMINALS); code=$$?; \
-	$(BIN)/python -m pytest -n 2 --dist worksteal --ignore tests/e2e $(TERMINALS:%=--ignore %) || code=1; \
+	$(BIN)/python -m pytest -n 3 --dist worksteal --ignore tests/e2e $(TERMINALS:%=--ignore %) || code=1; \
 	wait $$stories || code=1; cat $(VENV)/e2e.log; exit $$code
 
 lint: $(READY)
