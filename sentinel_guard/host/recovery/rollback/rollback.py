@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from sentinel_guard.core.policy import gitignore_patterns
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.machine import deep_folders
 from sentinel_guard.host.machine.atomic_files import write_json
@@ -253,12 +254,19 @@ def _unblock(baseline: Baseline, keep: Callable[[str], bool], scanned: Future[Sc
 
 
 def _new_special_files(baseline: Baseline, keep: Callable[[str], bool]) -> list[str]:
-    """Those that ``_waiting`` does not tell, and that stand in no repository with a baseline of its own."""
+    """Those that ``_waiting`` does not tell; as with files, not what the start ignored, nor in repositories inside."""
     if not baseline.rest.complete:
         return []
-    known, inside = frozenset(baseline.rest.special), tuple(f"{name}/" for name in baseline.nested)
-    found = (n for n in special_files(baseline.root) if n not in known and not n.startswith(inside))
-    return [n for n in found if n.rpartition("/")[2] not in RULES and not keep(n)]
+    known, inside = frozenset(baseline.rest.special), tuple(f"{name}/" for name in baseline.embedded)
+    found = [n for n in special_files(baseline.root) if n not in known and not n.startswith(inside) and not keep(n)]
+    rules = os.fsdecode(baseline.shadow.frozen.read_bytes()).splitlines() if found else []
+    patterns = [gitignore_patterns.parse(rule) for rule in rules]
+    return [n for n in found if n.rpartition("/")[2] not in RULES and not _ignored(patterns, n)]
+
+
+def _ignored(patterns: list[gitignore_patterns.Pattern | None], name: str) -> bool:
+    pattern = patterns[at] if (at := gitignore_patterns.last(patterns, name)) >= 0 else None
+    return pattern is not None and pattern.takes
 
 
 def _release_fifo_readers(path: str) -> None:

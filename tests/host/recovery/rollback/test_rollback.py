@@ -329,6 +329,7 @@ def test_what_is_no_file_goes_if_it_came_and_stays_if_it_was_there(mine):
     baseline = taken(mine)
     os.mkfifo(mine.root / "src" / "agents.pipe")
     os.mkfifo(mine.root / "untracked" / "kept.pipe")
+    os.mkfifo(mine.root / "server.log")  # ignored: a person's own server may use it
     with socket.socket(socket.AF_UNIX) as server:
         # Bound by a relative name: a Unix socket path holds 107 bytes.
         here = Path.cwd()
@@ -338,7 +339,7 @@ def test_what_is_no_file_goes_if_it_came_and_stays_if_it_was_there(mine):
     keep = {"untracked/kept.pipe"}.__contains__
     assert {"src/agents.pipe", "agents.sock"} <= {c.path for c in api.plan(baseline, keep)}
     assert api.rollback(baseline, keep).ok
-    left = {n for n in ("src/mine.pipe", "src/agents.pipe", "untracked/kept.pipe", "agents.sock")
+    left = {n for n in ("src/mine.pipe", "src/agents.pipe", "untracked/kept.pipe", "agents.sock", "server.log")
             if os.path.lexists(mine.root / n)}  # fmt: skip
-    assert left == {"src/mine.pipe", "untracked/kept.pipe"}
+    assert left == {"src/mine.pipe", "untracked/kept.pipe", "server.log"}
     assert api.plan(baseline, keep) == []
