@@ -1,1 +1,1 @@
-"""The hook dialects of coding agents (their hook input and output formats) will be here; empty in this release."""
+"""Coding agents: what the guard knows of each, above all how it wraps the shell commands that its model writes."""

@@ -26,6 +26,8 @@ def of_verdict(verdict: Verdict, operation: str, *, poll: bool, policy: Policy) 
     data |= _seen(verdict)
     data |= {"parent": action.parent} if action.parent else {"call": verdict.response < Response.ASK}
     data |= {"poll": True} if poll else {}
+    data |= {"agent": action.agent} if action.agent else {}
+    data |= {"wrapper": "unknown"} if action.unknown_wrapper else {}
     if decisive and decisive.rule in STRIKES:
         data["strike"] = decisive.rule
     entry = Entry(action.at, action.session, "verdict", _plain(data), verdict.response.level)

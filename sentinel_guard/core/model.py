@@ -142,6 +142,10 @@ class Action:
     parent: str = ""
     """Id of the tool call that this is a step of; empty for a tool call itself."""
     who: Peer | None = None
+    agent: str = ""
+    """Name of the coding agent that made the call (``agents/registry``), where that is known."""
+    unknown_wrapper: bool = False
+    """True where that agent's wrapper around the command was not understood, and is judged with it."""
 
 
 @dataclass(frozen=True, slots=True)

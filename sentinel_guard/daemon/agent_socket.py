@@ -13,9 +13,10 @@ import itertools
 import logging
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 
 from sentinel_guard.core import response_text
-from sentinel_guard.core.analysis.programs.git.git_command import HOOKLESS
+from sentinel_guard.core.analysis.programs.git.changes_repository import changes_repository
 from sentinel_guard.core.model import Action, Response
 from sentinel_guard.core.wire_framing import Message
 from sentinel_guard.daemon import restore_disabled_git_hooks, wire_messages
@@ -25,6 +26,7 @@ from sentinel_guard.daemon.guard import Guard, Judged
 from sentinel_guard.daemon.help_and_usage_requests import AgentRequests
 from sentinel_guard.daemon.live_sessions import STEP, Place, Sessions
 from sentinel_guard.daemon.peer_connection import Link
+from sentinel_guard.daemon.shell_origin import UNKNOWN, agent_of, origin
 from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.daemon.waiting_launcher import waiting
 from sentinel_guard.errors import PeerError, SentinelError
@@ -32,6 +34,8 @@ from sentinel_guard.errors import PeerError, SentinelError
 log = logging.getLogger(__name__)
 FIRST_WORD = 10.0
 """Seconds that a peer may take to say what it wants."""
+JUDGED = "SENTINEL_SHELL"
+"""Pid of a shell that has been judged: the session's BASH_ENV does not send it here again (``host/shims``)."""
 
 
 class Server:
@@ -109,15 +113,19 @@ class Server:
     def _action(self, asked: wire_messages.Request, place: Place) -> Action:
         place.live.begun = True
         now = self._now()
-        return wire_messages.action(
+        begun_by = origin(place, asked.argv) if asked.face == "shell" else UNKNOWN
+        counts = not (place.is_agent or begun_by.for_itself) and _is_call(asked, place)
+        action = wire_messages.action(
             asked,
             ident=f"{now:.3f}-{next(self._ids)}",
             session=place.live.id,
             root=place.live.session.root,
-            parent=place.parent or (STEP if place.is_agent or not _is_call(asked, place) else ""),
+            parent=place.parent or ("" if counts else STEP),
             who=place.peer,
             at=now,
+            command=begun_by.command,
         )
+        return replace(action, agent=begun_by.agent, unknown_wrapper=begun_by.unknown_wrapper)
 
     def _is_the_persons_own(self, asked: wire_messages.Request, place: Place) -> bool:
         """True for the interpreter of the agent's own script: the person started it, by name, on their command line."""
@@ -138,7 +146,7 @@ class Server:
         if path is None:
             link.send(wire_messages.refusal(f"{name}: command not found", 127))
         elif action.parent:
-            link.send(wire_messages.run(path, supervise=False, text=text))
+            link.send(wire_messages.run(path, supervise=False, environ=[(JUDGED, str(link.pid))], text=text))
         else:
             await self._supervise(
                 link,
@@ -165,7 +173,11 @@ class Server:
 
 
 def _is_call(asked: wire_messages.Request, place: Place) -> bool:
-    """A tool call, to be counted; not a shell that reads from elsewhere, nor the git queries of an agent's own."""
+    """A tool call, to be counted; not a shell that reads from elsewhere, nor what an agent asks git for by itself."""
     if asked.face == "shell":
         return wire_messages.runs_something(asked.argv)
-    return not (wire_messages.git_subcommand(asked.argv) in HOOKLESS and place.by_itself)
+    if wire_messages.program(asked.argv) != "git" or not (place.by_itself or agent_of(place)):
+        return True
+    options, subcommand = wire_messages.git_words(asked.argv)
+    at, git_dir = len(options) + 1 if subcommand else 0, asked.environ.get("GIT_DIR", "")
+    return changes_repository(asked.argv, at, asked.cwd, git_dir, place.live.session.root)

@@ -94,10 +94,20 @@ def reply(message: Message) -> str:
     return _text(dict(message).get(b"R", b"N"))
 
 
-def action(asked: Request, *, ident: str, session: str, root: str, parent: str, who: Peer, at: float) -> Action:
-    """The action that a launcher proposes."""
+def action(
+    asked: Request,
+    *,
+    ident: str,
+    session: str,
+    root: str,
+    parent: str,
+    who: Peer,
+    at: float,
+    command: str | None = None,
+) -> Action:
+    """The action that a launcher proposes; ``command``: the part of a shell's text that is to be judged."""
     layer = Layer.SHELL if asked.face == "shell" else Layer.SHIM
-    text = script(asked.argv) if layer is Layer.SHELL else None
+    text = (script(asked.argv) if command is None else command) if layer is Layer.SHELL else None
     arguments: dict[str, object] = {"argv": list(asked.argv)} if text is None else {"command": text}
     tool = "shell" if layer is Layer.SHELL else program(asked.argv)
     return Action(ident, session, layer, tool, arguments, asked.cwd, at, root, parent, who)
@@ -110,15 +120,15 @@ def program(argv: tuple[str, ...]) -> str:
 
 def script(argv: tuple[str, ...]) -> str | None:
     """The text of ``sh -c TEXT``, if that is all there is to run; None for anything else."""
-    words = iter(enumerate(argv[1:], 1))
+    words, given = iter(enumerate(argv[1:], 1)), False
     for i, word in words:
         if word in _VALUED:
             next(words, None)
-        elif word.startswith("-") and not word.startswith("--") and "c" in word[1:]:
-            rest = argv[i + 1 :]
-            return rest[0] if len(rest) == 1 else None
-        elif not word.startswith(("-", "+")):
-            return None
+        elif word.startswith(("-", "+")) and word not in ("-", "--"):
+            given = given or (word.startswith("-") and not word.startswith("--") and "c" in word[1:])
+        else:
+            at = i + (word in ("-", "--"))
+            return argv[at] if given and len(argv) == at + 1 else None
     return None
 
 

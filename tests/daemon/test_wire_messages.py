@@ -118,6 +118,10 @@ SCRIPTS = (
     (("sh", "--", "-c"), None, "the end of options"),
     (("sh",), None, "a shell that reads on"),
     (("bash", "-o", "-c", "ls"), None, "-c as a value"),
+    (("bash", "-c", "-l", "ls"), "ls", "an option after -c"),
+    (("bash", "-c", "--", "ls"), "ls", "the end of options after -c"),
+    (("bash", "-c", "--", "ls", "name"), None, "positional parameters after it"),
+    (("bash", "-c", "-l"), None, "nothing to run after it"),
 )
 
 

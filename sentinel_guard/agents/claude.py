@@ -1,0 +1,35 @@
+"""Claude Code: its wrapper loads a snapshot of the person's shell, evaluates the command, and notes the folder."""
+
+from __future__ import annotations
+
+import re
+
+from sentinel_guard.agents.base import PATH, QUOTED, CodingAgent, Framed, unquoted
+
+_UNSET = r"\{ \\builtin unalias -- '[\w-]+'; \\builtin unset -f -- '[\w-]+'; \} >/dev/null 2>&1 \|\| true && "
+_FRAME = re.compile(
+    rf"(?:source (?P<snapshot>{PATH}) 2>/dev/null \|\| true && )?"
+    r"(?:(?:\\builtin )?(?:shopt -u extglob|setopt NO_EXTENDED_GLOB) 2>/dev/null \|\| true && )?"
+    rf"(?:{_UNSET})*"
+    rf"eval (?P<command>{QUOTED})(?: (?:\\)?< ?/dev/null)? && pwd -P >\| /tmp/claude-[\w-]+-cwd"
+)
+_SNAPSHOT = re.compile(r"/[^\n]*/shell-snapshots/snapshot-(?:bash|zsh)-[\w-]+\.sh")
+
+
+def _unwrap(text: str) -> Framed | None:
+    match = _FRAME.fullmatch(text)
+    if match is None:
+        return None
+    snapshot = unquoted(match["snapshot"] or "")
+    if snapshot and not _SNAPSHOT.fullmatch(snapshot):
+        return None
+    return Framed(unquoted(match["command"]), (snapshot,) if snapshot else ())
+
+
+AGENT = CodingAgent(
+    "claude",
+    frozenset({"claude"}),
+    _unwrap,
+    marks=("/shell-snapshots/snapshot-", ">| /tmp/claude-"),
+    own=(re.compile(r"env"), re.compile(rf"SNAPSHOT_FILE={PATH}\n.*", re.DOTALL)),
+)

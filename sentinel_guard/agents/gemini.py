@@ -1,0 +1,21 @@
+"""Gemini CLI: its wrapper runs the command in a subshell that notes its background jobs."""
+
+from __future__ import annotations
+
+import re
+
+from sentinel_guard.agents.base import CodingAgent, Framed
+
+_FRAME = re.compile(
+    r"(?:shopt -u promptvars nullglob extglob nocaseglob dotglob; )?_bgpids_file=/tmp/gemini-shell-\w+/bgpids\.tmp\n"
+    r"\(\n  trap 'jobs -p > \"\$_bgpids_file\"' EXIT\n(?P<command>.*)\n\)\n__code=\$\?\nexit \$__code",
+    re.DOTALL,
+)
+
+
+def _unwrap(text: str) -> Framed | None:
+    match = _FRAME.fullmatch(text)
+    return Framed(match["command"]) if match else None
+
+
+AGENT = CodingAgent("gemini", frozenset({"gemini"}), _unwrap, marks=("_bgpids_file=",))

@@ -1,0 +1,7 @@
+"""opencode: it gives its shell the model's command as it is."""
+
+from __future__ import annotations
+
+from sentinel_guard.agents.base import CodingAgent
+
+AGENT = CodingAgent("opencode", frozenset({"opencode"}))

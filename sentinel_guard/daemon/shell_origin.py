@@ -1,0 +1,66 @@
+"""Who started a shell: the coding agent, and the model's own command inside the agent's wrapper (ADR 0013).
+
+Rules of this file:
+1. Only a process that is a known agent's (``agents/registry``) and started the shell itself is believed to wrap.
+2. What the wrapper loads (a snapshot of the person's shell) must be as it was when this session first loaded it.
+3. A wrapper that is not understood stays: the whole text is judged.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from dataclasses import dataclass
+
+from sentinel_guard.agents import registry
+from sentinel_guard.agents.base import CodingAgent
+from sentinel_guard.daemon import wire_messages
+from sentinel_guard.daemon.live_sessions import Place
+from sentinel_guard.host.machine import processes
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What is known of who started a shell."""
+
+    agent: str = ""
+    """Name of the coding agent; empty where it was none that is known."""
+    command: str | None = None
+    """The model's command, where a wrapper was taken off."""
+    for_itself: bool = False
+    """True where the agent started it for its own purposes."""
+    unknown_wrapper: bool = False
+    """True where it looks wrapped, and could not be taken apart."""
+
+
+UNKNOWN = Origin()
+
+
+def agent_of(place: Place) -> CodingAgent | None:
+    """The coding agent whose process the peer's parent is; None where that is none."""
+    parent = place.above[0].pid if place.above else 0
+    described = processes.describe(parent) if parent else None
+    return registry.of_process(processes.executable(parent), described.command) if described else None
+
+
+def origin(place: Place, argv: tuple[str, ...]) -> Origin:
+    """Who started a shell with these arguments, and what the model wrote of it. A step of a call has no origin."""
+    agent = None if place.parent else agent_of(place)
+    if agent is None:
+        return UNKNOWN
+    text = wire_messages.script(argv)
+    if text is None or agent.starts_for_itself(text):
+        return Origin(agent.name, for_itself=text is not None)
+    framed = agent.unwrap(text)
+    if framed is None or not all(_is_as_first_loaded(place, path) for path in framed.sourced):
+        return Origin(agent.name, unknown_wrapper=framed is not None or agent.is_unknown_wrapper(text))
+    return Origin(agent.name, framed.command)
+
+
+def _is_as_first_loaded(place: Place, path: str) -> bool:
+    """Whether the file is the one that was there when the session first loaded it; it may be missing, then and now."""
+    identity: tuple[int, ...] = ()
+    with contextlib.suppress(OSError):
+        seen = os.stat(path)  # noqa: PTH116 - every call of an agent comes here
+        identity = (seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
+    return place.live.sourced.setdefault(path, identity) == identity

@@ -1,0 +1,104 @@
+"""Who started a shell: a real process below a real agent's name, and files that its wrapper loads."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sentinel_guard.core.model import Peer
+from sentinel_guard.core.session.session import Session
+from sentinel_guard.daemon import shell_origin
+from sentinel_guard.daemon.live_sessions import Live, Place
+from sentinel_guard.host.machine import processes
+from tests.agents.test_unwrap import of_claude
+
+SHOWS_CHILD = """import subprocess, sys
+child = subprocess.Popen(["sleep", "60"])
+print(child.pid, flush=True)
+sys.stdin.read()
+child.kill()
+"""
+
+
+def place(pid: int, live: Live | None = None, parent: str = "") -> Place:
+    lineage = [*processes.lineage(pid)]
+    return Place(live or Live(Session("s"), dict), lineage[0], parent, above=tuple(lineage[1:]))
+
+
+@pytest.fixture
+def child_of_claude() -> Iterator[int]:
+    """Pid of a process whose parent is called as Claude Code is."""
+    args = ["claude", "-c", SHOWS_CHILD]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(args, executable=sys.executable, **pipes) as agent:
+        assert agent.stdout and agent.stdin
+        yield int(agent.stdout.readline())
+        agent.stdin.close()
+
+
+def argv(text: str) -> tuple[str, ...]:
+    return ("bash", "-c", text)
+
+
+def snapshot(folder: Path) -> Path:
+    file = folder / "shell-snapshots" / "snapshot-bash-1-a.sh"
+    file.parent.mkdir()
+    file.write_text("# Snapshot file\n")
+    return file
+
+
+def test_the_models_command_is_cut_out_of_its_agents_wrapper(child_of_claude, tmp_path):
+    text = of_claude("git status", str(snapshot(tmp_path)))
+    found = shell_origin.origin(place(child_of_claude), argv(text))
+    assert (found.agent, found.command, found.unknown_wrapper) == ("claude", "git status", False)
+
+
+def test_a_process_that_is_no_agent_gets_nothing_cut_out(tmp_path):
+    text = of_claude("git status", str(snapshot(tmp_path)))
+    assert shell_origin.origin(place(os.getpid()), argv(text)) == shell_origin.UNKNOWN
+
+
+def test_a_step_of_a_call_gets_nothing_cut_out(child_of_claude, tmp_path):
+    text = of_claude("git status", str(snapshot(tmp_path)))
+    assert shell_origin.origin(place(child_of_claude, parent="call"), argv(text)) == shell_origin.UNKNOWN
+
+
+@pytest.mark.parametrize("change", ["written", "replaced", "made", "deleted"])
+def test_a_snapshot_that_changed_since_it_was_first_loaded_is_judged(child_of_claude, tmp_path, change):
+    live, file = Live(Session("s"), dict), snapshot(tmp_path)
+    if change == "made":
+        file.unlink()
+    text = of_claude("git status", str(file))
+    assert shell_origin.origin(place(child_of_claude, live), argv(text)).command == "git status"
+    if change == "replaced":
+        other = tmp_path / "other"
+        other.write_text("# Snapshot file\n")
+        os.utime(other, ns=(file.stat().st_atime_ns, file.stat().st_mtime_ns))
+        other.replace(file)
+    elif change == "deleted":
+        file.unlink()
+    else:
+        file.write_text("# Snapshot file\n")
+    found = shell_origin.origin(place(child_of_claude, live), argv(text))
+    assert found.command is None and found.unknown_wrapper
+
+
+def test_an_unknown_wrapper_is_named_and_stays(child_of_claude, tmp_path):
+    text = of_claude("git status", str(snapshot(tmp_path))) + " && date"
+    found = shell_origin.origin(place(child_of_claude), argv(text))
+    assert (found.agent, found.command, found.unknown_wrapper) == ("claude", None, True)
+
+
+def test_what_an_agent_runs_for_itself_is_no_call(child_of_claude):
+    assert shell_origin.origin(place(child_of_claude), argv("env")).for_itself
+    assert not shell_origin.origin(place(child_of_claude), ("bash", "script.sh")).for_itself
+
+
+def test_a_peer_without_ancestors_has_no_agent():
+    lonely = Place(Live(Session("s"), dict), Peer(1, 0))
+    assert shell_origin.agent_of(lonely) is None
