@@ -19,6 +19,10 @@ PATH = rf"(?:[\w./+@%:,=-]+|{QUOTED})"
 """A path as an agent writes it: quoted where it has to be, or always."""
 
 
+PATIENCE = 60.0
+"""Seconds: a moderate number for an agent whose own is not known."""
+
+
 @dataclass(frozen=True, slots=True)
 class Framed:
     """A shell text of an agent, taken apart."""
@@ -45,6 +49,9 @@ class CodingAgent:
     """A shell text in the agent's wrapper -> its parts; None for any other text. By default there is no wrapper."""
     marks: tuple[str, ...] = ()
     """Words that only the agent's wrapper has: what has one and cannot be unwrapped is an unknown wrapper."""
+    patience: float = PATIENCE
+    """Seconds after which the agent goes on without a call that has not ended, less some to spare: it then hands its
+    model what was printed so far, or ends the call."""
     own: tuple[re.Pattern[str], ...] = ()
     """Whole shell texts that the agent runs for itself, with no command of the model's in them."""
 

@@ -30,6 +30,7 @@ AGENT = CodingAgent(
     "claude",
     frozenset({"claude"}),
     _unwrap,
+    patience=110.0,  # moves to the background after 120
     marks=("/shell-snapshots/snapshot-", ">| /tmp/claude-"),
     own=(re.compile(r"env"), re.compile(rf"SNAPSHOT_FILE={PATH}\n.*", re.DOTALL)),
 )

@@ -37,6 +37,7 @@ AGENT = CodingAgent(
     "codex",
     frozenset({"codex"}),
     _unwrap,
+    patience=8.0,  # yields after 10
     marks=("__CODEX_SNAPSHOT", "/shell_snapshots/"),
     own=(
         re.compile(r'set -e; \. "/[^"$`\\\n]*/shell_snapshots/[\w.-]+"'),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sentinel_guard.agents import claude, cline, codex, copilot, gemini, opencode, qwen
-from sentinel_guard.agents.base import CodingAgent
+from sentinel_guard.agents.base import PATIENCE, CodingAgent
 
 AGENTS: tuple[CodingAgent, ...] = (
     claude.AGENT,
@@ -32,6 +32,12 @@ def of_process(executable: str, command: Sequence[str]) -> CodingAgent | None:
     if {_base(executable), _base(first)} & INTERPRETERS:
         paths += [word for word in command[1:WORDS] if not word.startswith("-")][:1]
     return next((agent for path in paths if (agent := _by_path(path))), None)
+
+
+def patience(command: Sequence[str]) -> float:
+    """Seconds for which the agent that a command line starts waits for a call."""
+    agent = of_process("", command)
+    return agent.patience if agent else PATIENCE
 
 
 def _by_path(path: str) -> CodingAgent | None:

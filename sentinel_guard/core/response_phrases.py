@@ -30,6 +30,12 @@ SPOKEN = (BREAKER, KILL_SWITCH, USER_DENIED)
 """A finding that begins so already speaks the protocol's words: nothing is put before it."""
 
 
+WAITING = (
+    "SENTINEL: a person is being asked about this command. It runs as soon as they say yes: "
+    "wait for its end, and do not start it again."
+)
+"""What a call prints before its agent would go on without it."""
+
 OVER = "This session is over: nothing more of it runs."
 """What stands after the reason of a kill, in place of another way (R4)."""
 

@@ -15,6 +15,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 
+from sentinel_guard.agents import registry
 from sentinel_guard.core import response_text
 from sentinel_guard.core.analysis.programs.git.changes_repository import changes_repository
 from sentinel_guard.core.model import Action, Response
@@ -28,7 +29,7 @@ from sentinel_guard.daemon.live_sessions import STEP, Place, Sessions
 from sentinel_guard.daemon.peer_connection import Link
 from sentinel_guard.daemon.shell_origin import UNKNOWN, agent_of, origin
 from sentinel_guard.daemon.verdict_reactions import Reactions
-from sentinel_guard.daemon.waiting_launcher import waiting
+from sentinel_guard.daemon.waiting_launcher import telling, waiting
 from sentinel_guard.errors import PeerError, SentinelError
 
 log = logging.getLogger(__name__)
@@ -102,13 +103,10 @@ class Server:
 
     async def _judge(self, link: Link, asked: wire_messages.Request, place: Place) -> Judged:
         restore_disabled_git_hooks.mend(place.live)
-        action = self._action(asked, place)
-        return await self._guard.handle(
-            place.live,
-            action,
-            waiting(link, asked),
-            await restore_disabled_git_hooks.look(place.live, asked, place.peer),
-        )
+        live, action, waiter = place.live, self._action(asked, place), waiting(link, asked)
+        async with telling(waiter, live, registry.patience(live.session.command)):
+            brought = await restore_disabled_git_hooks.look(live, asked, place.peer)
+            return await self._guard.handle(live, action, waiter, brought)
 
     def _action(self, asked: wire_messages.Request, place: Place) -> Action:
         place.live.begun = True

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from sentinel_guard.core import response_text
 from sentinel_guard.core.model import Question
+from sentinel_guard.core.response_phrases import WAITING
+from sentinel_guard.core.session.session import State
 from sentinel_guard.daemon import wire_messages
+from sentinel_guard.daemon.live_sessions import Live
 from sentinel_guard.daemon.peer_connection import Link
 from sentinel_guard.humans.question_inbox import Channel, Reply
 
@@ -23,6 +29,24 @@ class Terminal:
         return Reply(
             yes=word == "Y", assurance="client-dialog" if word != "-" else "none", why="" if word != "-" else "lost"
         )
+
+
+@contextlib.asynccontextmanager
+async def telling(waiting: Waiting, live: Live, patience: float) -> AsyncIterator[None]:
+    """After ``patience`` seconds of waiting for a person, say so: the agent is about to go on without this call."""
+
+    async def tell() -> None:
+        while True:
+            await asyncio.sleep(patience)
+            if live.session.state is State.ASKING:
+                await waiting.hold(WAITING)
+                return
+
+    telling = asyncio.create_task(tell())
+    try:
+        yield
+    finally:
+        telling.cancel()
 
 
 @dataclass(slots=True)

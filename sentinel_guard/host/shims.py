@@ -74,6 +74,7 @@ def make(places: StatePaths, session: str, names: Iterable[str], path: str) -> d
         wanted = {n for n in (*SHELLS, *names) if "/" not in n and shutil.which(n, path=path)}
         for name in (*sorted(wanted), HOOK):
             _link(master, folder / name)
+        _own_program(folder / OWN)
         _bash_env(folder)
     except OSError as e:
         raise HostError(
@@ -141,6 +142,15 @@ def _bash_env(folder: Path) -> None:
     if before and not before.startswith(str(folder.parent.parent)):
         text += f"[ -r {shlex.quote(before)} ] && . {shlex.quote(before)}\n"
     (folder / ".bash_env").write_text(text, errors="surrogateescape")
+
+
+def _own_program(name: Path) -> None:
+    """Our own program beside the shims: a login shell may have lost the PATH on which it is found (``help-me``)."""
+    if name.exists():
+        return
+    # "-Im" is one word, so that BASH_ENV finds "run" among the first four.
+    name.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -Im sentinel_guard "$@"\n')
+    name.chmod(stat.S_IRUSR | stat.S_IXUSR)
 
 
 def _master(places: StatePaths) -> Path:

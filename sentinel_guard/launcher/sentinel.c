@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ask.h"
@@ -73,6 +74,15 @@ static const char *base_name(const char *path)
 static const char *true_name(const struct guard *guard, const char *called)
 {
     return strcmp(guard->name, "sentinel-launcher") == 0 ? base_name(called) : guard->name;
+}
+
+/* What was called by the path of a shim is known to itself, and names itself in its messages, by the plain name. */
+static void hide_path(char **argv)
+{
+    struct stat self, called;
+    if (strchr(argv[0], '/') && stat("/proc/self/exe", &self) == 0 && lstat(argv[0], &called) == 0 &&
+        self.st_ino == called.st_ino && self.st_dev == called.st_dev)
+        argv[0] = strrchr(argv[0], '/') + 1;
 }
 
 static void put_text(struct bytes *out, char tag, const char *text)
@@ -211,6 +221,7 @@ int main(int argc, char **argv)
     else if (face == &hook)
         take_input(&input, MAX_CHUNK);
     find_guard(&guard);
+    hide_path(errand.argv);
     put_request(&errand.request, face, errand.argv, name);
     if (input.at)
         put_input(&errand.request, &input);

@@ -6,8 +6,11 @@ import asyncio
 
 import pytest
 
+from sentinel_guard.core import encode_entries
 from sentinel_guard.core.model import Response
-from sentinel_guard.core.session.session import State
+from sentinel_guard.core.response_phrases import WAITING
+from sentinel_guard.core.session.session import Event, State
+from sentinel_guard.daemon.waiting_launcher import telling
 from tests.support.fakes import PatientPeer, ScriptedHuman
 from tests.support.guard_in_memory import Stand
 
@@ -85,3 +88,16 @@ def test_a_runner_that_does_not_come_back_is_nobody(monkeypatch):
     stand.live.runner = None
     verdict = stand.verdict("deploy production")
     assert verdict.response is Response.DENY and "nobody can be asked" in verdict.decisive.why
+
+
+@pytest.mark.parametrize(("asks", "told"), [(True, [WAITING]), (False, [])], ids=["a person is asked", "nobody is"])
+def test_before_its_agent_goes_on_without_it_a_waiting_call_says_so_once(asks, told):
+    async def play():
+        peer, stand = PatientPeer(), Stand()
+        if asks:
+            stand.sessions.note(stand.live, [encode_entries.state("s1", stand.now(), Event.ASK)])
+        async with telling(peer, stand.live, 0.01):
+            await asyncio.sleep(0.1)
+        return peer.held
+
+    assert asyncio.run(play()) == told

@@ -39,7 +39,8 @@ def test_there_is_a_shim_for_every_program_that_is_there_and_for_no_other(made):
     found = {p.name for p in where.shims("s1").iterdir() if not p.name.startswith(".")}
     assert {"git", "rm", "bash", "sh", shims.HOOK} <= found
     assert not {"no-such-program", "deploy"} & found
-    assert all(Path(f"/usr/bin/{n}").exists() or Path(f"/bin/{n}").exists() for n in found - {shims.HOOK})
+    programs = found - {shims.HOOK, shims.OWN}
+    assert all(Path(f"/usr/bin/{n}").exists() or Path(f"/bin/{n}").exists() for n in programs)
 
 
 def test_all_shims_of_all_sessions_are_one_file(made):
@@ -74,6 +75,11 @@ def test_making_twice_is_making_once(made):
     assert shims.make(where, "s1", ("git", "rm"), PATH) == environ
     assert {p.name for p in before} == {p.name for p in where.shims("s1").iterdir()}
     assert {i for p, i in before.items() if p.name == "git"} == {(where.shims("s1") / "git").stat().st_ino}
+
+
+def test_our_own_program_is_found_where_a_login_shell_has_lost_its_path(made):
+    _, environ = made
+    assert "Usage:" in bash(environ, "-c", "sentinel-guard --help")
 
 
 def bash(environ, *arguments: str) -> str:

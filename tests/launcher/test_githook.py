@@ -59,7 +59,7 @@ def test_what_a_hook_sends(guard, tmp_path):
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     (request,) = g.requests
     assert value(request, "F") == b"githook"
-    assert values(request, "A") == [os.fsencode(g.shim(HOOK)), b"pre-commit"]
+    assert values(request, "A") == [HOOK.encode(), b"pre-commit"]
     assert value(request, "D") == os.fsencode(tmp_path)
     assert sorted(values(request, "E")) == sorted(f"{k}={v}".encode() for k, v in sent.items())
 

@@ -52,6 +52,13 @@ def test_the_name_that_is_judged_is_that_of_the_file(guard, file, called, told, 
     assert values(g.requests[0], "A") == [told, b"push"]
 
 
+def test_what_is_called_by_its_shims_path_bears_its_plain_name(guard):
+    g = guard(answers([(b"X", b"/bin/bash")]))
+    done = subprocess.run([g.shim("bash"), "-c", 'echo "$0"; no-such-command'], capture_output=True, check=False)
+    assert values(g.requests[0], "A")[0] == b"bash"
+    assert (done.stdout, done.stderr) == (b"bash\n", b"bash: line 1: no-such-command: command not found\n")
+
+
 def test_version_comes_first(guard):
     g = guard(REFUSE)
     g.run("git")
