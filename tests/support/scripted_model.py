@@ -1,18 +1,23 @@
 """A model that plays a script, for driving real agent programs: four wire protocols on one loopback port.
 
-What a request asks for follows from the request alone: the next step is the one after as many tool results as it
-carries. A request without a shell among its tools is a side request (titles, probes) and gets a short text.
+What a request asks for follows from the tool results that it carries: the next step is the one after as many. What
+ends a turn is said once; the next request that brings no more results begins the next turn. A request without a shell
+among its tools is a side request (titles, probes) and gets a short text.
 """
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 Step = tuple[str, ...]
-"""``("shell", command)`` or ``("write", absolute path, content)``."""
+"""``("shell", command)``, ``("background", command)``, ``("parallel", command, ...)`` for shell calls of one reply,
+``("write", absolute path, content)``, or ``("say", text)``, which ends a turn.
+"""
+Call = tuple[str, str, object]
+"""Id, tool name and input."""
 
 TOOLS = {
     "shell": {
@@ -20,12 +25,22 @@ TOOLS = {
         "exec_command": lambda c: {"cmd": c},  # Codex
         "run_shell_command": lambda c: {"command": c, "description": "a step", "is_background": False},  # Gemini, Qwen
         "bash": lambda c: {"command": c, "description": "a step"},  # opencode, Copilot
+        "run_commands": lambda c: {"commands": [c]},  # Cline
+    },
+    "background": {
+        "Bash": lambda c: {"command": c, "description": "a step", "run_in_background": True},
+        "exec_command": lambda c: {"cmd": c, "yield_time_ms": 250},
+        "run_shell_command": lambda c: {"command": c, "description": "a step", "is_background": True},
+        "bash": lambda c: {"command": f"{c} &", "description": "a step"},
+        "run_commands": lambda c: {"commands": [f"{c} &"]},
     },
     "write": {
         "Write": lambda p, t: {"file_path": p, "content": t},
         "write_file": lambda p, t: {"file_path": p, "content": t},
         "write": lambda p, t: {"filePath": p, "content": t},
         "create": lambda p, t: {"path": p, "file_text": t},
+        "write_to_file": lambda p, t: {"path": p, "content": t},
+        "editor": lambda p, t: {"command": "create", "path": p, "file_text": t, "new_text": t},
         "apply_patch": lambda p, t: f"*** Begin Patch\n*** Add File: {p}\n+{t}\n*** End Patch\n",
     },
 }
@@ -35,7 +50,7 @@ class ScriptedModel:
     """Serves until it is closed. ``told`` are the tool results that the agent has sent, in order."""
 
     def __init__(self, steps: Sequence[Step]) -> None:
-        self.steps, self.told = steps, []
+        self.steps, self.told, self._said = steps, [], set()
         handler = type("Handler", (_Handler,), {"model": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self._server.daemon_threads = True
@@ -46,14 +61,30 @@ class ScriptedModel:
         self._server.shutdown()
         self._server.server_close()
 
-    def next(self, tools: Sequence[str], told: list[str]) -> tuple[str, str, object]:
-        """Id, tool name and input of the next call; the name is empty where the script has ended."""
-        if not any(name in tools for name in TOOLS["shell"]) or len(told) >= len(self.steps):
-            return "", "", None
+    def next(self, tools: Sequence[str], told: list[str]) -> tuple[str, list[Call]]:
+        """What is said, and the calls of the next reply; no calls where a turn, the script, or a side request ends."""
+        if not any(name in tools for name in TOOLS["shell"]):
+            return "done", []
         self.told = told if len(told) > len(self.told) else self.told
-        kind, *arguments = self.steps[len(told)]
-        name = next(name for name in TOOLS[kind] if name in tools)
-        return f"call_{len(told):03}", name, TOOLS[kind][name](*arguments)
+        left = len(told)
+        for number, (kind, *arguments) in enumerate(self.steps):
+            if kind == "say":
+                if number in self._said or left:
+                    continue
+                self._said.add(number)
+                return arguments[0], []
+            calls = [(kind, arguments)] if kind != "parallel" else [("shell", [command]) for command in arguments]
+            if left >= len(calls):
+                left -= len(calls)
+                continue
+            done = len(told) - left
+            return "", [_call(done + n, tools, *call) for n, call in enumerate(calls)]
+        return "done", []
+
+
+def _call(number: int, tools: Sequence[str], kind: str, arguments: list[str]) -> Call:
+    name = next(name for name in TOOLS[kind] if name in tools)
+    return f"call_{number:03}", name, TOOLS[kind][name](*arguments)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -101,67 +132,84 @@ def _text(content: object) -> str:
     return str(content.get("text", content)) if isinstance(content, dict) else str(content)
 
 
+def _in_order(results: Iterable[tuple[str, str]]) -> list[str]:
+    """Tool results in the order of their calls: some agents send those of parallel calls as they end."""
+    return [text for _, text in sorted(results, key=lambda result: result[0][-3:])]
+
+
 def _anthropic(model: ScriptedModel, body: dict) -> list:
     blocks = [b for m in body["messages"] if isinstance(m["content"], list) for b in m["content"]]
-    told = [_text(b.get("content")) for b in blocks if b.get("type") == "tool_result"]
-    ident, name, arguments = model.next([t.get("name") for t in body.get("tools") or []], told)
+    told = _in_order((b["tool_use_id"], _text(b.get("content"))) for b in blocks if b.get("type") == "tool_result")
+    text, calls = model.next([t.get("name") for t in body.get("tools") or []], told)
     usage = {"input_tokens": 100, "output_tokens": 10, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0}
-    block = {"type": "tool_use", "id": f"toolu_{ident}", "name": name, "input": arguments}
-    block = block if name else {"type": "text", "text": "done"}
-    stop = {"stop_reason": "tool_use" if name else "end_turn", "stop_sequence": None}
+    content = [{"type": "tool_use", "id": f"toolu_{i}", "name": n, "input": a} for i, n, a in calls]
+    content = content or [{"type": "text", "text": text}]
+    stop = {"stop_reason": "tool_use" if calls else "end_turn", "stop_sequence": None}
     message = {"id": "msg", "type": "message", "role": "assistant", "model": body.get("model"), "usage": usage, **stop}
-    began = {**block, "input": {}} if name else {**block, "text": ""}
-    delta = {"type": "input_json_delta", "partial_json": json.dumps(arguments)}
-    delta = delta if name else {"type": "text_delta", "text": "done"}
     start = {**message, "content": [], "stop_reason": None}
     return [
         ("message_start", {"type": "message_start", "message": start}),
-        ("content_block_start", {"type": "content_block_start", "index": 0, "content_block": began}),
-        ("content_block_delta", {"type": "content_block_delta", "index": 0, "delta": delta}),
-        ("content_block_stop", {"type": "content_block_stop", "index": 0}),
+        *(event for number, block in enumerate(content) for event in _block(number, block)),
         ("message_delta", {"type": "message_delta", "delta": stop, "usage": usage}),
         # The last one doubles as the answer to a request that does not stream.
-        ("message_stop", {**message, "type": "message_stop" if body.get("stream") else "message", "content": [block]}),
+        ("message_stop", {**message, "type": "message_stop" if body.get("stream") else "message", "content": content}),
+    ]
+
+
+def _block(number: int, block: dict) -> list:
+    call = block["type"] == "tool_use"
+    began = {**block, "input": {}} if call else {**block, "text": ""}
+    delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])} if call else {}
+    delta = delta or {"type": "text_delta", "text": block["text"]}
+    return [
+        ("content_block_start", {"type": "content_block_start", "index": number, "content_block": began}),
+        ("content_block_delta", {"type": "content_block_delta", "index": number, "delta": delta}),
+        ("content_block_stop", {"type": "content_block_stop", "index": number}),
     ]
 
 
 def _responses(model: ScriptedModel, body: dict) -> list:
     items = body.get("input") if isinstance(body.get("input"), list) else []
-    told = [_text(i.get("output")) for i in items if str(i.get("type", "")).endswith("call_output")]
-    ident, name, arguments = model.next([t.get("name") or t.get("type") for t in body.get("tools") or []], told)
-    part = {"type": "output_text", "text": "done", "annotations": []}
-    item = {"type": "message", "id": "msg", "role": "assistant", "status": "completed", "content": [part]}
-    if isinstance(arguments, str):
-        item = {"type": "custom_tool_call", "id": f"c_{ident}", "call_id": ident, "name": name, "input": arguments}
-    elif name:
-        item = {"type": "function_call", "id": f"f_{ident}", "call_id": ident, "name": name}
-        item["arguments"] = json.dumps(arguments)
+    told = _in_order(
+        (i["call_id"], _text(i.get("output"))) for i in items if str(i.get("type")).endswith("call_output")
+    )
+    text, calls = model.next([t.get("name") or t.get("type") for t in body.get("tools") or []], told)
+    output = [_response_item(*call) for call in calls]
+    part = {"type": "output_text", "text": text, "annotations": []}
+    output = output or [{"type": "message", "id": "msg", "role": "assistant", "status": "completed", "content": [part]}]
     usage = {"input_tokens": 100, "output_tokens": 10, "total_tokens": 110}
-    response = {"id": "resp", "object": "response", "status": "completed", "output": [item], "usage": usage}
+    response = {"id": "resp", "object": "response", "status": "completed", "output": output, "usage": usage}
     return [
         (kind, {"type": kind, "sequence_number": n, **fields})
         for n, (kind, fields) in enumerate(
             (
                 ("response.created", {"response": {**response, "status": "in_progress", "output": []}}),
-                ("response.output_item.added", {"output_index": 0, "item": item}),
-                ("response.output_item.done", {"output_index": 0, "item": item}),
+                *(
+                    (f"response.output_item.{word}", {"output_index": at, "item": item})
+                    for at, item in enumerate(output)
+                    for word in ("added", "done")
+                ),
                 ("response.completed", {"response": response}),
             )
         )
     ]
 
 
-def _chat(model: ScriptedModel, body: dict) -> list:
-    told = [_text(m.get("content")) for m in body["messages"] if m["role"] == "tool"]
-    ident, name, arguments = model.next([_called(t) for t in body.get("tools") or []], told)
-    call = {"index": 0, "id": ident, "type": "function"}
-    call["function"] = {"name": name, "arguments": json.dumps(arguments)}
+def _response_item(ident: str, name: str, arguments: object) -> dict:
     if isinstance(arguments, str):
-        call = {"index": 0, "id": ident, "type": "custom", "custom": {"name": name, "input": arguments}}
-    message = {"role": "assistant", **({"content": None, "tool_calls": [call]} if name else {"content": "done"})}
+        return {"type": "custom_tool_call", "id": f"c_{ident}", "call_id": ident, "name": name, "input": arguments}
+    call = {"type": "function_call", "id": f"f_{ident}", "call_id": ident, "name": name, "status": "completed"}
+    return {**call, "arguments": json.dumps(arguments)}
+
+
+def _chat(model: ScriptedModel, body: dict) -> list:
+    told = _in_order((m["tool_call_id"], _text(m.get("content"))) for m in body["messages"] if m["role"] == "tool")
+    text, calls = model.next([_called(t) for t in body.get("tools") or []], told)
+    given = [_chat_call(at, *call) for at, call in enumerate(calls)]
+    message = {"role": "assistant", **({"content": None, "tool_calls": given} if given else {"content": text})}
     usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
     base = {"id": "chat", "created": 1, "model": body.get("model"), "usage": usage}
-    finish = "tool_calls" if name else "stop"
+    finish = "tool_calls" if calls else "stop"
     if not body.get("stream"):
         choice = {"index": 0, "message": message, "finish_reason": finish}
         return [("", {**base, "object": "chat.completion", "choices": [choice]})]
@@ -170,19 +218,27 @@ def _chat(model: ScriptedModel, body: dict) -> list:
     return [("", {**chunk, "choices": [{**first, "finish_reason": None}]}), ("", {**chunk, "choices": [last]})]
 
 
+def _chat_call(at: int, ident: str, name: str, arguments: object) -> dict:
+    if isinstance(arguments, str):
+        return {"index": at, "id": ident, "type": "custom", "custom": {"name": name, "input": arguments}}
+    function = {"name": name, "arguments": json.dumps(arguments)}
+    return {"index": at, "id": ident, "type": "function", "function": function}
+
+
 def _called(tool: dict) -> str:
     return (tool.get("function") or tool.get("custom") or {}).get("name", "")
 
 
 def _gemini(model: ScriptedModel, body: dict) -> list:
     parts = [p for c in body.get("contents", []) for p in c.get("parts", [])]
-    told = [json.dumps(p["functionResponse"].get("response")) for p in parts if "functionResponse" in p]
+    results = [p["functionResponse"] for p in parts if "functionResponse" in p]
+    told = _in_order((r.get("id") or "", json.dumps(r.get("response"))) for r in results)
     tools = [f["name"] for t in body.get("tools") or [] for f in t.get("functionDeclarations") or []]
-    ident, name, arguments = model.next(tools, told)
+    text, calls = model.next(tools, told)
     # A side request wants JSON by a schema; this one suits the question who speaks next.
-    words = '{"reasoning": "done", "next_speaker": "user", "model_choice": "flash"}'
-    part = {"functionCall": {"id": ident, "name": name, "args": arguments}} if name else {"text": words}
-    candidate = {"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}
+    words = text if tools else '{"reasoning": "done", "next_speaker": "user", "model_choice": "flash"}'
+    parts = [{"functionCall": {"id": ident, "name": name, "args": arguments}} for ident, name, arguments in calls]
+    candidate = {"content": {"role": "model", "parts": parts or [{"text": words}]}, "finishReason": "STOP", "index": 0}
     usage = {"promptTokenCount": 100, "candidatesTokenCount": 10, "totalTokenCount": 110}
     return [("", {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "scripted", "responseId": "r"})]
 

@@ -78,7 +78,10 @@ def here() -> str:
 def environment(begun: dict[str, Any]) -> dict[str, str]:
     """Ours with what the daemon sets for the session."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(MULTIPLEXERS)}
-    return {**kept, **{str(name): str(value) for name, value in begun.get("environ", {}).items()}}
+    # A first shell (SHLVL 1) whose standard input is a socket reads ~/.bashrc in place of BASH_ENV (bash, shell.c).
+    level = kept.get("SHLVL", "")
+    below = {"SHLVL": level if level.isdigit() and int(level) else "1"}
+    return {**kept, **below, **{str(name): str(value) for name, value in begun.get("environ", {}).items()}}
 
 
 def tell(notes: Sequence[object]) -> None:

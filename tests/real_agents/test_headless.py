@@ -1,0 +1,100 @@
+"""The real coding agents without a terminal, under guard, each played by a scripted model (``make test-agents``)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.real_agents import AGENTS
+
+LOOP = "SYSTEM INTERVENTION: Loop Detected."
+BLOCKED = "403 SENTINEL BLOCKED"
+every_agent = pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.name)
+
+PARALLEL = tuple(f"sleep 0.2; echo parallel-{n}" for n in range(6))
+STORY = (
+    ("shell", "echo \"it's $HOME\" 'and this'; git rev-parse HEAD"),
+    ("shell", "printf 'two\\n' >> a.txt\ngit add a.txt && git commit -qm 'second: it works'"),
+    ("shell", "git checkout -q -b side && git log --oneline | cat"),
+    ("background", "sleep 0.3; echo late > late.txt"),
+    ("parallel", *PARALLEL),
+    ("shell", "cat .env"),
+    ("shell", "git push --force origin main"),
+    ("shell", "cat <<'X'\nend of 'story'\nX\nexit 7"),
+)
+
+
+@every_agent
+def test_a_days_work_is_on_record_as_the_model_wrote_it(stage, play, agent):
+    stage.commit(a__txt="one\n")
+    played = play(agent, STORY)
+    asked = [command for kind, *commands in STORY for command in commands]
+    assert len(played.told) == len(asked), played.done
+    plain = [command.removesuffix(" &") for command in played.calls()]
+    assert sorted(plain) == sorted(asked), "each call once, and nothing else"
+    told = dict(zip(asked, played.told, strict=True))
+    assert f"it's {stage.home} and this" in told[asked[0]]
+    assert stage.git("log", "-1", "--format=%s").strip() == "second: it works", (told[asked[1]], "it may commit")
+    assert stage.git("branch", "--show-current").strip() == "side"
+    assert [n for n, command in enumerate(PARALLEL) if f"parallel-{n}" not in told[command]] == [], played.told
+    assert BLOCKED in told["git push --force origin main"], "nobody can be asked here"
+    assert (stage.repo / "late.txt").read_text() == "late\n", "what it left running has ended"
+    assert "end of 'story'" in told[asked[-1]] and BLOCKED not in told[asked[-1]]
+    assert "shims/" not in "\n".join(played.told), "no message names a shim"
+
+
+@every_agent
+def test_refusals_hints_breaker_and_kill_switch_reach_the_model(stage, play, agent):
+    stage.commit(a__txt="a\n")
+    start = stage.git("rev-parse", "HEAD")
+    stage.policy("[breaker]\nseconds = 1\n")
+    failing = "ls no-such-file"
+    gone = "for i in 1 2 3 4 5 6; do ls key.pem || break; sleep 0.3; done"
+    steps = (
+        ("shell", "echo hello; git rev-parse HEAD"),
+        ("shell", "echo x >> .env"),
+        ("write", str(stage.repo / "key.pem"), "by the agent's own tool"),
+        ("shell", f"{gone}; printf 'def f(:\\n' > bad.py; python3 -m py_compile bad.py"),
+        *(("shell", failing) for _ in range(4)),
+        ("shell", "sleep 1.2"),
+        ("shell", f"rm -r {stage.repo}/.git"),
+        ("shell", "echo never > reached"),
+    )
+    played = play(agent, steps)
+    told, done = dict(enumerate(played.told)), played.done
+    assert "hello" in told[0] and start.strip() in told[0], (told, done)
+    assert BLOCKED in told[1], "the model is told why"
+    assert "SENTINEL HINT" in told[3] and "bad.py:1" in told[3], "and what is wrong with its file"
+    assert "No such file" in told[3], "the watcher took away what the agent's own tool wrote"
+    assert LOOP not in told[5] and LOOP in told[6] and LOOP in told[7], "the third failure trips the breaker"
+    assert done.returncode == 137 and "SENTINEL KILL SWITCH" in done.stderr, "the kill switch ends the agent"
+    assert len(played.told) <= 9 and not (stage.repo / "reached").exists(), "and nothing comes after it"
+    assert stage.git("rev-parse", "HEAD") == start and not (stage.repo / "bad.py").exists()
+    assert stage.git("status", "--porcelain", "--", ":!docs/incidents") == ""
+    assert any(str(e["data"]["path"]).endswith(".pem") for e in stage.log(kind="watch")), "it was the watcher indeed"
+    refused = [e["data"] for e in stage.log(kind="verdict", level="L2") if "argv" in e["data"]["arguments"]]
+    rules = {f["rule"] for data in refused for f in data["findings"]}
+    assert not {r for r in rules if r.startswith("git.")}, "the agent's own questions to git are let through"
+
+
+STATE = (
+    ("status", "--porcelain=v1", "-uall", "--", ":!docs/incidents"),
+    ("diff",),
+    ("diff", "--cached"),
+    ("stash", "list"),
+)
+
+
+@every_agent
+def test_a_kill_gives_back_what_was_not_committed(stage, play, agent):
+    stage.commit(a__txt="one\n", keep__txt="keep\n")
+    stage.write("a.txt", "one\nstaged\n")
+    stage.git("add", "a.txt")
+    stage.write("a.txt", "one\nstaged\nunstaged\n")
+    stage.write("new.txt", "untracked\n")
+    (stage.repo / "keep.txt").unlink()
+    before = [stage.git(*words) for words in STATE]
+    wrecks = "git checkout -q -- . ; git stash -q -u; git commit -q --allow-empty -m lost; echo wreck > a.txt"
+    played = play(agent, (("shell", wrecks), ("shell", f"rm -r {stage.repo}/.git"), ("shell", "echo never")))
+    assert played.done.returncode == 137, played.done
+    assert [stage.git(*words) for words in STATE] == before
+    assert (stage.repo / "new.txt").read_text() == "untracked\n"
