@@ -7,11 +7,16 @@ import re
 from sentinel_guard.agents.base import PATH, QUOTED, CodingAgent, Framed, unquoted
 
 _UNSET = r"\{ \\builtin unalias -- '[\w-]+'; \\builtin unset -f -- '[\w-]+'; \} >/dev/null 2>&1 \|\| true && "
+_TOO_OLD = re.escape(
+    r"""{ case "${BASH_VERSINFO-}" in '2'|'3') \builtin printf '%s\n' '__CLAUDE_CODE_DID_NOT_RUN_BASH_TOO_OLD='"""
+    r""""${BASH_VERSION-}" >&2; \builtin exit 126; \exit 126;; esac; } && """
+)
+_WORD = r"[\w./:@%+,-]+"
 _FRAME = re.compile(
-    rf"(?:source (?P<snapshot>{PATH}) 2>/dev/null \|\| true && )?"
+    rf"(?:{_TOO_OLD})?(?:source (?P<snapshot>{PATH}) 2>/dev/null \|\| true && )?"
     r"(?:(?:\\builtin )?(?:shopt -u extglob|setopt NO_EXTENDED_GLOB) 2>/dev/null \|\| true && )?"
     rf"(?:{_UNSET})*"
-    rf"eval (?P<command>{QUOTED})(?: (?:\\)?< ?/dev/null)? && pwd -P >\| /tmp/claude-[\w-]+-cwd"
+    rf"eval (?P<command>{_WORD}|{QUOTED})(?: (?:\\)?< ?/dev/null)? && pwd -P >\| /tmp/claude-[\w-]+-cwd"
 )
 _SNAPSHOT = re.compile(r"/[^\n]*/shell-snapshots/snapshot-(?:bash|zsh)-[\w-]+\.sh")
 

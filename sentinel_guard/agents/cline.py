@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from sentinel_guard.agents.base import CodingAgent
 
-AGENT = CodingAgent("cline", frozenset({"cline"}))
+AGENT = CodingAgent("cline", frozenset({"cline"}), patience=25.0)  # ends a call after 30

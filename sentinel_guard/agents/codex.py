@@ -9,18 +9,22 @@ from sentinel_guard.agents.base import QUOTED, CodingAgent, Framed, unquoted
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 _SAVED = r"__CODEX_SNAPSHOT_(?:PROXY_)?(?:OVERRIDE(?:_SET)?_\d+|ENV_SET)"
 _SAVE = rf'(?:{_SAVED}="\$\{{{_NAME}(?:\+x|-)\}}"\n)*'
-_UNSET = rf"builtin unset {_NAME}(?: {_NAME})? 2>/dev/null \|\| command unset {_NAME}(?: {_NAME})?"
+_CLEAR = rf"builtin unset {_NAME}(?: {_NAME})? 2>/dev/null \|\| command unset {_NAME}(?: {_NAME})?"
 _RESTORE = (
     rf'if \[ -n "\$\{{{_SAVED}\}}" \]; then\n'
     rf'  if \[ -z "\$\{{{_NAME}\+x\}}" \] \|\| \[ "\$\{{{_NAME}-\}}" != "\$\{{{_SAVED}\}}" \]; then '
     rf'export {_NAME}="\$\{{{_SAVED}\}}"; else export {_NAME}; fi\n'
-    rf"else {_UNSET}; fi\n{_UNSET}\n"
+    rf"else {_CLEAR}; fi\n{_CLEAR}\n"
 )
-_PROXIES = rf'if \[ -n "\$_?{_SAVED}" \] \|\| \[ -n "\$\{{{_NAME}\+x\}}" \]; then\n(?:{_RESTORE})*fi\n'
+_RESTORE_0_150 = rf'if \[ -n "\$\{{{_SAVED}\}}" \]; then export {_NAME}="\$\{{{_SAVED}\}}"; else unset {_NAME}; fi\n'
+_RESTORES = rf"(?:{_RESTORE}|{_RESTORE_0_150})*"
+_PROXIES = rf'if \[ -n "\$_?{_SAVED}" \] \|\| \[ -n "\$\{{{_NAME}\+x\}}" \]; then\n{_RESTORES}fi\n'
 _PATH = rf'if \[ -n "\$\{{PATH:-\}}" \]; then export PATH={QUOTED}:"\$PATH"; else export PATH={QUOTED}; fi\n'
+# The model may name the shell: it must be one, and the machine's own.
+_SHELL = r"'/(?:usr/(?:local/)?)?bin/(?:ba|z|da|k)?sh'"
 _FRAME = re.compile(
     rf"{_SAVE}\nif \. (?P<snapshot>{QUOTED}) >/dev/null 2>&1; then :; fi\n\n"
-    rf"(?:{_RESTORE})*(?:{_PROXIES})?(?:{_PATH})*\nexec {QUOTED} -l?c (?P<command>{QUOTED})"
+    rf"{_RESTORES}(?:{_PROXIES})?(?:{_PATH})*\nexec {_SHELL} -l?c (?P<command>{QUOTED})"
 )
 _SNAPSHOT = re.compile(r"/[^\n]*/shell_snapshots/[\w.-]+\.sh")
 
@@ -41,6 +45,6 @@ AGENT = CodingAgent(
     marks=("__CODEX_SNAPSHOT", "/shell_snapshots/"),
     own=(
         re.compile(r'set -e; \. "/[^"$`\\\n]*/shell_snapshots/[\w.-]+"'),
-        re.compile(r'if \[ -z "\$\{BASH_ENV-\}" \].*__codex_snapshot_command.*', re.DOTALL),
+        re.compile(r'if \[ -z "\$(?:\{BASH_ENV-\}|BASH_ENV)" \] && .*# Snapshot file.*compgen -e.*', re.DOTALL),
     ),
 )

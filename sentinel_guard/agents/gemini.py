@@ -18,4 +18,10 @@ def _unwrap(text: str) -> Framed | None:
     return Framed(match["command"]) if match else None
 
 
-AGENT = CodingAgent("gemini", frozenset({"gemini"}), _unwrap, marks=("_bgpids_file=",))
+AGENT = CodingAgent(
+    "gemini",
+    frozenset({"gemini"}),
+    _unwrap,
+    marks=("_bgpids_file=",),
+    patience=280.0,  # ends a call that has been silent for 300
+)

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from sentinel_guard.agents.base import CodingAgent
 
-AGENT = CodingAgent("qwen", frozenset({"qwen", "qwen-code"}))
+AGENT = CodingAgent("qwen", frozenset({"qwen", "qwen-code"}), patience=110.0)  # ends a call after 120

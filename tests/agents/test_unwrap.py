@@ -78,6 +78,8 @@ NOT_UNWRAPPED = (
     (codex.AGENT, of_codex("ls").replace("'/x/codex-path'", '"$(date)"'), "a folder that is run"),
     (codex.AGENT, of_codex("ls").replace("exec '/bin/bash' -c", "exec '/bin/bash' -c 'date' -c"), "other arguments"),
     (codex.AGENT, of_codex("ls").replace("\n\n", "\n\ndate\n", 1), "a line more"),
+    (codex.AGENT, of_codex("ls").replace("'/bin/bash'", "'/tmp/bash'"), "a shell that the model has made"),
+    (codex.AGENT, of_codex("ls").replace("'/bin/bash'", "'/bin/date'"), "a program that is no shell"),
     (gemini.AGENT, of_gemini("ls") + "\ndate", "something behind it"),
     (gemini.AGENT, of_gemini("ls").replace("jobs -p", "date; jobs -p"), "another trap"),
     (gemini.AGENT, of_gemini("ls").replace("/tmp/gemini-shell-eti5q4", "/etc"), "another file is written"),
