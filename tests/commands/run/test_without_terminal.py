@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -189,3 +190,17 @@ def test_a_session_that_was_killed_meanwhile_is_noticed(daemon):
     daemon.listen()
     assert b"SENTINEL KILL SWITCH:" in process.communicate()[1]
     assert process.returncode == 137
+
+
+@pytest.mark.parametrize("level", ["-", "0", "odd", "3"], ids=["none", "zero", "no number", "a shell's"])
+def test_a_shell_whose_input_is_a_socket_reads_bash_env(daemon, tmp_path, monkeypatch, level):
+    """Bash takes a first shell with a socket for a remote one, and would read ~/.bashrc instead."""
+    monkeypatch.delenv("SHLVL", raising=False)
+    if level != "-":
+        monkeypatch.setenv("SHLVL", level)
+    file = tmp_path / "env"
+    file.write_text("echo read\n")
+    daemon.replies["start"] = {"session": "s7", "environ": {"BASH_ENV": str(file)}}
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        assert plain("bash", "-c", "true", stdin=theirs).communicate()[0] == b"read\n"
