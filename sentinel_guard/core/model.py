@@ -219,16 +219,17 @@ class Outcome:
     code: int
     """Exit code; 128 + n after death by signal n."""
     error: str = ""
-    """Digest of the masked error output; empty for a success."""
+    """Digest of the masked error output: ``BLANK`` (``core/text/normalize_output``) where it was seen to be empty,
+    ``UNSEEN`` where it was not seen; empty for a success."""
     output: str = ""
-    """Digest of the masked output; empty when it was not seen."""
+    """Digest of the masked output, ``BLANK`` where it was seen to be empty; empty where it was not seen."""
     excerpt: str = ""
     """The redacted head of the error, for people."""
     tests: TestRun | None = None
     duration: float = 0.0
     before: str = ""
     """The worktree when the call began: ``TREE``, a git tree, or ``TREE+digest`` where files are too large for one;
-    empty when unknown."""
+    empty when unknown. The ``after`` of an earlier try where only background processes have written since."""
     after: str = ""
     """The same when it ended."""
 

@@ -5,18 +5,21 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sentinel_guard.core import response_text
+from sentinel_guard.core.checks.call_history import earlier_failure
 from sentinel_guard.core.model import Effect, Entry, Kind, Outcome, Response, TestRun, Verdict
 from sentinel_guard.core.session.failure_exit_codes import error_output, failed
 from sentinel_guard.core.session.parse_test_output import parse_tests
-from sentinel_guard.core.text.normalize_output import digest
+from sentinel_guard.core.text.normalize_output import UNSEEN, digest
 from sentinel_guard.core.text.redact_by_pattern import redact
 from sentinel_guard.daemon.guard import Guard, Judged
 from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.daemon.root_cause_requests import Reviews
 from sentinel_guard.daemon.wire_messages import Ended
+from sentinel_guard.errors import HostError
+from sentinel_guard.host.file_integrity.background_writes import are_background_writes
 from sentinel_guard.host.machine import processes
 
 EXCERPT = 400
@@ -33,6 +36,8 @@ class Begun:
     since: float
     """When it began, by the clock that this machine's processes share (``time.monotonic``)."""
     before: str
+    on_screen: bool = False
+    """True where it prints on the inner terminal, which the runner sees."""
 
 
 class Outcomes:
@@ -44,20 +49,22 @@ class Outcomes:
         doubtful = self._guard.in_question(live.session, judged.operation)
         before = await self._tree(live) if doubtful else ""
         who = judged.verdict.action.who
-        if live.runner and who and processes.on_terminal(who.pid):
+        # A client may run its shell on a terminal of its own: what the inner one shows is then the client's screen.
+        on_screen = who is not None and processes.prints_on_terminal_of(who.pid, live.agent)
+        if live.runner and on_screen:
             # What was printed before must not count as this call's words: the runner takes it in first.
             await live.runner.tail(time.monotonic())
-        return Begun(judged, time.monotonic(), before)
+        return Begun(judged, time.monotonic(), before, on_screen)
 
     async def end(self, live: Live, begun: Begun, ended: Ended) -> tuple[Verdict, str]:
         """The verdict on the outcome, and the words for the agent's standard error."""
-        stdout, stderr = ended.stdout or "", ended.stderr or ""
-        if ended.code and live.runner and ended.stdout is None and ended.stderr is None:
-            # Both went to the inner terminal: the runner saw them.
-            stderr = await live.runner.tail(begun.since)
-        outcome = await self._outcome(live, begun, ended, stdout, stderr)
+        if ended.code and live.runner and begun.on_screen and ended.stdout is None and ended.stderr is None:
+            screen = await live.runner.tail(begun.since)
+            ended = replace(ended, stdout=screen if screen is None else "", stderr=screen)
+        outcome = await self._outcome(live, begun, ended)
         verdict = self._guard.observe(live, begun.judged, outcome)
         action = begun.judged.verdict.action
+        stdout, stderr = ended.stdout or "", ended.stderr or ""
         hinted = verdict.response < Response.COOL_DOWN
         if hinted and failed(outcome):
             stdout, stderr = map(live.discretion.piece, (stdout, stderr))
@@ -70,20 +77,35 @@ class Outcomes:
         asked = self._reviews.ask(live, action, outcome.code)
         return verdict, "\n".join(filter(None, (text, asked)))
 
-    async def _outcome(self, live: Live, begun: Begun, ended: Ended, stdout: str, stderr: str) -> Outcome:
-        error = error_output(begun.judged.verdict.effects, ended.code, stdout, stderr)
-        return Outcome(
+    async def _outcome(self, live: Live, begun: Begun, ended: Ended) -> Outcome:
+        stdout, stderr, effects = ended.stdout or "", ended.stderr or "", begun.judged.verdict.effects
+        error = error_output(effects, ended.code, stdout, stderr)
+        seen = ended.stdout is not None and ended.stderr is not None
+        outcome = Outcome(
             begun.judged.verdict.action.id,
             self._now(),
             ended.code,
-            error=digest(error) if error is not None else "",
-            output=digest(stdout) if stdout else "",
+            error="" if error is None else digest(error) if seen or error.strip() else UNSEEN,
+            output="" if ended.stdout is None else digest(stdout),
             excerpt=redact(live.discretion.piece(error or "")[:REDACTED])[:EXCERPT],
-            tests=_tests(begun.judged.verdict.effects, stdout, stderr, ended.code),
+            tests=_tests(effects, stdout, stderr, ended.code),
             duration=ended.seconds,
             before=begun.before,
             after=await self._tree(live) if error is not None or begun.before else "",
         )
+        return await self._without_background_writes(live, begun.judged.operation, outcome)
+
+    async def _without_background_writes(self, live: Live, operation: str, outcome: Outcome) -> Outcome:
+        """The outcome, which began where the try that it may repeat ended if only background processes wrote since."""
+        earlier = earlier_failure(live.session.calls, operation, outcome) if failed(outcome) else None
+        if earlier is None or not (live.trees and earlier.after and outcome.before not in ("", earlier.after)):
+            return outcome
+        try:
+            names = await asyncio.to_thread(live.trees.changed, earlier.after, outcome.before)
+        except HostError:
+            return outcome
+        theirs = await asyncio.to_thread(are_background_writes, live.session.root, names)
+        return replace(outcome, before=earlier.after) if theirs else outcome
 
     async def _tree(self, live: Live) -> str:
         """The worktree's present tree; empty where it cannot be had, which is said and put on record once."""

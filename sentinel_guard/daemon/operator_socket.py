@@ -66,15 +66,15 @@ class Runner:
     def tell(self, event: str, **fields: object) -> None:
         self._link.send_json({"event": event, **fields})
 
-    async def tail(self, since: float) -> str:
-        """What the inner terminal printed since then (``time.monotonic``); empty if the runner does not say in time."""
+    async def tail(self, since: float) -> str | None:
+        """What the inner terminal printed since then (``time.monotonic``); None if the runner does not say in time."""
         ident = str(next(self._ids))
         self._tails[ident] = text = asyncio.get_running_loop().create_future()
         self.tell("tail", id=ident, since=since)
         try:
             return await asyncio.wait_for(text, TAIL_SECONDS)
         except TimeoutError:
-            return ""
+            return None
         finally:
             del self._tails[ident]
 

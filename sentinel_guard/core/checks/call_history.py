@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.model import Outcome
+from sentinel_guard.core.session.failure_exit_codes import failed
 from sentinel_guard.core.session.session import Call
+from sentinel_guard.core.text.normalize_output import BLANK, UNSEEN
 
 
 def finished_calls(case: Case) -> tuple[Call, ...]:
@@ -23,6 +27,20 @@ def result(call: Call) -> Outcome:
     """The outcome of an ended call."""
     assert call.outcome is not None
     return call.outcome
+
+
+def error_words(outcome: Outcome) -> str:
+    """The digest of what a failed call said; empty where it said nothing, or nobody saw whether it did."""
+    return "" if outcome.error in (BLANK, UNSEEN) else outcome.error
+
+
+def earlier_failure(calls: Iterable[Call], operation: str, now: Outcome) -> Outcome | None:
+    """The newest failure among the calls that ``now``, the outcome of an operation, may repeat: with the same exit code
+    and error; without words of the same operation only.
+    """
+    ended = [c.outcome for c in calls if c.outcome and (error_words(now) or c.operation == operation)]
+    alike = [o for o in ended if failed(o) and (o.code, o.error) == (now.code, now.error)]
+    return max(alike, key=lambda o: o.at, default=None)
 
 
 def files_unchanged(earlier: Call, later: Call) -> bool:

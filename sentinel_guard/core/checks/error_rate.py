@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from sentinel_guard.core.checks.base import Case
-from sentinel_guard.core.checks.call_history import files_changed, finished_calls, result
+from sentinel_guard.core.checks.call_history import error_words, files_changed, finished_calls, result
 from sentinel_guard.core.model import Finding, Response
 from sentinel_guard.core.response_phrases import BREAKER, seconds
 from sentinel_guard.core.session.failure_exit_codes import failed
@@ -47,12 +47,12 @@ def _failures(window: Sequence[Call], size: int) -> int:
 
 
 def _stuck(window: Sequence[Call], i: int) -> bool:
-    """True for a failure, unless files changed before it and its error was not seen in the window before."""
+    """True for a failure, unless files changed before it and its error is not known from the window before."""
     call = window[i]
     if not failed(call.outcome):
         return False
-    seen = {c.outcome.error for c in window[:i] if c.outcome}
-    return i == 0 or not files_changed(window[i - 1], call) or result(call).error in seen
+    known = {error_words(result(c)) for c in window[:i]} - {""}
+    return i == 0 or not files_changed(window[i - 1], call) or error_words(result(call)) in known
 
 
 def _trip(case: Case, bad: int, calls: int) -> Finding:

@@ -2,6 +2,7 @@
 
 Rules of this file:
 1. Progress is no loop: another output, another error, or a changed file between two tries is progress.
+   Without words (none were said, or nobody saw them) a failure is the same one for the same operation only.
 2. An error is a failed call (``core.session.failure_exit_codes``), never a word in an output.
 3. Each pattern names the calls that repeat; how many are too many depends on what they are (``_limits``).
 4. A hint comes one step (of a cycle: one round) before the trip, once, and after a call that failed.
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from sentinel_guard.core.checks.base import Case
-from sentinel_guard.core.checks.call_history import files_unchanged, finished_calls, result
+from sentinel_guard.core.checks.call_history import error_words, files_unchanged, finished_calls, result
 from sentinel_guard.core.model import Finding, Response
 from sentinel_guard.core.response_phrases import INTERVENTION, seconds
 from sentinel_guard.core.session.failure_exit_codes import failed, infrastructure
@@ -78,7 +79,7 @@ def _patterns(case: Case, calls: Calls) -> Iterator[Pattern]:
     if not failed(calls[-1].outcome):
         return
     yield Pattern(_same_operation(window), "the same operation failed {n} times in the same way", repeats)
-    if result(calls[-1]).error not in ("", BLANK):
+    if error_words(result(calls[-1])):
         why = "the same error came {n} times"
         yield Pattern(_same_error(window, still=True), f"{why}, and no file changed between", repeats)
         yield Pattern(_same_error(window, still=False), f"{why}, whatever was changed between", DESPITE_CHANGES)
@@ -108,7 +109,8 @@ def _cycles(calls: Calls, repeats: int) -> Iterator[Pattern]:
         if any(period % d == 0 and block == block[:d] * (period // d) for d in range(1, period)):
             continue
         length = period
-        while length < len(keys) and _alike(keys[-length - 1], keys[-length - 1 + period]):
+        # With all of its turn, not with the next alone: a worktree that was not looked at would join two that differ.
+        while length < len(keys) and all(_alike(keys[-length - 1], k) for k in keys[-length - 1 + period :: period]):
             length += 1
         if length >= 2 * period:
             what = "the same call came {n} times" if period == 1 else f"{period} calls came in turn, {{n}} in all"
@@ -144,6 +146,11 @@ def _same_outcome(earlier: Call, later: Call) -> bool:
     return (one.code, one.error, one.output) == (two.code, two.error, two.output) and files_unchanged(earlier, later)
 
 
+def _failure(call: Call) -> object:
+    """What tells a failure from another: its words; without any, what was tried and the exit code."""
+    return error_words(result(call)) or (call.operation, result(call).code)
+
+
 def _tail(calls: Calls, alike: Callable[[Call, Call], bool]) -> tuple[Call, ...]:
     """The calls at the end of which each is like the one before."""
     start = len(calls) - 1
@@ -161,7 +168,7 @@ def _returned(window: Calls) -> tuple[Call, ...]:
     if not now or len(visits) < 3:
         return ()
     laps = [window[a + 1 : b + 1] for a, b in pairwise(visits)]
-    errors = [{result(c).error for c in lap if failed(c.outcome)} for lap in laps]
+    errors = [{_failure(c) for c in lap if failed(c.outcome)} for lap in laps]
     return tuple(window[visits[0] :]) if errors[0] & errors[1] else ()
 
 
@@ -215,7 +222,16 @@ def _limits(pattern: Pattern) -> tuple[int, int]:
     if not all(result(c).output for c in calls):
         # A success whose output nobody saw is no evidence of anything.
         return len(calls) + 1, len(calls) + 2
-    return max(POLL_HINT, whole), max(POLL_TRIP, whole)
+    hint = max(POLL_HINT, whole, _compared(pattern))
+    return hint, max(POLL_TRIP, whole, hint + step)
+
+
+def _compared(pattern: Pattern) -> int:
+    """The number of calls from which on successes that said nothing are known to have changed no file, either."""
+    if all(result(c).output != BLANK for c in pattern.calls):
+        return 0
+    unknown = next((i for i, c in enumerate(pattern.calls) if result(c).after), len(pattern.calls))
+    return unknown + pattern.period + 1
 
 
 def _apart(pattern: Pattern) -> bool:

@@ -73,4 +73,6 @@ def _once(text: str) -> str:
 
 
 BLANK = digest("")
-"""The digest of an error that said nothing: two of these are not the same failure."""
+"""The digest of an output that was seen to be empty: two commands that say nothing have not failed in the same way."""
+UNSEEN = "unseen"
+"""Stands for the digest of an error that nobody saw."""

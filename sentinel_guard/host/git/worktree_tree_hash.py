@@ -29,6 +29,7 @@ REST = 100
 """How many times its duration it then rests: at most one percent of the time is spent."""
 LARGE = 4 << 20
 """Bytes: of larger changed files a value holds size and time, not the content."""
+VALUES = 128
 MUCH = 256 << 20
 """Bytes of changed files that are too much to be read."""
 NOBODYS = tuple(f"--exclude={name}/" for name in sorted(HEAVY))
@@ -49,6 +50,8 @@ class Worktrees:
         """Seconds that the last one took."""
         self._rests_until = 0.0
         self._reason, self._told = "", False
+        self._apart: dict[str, dict[str, str]] = {}
+        """Of values with a digest: what it is of, file by file; the last VALUES of them."""
         self._lock = threading.Lock()
 
     def take(self) -> str:
@@ -89,9 +92,18 @@ class Worktrees:
         return os.fsdecode(self._made().git.run("diff", *_FLAGS, "--stat", "--patch", *trees, "--"))
 
     def names(self, old: str, new: str) -> list[str]:
-        """The names of the files that differ. Raises HostError."""
+        """The names of the files that differ in the trees. Raises HostError."""
         trees = _trees(old, new)
         return self._made().git.names("diff", *_FLAGS, "--name-only", "-z", *trees, "--")
+
+    def changed(self, old: str, new: str) -> list[str]:
+        """The same with those that are too large, or not readable, for a tree. Raises HostError, also where these are
+        known no more.
+        """
+        if any("+" in value and value not in self._apart for value in (old, new)):
+            raise HostError("Which files lay beside that tree is known no more.")
+        one, two = (self._apart.get(value, {}) for value in (old, new))
+        return [*self.names(old, new), *(n for n in sorted(one.keys() | two.keys()) if one.get(n) != two.get(n))]
 
     def _value(self) -> str:
         try:
@@ -113,9 +125,12 @@ class Worktrees:
         if names or not self._tree:
             left_out += stage(self._shadow.git, names)
             self._tree = self._shadow.git.text("write-tree")
-        signatures = [f"{name} {_signature(self._root, name)}" for name in sorted(left_out)]
-        digest = hashlib.sha256(os.fsencode("\0".join(signatures))).hexdigest()[:16]
-        return f"{self._tree}+{digest}" if signatures else self._tree
+        signatures = {name: _signature(self._root, name) for name in sorted(left_out)}
+        told = "\0".join(f"{name} {signature}" for name, signature in signatures.items())
+        value = f"{self._tree}+{hashlib.sha256(os.fsencode(told)).hexdigest()[:16]}" if signatures else self._tree
+        if signatures:
+            self._apart = dict([*self._apart.items(), (value, signatures)][-VALUES:])
+        return value
 
     def _sorted_out(self, found: list[str]) -> tuple[list[str], list[str]]:
         """Names to be read, and those too large, restricted or repositories of their own. Raises HostError where it is

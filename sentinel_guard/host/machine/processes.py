@@ -9,7 +9,7 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -150,12 +150,37 @@ def _schedstat(pid: int, thread: str) -> tuple[int, int]:
     return int(spent), int(times)
 
 
-def on_terminal(pid: int) -> bool:
-    """Whether its standard output and its standard error both are terminals."""
+def prints_on_terminal_of(pid: int, other: int) -> bool:
+    """Whether its standard output and its standard error both are the controlling terminal of the other process."""
     try:
-        return all(os.readlink(f"/proc/{pid}/fd/{fd}").startswith("/dev/pts/") for fd in (1, 2))  # noqa: PTH115 - hot
+        raw = Path(f"/proc/{other}/stat").read_bytes()
+        printed = {os.stat(f"/proc/{pid}/fd/{fd}").st_rdev for fd in (1, 2)}  # noqa: PTH116 - hot
     except OSError:
         return False
+    number = int(raw[raw.rfind(b")") + 2 :].split()[4]) & 0xFFFFFFFF
+    # proc(5), tty_nr: the minor number is in bits 31 to 20 and 7 to 0, the major one between them.
+    terminal = os.makedev(number >> 8 & 0xFFF, number >> 12 & 0xFFF00 | number & 0xFF)
+    return bool(number) and printed == {terminal}
+
+
+def open_at_end(paths: Collection[str]) -> set[str]:
+    """Those of these files (absolute, resolved) that a process has open and writes to at the end, as to a log."""
+    found = set()
+    for pid in _pids():
+        with contextlib.suppress(OSError):
+            for fd in os.listdir(f"/proc/{pid}/fd"):  # noqa: PTH208 - names only, many times
+                with contextlib.suppress(OSError):
+                    path = os.readlink(f"/proc/{pid}/fd/{fd}")  # noqa: PTH115 - many times
+                    if path in paths and _writes_at_end(pid, fd, path):
+                        found.add(path)
+    return found
+
+
+def _writes_at_end(pid: int, fd: str, path: str) -> bool:
+    size = os.stat(path).st_size  # noqa: PTH116 - text with surrogates, as it came
+    told = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/fdinfo/{fd}").read_text().splitlines() if ":" in line)
+    flags = int(told["flags"], 8)
+    return bool(flags & os.O_ACCMODE) and (bool(flags & os.O_APPEND) or int(told["pos"]) >= size)
 
 
 def executable(pid: int) -> str:
