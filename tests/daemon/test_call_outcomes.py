@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
+from sentinel_guard.core.text.normalize_output import BLANK, UNSEEN, digest
+from sentinel_guard.daemon import call_outcomes
 from sentinel_guard.daemon.call_outcomes import Outcomes
 from sentinel_guard.daemon.wire_messages import Ended
-from tests.support.guard_in_memory import Stand
+from sentinel_guard.errors import HostError
+from tests.support.guard_in_memory import ROOT, Stand
 
 
 class Trees:
     """A worktree in memory: each look gives the next tree."""
 
-    def __init__(self, *trees, why="") -> None:
-        self.trees, self.why, self.looks = list(trees), why, 0
+    def __init__(self, *trees, why="", changed=("a.txt", "b.txt")) -> None:
+        self.trees, self.why, self.looks, self.differing = list(trees), why, 0, changed
 
     def take(self):
         self.looks += 1
         return self.trees.pop(0) if self.trees else "t"
 
     def changed(self, old, new):
-        return ["a.txt"]
+        if self.differing is None:
+            raise HostError("no tree")
+        return self.differing
 
     def complaint(self):
         why, self.why = self.why, ""
@@ -63,6 +69,90 @@ LOOKS = [
 @pytest.mark.parametrize(("calls", "seen", "why"), LOOKS, ids=[row[-1] for row in LOOKS])
 def test_the_worktree_is_looked_at_where_progress_is_in_question(calls, seen, why):
     assert played(Stand(), Trees(*"123456789"), *calls) == seen
+
+
+def ended(stand, *ends, on_screen=False):
+    """Runs calls that end so; their outcomes on record."""
+    outcomes = Outcomes(stand.sessions, stand.guard, NoReviews(), stand.now)
+
+    async def play():
+        for end in ends:
+            begun = await outcomes.begin(stand.live, await stand.propose("make"))
+            await outcomes.end(stand.live, replace(begun, on_screen=on_screen), end)
+
+    asyncio.run(play())
+    return [e.data for e in stand.store.log if e.kind == "outcome"]
+
+
+SAID = digest("boom")
+STREAMS = [
+    (Ended(2, 0.1, "", "boom"), (SAID, BLANK), "on standard error"),
+    (Ended(2, 0.1, "boom", ""), (SAID, SAID), "on standard output"),
+    (Ended(2, 0.1, "", ""), (BLANK, BLANK), "seen to say nothing"),
+    (Ended(2, 0.1, "\n", "\x1b[0m\n"), (BLANK, BLANK), "nothing but lines and colours"),
+    (Ended(2, 0.1), (UNSEEN, ""), "not seen"),
+    (Ended(2, 0.1, None, ""), (UNSEEN, ""), "its output may have said something"),
+    (Ended(2, 0.1, "", None), (UNSEEN, BLANK), "its error output may have said something"),
+    (Ended(2, 0.1, None, "boom"), (SAID, ""), "what is seen of two is its error"),
+    (Ended(0, 0.1, "", ""), ("", BLANK), "a success that was seen to be silent"),
+    (Ended(0, 0.1), ("", ""), "a success that was not seen"),
+]
+
+
+@pytest.mark.parametrize(("end", "digests", "why"), STREAMS, ids=[row[-1] for row in STREAMS])
+def test_seen_and_empty_is_told_from_not_seen(end, digests, why):
+    [data] = ended(Stand(), end)
+    assert (data.get("error", ""), data.get("output", "")) == digests
+
+
+SCREENS = [
+    ("make: boom", True, digest("make: boom"), "what the runner saw are its words"),
+    ("", True, BLANK, "the runner saw nothing"),
+    (None, True, UNSEEN, "the runner did not say"),
+    ("frame 7 of many", False, UNSEEN, "it printed elsewhere: the screen is the client's"),
+]
+
+
+@pytest.mark.parametrize(("screen", "on_screen", "error", "why"), SCREENS, ids=[row[-1] for row in SCREENS])
+def test_the_screen_counts_for_what_prints_on_it(screen, on_screen, error, why):
+    stand = Stand()
+    stand.human.screen = screen
+    [data] = ended(stand, Ended(2, 0.1), on_screen=on_screen)
+    assert data["error"] == error
+
+
+BESIDE = [
+    (["a.txt"], "1", "background processes wrote all that changed: the second begins where the first ended"),
+    (["a.txt", "b.txt"], "2", "somebody changed one of the files"),
+    (None, "2", "what changed is known no more"),
+]
+
+
+@pytest.mark.parametrize(("changed", "begins", "why"), BESIDE, ids=[row[-1] for row in BESIDE])
+def test_only_background_processes_wrote_since(monkeypatch, changed, begins, why):
+    asked = []
+
+    def written(root, names):
+        asked.append((root, names))
+        return names == ["a.txt"]
+
+    monkeypatch.setattr(call_outcomes, "are_background_writes", written)
+    seen = played(Stand(), Trees(*"12345", changed=changed), ("ls a", 2), ("ls a", 2))
+    assert seen == [("", "1"), (begins, "3")], why
+    assert asked == ([(ROOT, changed)] if changed else [])
+
+
+NOT_ASKED = [
+    ((("ls a", 2), ("ls a", 1)), "another exit code"),
+    ((("ls a", 2), ("ls b", 0)), "a success"),
+    ((("ls a", 2),), "the first failure"),
+]
+
+
+@pytest.mark.parametrize(("calls", "why"), NOT_ASKED, ids=[row[-1] for row in NOT_ASKED])
+def test_who_wrote_is_asked_where_a_failure_may_be_a_repetition(monkeypatch, calls, why):
+    monkeypatch.setattr(call_outcomes, "are_background_writes", lambda *_: pytest.fail(why))
+    played(Stand(), Trees(*"12345"), *calls)
 
 
 def test_outside_of_a_repository_nothing_is_looked_at():

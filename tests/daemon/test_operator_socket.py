@@ -11,6 +11,7 @@ import pytest
 from sentinel_guard.core import encode_entries
 from sentinel_guard.core.model import Ask, Entry, Question
 from sentinel_guard.core.session.session import Event, State
+from sentinel_guard.daemon import operator_socket
 from sentinel_guard.daemon.operator_socket import POWER, Operators, Runner
 from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.host.machine import processes
@@ -327,3 +328,12 @@ def test_what_the_inner_terminal_printed():
 
     asked, text = with_runner(story)
     assert (asked["event"], asked["since"], text) == ("tail", 2.5, "Traceback")
+
+
+def test_a_runner_that_does_not_say_has_seen_nothing(monkeypatch):
+    monkeypatch.setattr(operator_socket, "TAIL_SECONDS", 0.05)
+
+    async def story(runner, theirs):
+        return await runner.tail(2.5)
+
+    assert with_runner(story) is None

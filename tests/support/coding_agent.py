@@ -1,6 +1,7 @@
 """A coding agent, reduced: runs shell commands one after the other and writes down what it was told.
 
-argv: the file of its tasks (a JSON list; a string is a command, a number a nap in seconds), the file for what it saw.
+argv: the file of its tasks (a JSON list; a string is a command, a number a nap in seconds, a pair a file and what it
+appends to it by itself), the file for what it saw.
 """
 
 import json
@@ -13,6 +14,10 @@ seen = []
 for task in json.loads(Path(sys.argv[1]).read_text()):
     if isinstance(task, int | float):
         time.sleep(task)
+        continue
+    if isinstance(task, list):
+        with Path(task[0]).open("a") as file:
+            file.write(task[1])
         continue
     began = time.monotonic()
     done = subprocess.run(["bash", "-c", task], capture_output=True, text=True, errors="replace", check=False)

@@ -188,7 +188,7 @@ class ScriptedHuman:
     A reply is yes, no, an error of the line, or a function that is called and says which.
     """
 
-    def __init__(self, *replies: bool | OSError | Callable[[Question], bool], screen: str = "") -> None:
+    def __init__(self, *replies: bool | OSError | Callable[[Question], bool], screen: str | None = "") -> None:
         self.replies, self.screen = list(replies), screen
         self.asked: list[Question] = []
         self.told: list[dict[str, object]] = []
@@ -206,7 +206,7 @@ class ScriptedHuman:
     def tell(self, event: str, **fields: object) -> None:
         self.told.append({"event": event, **fields})
 
-    async def tail(self, since: float) -> str:
+    async def tail(self, since: float) -> str | None:
         return self.screen
 
 

@@ -9,7 +9,7 @@ from sentinel_guard.core.model import Action, Command, Effect, Kind, Layer, Outc
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.session.operation_fingerprint import operation
 from sentinel_guard.core.session.session import Call, Session
-from sentinel_guard.core.text.normalize_output import digest
+from sentinel_guard.core.text.normalize_output import UNSEEN, digest
 
 ROOT = "/w"
 
@@ -28,15 +28,15 @@ def execute(*argv, subcommand=""):
     return Effect(Kind.EXECUTE, program, command=Command(program, argv, subcommand, operands=argv[1:]))
 
 
-def outcome(ident="a1", *, at=0.0, code=0, error="", out="", before="", after="", tests=None):
-    """``error`` and ``out`` are texts; a failure without an error text has the digest of nothing."""
+def outcome(ident="a1", *, at=0.0, code=0, error="", out=None, before="", after="", tests=None):
+    """``error`` and ``out`` are texts; empty: it was seen to say nothing; None: it was not seen."""
     return Outcome(
         ident,
         at,
         code,
-        error=digest(error) if code else "",
-        output=digest(out) if out else "",
-        excerpt=error,
+        error="" if not code else UNSEEN if error is None else digest(error),
+        output="" if out is None else digest(out),
+        excerpt=error or "",
         tests=tests,
         before=before,
         after=after,

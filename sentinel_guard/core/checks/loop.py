@@ -106,7 +106,7 @@ def _cycles(calls: Calls, repeats: int) -> Iterator[Pattern]:
     keys = [_key(c) for c in calls]
     for period in range(1, min(MAX_PERIOD, len(keys) // 2) + 1):
         block = keys[-period:]
-        if any(period % d == 0 and block == block[:d] * (period // d) for d in range(1, period)):
+        if any(period % d == 0 and all(map(_alike, block, block[d:])) for d in range(1, period)):
             continue
         length = period
         # With all of its turn, not with the next alone: a worktree that was not looked at would join two that differ.

@@ -19,11 +19,11 @@ from sentinel_guard.host.machine import processes
 
 PERIOD = 1.5
 """Seconds after a change in which a process that rewrites a file is expected to have done so again."""
-STEP = 0.02
+STEP = 0.03
 MOST = 64
 """Files beyond which it is no question: so many are a checkout, or a build."""
-LARGE = 4 << 20
-"""Bytes of a file that are compared, its size besides."""
+LARGE = 1 << 20
+"""Bytes of a file that are compared, besides its size."""
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -39,13 +39,15 @@ def are_background_writes(root: str, names: Collection[str]) -> bool:
 
 
 def _all_rewritten(paths: set[str]) -> bool:
-    left = {path: (_changed(path), _content(path)) for path in paths}
+    until = {path: _changed(path) + PERIOD for path in paths}
+    first: dict[str, str] = {}
+    left = paths
     while left:
-        for path, (at, content) in [*left.items()]:
-            if content and _changed(path) != at and _content(path) != content:
-                del left[path]
-            elif content is None or time.time() > at + PERIOD:
-                return False
+        contents = {path: _content(path) for path in left}
+        if any(content is None or time.time() > until[path] for path, content in contents.items()):
+            return False
+        # An empty file is about to be written: what it held before may come again.
+        left = {path for path, content in contents.items() if not content or first.setdefault(path, content) == content}
         time.sleep(STEP if left else 0)
     return True
 
@@ -58,14 +60,15 @@ def _changed(path: str) -> float:
         return 0.0
 
 
-def _content(path: str) -> tuple[int, bytes] | None:
-    """What tells one content from another; None for what is no file."""
+def _content(path: str) -> str | None:
+    """What tells one content from another, blank for an empty file; None for what is no file."""
     with contextlib.suppress(OSError):
-        fd = os.open(path, _FLAGS)
-        try:
-            seen = os.fstat(fd)
-            if stat.S_ISREG(seen.st_mode):
-                return seen.st_size, hashlib.sha256(os.read(fd, LARGE)).digest()
-        finally:
-            os.close(fd)
+        seen = os.lstat(path)
+        if stat.S_ISREG(seen.st_mode):  # a pipe's writer would notice that it is opened
+            fd = os.open(path, _FLAGS)
+            try:
+                data = os.read(fd, LARGE)
+            finally:
+                os.close(fd)
+            return f"{seen.st_size} {hashlib.sha256(data).hexdigest()}" if data else ""
     return None

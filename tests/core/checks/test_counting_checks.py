@@ -86,11 +86,14 @@ def test_red_runs_speak_of_the_test():
 
 
 def rates(pattern, **more):
-    """One call a letter: ``.`` is fine, ``x`` fails as before, ``n`` fails anew after a change of files."""
+    """One call a letter: ``.`` is fine, ``x`` fails as before; after a change of files ``n`` fails anew, ``q`` without
+    a word, and ``u`` so that nobody sees what it says.
+    """
     story, words = Story(ERROR_RATE), []
     for i, letter in enumerate(pattern):
         ended = {".": {"out": "ok"}, "x": {"code": 1, "error": "x", "before": "t", "after": "t"}}.get(letter)
-        ended = ended or {"code": 1, "error": f"new {chr(97 + i)}", "before": f"t{i}", "after": f"t{i}"}
+        error = {"q": "", "u": None}.get(letter, f"new {chr(97 + i)}")
+        ended = ended or {"code": 1, "error": error, "before": f"t{i}", "after": f"t{i}"}
         words += story.words((f"c{i}", {**ended, **more}))
     return words
 
@@ -103,6 +106,8 @@ RATES = (
     ("xxxxxxxxx.", "", "the last one succeeded"),
     ("nnnnnnnnnn", "hint", "each failure is new, files change: work in progress"),
     ("nnnnnnxxxx", "hint", "some of both"),
+    ("qqqqqqqqqq", "hint", "files change before each: whether it is the same without words is not known"),
+    ("uuuuuuuuuu", "hint", "the same where nobody saw the words"),
 )
 
 

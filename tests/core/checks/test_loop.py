@@ -10,6 +10,9 @@ from tests.support.judge_cases import Story, case, outcome
 
 RED = {"code": 2, "error": "a.c:1: error: x", "before": "t", "after": "t"}
 OK = {"out": "clean"}
+QUIET = {"code": 3, "error": "", "out": "", "before": "t", "after": "t"}
+UNSEEN = {"code": 3, "error": None, "before": "t", "after": "t"}
+SILENT_OK = {"out": "", "before": "t", "after": "t"}
 
 
 def red(error="a.c:1: error: x", before="t", after="t", code=2, **more):
@@ -55,6 +58,29 @@ STORIES = (
         "the same success with other files each time",
     ),
     ((("./run", {}),) * 24, "-" + " -" * 23, "nobody saw what it printed: no evidence"),
+    ((("exit 3", QUIET),) * 3, "- hint break", "the same failure without a word"),
+    ((("exit 3", UNSEEN),) * 3, "- hint break", "the same failure, and nobody saw what it said"),
+    (tuple((f"exit 3 # {n}", QUIET) for n in range(6)), "-" + " -" * 5, "others that fail without a word"),
+    (tuple((f"exit 3 # {n}", UNSEEN) for n in range(6)), "-" + " -" * 5, "others that nobody saw fail"),
+    (tuple(("./run", QUIET | {"code": n}) for n in range(3, 8)), "- - - - -", "without a word, another exit code"),
+    ((("exit 3", QUIET), ("exit 3", UNSEEN), ("exit 3", QUIET)), "- - -", "seen to be empty, and not seen"),
+    (
+        (("ls", OK), ("exit 3", UNSEEN), ("cat x", {}), ("exit 3", UNSEEN), ("ls", OK), ("exit 3", UNSEEN)),
+        "- - - hint - break",
+        "with reading between that nobody saw",
+    ),
+    ((("true", SILENT_OK),) * 20, "-" + " -" * 8 + " hint" + " -" * 9 + " break", "twenty times without a word"),
+    ((("true", {"out": ""}),) * 24, "-" + " -" * 23, "without a word, and no file was looked at"),
+    (
+        tuple((c, SILENT_OK | {"after": "t" if n > 2 else ""}) for n in range(7) for c in "abc"),
+        "-" + " -" * 11 + " hint" + " -" * 6 + " break break",
+        "three silent calls in turn: told when files were compared",
+    ),
+    (
+        tuple(("true", {"out": "", "after": f"v{n // 4}" if n % 3 == 0 else ""}) for n in range(30)),
+        "-" + " -" * 29,
+        "without a word, and files that were looked at now and then are others",
+    ),
     (tuple(("board", {"out": f"v{n}"}) for n in range(12)), " ".join("-" * 12), "the output changes"),
     ((("board", {"out": "a"}), ("board", {"out": "b"})) * 5, "-" + " -" * 8 + " hint", "the output goes to and fro"),
     ((("edit", OK), ("make", RED)) * 3, "- - - hint - break", "a cycle of two calls: no hint at its success"),
@@ -101,6 +127,43 @@ def test_files_that_come_back_twice_with_the_same_failure(measured, why):
         found = story.call(f"make -k {n}", **red(f"other {n}", "A", "A", out=f"{n}"))
     assert [f.response for f in found] == [Response.BREAK]
     assert "earlier state" in found[0].why
+
+
+LAPS = (
+    ({"error": ""}, ("test.sh",) * 2, "break", "the same one without a word"),
+    ({"error": None}, ("test.sh",) * 2, "break", "the same one, and nobody saw what it said"),
+    ({"error": ""}, ("one.sh", "two.sh"), "-", "one without a word, then another"),
+)
+
+
+@pytest.mark.parametrize(("said", "failing", "word", "why"), LAPS, ids=[r[3] for r in LAPS])
+def test_files_that_come_back_twice_and_failures_without_words(said, failing, word, why):
+    story = Story(CHECK)
+    story.call("ls", out="first", after="A")
+    for n, command in enumerate(failing):
+        story.call(f"sed -i s/a/{n}/ f", out="", after="B")
+        story.call(command, **red(before="B", after="B", out=f"{n}") | said)
+        found = story.call(f"git checkout f # {n}", **red(f"checkout {n}", "A", "A"))
+    assert [f.response.word for f in found] == ([word] if word != "-" else []), why
+
+
+FAILURES = st.sampled_from([QUIET, UNSEEN, red("", code=1), red("moved"), red("other", code=9)])
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), FAILURES), max_size=4), st.booleans())
+def test_a_failure_after_each_edit_is_never_a_loop(tries, measured_after):
+    """Up to DESPITE_CHANGES tries with words, whatever they are."""
+    story = Story(CHECK)
+    for n, (command, ended) in enumerate(tries):
+        found = story.call(command, **ended | {"before": f"t{n}", "after": f"t{n}" if measured_after else f"u{n}"})
+        assert Response.BREAK not in [f.response for f in found]
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from([QUIET, UNSEEN])), max_size=24))
+def test_a_failure_without_words_after_each_edit_is_never_a_loop(tries):
+    story = Story(CHECK)
+    for n, (command, ended) in enumerate(tries):
+        assert story.call(command, **ended | {"before": f"t{n}", "after": f"t{n}"}) == []
 
 
 def test_polls_have_their_own_budget():

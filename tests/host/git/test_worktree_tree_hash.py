@@ -156,6 +156,12 @@ def test_large_files_count_by_size_and_time(fresh, monkeypatch):
     second = taken.take()
     assert second != first
     assert taken.names(first, second) == []
+    assert taken.changed(first, second) == ["big.bin"]
+    fresh.write("a.txt", "other\n")
+    assert taken.changed(first, taken.take()) == ["a.txt", "big.bin"]
+    again = Worktrees(str(fresh.root), fresh.root.parent / "session")
+    with pytest.raises(HostError):
+        again.changed(first, again.take())
 
 
 def test_what_is_dear_rests_and_says_so_once(fresh, monkeypatch):

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pexpect
 import pytest
 
 from sentinel_guard.core.model import Peer
@@ -152,3 +153,53 @@ def test_the_environment_that_a_process_began_with(start):
 def test_the_executable_is_the_kernels_word_not_argv(start):
     process = start("i-am-bash", "-c", "input()", executable=sys.executable)
     assert until(lambda: processes.executable(process.pid) == os.path.realpath(sys.executable))
+
+
+PRINTS = """
+import os, pty, subprocess, sys
+own = pty.openpty()[1]
+for out, err in ((1, 2), (own, own), (1, own), (subprocess.PIPE, 2)):
+    child = subprocess.Popen(["sleep", "60"], stdout=out, stderr=err)
+    print(child.pid, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_whose_terminal_a_process_prints_on():
+    client = pexpect.spawn(sys.executable, ["-c", PRINTS], echo=False, timeout=10)
+    pids = [int(client.readline()) for _ in range(4)]
+    try:
+        told = [processes.prints_on_terminal_of(pid, client.pid) for pid in pids]
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGKILL)
+        client.close(force=True)
+    assert told == [True, False, False, False], "its own, another, one of each, a pipe"
+
+
+def test_without_a_terminal_there_is_none_to_print_on(start):
+    alone = start("sleep", "60", start_new_session=True)
+    assert not processes.prints_on_terminal_of(alone.pid, alone.pid), "pipes, and no controlling terminal"
+    assert not processes.prints_on_terminal_of(alone.pid, NONE)
+    assert not processes.prints_on_terminal_of(NONE, alone.pid)
+
+
+OPENED = (
+    ("open(path, 'w')", True, "a log that was begun anew"),
+    ("open(path, 'a')", True, "a log that goes on"),
+    ("open(path, 'r')", False, "a reader"),
+    ("open(path, 'r+')", False, "a database: not at its end"),
+    ("os.open(path, os.O_RDWR | os.O_APPEND)", True, "appended to, wherever it was read"),
+)
+
+
+@pytest.mark.parametrize(("how", "logs", "why"), OPENED, ids=[r[2] for r in OPENED])
+def test_files_that_a_process_keeps_open_at_their_end(start, tmp_path, how, logs, why):
+    path = tmp_path / "dev.log"
+    path.write_text("old\n")
+    code = f"import os, sys; path = {str(path)!r}; kept = {how}; print('open', flush=True); sys.stdin.read()"
+    writer = start(sys.executable, "-c", code)
+    assert writer.stdout.readline() == "open\n"
+    assert processes.open_at_end({str(path), str(tmp_path / "other")}) == ({str(path)} if logs else set()), why
+    writer.communicate()
+    assert processes.open_at_end({str(path)}) == set(), "nobody has it open any more"
