@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from sentinel_guard.core import response_text
 from sentinel_guard.core.checks.call_history import earlier_failure
 from sentinel_guard.core.model import Effect, Entry, Kind, Outcome, Response, TestRun, Verdict
-from sentinel_guard.core.session.failure_exit_codes import error_output, failed
+from sentinel_guard.core.session.failure_exit_codes import error_excerpt, error_output, failed
 from sentinel_guard.core.session.parse_test_output import parse_tests
 from sentinel_guard.core.text.normalize_output import UNSEEN, digest
 from sentinel_guard.core.text.redact_by_pattern import redact
@@ -87,7 +87,7 @@ class Outcomes:
             ended.code,
             error="" if error is None else digest(error) if seen or error.strip() else UNSEEN,
             output="" if ended.stdout is None else digest(stdout),
-            excerpt=redact(live.discretion.piece(error or "")[:REDACTED])[:EXCERPT],
+            excerpt=redact(live.discretion.piece(error_excerpt(effects, ended.code, error or ""))[:REDACTED])[:EXCERPT],
             tests=_tests(effects, stdout, stderr, ended.code),
             duration=ended.seconds,
             before=begun.before,

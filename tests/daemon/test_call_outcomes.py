@@ -105,6 +105,19 @@ def test_seen_and_empty_is_told_from_not_seen(end, digests, why):
     assert (data.get("error", ""), data.get("output", "")) == digests
 
 
+def test_who_is_silent_about_the_network_is_known_by_the_exit_code():
+    stand = Stand()
+    outcomes = Outcomes(stand.sessions, stand.guard, NoReviews(), stand.now)
+
+    async def play():
+        begun = await outcomes.begin(stand.live, await stand.propose("curl -s http://localhost:3000"))
+        return await outcomes.end(stand.live, begun, Ended(7, 0.1))
+
+    asyncio.run(play())
+    [data] = [e.data for e in stand.store.log if e.kind == "outcome"]
+    assert (data["error"], data["excerpt"]) == (UNSEEN, "curl: could not connect")
+
+
 SCREENS = [
     ("make: boom", True, digest("make: boom"), "what the runner saw are its words"),
     ("", True, BLANK, "the runner saw nothing"),

@@ -41,6 +41,13 @@ def test_success_without_a_word_is_a_loop_late_and_no_loop_where_files_change(st
     assert "SENTINEL HINT" in seen[31]["err"] and LOOP in seen[41]["err"]
 
 
+def test_a_server_that_starts_is_waited_for_without_a_word(stage):
+    stage.commit()
+    _, seen = stage.agent(*["curl -s http://127.0.0.1:1/health"] * 8)
+    assert [s["code"] for s in seen] == [7] * 8
+    assert [LOOP in s["err"] for s in seen] == [False] * 7 + [True]
+
+
 def test_what_went_elsewhere_was_not_seen_to_be_empty(stage):
     stage.commit()
     client = "import subprocess; [subprocess.run(['bash', '-c', 'true'], stdout=subprocess.DEVNULL) for _ in range(22)]"

@@ -21,6 +21,22 @@ GIT_ANSWERS = frozenset({"diff", "grep", "merge-base", "check-ignore", "show-ref
 NEUTRAL = frozenset({"echo", "printf", "cd", "true", ":", "head", "tail", "wc", "sort", "cat", "uniq", "export", "set"})
 """They neither fail nor answer for the command that they stand beside."""
 
+UNREACHED: Mapping[str, Mapping[int, str]] = {
+    "curl": {
+        5: "could not resolve host",
+        6: "could not resolve host",
+        7: "could not connect",
+        28: "timed out",
+        52: "connection reset",
+        56: "connection reset",
+    },
+    "wget": {4: "could not connect"},
+    "nc": {1: "could not connect"},
+    "pg_isready": {1: "could not connect", 2: "could not connect"},
+}
+"""Programs that may be told to be silent, and what their exit codes say of a network or a service."""
+
+_LETTER = re.compile(r"[^\W\d_]")
 _INFRASTRUCTURE = re.compile(
     r"\b429\b|\bE429\b|too many requests|rate.?limit|overloaded|service unavailable"
     r"|\b50[0234]\b.{0,40}(?:error|gateway|unavailable|timeout)"
@@ -42,6 +58,15 @@ def error_output(effects: Iterable[Effect], code: int, stdout: str, stderr: str)
     return stderr if stderr.strip() else stdout
 
 
+def error_excerpt(effects: Iterable[Effect], code: int, error: str) -> str:
+    """The error in words: its own, or what the exit code says where it has none (a status of 000 is none)."""
+    if _LETTER.search(error):
+        return error
+    programs = [e.command.program for e in effects if e.kind is Kind.EXECUTE and e.command]
+    meant = next((f"{p}: {UNREACHED[p][code]}" for p in programs if code in UNREACHED.get(p, {})), "")
+    return " ".join(filter(None, (error.strip(), meant)))
+
+
 def _is_answer(effects: Iterable[Effect], code: int) -> bool:
     commands = [e.command for e in effects if e.kind is Kind.EXECUTE and e.command]
     telling = [c for c in commands if c.program not in NEUTRAL]
@@ -55,8 +80,8 @@ def _answers(command: Command, code: int) -> bool:
 
 
 def failed(outcome: Outcome | None) -> bool:
-    """Whether a call failed. An error digest says so; without one, a silent exit code of 1 is an answer."""
-    return outcome is not None and (bool(outcome.error) or outcome.code > 1)
+    """Whether a call failed: it has an error, if only one that said nothing; an exit code alone may be an answer."""
+    return outcome is not None and bool(outcome.error)
 
 
 def infrastructure(outcome: Outcome) -> bool:

@@ -1,6 +1,7 @@
 import pytest
 
-from sentinel_guard.core.session.failure_exit_codes import error_output, failed, infrastructure
+from sentinel_guard.core.model import Outcome
+from sentinel_guard.core.session.failure_exit_codes import error_excerpt, error_output, failed, infrastructure
 from tests.support.judge_cases import execute, outcome
 
 GREP, DIFF, MAKE, ECHO = execute("grep", "x", "f"), execute("diff", "a", "b"), execute("make"), execute("echo", "hi")
@@ -19,6 +20,7 @@ CASES = (
     ((MAKE, GREP), 1, "", "", "", "it may have been make"),
     ((MAKE,), 2, "out", "", "out", "an error on standard output"),
     ((MAKE,), 2, "out", "err", "err", "standard error goes first"),
+    ((execute("systemctl", "is-active", "x"),), 3, "inactive", "", None, "systemctl says that it does not run"),
     ((), 1, "", "", "", "nothing is known of the commands"),
     ((ECHO,), 1, "", "", "", "echo answers nothing"),
 )
@@ -34,12 +36,33 @@ FAILED = (
     (outcome(), False, "success"),
     (outcome(code=1, error="x"), True, "an error"),
     (outcome(code=1), True, "an error that said nothing"),
+    (outcome(code=1, error=None), True, "an error that nobody saw"),
+    (Outcome("a1", 0.0, 3), False, "an answer"),
 )
 
 
 @pytest.mark.parametrize(("done", "bad", "why"), FAILED, ids=[r[2] for r in FAILED])
 def test_failed(done, bad, why):
     assert failed(done) is bad
+
+
+CURL = execute("curl", "-s", "http://localhost:3000")
+EXCERPTS = (
+    ((CURL,), 7, "", "curl: could not connect", True, "curl -s"),
+    ((CURL,), 7, "000", "000 curl: could not connect", True, "curl -s -w '%{http_code}'"),
+    ((CURL, MAKE), 2, "", "", False, "another exit code"),
+    ((MAKE,), 7, "", "", False, "another program's"),
+    ((CURL,), 7, "curl: (7) x", "curl: (7) x", False, "words of its own"),
+    ((execute("wget", "-q", "http://localhost"),), 4, "", "wget: could not connect", True, "wget -q"),
+)
+
+
+@pytest.mark.parametrize(
+    ("ended", "said", "network"), [(r[:3], r[3], r[4]) for r in EXCERPTS], ids=[r[5] for r in EXCERPTS]
+)
+def test_what_an_exit_code_says_where_the_program_does_not(ended, said, network):
+    assert error_excerpt(*ended) == said
+    assert infrastructure(outcome(code=ended[1], error=said)) is network
 
 
 INFRA = (
