@@ -70,5 +70,6 @@ def _content(path: str) -> str | None:
                 data = os.read(fd, LARGE)
             finally:
                 os.close(fd)
-            return f"{seen.st_size} {hashlib.sha256(data).hexdigest()}" if data else ""
+            size = seen.st_size if len(data) == LARGE else len(data)
+            return f"{size} {hashlib.sha256(data).hexdigest()}" if data else ""
     return None

@@ -1,12 +1,17 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.loop import CHECK
-from sentinel_guard.core.model import Response
+from sentinel_guard.core.model import Entry, Response
 from sentinel_guard.core.policy.policy import Loop, Policy
 from sentinel_guard.core.response_phrases import INTERVENTION
-from tests.support.judge_cases import Story, case, outcome
+from sentinel_guard.core.session.session import Session
+from sentinel_guard.core.text.normalize_output import BLANK
+from tests.support.judge_cases import Story, action, case, outcome
 
 RED = {"code": 2, "error": "a.c:1: error: x", "before": "t", "after": "t"}
 OK = {"out": "clean"}
@@ -164,6 +169,24 @@ def test_a_failure_without_words_after_each_edit_is_never_a_loop(tries):
     story = Story(CHECK)
     for n, (command, ended) in enumerate(tries):
         assert story.call(command, **ended | {"before": f"t{n}", "after": f"t{n}"}) == []
+
+
+OLD = (
+    ({"code": 3, "error": BLANK}, 3, "break", "a failure that said nothing, or was not seen to"),
+    ({"code": 0}, 24, "allow", "a success that said nothing, or was not seen to"),
+)
+
+
+@pytest.mark.parametrize(("told", "count", "word", "why"), OLD, ids=[r[3] for r in OLD])
+def test_what_was_put_on_record_before_seen_was_told_from_not_seen(told, count, word, why):
+    session, act = Session("s"), action("make")
+    for n in range(count):
+        begun = {"id": f"a{n}", "operation": "o", "tool": "shell", "call": True}
+        session = session.after(Entry(n, "s", "verdict", begun))
+        session = session.after(Entry(n + 0.5, "s", "outcome", {"id": f"a{n}", "before": "t", "after": "t", **told}))
+    last = session.calls[-1]
+    found = CHECK(Case(replace(act, id=last.action), (), session, Policy(), last.outcome, "o"))
+    assert max((f.response.word for f in found), default="allow") == word, why
 
 
 def test_polls_have_their_own_budget():
