@@ -178,20 +178,15 @@ class _Leader:
 
     def _look(self) -> None:
         for _, status in _reap(self._agent, os.WUNTRACED | os.WCONTINUED):
-            if os.WIFCONTINUED(status):
-                self._went_on()
-                continue
-            self._take()
-            self._tell(status)
-            self._stopped = os.WIFSTOPPED(status)
-            if not self._stopped:
+            before, self._stopped = self._stopped, os.WIFSTOPPED(status)
+            if not os.WIFCONTINUED(status):
+                self._take()
+                self._tell(status)
+            if before and not self._stopped:
+                # Somebody else has continued or ended the agent: a runner that is stopped must know.
+                os.kill(self._runner, signal.SIGCONT)
+            if not os.WIFSTOPPED(status) and not os.WIFCONTINUED(status):
                 os._exit(0)
-
-    def _went_on(self) -> None:
-        """Where somebody else has continued the agent, a runner that is stopped must wake up to serve it."""
-        if self._stopped:
-            self._stopped = False
-            os.kill(self._runner, signal.SIGCONT)
 
     def _obey(self) -> None:
         orders = self._line.recv(64)
