@@ -26,6 +26,8 @@ from sentinel_guard.host.machine.pseudo_terminal import AgentTerminal, UserTermi
 from sentinel_guard.humans.terminal_prompts import Chat, Gate, banner, visible
 
 KILLED = 137
+WANTS_TERMINAL = (signal.SIGTTIN, signal.SIGTTOU)
+"""What stops a program in the background that reads from its terminal, or sets its modes."""
 SWITCH = "SENTINEL KILL SWITCH:"
 END_SECONDS = 120.0
 """A kill that is being carried out is waited for: its rollback may take a while."""
@@ -128,14 +130,19 @@ class Runner:
     def _look_at_agent(self) -> None:
         for status in self._agent.changes():
             if os.WIFSTOPPED(status):
-                self._stopped_by = os.WSTOPSIG(status)
-                # A kill that freezes it looks the same as one that stopped itself; without the daemon nobody knows.
-                if self._stopped_by != signal.SIGSTOP or self._state() not in ("", "KILLED"):
-                    self._suspend()
+                self._stopped(os.WSTOPSIG(status))
             elif self._code is None:
                 code = os.waitstatus_to_exitcode(status)
                 self._by_signal = code < 0
                 self._code = 128 - code if code < 0 else code
+
+    def _stopped(self, number: int) -> None:
+        self._stopped_by = number
+        if number in WANTS_TERMINAL and self._stage and self._stage.returned:
+            self._continue()
+        # A kill that freezes it looks the same as one that stopped itself; without the daemon nobody knows.
+        elif number != signal.SIGSTOP or self._state() not in ("", "KILLED"):
+            self._suspend()
 
     def _suspend(self) -> None:
         """Stop as the agent has stopped. What a terminal sends goes to the whole job: ours is raw, and sent nothing."""

@@ -7,7 +7,7 @@ Rules of this file:
 1. The agent gets a session of its own: it has no outer terminal to read, and no signal of it reaches it unforwarded.
 2. The leader is to the agent what an interactive shell is to a job: it gives it the inner terminal's foreground, takes
    it back when the agent has stopped, continues it, waits for it. It decides nothing.
-3. The runner learns of every stop and of the end as wait(2) tells it. A leader that is killed leaves the agent to the
+3. The runner learns of stops and of the end as wait(2) tells it. A leader that is killed leaves the agent to the
    runner, which then waits for it itself.
 4. The leader is a fork that runs no other program. It keeps no descriptor of the runner's, and ends with the agent and
    with the runner.
@@ -36,6 +36,8 @@ from sentinel_guard.host.machine.pseudo_terminal import NOT_OURS, STANDARD, Agen
 
 _SET_DEATH_SIGNAL, _SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
 _NUMBER = struct.Struct("i")
+_CONTINUED = 0xFFFF
+"""Of the statuses of wait(2)."""
 _GO, _FOREGROUND, _BACKGROUND = 0xE0, 0xF0, 0xB0
 """What the runner tells the leader, a byte each; other bytes are signals for the agent."""
 
@@ -45,6 +47,7 @@ class AgentProcess:
 
     def __init__(self, pid: int, leader: int, line: socket.socket) -> None:
         self.pid, self._leader, self._line = pid, leader, line
+        self._continuing = 0
         line.setblocking(False)
 
     def fileno(self) -> int:
@@ -72,14 +75,16 @@ class AgentProcess:
         """To its process group, after all that was sent before."""
         if not self._order(number):
             _send(self.pid, number)
+        elif number == signal.SIGCONT:
+            self._continuing += 1
 
     def kill(self) -> None:
         """At once, whatever has become of its leader."""
         _send(self.pid, signal.SIGKILL)
 
     def changes(self) -> list[int]:
-        """Wait statuses of the agent since the last call: it has stopped, or ended. Reaps what else has ended below us,
-        the orphans that we adopted.
+        """Wait statuses of the agent since the last call: it has stopped, or ended. A stop that we have undone since is
+        none. Reaps what else has ended below us, the orphans that we adopted.
         """
         reaped = [*_reap(-1, os.WUNTRACED)]
         if any(pid == self._leader and not os.WIFSTOPPED(status) for pid, status in reaped):
@@ -111,7 +116,11 @@ class AgentProcess:
             data = b""
         if not data:
             self._line.close()
-        yield from (status for (status,) in _NUMBER.iter_unpack(data))
+        for (status,) in _NUMBER.iter_unpack(data):
+            if os.WIFCONTINUED(status):
+                self._continuing -= 1
+            elif not (self._continuing and os.WIFSTOPPED(status)):
+                yield status
 
 
 def spawn(
@@ -200,8 +209,10 @@ class _Leader:
         os.close(self._gate)
 
     def _send(self, number: int) -> None:
-        self._stopped = self._stopped and number != signal.SIGCONT
         _send(self._agent, number)
+        if number == signal.SIGCONT:
+            self._stopped = False
+            self._tell(_CONTINUED)
 
     def _tell(self, number: int) -> None:
         self._line.send(_NUMBER.pack(number))

@@ -8,10 +8,12 @@ Rules of this file:
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 import termios
 import tty
+from collections.abc import Callable
 from typing import Any, Self
 
 from sentinel_guard.errors import HostError
@@ -58,13 +60,13 @@ class UserTerminal:
             if not self._raw:
                 self._before = termios.tcgetattr(self.fd)
             self._raw = True
-            tty.setraw(self.fd, termios.TCSADRAIN)
+            _uninterrupted(lambda: tty.setraw(self.fd, termios.TCSADRAIN))
 
     def restore(self) -> None:
         if self._raw and self.foreground():
             self._raw = False
             with contextlib.suppress(termios.error):
-                termios.tcsetattr(self.fd, termios.TCSADRAIN, self._before)
+                _uninterrupted(lambda: termios.tcsetattr(self.fd, termios.TCSADRAIN, self._before))
 
     def flush_input(self) -> None:
         """Throw away what was typed and not yet read."""
@@ -117,6 +119,18 @@ def foreground_of(fd: int) -> int:
         return os.tcgetpgrp(fd)
     except OSError:
         return NOT_OURS
+
+
+def _uninterrupted(change: Callable[[], object]) -> None:
+    """Do it again where a signal came in between: a continued job gets several."""
+    while True:
+        try:
+            change()
+        except termios.error as e:
+            if e.args[0] != errno.EINTR:
+                raise
+        else:
+            return
 
 
 def _is_pipe(fd: int) -> bool:
