@@ -6,6 +6,7 @@ import shlex
 import sys
 import termios
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pexpect
@@ -18,17 +19,22 @@ PROMPT = "%%% "
 class Shell(pexpect.spawn):
     """Type lines, read what they print."""
 
-    def __init__(self, folder: Path, *, guarded: bool = True) -> None:
+    def __init__(self, folder: Path, *, runner: Sequence[str] = (), guarded: bool = True, **options) -> None:
         self._guarded = guarded
         driver = folder / "driver.py"
         driver.write_text(DRIVER)
         super().__init__(
-            "bash", ["--norc", "--noprofile", "--noediting", "-i"], dimensions=(24, 80), timeout=10, encoding="utf-8"
+            "bash",
+            ["--norc", "--noprofile", "--noediting", "-i"],
+            dimensions=(24, 80),
+            timeout=20,
+            encoding="utf-8",
+            **options,
         )
         self.delaybeforesend = None
-        runner = shlex.join([sys.executable, str(driver)]) if guarded else "env"
         self.expect("[$#] ")
-        self.line(f"PS1='{PROMPT}'; alias agent='{runner} '")
+        command = shlex.join(runner or [sys.executable, str(driver)]) if guarded else "env"
+        self.line(f"PS1='{PROMPT}'; alias agent='{command} '")
 
     def type(self, line: str) -> None:
         """Type a line; its echo is taken away."""

@@ -85,13 +85,13 @@ class PtyProxy:
         return {self._outer.fd: outer, self._inner.fd: inner}
 
     def ready(self, fd: int, events: int) -> None:
-        """Move bytes on a descriptor that poll named."""
+        """Move bytes on a descriptor that poll named, if it is one of ours."""
         if fd == self._inner.fd:
             if events & select.POLLIN and not self._shown and (data := self._read_agent()):
                 self._emit(data)
             if events & select.POLLOUT:
                 self._flush_to_agent()
-        else:
+        elif fd == self._outer.fd:
             if events & ~select.POLLOUT:
                 self._read_person()
             if events & select.POLLOUT:
