@@ -70,6 +70,8 @@ class Live:
     runner: Runner | None = None
     agent: int = 0
     """Pid of the agent's first process."""
+    leader: int = 0
+    """Pid of the process between it and the runner, which leads the agent's terminal session; a part of the runner."""
     begun: bool = False
     """True once anything was asked from within the session."""
     watch: Watch | None = None
@@ -196,7 +198,8 @@ class Sessions:
             *(path for r in sorted(roots) for path in (f"{r}/sentinel.toml", *install_hooks.hook_folders(r))),
         )
         owners = tuple(live.session.owner.pid for live in self.live.values() if live.session.owner)
-        return GuardResources(self._folders, settings, (*owners, processes.own_pid()))
+        leaders = tuple(live.leader for live in self.live.values() if live.leader)
+        return GuardResources(self._folders, settings, (*owners, *leaders, processes.own_pid()))
 
     def outside(self, path: str) -> str:
         """A PATH without any session's shims."""

@@ -319,7 +319,10 @@ class _Desk:
         return said
 
     async def _agent(self, message: Fields) -> Fields:
-        self._mine(message).agent = int(message["pid"])
+        live = self._mine(message)
+        live.agent = int(message["pid"])
+        line = [*itertools.islice(processes.lineage(live.agent), 3)]
+        live.leader = line[1].pid if line[2:] == [live.session.owner] else 0
         return {}
 
     async def _attach(self, message: Fields) -> Fields:

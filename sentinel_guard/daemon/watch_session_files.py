@@ -143,9 +143,12 @@ class SessionFileWatch:
 
     def _tick(self) -> None:
         if self._activity.due:
-            self._activity.look(shell=not self._live.agent)
+            self._look()
         self._tell(self.guardian.sweep())
         self._tell_hushed(time.time())
+
+    def _look(self) -> None:
+        self._activity.look(shell=not self._live.agent, leader=self._live.leader)
 
     def _judge(self, _path: str, since: float) -> ChangeDecision:
         """The strictest of what all sessions in this tree say."""
@@ -189,7 +192,7 @@ class SessionFileWatch:
 
     def _running(self) -> list[Process]:
         before = self._activity.known
-        self._activity.look(shell=not self._live.agent)
+        self._look()
         return [p for pid in sorted(before | self._activity.known) if (p := processes.describe(pid))]
 
     def _record(self, tampering: Tampering, times: int, diff: str, seen: list[Process]) -> None:

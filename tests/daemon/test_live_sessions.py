@@ -240,11 +240,12 @@ def test_a_long_session_loses_nothing_by_a_restart():
 def test_the_guards_own_belongings():
     stand = Stand()
     owner = Peer(4321, 1)
-    stand.begin("s2", owner=owner)
+    stand.begin("s2", owner=owner).leader = 4322
     guarded = stand.sessions.guarded()
     assert set(guarded.folders) == {"/state", "/run/sg"}
     assert {str(PLACES.config), "/home/ann/work/sentinel.toml", "/home/ann/work/.git/hooks"} <= set(guarded.settings)
-    assert {os.getpid(), 4321} <= set(guarded.pids)
+    assert {os.getpid(), 4321, 4322} <= set(guarded.pids)
+    assert 0 not in guarded.pids, "a signal to one's own group is no attack"
 
 
 def test_a_path_without_shims():

@@ -195,6 +195,21 @@ def test_rule_2_what_a_runner_says_in_its_own_session(office):
     assert all(r["ok"] for r in replies)
 
 
+def test_the_leader_of_the_agents_session_is_the_process_between_it_and_the_runner(office):
+    script = "sleep 60 & echo $!; read x; kill $!"
+    leader = subprocess.Popen(["/bin/sh", "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    agent = int(leader.stdout.readline())
+    found = []
+
+    async def look(_):
+        found.append(office.stand.sessions.live["new"].leader)
+
+    for pid in (agent, leader.pid):
+        office.talk(START, {"op": "agent", "session": "new", "pid": pid}, linger=look)
+    leader.communicate("\n")
+    assert found == [leader.pid, 0], "without one, the agent is the runner's own child"
+
+
 def test_rule_3_a_runner_that_vanishes_ends_its_session(office, child):
     gone = subprocess.Popen(["true"])
     dead = processes.identify(gone.pid)

@@ -46,12 +46,17 @@ def test_a_socket_whose_maker_is_gone_has_no_power(stage):
     assert seen[1]["err"].startswith("403"), "the session is still guarded"
 
 
-def test_killing_the_runner_ends_what_it_guarded(stage):
+PARENT = "os.getppid()"
+OF_PARENT = f"int(open(f'/proc/{{{PARENT}}}/stat').read().rpartition(')')[2].split()[1])"
+
+
+@pytest.mark.parametrize("whom", [PARENT, OF_PARENT], ids=["the leader of the agent's session", "the runner"])
+def test_killing_the_runner_ends_what_it_guarded(stage, whom):
     stage.commit()
     beat = stage.folder / "beat"
     code = (
         "import os, signal, time\n"
-        "os.kill(os.getppid(), signal.SIGKILL)\n"
+        f"os.kill({whom}, signal.SIGKILL)\n"
         f"while True: open({str(beat)!r}, 'w').write(str(time.time())); time.sleep(0.05)\n"
     )
     (stage.folder / "k.py").write_text(code)

@@ -39,7 +39,8 @@ ECHO = "import sys\nprint('ready', flush=True)\nfor line in sys.stdin:\n    prin
 def plain(*command: str, **more) -> subprocess.Popen[bytes]:
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     # In a session of its own it has no controlling terminal, as under CI.
-    return subprocess.Popen([sys.executable, "-c", DRIVER, *command], start_new_session=True, **{**pipes, **more})
+    alone = {"start_new_session": True, **pipes, **more}
+    return subprocess.Popen([sys.executable, "-c", DRIVER, *command], **alone)
 
 
 def ended(child: pexpect.spawn) -> int:

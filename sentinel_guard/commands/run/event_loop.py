@@ -4,6 +4,8 @@ Rules of this file:
 1. A killed session ends with 137 and the kill switch's words, whoever notices first.
 2. Without the daemon the agent goes on (the launcher refuses what it tries); the runner comes back to it by itself.
 3. Where nobody can be asked any more, the answer is no.
+4. When the agent stops, the runner stops by the same signal, the person's terminal as it was: their shell has one job.
+   What continues the runner continues the agent, but for one that a kill has frozen.
 """
 
 from __future__ import annotations
@@ -18,10 +20,14 @@ from typing import Any
 from sentinel_guard.client import Operator
 from sentinel_guard.commands.run.pty_proxy import Modal, PtyProxy
 from sentinel_guard.errors import DaemonError, SentinelError
-from sentinel_guard.host.machine.pseudo_terminal import FORWARDED, AgentTerminal, Child, Signals, UserTerminal, reap
+from sentinel_guard.host.machine.agent_process import AgentProcess
+from sentinel_guard.host.machine.caught_signals import FORWARDED, Signals
+from sentinel_guard.host.machine.pseudo_terminal import AgentTerminal, UserTerminal
 from sentinel_guard.humans.terminal_prompts import Chat, Gate, banner, visible
 
 KILLED = 137
+WANTS_TERMINAL = (signal.SIGTTIN, signal.SIGTTOU)
+"""What stops a program in the background that reads from its terminal, or sets its modes."""
 SWITCH = "SENTINEL KILL SWITCH:"
 END_SECONDS = 120.0
 """A kill that is being carried out is waited for: its rollback may take a while."""
@@ -39,17 +45,17 @@ class Runner:
         self,
         operator: Operator,
         session: str,
-        child: Child,
+        agent: AgentProcess,
         signals: Signals,
         screen: tuple[UserTerminal, AgentTerminal] | None,
     ) -> None:
-        self._operator, self._session, self._child, self._signals = operator, session, child, signals
+        self._operator, self._session, self._agent, self._signals = operator, session, agent, signals
         self._outer = screen[0] if screen else None
         self._stage = PtyProxy(*screen, self._heard) if screen else None
         self._code: int | None = None
         self._by_signal = False
         self._killed = ""
-        self._suspended = False
+        self._stopped_by = 0
         self._lost_at = self._retry_at = 0.0
         self._delay = FIRST_RETRY
         self._told = False
@@ -64,9 +70,7 @@ class Runner:
 
     def run(self) -> int:
         """Until the agent has ended or was killed; its exit code, 128 + n after death by signal n."""
-        if self._stage:
-            self._stage.resume()
-        self._child.go()
+        self._agent.go(foreground=not self._stage or self._stage.resume())
         while self._code is None:
             self._wait()
             self._keep_line()
@@ -77,13 +81,16 @@ class Runner:
     def _wait(self) -> None:
         poll = select.poll()
         poll.register(self._signals, select.POLLIN)
-        if self._operator.connected:
-            poll.register(self._operator, select.POLLIN)
+        for source in (self._operator, self._agent):
+            if source.fileno() >= 0:
+                poll.register(source, select.POLLIN)
         for fd, events in (self._stage.interests() if self._stage else {}).items():
             poll.register(fd, events)
         for fd, events in poll.poll(self._patience()):
             if fd == self._signals.fileno():
                 self._on_signals()
+            elif fd == self._agent.fileno():
+                self._look_at_agent()
             elif fd == self._operator.fileno():
                 self._hear()
             elif self._stage:
@@ -94,6 +101,8 @@ class Runner:
             self._stage.tick(time.monotonic())
             if self._stage.gone:
                 self._hang_up()
+            elif self._stage.returned:
+                self._continue()
 
     def _patience(self) -> float | None:
         """Milliseconds that poll may wait."""
@@ -108,54 +117,55 @@ class Runner:
     def _on_signals(self) -> None:
         for number in self._signals.read():
             if number == signal.SIGCHLD:
-                self._reap()
+                self._look_at_agent()
             elif number == signal.SIGWINCH and self._stage:
                 self._stage.resized()
             elif number == signal.SIGCONT:
                 self._continue()
-            elif number == signal.SIGTSTP:
-                self._suspend()
             elif number == signal.SIGHUP and self._stage:
                 self._hang_up()
             elif number in FORWARDED:
-                self._child.signal(number)
+                self._agent.signal(number)
 
-    def _reap(self) -> None:
-        for pid, status in reap():
-            if pid != self._child.pid:
-                continue
+    def _look_at_agent(self) -> None:
+        for status in self._agent.changes():
             if os.WIFSTOPPED(status):
-                self._stopped()
+                self._stopped(os.WSTOPSIG(status))
             elif self._code is None:
                 code = os.waitstatus_to_exitcode(status)
                 self._by_signal = code < 0
                 self._code = 128 - code if code < 0 else code
 
-    def _stopped(self) -> None:
-        """The agent has stopped itself, for the shell to take over; a kill that freezes it looks the same."""
-        if self._stage and not self._stage.asking and self._state() not in ("", "KILLED"):
+    def _stopped(self, number: int) -> None:
+        self._stopped_by = number
+        if number in WANTS_TERMINAL and self._stage and self._stage.returned:
+            self._continue()
+        # A kill that freezes it looks the same as one that stopped itself; without the daemon nobody knows.
+        elif number != signal.SIGSTOP or self._state() not in ("", "KILLED"):
             self._suspend()
 
     def _suspend(self) -> None:
+        """Stop as the agent has stopped. What a terminal sends goes to the whole job: ours is raw, and sent nothing."""
         if self._stage:
             self._stage.pause()
-        self._suspended = True
-        os.kill(os.getpid(), signal.SIGSTOP)
+        whole_job = self._stage is not None and self._stopped_by != signal.SIGSTOP
+        if not self._signals.stop(self._stopped_by, whole_job=whole_job):
+            self._continue(refused=True)
 
-    def _continue(self) -> None:
-        if self._stage:
-            self._stage.resume()
-        if self._suspended:
-            self._suspended = False
-            self._child.signal(signal.SIGCONT)
+    def _continue(self, *, refused: bool = False) -> None:
+        """Go on, in the foreground or in the background; ``refused``: the kernel lets nobody stop our job."""
+        foreground = not self._stage or self._stage.resume()
+        if self._state() != "KILLED":
+            self._stopped_by = 0
+            self._agent.go_on(foreground=foreground or refused)
 
     def _hang_up(self) -> None:
         """The outer terminal has gone: the agent hears what it would hear without us."""
         stage, self._stage = self._stage, None
         if stage:
             stage.finish(killed=False)
-        self._child.signal(signal.SIGHUP)
-        self._child.signal(signal.SIGCONT)
+        self._agent.signal(signal.SIGHUP)
+        self._agent.signal(signal.SIGCONT)
 
     def _conclude(self, code: int) -> int:
         stage, self._stage = self._stage, None
@@ -163,6 +173,7 @@ class Runner:
         if stage:
             printed = stage.printed()
             stage.finish(killed=self._by_signal)
+        self._agent.close()
         try:
             ended = self._operator.request("end", session=self._session, code=code, seconds=END_SECONDS)
             for event in self._operator.poll():
@@ -244,7 +255,7 @@ class Runner:
             self._lose()
 
     def _kill(self, event: Fields) -> None:
-        self._child.signal(signal.SIGKILL)
+        self._agent.kill()
         text, incident = str(event.get("text", "")), str(event.get("incident", ""))
         self._killed = text if text.startswith(SWITCH) else f"{SWITCH} {text}"
         if incident:
@@ -302,12 +313,14 @@ class Runner:
             self._kill({"text": "this session was ended."})
             return
         if state:
-            self._request("agent", session=self._session, pid=self._child.pid)
+            self._request("agent", session=self._session, pid=self._agent.pid)
         if state != "AWAITING_HUMAN" and self._stage:
             self._stage.withdraw(lambda modal: isinstance(modal, Chat), time.monotonic())
         if self._told:
             self._told = False
             self._notice(BACK)
+        if state and self._stopped_by:
+            self._suspend()
 
 
 def _unsaid(text: str, printed: str) -> str:

@@ -5,6 +5,8 @@ Rules of this file:
 2. While something is asked, nothing that is typed reaches the agent, and nothing that it prints reaches the screen.
 3. What was typed before a question was on the screen, or too soon after, is no answer to it.
 4. What the agent had on the screen is there again afterwards.
+5. While another job of the person's has the terminal, the agent's output goes there as that of any background job, and
+   nothing is asked: a line says that a question waits.
 """
 
 from __future__ import annotations
@@ -26,6 +28,9 @@ AFTERGLOW = 0.25
 NUDGE = 0.08
 """Seconds that a full-screen program sees another window size, so that it draws itself anew."""
 TICK = 0.25
+AWAY_TICK = 0.2
+"""Seconds between two looks whether the terminal is ours again: a shell's ``fg`` sends a job that runs no signal."""
+WAITS = "{} It waits for you: fg."
 READ = 1 << 16
 BACKLOG = 1 << 18
 """Bytes waiting for a slow terminal before the agent has to wait too."""
@@ -65,6 +70,7 @@ class PtyProxy:
         self._drawn: list[str] = []
         self._notices: list[str] = []
         self._deaf_until = self._nudged_until = 0.0
+        self._away, self._adopted = True, False
         self.gone = False
         """True when the outer terminal has hung up."""
 
@@ -72,20 +78,20 @@ class PtyProxy:
 
     def interests(self) -> dict[int, int]:
         """Descriptor -> what to poll it for."""
-        outer = select.POLLIN if self._shown or len(self._to_agent) < BACKLOG else 0
+        outer = select.POLLIN if not self._away and (self._shown or len(self._to_agent) < BACKLOG) else 0
         inner = select.POLLIN if not self._shown and len(self._to_person) < BACKLOG else 0
         outer |= select.POLLOUT if self._to_person else 0
         inner |= select.POLLOUT if self._to_agent else 0
         return {self._outer.fd: outer, self._inner.fd: inner}
 
     def ready(self, fd: int, events: int) -> None:
-        """Move bytes on a descriptor that poll named."""
+        """Move bytes on a descriptor that poll named, if it is one of ours."""
         if fd == self._inner.fd:
             if events & select.POLLIN and not self._shown and (data := self._read_agent()):
                 self._emit(data)
             if events & select.POLLOUT:
                 self._flush_to_agent()
-        else:
+        elif fd == self._outer.fd:
             if events & ~select.POLLOUT:
                 self._read_person()
             if events & select.POLLOUT:
@@ -95,6 +101,8 @@ class PtyProxy:
         """Seconds until ``tick`` wants to be called."""
         if self._nudged_until:
             return NUDGE / 4
+        if self._away:
+            return AWAY_TICK
         return TICK if self._modals else None
 
     def tick(self, now: float) -> None:
@@ -110,6 +118,8 @@ class PtyProxy:
     def show(self, modal: Modal, now: float) -> None:
         """Queue something to be asked; the first one stands on the screen."""
         self._modals.append(modal)
+        if self._away:
+            self.notice(WAITS.format(modal.headline))
         self._settle(now)
 
     def withdraw(self, wanted: Callable[[Modal], bool], now: float) -> None:
@@ -126,7 +136,8 @@ class PtyProxy:
         if self._shown:
             self._notices.append(text)
         else:
-            said = notification(text) if self._modes.alternate else b"\r\n" + banner(text)
+            on_screen = self._modes.alternate and not self._away
+            said = notification(text) if on_screen else b"\r\n" + banner(text)
             self._put(self._cancel() + said + self._modes.partial)
 
     def resized(self) -> None:
@@ -145,17 +156,29 @@ class PtyProxy:
         return "" if self._modes.alternate else text
 
     def pause(self) -> None:
-        """Give the terminal back for a while."""
+        """Give the terminal back for a while, with the agent's last words on it and without what is being asked."""
+        self._away = True
+        self._settle(time.monotonic())
+        self._drain()
+        self._flush_in_time()
         self._outer.restore()
 
-    def resume(self) -> None:
-        if self._outer.foreground():
+    def resume(self) -> bool:
+        """Take the terminal, if it is ours to take: False where another job has it."""
+        self._away = not self._outer.foreground()
+        if not self._away:
             self._outer.raw()
+            if not self._adopted:
+                self._inner.adopt(self._outer.attributes())
+                self._adopted = True
             self.resized()
+            self._settle(time.monotonic())
+        return not self._away
 
     @property
-    def asking(self) -> bool:
-        return self._shown is not None
+    def returned(self) -> bool:
+        """True where the terminal is ours again and nobody has said so."""
+        return self._away and self._outer.foreground()
 
     def finish(self, *, killed: bool) -> None:
         """The agent has ended: show its last words, put the terminal back as it was."""
@@ -202,7 +225,8 @@ class PtyProxy:
 
     def _emit(self, data: bytes | bytearray) -> None:
         self._modes.feed(bytes(data))
-        self._put(data)
+        # A terminal that is not raw ends lines by itself.
+        self._put(data.replace(b"\r\n", b"\n") if self._away else data)
 
     def _put(self, data: bytes | bytearray) -> None:
         self._to_person += data
@@ -239,7 +263,7 @@ class PtyProxy:
         """Bring the screen in line with the queue, then tell who was heard."""
         done = [modal for modal in self._modals if modal.done]
         self._modals = [modal for modal in self._modals if not modal.done]
-        front = self._modals[0] if self._modals else None
+        front = self._modals[0] if self._modals and not self._away else None
         if front is not self._shown:
             self._change(front, now)
         elif front:

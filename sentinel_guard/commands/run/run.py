@@ -12,7 +12,9 @@ from typing import Any
 from sentinel_guard.client import Operator
 from sentinel_guard.commands.run.event_loop import Runner
 from sentinel_guard.errors import ConfigError, HostError, SentinelError
-from sentinel_guard.host.machine.pseudo_terminal import AgentTerminal, Signals, UserTerminal, become_subreaper, spawn
+from sentinel_guard.host.machine.agent_process import become_subreaper, spawn
+from sentinel_guard.host.machine.caught_signals import Signals
+from sentinel_guard.host.machine.pseudo_terminal import AgentTerminal, UserTerminal
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.humans.terminal_prompts import visible
 
@@ -99,11 +101,11 @@ def _guarded(
     become_subreaper()
     inner = AgentTerminal(outer) if outer else None
     with Signals() as signals:
-        child = spawn(program, command, environment(begun), signals, inner)
+        agent = spawn(program, command, environment(begun), signals, inner)
         try:
-            operator.request("agent", session=session, pid=child.pid)
+            operator.request("agent", session=session, pid=agent.pid)
         except SentinelError:
             # It waits for our word and ends without it.
-            child.drop()
+            agent.drop()
             raise
-        return Runner(operator, session, child, signals, (outer, inner) if outer and inner else None).run()
+        return Runner(operator, session, agent, signals, (outer, inner) if outer and inner else None).run()

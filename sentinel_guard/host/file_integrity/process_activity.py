@@ -70,14 +70,17 @@ class Activity:
         """Pids of the last look."""
         return frozenset(p.pid for p in self._looks[-1].threads) if self._looks else frozenset()
 
-    def look(self, *, shell: bool = False) -> list[Peer]:
-        """Remember how the processes stand now; who they are. Should come some times a second, as ``due`` says."""
+    def look(self, *, shell: bool = False, leader: int = 0) -> list[Peer]:
+        """Remember how the processes stand now; who they are. Should come some times a second, as ``due`` says.
+
+        ``leader``: the process between the runner and the agent, which counts as little as the runner.
+        """
         began = time.time()
         below = processes.descendants(self._owner) if self._owner else None
         if self._owner is None or below is None or len(below) > MOST:
             self._looks.clear()
             return below or []
-        peers = [self._owner, *below] if shell else below
+        peers = [p for p in ([self._owner, *below] if shell else below) if p.pid != leader]
         self._looks.append(_Look(began, time.time(), {p: processes.ran(p.pid) for p in peers}))
         return peers
 

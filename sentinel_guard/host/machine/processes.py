@@ -93,6 +93,13 @@ def kill(roots: tuple[int, ...], spare: frozenset[int], mark: str = "") -> set[i
     return left
 
 
+def wake(peer: Peer) -> None:
+    """Continue a process that is stopped; one that runs notices nothing."""
+    seen = _stat(peer.pid)
+    if seen and seen[1] == peer.start and seen[2] == "T":
+        _signal((peer.pid,), signal.SIGCONT)
+
+
 @dataclass(frozen=True, slots=True)
 class Process:
     """What a process is called."""

@@ -22,12 +22,19 @@ def test_nothing_of_ours_is_written_when_nothing_happens(daemon, terminal):
 
 
 def test_the_agent_has_a_terminal_of_its_own_with_the_same_size(daemon, terminal):
-    child = terminal("sh", "-c", "tty; stty size; test -t 0 -a -t 1 -a -t 2 && echo all; ps -o sid= -p $$; echo $$")
+    child = terminal(
+        "sh",
+        "-c",
+        "tty; stty size; test -t 0 -a -t 1 -a -t 2 && echo all; ps -o pgid=,tpgid=,sid= -p $$; echo $$ $PPID",
+    )
     assert ended(child) == 0
-    tty, size, every, sid, pid = child.before.decode().split("\r\n")[:5]
+    tty, size, every, ids, pids = child.before.decode().split("\r\n")[:5]
     assert tty.startswith("/dev/pts/")
     assert (size, every) == ("24 80", "all")
-    assert sid.strip() == pid
+    group, foreground, session = ids.split()
+    pid, leader = pids.split()
+    assert (group, foreground, session) == (pid, pid, leader), "a job of a session of its own, as a shell has jobs"
+    assert leader != str(child.pid), "the runner is in the person's session"
 
 
 def test_keys_reach_the_agent_and_control_keys_act_there(daemon, terminal):
@@ -42,8 +49,8 @@ def test_keys_reach_the_agent_and_control_keys_act_there(daemon, terminal):
 
 def test_a_stop_key_stops_a_job_of_the_inner_shell(daemon, terminal):
     child = terminal("bash", "--norc", "--noprofile", "-i")
-    child.sendline("PS1='$ '; sleep 30")
-    time.sleep(0.3)
+    child.sendline("PS1='$ '; (echo rea''dy; exec sleep 30)")
+    child.expect_exact("ready")
     child.send("\x1a")
     child.expect_exact("Stopped")
     child.sendline("kill -KILL %1; sleep 0.1")

@@ -134,6 +134,18 @@ def test_freeze_stops_and_kill_ends_what_is_stopped(start):
     assert processes.alive(processes.identify(parent)), "the root is left: the runner tells the person"
 
 
+def test_a_stopped_process_is_woken_and_no_other_of_its_pid(start):
+    process = start("cat")
+    peer = processes.identify(process.pid)
+    process.send_signal(signal.SIGSTOP)
+    assert until(lambda: state_of(peer.pid) == "T")
+    processes.wake(Peer(peer.pid, peer.start - 1))
+    processes.wake(Peer(NONE, 1))
+    assert state_of(peer.pid) == "T", "an earlier process of this pid"
+    processes.wake(peer)
+    assert until(lambda: state_of(peer.pid) == "S")
+
+
 def test_a_process_that_spawns_while_it_is_ended_is_ended_too(start):
     spawner = "while :; do sleep 29.25 >/dev/null & echo x; done"
     parent = start("/bin/sh", "-c", f"/bin/sh -c '{spawner}' & wait; read x")
