@@ -9,20 +9,27 @@ import os
 import platform
 import shutil
 import subprocess
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from sentinel_guard.agents import registry
+from sentinel_guard.audit.sqlite import SqliteReader
 from sentinel_guard.client import Operator
 from sentinel_guard.errors import HostError, SentinelError
 from sentinel_guard.host import shims
 from sentinel_guard.host.git import repository
 from sentinel_guard.host.githooks import install_hooks
+from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.policy_files import Policies
 
 WATCHES = Path("/proc/sys/fs/inotify/max_user_watches")
 ENOUGH_WATCHES = 8192
+LOOKED_AT = 5000
+"""Newest verdicts among which unknown wrappers are looked for."""
+WEEK = 7 * 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +133,36 @@ def _watches(_places: StatePaths, _cwd: Path) -> Probe:
     return Probe(enough, f"inotify: {count:,} watches", "" if enough else "sysctl fs.inotify.max_user_watches=524288")
 
 
+def _wrappers(places: StatePaths, _cwd: Path) -> Probe:
+    """The agents' wrappers"""
+    well = Probe(ok=True, what="the agents' wrappers are known, as far as agents ran here")
+    if not places.database.exists():
+        return well
+    reader, since = SqliteReader(places.database), time.time() - WEEK
+    try:
+        recent = (e for e in reader.entries(kinds=("verdict",), last=LOOKED_AT) if e.at > since)
+        names = sorted({str(e.data.get("agent")) for e in recent if e.data.get("wrapper") == "unknown"})
+    finally:
+        reader.close()
+    if not names:
+        return well
+    what = f"{', '.join(names)} wraps its commands in a way that this version does not know; each is judged as a whole"
+    todo = "Update sentinel-guard, or report it with the agent's version."
+    return Probe(ok=False, what=what, todo=todo)
+
+
+def _servers(_places: StatePaths, _cwd: Path) -> Probe:
+    """The agents' servers"""
+    found = ((p.pid, registry.server_of(processes.executable(p.pid), p.command)) for p in processes.of_user())
+    free = [(agent.name, pid) for pid, agent in found if agent and "SENTINEL_SESSION" not in processes.environ(pid)]
+    if not free:
+        return Probe(ok=True, what="no agent's server runs outside of a session")
+    names = ", ".join(f"{name} (pid {pid})" for name, pid in sorted(free))
+    return Probe(
+        ok=True, what=f"agents' servers that no session guards: {names}; 'sentinel-guard run' works beside them"
+    )
+
+
 PROBES: tuple[Callable[[StatePaths, Path], Probe], ...] = (
     _system,
     _git,
@@ -136,6 +173,8 @@ PROBES: tuple[Callable[[StatePaths, Path], Probe], ...] = (
     _policy,
     _hooks,
     _watches,
+    _wrappers,
+    _servers,
 )
 
 LIMITS = (

@@ -1,17 +1,19 @@
-"""What is known of a coding agent: its programs' names, and how it wraps the shell commands that its model writes.
+"""What is known of a coding agent: its programs' names, how it wraps its model's shell commands, how it is started.
 
 Rules of this package:
 1. Data and pure functions, a file for each agent; ``registry`` lists them.
 2. A wrapper is recognised as a whole, to its last character, or not at all: then it is judged as it is.
 3. Nothing of the model's may stand outside of the cut-out command. Where an agent quotes the command, that follows from
    the quoting; where it does not (Gemini CLI), a command that would leave its place is no command by itself.
+4. An agent's tools run below the session that started it (ADR 0014): by an option or a variable of its own where it has
+   one; a command line that works elsewhere is refused.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 QUOTED = r"'[^']*(?:'\"'\"'[^']*)*'"
 """A word in single quotes, as most agents write it: a single quote inside is ``'"'"'``."""
@@ -33,8 +35,30 @@ class Framed:
     """Files of the agent's own that the shell reads before it: absolute paths."""
 
 
+@dataclass(frozen=True, slots=True)
+class Start:
+    """How an agent is started, so that its tools run inside the session and its shell is seen."""
+
+    words: tuple[str, ...]
+    """Behind the program's name."""
+    added: str = ""
+    """The option that was put in front of them."""
+    listed: bool = False
+    """True where older versions do not know that option: it is added only if the agent's own ``--help`` lists it."""
+    note: str = ""
+    """What the person is told of it."""
+    refused: str = ""
+    """The words for which it is not started at all: with them its tools run outside of the session."""
+
+
 def _plain(_text: str) -> Framed | None:
     return None
+
+
+def given(words: tuple[str, ...], *options: str) -> str:
+    """The first of these options that stands before ``--``; empty where none does."""
+    before = words[: words.index("--")] if "--" in words else words
+    return next((o for o in options if any(w == o or w.startswith(f"{o}=") for w in before)), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +78,13 @@ class CodingAgent:
     model what was printed so far, or ends the call."""
     own: tuple[re.Pattern[str], ...] = ()
     """Whole shell texts that the agent runs for itself, with no command of the model's in them."""
+    start: Callable[[tuple[str, ...]], Start] = Start
+    """The words behind the program's name -> how it is started with them. By default as it stands."""
+    environ: Mapping[str, str] = field(default_factory=dict)
+    """Variables that keep its tools inside the session; ``{folder}`` is the session's own folder."""
+    servers: re.Pattern[str] | None = None
+    """Found in the command line (each word ends with a zero byte) of its processes that run tools for others of its
+    kind, and may outlive them."""
 
     def starts_for_itself(self, text: str) -> bool:
         """Whether a shell text is the agent's own housekeeping."""

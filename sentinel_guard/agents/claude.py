@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sentinel_guard.agents.base import PATH, QUOTED, CodingAgent, Framed, unquoted
+from sentinel_guard.agents.base import PATH, QUOTED, CodingAgent, Framed, Start, given, unquoted
 
 _UNSET = r"\{ \\builtin unalias -- '[\w-]+'; \\builtin unset -f -- '[\w-]+'; \} >/dev/null 2>&1 \|\| true && "
 _TOO_OLD = re.escape(
@@ -31,11 +31,21 @@ def _unwrap(text: str) -> Framed | None:
     return Framed(unquoted(match["command"]), (snapshot,) if snapshot else ())
 
 
+def _start(words: tuple[str, ...]) -> Start:
+    # Background agents run below a supervisor that precedes the session or outlives it; --tmux below tmux's own server.
+    elsewhere = given(words, "--bg", "--background", "--tmux", "--desktop")
+    first = words[0] if words and words[0] in ("agents", "attach", "respawn") else ""
+    return Start(words, refused=first or elsewhere)
+
+
 AGENT = CodingAgent(
     "claude",
-    frozenset({"claude"}),
+    frozenset({"claude", "claude-code"}),
     _unwrap,
     patience=110.0,  # moves to the background after 120
     marks=("/shell-snapshots/snapshot-", ">| /tmp/claude-"),
     own=(re.compile(r"env"), re.compile(rf"SNAPSHOT_FILE={PATH}\n.*", re.DOTALL)),
+    start=_start,
+    environ={"CLAUDE_CODE_DISABLE_AGENT_VIEW": "1"},
+    servers=re.compile(r"\0(?:daemon\0run|--bg-pty-host|--bg-spare)\0"),
 )

@@ -2,6 +2,22 @@
 
 from __future__ import annotations
 
-from sentinel_guard.agents.base import CodingAgent
+import re
 
-AGENT = CodingAgent("cline", frozenset({"cline"}), patience=25.0)  # ends a call after 30
+from sentinel_guard.agents.base import CodingAgent, Start, given
+
+
+def _start(words: tuple[str, ...]) -> Start:
+    first = words[0] if words and words[0] in ("connect", "dashboard", "hub", "schedule") else ""
+    return Start(words, refused=first or given(words, "--zen", "-z"))
+
+
+AGENT = CodingAgent(
+    "cline",
+    frozenset({"cline"}),
+    patience=25.0,  # ends a call after 30
+    start=_start,
+    # Its full screen works in a hub that it finds here, and leaves one behind.
+    environ={"CLINE_HUB_DISCOVERY_PATH": "{folder}/cline/hub.json"},
+    servers=re.compile(r"\0--cline-hub-daemon\0"),
+)

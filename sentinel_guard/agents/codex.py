@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sentinel_guard.agents.base import QUOTED, CodingAgent, Framed, unquoted
+from sentinel_guard.agents.base import QUOTED, CodingAgent, Framed, Start, given, unquoted
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 _SAVED = r"__CODEX_SNAPSHOT_(?:PROXY_)?(?:OVERRIDE(?:_SET)?_\d+|ENV_SET)"
@@ -37,6 +37,34 @@ def _unwrap(text: str) -> Framed | None:
     return Framed(unquoted(match["command"]), (snapshot,)) if _SNAPSHOT.fullmatch(snapshot) else None
 
 
+_NO_SERVER = frozenset(
+    (
+        "a", "app-server", "apply", "archive", "cloud", "completion", "debug", "delete", "doctor", "e", "exec",
+        "exec-server", "features", "help", "login", "logout", "mcp", "mcp-server", "migrate-nfs-db",
+        "migrate-rollouts", "plugin", "review", "sandbox", "unarchive", "update",
+    )
+)  # fmt: skip
+"""Subcommands that run no tools, or run them by themselves."""
+_MANAGES = (("remote-control", "stop"), ("remote-control", "pair"))
+_ALONE = "--no-daemon"
+
+
+def _start(words: tuple[str, ...]) -> Start:
+    first = words[0] if words else ""
+    if given(words, "-h", "--help", "-V", "--version") or words[:2] in _MANAGES:
+        return Start(words)
+    if words[:2] == ("app-server", "proxy"):
+        return Start(words, refused="app-server proxy")
+    if first == "queue" or (first == "remote-control" and not given(words, _ALONE)):
+        return Start(words, refused=first)
+    if first not in _NO_SERVER and given(words, "--remote"):
+        return Start(words, refused="--remote")
+    if first in _NO_SERVER or given(words, _ALONE):
+        return Start(words)
+    note = f"codex is started with {_ALONE}, so that its tools run inside the session"
+    return Start((_ALONE, *words), _ALONE, listed=True, note=note)
+
+
 AGENT = CodingAgent(
     "codex",
     frozenset({"codex"}),
@@ -47,4 +75,6 @@ AGENT = CodingAgent(
         re.compile(r'set -e; \. "/[^"$`\\\n]*/shell_snapshots/[\w.-]+"'),
         re.compile(r'if \[ -z "\$(?:\{BASH_ENV-\}|BASH_ENV)" \] && .*# Snapshot file.*compgen -e.*', re.DOTALL),
     ),
+    start=_start,
+    servers=re.compile(r"\0app-server\0(?:(?:[^\0]+\0)*--listen[=\0](?:unix|ws)|daemon\0pid-update-loop\0)"),
 )

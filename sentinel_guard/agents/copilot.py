@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sentinel_guard.agents.base import CodingAgent, Framed
+from sentinel_guard.agents.base import CodingAgent, Framed, Start, given
 
 _DETACHED = re.compile(r"echo \$\$ > '/tmp/copilot-detached-[\w-]+\.pid'; (?P<command>.*)", re.DOTALL)
 _LOGIN = r"""printf %s '__copilot_login_env_snapshot_\w+__'; if ! command env -0 2>/dev/null; then .*"""
@@ -15,6 +15,31 @@ def _unwrap(text: str) -> Framed | None:
     return Framed(match["command"]) if match else None
 
 
+_NO_SHELL = frozenset(
+    (
+        "completion", "config", "help", "instruction", "login", "lsp", "mcp", "memories", "plugin", "sandbox",
+        "sessions", "skill", "update", "version",
+    )
+)  # fmt: skip
+"""Subcommands in which no model runs commands."""
+_OFF = {("--bash-env=off",), ("--bash-env", "off")}
+
+
+def _start(words: tuple[str, ...]) -> Start:
+    first = words[0] if words else ""
+    if elsewhere := given(words, "--connect") or (first == "app" and first):
+        return Start(words, refused=elsewhere)
+    if first in _NO_SHELL or given(words, "-h", "--help", "-v", "--version"):
+        return Start(words)
+    off = given(words, "--no-bash-env") or any(words[i : i + n] in _OFF for i in range(len(words)) for n in (1, 2))
+    if off:
+        return Start(words, note="copilot is started without BASH_ENV: what its shell runs is not seen")
+    if given(words, "--bash-env"):
+        return Start(words)
+    note = "copilot is started with --bash-env, so that its shell is seen; it keeps that as its setting"
+    return Start(("--bash-env=on", *words), "--bash-env=on", note=note)
+
+
 AGENT = CodingAgent(
     "copilot",
     frozenset({"copilot"}),
@@ -22,4 +47,5 @@ AGENT = CodingAgent(
     marks=("/copilot-detached-",),
     patience=25.0,  # hands over what there is after 30
     own=(re.compile(_LOGIN, re.DOTALL),),
+    start=_start,
 )

@@ -2,6 +2,19 @@
 
 from __future__ import annotations
 
-from sentinel_guard.agents.base import CodingAgent
+import re
 
-AGENT = CodingAgent("opencode", frozenset({"opencode"}), patience=110.0)  # ends a call after 120
+from sentinel_guard.agents.base import CodingAgent, Start, given
+
+
+def _start(words: tuple[str, ...]) -> Start:
+    return Start(words, refused="attach" if words[:1] == ("attach",) else given(words, "--attach"))
+
+
+AGENT = CodingAgent(
+    "opencode",
+    frozenset({"opencode", "opencode-ai"}),
+    patience=110.0,  # ends a call after 120
+    start=_start,
+    servers=re.compile(r"^[^\0]+\0(?:serve|web)\0"),
+)

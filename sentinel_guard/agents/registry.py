@@ -1,11 +1,13 @@
-"""Registry of the coding agents that the guard knows, and how a process is recognised as one of them."""
+"""Registry of the coding agents that the guard knows, and how a process or a command line is recognised as theirs."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sentinel_guard.agents import claude, cline, codex, copilot, gemini, opencode, qwen
-from sentinel_guard.agents.base import PATIENCE, CodingAgent
+from sentinel_guard.agents.base import PATIENCE, CodingAgent, Start
 
 AGENTS: tuple[CodingAgent, ...] = (
     claude.AGENT,
@@ -19,8 +21,15 @@ AGENTS: tuple[CodingAgent, ...] = (
 ENDINGS = (".js", ".mjs", ".cjs", ".exe")
 INTERPRETERS = frozenset({"node", "bun", "deno"})
 """Programs whose process is the agent that its script is."""
+FETCHERS = frozenset({"npx", "bunx", "pnpx", "pnpm", "yarn"})
+"""Programs that fetch a package and run it: ``npx -y @openai/codex@latest``, ``pnpm dlx codex``."""
+FETCHES = frozenset({"dlx", "exec", "x"})
+"""Their subcommands that do so."""
 WORDS = 6
 """Words of a command line among which the script stands: ``node --max-old-space-size=12052 /x/gemini``."""
+
+NAMED = tuple(sorted(program for agent in AGENTS if agent.start is not Start for program in agent.programs))
+"""Programs whose start inside a session is looked at: agents that need an option, or can work elsewhere."""
 
 _BY_PROGRAM = {program: agent for agent in AGENTS for program in agent.programs}
 
@@ -32,6 +41,58 @@ def of_process(executable: str, command: Sequence[str]) -> CodingAgent | None:
     if {_base(executable), _base(first)} & INTERPRETERS:
         paths += [word for word in command[1:WORDS] if not word.startswith("-")][:1]
     return next((agent for path in paths if (agent := _by_path(path))), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A command line that starts an agent."""
+
+    agent: CodingAgent
+    by: tuple[str, ...]
+    """Up to the word that names the agent: ``npx -y codex``."""
+    start: Start
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """The command line with which its tools run inside the session."""
+        return (*self.by, *self.start.words)
+
+
+def started(command: Sequence[str]) -> Started | None:
+    """How an agent is started that a command line names; None where it names none."""
+    words = tuple(command)
+    at = _naming(words)
+    agent = _by_path(_package(words[at])) if words else None
+    return Started(agent, words[: at + 1], agent.start(words[at + 1 :])) if agent else None
+
+
+def server_of(executable: str, command: Sequence[str]) -> CodingAgent | None:
+    """The agent whose server a process is: it runs tools for others of its kind, and may outlive them."""
+    agent = of_process(executable, command)
+    if agent is None or agent.servers is None:
+        return None
+    return agent if agent.servers.search("".join(f"{word}\0" for word in command)) else None
+
+
+def environ(folder: str) -> dict[str, str]:
+    """Variables that keep the agents' tools inside a session; ``folder`` is the session's own."""
+    return {name: value.format(folder=folder) for agent in AGENTS for name, value in agent.environ.items()}
+
+
+def _naming(words: tuple[str, ...]) -> int:
+    """Where the word stands that names the program: the first, or one behind an interpreter or a package's fetcher."""
+    if not words or _base(words[0]) not in INTERPRETERS | FETCHERS:
+        return 0
+    plain = (at for at, word in enumerate(words[:WORDS]) if at and not word.startswith("-") and word not in FETCHES)
+    at = next(plain, 0)
+    # ``npx -p @openai/codex codex``: the package, then its program.
+    program = words[at + 1 : at + 2]
+    return at + 1 if at and program and _by_path(_package(words[at])) and _by_path(program[0]) else at
+
+
+def _package(word: str) -> str:
+    """``@openai/codex`` in ``@openai/codex@latest``."""
+    return re.sub(r"(?<=[^/])@[^/@]*$", "", word)
 
 
 def patience(command: Sequence[str]) -> float:

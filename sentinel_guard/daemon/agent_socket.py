@@ -20,7 +20,7 @@ from sentinel_guard.core import response_text
 from sentinel_guard.core.analysis.programs.git.changes_repository import changes_repository
 from sentinel_guard.core.model import Action, Response
 from sentinel_guard.core.wire_framing import Message
-from sentinel_guard.daemon import restore_disabled_git_hooks, wire_messages
+from sentinel_guard.daemon import agent_programs, restore_disabled_git_hooks, wire_messages
 from sentinel_guard.daemon.call_outcomes import Outcomes
 from sentinel_guard.daemon.git_hook_requests import Githooks
 from sentinel_guard.daemon.guard import Guard, Judged
@@ -106,13 +106,14 @@ class Server:
         live, action, waiter = place.live, self._action(asked, place), waiting(link, asked)
         async with telling(waiter, live, registry.patience(live.session.command)):
             brought = await restore_disabled_git_hooks.look(live, asked, place.peer)
-            return await self._guard.handle(live, action, waiter, brought)
+            return await self._guard.handle(live, action, waiter, (*brought, *agent_programs.objections(asked)))
 
     def _action(self, asked: wire_messages.Request, place: Place) -> Action:
         place.live.begun = True
         now = self._now()
         begun_by = origin(place, asked.argv) if asked.face == "shell" else UNKNOWN
-        counts = not (place.is_agent or begun_by.for_itself) and _is_call(asked, place)
+        own = place.is_agent or begun_by.for_itself or agent_programs.is_agent(asked)
+        counts = not own and _is_call(asked, place)
         action = wire_messages.action(
             asked,
             ident=f"{now:.3f}-{next(self._ids)}",
@@ -143,6 +144,10 @@ class Server:
         text = response_text.answer(judged.verdict).text
         if path is None:
             link.send(wire_messages.refusal(f"{name}: command not found", 127))
+        elif agent_programs.is_agent(asked):
+            path, argv, said = agent_programs.start(asked, live, path)
+            text = "\n".join(filter(None, (text, said)))
+            link.send(wire_messages.run(path, supervise=False, text=text, argv=argv))
         elif action.parent:
             link.send(wire_messages.run(path, supervise=False, environ=[(JUDGED, str(link.pid))], text=text))
         else:

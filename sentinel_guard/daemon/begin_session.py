@@ -12,13 +12,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from sentinel_guard.agents import registry
 from sentinel_guard.audit.base import Store
 from sentinel_guard.core import encode_entries
 from sentinel_guard.core.model import Entry, Peer
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.secrets.user_secrets.find_user_secrets import UserSecrets
 from sentinel_guard.core.session.session import Event, Session, State
-from sentinel_guard.daemon import restore_disabled_git_hooks
+from sentinel_guard.daemon import agent_programs, restore_disabled_git_hooks
 from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.daemon.root_cause_requests import Reviews
 from sentinel_guard.daemon.session_secrets import SessionSecrets
@@ -67,6 +68,7 @@ class SessionStarter:
         path = shims.without(str(message["path"]), self._places)
         live = self._live(Session(ident, root=root), path)
         environ = shims.make(self._places, ident, self._names(live), path)
+        environ |= registry.environ(str(self._places.session(ident)))
         await self._recovery.begin(live, frozenset(self.sessions.live))
         await asyncio.to_thread(live.discretion.known)
         live.hooks = await asyncio.to_thread(restore_disabled_git_hooks.standing, root, owner)
@@ -119,6 +121,7 @@ class SessionStarter:
         """End a session whose owner has gone without a word."""
         if live.watch:
             live.watch.stop()
+        agent_programs.end_servers(live, 0.0)
         if live.session.state is not State.ENDED:
             self.sessions.note(live, [Entry(self._now(), live.id, "end", {"code": -1, "reason": "its owner has gone"})])
         restore_disabled_git_hooks.mend(live)
@@ -147,7 +150,7 @@ class SessionStarter:
     def _names(self, live: Live) -> tuple[str, ...]:
         policy = live.policy()
         confirmed = (pattern.split(" ")[0] for patterns in policy.confirm.values() for pattern in patterns)
-        return (*policy.shims, *confirmed)
+        return (*policy.shims, *confirmed, *registry.NAMED)
 
     def _watch(self, live: Live) -> SessionFileWatch | None:
         watching = SessionFileWatch(live, self._places, self.sessions, self._now)

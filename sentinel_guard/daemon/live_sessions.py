@@ -104,6 +104,17 @@ class Live:
     def id(self) -> str:
         return self.session.id
 
+    @property
+    def roots(self) -> tuple[int, ...]:
+        """The process that all others of the session descend from: none once it has ended."""
+        owner = self.session.owner
+        return (owner.pid,) if owner and processes.alive(owner) else ()
+
+    @property
+    def mark(self) -> str:
+        """What stands in the environment of those that left its tree."""
+        return f"SENTINEL_SESSION={self.id}"
+
     def let_git_run(self, git: Peer, action: str) -> None:
         """Remember a git process, for what its hooks ask; the oldest is forgotten."""
         self.gits[git] = action

@@ -20,6 +20,7 @@ from sentinel_guard.core import encode_entries
 from sentinel_guard.core.checks.rules import STEERING_RULE
 from sentinel_guard.core.model import Action, Finding, Layer, Question, Response, Verdict
 from sentinel_guard.core.session.session_health import status
+from sentinel_guard.daemon import agent_programs
 from sentinel_guard.daemon.begin_session import SessionStarter
 from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.daemon.peer_connection import Link
@@ -200,7 +201,9 @@ class Operators:
     async def end(self, live: Live, message: Fields) -> Fields:
         if live.session.state.value == "KILLED":
             await live.buried.wait()
-        self._reactions.end(live, int(message.get("code", 0)))
+        # While the session lives, so that what their tools still try is judged.
+        servers = await asyncio.to_thread(agent_programs.end_servers, live)
+        self._reactions.end(live, int(message.get("code", 0)), servers)
         left = await self._reactions.left_running(live)
         await self._beginnings.leave(live)
         return {"state": live.session.state.value, **({"left": left} if left else {})}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from sentinel_guard.core import encode_entries, response_text
@@ -73,7 +73,7 @@ class Reactions:
     def freeze(self, live: Live, verdict: Verdict) -> None:
         """Stop every process of the session but the one that is being answered."""
         asker = verdict.action.who.pid if verdict.action.who else 0
-        processes.freeze(_roots(live), frozenset({processes.own_pid(), asker}), _mark(live))
+        processes.freeze(live.roots, frozenset({processes.own_pid(), asker}), live.mark)
 
     async def after(self, live: Live, verdict: Verdict) -> None:
         """What follows once the answer has left."""
@@ -85,7 +85,7 @@ class Reactions:
     async def _bury(self, live: Live, verdict: Verdict) -> None:
         # The launcher gets a moment to print; then nothing of the session is left to run.
         await asyncio.sleep(0.05)
-        left = await asyncio.to_thread(processes.kill, _roots(live), frozenset({processes.own_pid()}), _mark(live))
+        left = await asyncio.to_thread(processes.kill, live.roots, frozenset({processes.own_pid()}), live.mark)
         if live.watch:
             live.watch.stop()
         recovered = await self._recover(live)
@@ -138,26 +138,27 @@ class Reactions:
 
     async def sweep_away(self, live: Live) -> None:
         """End what a session has left running, without a rollback."""
-        await asyncio.to_thread(processes.kill, _roots(live), frozenset({processes.own_pid()}), _mark(live))
+        await asyncio.to_thread(processes.kill, live.roots, frozenset({processes.own_pid()}), live.mark)
 
-    def end(self, live: Live, code: int) -> None:
-        """A session ended in the ordinary way."""
+    def end(self, live: Live, code: int, servers: Sequence[str] = ()) -> None:
+        """A session ended in the ordinary way; ``servers``: agents whose servers ended with it."""
         if live.watch:
             live.watch.stop()
         if live.session.state is not State.ENDED:
-            self._sessions.note(live, [Entry(self._now(), live.id, "end", {"code": code})])
+            data = {"code": code, **({"servers": [*servers]} if servers else {})}
+            self._sessions.note(live, [Entry(self._now(), live.id, "end", data)])
 
     async def left_running(self, live: Live) -> list[dict[str, object]]:
         """What the agent has left behind, a server for instance: pid and name. Nobody watches it any more."""
         if live.session.state is State.KILLED:
             return []
         spare = frozenset({processes.own_pid()})
-        first = processes.tree(_roots(live), spare, _mark(live))
+        first = processes.tree(live.roots, spare, live.mark)
         if not first:
             return []
         # What is on its way out is not left running.
         await asyncio.sleep(LEAVING)
-        found = map(processes.describe, sorted(first & processes.tree(_roots(live), spare, _mark(live))))
+        found = map(processes.describe, sorted(first & processes.tree(live.roots, spare, live.mark)))
         return [{"pid": p.pid, "name": p.name} for p in found if p]
 
     def resume(self, live: Live) -> None:
@@ -170,11 +171,3 @@ def _in_danger(verdict: Verdict) -> frozenset[str]:
     """The paths that the action would delete or write over: git may ignore what lies there."""
     kinds = (Kind.DELETE, Kind.WRITE)
     return frozenset(e.target for e in verdict.effects if e.kind in kinds and not e.how & HARMLESS)
-
-
-def _roots(live: Live) -> tuple[int, ...]:
-    return (live.session.owner.pid,) if live.session.owner else ()
-
-
-def _mark(live: Live) -> str:
-    return f"SENTINEL_SESSION={live.id}"

@@ -180,10 +180,13 @@ def leave(text: str, code: int) -> Message:
     return [*prints(text), (b"Z", _U32.pack(code))]
 
 
-def run(path: str, *, supervise: bool, environ: Iterable[tuple[str, str]] = (), text: str = "") -> Message:
-    """Let it run: as a watched child, or by becoming it."""
+def run(
+    path: str, *, supervise: bool, environ: Iterable[tuple[str, str]] = (), text: str = "", argv: Iterable[str] = ()
+) -> Message:
+    """Let it run: as a watched child, or by becoming it; with its own arguments unless others are given."""
     settings = [(b"E", f"{k}={v}".encode(errors="surrogateescape")) for k, v in environ]
-    return [*prints(text), *settings, (b"S" if supervise else b"X", os.fsencode(path))]
+    words = [(b"A", os.fsencode(word)) for word in argv]
+    return [*prints(text), *settings, *words, (b"S" if supervise else b"X", os.fsencode(path))]
 
 
 def hold(text: str = "", milliseconds: int = 0) -> Message:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sentinel_guard.client import Operator
+from sentinel_guard.commands.run.agent_command import agent_command
 from sentinel_guard.commands.run.event_loop import Runner
 from sentinel_guard.errors import ConfigError, HostError, SentinelError
 from sentinel_guard.host.machine.agent_process import become_subreaper, spawn
@@ -27,7 +28,8 @@ START_SECONDS = 300.0
 def run(places: StatePaths, command: Sequence[str]) -> int:
     """The agent's exit code; 137 after the kill switch, 126 and 127 as a shell gives them.
 
-    Raises ConfigError without a command, SentinelError with the daemon's words (not a repository, say).
+    Raises ConfigError without a command, and with one that would work outside of the session; SentinelError with the
+    daemon's words (not a repository, say).
     """
     if not command:
         raise ConfigError("There is no command to run.", "sentinel-guard run -- COMMAND [ARGUMENT…]")
@@ -37,6 +39,7 @@ def run(places: StatePaths, command: Sequence[str]) -> int:
         print(f"sentinel-guard: {visible(command[0])}: {words}", file=sys.stderr)
         return code
     cwd = here()
+    command, note = agent_command(program, command)
     outer = UserTerminal.open()
     try:
         with Operator(places) as operator:
@@ -50,6 +53,7 @@ def run(places: StatePaths, command: Sequence[str]) -> int:
                 kind="run",
                 seconds=START_SECONDS,
             )
+            tell([*filter(None, [note]), *begun.get("notes", ())])
             return _guarded(operator, begun, program, command, outer)
     finally:
         if outer:
@@ -97,7 +101,6 @@ def _guarded(
     operator: Operator, begun: dict[str, Any], program: str, command: Sequence[str], outer: UserTerminal | None
 ) -> int:
     session = str(begun["session"])
-    tell(begun.get("notes", ()))
     become_subreaper()
     inner = AgentTerminal(outer) if outer else None
     with Signals() as signals:

@@ -100,6 +100,18 @@ def wake(peer: Peer) -> None:
         _signal((peer.pid,), signal.SIGCONT)
 
 
+def end(pids: frozenset[int], seconds: float) -> None:
+    """End processes, in their own way if they do so in time, and with what descends from them."""
+    below = tree(pids, frozenset())
+    peers = [peer for pid in (*pids, *below) if (peer := identify(pid))]
+    _signal(pids, signal.SIGTERM)
+    limit = time.monotonic() + seconds
+    while time.monotonic() < limit and any(alive(peer) for peer in peers if peer.pid in pids):
+        time.sleep(0.02)
+    left = {peer.pid for peer in peers if alive(peer)}
+    _signal(left | tree(left, frozenset()), signal.SIGKILL)
+
+
 @dataclass(frozen=True, slots=True)
 class Process:
     """What a process is called."""
@@ -119,6 +131,16 @@ def describe(pid: int) -> Process | None:
         return None
     command = tuple(os.fsdecode(word) for word in words.split(b"\0")) if words else ()
     return Process(pid, os.fsdecode(name), command)
+
+
+def of_user() -> list[Process]:
+    """What runs with the rights of this process's user."""
+    found = []
+    for pid in _pids():
+        with contextlib.suppress(OSError):
+            if os.stat(f"/proc/{pid}").st_uid == os.geteuid() and (process := describe(pid)):  # noqa: PTH116 - many times
+                found.append(process)
+    return found
 
 
 def descendants(root: Peer) -> list[Peer] | None:

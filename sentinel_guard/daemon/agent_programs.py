@@ -1,0 +1,83 @@
+"""Coding agents that are started by name inside a session, and servers of theirs that a session must not leave behind.
+
+Rules of this file:
+1. An agent's tools run below the session that started it (ADR 0014).
+2. Nothing of an agent's is run here, outside of the session: what only its program can say is asked inside.
+3. Of what is left at a session's end only the agents' own servers are ended.
+"""
+
+from __future__ import annotations
+
+from sentinel_guard.agents import registry
+from sentinel_guard.agents.base import CodingAgent
+from sentinel_guard.core import response_text
+from sentinel_guard.core.model import Finding, Response
+from sentinel_guard.daemon import wire_messages
+from sentinel_guard.daemon.live_sessions import Live
+from sentinel_guard.host.machine import processes
+
+SHELL = "/bin/sh"
+# $0 program, $1 option, $2 note, $3 why it must not run without the option (empty: it may), then its own words.
+ASKS = """o=$1 n=$2 w=$3; shift 3
+case " $("$0" --help 2>/dev/null </dev/null | tr -s '[:space:]' ' ') " in *" $o "*)
+    echo "sentinel-guard: $n" >&2; exec "$0" "$o" "$@" ;; esac
+if [ -n "$w" ]; then echo "$w" >&2; exit 126; fi
+exec "$0" "$@"
+"""
+"""Starts an agent with an option that only newer versions know."""
+LEAVING = 2.0
+"""Seconds that a server may take to end in its own way."""
+
+
+def is_agent(asked: wire_messages.Request) -> bool:
+    """Whether the request is the start of an agent by its name."""
+    return asked.face == "shim" and registry.started(asked.argv) is not None
+
+
+def objections(asked: wire_messages.Request) -> tuple[Finding, ...]:
+    """What stands against the start of an agent: that it would work outside of the session."""
+    started = registry.started(asked.argv) if asked.face == "shim" else None
+    if started is None or not started.start.refused:
+        return ()
+    name = started.agent.name
+    what = f"'{name} {started.start.refused}' works outside of this session"
+    return (Finding("agents", Response.DENY, what, "nobody guards it there", f"start {name} without it"),)
+
+
+def start(asked: wire_messages.Request, live: Live, path: str) -> tuple[str, tuple[str, ...], str]:
+    """The program to become, its argv (empty: as it was asked for) and what is said, for an agent at this path."""
+    started = registry.started(asked.argv)
+    if started is None or not started.start.added:
+        return path, (), f"sentinel-guard: {started.start.note}" if started and started.start.note else ""
+    agent, chosen = started.agent, started.start
+    if not chosen.listed or started.by[1:]:
+        return path, started.command, f"sentinel-guard: {chosen.note}"
+    why = ""
+    if there := _outside(live, agent):
+        what = f"this {agent.name} has no {chosen.added} and would work in its server outside of the session"
+        instead = f"end that server first (kill {' '.join(there)}), or update {agent.name}"
+        why = response_text.refused(what, "nobody guards it there", instead)
+    return SHELL, ("sh", "-c", ASKS, path, chosen.added, chosen.note, why, *chosen.words[1:]), ""
+
+
+def end_servers(live: Live, seconds: float = LEAVING) -> list[str]:
+    """End the agents' servers that were started inside a session; their agents' names."""
+    found = {pid: agent for pid in _inside(live) if (agent := _server(pid))}
+    if found:
+        processes.end(frozenset(found), seconds)
+    return sorted({agent.name for agent in found.values()})
+
+
+def _inside(live: Live) -> set[int]:
+    return processes.tree(live.roots, frozenset({processes.own_pid()}), live.mark)
+
+
+def _outside(live: Live, agent: CodingAgent) -> list[str]:
+    """Pids of an agent's servers that this session did not start."""
+    inside = _inside(live)
+    return [str(p.pid) for p in processes.of_user() if p.pid not in inside and _server(p.pid) is agent]
+
+
+def _server(pid: int) -> CodingAgent | None:
+    process = processes.describe(pid)
+    return registry.server_of(processes.executable(pid), process.command) if process else None
