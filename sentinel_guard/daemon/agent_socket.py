@@ -151,11 +151,9 @@ class Server:
         elif action.parent:
             link.send(wire_messages.run(path, supervise=False, environ=[(JUDGED, str(link.pid))], text=text))
         else:
+            environ = [("SENTINEL_CALL", action.id), *restore_disabled_git_hooks.environment(live, action, place.peer)]
             await self._supervise(
-                link,
-                place,
-                judged,
-                wire_messages.run(path, supervise=True, environ=[("SENTINEL_CALL", action.id)], text=text),
+                link, place, judged, wire_messages.run(path, supervise=True, environ=environ, text=text)
             )
 
     async def _supervise(self, link: Link, place: Place, judged: Judged, go: Message) -> None:

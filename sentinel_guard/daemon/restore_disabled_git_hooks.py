@@ -10,7 +10,7 @@ import asyncio
 import logging
 
 from sentinel_guard.core.analysis.programs.git.git_command import HOOKLESS
-from sentinel_guard.core.model import Finding, Peer, Response
+from sentinel_guard.core.model import Action, Finding, Peer, Response
 from sentinel_guard.daemon import wire_messages
 from sentinel_guard.daemon.live_sessions import Live
 from sentinel_guard.errors import HostError
@@ -46,6 +46,16 @@ def mend(live: Live) -> None:
     """Put back what was done to the modes of our hooks."""
     if live.hooks and (names := check_hooks_run.mend(live.hooks)):
         log.warning("%s: not executable any more, made so again: %s", live.hooks.folder, ", ".join(names))
+
+
+def environment(live: Live, action: Action, peer: Peer) -> list[tuple[str, str]]:
+    """What to set for a tool call whose agent (not its model) has led git away from our hooks, as Gemini CLI does.
+
+    The model's own text is inside of the call; what it sets is met by ``look``.
+    """
+    if live.hooks is None or not action.agent or action.parent:
+        return []
+    return [*check_hooks_run.without_other_hooks(live.hooks, action.cwd, processes.environ(peer.pid)).items()]
 
 
 async def look(live: Live, asked: wire_messages.Request, peer: Peer) -> tuple[Finding, ...]:

@@ -26,6 +26,9 @@ STORY = (
 @every_agent
 def test_a_days_work_is_on_record_as_the_model_wrote_it(stage, play, agent):
     stage.commit(a__txt="one\n")
+    assert stage.sentinel("install").returncode == 0
+    stage.git("add", "-A")
+    stage.git("commit", "-qm", "guard")
     played = play(agent, STORY)
     asked = [command for kind, *commands in STORY for command in commands]
     assert len(played.told) == len(asked), played.done
@@ -34,6 +37,8 @@ def test_a_days_work_is_on_record_as_the_model_wrote_it(stage, play, agent):
     told = dict(zip(asked, played.told, strict=True))
     assert f"it's {stage.home} and this" in told[asked[0]]
     assert stage.git("log", "-1", "--format=%s").strip() == "second: it works", (told[asked[1]], "it may commit")
+    hooks = [str(e["data"]["arguments"]) for e in stage.log(kind="verdict") if e["data"]["layer"] == "git"]
+    assert any("pre-commit" in hook for hook in hooks), (hooks, "our hooks have judged the commit")
     assert stage.git("branch", "--show-current").strip() == "side"
     assert [n for n, command in enumerate(PARALLEL) if f"parallel-{n}" not in told[command]] == [], played.told
     assert BLOCKED in told["git push --force origin main"], "nobody can be asked here"

@@ -23,6 +23,9 @@ from sentinel_guard.host.githooks.hook_templates import MODE, NAMES, is_ours
 
 PATIENCE = 5.0
 """Seconds for git's answer, which takes 3 ms: settings may lie where nothing is ever read from."""
+HOOKS = "core.hookspath"
+MOST = 1000
+"""Settings of an environment that are looked at."""
 _QUIET = {
     "LC_ALL": "C",
     "GIT_TERMINAL_PROMPT": "0",
@@ -66,6 +69,29 @@ def missing(ours: ActiveHooks, options: Sequence[str], cwd: str, environ: Mappin
     wrong = [words for name in ours.names if (words := _wrong(Path(found[1]), name))]
     moved = f"git looks for hooks in {found[1]}: " if wrong and found[1] != ours.folder else ""
     return moved + wrong[0] if wrong else ""
+
+
+def without_other_hooks(ours: ActiveHooks, cwd: str, environ: Mapping[str, str]) -> dict[str, str]:
+    """Variables to set so that no ``core.hooksPath`` of GIT_CONFIG_COUNT leads away from our hooks; {} where none does.
+
+    The other settings move up (git-config(1), GIT_CONFIG_COUNT); what stands beyond the count is not read.
+    """
+    count = environ.get("GIT_CONFIG_COUNT", "")
+    rows = range(int(count)) if count.isdigit() and int(count) <= MOST else range(0)
+    given = [(environ.get(f"GIT_CONFIG_KEY_{i}", ""), environ.get(f"GIT_CONFIG_VALUE_{i}", "")) for i in rows]
+    kept = [(key, value) for key, value in given if key.lower() != HOOKS or _leads_to(value, cwd, ours.folder)]
+    if len(kept) == len(given):
+        return {}
+    moved = {
+        f"GIT_CONFIG_{word}_{i}": text
+        for i, row in enumerate(kept)
+        for word, text in zip(("KEY", "VALUE"), row, strict=True)
+    }
+    return {"GIT_CONFIG_COUNT": str(len(kept)), **moved}
+
+
+def _leads_to(value: str, cwd: str, folder: str) -> bool:
+    return bool(value) and os.path.realpath(os.path.join(cwd, value)) == folder  # noqa: PTH118 - text with surrogates
 
 
 def mend(ours: ActiveHooks) -> list[str]:

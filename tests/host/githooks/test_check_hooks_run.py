@@ -115,3 +115,30 @@ def test_git_writes_no_traces_for_us(repo: Hooked) -> None:
     environ = {**os.environ, "HOME": str(repo.root.parent / "home"), "GIT_TRACE": str(trace)}
     assert check_hooks_run.missing(stood(repo), (), str(repo.root), environ) == ""
     assert not trace.exists()
+
+
+PUT_RIGHT = [
+    (given(core__hooksPath="", core__pager="cat"), {"core.pager": "cat"}, "an empty one, as Gemini CLI gives it"),
+    (given(core__editor="x", CORE__HOOKSPATH="/dev/null"), {"core.editor": "x"}, "another one, in capitals"),
+    (given(core__hooksPath="/a", core__hookspath="/b"), {}, "two of them, and nothing else"),
+    (given(core__hooksPath="{here}/repo/.git/hooks", core__pager="cat"), None, "the folder of our hooks"),
+    (given(core__pager="cat"), None, "none of them"),
+    ({"GIT_CONFIG_COUNT": "no number", "GIT_CONFIG_KEY_0": "core.hooksPath"}, None, "a count that git refuses"),
+    ({}, None, "nothing at all"),
+]
+
+
+@pytest.mark.parametrize(("environ", "kept", "why"), PUT_RIGHT, ids=[row[2] for row in PUT_RIGHT])
+def test_an_environment_that_leads_away_from_our_hooks_is_put_right(repo, environ, kept, why):
+    ours = stood(repo)
+    environ = {name: value.format(here=repo.root.parent) for name, value in environ.items()}
+    changed = check_hooks_run.without_other_hooks(ours, str(repo.root), environ)
+    assert bool(changed) is (kept is not None)
+    if kept is not None:
+        whole = {**os.environ, **environ, **changed}
+        assert check_hooks_run.missing(ours, (), str(repo.root), whole) == "", why
+        for name, value in kept.items():
+            said = subprocess.run(
+                ["git", "config", name], cwd=repo.root, env=whole, capture_output=True, text=True, check=True
+            )
+            assert said.stdout.strip() == value, "what else it sets stays"
