@@ -53,6 +53,7 @@ class HostWorld:
 
     def __init__(self, environ: Mapping[str, str], *, shims: tuple[str, ...] = ()) -> None:
         self.cut = False
+        self.shims = shims
         self.environ: Mapping[str, str] = dict(environ)
         self.home: str = os.path.realpath(environ.get("HOME") or str(Path.home()))
         folders = (environ.get("PATH") or os.defpath).split(":")

@@ -33,8 +33,10 @@ class FakeWorld:
         environ: Mapping[str, str] | None = None,
         twins: tuple[tuple[str, ...], ...] = (),
         folds: bool = False,
+        shims: tuple[str, ...] = (),
     ) -> None:
         self.home = home
+        self.shims = shims
         self.twins = twins
         """Each: the names of one file."""
         self.folds = folds

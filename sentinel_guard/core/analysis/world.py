@@ -27,6 +27,9 @@ class World(Protocol):
     environ: Mapping[str, str]
     """The environment at the start of the session."""
 
+    shims: tuple[str, ...]
+    """Folders of PATH with the guard's own programs; none outside of a session."""
+
     @property
     def cut(self) -> bool:
         """True where the last glob was not looked at whole: what it gave proves nothing."""

@@ -51,6 +51,7 @@ class ExampleWorld:
 
     cut = False
     home: str = HOME
+    shims: tuple[str, ...] = ()
 
     def __init__(self) -> None:
         self.environ: Mapping[str, str] = {"HOME": HOME, "PATH": "/usr/bin:/bin", "PWD": ROOT, "USER": "user"}

@@ -214,8 +214,9 @@ OPAQUE = [
     ('echo x > "$OUT"', ["opaque  write ?"], "an unknown file to write"),
     ("cd $(ls) && rm -f x", ["delete x force ?"], "an unknown directory"),
     ("bash unsure.sh", ["opaque  data ?"], "a script on disk is left to the shims"),
-    ("D=a; test -f x && D=/; rm -rf $D", ["opaque $D delete ?"], "it may have been assigned"),
-    ("if x; then D=a; else D=/; fi; rm -rf $D", ["opaque $D delete ?"], "branches that differ"),
+    ("D=a; test -f x && D=/; rm -rf $D", [f"{ROOT} ?", "delete a force recursive ?"], "it may have been assigned"),
+    ("if x; then D=a; else D=/; fi; rm -rf $D", [f"{ROOT} ?", "delete a force recursive ?"], "branches that differ"),
+    ("if x; then D=a; else D=$(y); fi; rm -rf $D", ["opaque $D delete ?"], "one that is not known"),
 ]  # fmt: skip
 
 DATA = [

@@ -226,7 +226,7 @@ def compare(
     verdict, at = "same", 0
     left = list(ours)
     for argv in real:
-        best = next((n for n in range(at, len(left)) if _fits(argv, left[n])), None)
+        best = next((n for n in range(at, len(left)) if fits(argv, left[n])), None)
         if best is None:
             return "opaque" if opaque else "wrong"
         verdict = verdict if _exact(argv, left[best]) else "partly"
@@ -241,7 +241,7 @@ def _exact(argv: Sequence[str], fields: Sequence[Field]) -> bool:
     return [f.text for f in fields] == list(argv)
 
 
-def _fits(argv: Sequence[str], fields: Sequence[Field]) -> bool:
+def fits(argv: Sequence[str], fields: Sequence[Field]) -> bool:
     """Unknown fields stand for any number of words. As with a glob, only the last one is ever tried again."""
     at = want = 0
     star, mark = -1, 0

@@ -1,13 +1,17 @@
-"""Evaluates if, case and loops: every branch is walked, and what differs between them is unknown afterwards."""
+"""Evaluates if, case and loops: every branch is walked, and afterwards a variable is one of what they leave in it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from sentinel_guard.core.analysis.evaluation.break_and_return import merge
+from sentinel_guard.core.analysis.evaluation.conditions import assume, empties, ends, is_plain
 from sentinel_guard.core.analysis.evaluation.loop_iterations import walk_iterations
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
 from sentinel_guard.core.analysis.expansion.glob_patterns import matches
 from sentinel_guard.core.analysis.expansion.output_visibility import printing_command
+from sentinel_guard.core.analysis.expansion.shell_state import Scope
 from sentinel_guard.core.analysis.expansion.word_expansion import expand_one, pattern
 from sentinel_guard.core.analysis.parser.syntax_tree import Arithmetic, Case, If, List, Loop, Simple, simple_commands
 from sentinel_guard.core.model import Command, Effect, Kind
@@ -16,16 +20,40 @@ from sentinel_guard.core.model import Command, Effect, Kind
 def if_(walk: Walker, node: If, place: WalkContext) -> str:
     place, outputs = walk.redirect(node.redirects, place)
     branches: list[WalkContext] = []
+    failed: list[List] = []
     text = ""
     for condition, body in node.clauses:
         text += walk.node(condition, place)
-        branches.append(place.inside()._replace(maybe=True))
+        failed = [*failed, condition] if is_plain(condition) else []
+        branches.append(_branch(place, failed, holds=True))
         text += walk.node(body, branches[-1])
-    branches.append(place.inside()._replace(maybe=True))
+    branches.append(_branch(place, failed, holds=False))
     if node.otherwise is not None:
         text += walk.node(node.otherwise, branches[-1])
-    merge(place.scope, [b.scope for b in branches])
+    bodies = [*(body for _, body in node.clauses), node.otherwise]
+    merge(place.scope, _going_on(zip(bodies, branches, strict=True)))
     return walk.keep(text and UNKNOWN, outputs, place)
+
+
+def _branch(place: WalkContext, conditions: Sequence[List], *, holds: bool) -> WalkContext:
+    """The place of a branch: the last of these conditions holds there, or none; those before it do not."""
+    inner = place.inside()._replace(maybe=True)
+    empty = place.empty
+    for condition in conditions:
+        so = holds and condition is conditions[-1]
+        assume(condition, inner.scope, holds=so)
+        empty |= empties(condition, inner.scope, holds=so)
+    return inner._replace(empty=empty)
+
+
+def _going_on(branches: Iterable[tuple[List | None, WalkContext]]) -> list[Scope]:
+    """What those branches leave behind that do not end the shell; all, where there is no other."""
+    each = list(branches)
+    going = [branch.scope for body, branch in each if body is None or not ends(body, branch.scope, _EXIT)]
+    return going or [branch.scope for _, branch in each]
+
+
+_EXIT = frozenset(("exit",))
 
 
 def case(walk: Walker, node: Case, place: WalkContext) -> str:
@@ -33,10 +61,10 @@ def case(walk: Walker, node: Case, place: WalkContext) -> str:
     place, outputs = walk.redirect(node.redirects, place)
     walk.substitute(node.subject, place)
     subject = expand_one(node.subject, place.scope)
-    branches: list[WalkContext] = [place.inside()]
+    branches: list[tuple[List | None, WalkContext]] = [(None, place.inside())]
     going: list[WalkContext] = []
     text = previous = ""
-    sure = False
+    sure, unmatched = False, True
     for arm in node.arms:
         walk.substitute(arm.patterns, place)
         patterns = [pattern(p, (going[-1] if going else place).scope) for p in arm.patterns]
@@ -59,12 +87,14 @@ def case(walk: Walker, node: Case, place: WalkContext) -> str:
         previous = arm.end
         if previous in (";&", ";;&") and arm is not node.arms[-1]:
             continue
-        branches += going
+        branches += [(arm.body, here) for here in going]
         if sure:
-            branches = going
+            branches, going, unmatched = branches[-len(going) :], [], True
             break
+        unmatched = unmatched and "*" not in patterns
         going = []
-    merge(place.scope, [b.scope for b in branches + going])
+    branches += [(None, here) for here in going]
+    merge(place.scope, _going_on(branches if unmatched else branches[1:]))
     return walk.keep(text and UNKNOWN, outputs, place)
 
 

@@ -1,10 +1,10 @@
-"""Commands behind ``break``, ``continue``, ``return`` or ``||`` may not run: merges the possible shell states."""
+"""Commands behind ``break``, ``continue``, ``return`` or ``||`` may not run: joins the possible shell states."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from sentinel_guard.core.analysis.expansion.shell_state import Scope
+from sentinel_guard.core.analysis.expansion.shell_state import UNASSIGNED, Outer, Scope
 from sentinel_guard.core.analysis.parser.syntax_tree import (
     Arithmetic,
     Function,
@@ -76,27 +76,68 @@ def changed_names(scope: Scope, before: Known) -> list[str]:
 
 
 def merge(scope: Scope, branches: Sequence[Scope]) -> None:
-    """After branches: what is the same in all of them."""
+    """After branches: what is the same in all of them; a variable that differs is one of what they leave in it."""
     first = branches[0]
-    others = [b for b in branches if b.variables != first.variables]
-    names = {name for branch in others for name in branch.variables} | first.variables.keys()
-    same = {n for n in names if all(_held(b, n) == _held(first, n) for b in others)} if others else names
-    scope.variables = {n: first.variables[n] if n in same else None for n in names}
-    for name in names - same:
-        scope.choose(name, [b.possible(name) for b in branches])
+    merge_variables(scope, branches)
     scope.cwd = first.cwd if all(b.cwd == first.cwd for b in branches) else None
     scope.positional = first.positional if all(b.positional == first.positional for b in branches) else None
     scope.options = merge_options([branch.options for branch in branches])
     for branch in branches:
         scope.functions.update(branch.functions)
         scope.aliases.update(branch.aliases)
-        if scope.locals is not None:
-            scope.locals = (branch.locals or {}) | scope.locals
+        scope.traps += [text for text in branch.traps if text not in scope.traps]
         merge_attributes(scope, branch.attributes)
+    _merge_locals(scope, branches)
 
 
-def _held(scope: Scope, name: str) -> object:
-    return scope.variables.get(name, scope)
+def _merge_locals(scope: Scope, branches: Sequence[Scope]) -> None:
+    """What a function's local names hold outside of it, where they were made local in a branch."""
+    if scope.locals is None:
+        return
+    for name in {name for branch in branches for name in branch.locals or ()} - scope.locals.keys():
+        outer = [(branch.locals or {}).get(name) or outside(branch, name) for branch in branches]
+        known = [held for held, _, _ in outer if held is not None]
+        items, letters = outer[0][1:]
+        scope.locals[name] = (
+            frozenset().union(*known) if len(known) == len(outer) else None,
+            items if all(one[1] == items for one in outer) else None,
+            letters,
+        )
+
+
+def outside(scope: Scope, name: str) -> Outer:
+    """What a variable holds that is about to become a function's own."""
+    return scope.possible(name), scope.variables.get(name), scope.attributes.get(name, "")
+
+
+def merge_variables(scope: Scope, branches: Sequence[Scope]) -> None:
+    """After branches: what the variables may hold, and which files they may come from."""
+    first = branches[0]
+    names = {name for branch in branches[1:] for name in differing_names(first, branch)}
+    scope.variables, scope.choices = first.variables.copy(), first.choices.copy()
+    scope.written = {n: v for n, v in first.written.items() if all(b.written.get(n) == v for b in branches[1:])}
+    for name in names:
+        scope.take(name, [branch.possible(name) for branch in branches])
+    for branch in branches:
+        for name, files in branch.loaded.items():
+            held = scope.loaded.get(name, ())
+            scope.loaded[name] = held if held == files else tuple(dict.fromkeys((*held, *files)))
+
+
+def _held(scope: Scope) -> tuple[Mapping[str, object], ...]:
+    return scope.variables, scope.choices
+
+
+def _differing(ones: Sequence[Mapping[str, object]], others: Sequence[Mapping[str, object]]) -> Iterator[str]:
+    """Names that do not hold the same at two times."""
+    for one, other in zip(ones, others, strict=True):
+        if one != other:
+            yield from (name for name in {*one, *other} if one.get(name, UNASSIGNED) != other.get(name, UNASSIGNED))
+
+
+def differing_names(scope: Scope, other: Scope) -> set[str]:
+    """Variables that do not hold the same in two scopes."""
+    return set(_differing(_held(scope), _held(other)))
 
 
 def merge_attributes(scope: Scope, before: dict[str, str]) -> None:
@@ -115,33 +156,17 @@ def merge_options(options: Sequence[dict[str, bool | None]]) -> dict[str, bool |
     return found
 
 
-class AndOrState:
-    """What an and-or list changes behind its first item: it may not have happened."""
-
-    def __init__(self, scope: Scope, *, asked: bool) -> None:
-        self.before = scope.copy()
-        self.variables = self.before.variables
-        self.held: dict[str, list[frozenset[str] | None]] = {}
-        self.positional = scope.positional
-        self.options, self.attributes = dict(scope.options), dict(scope.attributes)
-        self.cwd, self.asked = scope.cwd, asked
-        self.names: set[str] = set()
-
-    def settle(self, scope: Scope, *, ends: bool = False) -> None:
-        """At each ``||`` and at the end: what was changed is not known. A ``cd`` counts, but where one only asked."""
-        self.names.update(changed_names(scope, self.variables))
-        for name in self.names:
-            self.held.setdefault(name, [self.before.possible(name)]).append(scope.possible(name))
-        lists = [name for name in self.names if len(scope.variables.get(name) or ()) > 1]
-        scope.doubt(self.names)
-        scope.attributes |= dict.fromkeys(lists, "?")
-        for name in self.names:
-            scope.choose(name, self.held[name])
-        if scope.positional != self.positional:
+def join(scope: Scope, states: Sequence[Scope], *, with_own: bool = True) -> None:
+    """The shell goes on from here with what it has, or with what one of these states has. Where it is, stays."""
+    if not states:
+        return
+    lists = [name for name, held in scope.variables.items() if held is not None and len(held) > 1]
+    merge_variables(scope, [scope.copy(), *states] if with_own else states)
+    scope.attributes |= {name: "?" for name in lists if scope.variables.get(name) is None}
+    for state in states:
+        if scope.positional != state.positional:
             scope.positional = None
-        if scope.options != self.options:
-            scope.options = merge_options([scope.options, self.options])
-        if scope.attributes != self.attributes:
-            merge_attributes(scope, self.attributes)
-        if ends and self.asked and scope.cwd != self.cwd:
-            scope.cwd = None
+        if scope.options != state.options:
+            scope.options = merge_options([scope.options, state.options])
+        if scope.attributes != state.attributes:
+            merge_attributes(scope, state.attributes)

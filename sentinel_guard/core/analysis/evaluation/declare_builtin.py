@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sentinel_guard.core.analysis.evaluation.environment_variables import environment
-from sentinel_guard.core.analysis.evaluation.partly_known_programs import prints_path
+from sentinel_guard.core.analysis.evaluation.break_and_return import outside
+from sentinel_guard.core.analysis.evaluation.environment_variables import environment, reassigned
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.assignments import assign
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
@@ -27,14 +27,14 @@ def run_assignment(walk: Walker, item: Assignment, place: WalkContext) -> None:
         found = expand_one(item.value, scope)
         scope.aliases |= {name: found.text} if found.known else {}
         return
+    name, was = scope.named(item.name), scope.scalar("PATH")
     assign(item, scope)
-    scope.folders.discard(item.name)
-    if item.index is None and prints_path(item.value.source):
-        scope.folders.add(item.name)
-    value = scope.variables.get(scope.named(item.name))
+    if item.index is None and not item.append and scope.variables.get(name) is None:
+        scope.written[name] = item.value.source
+    value = scope.variables.get(name)
     known = value is not None and len(value) == 1
     given = Field(value[0] if value and known else item.value.source, known)
-    environment(walk, item.name, given, item.value.source, place)
+    environment(walk, name, given, f"${name}" * item.append + item.value.source, place, was=was)
     # Arithmetic runs what stands in a subscript: x='a[$(rm y)]'; ((x)).
     if known and value and "[" in value[0] and _SUBSTITUTES.search(value[0]):
         walk.text(f': "{value[0]}"', place.inside()._replace(maybe=True))
@@ -53,7 +53,7 @@ def declare(walk: Walker, words: Sequence[Word], fields: Sequence[Field], place:
     for word in operands:
         for item in _items(word, scope):
             if own:
-                _localise(item.name, scope)
+                _localise(walk, item, place, alone=word.source == item.name)
             gone = gone + "n" if "n" in letters else gone
             _attribute(item.name, letters.translate({ord("n"): None, ord("r"): None}), gone, scope)
             if word.source != item.name:
@@ -62,7 +62,7 @@ def declare(walk: Walker, words: Sequence[Word], fields: Sequence[Field], place:
                 if "{" in word.source and "${" not in word.source:
                     scope.forget([item.name])
             elif "A" in letters and not isinstance(scope.variables.get(item.name), Keyed):
-                scope.variables[item.name] = Keyed.of({})
+                scope.hold(item.name, Keyed.of({}))
             _attribute(item.name, "".join(c for c in letters if c in "nr"), "", scope)
     return ""
 
@@ -87,20 +87,23 @@ def _quoted(text: str) -> Word:
     return Word((Literal(text, quoted=True),), text)
 
 
-def _localise(name: str, scope: Scope) -> None:
-    """From here to the end of the function the name is its own."""
+def _localise(walk: Walker, item: Assignment, place: WalkContext, *, alone: bool) -> None:
+    """From here to the end of the function the name is its own, and empty; its new value still sees the old one."""
+    name, scope = item.name, place.scope
     if scope.locals is not None and name not in scope.locals:
-        scope.locals[name] = (scope.variables.get(name, ()), name in scope.variables, scope.attributes.get(name, ""))
+        scope.locals[name] = outside(scope, name)
         scope.attributes.pop(name, None)
-        scope.variables[name] = ()
+        if alone or item.append:
+            reassigned(walk, place, lambda: scope.hold(name, ()))
 
 
 def restore(scope: Scope) -> None:
     """At the end of a function: its own names are what they were."""
-    for name, (items, assigned, letters) in (scope.locals or {}).items():
-        scope.variables[name] = items
-        if not assigned:
-            del scope.variables[name]
+    for name, (possible, items, letters) in (scope.locals or {}).items():
+        if items is None:
+            scope.take(name, [possible])
+        else:
+            scope.hold(name, items)
         scope.attributes[name] = letters
 
 

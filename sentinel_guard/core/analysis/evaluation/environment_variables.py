@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import TypeVar
 
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
-from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.expansion.shell_state import UNASSIGNED, Field, Value
 from sentinel_guard.core.model import Effect, Kind
 
+Changed = TypeVar("Changed")
 _SENSITIVE = frozenset(
     [
         "PATH",
@@ -70,14 +73,21 @@ _HIDES = {
 }
 """Options that name a command; what make evaluates is not followed."""
 
+NOT_KNOWN = Value((), known=False, isset=True)
 
-def environment(walk: Walker, name: str, value: Field, source: str, place: WalkContext) -> None:
-    """The effects of giving a variable this value."""
+
+def environment(
+    walk: Walker, name: str, value: Field, source: str, place: WalkContext, *, was: Value = NOT_KNOWN
+) -> None:
+    """The effects of giving a variable this value. ``was``: what PATH held before."""
     if name == "PATH" and place.disk:
         return  # virtual environments and version managers do; what runs then is in their text, which is read
     if name in _SENSITIVE or name.startswith(("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_", "BASH_FUNC_", "SENTINEL_")):
         old = place.scope.environ.get(name, "")
-        keeps = f"${name}" in source or f"${{{name}" in source or (bool(old) and old in value.text)
+        written = source if value.known else place.scope.as_written(source)
+        keeps = f"${name}" in written or f"${{{name}" in written or (bool(old) and old in value.text)
+        if name == "PATH":
+            keeps = _keeps_path(value, was, place, derived=keeps)
         how = frozenset(("append",) if keeps else ())
         walk.add(Effect(Kind.PRIVILEGE, f"environment {name}", sure=value.known, how=how), place)
     if name.startswith(("GIT_CONFIG_KEY_", "GIT_CONFIG_PARAMETERS")) and "core.hookspath" in value.text.lower():
@@ -88,3 +98,28 @@ def environment(walk: Walker, name: str, value: Field, source: str, place: WalkC
         walk.text(f': "{value.text}"', place.inside())
     if name in _TEXTS and value.known and value.text.strip():
         walk.text(value.text.replace(UNKNOWN, ""), place.inside())
+
+
+def _keeps_path(value: Field, was: Value, place: WalkContext, *, derived: bool) -> bool:
+    """Whether all folders stay that were in PATH; what is made of it by taking folders out, those of the guard's."""
+    scope, held = place.scope, "".join(was.items[:1])
+    if "PATH" in place.empty or (was.known and not held):
+        return True  # it was empty: what made it so has been told of, or nobody in this text did
+    if not value.known:
+        return derived
+    begun = scope.environ.get("PATH", "")
+    folders = value.text.split(":")
+    if any(old and f":{old}:" in f":{value.text}:" for old in (held, begun)):
+        return True
+    old = begun.split(":")
+    return derived and all(folder in folders for folder in [f for f in old if f in scope.world.shims] or old[:1])
+
+
+def reassigned(walk: Walker, place: WalkContext, change: Callable[[], Changed]) -> Changed:
+    """Does what gives a variable another value without an assignment (``read``, ``unset``): PATH is looked at."""
+    was, before = place.scope.scalar("PATH"), place.scope.variables.get("PATH", UNASSIGNED)
+    done = change()
+    held = place.scope.variables.get("PATH", UNASSIGNED)
+    if held is not before:
+        environment(walk, "PATH", Field("".join((held or ())[:1]), held is not None), "", place, was=was)
+    return done

@@ -1,10 +1,16 @@
-"""Loop unrolling: walks the iterations that are known to run, else one, and a second with changed variables unknown."""
+"""Loop unrolling: walks the iterations that are known to run, else one, and a second with changed variables unknown.
+
+Behind it a variable is one of what it was before, and of what each iteration may leave in it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
-from sentinel_guard.core.analysis.evaluation.break_and_return import changed_names, jumps
+from sentinel_guard.core.analysis.evaluation.break_and_return import differing_names, jumps, merge_variables
+from sentinel_guard.core.analysis.evaluation.conditions import truth, variables_in
+from sentinel_guard.core.analysis.evaluation.environment_variables import reassigned
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
 from sentinel_guard.core.analysis.expansion.shell_state import Field, PartlyKnownText, Scope
@@ -14,55 +20,70 @@ from sentinel_guard.core.analysis.parser.syntax_tree import Arithmetic, Literal,
 MAX_ITERATIONS = 200
 """Rounds of one loop."""
 
-_NUMBERS: dict[str, Callable[[int, int], bool]] = {
-    "-lt": lambda a, b: a < b,
-    "-le": lambda a, b: a <= b,
-    "-gt": lambda a, b: a > b,
-    "-ge": lambda a, b: a >= b,
-    "-eq": lambda a, b: a == b,
-    "-ne": lambda a, b: a != b,
-}
-
 
 def walk_iterations(walk: Walker, node: Loop, place: WalkContext) -> str:
     """Walks a loop; gives its output."""
-    scope = place.scope
-    before = dict(scope.variables)
     leaves = jumps(node.body)
     if node.kind in ("for", "select"):
-        text = _for(walk, node, place)
+        text = _for(walk, node, place, leaves)
     elif node.condition is not None and any(_is_read(c) for c in simple_commands(node.condition)):
         text = _reads(walk, node, place)
     else:
         text = _counted(walk, node, place, leaves)
-    if leaves:
-        scope.forget(changed_names(scope, before))
     return text and UNKNOWN if leaves else text
 
 
-def _for(walk: Walker, node: Loop, place: WalkContext) -> str:
+def _for(walk: Walker, node: Loop, place: WalkContext, leaves: bool) -> str:
     scope = place.scope
     if node.words is None:
         given = scope.positional
         fields = [Field("$@", known=False)] if given is None else [Field(text) for text in given]
     else:
         fields = [field for word in node.words for field in expand(word, scope)]
-    text, before, leaves = "", dict(scope.variables), jumps(node.body)
-    for field in fields[:MAX_ITERATIONS]:
-        scope.put(node.variable, (field.text,) if field.known else None)
-        text += walk.node(node.body, place)
-        if leaves or not field.known:
-            scope.forget(set(changed_names(scope, before)) - {node.variable})
     if len(fields) > MAX_ITERATIONS:
-        scope.put(node.variable, None)
-        text += walk.node(node.body, place)
+        fields = [*fields[:MAX_ITERATIONS], Field("…", known=False)]
+    text, ends = "", []
+    for field in fields:
+        if field.known:
+            text += _with(walk, node, place, field)
+        else:
+            text += _any_number(place, partial(_try, walk, node, place, field))
+        ends += [scope.copy()] if leaves else []
+    if ends:
+        merge_variables(scope, ends)
     return text if all(f.known for f in fields) else text and UNKNOWN
+
+
+def _with(walk: Walker, node: Loop, place: WalkContext, field: Field) -> str:
+    reassigned(walk, place, lambda: place.scope.put(node.variable, (field.text,) if field.known else None))
+    return walk.node(node.body, place)
+
+
+def _try(walk: Walker, node: Loop, place: WalkContext, field: Field, exits: list[Scope]) -> str:
+    exits.append(place.scope.copy())
+    text = _with(walk, node, place, field)
+    exits.append(place.scope.copy())
+    return text
+
+
+def _any_number(place: WalkContext, iteration: Callable[[list[Scope]], str]) -> str:
+    """Iterations of which nobody knows how many there are: none, one, or more.
+
+    ``iteration`` walks one, and adds to its list what is known where the loop may end.
+    """
+    scope, exits = place.scope, list[Scope]()
+    before = scope.copy()
+    text = iteration(exits)
+    if others := differing_names(before, scope):
+        scope.forget(others)
+        text += iteration(exits)
+    merge_variables(scope, exits)
+    return text
 
 
 def _reads(walk: Walker, node: Loop, place: WalkContext) -> str:
     """One round for each line that ``while read`` is known to get."""
     scope = place.scope
-    before = dict(scope.variables)
     inner = any(_is_read(c) for c in simple_commands(node.body))
     known = UNKNOWN not in place.stdin and not isinstance(place.stdin, PartlyKnownText)
     plain = bool(place.stdin) and known and not inner
@@ -77,10 +98,8 @@ def _reads(walk: Walker, node: Loop, place: WalkContext) -> str:
         # The end of the input leaves empty names; a break does not.
         walk.node(node.condition, place._replace(stdin=UNKNOWN if jumps(node.body) else "\n"))
         return text
-    text += _round(walk, node, place._replace(stdin=UNKNOWN))
-    others = changed_names(scope, before)
-    scope.forget(others)
-    return (text + _round(walk, node, place._replace(stdin=UNKNOWN)) if others else text) and UNKNOWN
+    unread = place._replace(stdin=UNKNOWN)
+    return (text + _any_number(place, lambda exits: _round(walk, node, unread, exits))) and UNKNOWN
 
 
 def _counted(walk: Walker, node: Loop, place: WalkContext, leaves: bool) -> str:
@@ -88,7 +107,6 @@ def _counted(walk: Walker, node: Loop, place: WalkContext, leaves: bool) -> str:
     scope, text = place.scope, ""
     start, test, step = _header(node)
     number(start, scope)
-    before = dict(scope.variables)
     done = 0
     while not leaves and done < MAX_ITERATIONS:
         holds = _holds(node, test, scope)
@@ -103,20 +121,26 @@ def _counted(walk: Walker, node: Loop, place: WalkContext, leaves: bool) -> str:
         text += _round(walk, node, place)
         number(step, scope)
         done += 1
-    text += _round(walk, node, place)
-    number(step, scope)
-    others = changed_names(scope, before)
-    if others:
-        scope.forget(others)
-        text += _round(walk, node, place)
-        scope.forget(others)
-    return text and UNKNOWN
+
+    def iteration(exits: list[Scope]) -> str:
+        text = _round(walk, node, place, exits)
+        number(step, scope)
+        exits.extend([scope.copy()] if node.kind == "arithmetic" else [])
+        return text
+
+    return (text + _any_number(place, iteration)) and UNKNOWN
 
 
-def _round(walk: Walker, node: Loop, place: WalkContext) -> str:
+def _round(walk: Walker, node: Loop, place: WalkContext, exits: list[Scope] | None = None) -> str:
+    """The condition, where the loop may end, and the body, within which it may where something in it leaves."""
     if node.condition is not None:
         walk.node(node.condition, place)
-    return walk.node(node.body, place)
+    if exits is not None:
+        exits.append(place.scope.copy())
+    text = walk.node(node.body, place)
+    if exits is not None and jumps(node.body):
+        exits.append(place.scope.copy())
+    return text
 
 
 def _header(node: Loop) -> tuple[tuple[Part, ...], tuple[Part, ...], tuple[Part, ...]]:
@@ -145,31 +169,9 @@ def _holds(node: Loop, test: tuple[Part, ...], scope: Scope) -> bool | None:
         holds = None if found is None else found != "0"
     else:
         items = node.condition.items if node.condition is not None else ()
-        holds = _truth(items[0][0], scope) if len(items) == 1 else None
+        asks = len(items) == 1 and variables_in(items[0][0])  # a constant says nothing of how many rounds there are
+        holds = truth(items[0][0], scope) if asks else None
     return holds if holds is None or node.kind == "while" else not holds
-
-
-def _truth(node: object, scope: Scope) -> bool | None:
-    """``[ $n -lt 3 ]``, ``test a = b``, with known words."""
-    if not isinstance(node, Simple) or node.assignments or not node.words:
-        return None
-    if node.words[0].literal not in ("[", "test"):
-        return None
-    fields = [f for word in node.words for f in expand(word, scope.copy())]
-    if not all(f.known for f in fields):
-        return None
-    argv = [f.text for f in fields][1 : -1 if fields[0].text == "[" else None]
-    if len(argv) == 2 and argv[0] in ("-n", "-z"):
-        return bool(argv[1]) == (argv[0] == "-n")
-    if len(argv) != 3:
-        return None
-    left, sign, right = argv
-    if sign in ("=", "==", "!="):
-        return (left == right) == (sign != "!=")
-    try:
-        return _NUMBERS[sign](int(left), int(right)) if sign in _NUMBERS else None
-    except ValueError:
-        return None
 
 
 def _is_read(command: Simple) -> bool:

@@ -58,7 +58,7 @@ def _is_one(bare: re.Match[str], scope: Scope) -> bool:
     if bare["printer"] is not None:
         return _PRINTERS.fullmatch(bare["printer"]) is not None
     name = bare["braced"] or bare["name"]
-    return (name not in scope.variables and name not in scope.functions) or name in scope.folders
+    return (name not in scope.variables and name not in scope.functions) or prints_path(scope.written.get(name, ""))
 
 
 def prints_path(source: str) -> bool:
@@ -70,13 +70,3 @@ def prints_path(source: str) -> bool:
 def _taken(last: str, first: Field, text: str) -> Field | None:
     refused = last in SHELLS or last in WRAPPERS
     return None if refused or not first.text.endswith(f"/{last}") else Field(text, source=first.source)
-
-
-def alternatives(first: Field, scope: Scope) -> list[list[Field]]:
-    """The words that ``$x`` may stand for, where branches gave it one of a few values; none where that is not known."""
-    whole = _WHOLE.fullmatch(first.source)
-    if whole is None or not scope.choices:
-        return []
-    values = sorted(scope.choices.get(whole[1] or whole[2], ()))
-    quoted = first.source.startswith('"')
-    return [[Field(text) for text in ([value] if quoted else value.split())] for value in values]

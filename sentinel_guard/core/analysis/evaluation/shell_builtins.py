@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.evaluation.break_and_return import changed_names
+from sentinel_guard.core.analysis.evaluation.conditions import disabled
 from sentinel_guard.core.analysis.evaluation.read_builtin import mapfile, read
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion import constant_output
@@ -63,7 +64,7 @@ def cd(_walk: Walker, fields: Fields, place: WalkContext) -> str:
     if place.stumbles and scope.cwd is not None and not scope.world.kind(scope.cwd):
         scope.cwd = before
         return ""
-    scope.variables["OLDPWD"] = (before,) if before is not None else None
+    scope.hold("OLDPWD", (before,) if before is not None else None)
     return output
 
 
@@ -83,15 +84,16 @@ def pushd(walk: Walker, fields: Fields, place: WalkContext) -> str:
     scope = place.scope
     stack, before = scope.variables.get(_DIRS) or (), scope.cwd
     if len(fields) > 1 and re.fullmatch(r"[-+]\d+", fields[1].text):
-        scope.cwd, scope.variables[_DIRS] = None, ()
+        scope.cwd = None
+        scope.hold(_DIRS, ())
     elif len(fields) > 1:
         cd(walk, fields, place)
         failed = place.stumbles and scope.cwd == before
-        scope.variables[_DIRS] = stack if failed else (*stack, before or "")
+        scope.hold(_DIRS, stack if failed else (*stack, before or ""))
     elif stack:
         scope.cwd = stack[-1] or None
-        scope.variables[_DIRS] = (*stack[:-1], before or "")
-        scope.variables["OLDPWD"] = (before,) if before is not None else None
+        scope.hold(_DIRS, (*stack[:-1], before or ""))
+        scope.hold("OLDPWD", (before,) if before is not None else None)
     return UNKNOWN
 
 
@@ -99,9 +101,9 @@ def popd(_walk: Walker, _fields: Fields, place: WalkContext) -> str:
     scope = place.scope
     stack = scope.variables.get(_DIRS) or ()
     if stack:
-        scope.variables["OLDPWD"] = (scope.cwd,) if scope.cwd is not None else None
+        scope.hold("OLDPWD", (scope.cwd,) if scope.cwd is not None else None)
         scope.cwd = stack[-1] or None
-        scope.variables[_DIRS] = stack[:-1]
+        scope.hold(_DIRS, stack[:-1])
     return UNKNOWN
 
 
@@ -146,7 +148,7 @@ def unset(_walk: Walker, fields: Fields, place: WalkContext) -> str:
                 _unset_item(name, key[:-1], scope)
                 continue
             gone = scope.variables.get(target, ()) or target not in scope.functions
-            scope.variables[target] = ()
+            scope.hold(target, ())
             scope.attributes.pop(target, None)
             if gone:
                 continue
@@ -157,7 +159,7 @@ def unset(_walk: Walker, fields: Fields, place: WalkContext) -> str:
 
 def _unset_item(name: str, key: str, scope: Scope) -> None:
     if key in ("@", "*"):
-        scope.variables[scope.named(name)] = ()
+        scope.hold(scope.named(name), ())
     elif "A" in scope.attributes.get(scope.named(name), ""):
         scope.drop_element(name, key)
     elif (number := evaluate(key, Numbers(scope))) is not None:
@@ -211,7 +213,8 @@ def eval_(walk: Walker, fields: Fields, place: WalkContext) -> str:
     text = " ".join(f.text for f in rest)
     if any(not f.known for f in rest) and not text.strip("\"' "):
         text = UNKNOWN
-    if len(rest) == 1 and (_TRUSTED.match(rest[0].source) or _SET_UP.fullmatch(rest[0].source)):
+    source = place.scope.as_written(rest[0].source) if len(rest) == 1 else ""
+    if _TRUSTED.match(source) or _SET_UP.fullmatch(source):
         return ""
     if not rest[:1] or all(f.known for f in rest):
         return walk.text(text, place)
@@ -247,6 +250,11 @@ def trap(walk: Walker, fields: Fields, place: WalkContext) -> str:
     return ""
 
 
+def exit_(walk: Walker, _fields: Fields, place: WalkContext) -> str:
+    walk.finish(place)
+    return ""
+
+
 def alias(_walk: Walker, fields: Fields, place: WalkContext) -> str:
     """An alias stays: a line is read before what stands on it, unalias too, has happened."""
     for item in fields[1:]:
@@ -264,9 +272,11 @@ def hash_(_walk: Walker, fields: Fields, place: WalkContext) -> str:
 
 
 def enable(walk: Walker, fields: Fields, place: WalkContext) -> str:
-    """``enable -f FILE``: code that is no text."""
+    """``enable -f FILE``: code that is no text. Behind ``enable -n exit`` that word is another program's."""
     if any(f.text.startswith("-f") for f in fields[1:]):
         walk.opaque(fields[-1].text, "code", place)
+    if any(f.text.startswith("-n") for f in fields[1:]):
+        place.scope.options |= {disabled(f.text): True for f in fields[2:]}
     return UNKNOWN
 
 
@@ -288,8 +298,8 @@ BUILTINS: dict[str, Callable[[Walker, Fields, WalkContext], str]] = {
     "cd": cd, "chdir": cd, "pushd": pushd, "popd": popd, "read": read, "mapfile": mapfile, "readarray": mapfile,
     "unset": unset, "set": set_, "shopt": shopt, "shift": shift, "eval": eval_, "source": source, ".": source,
     "trap": trap, "alias": alias, "hash": hash_, "printf": printf, "let": let, "getopts": getopts,
-    "enable": enable, "wait": wait,
+    "enable": enable, "wait": wait, "exit": exit_,
     **dict.fromkeys(("jobs", "times", "umask", "ulimit", "fg", "dirs", "complete", "bind"), unknown_output),
-    **dict.fromkeys((":", "true", "false", "test", "[", "exit", "return", "break", "continue", "bg",
+    **dict.fromkeys((":", "true", "false", "test", "[", "return", "break", "continue", "bg",
                      "disown", "unalias"), no_output),
 }  # fmt: skip

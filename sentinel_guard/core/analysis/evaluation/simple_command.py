@@ -9,7 +9,8 @@ from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.evaluation import tainted_variables, wrapper_effects
 from sentinel_guard.core.analysis.evaluation.autoloaded_files import autoload_effects
 from sentinel_guard.core.analysis.evaluation.declare_builtin import declare, run_assignment
-from sentinel_guard.core.analysis.evaluation.partly_known_programs import alternatives, guess_program
+from sentinel_guard.core.analysis.evaluation.environment_variables import reassigned
+from sentinel_guard.core.analysis.evaluation.partly_known_programs import guess_program
 from sentinel_guard.core.analysis.evaluation.shell_builtins import BUILTINS, DECLARES
 from sentinel_guard.core.analysis.evaluation.walk_context import Output, WalkContext, Walker
 from sentinel_guard.core.analysis.expansion import constant_output, process_listing
@@ -45,6 +46,8 @@ from sentinel_guard.core.model import Command, Effect, Kind
 
 _SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib", "/opt/", "/nix/", "/snap/")
 """Programs there are not scripts of this project."""
+_ASSIGNS = frozenset(("read", "mapfile", "readarray", "printf", "getopts", "unset", "wait", "let"))
+"""Builtins that give variables another value."""
 _SPEAKERS = ("echo", "printf", "pwd", "basename", "dirname", "realpath", "readlink", "which", "mktemp", "git")
 """Their output does not come from standard input."""
 _CHANGES = re.compile(r"\$\(\(|\$\[|\{\w+:?=")
@@ -96,10 +99,12 @@ def _simple(walk: Walker, node: Simple, place: WalkContext) -> str:
         return walk.keep(text, outputs, place) if outputs else text
     place = place._replace(wanted=True) if later else place
     saved = {item.name: scope.variables.get(item.name) for item in node.assignments}
+    choices = {name: scope.choices[name] for name in saved if name in scope.choices}
     missing = saved.keys() - scope.variables.keys()
     later += _assign(walk, node, place)
     text = command(walk, fields, place)
     scope.variables.update(saved)
+    scope.choices = {n: v for n, v in scope.choices.items() if n not in saved} | choices
     for name in missing:
         scope.variables.pop(name, None)
     outputs += [Output(sub=sub) for sub in later]
@@ -168,8 +173,6 @@ def command(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
             fields = [found, *fields[1:]]
             place = place._replace(elsewhere=True)
             break
-        if not first.known and _chosen(walk, fields, place):
-            return UNKNOWN
         if not first.known or (first.pattern and first.text != "["):
             walk.opaque(first.text or first.source, "name", place)
             if first.text:
@@ -206,6 +209,8 @@ def _own(walk: Walker, fields: Sequence[Field], place: WalkContext, *, direct: b
         own = build(fields, OPTIONS, place.via)[0]
         walk.add(Effect(Kind.EXECUTE, name, command=own), place)
         _environment(walk, own, place)
+        if name in _ASSIGNS:
+            return reassigned(walk, place, lambda: BUILTINS[name](walk, fields, place))
         return BUILTINS[name](walk, fields, place)
     return None
 
@@ -236,14 +241,6 @@ def _vanished(walk: Walker, fields: Sequence[Field], place: WalkContext) -> None
     """Without a value the next word is the command."""
     if not fields[0].text and fields[0].source[:1] == "$":
         command(walk, fields[1:], place)
-
-
-def _chosen(walk: Walker, fields: Sequence[Field], place: WalkContext) -> bool:
-    """Starts each of the few programs that the first word may be."""
-    options = alternatives(fields[0], place.scope)
-    for words in options:
-        command(walk, [*words, *fields[1:]], place.inside()._replace(maybe=True))
-    return bool(options)
 
 
 def exact(script: Script, scope: Scope) -> bool:
@@ -281,9 +278,26 @@ def _program(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
     else:
         for effect in by_shebang(call, fields[0], fields[1:]) if local else unknown(call):
             walk.add(effect, place)
+    for script in _scripts(call, fields[0].text, known=program is not None):
+        for effect in by_shebang(call, Field(script), fields[1:]):
+            walk.add(effect, place)
     for effect in (*exec_option_effects(call), *autoload_effects(call)):
         walk.add(effect, place)
     return _output(call) if place.wanted else UNKNOWN
+
+
+def _scripts(call: Call, name: str, *, known: bool) -> list[str]:
+    """Files that a name leads to by a PATH that the text set; of a program that is known, those that the text wrote."""
+    scope, world = call.scope, call.world
+    if "/" in name:
+        found = [call.locate(call.fields[0])] if known else []
+    else:
+        values = (scope.possible("PATH") or ()) if "PATH" in scope.variables else ()
+        begun = scope.environ.get("PATH", "").split(":")
+        folders = dict.fromkeys(folder for held in values for folder in "".join(held).split(":"))
+        found = [paths.locate(f"{folder or '.'}/{name}", call.cwd, world) for folder in folders if folder not in begun]
+    made = world.made()
+    return [path for path in found if (path in made if known else world.kind(path) == "file")]
 
 
 def _only_speaks(own: Command) -> bool:

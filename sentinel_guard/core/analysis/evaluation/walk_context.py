@@ -28,7 +28,7 @@ class WalkContext(NamedTuple):
     disk: bool = False
     """In a script on disk: what cannot be resolved there is left to the shims, which see it run."""
     elsewhere: bool = False
-    """On another machine or root: nothing is sure."""
+    """On another machine or root, or with one of several values that variables may hold: nothing is sure."""
     calls: tuple[str, ...] = ()
     """Functions that are being called."""
     forks: bool = False
@@ -37,6 +37,8 @@ class WalkContext(NamedTuple):
     """Somebody reads the output."""
     maybe: bool = False
     """Since the last of these calls: under a condition or in a loop."""
+    empty: frozenset[str] = frozenset()
+    """Variables that a test has found empty on the way here, whatever is known of them."""
     shown: bool = True
     """What is printed here comes before the eyes of whoever asked."""
 
@@ -91,5 +93,8 @@ class Walker(Runner, Protocol):
     ) -> tuple[WalkContext, list[Output]]: ...
 
     def keep(self, text: str, outputs: Iterable[Output], place: WalkContext) -> str: ...
+
+    def finish(self, place: WalkContext) -> None:
+        """The end of a shell: traps run with what is known then."""
 
     def call_function(self, name: str, fields: Sequence[Field], place: WalkContext) -> str: ...

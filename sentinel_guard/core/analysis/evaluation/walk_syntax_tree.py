@@ -2,7 +2,8 @@
 
 Rules of this file:
 1. Every simple command is seen, whether its condition may hold or not: ``&&``, ``||``, if, case and loops hide nothing.
-2. What differs between branches is unknown behind them. What a subshell changes is not seen outside.
+2. A variable that differs between branches is one of what they leave in it, and every value counts; what else differs
+   is unknown behind them. What a subshell changes is not seen outside.
 3. A node gives its output as far as it is a constant, UNKNOWN standing for the rest, so that ``echo x | sh`` is ``x``.
 4. Depth, rounds and all steps together (step_budget.py) are limited; what lies beyond is opaque, what was found stays.
 """
@@ -13,8 +14,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from sentinel_guard.core.analysis import paths
-from sentinel_guard.core.analysis.evaluation import branches_and_loops, shell_functions, simple_command
-from sentinel_guard.core.analysis.evaluation.break_and_return import AndOrState, changed_names, is_test, jumps
+from sentinel_guard.core.analysis.evaluation import branches_and_loops, possible_values, shell_functions, simple_command
+from sentinel_guard.core.analysis.evaluation.and_or_lists import items
+from sentinel_guard.core.analysis.evaluation.break_and_return import changed_names
 from sentinel_guard.core.analysis.evaluation.fatal_syntax_errors import all_fatal
 from sentinel_guard.core.analysis.evaluation.redirections import evaluate_redirects
 from sentinel_guard.core.analysis.evaluation.walk_context import Output, WalkContext
@@ -43,7 +45,6 @@ from sentinel_guard.core.analysis.parser.syntax_tree import (
     Simple,
     Subshell,
     Test,
-    simple_commands,
 )
 from sentinel_guard.core.analysis.step_budget import COMMAND, EFFECT, NODE, BudgetExceeded
 from sentinel_guard.core.model import Command, Effect, Kind
@@ -147,37 +148,6 @@ class Walk:
         self.world.budget.spend(NODE + (len(place.scope.variables) >> 4))
         return _HANDLERS[type(node)](self, node, place)
 
-    def items(self, node: List, place: WalkContext) -> str:
-        """Items in order. What an and-or list assigns behind its first item may not have happened."""
-        output, before = [], ""
-        doubts: AndOrState | None = None
-        left: AndOrState | None = None
-        last: Node = node
-        for at, (item, separator) in enumerate(node.items):
-            onward = separator in (";", "\n", "", "||")
-            if onward and type(item) is Simple and _may_stumble(item, place) and not _gives_up(node, at):
-                place = place._replace(stumbles=True)
-            conditional = before in ("&&", "||")
-            if conditional and doubts is None:
-                doubts = AndOrState(place.scope, asked=is_test(last))
-            if doubts is not None and before == "||":
-                doubts.settle(place.scope)
-            if separator == "&":
-                output.append(self.node(item, place.inside()._replace(forks=True)) and UNKNOWN)
-            else:
-                text = self.node(item, place._replace(maybe=True) if conditional and not place.maybe else place)
-                output.append(UNKNOWN if before == "||" and text else text)
-            if doubts is not None and separator not in ("&&", "||"):
-                doubts.settle(place.scope, ends=True)
-                doubts = None
-            if left is None and jumps(item):
-                left = AndOrState(place.scope, asked=False)
-            before, last = separator, item
-            place = place._replace(stumbles=False) if place.stumbles else place
-        if left is not None:
-            left.settle(place.scope)
-        return "".join(output)
-
     def pipeline(self, node: Pipeline, place: WalkContext) -> str:
         if len(node.commands) == 1:
             return self.node(node.commands[0], place)
@@ -212,7 +182,7 @@ class Walk:
 
     def _body(self, body: List, redirects: Sequence[Redirect], place: WalkContext) -> str:
         place, outputs = self.redirect(redirects, place)
-        return self.keep(self.items(body, place), outputs, place)
+        return self.keep(items(self, body, place), outputs, place)
 
     def function(self, node: Function, place: WalkContext) -> str:
         place.scope.functions[node.name] = node.body
@@ -240,6 +210,8 @@ class Walk:
         return ""
 
     def simple(self, node: Simple, place: WalkContext) -> str:
+        if places := possible_values.places(possible_values.sources(node), place):
+            return possible_values.each(place, places, lambda inner: self.simple(node, inner))
         self.world.budget.spend(COMMAND + len(node.words))
         text = simple_command.simple(self, node, place)
         if len(text) > 255:
@@ -274,6 +246,9 @@ class Walk:
         """The effects of redirections; the place with its new standard input; where the output goes."""
         if not redirects:
             return place, []
+        for inner in possible_values.places([r.target.source for r in redirects if r.target], place):
+            for effect in evaluate_redirects(redirects, inner, self.world, command)[0]:
+                self.add(effect, inner)
         outputs = [Output(sub=sub) for item in redirects for sub in self._in_redirect(item, place)]
         effects, stdin, files = evaluate_redirects(redirects, place, self.world, command)
         for effect in effects:
@@ -361,18 +336,6 @@ class Walk:
         return found
 
 
-def _may_stumble(item: Simple, place: WalkContext) -> bool:
-    moves = bool(item.words) and item.words[0].literal in ("cd", "pushd", "chdir")
-    return moves and not (place.wanted or place.scope.is_on("errexit"))
-
-
-def _gives_up(node: List, at: int) -> bool:
-    """Whether what stands behind the ``||`` of an item leaves: ``cd x || exit 1``."""
-    if node.items[at][1] != "||" or at + 1 >= len(node.items):
-        return False
-    return any(c.words and c.words[0].literal in _LEAVES for c in simple_commands(node.items[at + 1][0]))
-
-
 def _is_shown(effect: Effect, place: WalkContext) -> bool:
     """Of what runs inside of another command, its own place has said so before."""
     command = effect.command
@@ -381,10 +344,9 @@ def _is_shown(effect: Effect, place: WalkContext) -> bool:
     return (place.shown or command.program in COPIERS) and exposes_content(command, effect.target)
 
 
-_LEAVES = frozenset(("exit", "return", "break", "continue", "exec"))
 _HANDLERS: dict[type, Callable[..., str]] = {
     Simple: Walk.simple,
-    List: Walk.items,
+    List: items,
     Pipeline: Walk.pipeline,
     Subshell: Walk.subshell,
     Group: Walk.group,

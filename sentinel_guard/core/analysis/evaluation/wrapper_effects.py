@@ -95,6 +95,7 @@ def _entered(walk: Walker, name: str, row: Wrapper, peeled: Peeled, place: WalkC
     if peeled.cwd is not None:
         place.scope.cwd = paths.locate(peeled.cwd.text, place.cwd, walk.world) if peeled.cwd.known else None
     for key, value in peeled.assignments:
-        place.scope.variables[key] = (value.text,) if value.known else None
-        environment(walk, key, value, value.source, place)
+        was = place.scope.scalar("PATH")
+        place.scope.hold(key, (value.text,) if value.known else None)
+        environment(walk, key, value, value.source, place, was=was)
     return place

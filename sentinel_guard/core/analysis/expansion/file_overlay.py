@@ -26,6 +26,7 @@ class Overlay:
         self.root = ""
         """Top of the repository that the session guards; empty outside of one."""
         self.environ: Mapping[str, str] = world.environ
+        self.shims: tuple[str, ...] = world.shims
         self.settings: dict[str, str] = {}
         """git settings that the text made: key in lower case -> value."""
         self.configured = False

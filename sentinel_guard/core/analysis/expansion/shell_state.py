@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -24,8 +25,16 @@ _RUNTIME = frozenset("?!$-_0") | frozenset(
 )  # fmt: skip
 """Set by the shell itself while it runs."""
 MAX_CHOICES = 16
+"""Values that one variable may hold."""
+UNASSIGNED: tuple[str, ...] = ("\0",)
+"""Among the values that a variable may hold: the text has not assigned it; it is inherited or not set."""
+_VARIABLE = re.compile(r"\"?\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})\"?")
 _NAMEREFS = 5
 """References to references."""
+
+
+Outer = tuple[frozenset[tuple[str, ...]] | None, tuple[str, ...] | None, str]
+"""Of a variable: what it may hold, what it holds, and its attributes."""
 
 
 class Keyed(tuple[str, ...]):  # noqa: SLOT001 - a tuple can have no slots of its own
@@ -97,8 +106,8 @@ class Scope:
     """What ``declare`` says of a name: letters of ``A i u l n r``, and ``?`` where that was under a condition."""
     options: dict[str, bool | None] = field(default_factory=dict)
     """``shopt`` and ``set -o`` names that the text changed; None for some branch did."""
-    locals: dict[str, tuple[tuple[str, ...] | None, bool, str]] | None = None
-    """In a function: what its local names held before, whether the text had set them, and their attributes."""
+    locals: dict[str, Outer] | None = None
+    """In a function: its local names, with what they are outside of it."""
     outputs: dict[int, tuple[Script, str]] = field(default_factory=dict)
     """What the walk found a substitution to print, by the identity of its script. Shared by copies."""
     reading: tuple[str, int] = ("", 0)
@@ -106,10 +115,10 @@ class Scope:
     budget: Budget = field(default_factory=Budget)
     """Of the whole analysis."""
 
-    choices: dict[str, frozenset[str]] = field(default_factory=dict)
-    """What an unknown variable is one of, where branches assigned it."""
-    folders: set[str] = field(default_factory=set)
-    """Unknown variables that hold one path, without blanks. Shared by copies."""
+    choices: dict[str, frozenset[tuple[str, ...]]] = field(default_factory=dict)
+    """What an unknown variable may hold, where branches joined: values as in ``variables``, or UNASSIGNED."""
+    written: dict[str, str] = field(default_factory=dict)
+    """How the text assigned an unknown variable: the value as written."""
     loaded: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Files that a variable's value was read from (tainted_variables.py)."""
     traps: list[str] = field(default_factory=list)
@@ -134,7 +143,7 @@ class Scope:
             self.budget,
             choices=self.choices.copy(),
             loaded=self.loaded.copy(),
-            folders=self.folders,
+            written=self.written.copy(),
         )
 
     def named(self, name: str) -> str:
@@ -200,31 +209,53 @@ class Scope:
             return self.environ.get(name) or self.home or None
         return " \t\n" if name == "IFS" else self.environ.get(name)
 
+    def as_written(self, source: str) -> str:
+        """A word that is an unknown variable alone, as the text wrote what is in it; any other word as it is."""
+        whole = _VARIABLE.fullmatch(source) if self.written else None
+        return self.written.get(whole[1] or whole[2], source) if whole else source
+
+    def inherits(self, name: str) -> bool:
+        """Whether a variable that the text does not assign may hold something."""
+        return name in _RUNTIME or self._inherited(name) is not None
+
     # ---- changes ----
 
     def forget(self, names: Iterable[str]) -> None:
         """These are assigned, and unknown, from here on."""
         for name in names:
-            name = self.named(name)  # noqa: PLW2901 - the same variable
-            self.variables[name] = None
-            self.choices.pop(name, None)
+            self.hold(self.named(name), None)
 
-    def possible(self, name: str) -> frozenset[str] | None:
-        """What a variable may hold; nothing for one that is not set, None for one that is not known."""
-        items = self.variables.get(name, ())
+    def hold(self, name: str, items: tuple[str, ...] | None) -> None:
+        """The variable of this very name holds this from here on, whatever its attributes."""
+        self.variables[name] = items
+        if self.choices:
+            self.choices.pop(name, None)
+        if self.written:
+            self.written.pop(name, None)
+
+    def possible(self, name: str) -> frozenset[tuple[str, ...]] | None:
+        """What a variable may hold; None where that is not known."""
+        items = self.variables.get(name, UNASSIGNED)
         if items is None:
             return self.choices.get(name)
-        return frozenset(items) if len(items) < 2 else None
+        return frozenset((items,)) if len(items) < 2 and not isinstance(items, Keyed) else None
 
-    def choose(self, name: str, held: Iterable[frozenset[str] | None]) -> None:
-        """An unknown variable is one of these."""
-        found: frozenset[str] = frozenset()
+    def take(self, name: str, held: Iterable[frozenset[tuple[str, ...]] | None]) -> None:
+        """The variable of this very name is one of all these; None among them: it is not known."""
+        found: frozenset[tuple[str, ...]] = frozenset()
         for one in held:
             if one is None:
+                self.hold(name, None)
                 return
             found |= one
-        if 0 < len(found) <= MAX_CHOICES:
-            self.choices[name] = found
+        self.hold(name, None)
+        if len(found) > 1:
+            if len(found) <= MAX_CHOICES:
+                self.choices[name] = found
+        elif found == {UNASSIGNED}:
+            self.variables.pop(name, None)
+        elif found:
+            self.variables[name] = next(iter(found))
 
     def doubt(self, names: Iterable[str]) -> None:
         """These may have been assigned, or not. A reference stays one."""
@@ -236,10 +267,12 @@ class Scope:
         letters = self.attributes.get(name, "")
         if "r" in letters:
             return
-        if self.choices:
-            self.choices.pop(name, None)
         if letters and items:
             items = None if "?" in letters else self._changed(items, letters)
+        if self.choices:
+            self.choices.pop(name, None)
+        if self.written:
+            self.written.pop(name, None)
         self.variables[name] = items
 
     def _changed(self, items: tuple[str, ...], letters: str) -> tuple[str, ...] | None:

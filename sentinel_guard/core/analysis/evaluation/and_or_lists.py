@@ -1,0 +1,98 @@
+"""Evaluates lists of commands: what stands behind ``&&`` and ``||`` runs with what is known where it does run.
+
+Rules of this file:
+1. Where an item is skipped, the state of then is kept aside, with the status that the list has there.
+2. An item runs in the states that have the status it asks for; where that is none, it is seen all the same.
+3. Behind the list the shell has one of the states that were kept, or the last.
+   A ``cd`` counts, but where one only asked.
+"""
+
+from __future__ import annotations
+
+from sentinel_guard.core.analysis.evaluation.break_and_return import is_test, join, jumps
+from sentinel_guard.core.analysis.evaluation.conditions import assume, empties, ends, never_fails
+from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
+from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
+from sentinel_guard.core.analysis.expansion.shell_state import Scope
+from sentinel_guard.core.analysis.parser.syntax_tree import List, Node, Simple, simple_commands
+
+_JOINTS = ("&&", "||")
+_LEAVES = frozenset(("exit", "return", "break", "continue", "exec"))
+
+
+def items(walk: Walker, node: List, place: WalkContext) -> str:
+    """The items in order."""
+    output: list[str] = []
+    chain: _Chain | None = None
+    left: list[Scope] = []
+    before = ""
+    for at, (item, separator) in enumerate(node.items):
+        here = place._replace(stumbles=True) if _may_stumble(node, at, place) else place
+        if before in _JOINTS:
+            chain = chain or _Chain(place)
+            here = chain.place(node.items[at - 1][0], before, here)
+        if separator == "&":
+            output.append(walk.node(item, here.inside()._replace(forks=True)) and UNKNOWN)
+        else:
+            text = walk.node(item, here)
+            output.append(UNKNOWN if before == "||" and text else text)
+        if jumps(item):
+            left.append(place.scope.copy())
+        if chain is not None and separator not in _JOINTS:
+            chain.end(item, place.scope)
+            chain = None
+        before = separator
+    join(place.scope, left)
+    return "".join(output)
+
+
+class _Chain:
+    """The states of an and-or list, from its second item on."""
+
+    def __init__(self, place: WalkContext) -> None:
+        self._cwd, self._asked = place.scope.cwd, False
+        self._kept: list[tuple[bool, Scope]] = []
+        """Where items are skipped: whether what ran last went well, and what is known there."""
+        self._empty = place.empty
+        self._joints: set[str] = set()
+
+    def place(self, last: Node, joint: str, here: WalkContext) -> WalkContext:
+        """Where an item runs behind this one and this joint."""
+        scope, wanted = here.scope, joint == "&&"
+        self._asked = self._asked or (not self._joints and is_test(last))
+        self._joints.add(joint)
+        skipped = scope.copy()
+        assume(last, skipped, holds=not wanted)
+        assume(last, scope, holds=wanted)
+        joining = [state for well, state in self._kept if well is wanted]
+        self._kept = [(well, state) for well, state in self._kept if well is not wanted]
+        if not (wanted and never_fails(last)):
+            self._kept.append((not wanted, skipped))
+        join(scope, joining, with_own=wanted or not never_fails(last))
+        if len(self._joints) == 1:
+            self._empty |= empties(last, scope, holds=wanted)
+            return here._replace(maybe=True, empty=self._empty)
+        return here._replace(maybe=True)
+
+    def end(self, last: Node, scope: Scope) -> None:
+        """Behind the list: any of its states but one that has left."""
+        kept = [state for _, state in self._kept]
+        join(scope, kept, with_own=not (kept and ends(last, scope, _LEAVES)))
+        if self._asked and scope.cwd != self._cwd:
+            scope.cwd = None
+
+
+def _may_stumble(node: List, at: int, place: WalkContext) -> bool:
+    """Whether this is a ``cd`` that may fail, and what follows runs all the same."""
+    item, separator = node.items[at]
+    if type(item) is not Simple or separator not in (";", "\n", "", "||"):
+        return False
+    moves = bool(item.words) and item.words[0].literal in ("cd", "pushd", "chdir")
+    return moves and not (place.wanted or place.scope.is_on("errexit") or _gives_up(node, at))
+
+
+def _gives_up(node: List, at: int) -> bool:
+    """Whether what stands behind the ``||`` of an item leaves: ``cd x || exit 1``."""
+    if node.items[at][1] != "||" or at + 1 >= len(node.items):
+        return False
+    return any(c.words and c.words[0].literal in _LEAVES for c in simple_commands(node.items[at + 1][0]))

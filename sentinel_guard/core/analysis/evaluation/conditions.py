@@ -1,0 +1,207 @@
+"""What a test says of the variables in it: which of their possible values are left where it holds, and where it fails.
+
+Rules of this file:
+1. Only the shell's own ``[``, ``test`` and ``[[`` with one comparison, alone or joined by ``!``, ``&&``, ``||``: where
+   anything else stands in a condition, nothing is concluded from it.
+2. What is left out is impossible. Where a test cannot be told for a value, the value stays.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sentinel_guard.core.analysis.expansion.shell_state import Scope
+from sentinel_guard.core.analysis.expansion.word_expansion import expand, expand_one
+from sentinel_guard.core.analysis.parser.syntax_tree import (
+    DoubleQuoted,
+    Group,
+    List,
+    Node,
+    Parameter,
+    Pipeline,
+    Simple,
+    Test,
+    Variable,
+    Word,
+)
+
+NAMES = re.compile(r"\$\{?[#!]?([A-Za-z_]\w*)")
+"""The variables that a source mentions."""
+_TESTS = ("[", "test")
+_CHANGES = re.compile(r"\$\(|`|\$\[|\{\w+:?=")
+_PATTERN = frozenset("*?[\\")
+_INTEGER = re.compile(r"[-+]?[0-9]{1,18}")
+_NUMBERS = {
+    "-lt": int.__lt__,
+    "-le": int.__le__,
+    "-gt": int.__gt__,
+    "-ge": int.__ge__,
+    "-eq": int.__eq__,
+    "-ne": int.__ne__,
+}
+
+
+def truth(node: Node, scope: Scope) -> bool | None:
+    """Whether a test with known words holds: ``[ $n -lt 3 ]``, ``[[ -z $x ]]``; None where that cannot be told."""
+    words = _comparison(node, scope)
+    if words is None:
+        return None
+    inner = scope.copy()
+    if isinstance(node, Test):
+        fields = [expand_one(word, inner) for word in words]
+        if len(fields) == 3 and (_PATTERN & set(fields[2].text) or scope.is_on("nocasematch")):
+            return None
+    else:
+        fields = [field for word in words for field in expand(word, inner)]
+    return _compared([f.text for f in fields]) if all(f.known for f in fields) else None
+
+
+def _comparison(node: Node, scope: Scope) -> list[Word] | None:
+    """The words of a test, without what encloses them; None for what is none, or not the shell's own."""
+    if isinstance(node, Test):
+        words = list(node.words)
+        return None if any(word.source in ("&&", "||", "(") for word in words) else words
+    if not isinstance(node, Simple) or node.assignments or not node.words:
+        return None
+    head = node.words[0].literal
+    if head not in _TESTS or not _is_builtin(head, scope):
+        return None
+    return list(node.words[1 : -1 if head == "[" else None])
+
+
+def _compared(argv: list[str]) -> bool | None:
+    if argv[:1] == ["!"] and len(argv) > 1:
+        found = _compared(argv[1:])
+        return None if found is None else not found
+    match argv:
+        case []:
+            return False
+        case [text]:
+            return bool(text)
+        case ["-n" | "-z" as sign, text]:
+            return bool(text) == (sign == "-n")
+        case [left, "=" | "==" | "!=" as sign, right]:
+            return (left == right) == (sign != "!=")
+        case [left, sign, right] if sign in _NUMBERS and _INTEGER.fullmatch(left) and _INTEGER.fullmatch(right):
+            return bool(_NUMBERS[sign](int(left), int(right)))
+    return None
+
+
+def assume(node: Node, scope: Scope, *, holds: bool) -> None:
+    """From here on the variables hold only what makes a condition hold, or fail."""
+    if not scope.choices:
+        return
+    for test, so in _tests(node, holds):
+        for name in variables_in(test):
+            if name in scope.choices:
+                left = [held for held in scope.choices[name] if _with(name, held, test, scope) is not (not so)]
+                scope.take(name, [frozenset(left or scope.choices[name])])
+
+
+def variables_in(test: Node) -> list[str]:
+    """The names of the variables that a test asks about."""
+    return list(dict.fromkeys(NAMES.findall(_source(test))))
+
+
+def _with(name: str, held: tuple[str, ...], test: Node, scope: Scope) -> bool | None:
+    inner = scope.copy()
+    inner.take(name, [frozenset((held,))])
+    return truth(test, inner)
+
+
+def empties(node: Node, scope: Scope, *, holds: bool) -> frozenset[str]:
+    """The variables that are empty, or not set, where a condition holds, or fails."""
+    found = set()
+    for test, so in _tests(node, holds):
+        words = _comparison(test, scope) or []
+        while words[:1] and words[0].source == "!":
+            words, so = words[1:], not so  # noqa: PLW2901 - the same test
+        match [word.source for word in words]:
+            case ["-z" | "-n" as sign, _] if so == (sign == "-z"):
+                found.add(_only(words[1]))
+            case [_] if not so:
+                found.add(_only(words[0]))
+            case [_, "=" | "==" | "!=" as sign, "''" | '""'] if so == (sign != "!="):
+                found.add(_only(words[0]))
+    return frozenset(found - {""})
+
+
+def _only(word: Word) -> str:
+    """The variable that is all of a word: ``$x``, ``"${x:-}"``; empty for any other word."""
+    parts = word.parts
+    if len(parts) == 1 and isinstance(parts[0], DoubleQuoted):
+        parts = parts[0].parts
+    match parts:
+        case (Variable(name=name),):
+            return name
+        case (Parameter(name=name, index=None, op="" | ":-" | "-", argument=None | Word(parts=())),):
+            return name
+    return ""
+
+
+def _tests(node: Node | None, holds: bool) -> Iterator[tuple[Node, bool]]:
+    """The tests that a condition is made of, each with whether it holds where that does; none of a mixed one."""
+    if isinstance(node, Pipeline) and len(node.commands) == 1:
+        yield from _tests(node.commands[0], holds != node.negated)
+    elif isinstance(node, Group) and not node.redirects:
+        yield from _tests(node.body, holds)
+    elif isinstance(node, List):
+        joints = {separator for _, separator in node.items[:-1]}
+        if joints <= {"&&" if holds else "||"} and all(is_plain(item) for item, _ in node.items):
+            for item, _ in node.items:
+                yield from _tests(item, holds)
+    elif node is not None and is_plain(node):
+        yield node, holds
+
+
+def is_plain(node: Node) -> bool:
+    """Whether a condition is made of tests alone, so that asking changes nothing."""
+    if isinstance(node, Pipeline):
+        return len(node.commands) == 1 and is_plain(node.commands[0])
+    if isinstance(node, Group):
+        return not node.redirects and is_plain(node.body)
+    if isinstance(node, List):
+        return all(separator != "&" and is_plain(item) for item, separator in node.items)
+    if not isinstance(node, Simple | Test) or node.redirects or _CHANGES.search(_source(node)):
+        return False
+    return isinstance(node, Test) or (bool(node.words) and node.words[0].literal in _TESTS and not node.assignments)
+
+
+def _source(node: Node) -> str:
+    if isinstance(node, Test):
+        return " ".join(word.source for word in node.words)
+    return node.source if isinstance(node, Simple) else ""
+
+
+def never_fails(node: Node) -> bool:
+    """Whether a command surely ends well: an assignment of what needs no command."""
+    if not isinstance(node, Simple) or node.words or node.redirects or not node.assignments:
+        return False
+    return not _CHANGES.search(node.source) and "${" not in node.source
+
+
+def ends(node: Node, scope: Scope, words: frozenset[str]) -> bool:
+    """Whether a body surely ends with one of these words: ``exit``, ``return`` …"""
+    if isinstance(node, List):
+        asked = len(node.items) > 1 and node.items[-2][1] in ("&&", "||")
+        last, separator = node.items[-1] if node.items else (node, "&")
+        return not asked and separator != "&" and ends(last, scope, words)
+    if isinstance(node, Group):
+        return ends(node.body, scope, words)
+    if not isinstance(node, Simple) or not node.words:
+        return False
+    name = node.words[0].literal or ""
+    if name == "exec" and len(node.words) == 1:
+        return False
+    return name in words and _is_builtin(name, scope)
+
+
+def _is_builtin(name: str, scope: Scope) -> bool:
+    """Whether the text has left to the shell what is the shell's."""
+    return name not in scope.functions and name not in scope.aliases and not scope.is_on(disabled(name))
+
+
+def disabled(name: str) -> str:
+    """The option that stands for ``enable -n NAME``."""
+    return f"-n {name}"

@@ -1,0 +1,139 @@
+"""Variables behind branches: a command is seen with every value that they may hold, and with no other."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import pytest
+
+from sentinel_guard.core.analysis.analyse import analyse
+from sentinel_guard.core.model import Action, Kind, Layer
+from tests.support.bash.argv_oracle import Cage, Snippet, fits
+from tests.support.bash.branch_generator import Branches
+from tests.support.fakes import FakeWorld
+
+TEXTS = 150
+WORLD = FakeWorld({"/repo/.git/HEAD": "", "/repo/.env": ""}, environ={"PATH": "/usr/bin:/bin", "SET": "s"})
+
+
+def effects_of(text: str, world: FakeWorld = WORLD):
+    return analyse(Action("1", "s", Layer.SHELL, "shell", {"command": text}, "/repo", 0.0, root="/repo"), world)
+
+
+def shown(text: str) -> set[str]:
+    """What the command ``p`` is given, a line for each time that it may run."""
+    started = [e.command for e in effects_of(text) if e.kind is Kind.EXECUTE and e.command]
+    return {" ".join(c.argv[1:]) for c in started if c.program == "p"}
+
+
+JOINED = [
+    ("if c; then x=a; else x=b; fi; p $x", {"a", "b"}, "if and else"),
+    ("if c; then x=a; elif d; then x=b; else x=c; fi; p $x", {"a", "b", "c"}, "elif"),
+    ("x=a; if c; then x=b; fi; p $x", {"a", "b"}, "no else: it may stay as it was"),
+    ("if c; then x=a; fi; p $x.", {"a.", "."}, "no value before: it may be empty"),
+    ("if c; then SET=a; fi; p $SET", {"a", "s"}, "or inherited"),
+    ("case $(c) in a) x=1;; b) x=2;; esac; p $x.", {"1.", "2.", "."}, "an arm, or none"),
+    ("case $(c) in a) x=1;; *) x=2;; esac; p $x", {"1", "2"}, "one that takes all"),
+    ("case $(c) in a) x=1;; *) exit;; esac; p $x", {"1"}, "an arm that ends the shell"),
+    ("x=a; c && x=b; p $x", {"a", "b"}, "&&"),
+    ("x=a; c || x=b; p $x", {"a", "b"}, "||"),
+    ("c && x=a || x=b; p $x", {"a", "b"}, "one of two"),
+    ("x=a; c && x=b && d && x=c; p $x", {"a", "b", "c"}, "a list may end anywhere"),
+    ("x=a; c && x=b || d && x=c; p $x", {"a", "c"}, "mixed: what was not skipped goes on"),
+    ("if c; then x=a y=1; else x=b y=2; fi; p $x $y", {"a 1", "a 2", "b 1", "b 2"}, "two: every pair counts"),
+    ("if c; then x=a; else x=b; fi; y=$x.; p $y", {"a.", "b."}, "what is made of it"),
+    ("if c; then x=a; else x=b; fi; p $(echo $x)", {"a", "b"}, "through a substitution"),
+    ("if c; then x=a; else x=b; fi; p <<< $x; p $x", {"", "a", "b"}, "in a here-text"),
+    ("if c; then x=a; else x=b; fi; f() { p $x; }; f", {"a", "b"}, "in a function"),
+    ("if c; then x=a; else x=b; fi; f() { local x=$x; p $x; x=q; }; f; p $x.", {"a", "b", "a.", "b."}, "a local name"),
+    ("if c; then x='a b'; else x=; fi; p $x", {"a b", ""}, "words"),
+    ("for x in a b; do c && break; done; p $x", {"a", "b"}, "a loop that is left"),
+    ("for i in a b; do if c; then x=$i; break; fi; done; p $x.", {"a.", "b.", "."}, "what it found, or nothing"),
+    ("f() { x=a; c && return; x=b; d && return; x=c; }; f; p $x", {"a", "b", "c"}, "a function that is left"),
+    ("x=a; while x=b; c; do x=c; done; p $x", {"b"}, "the condition is the last that ran"),
+    ("if c; then x=a; else x=b; fi; x=c; p $x", {"c"}, "assigned anew"),
+    ("if c; then x=a; else x=b; fi; if d; then read x; else read x; fi; p $x", {"$x"}, "then unknown"),
+    ("if c; then x=a; else x=$(d); fi; p $x", {"$x"}, "one value is unknown"),
+    ("if c; then x=a; else x=b; fi; unset x; p $x.", {"."}, "not set any more"),
+]  # fmt: skip
+TESTED = [
+    ('x=; c && x=a; if [ -n "$x" ]; then p $x; fi', {"a"}, "where it is not empty"),
+    ("x=; c && x=a; if [ -z $x ]; then exit; fi; p $x", {"a"}, "behind a branch that ends the shell"),
+    ('x=; c && x=a; [ -n "$x" ] && p $x', {"a"}, "in a list"),
+    ('x=; c && x=a; [ -n "$x" ] || exit 1; p $x', {"a"}, "behind one that ends the shell"),
+    ("x=; c && x=a; [[ -z $x ]] && { echo no; exit; }; p $x", {"a"}, "the same in a group"),
+    ('f() { [ "$x" ] || return; p $x; }; x=; c && x=a; f', {"a"}, "or the function"),
+    ("x=a; c && x=b; if [ $x = b ]; then p $x; else p not $x; fi", {"b", "not a"}, "equal"),
+    ("x=a; c && x=b; if [ $x != b ] && [ $x != c ]; then p $x; fi", {"a"}, "two tests"),
+    ("x=a; c && x=b; if ! test $x = b; then p $x; fi", {"a"}, "negated"),
+    ("x=1; c && x=5; [ $x -gt 3 ] && p $x", {"5"}, "a number"),
+    ('x=; c && x=a; [ -n "$x" ] || x=b; p $x', {"a", "b"}, "a default"),
+    ('x=; c && x=a; [ -n "$x" ] && x=b && p $x; p $x.', {"b", "b.", "."}, "assigned on the way"),
+    ('x=; c && x=a; [ -n "$x" ] || d || p $x.', {"."}, "the first of three"),
+    ('x=; c && x=a; d && [ -n "$x" ] || p $x.', {".", "a."}, "what failed is not known"),
+    ('x=; c && x=a; if d && [ -n "$x" ]; then p $x.; fi', {".", "a."}, "a condition that may change it"),
+    ('x=; c && x=a; [ -n "$x" ] && d && exit; p $x.', {".", "a."}, "it need not have ended"),
+    ('[() { true; }; x=; c && x=a; [ -n "$x" ] && p $x.', {".", "a."}, "a test of the text's own"),
+    ('alias test=true; x=; c && x=a; test -n "$x" && p $x.', {".", "a."}, "an alias"),
+    ('exit() { :; }; x=; c && x=a; [ -n "$x" ] || exit; p $x.', {".", "a."}, "an exit of the text's own"),
+    ('enable -n exit; x=; c && x=a; [ -n "$x" ] || exit; p $x.', {".", "a."}, "an exit that is none"),
+    ("trap 'p $x.' EXIT; x=; c && x=/ && exit; x=a", {"a.", "/.", "."}, "a trap sees where the shell ended"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [row[:2] for row in JOINED + TESTED], ids=[r[2] for r in JOINED + TESTED]
+)
+def test_every_value_and_no_other(text: str, expected: set[str]) -> None:
+    assert shown(text) == expected
+
+
+WORST = [
+    ("if c; then f=--force; fi; git push $f origin main", "publish origin force", "an option"),
+    ("o=log; [ -w . ] || o=.env; echo x > $o", "write /repo/.env truncate", "a redirection"),
+    ("o=log; [ -w . ] || o=.env; { echo x; } > $o", "write /repo/.env truncate", "of a group"),
+    ("i=a; [ -f .env ] && i=.env; while read l; do echo $l; done < $i", "read /repo/.env shown", "of a loop"),
+    ("if c; then t=$(cat .env); fi; echo $t", "read /repo/.env shown", "what was read in a branch"),
+    ("x=ls; for i in $(c); do $x -rf /; x=rm; done", "opaque $x name", "the second round of a loop"),
+    ("d=/; f() { local d=$d; rm -rf $d; }; f", "delete / force recursive", "a local name sees the old value"),
+    ("true && x=rm && c && x=ls; $x -rf /", "delete / force recursive", "the program itself"),
+    ('t="rm -rf /"; c && t=ls; eval "$t"', "delete / force recursive", "a text"),
+    ("a=rm; c && a=ls; sudo $a -rf /", "delete / force recursive", "behind a wrapper"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), [row[:2] for row in WORST], ids=[row[2] for row in WORST])
+def test_the_worst_of_the_values_is_found(text: str, expected: str) -> None:
+    assert expected in {" ".join([e.kind.value, e.target, *sorted(e.how)]) for e in effects_of(text)}
+
+
+def test_one_of_several_values_is_a_guess() -> None:
+    found = [e for e in effects_of("if c; then d=a; else d=/; fi; rm -rf $d") if e.kind is Kind.DELETE]
+    assert {e.target for e in found} == {"/", "/repo/a"} and not any(e.sure for e in found)
+
+
+def test_beyond_the_limit_it_is_unknown() -> None:
+    many = "; ".join(f"c && x={n}" for n in range(20))
+    assert shown(f"x=a; {many}; p $x") == {"$x"}
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="the stub is compiled")
+@pytest.mark.skipif(os.geteuid() != 0 and not shutil.which("unshare"), reason="nobody may build a cage here")
+def test_whatever_way_bash_takes_is_foreseen() -> None:
+    with Cage() as cage:
+        where = str(cage.base / "work")
+        texts = [(seed, Snippet(seed, text, where)) for seed in range(TEXTS) for text in Branches(seed).texts()]
+        foreseen = {seed: cage.foresee(snippet)[0] for seed, snippet in texts}
+        ran = [argvs for at in range(0, len(texts), 250) for argvs in cage.run([s for _, s in texts[at : at + 250]])]
+    rows = [
+        (s.text, argv, foreseen[seed])
+        for (seed, s), argvs in zip(texts, ran, strict=True)
+        for argv in argvs or ()
+        if argv[0] == "r-2"
+    ]
+    fitting = [(text, argv, [f for f in ours if fits(argv, f)]) for text, argv, ours in rows]
+    assert None not in ran
+    assert not [(text, argv) for text, argv, found in fitting if not found]
+    known = [argv for _, argv, found in fitting if any(all(field.known for field in fields) for fields in found)]
+    assert len(known) > len(rows) * 0.6
