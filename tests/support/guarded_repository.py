@@ -22,9 +22,9 @@ AGENT = Path(__file__).parent / "coding_agent.py"
 class Stage:
     """One user with one repository and a guard of their own."""
 
-    def __init__(self) -> None:
+    def __init__(self, below: Path | None = None) -> None:
         # Short, because a Unix socket path holds 107 bytes.
-        self.folder = Path(tempfile.mkdtemp(prefix="sg-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="sg-", dir=below))
         self.home, self.repo, self.guard = (self.folder / n for n in ("home", "repo", "guard"))
         for folder in (self.home, self.repo, self.guard / "config"):
             folder.mkdir(parents=True)

@@ -51,11 +51,6 @@ class RealAgent:
         return Path(FOLDER) / self.name / (self.program or f"node_modules/.bin/{self.name}")
 
 
-def _codex_provider(url: str) -> str:
-    mock = {"name": "mock", "base_url": f"{url}/v1", "wire_api": "responses", "env_key": "OPENAI_API_KEY"}
-    return "model_providers.mock={" + ",".join(f"{k}={json.dumps(v)}" for k, v in mock.items()) + "}"
-
-
 def _claude(url: str, _home: Path, repo: Path) -> Started:
     quiet = ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_AUTOUPDATER", "DISABLE_TELEMETRY", "IS_SANDBOX")
     environ = {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "dummy", **dict.fromkeys(quiet, "1")}
@@ -73,18 +68,24 @@ def _claude(url: str, _home: Path, repo: Path) -> Started:
     return Started(("-p", PROMPT, free), (free,), environ, files)
 
 
+CODEX_SETTINGS = """
+model = "gpt-5.5"
+model_provider = "mock"
+check_for_update_on_startup = false
+analytics.enabled = false
+# It would ask whether a newer model is wanted.
+notice.model_migrations = {{ "gpt-5.5" = "gpt-6-sol" }}
+model_providers.mock = {{ name = "mock", base_url = "{url}/v1", wire_api = "responses", env_key = "OPENAI_API_KEY" }}
+projects."{repo}".trust_level = "trusted"
+"""
+
+
 def _codex(url: str, _home: Path, repo: Path) -> Started:
-    settings = (
-        "model_provider=mock",
-        _codex_provider(url),
-        "check_for_update_on_startup=false",
-        "analytics.enabled=false",
-    )
-    trust = f'projects={{"{repo}"={{trust_level="trusted"}}}}'
-    given = [word for setting in (*settings, trust) for word in ("-c", setting)]
-    flags = ("--dangerously-bypass-approvals-and-sandbox", "-m", "gpt-5.5", *given)
+    # In the file, because settings among its arguments keep it from starting a server of its own.
+    files = {".codex/config.toml": CODEX_SETTINGS.format(url=url, repo=repo)}
+    flags = ("--dangerously-bypass-approvals-and-sandbox",)
     headless = ("exec", "--skip-git-repo-check", *flags, PROMPT)
-    return Started(headless, flags, {"OPENAI_API_KEY": "dummy"}, {".codex/config.toml": ""})
+    return Started(headless, flags, {"OPENAI_API_KEY": "dummy"}, files)
 
 
 def _gemini(url: str, _home: Path, _repo: Path) -> Started:
