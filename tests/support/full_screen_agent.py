@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
 import shlex
 import subprocess
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from tests.support.guarded_repository import BIN, Stage
 from tests.support.real_agents import RealAgent, set_up
@@ -16,7 +19,7 @@ from tests.support.tmux import PROMPT, Tmux
 
 GATE = r"Confirm\? \(Y/N\)"
 DEAF = 1.0
-"""Seconds; longer than a question that was just shown ignores its keyboard."""
+"""Seconds; longer than the keyboard is not heard after a question was shown, and after it was answered."""
 TURN = 90.0
 """Seconds that a turn may take on a machine under load."""
 AT_SHELL = re.escape(PROMPT.strip()) + r"\s*\Z"
@@ -35,13 +38,16 @@ class Screen:
     interrupt: tuple[str, ...]
     """Keys that end a running command."""
     interrupted: str
+    stop: str = ""
+    """The line that ends what an interrupt leaves running."""
     moving: str = r"(?!)"
-    """Lines that change by themselves: a spinner with its words, tips."""
+    """What changes by itself: a spinner with its words, hints and tips."""
 
 
+CLAUDE_HINTS = r"^[·✢✳✶✻✽*] .*|^[● ] A step.*|^ +⎿  Tip:.*|^     \S.*|\(#s\)|[^ ] \w+ · /effort$|· ← for agents"
 SCREENS = {
-    "claude": Screen("bypass permissions on", "/exit", ("Escape",), "Interrupted", r"^[·✢✳✶✻✽*] |⎿  Tip:"),
-    "codex": Screen("Ask Codex|for shortcuts", "/quit", ("Escape",), "(?i)interrupted"),
+    "claude": Screen("bypass permissions on", "/exit", ("Escape",), "Interrupted", moving=CLAUDE_HINTS),
+    "codex": Screen("Ask Codex|for shortcuts", "/quit", ("Escape",), "Conversation interrupted", "/stop"),
     "opencode": Screen(r"Ask anything|ctrl\+p commands", "/exit", ("Escape", "Escape"), "(?i)interrupted|aborted"),
     "gemini": Screen("Type your message", "/quit", ("Escape",), "(?i)cancelled"),
 }
@@ -85,6 +91,7 @@ class FullScreenAgent:
     def answer(self, key: str) -> None:
         self.tmux.press(key)
         self.tmux.until_gone(GATE)
+        time.sleep(DEAF)
 
     def keys_arrive(self, text: str = "abcde") -> None:
         """What is typed stands on the screen; what is erased does not."""
@@ -94,6 +101,26 @@ class FullScreenAgent:
         self.tmux.wait(lambda seen: text[:-2] in seen and text not in seen, "the keys erase")
         self.tmux.press(*["BSpace"] * (len(text) - 2))
         self.tmux.until_gone(text[:-2])
+
+    def interrupt(self) -> None:
+        """End the running command as a person does."""
+        for key in self.facts.interrupt:
+            self.tmux.press(key)
+            time.sleep(0.5)
+        self.tmux.until(self.facts.interrupted)
+        if self.facts.stop:
+            self.say(self.facts.stop)
+
+    def inner_size(self) -> tuple[int, int]:
+        """Columns and rows of the terminal that the agent has."""
+        outer = self.tmux.terminal("pane_tty")
+        for pid in self.stage.processes():
+            with contextlib.suppress(OSError):
+                terminal = str(Path(f"/proc/{pid}/fd/0").readlink())
+                if terminal.startswith("/dev/pts/") and terminal != outer:
+                    with Path(terminal).open("rb") as opened:
+                        return tuple(os.get_terminal_size(opened.fileno()))
+        raise AssertionError("no process has a terminal of its own")
 
     def leave(self) -> int:
         """End the agent as a person does; its exit code. The terminal is the shell's again, as it was."""
@@ -107,13 +134,14 @@ class FullScreenAgent:
         return int(code)
 
     def still(self) -> list[str]:
-        """The lines of the screen that do not change by themselves, numbers and spinners masked."""
-        lines = self.tmux.screen().splitlines()
-        return [MASK.sub("#", line).rstrip() for line in lines if not re.search(self.facts.moving, line)]
+        """The lines of the screen without what changes by itself; numbers and spinners are masked."""
+        lines = (MASK.sub("#", line) for line in self.tmux.screen().splitlines())
+        still = (re.sub(self.facts.moving, "", line).rstrip() for line in lines)
+        return [line for line in still if line]
 
     def _stty(self) -> str:
         command = ["stty", "-g", "-F", self.tmux.terminal("pane_tty")]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-MASK = re.compile(r"[\u2800-\u28ff⬝■●○◌]|\d+")
+MASK = re.compile(r"[\u2800-\u28ff⬝■•◦⊶⊷]|\d+")
