@@ -185,3 +185,39 @@ def test_a_turn_works_after_ten_minutes_of_nothing(repo, on_screen, agent):
     screen.keys_arrive()
     screen.turn("second turn", "SECOND TURN ENDS")
     conclude(screen)
+
+
+@every_screen
+def test_it_stops_and_goes_on_as_a_job_of_the_persons_shell(repo, on_screen, agent):
+    steps = (("shell", "echo one"), ("say", "FIRST TURN ENDS"), ("shell", "echo two"), ("say", "SECOND TURN ENDS"))
+    screen = on_screen(agent, steps)
+    screen.turn("first turn", "FIRST TURN ENDS")
+    screen.suspend()
+    screen.tmux.enter("echo shell-$((40 + 2)); jobs")
+    assert "Stopped" in screen.tmux.until("(?s)shell-42.*person")
+    screen.tmux.enter("fg")
+    screen.tmux.until(screen.facts.ready)
+    screen.keys_arrive()
+    screen.turn("second turn", "SECOND TURN ENDS")
+    conclude(screen)
+
+
+@every_screen
+def test_what_is_asked_while_it_is_stopped_waits_for_the_person(repo, on_screen, agent):
+    repo.write("later.py", LATER)
+    repo.write("plan.txt", f"wait go\n{PUSH}\n")
+    screen = on_screen(agent, (("patient", "python3 later.py"), ("say", "FIRST TURN ENDS")))
+    screen.say("first turn")
+    assert until((repo.repo / "begun").exists, TURN)
+    time.sleep(1)
+    screen.suspend()
+    repo.write("go", "")
+    screen.tmux.until("fg")
+    time.sleep(2)
+    screen.tmux.enter("fg")
+    screen.asked()
+    assert not pushed(repo)
+    screen.answer("y")
+    screen.tmux.until("FIRST TURN ENDS")
+    assert pushed(repo)
+    conclude(screen)

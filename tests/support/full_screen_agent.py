@@ -38,6 +38,7 @@ class Screen:
     interrupt: tuple[str, ...]
     """Keys that end a running command."""
     interrupted: str
+    suspend: tuple[str, ...] = ("C-z",)
     stop: str = ""
     """The line that ends what an interrupt leaves running."""
     moving: str = r"(?!)"
@@ -47,9 +48,9 @@ class Screen:
 CLAUDE_HINTS = r"^[·✢✳✶✻✽*] .*|^[● ] A step.*|^ +⎿  Tip:.*|^     \S.*|\(#s\)|[^ ] \w+ · /effort$|· ← for agents"
 SCREENS = {
     "claude": Screen("bypass permissions on", "/exit", ("Escape",), "Interrupted", moving=CLAUDE_HINTS),
-    "codex": Screen("Ask Codex|for shortcuts", "/quit", ("Escape",), "Conversation interrupted", "/stop"),
+    "codex": Screen("Ask Codex|for shortcuts", "/quit", ("Escape",), "Conversation interrupted", stop="/stop"),
     "opencode": Screen(r"Ask anything|ctrl\+p commands", "/exit", ("Escape", "Escape"), "(?i)interrupted|aborted"),
-    "gemini": Screen("Type your message", "/quit", ("Escape",), "(?i)cancelled"),
+    "gemini": Screen("Type your message", "/quit", ("Escape",), "(?i)cancelled", ("C-z", "C-z")),
 }
 
 
@@ -111,6 +112,14 @@ class FullScreenAgent:
         if self.facts.stop:
             self.say(self.facts.stop)
 
+    def suspend(self) -> None:
+        """Stop it with its own key: the shell and its terminal are the person's."""
+        for key in self.facts.suspend:
+            self.tmux.press(key)
+            time.sleep(0.5)
+        self.tmux.until(AT_SHELL)
+        self._given_back()
+
     def inner_size(self) -> tuple[int, int]:
         """Columns and rows of the terminal that the agent has."""
         outer = self.tmux.terminal("pane_tty")
@@ -128,9 +137,7 @@ class FullScreenAgent:
         self.tmux.until(AT_SHELL)
         self.tmux.enter('echo "code=$?"')
         code = re.findall(r"code=(\d+)", self.tmux.until(r"code=\d+"))[-1]
-        assert self._stty() == self._settings, "the terminal's settings are as they were"
-        modes = {name: self.tmux.terminal(name) for name in MODES}
-        assert modes == MODES, "and its modes"
+        self._given_back()
         return int(code)
 
     def still(self) -> list[str]:
@@ -138,6 +145,11 @@ class FullScreenAgent:
         lines = (MASK.sub("#", line) for line in self.tmux.screen().splitlines())
         still = (re.sub(self.facts.moving, "", line).rstrip() for line in lines)
         return [line for line in still if line]
+
+    def _given_back(self) -> None:
+        assert self._stty() == self._settings, "the terminal's settings are as they were"
+        modes = {name: self.tmux.terminal(name) for name in MODES}
+        assert modes == MODES, "and its modes"
 
     def _stty(self) -> str:
         command = ["stty", "-g", "-F", self.tmux.terminal("pane_tty")]
