@@ -109,17 +109,33 @@ class Modes:
 
 
 class Keys:
-    """What a person typed, without the sequences that arrows, mice, pastes and terminal replies send."""
+    """What a person typed, apart from the sequences that arrows, mice, pastes and terminal replies send."""
 
     def __init__(self) -> None:
         self._partial = b""
 
     def feed(self, data: bytes) -> bytes:
         """Plain bytes. An Escape key that stands alone stays."""
-        seen = _KEY_SEQUENCE.sub(b"", self._partial + data)
-        cut = _PARTIAL_KEY.search(seen)
-        self._partial = cut[0] if cut and len(cut[0]) <= MAX_PARTIAL else b""
-        return seen[: cut.start()] if cut else seen
+        return _KEY_SEQUENCE.sub(b"", self._whole(data))
+
+    def sequences(self, data: bytes) -> bytes:
+        """The sequences alone."""
+        return b"".join(found[0] for found in _KEY_SEQUENCE.finditer(self._whole(data)))
+
+    def unfinished(self) -> bytes:
+        """The beginning of a sequence whose rest has not come yet; it is forgotten here."""
+        partial, self._partial = self._partial, b""
+        return partial
+
+    def _whole(self, data: bytes) -> bytes:
+        seen = self.unfinished() + data
+        # A sequence inside of another's beginning is no sequence.
+        cut = _PARTIAL_KEY.search(_KEY_SEQUENCE.sub(lambda found: b"." * len(found[0]), seen))
+        if not cut:
+            return seen
+        rest = seen[cut.start() :]
+        self._partial = rest if len(rest) <= MAX_PARTIAL else b""
+        return seen[: cut.start()]
 
 
 def _numbers(text: bytes) -> list[int]:

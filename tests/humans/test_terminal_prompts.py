@@ -332,6 +332,27 @@ def test_any_bytes_are_followed_and_how_they_are_cut_does_not_matter(data, cut):
     Keys().feed(data)
 
 
+TYPED = [
+    (b"y\r", b"y\r", b"", "letters"),
+    (b"\x1b", b"\x1b", b"", "an Escape key"),
+    (b"a\x1b[12;40Rb", b"ab", b"\x1b[12;40R", "where the cursor is"),
+    (b"\x1b]11;rgb:00/00/00\x1b\\n", b"n", b"\x1b]11;rgb:00/00/00\x1b\\", "a colour"),
+    (b"\x1b[?62;22cy\x1b[A", b"y", b"\x1b[?62;22c\x1b[A", "two of them"),
+    (b"\x1b\x1b[A[", b"\x1b[", b"\x1b[A", "what stands around one is none"),
+]
+
+
+@pytest.mark.parametrize(("data", "keys", "replies"), [row[:3] for row in TYPED], ids=[row[3] for row in TYPED])
+def test_keys_and_what_a_terminal_replies_are_told_apart(data, keys, replies):
+    assert (Keys().feed(data), Keys().sequences(data)) == (keys, replies)
+
+
+def test_a_reply_in_two_parts_is_one():
+    keys = Keys()
+    assert (keys.sequences(b"y\x1b[12;"), keys.sequences(b"40Ry")) == (b"", b"\x1b[12;40R")
+    assert (keys.sequences(b"y\x1b[12;"), keys.unfinished(), keys.unfinished()) == (b"", b"\x1b[12;", b"")
+
+
 def test_a_killed_program_leaves_nothing_switched_on():
     modes = Modes()
     modes.feed(b"\x1b[?1049h\x1b[?1003h\x1b[?25l\x1b[>1u")

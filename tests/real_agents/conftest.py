@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-import json
+import contextlib
+import os
+import signal
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import pytest
 
-from tests.support import real_agents
+from tests.support.full_screen_agent import FullScreenAgent
 from tests.support.guarded_repository import BIN, Stage
+from tests.support.real_agents import RealAgent, set_up
 from tests.support.scripted_model import ScriptedModel, Step
+
+HOMES = Path("/var/tmp")
+LIMIT = 600
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(LIMIT))
 
 
 class Played:
@@ -20,23 +33,25 @@ class Played:
         self.stage, self.told, self.done = stage, model.told, done
 
     def calls(self) -> list[str]:
-        """The commands of the tool calls on record, as they were judged."""
-        entries = (e["data"] for e in self.stage.log(kind="verdict"))
-        return [str(d["arguments"].get("command", d["arguments"])) for d in entries if not d.get("parent")]
+        return self.stage.calls()
 
 
 @pytest.fixture
 def stage() -> Iterator[Stage]:
-    stage = Stage()
+    stage = Stage(HOMES)
     yield stage
+    left = stage.processes()
+    for pid in left:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
     stage.close()
 
 
 @pytest.fixture
-def play(stage: Stage) -> Callable[[real_agents.RealAgent, Sequence[Step]], Played]:
+def play(stage: Stage) -> Callable[[RealAgent, Sequence[Step]], Played]:
     """Runs an agent without a terminal under guard, to the end of a script."""
 
-    def run(agent: real_agents.RealAgent, steps: Sequence[Step]) -> Played:
+    def run(agent: RealAgent, steps: Sequence[Step]) -> Played:
         model = ScriptedModel(steps)
         try:
             started = set_up(stage, agent, model.url)
@@ -52,18 +67,14 @@ def play(stage: Stage) -> Callable[[real_agents.RealAgent, Sequence[Step]], Play
     return run
 
 
-def set_up(stage: Stage, agent: real_agents.RealAgent, url: str) -> real_agents.Started:
-    """Put an agent's settings into the home, and its environment into the stage's."""
-    assert agent.path().exists(), f"{agent.path()} is not there: make test-agents installs it"
-    started = agent.started(url, stage.home, stage.repo)
-    for name, settings in started.files.items():
-        file = stage.home / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(settings if isinstance(settings, str) else json.dumps(settings))
-    stage.environ |= {**started.environ, **real_agents.environment(stage.environ["PATH"])}
-    if started.first:
-        subprocess.run(
-            [str(agent.path()), *started.first], cwd=stage.repo, env=stage.environ, check=True, timeout=60,
-            stdin=subprocess.DEVNULL, capture_output=True,
-        )  # fmt: skip
-    return started
+@pytest.fixture
+def on_screen(stage: Stage) -> Iterator[Callable[[RealAgent, Sequence[Step]], FullScreenAgent]]:
+    """Starts an agent on a full screen under guard, for a script of turns."""
+    with contextlib.ExitStack() as open_screens:
+
+        def start(agent: RealAgent, steps: Sequence[Step], **options: bool) -> FullScreenAgent:
+            screen = FullScreenAgent(stage, agent, steps, **options)
+            open_screens.callback(screen.close)
+            return screen
+
+        yield start

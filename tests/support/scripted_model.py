@@ -13,8 +13,9 @@ from collections.abc import Iterable, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 Step = tuple[str, ...]
-"""``("shell", command)``, ``("background", command)``, ``("parallel", command, ...)`` for shell calls of one reply,
-``("write", absolute path, content)``, or ``("say", text)``, which ends a turn.
+"""``("shell", command)``; ``("patient", command)``, for which the agent waits longer; ``("background", command)``;
+``("parallel", command, ...)`` for shell calls of one reply;
+``("write", absolute path, content)``; or ``("say", text)``, which ends a turn.
 """
 Call = tuple[str, str, object]
 """Id, tool name and input."""
@@ -26,6 +27,12 @@ TOOLS = {
         "run_shell_command": lambda c: {"command": c, "description": "a step", "is_background": False},  # Gemini, Qwen
         "bash": lambda c: {"command": c, "description": "a step"},  # opencode, Copilot
         "run_commands": lambda c: {"commands": [c]},  # Cline
+    },
+    "patient": {
+        "Bash": lambda c: {"command": c, "description": "a step", "timeout": 600_000},
+        "exec_command": lambda c: {"cmd": c, "yield_time_ms": 30_000},
+        "run_shell_command": lambda c: {"command": c, "description": "a step", "is_background": False},
+        "bash": lambda c: {"command": c, "description": "a step", "timeout": 600_000},
     },
     "background": {
         "Bash": lambda c: {"command": c, "description": "a step", "run_in_background": True},

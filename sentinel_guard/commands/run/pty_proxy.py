@@ -18,15 +18,17 @@ from collections import deque
 from collections.abc import Callable
 
 from sentinel_guard.host.machine.pseudo_terminal import AgentTerminal, UserTerminal
-from sentinel_guard.humans.escape_sequence_parser import Modes
+from sentinel_guard.humans.escape_sequence_parser import Keys, Modes
 from sentinel_guard.humans.terminal_prompts import Chat, Gate, banner, columns, notification
 
 GRACE = 0.15
 """Seconds of silence on the keyboard before a question that was just shown takes an answer."""
 AFTERGLOW = 0.25
-"""Seconds after an answer in which keys are dropped: the Enter that often follows a Y is not for the agent."""
-NUDGE = 0.08
-"""Seconds that a full-screen program sees another window size, so that it draws itself anew."""
+"""Seconds after an answer in which keys are dropped: the Enter that often follows a Y is not for the agent. What a
+terminal replies to the agent is not: it would wait for that (Codex asks where the cursor is)."""
+NUDGE = 0.3
+"""Seconds that a full-screen program sees another window size, so that it draws itself anew. Some look only when the
+size has not changed for a tenth of a second (opencode), or when what they have printed was read (Codex)."""
 TICK = 0.25
 AWAY_TICK = 0.2
 """Seconds between two looks whether the terminal is ours again: a shell's ``fg`` sends a job that runs no signal."""
@@ -68,6 +70,7 @@ class PtyProxy:
         self._modals: list[Modal] = []
         self._shown: Modal | None = None
         self._drawn: list[str] = []
+        self._after_answer = Keys()
         self._notices: list[str] = []
         self._deaf_until = self._nudged_until = 0.0
         self._away, self._adopted = True, False
@@ -215,13 +218,19 @@ class PtyProxy:
         now = time.monotonic()
         if now < self._deaf_until:
             # A key that is held down, or a paste that goes on, never becomes an answer.
-            self._deaf_until = now + GRACE if self._shown else self._deaf_until
+            if self._shown:
+                self._deaf_until = now + GRACE
+            else:
+                self._type(self._after_answer.sequences(data))
         elif self._shown:
             self._shown.feed(data)
             self._settle(now)
         else:
-            self._to_agent += data
-            self._flush_to_agent()
+            self._type(self._after_answer.unfinished() + data)
+
+    def _type(self, data: bytes) -> None:
+        self._to_agent += data
+        self._flush_to_agent()
 
     def _emit(self, data: bytes | bytearray) -> None:
         self._modes.feed(bytes(data))
@@ -285,6 +294,7 @@ class PtyProxy:
 
     def _open(self) -> None:
         self._to_agent.clear()
+        self._after_answer = Keys()
         self._put(self._cancel() + (b"" if self._modes.alternate else b"\x1b[?1049h") + self._modes.quiet())
 
     def _cancel(self) -> bytes:

@@ -61,6 +61,23 @@ def test_type_ahead_and_haste_are_no_answer_and_reach_nobody(daemon, terminal):
     assert b"y" not in child.after
 
 
+def test_what_the_terminal_replies_after_an_answer_reaches_the_agent(daemon, terminal):
+    child = terminal(sys.executable, "-c", ECHO)
+    child.expect_exact("ready")
+    daemon.tell("ask", **ASK)
+    child.expect_exact(BLOCK)
+    settled()
+    child.send("n")
+    child.expect_exact("\x1b[?1049l")
+    child.send("n\x1b[5;")
+    time.sleep(0.01)
+    child.send("7R")
+    settled()
+    child.sendline("!")
+    child.expect("got .*!")
+    assert child.after.endswith(b"\x1b[5;7R!")
+
+
 def test_the_agents_output_waits_while_it_is_asked(daemon, terminal, tmp_path):
     go = tmp_path / "go"
     child = terminal("sh", "-c", f"echo ready; while [ ! -e {go} ]; do sleep 0.02; done; echo LATER; sleep 5")
