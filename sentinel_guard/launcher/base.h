@@ -10,7 +10,7 @@ enum {
     EXIT_REFUSED = 126,
     /* The only exit code that agents read as "do not go on"; any other lets their tool run. */
     EXIT_HOOK_REFUSED = 2,
-    EXIT_GITHOOK_REFUSED = 1,
+    EXIT_VERDICT_REFUSED = 1,
 };
 
 /* Names what a refusal is about ("git was not run"), and its exit code. */

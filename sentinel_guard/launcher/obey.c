@@ -52,7 +52,7 @@ static bool is_last(const struct chunk *c)
 
 static bool is_verdict(const struct chunk *c)
 {
-    return strchr("PHQ", c->tag) || (c->tag == 'Z' && number(c) <= EXIT_GITHOOK_REFUSED);
+    return strchr("PHQ", c->tag) || (c->tag == 'Z' && number(c) <= EXIT_VERDICT_REFUSED);
 }
 
 static void require_valid(const struct errand *e)

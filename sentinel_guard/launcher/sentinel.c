@@ -1,4 +1,4 @@
-/* The launcher: one program, four faces. It knows nothing; it asks the guard and obeys (docs/protocol.md).
+/* The launcher: one program, five faces. It knows nothing; it asks the guard and obeys (docs/protocol.md).
  *
  * 1. Nothing runs unguarded: where the guard cannot be asked, the launcher says so and ends.
  * 2. What the program was given (arguments, environment, descriptors, signals, umask) reaches it unchanged, unless the
@@ -41,8 +41,9 @@ struct face {
 static const struct face shell = {"shell", EXIT_REFUSED, NULL, SESSION};
 static const struct face shim = {"shim", EXIT_REFUSED, NULL, SESSION};
 static const struct face hook = {"hook", EXIT_HOOK_REFUSED, "the agent's call was not run", SESSION};
-static const struct face githook = {"githook", EXIT_GITHOOK_REFUSED, "git does not go on",
+static const struct face githook = {"githook", EXIT_VERDICT_REFUSED, "git does not go on",
                                     "Run 'sentinel-guard install' in the repository again."};
+static const struct face line = {"line", EXIT_VERDICT_REFUSED, "the line was not run", SESSION};
 
 static bool is_one_of(const char *name, const char *const names[])
 {
@@ -59,6 +60,8 @@ static const struct face *face_of(const char *name)
         return &shell;
     if (strcmp(name, "sentinel-githook") == 0)
         return &githook;
+    if (strcmp(name, "sentinel-line") == 0)
+        return &line;
     return strcmp(name, "sentinel-hook") == 0 ? &hook : &shim;
 }
 
@@ -192,7 +195,6 @@ static void prepare_githook(struct errand *errand, struct guard *guard, struct b
         _exit(0);
     if (githook_reads(errand->argv))
         take_input(input, SIZE_MAX);
-    errand->verdict = true;
     guard->starts = false;
     guard->needed = session && *session;
     if (guard->needed)
@@ -216,6 +218,7 @@ int main(int argc, char **argv)
     snprintf(subject, sizeof subject, "%.255s was not run", name);
     refuse_as(face->subject ? face->subject : subject, face->refused);
     guard.renew = face->renew;
+    errand.verdict = face == &line || face == &githook;
     if (face == &githook)
         prepare_githook(&errand, &guard, &input);
     else if (face == &hook)
