@@ -14,6 +14,7 @@ from pathlib import Path
 
 import sentinel_guard
 from sentinel_guard.errors import HostError
+from sentinel_guard.host import bash_line_reader
 from sentinel_guard.host.machine import atomic_files
 from sentinel_guard.host.machine.state_paths import StatePaths
 
@@ -72,10 +73,11 @@ def make(places: StatePaths, session: str, names: Iterable[str], path: str) -> d
         (folder / SETTINGS).write_bytes(_settings(places, session))
         master = _master(places)
         wanted = {n for n in (*SHELLS, *names) if "/" not in n and shutil.which(n, path=path)}
-        for name in (*sorted(wanted), HOOK):
+        for name in (*sorted(wanted), HOOK, bash_line_reader.LINE):
             _link(master, folder / name)
         _own_program(folder / OWN)
         _bash_env(folder)
+        bash_line_reader.write(folder)
     except OSError as e:
         raise HostError(
             f"Cannot make the shims in {folder}: {e.strerror}.",

@@ -12,7 +12,7 @@ import pytest
 
 from sentinel_guard import __version__
 from sentinel_guard.errors import HostError
-from sentinel_guard.host import shims
+from sentinel_guard.host import bash_line_reader, shims
 from sentinel_guard.host.machine.state_paths import StatePaths
 
 PATH = "/usr/bin:/bin"
@@ -39,7 +39,7 @@ def test_there_is_a_shim_for_every_program_that_is_there_and_for_no_other(made):
     found = {p.name for p in where.shims("s1").iterdir() if not p.name.startswith(".")}
     assert {"git", "rm", "bash", "sh", shims.HOOK} <= found
     assert not {"no-such-program", "deploy"} & found
-    programs = found - {shims.HOOK, shims.OWN}
+    programs = found - {shims.HOOK, shims.OWN, bash_line_reader.LINE}
     assert all(Path(f"/usr/bin/{n}").exists() or Path(f"/bin/{n}").exists() for n in programs)
 
 

@@ -16,6 +16,8 @@ from pathlib import Path
 from sentinel_guard.core.model import Peer
 
 MAX_DEPTH = 64
+_DEV_TTY = os.makedev(5, 0)
+"""/dev/tty: whatever controls the process."""
 ROUNDS = 50
 """Times that a tree is swept before it is given up; a fork bomb forks while it is being swept."""
 
@@ -179,17 +181,30 @@ def _schedstat(pid: int, thread: str) -> tuple[int, int]:
     return int(spent), int(times)
 
 
+def terminal(pid: int) -> int:
+    """The device number of the terminal that controls a process; 0 where none does, or the process is gone."""
+    fields = _fields(pid)
+    number = int(fields[4]) & 0xFFFFFFFF if fields else 0
+    # proc(5), tty_nr: the minor number is in bits 31 to 20 and 7 to 0, the major one between them.
+    return os.makedev(number >> 8 & 0xFFF, number >> 12 & 0xFFF00 | number & 0xFF)
+
+
+def input_terminal(pid: int) -> int:
+    """The device number of what a process has as its standard input, which is a terminal; 0 where that is not told."""
+    try:
+        device = os.stat(f"/proc/{pid}/fd/0").st_rdev  # noqa: PTH116 - hot
+    except OSError:
+        return 0
+    return terminal(pid) if device == _DEV_TTY else device
+
+
 def prints_on_terminal_of(pid: int, other: int) -> bool:
     """Whether its standard output and its standard error both are the controlling terminal of the other process."""
     try:
-        raw = Path(f"/proc/{other}/stat").read_bytes()
         printed = {os.stat(f"/proc/{pid}/fd/{fd}").st_rdev for fd in (1, 2)}  # noqa: PTH116 - hot
     except OSError:
         return False
-    number = int(raw[raw.rfind(b")") + 2 :].split()[4]) & 0xFFFFFFFF
-    # proc(5), tty_nr: the minor number is in bits 31 to 20 and 7 to 0, the major one between them.
-    terminal = os.makedev(number >> 8 & 0xFFF, number >> 12 & 0xFFF00 | number & 0xFF)
-    return bool(number) and printed == {terminal}
+    return printed == {terminal(other)} - {0}
 
 
 def open_at_end(paths: Collection[str]) -> set[str]:
@@ -251,20 +266,25 @@ def _pids() -> list[int]:
 
 
 def _stat(pid: int) -> tuple[int, int, str] | None:
-    """(parent pid, start time in ticks, state letter), as proc(5) numbers the fields."""
+    """(parent pid, start time in ticks, state letter)."""
+    fields = _fields(pid)
+    return (int(fields[1]), int(fields[19]), fields[0].decode()) if fields else None
+
+
+def _fields(pid: int) -> list[bytes]:
+    """What proc(5) lists of a process behind its name: state, parent, group, session, terminal, ...; empty for none."""
     try:
         fd = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
     except OSError:
-        return None
+        return []
     try:
         raw = os.read(fd, 1024)
     except OSError:
-        return None
+        return []
     finally:
         os.close(fd)
     # The name in brackets may itself hold brackets and blanks.
-    rest = raw[raw.rfind(b")") + 2 :].split()
-    return int(rest[1]), int(rest[19]), rest[0].decode()
+    return raw[raw.rfind(b")") + 2 :].split()
 
 
 def _carries(pid: int, mark: bytes) -> bool:

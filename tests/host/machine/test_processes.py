@@ -215,3 +215,34 @@ def test_files_that_a_process_keeps_open_at_their_end(start, tmp_path, how, logs
     assert processes.open_at_end({str(path), str(tmp_path / "other")}) == ({str(path)} if logs else set()), why
     writer.communicate()
     assert processes.open_at_end({str(path)}) == set(), "nobody has it open any more"
+
+
+TERMINALS = """
+import os, subprocess, sys
+other = os.openpty()[1]
+run = lambda stdin: print(subprocess.Popen(["sleep", "60"], stdin=stdin).pid, flush=True)
+run(None), run(other), run(open("/dev/tty")), run(subprocess.PIPE)
+sys.stdin.read()
+"""
+
+
+def test_which_terminal_controls_a_process_and_which_it_reads():
+    client = pexpect.spawn(sys.executable, ["-c", TERMINALS], echo=False, timeout=10)
+    pids = [int(client.readline()) for _ in range(4)]
+    try:
+        controls = {processes.terminal(pid) for pid in (client.pid, *pids)}
+        reads = [processes.input_terminal(pid) for pid in pids]
+    finally:
+        client.close(force=True)
+    [one] = controls
+    assert one, "all have the client's"
+    assert reads[0] == one, "its own"
+    assert reads[1] not in (0, one), "another"
+    assert reads[2] == one, "by the name of whatever controls it"
+    assert reads[3] != one, "none"
+
+
+def test_who_is_not_there_has_no_terminal(start):
+    alone = start("sleep", "60", start_new_session=True)
+    assert processes.terminal(alone.pid) == 0
+    assert (processes.terminal(NONE), processes.input_terminal(NONE)) == (0, 0)
