@@ -51,6 +51,7 @@ class Layer(enum.StrEnum):
     """Where an action was intercepted (DESIGN section 2)."""
 
     SHELL = "shell"
+    LINE = "line"
     SHIM = "shim"
     HOOK = "hook"
     GIT = "git"
@@ -134,18 +135,23 @@ class Action:
     tool: str
     """``shell``, a program name (``git``) for a shim, or the agent's tool name (``Write``)."""
     arguments: Mapping[str, object]
-    """JSON-able. Shell with -c: ``{"command": text}``. Other shells, shims: ``{"argv": [..]}``. Tools: their input."""
+    """JSON-able. Shell with -c, line of a shell: ``{"command": text}``. Other shells, shims: ``{"argv": [..]}``. Tools:
+    their input."""
     cwd: str
     at: float
     root: str = ""
     """Top of the repository that the session guards; empty outside of one."""
     parent: str = ""
-    """Id of the tool call that this is a step of; empty for a tool call itself."""
+    """Id of the tool call, or of the line of an interactive shell, that this is a step of; empty for a tool call."""
     who: Peer | None = None
     agent: str = ""
     """Name of the coding agent that made the call (``agents/registry``), where that is known."""
     unknown_wrapper: bool = False
     """True where that agent's wrapper around the command was not understood, and is judged with it."""
+    typed: bool = False
+    """True where its standard input is a terminal, and not the one at which the person sits: the agent types there."""
+    definitions: str = field(default="", repr=False)
+    """Of a line: shell text that defines what the shell knows, for the analysis alone. Never logged, told or stored."""
 
 
 @dataclass(frozen=True, slots=True)

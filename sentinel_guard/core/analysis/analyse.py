@@ -4,7 +4,7 @@ Every simple command gives one ``EXECUTE`` with its ``Command``, plus the effect
 they would happen; conditional commands count as if they ran. The words, for those who write rules:
 
 ===================  =================================================================================================
-EXECUTE program      how: forkbomb, else none
+EXECUTE program      how: forkbomb | typed (its commands are what the agent types on a terminal later), else none
 WRITE path           how: truncate append inplace | mode (chmod; shut: unreadable) | owner (chown) |
                      recursive (the tree below) |
                      over (with truncate, move: a file outside of the repository was there before) |
@@ -86,7 +86,7 @@ def _failure(e: Exception) -> Effect:
 
 def _effects(action: Action, world: World) -> tuple[Effect, ...]:
     overlay = Overlay(world)
-    overlay.root = action.root
+    overlay.root, overlay.typed = action.root, action.typed
     arguments = action.arguments
     if action.tool == "shell" or "argv" in arguments:
         asked = arguments.get("command", arguments.get("argv"))
@@ -112,7 +112,13 @@ def _place(action: Action, world: Overlay) -> WalkContext:
 
 
 def _shell(text: str, action: Action, world: Overlay) -> tuple[Effect, ...]:
-    return _walked(action, world, lambda walk, place: walk.text(text.replace("\0", ""), place))
+    def start(walk: Walk, place: WalkContext) -> str:
+        if action.definitions:
+            walk.text(action.definitions.replace("\0", ""), place)
+            walk.effects.clear()
+        return walk.text(text.replace("\0", ""), place)
+
+    return _walked(action, world, start)
 
 
 def _argv(argv: list[str], action: Action, world: Overlay) -> tuple[Effect, ...]:

@@ -96,8 +96,8 @@ def _like(parts: list[str], wanted: list[str]) -> bool:
 
 
 def example(text: str, analyse: Analyse, world: World | None = None) -> tuple[Effect, ...]:
-    """What an example would do, run by a shell at the top of the repository."""
-    action = Action("example", "", Layer.CLI, "shell", {"command": text}, ROOT, 0.0, ROOT)
+    """What an example would do, run by a shell at the top of the repository, on a terminal of the agent's own."""
+    action = Action("example", "", Layer.CLI, "shell", {"command": text}, ROOT, 0.0, ROOT, typed=True)
     return tuple(analyse(action, world or ExampleWorld()))
 
 

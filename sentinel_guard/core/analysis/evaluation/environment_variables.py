@@ -22,6 +22,7 @@ _SENSITIVE = frozenset(
         "BASH_ENV",
         "ENV",
         "PROMPT_COMMAND",
+        "PS0",
         "SHELLOPTS",
         "BASHOPTS",
         "SHELL",
@@ -64,6 +65,8 @@ _TEXTS = frozenset(
     ]
 )
 """Their value is run as a command."""
+_PROMPTS = ("PS0", "PS1", "PS2", "PS4")
+"""What is substituted in their value is run each time that they are shown."""
 _HIDES = {
     "TAR_OPTIONS": re.compile(
         r"(?:action=exec=|--(?:to|rsh|rmt)-command[= ]|--(?:info|new-volume)-script[= ]|--use-compress-program[= ])(.*)"
@@ -80,8 +83,8 @@ def environment(
     walk: Walker, name: str, value: Field, source: str, place: WalkContext, *, was: Value = NOT_KNOWN
 ) -> None:
     """The effects of giving a variable this value. ``was``: what PATH held before."""
-    if name == "PATH" and place.disk:
-        return  # virtual environments and version managers do; what runs then is in their text, which is read
+    if name in ("PATH", "PROMPT_COMMAND", "PS0") and place.disk:
+        return  # virtual environments and startup files do; what runs then is in their text, which is read
     if name in _SENSITIVE or name.startswith(("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_", "BASH_FUNC_", "SENTINEL_")):
         old = place.scope.environ.get(name, "")
         written = source if value.known else place.scope.as_written(source)
@@ -94,8 +97,8 @@ def environment(
         walk.add(Effect(Kind.GIT_REWRITE, "config core.hookspath", sure=value.known), place)
     if name in _HIDES and value.known and (match := _HIDES[name].search(value.text)):
         walk.text(match[1] or UNKNOWN, place.inside())
-    if name == "PS4" and value.known and ("$(" in value.text or "`" in value.text):
-        walk.text(f': "{value.text}"', place.inside())
+    if name in _PROMPTS and value.known and ("$(" in value.text or "`" in value.text):
+        walk.text(f'echo "{value.text}"', place.inside())
     if name in _TEXTS and value.known and value.text.strip():
         walk.text(value.text.replace(UNKNOWN, ""), place.inside())
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis.evaluation import environment_variables
 from sentinel_guard.core.analysis.evaluation.break_and_return import changed_names
 from sentinel_guard.core.analysis.evaluation.conditions import disabled
 from sentinel_guard.core.analysis.evaluation.read_builtin import mapfile, read
@@ -135,7 +136,7 @@ def getopts(_walk: Walker, fields: Fields, place: WalkContext) -> str:
     return ""
 
 
-def unset(_walk: Walker, fields: Fields, place: WalkContext) -> str:
+def unset(walk: Walker, fields: Fields, place: WalkContext) -> str:
     scope = place.scope
     letters = "".join(f.text for f in fields[1:] if f.text[:1] == "-")
     for item in fields[1:]:
@@ -143,6 +144,8 @@ def unset(_walk: Walker, fields: Fields, place: WalkContext) -> str:
         if name[:1] == "-":
             continue
         target = name if "n" in letters else scope.named(name)
+        if target in ("PS0", "PROMPT_COMMAND"):
+            environment_variables.environment(walk, target, Field(""), "", place)
         if "f" not in letters and "r" not in scope.attributes.get(target, ""):
             if bracket:
                 _unset_item(name, key[:-1], scope)
@@ -280,6 +283,23 @@ def enable(walk: Walker, fields: Fields, place: WalkContext) -> str:
     return UNKNOWN
 
 
+def fc(walk: Walker, fields: Fields, place: WalkContext) -> str:
+    """``fc`` runs an entry of the history, changed as its words or an editor say; ``-l`` lists them."""
+    if not any(f.text[:1] == "-" and "l" in f.text for f in fields[1:]):
+        walk.opaque(" ".join(f.text for f in fields), "code", place)
+    return UNKNOWN
+
+
+def bind(walk: Walker, fields: Fields, place: WalkContext) -> str:
+    """``bind -x KEYS:COMMAND``: what the keys run."""
+    if any(f.text == "-x" for f in fields):
+        for item in fields[1:]:
+            _, colon, text = item.text.partition(":")
+            if colon:
+                walk.text(text if item.known else UNKNOWN, place.inside()._replace(maybe=True))
+    return UNKNOWN
+
+
 def wait(_walk: Walker, fields: Fields, place: WalkContext) -> str:
     """``wait -p NAME`` sets a variable."""
     place.scope.forget(b.text for a, b in pairwise(fields) if a.text[:1] == "-" and a.text[-1] == "p")
@@ -298,8 +318,8 @@ BUILTINS: dict[str, Callable[[Walker, Fields, WalkContext], str]] = {
     "cd": cd, "chdir": cd, "pushd": pushd, "popd": popd, "read": read, "mapfile": mapfile, "readarray": mapfile,
     "unset": unset, "set": set_, "shopt": shopt, "shift": shift, "eval": eval_, "source": source, ".": source,
     "trap": trap, "alias": alias, "hash": hash_, "printf": printf, "let": let, "getopts": getopts,
-    "enable": enable, "wait": wait, "exit": exit_,
-    **dict.fromkeys(("jobs", "times", "umask", "ulimit", "fg", "dirs", "complete", "bind"), unknown_output),
+    "enable": enable, "wait": wait, "exit": exit_, "fc": fc, "bind": bind,
+    **dict.fromkeys(("jobs", "times", "umask", "ulimit", "fg", "dirs", "complete"), unknown_output),
     **dict.fromkeys((":", "true", "false", "test", "[", "return", "break", "continue", "bg",
                      "disown", "unalias"), no_output),
 }  # fmt: skip

@@ -39,6 +39,7 @@ from sentinel_guard.core.analysis.programs.files import fd, find, ls_output
 from sentinel_guard.core.analysis.programs.files.edited_file_content import printed
 from sentinel_guard.core.analysis.programs.git.git_command import SUBCOMMANDS
 from sentinel_guard.core.analysis.programs.registry import OPTIONS, PROGRAMS
+from sentinel_guard.core.analysis.programs.typed_commands import reads_terminal
 from sentinel_guard.core.analysis.programs.unknown_programs import unknown
 from sentinel_guard.core.analysis.secret_names import names_credential
 from sentinel_guard.core.analysis.world import MAX_READ
@@ -252,7 +253,8 @@ def exact(script: Script, scope: Scope) -> bool:
 
 def _program(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
     own, head, parsed = build(fields, OPTIONS, place.via)
-    walk.add(Effect(Kind.EXECUTE, own.program, command=own), place)
+    typed = walk.world.typed and not (place.stdin or place.elsewhere) and reads_terminal(own, parsed)
+    walk.add(Effect(Kind.EXECUTE, own.program, how=frozenset(("typed",) if typed else ()), command=own), place)
     name = own.program
     privileged = any(v in wrapper_effects.PRIVILEGED for v in place.via)
     if name in SHELLS and not parsed.operands and not place.stdin and privileged:

@@ -25,6 +25,8 @@ class Overlay:
         self.home: str = world.home
         self.root = ""
         """Top of the repository that the session guards; empty outside of one."""
+        self.typed = False
+        """What reads standard input reads what the agent types on a terminal."""
         self.environ: Mapping[str, str] = world.environ
         self.shims: tuple[str, ...] = world.shims
         self.settings: dict[str, str] = {}
