@@ -20,7 +20,7 @@ from sentinel_guard.core import response_text
 from sentinel_guard.core.analysis.programs.git.changes_repository import changes_repository
 from sentinel_guard.core.model import Action, Response
 from sentinel_guard.core.wire_framing import Message
-from sentinel_guard.daemon import agent_programs, restore_disabled_git_hooks, wire_messages
+from sentinel_guard.daemon import agent_programs, interactive_shells, restore_disabled_git_hooks, wire_messages
 from sentinel_guard.daemon.call_outcomes import Outcomes
 from sentinel_guard.daemon.git_hook_requests import Githooks
 from sentinel_guard.daemon.guard import Guard, Judged
@@ -90,6 +90,9 @@ class Server:
         if not self._reactions.whole(place.live):
             link.send(wire_messages.hold())
             await self._reactions.wait_until_whole(place.live)
+        if asked.face == "line":
+            await self._line(link, asked, place)
+            return
         if self._is_the_persons_own(asked, place):
             await self._run(link, asked, place, self._guard.admit(place.live, self._action(asked, place)))
             return
@@ -101,12 +104,24 @@ class Server:
             return
         await self._run(link, asked, place, judged)
 
+    async def _line(self, link: Link, asked: wire_messages.Request, place: Place) -> None:
+        shell = interactive_shells.shell(asked, place)
+        # Its parent is what the shell stands below, and not the line before.
+        above = place.above[place.above.index(shell) + 1 :]
+        judged = await self._judge(link, asked, replace(place, parent=place.live.call_above(above) or STEP))
+        answer = response_text.answer(judged.verdict)
+        if answer.run:
+            place.live.let_line_run(shell, judged.verdict.action.id)
+        link.send(wire_messages.leave(answer.text, 0 if answer.run else wire_messages.NO))
+        await self._reactions.after(place.live, judged.verdict)
+
     async def _judge(self, link: Link, asked: wire_messages.Request, place: Place) -> Judged:
         restore_disabled_git_hooks.mend(place.live)
-        live, action, waiter = place.live, self._action(asked, place), waiting(link, asked)
+        live, action, waiter = place.live, self._action(asked, place), waiting(link, asked, place)
         async with telling(waiter, live, registry.patience(live.session.command)):
             brought = await restore_disabled_git_hooks.look(live, asked, place.peer)
-            return await self._guard.handle(live, action, waiter, (*brought, *agent_programs.objections(asked)))
+            brought = (*brought, *agent_programs.objections(asked), *interactive_shells.unread(action))
+            return await self._guard.handle(live, action, waiter, brought)
 
     def _action(self, asked: wire_messages.Request, place: Place) -> Action:
         place.live.begun = True
@@ -124,7 +139,8 @@ class Server:
             at=now,
             command=begun_by.command,
         )
-        return replace(action, agent=begun_by.agent, unknown_wrapper=begun_by.unknown_wrapper)
+        typed = interactive_shells.is_typed(asked, place)
+        return replace(action, agent=begun_by.agent, unknown_wrapper=begun_by.unknown_wrapper, typed=typed)
 
     def _is_the_persons_own(self, asked: wire_messages.Request, place: Place) -> bool:
         """True for the interpreter of the agent's own script: the person started it, by name, on their command line."""
@@ -149,7 +165,9 @@ class Server:
             text = "\n".join(filter(None, (text, said)))
             link.send(wire_messages.run(path, supervise=False, text=text, argv=argv))
         elif action.parent:
-            link.send(wire_messages.run(path, supervise=False, environ=[(JUDGED, str(link.pid))], text=text))
+            words, settings = interactive_shells.start(asked, place, self._sessions.shims(live))
+            environ = [*settings, (JUDGED, str(link.pid))]
+            link.send(wire_messages.run(path, supervise=False, environ=environ, argv=words, text=text))
         else:
             environ = [("SENTINEL_CALL", action.id), *restore_disabled_git_hooks.environment(live, action, place.peer)]
             await self._supervise(

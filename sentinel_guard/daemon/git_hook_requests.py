@@ -116,7 +116,7 @@ class Githooks:
         through = _through(live, lineage, gits)
         action = self._action(asked, place, () if through else _command(gits))
         brought = tuple(_brought(found.findings, asked.argv[1], place, through))
-        verdict = (await self._guard.handle(live, action, waiting(link, asked), brought)).verdict
+        verdict = (await self._guard.handle(live, action, waiting(link, asked, place), brought)).verdict
         if verdict.response < Response.ASK and gits:
             live.let_git_run(gits[-1], through or action.id)
             self._remember(gits, asked.argv[1])

@@ -79,6 +79,8 @@ class Live:
     """Our git hooks, where they were in force at its start."""
     calls: dict[int, str] = field(default_factory=dict)
     """Pid of a supervising launcher -> id of its call."""
+    lines: dict[Peer, str] = field(default_factory=dict)
+    """Interactive shell -> id of the line that was read last."""
     gits: dict[Peer, str] = field(default_factory=dict)
     """Git processes that came through a shim, and what let each run: the id of its action."""
     grants: dict[str, tuple[Finding, ...]] = field(default_factory=dict)
@@ -115,6 +117,17 @@ class Live:
         """What stands in the environment of those that left its tree."""
         return f"SENTINEL_SESSION={self.id}"
 
+    def call_above(self, lineage: Iterable[Peer]) -> str:
+        """The call, or the line of an interactive shell, that the nearest of these processes carries out."""
+        return next(filter(None, (self.calls.get(p.pid) or self.lines.get(p) for p in lineage)), "")
+
+    def let_line_run(self, shell: Peer, action: str) -> None:
+        """From now on what runs below the shell is a step of this line."""
+        for old in [*filter(lambda peer: not processes.alive(peer), self.lines), shell]:
+            if old in self.lines:
+                self.grants.pop(self.lines.pop(old), None)
+        self.lines[shell] = action
+
     def let_git_run(self, git: Peer, action: str) -> None:
         """Remember a git process, for what its hooks ask; the oldest is forgotten."""
         self.gits[git] = action
@@ -132,6 +145,22 @@ class Place:
     is_agent: bool = False
     above: tuple[Peer, ...] = ()
     """Its ancestors, up to the session's owner."""
+
+    @property
+    def attended(self) -> bool:
+        """True where its controlling terminal is one at which the person sits."""
+        return processes.terminal(self.peer.pid) in self._persons()
+
+    @property
+    def typed(self) -> bool:
+        """True where its standard input, which is a terminal, is one of the agent's own."""
+        return processes.input_terminal(self.peer.pid) not in self._persons()
+
+    def _persons(self) -> set[int]:
+        """The terminals at which the person sits: the owner's, and the inner one on which a runner puts the agent."""
+        agent = self.live.leader or self.live.agent or (self.above[-1].pid if self.above else 0)
+        owner = self.live.session.owner.pid if self.live.session.owner else 0
+        return {processes.terminal(agent), processes.terminal(owner)} - {0}
 
     @property
     def by_itself(self) -> bool:
@@ -160,7 +189,7 @@ class Sessions:
         live = self._by_owner(lineage) or self._by_shims(pid)
         if live is None:
             return None
-        parent = next((live.calls[p.pid] for p in lineage if p.pid in live.calls), "")
+        parent = live.call_above(lineage)
         if not parent and call in live.calls.values():
             parent = call
         above = tuple(itertools.takewhile(lambda p: p != live.session.owner, lineage[1:]))
@@ -211,6 +240,10 @@ class Sessions:
         owners = tuple(live.session.owner.pid for live in self.live.values() if live.session.owner)
         leaders = tuple(live.leader for live in self.live.values() if live.leader)
         return GuardResources(self._folders, settings, (*owners, *leaders, processes.own_pid()))
+
+    def shims(self, live: Live) -> str:
+        """The folder of a session's shims."""
+        return str(self._places.shims(live.id))
 
     def outside(self, path: str) -> str:
         """A PATH without any session's shims."""

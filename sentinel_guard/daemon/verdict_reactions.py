@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from sentinel_guard.core import encode_entries, response_text
-from sentinel_guard.core.model import Entry, Finding, Kind, Response, Verdict
+from sentinel_guard.core.model import Entry, Finding, Kind, Layer, Response, Verdict
 from sentinel_guard.core.session.session import Event, State
 from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.daemon.snapshots_and_rollback import Recovered, Recovery
@@ -55,7 +55,9 @@ class Reactions:
         """Take a rescue snapshot before a reversible action; without one the action is refused."""
         if not live.session.root:
             return verdict
-        call, also = verdict.action.parent or verdict.action.id, _in_danger(verdict)
+        # A line begins anew: what the line before it has destroyed is in no snapshot of the call that its shell is in.
+        begins = not verdict.action.parent or verdict.action.layer is Layer.LINE
+        call, also = verdict.action.id if begins else verdict.action.parent, _in_danger(verdict)
         ref, held = live.rescued.get(call, ("", frozenset()))
         try:
             # The steps of a call share the snapshot that was taken before it began, where it holds what they destroy.
@@ -65,7 +67,7 @@ class Reactions:
         except SentinelError as e:
             failed = Finding("snapshot", Response.DENY, "no snapshot could be taken first", e.message, e.hint)
             return replace(verdict, findings=(*verdict.findings, failed))
-        if call in live.calls.values() or not verdict.action.parent:
+        if begins or call in (*live.calls.values(), *live.lines.values()):
             live.rescued[call] = ref, held | also
         kept = (replace(f, evidence=ref) if f.response is Response.SNAPSHOT else f for f in verdict.findings)
         return replace(verdict, findings=tuple(kept))

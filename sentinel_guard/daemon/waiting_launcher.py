@@ -12,7 +12,7 @@ from sentinel_guard.core.model import Question
 from sentinel_guard.core.response_phrases import WAITING
 from sentinel_guard.core.session.session import State
 from sentinel_guard.daemon import wire_messages
-from sentinel_guard.daemon.live_sessions import Live
+from sentinel_guard.daemon.live_sessions import Live, Place
 from sentinel_guard.daemon.peer_connection import Link
 from sentinel_guard.humans.question_inbox import Channel, Reply
 
@@ -60,6 +60,9 @@ class Waiting:
         self.link.send(wire_messages.hold(text))
 
 
-def waiting(link: Link, asked: wire_messages.Request) -> Waiting:
-    """The launcher behind a link; a person may be asked on its terminal, where it has one."""
-    return Waiting(link, Terminal(link) if "t" in asked.terminals else None)
+def waiting(link: Link, asked: wire_messages.Request, place: Place) -> Waiting:
+    """The launcher behind a link; a person may be asked on its terminal, where it has one and they sit at it.
+
+    On a terminal of the agent's own the agent would answer.
+    """
+    return Waiting(link, Terminal(link) if "t" in asked.terminals and place.attended else None)

@@ -17,10 +17,12 @@ from sentinel_guard.core.wire_framing import Chunk, Message
 from sentinel_guard.errors import PeerError
 
 PROTOCOL = 1
+NO = 1
+"""Exit code of a launcher that was asked for a verdict."""
 REFUSED = 126
 """Exit code of a command that was refused (found, and not allowed to run)."""
 MAX_ARGS = 1 << 16
-FACES = frozenset({"shell", "shim", "hook", "githook", "help", "usage"})
+FACES = frozenset({"shell", "line", "shim", "hook", "githook", "help", "usage"})
 _U32 = struct.Struct("<I")
 
 # Options of the shells whose value is the next word (bash(1), zsh(1), dash(1)).
@@ -106,11 +108,30 @@ def action(
     command: str | None = None,
 ) -> Action:
     """The action that a launcher proposes; ``command``: the part of a shell's text that is to be judged."""
-    layer = Layer.SHELL if asked.face == "shell" else Layer.SHIM
-    text = (script(asked.argv) if command is None else command) if layer is Layer.SHELL else None
+    layer, text, definitions = {"shell": Layer.SHELL, "line": Layer.LINE}.get(asked.face, Layer.SHIM), None, ""
+    if layer is Layer.SHELL:
+        text = script(asked.argv) if command is None else command
+    elif layer is Layer.LINE:
+        _, text, definitions = line(asked)
     arguments: dict[str, object] = {"argv": list(asked.argv)} if text is None else {"command": text}
-    tool = "shell" if layer is Layer.SHELL else program(asked.argv)
-    return Action(ident, session, layer, tool, arguments, asked.cwd, at, root, parent, who)
+    tool = program(asked.argv) if layer is Layer.SHIM else "shell"
+    return Action(ident, session, layer, tool, arguments, asked.cwd, at, root, parent, who, definitions=definitions)
+
+
+def line(asked: Request) -> tuple[int, str, str]:
+    """Of a line that a shell has read: the shell's pid, the text, and what the shell knows of its words."""
+    match asked.argv[1:]:
+        case [pid, text, definitions] if pid.isdecimal():
+            return int(pid), text, definitions
+    raise PeerError("a line comes with the pid of its shell, its text and what the shell knows")
+
+
+def reads_lines(asked: Request) -> bool:
+    """True for a shell that will prompt for commands: bash(1), INVOCATION."""
+    if asked.face != "shell" or runs_something(asked.argv):
+        return False
+    prompts = any(word.startswith("-") and not word.startswith("--") and "i" in word for word in asked.argv[1:])
+    return prompts or {"0", "2"} <= set(asked.terminals)
 
 
 def program(argv: tuple[str, ...]) -> str:

@@ -95,6 +95,28 @@ def test_what_descends_from_a_supervising_launcher_is_its_step_whatever_it_says(
     assert stand.sessions.locate(child, "a1").parent == "a2"
 
 
+def test_what_descends_from_an_interactive_shell_is_a_step_of_its_newest_line(family):
+    owner, child = family
+    stand = Stand()
+    live = stand.begin("s2", owner=processes.identify(os.getpid()))
+    live.calls[2] = "a1"
+    live.let_line_run(owner, "l1")
+    live.grants["l1"] = ()
+    live.let_line_run(owner, "l2")
+    assert stand.sessions.locate(child, "a1").parent == "l2"
+    assert "l1" not in live.grants, "what was said yes to there is over"
+
+
+def test_a_shell_that_has_ended_runs_no_line(family):
+    owner, child = family
+    stand = Stand()
+    live = stand.begin("s2", owner=processes.identify(os.getpid()))
+    live.let_line_run(Peer(owner.pid, owner.start - 1), "l1")
+    assert stand.sessions.locate(child).parent == "", "another process had its pid"
+    live.let_line_run(owner, "l2")
+    assert list(live.lines.values()) == ["l2"]
+
+
 def test_the_agent_itself_is_known_by_its_pid(family):
     owner, child = family
     stand = Stand()

@@ -149,6 +149,41 @@ def test_whether_a_shell_was_given_anything_to_run(argv, runs):
     assert wire_messages.runs_something(argv) is runs
 
 
+PROMPTS = (
+    (("bash",), "012t", True, "on a terminal"),
+    (("bash", "-s", "a"), "012", True, "with words of its own"),
+    (("bash",), "02", True, "whose output goes elsewhere"),
+    (("bash",), "12t", False, "that reads a pipe"),
+    (("bash",), "01t", False, "whose errors go elsewhere: bash does not prompt"),
+    (("bash", "-il"), "", True, "that is told to"),
+    (("bash", "-o", "vi"), "", False, "with a value that only looks so"),
+    (("bash", "--init-file", "x"), "", False, "or an option"),
+    (("bash", "-ic", "ls"), "012", False, "that has a text"),
+    (("bash", "-i", "x.sh"), "012", False, "that has a script"),
+)
+
+
+@pytest.mark.parametrize(("argv", "terminals", "prompts"), [p[:3] for p in PROMPTS], ids=[p[3] for p in PROMPTS])
+def test_whether_a_shell_prompts_for_lines(argv, terminals, prompts):
+    assert wire_messages.reads_lines(wire_messages.Request("shell", argv, "/w", {}, terminals)) is prompts
+
+
+NO_LINES = ((), ("7", "ls"), ("x", "ls", ""), ("7", "ls", "", "more"))
+
+
+@pytest.mark.parametrize("words", NO_LINES)
+def test_a_line_that_is_none(words):
+    with pytest.raises(PeerError, match="line"):
+        wire_messages.line(wire_messages.Request("line", ("sentinel-line", *words), "/w"))
+
+
+def test_a_line_is_a_command_with_what_its_shell_knows():
+    asked = wire_messages.Request("line", ("sentinel-line", "7", "cat $F", "F='.env'\n"), "/w")
+    act = wire_messages.action(asked, ident="i", session="s", root="/w", parent="p", who=Peer(1, 2), at=5.0)
+    assert (act.layer, act.tool, act.arguments) == (Layer.LINE, "shell", {"command": "cat $F"})
+    assert act.definitions == "F='.env'\n"
+
+
 ACTIONS = (
     ("shell", ("bash", "-c", "ls -l"), (Layer.SHELL, "shell", {"command": "ls -l"}), "a text is a command"),
     ("shell", ("/x/bash", "a.sh", "1"), (Layer.SHELL, "shell", {"argv": ["/x/bash", "a.sh", "1"]}), "a script is argv"),
