@@ -1,7 +1,7 @@
 """Coding agents that are started by name inside a session, and servers of theirs that a session must not leave behind.
 
 Rules of this file:
-1. An agent's tools run below the session that started it (ADR 0014).
+1. An agent's tools run below the session that started it (ADR 0016).
 2. Nothing of an agent's is run here, outside of the session: what only its program can say is asked inside.
 3. Of what is left at a session's end only the agents' own servers are ended.
 """

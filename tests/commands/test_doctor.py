@@ -18,7 +18,7 @@ from sentinel_guard.doctor import LIMITS, PROBES, Probe, probe
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.githooks import install_hooks
 from sentinel_guard.host.machine.state_paths import places
-from tests.support import agent_stand_ins as stand_ins
+from tests.support.agents import stand_ins
 from tests.support.fake_daemon import FakeDaemon
 
 

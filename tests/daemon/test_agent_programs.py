@@ -16,7 +16,7 @@ from sentinel_guard.daemon import agent_programs
 from sentinel_guard.daemon.live_sessions import Live, Place
 from sentinel_guard.daemon.wire_messages import Request
 from sentinel_guard.host.machine import processes
-from tests.support import agent_stand_ins as stand_ins
+from tests.support.agents import stand_ins
 from tests.support.wait_until import until
 
 LISTENS = ("app-server", "--listen", "unix://")

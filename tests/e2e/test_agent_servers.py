@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.host.machine import processes
-from tests.support import agent_stand_ins as stand_ins
+from tests.support.agents import stand_ins
 from tests.support.guarded_repository import BIN, Stage
 from tests.support.wait_until import until
 

@@ -1,4 +1,4 @@
-"""The command line with which ``run`` starts a coding agent, so that its tools run inside the session (ADR 0014)."""
+"""The command line with which ``run`` starts a coding agent, so that its tools run inside the session (ADR 0016)."""
 
 from __future__ import annotations
 

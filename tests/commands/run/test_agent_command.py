@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import agent_stand_ins as stand_ins
+from tests.support.agents import stand_ins
 from tests.support.run_on_pty import plain
 
 
