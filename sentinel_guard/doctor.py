@@ -146,21 +146,22 @@ def _wrappers(places: StatePaths, _cwd: Path) -> Probe:
         reader.close()
     if not names:
         return well
-    what = f"{', '.join(names)} wraps its commands in a way that this version does not know; each is judged as a whole"
+    what = f"{', '.join(names)}: wrapped commands in a way that this version does not know; each was judged as a whole"
     todo = "Update sentinel-guard, or report it with the agent's version."
     return Probe(ok=False, what=what, todo=todo)
 
 
 def _servers(_places: StatePaths, _cwd: Path) -> Probe:
     """The agents' servers"""
-    found = ((p.pid, registry.server_of(processes.executable(p.pid), p.command)) for p in processes.of_user())
-    free = [(agent.name, pid) for pid, agent in found if agent and "SENTINEL_SESSION" not in processes.environ(pid)]
-    if not free:
+    there: dict[str, list[str]] = {}
+    for process in processes.of_user():
+        agent = registry.server_of(processes.executable(process.pid), process.command)
+        if agent and "SENTINEL_SESSION" not in processes.environ(process.pid):
+            there.setdefault(agent.name, []).append(str(process.pid))
+    if not there:
         return Probe(ok=True, what="no agent's server runs outside of a session")
-    names = ", ".join(f"{name} (pid {pid})" for name, pid in sorted(free))
-    return Probe(
-        ok=True, what=f"agents' servers that no session guards: {names}; 'sentinel-guard run' works beside them"
-    )
+    names = ", ".join(f"{name} (pid {' '.join(pids)})" for name, pids in sorted(there.items()))
+    return Probe(ok=True, what=f"agents' servers outside of sessions: {names}; 'sentinel-guard run' works beside them")
 
 
 PROBES: tuple[Callable[[StatePaths, Path], Probe], ...] = (

@@ -5,7 +5,7 @@ Rules of this package:
 2. A wrapper is recognised as a whole, to its last character, or not at all: then it is judged as it is.
 3. Nothing of the model's may stand outside of the cut-out command. Where an agent quotes the command, that follows from
    the quoting; where it does not (Gemini CLI), a command that would leave its place is no command by itself.
-4. An agent's tools run below the session that started it (ADR 0014): by an option or a variable of its own where it has
+4. An agent's tools run below the session that started it (ADR 0016): by an option or a variable of its own where it has
    one; a command line that works elsewhere is refused.
 """
 

@@ -6,10 +6,14 @@ import re
 
 from sentinel_guard.agents.base import CodingAgent, Start, given
 
+_ZEN = re.compile(r"-[Vahipvyz]*z[Vahipvyz]*")
+"""``-z``, alone or among other short options without a value."""
+
 
 def _start(words: tuple[str, ...]) -> Start:
     first = words[0] if words and words[0] in ("connect", "dashboard", "hub", "schedule") else ""
-    return Start(words, refused=first or given(words, "--zen", "-z"))
+    zen = given(words, "--zen") or next((word for word in words if _ZEN.fullmatch(word)), "")
+    return Start(words, refused=first or zen)
 
 
 AGENT = CodingAgent(

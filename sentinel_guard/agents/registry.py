@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sentinel_guard.agents import claude, cline, codex, copilot, gemini, opencode, qwen
@@ -25,6 +25,8 @@ FETCHERS = frozenset({"npx", "bunx", "pnpx", "pnpm", "yarn"})
 """Programs that fetch a package and run it: ``npx -y @openai/codex@latest``, ``pnpm dlx codex``."""
 FETCHES = frozenset({"dlx", "exec", "x"})
 """Their subcommands that do so."""
+HOMES = ("HOME", "CODEX_HOME")
+"""Variables below whose folders an agent's clients and its servers find one another."""
 WORDS = 6
 """Words of a command line among which the script stands: ``node --max-old-space-size=12052 /x/gemini``."""
 
@@ -72,6 +74,11 @@ def server_of(executable: str, command: Sequence[str]) -> CodingAgent | None:
     if agent is None or agent.servers is None:
         return None
     return agent if agent.servers.search("".join(f"{word}\0" for word in command)) else None
+
+
+def meet(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
+    """Whether processes with these environments would find one another's servers; what cannot be read is taken to."""
+    return not (one and other) or all(one.get(name) == other.get(name) for name in HOMES)
 
 
 def environ(folder: str) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """Coding agents that are started by name inside a session, and servers of theirs that a session must not leave behind.
 
 Rules of this file:
-1. An agent's tools run below the session that started it (ADR 0014).
+1. An agent's tools run below the session that started it (ADR 0016).
 2. Nothing of an agent's is run here, outside of the session: what only its program can say is asked inside.
 3. Of what is left at a session's end only the agents' own servers are ended.
 """
@@ -13,7 +13,7 @@ from sentinel_guard.agents.base import CodingAgent
 from sentinel_guard.core import response_text
 from sentinel_guard.core.model import Finding, Response
 from sentinel_guard.daemon import wire_messages
-from sentinel_guard.daemon.live_sessions import Live
+from sentinel_guard.daemon.live_sessions import Live, Place
 from sentinel_guard.host.machine import processes
 
 SHELL = "/bin/sh"
@@ -44,7 +44,7 @@ def objections(asked: wire_messages.Request) -> tuple[Finding, ...]:
     return (Finding("agents", Response.DENY, what, "nobody guards it there", f"start {name} without it"),)
 
 
-def start(asked: wire_messages.Request, live: Live, path: str) -> tuple[str, tuple[str, ...], str]:
+def start(asked: wire_messages.Request, place: Place, path: str) -> tuple[str, tuple[str, ...], str]:
     """The program to become, its argv (empty: as it was asked for) and what is said, for an agent at this path."""
     started = registry.started(asked.argv)
     if started is None or not started.start.added:
@@ -53,7 +53,7 @@ def start(asked: wire_messages.Request, live: Live, path: str) -> tuple[str, tup
     if not chosen.listed or started.by[1:]:
         return path, started.command, f"sentinel-guard: {chosen.note}"
     why = ""
-    if there := _outside(live, agent):
+    if there := _outside(place, agent):
         what = f"this {agent.name} has no {chosen.added} and would work in its server outside of the session"
         instead = f"end that server first (kill {' '.join(there)}), or update {agent.name}"
         why = response_text.refused(what, "nobody guards it there", instead)
@@ -72,10 +72,11 @@ def _inside(live: Live) -> set[int]:
     return processes.tree(live.roots, frozenset({processes.own_pid()}), live.mark)
 
 
-def _outside(live: Live, agent: CodingAgent) -> list[str]:
-    """Pids of an agent's servers that this session did not start."""
-    inside = _inside(live)
-    return [str(p.pid) for p in processes.of_user() if p.pid not in inside and _server(p.pid) is agent]
+def _outside(place: Place, agent: CodingAgent) -> list[str]:
+    """Pids of an agent's servers that the session did not start, and that a process at this place would find."""
+    inside, ours = _inside(place.live), processes.environ(place.peer.pid)
+    servers = (p.pid for p in processes.of_user() if p.pid not in inside and _server(p.pid) is agent)
+    return [str(pid) for pid in servers if registry.meet(processes.environ(pid), ours)]
 
 
 def _server(pid: int) -> CodingAgent | None:

@@ -161,7 +161,7 @@ class Server:
         if path is None:
             link.send(wire_messages.refusal(f"{name}: command not found", 127))
         elif agent_programs.is_agent(asked):
-            path, argv, said = agent_programs.start(asked, live, path)
+            path, argv, said = agent_programs.start(asked, place, path)
             text = "\n".join(filter(None, (text, said)))
             link.send(wire_messages.run(path, supervise=False, text=text, argv=argv))
         elif action.parent:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
 from sentinel_guard import doctor
+from sentinel_guard.audit.sqlite import SqliteStore
 from sentinel_guard.commands.doctor import doctor as command
+from sentinel_guard.core.model import Entry
 from sentinel_guard.doctor import LIMITS, PROBES, Probe, probe
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.githooks import install_hooks
 from sentinel_guard.host.machine.state_paths import places
+from tests.support.agents import stand_ins
 from tests.support.fake_daemon import FakeDaemon
 
 
@@ -96,6 +101,46 @@ def test_git_that_is_missing(where, repo, monkeypatch):
     monkeypatch.setenv("PATH", "/nonexistent")
     seen = found(where, repo)
     assert not seen["_git"].ok and "Install git" in seen["_git"].todo
+
+
+def verdicts(where, *agents: str, at: float = 0.0, wrapper: str = "unknown") -> None:
+    where.make()
+    store = SqliteStore(where.database)
+    for agent in agents:
+        data = {"tool": "shell", "agent": agent, **({"wrapper": wrapper} if wrapper else {})}
+        store.append(Entry(at or time.time(), "s1", "verdict", data))
+    store.close()
+
+
+def test_a_client_whose_wrapper_is_unknown_is_named(where, repo):
+    assert found(where, repo)["_wrappers"].ok, "before anything is on record"
+    verdicts(where, "claude", wrapper="")
+    verdicts(where, "gemini", at=time.time() - 8 * 86_400)
+    assert found(where, repo)["_wrappers"].ok, "known, or long ago"
+    verdicts(where, "codex", "claude", "codex")
+    seen = found(where, repo)["_wrappers"]
+    assert not seen.ok and seen.what.startswith("claude, codex: wrapped commands in a way that this version does not")
+    assert "Update sentinel-guard" in seen.todo
+
+
+def test_only_so_much_of_the_record_is_looked_at(where, repo, monkeypatch):
+    monkeypatch.setattr(doctor, "LOOKED_AT", 3)
+    verdicts(where, "codex")
+    assert not found(where, repo)["_wrappers"].ok
+    verdicts(where, "claude", "claude", "claude", wrapper="")
+    assert found(where, repo)["_wrappers"].ok
+
+
+def test_an_agents_server_that_no_session_guards_is_named(where, repo, monkeypatch):
+    monkeypatch.delenv("SENTINEL_SESSION", raising=False)
+    inside = {**os.environ, "SENTINEL_SESSION": "s1"}
+    servers = [stand_ins.server("app-server", "--listen", "unix://", env=env) for env in (None, inside)]
+    seen = found(where, repo)["_servers"]
+    for server in servers:
+        server.kill()
+        server.communicate()
+    assert seen.ok and "codex" in seen.what
+    assert str(servers[0].pid) in seen.what and str(servers[1].pid) not in seen.what
 
 
 ERRORS = (

@@ -216,6 +216,11 @@ ANSWERS = (
     (wire_messages.leave("hint\n", 3), [(b"P", b"2hint\n"), (b"Z", u32(3))], "one newline, not two"),
     (wire_messages.run("/bin/\udcff", supervise=False), [(b"X", b"/bin/\xff")], "becomes it"),
     (
+        wire_messages.run("/bin/sh", supervise=False, argv=["sh", "\udcff"]),
+        [(b"A", b"sh"), (b"A", b"\xff"), (b"X", b"/bin/sh")],
+        "becomes it, with other arguments",
+    ),
+    (
         wire_messages.run("/bin/ls", supervise=True, environ=[("A", "1")], text="t"),
         [(b"P", b"2t\n"), (b"E", b"A=1"), (b"S", b"/bin/ls")],
         "watches it, with a setting",

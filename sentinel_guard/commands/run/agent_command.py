@@ -1,7 +1,8 @@
-"""The command line with which ``run`` starts a coding agent, so that its tools run inside the session (ADR 0014)."""
+"""The command line with which ``run`` starts a coding agent, so that its tools run inside the session (ADR 0016)."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Sequence
 
@@ -46,9 +47,7 @@ def _lists(program: str, started: Started) -> bool:
 
 def _refuse_beside_a_server(agent: CodingAgent, option: str) -> None:
     """An agent that cannot be told to work by itself would use a server that runs already. Raises ConfigError."""
-    there = [
-        str(p.pid) for p in processes.of_user() if registry.server_of(processes.executable(p.pid), p.command) is agent
-    ]
-    if there:
+    servers = (p for p in processes.of_user() if registry.server_of(processes.executable(p.pid), p.command) is agent)
+    if there := [str(p.pid) for p in servers if registry.meet(processes.environ(p.pid), os.environ)]:
         words = f"This {agent.name} has no {option}: it would work in its server that runs outside of the session."
         raise ConfigError(words, f"End that server first (kill {' '.join(there)}), or update {agent.name}.")

@@ -155,6 +155,42 @@ def test_a_process_that_spawns_while_it_is_ended_is_ended_too(start):
     assert not [p for p in Path("/proc").iterdir() if p.name.isdigit() and "29.25" in words_of(p)], "no orphan"
 
 
+def test_what_runs_for_this_user_is_listed(start):
+    process = start("my-agent", "-c", "input()", "a b", executable=sys.executable)
+    assert until(lambda: any(p.pid == process.pid for p in processes.of_user()))
+    [found] = [p for p in processes.of_user() if p.pid == process.pid]
+    assert found.command == ("my-agent", "-c", "input()", "a b")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can start a process of another user")
+def test_what_runs_for_another_user_is_not(start):
+    process = start("sleep", "60", user=65534)
+    assert process.pid not in {p.pid for p in processes.of_user()}
+
+
+ENDS = (
+    ("trap 'echo ended; exit' TERM; echo ready; while :; do sleep 0.01; done", 5.0, "ended\n", "one that hears"),
+    ("trap '' TERM; echo ready; while :; do sleep 0.01; done", 0.1, "", "one that does not"),
+)
+
+
+@pytest.mark.parametrize(("script", "seconds", "says"), [r[:3] for r in ENDS], ids=[r[3] for r in ENDS])
+def test_a_process_ends_in_its_own_way_if_it_does_so_in_time(start, script, seconds, says):
+    process = start("/bin/sh", "-c", script)
+    process.stdout.readline()
+    processes.end(frozenset({process.pid}), seconds)
+    assert process.communicate(timeout=5)[0] == says
+
+
+def test_what_descends_from_a_process_ends_with_it_and_a_stranger_does_not(start):
+    parent, children = family(start)
+    stranger = start("sleep", "60")
+    processes.end(frozenset({parent}), 5.0)
+    assert until(lambda: all(processes.identify(pid) is None or state_of(pid) == "Z" for pid in children))
+    assert processes.alive(processes.identify(stranger.pid))
+    processes.end(frozenset({NONE}), 0.0)
+
+
 def test_the_environment_that_a_process_began_with(start):
     process = start("cat", env={"A": "1", "B": "x=y", "C": "", "D": "\udcff"})
     assert until(lambda: processes.environ(process.pid))
