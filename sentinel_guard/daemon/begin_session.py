@@ -8,7 +8,7 @@ import logging
 import os
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.daemon.root_cause_requests import Reviews
 from sentinel_guard.daemon.session_secrets import SessionSecrets
 from sentinel_guard.daemon.snapshots_and_rollback import Recovery
+from sentinel_guard.daemon.watch_agent_settings import Begun
 from sentinel_guard.daemon.watch_session_files import SessionFileWatch
 from sentinel_guard.errors import HostError, PeerError
 from sentinel_guard.host import shims
@@ -61,24 +62,24 @@ class SessionStarter:
         self._seen: dict[str, tuple[float, Policy]] = {}
         self._key = _key(places)
 
-    async def begin(self, message: Fields, owner: Peer) -> tuple[Live, Fields]:
-        """Start a session in the repository of ``cwd``. Raises HostError, PeerError."""
+    async def begin(self, message: Fields, owner: Peer, environ: Mapping[str, str]) -> tuple[Live, Fields]:
+        """Start a session in the repository of ``cwd``. ``environ``: whose it is. Raises HostError, PeerError."""
         root = await asyncio.to_thread(_top, str(message["cwd"]))
         ident = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime(self._now()))}-{secrets.token_hex(2)}"
         path = shims.without(str(message["path"]), self._places)
         live = self._live(Session(ident, root=root), path)
-        environ = shims.make(self._places, ident, self._names(live), path)
-        environ |= registry.environ(str(self._places.session(ident)))
+        shimmed = shims.make(self._places, ident, self._names(live), path)
+        shimmed |= registry.environ(str(self._places.session(ident)))
         await self._recovery.begin(live, frozenset(self.sessions.live))
         await asyncio.to_thread(live.discretion.known)
         live.hooks = await asyncio.to_thread(restore_disabled_git_hooks.standing, root, owner)
         self.sessions.note(live, [Entry(self._now(), ident, "session", _data(message, owner, live, path))])
-        live.watch = self._watch(live)
+        live.watch = self._watch(live, Begun(root, str(message["cwd"]), {**environ, **shimmed}))
         self.sessions.live[ident] = live
         await asyncio.to_thread(self.reviews.remember, live)
         hooks = await asyncio.to_thread(_hooks, root)
         notes = [*live.policy().warnings, *hooks, *self.reviews.note(live)]
-        return live, {"session": ident, "environ": environ, "notes": notes}
+        return live, {"session": ident, "environ": shimmed, "notes": notes}
 
     async def leave(self, live: Live) -> None:
         """Forget a session that has ended, once all that begins with it has come to its end."""
@@ -108,7 +109,8 @@ class SessionStarter:
             live.buried.set()
         killed = live.session.state is State.KILLED
         if live.session.owner and processes.alive(live.session.owner):
-            live.watch = None if killed else self._watch(live)
+            root = live.session.root
+            live.watch = None if killed else self._watch(live, Begun(root, root, {}))
             self.reviews.remember(live)
             self.sessions.live[live.id] = live
         elif killed and not live.buried.is_set():
@@ -152,8 +154,8 @@ class SessionStarter:
         confirmed = (pattern.split(" ")[0] for patterns in policy.confirm.values() for pattern in patterns)
         return (*policy.shims, *confirmed, *registry.NAMED)
 
-    def _watch(self, live: Live) -> SessionFileWatch | None:
-        watching = SessionFileWatch(live, self._places, self.sessions, self._now)
+    def _watch(self, live: Live, begun: Begun) -> SessionFileWatch | None:
+        watching = SessionFileWatch(live, self._places, self.sessions, self._now, begun)
         watching.start()
         return watching
 

@@ -12,8 +12,8 @@ import time
 
 from sentinel_guard.core.session.session import Session, State
 from sentinel_guard.daemon.live_sessions import Live
+from sentinel_guard.host.file_integrity.file_change import ChangeDecision
 from sentinel_guard.host.file_integrity.process_activity import Activity, Ran
-from sentinel_guard.host.file_integrity.restore_restricted_files import ChangeDecision
 from sentinel_guard.host.machine import processes
 
 AFTER = 1.0

@@ -16,10 +16,11 @@ from dataclasses import dataclass, field
 
 from sentinel_guard.core.incidents import redacted_diff
 from sentinel_guard.core.model import Entry
+from sentinel_guard.core.policy.compare_settings import EVERYTHING
 from sentinel_guard.core.secrets.redact_before_logging import shorten
 from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.core.text.redact_by_pattern import redact, redact_data
-from sentinel_guard.host.file_integrity.restore_restricted_files import ChangeDecision, Tampering
+from sentinel_guard.host.file_integrity.file_change import ChangeDecision, Tampering
 from sentinel_guard.host.file_integrity.tampered_versions import FIRST, LAST
 from sentinel_guard.host.machine.processes import Process
 
@@ -33,6 +34,9 @@ OWN_PAUSE = 60.0
 """Seconds from one line on the person's screen about a file that they edit themselves to the next."""
 LINES = 4
 """Lines of a diff that are shown on the screen; the log has the rest."""
+_IDLE = "while the agent was idle: taken as yours"
+KEYS = 4
+"""Keys of an agent's settings that are named."""
 NAMED, SHOWN = 20, 200
 """Processes that are named, and characters of a command line."""
 _DONE = {"mode": "given another mode"}
@@ -102,6 +106,7 @@ def entry(at: float, session: str, tampering: Tampering, text: str, *, diff: str
         "kept": tampering.kept,
         "what": text,
         "check": "unannounced",
+        **({"keys": [".".join(key) for key in tampering.keys[:NAMED]]} if tampering.keys else {}),
         "processes": [{"pid": p.pid, "name": visible(p.name), "command": _command(p)} for p in seen[:NAMED]],
     }
     redacted = redact_data(data)
@@ -120,7 +125,7 @@ def sentence(tampering: Tampering, times: int = 1) -> str:
     """For the person, and for the record."""
     done = _DONE.get(tampering.kind, tampering.kind)
     often = f" ({times} times since it was last told)" if times > 1 else ""
-    head = f"SENTINEL: the restricted file {visible(tampering.path)} was {done}"
+    head = f"SENTINEL: the {_kind(tampering)} {visible(tampering.path)} was {done}{_keys(tampering)}"
     if tampering.problem:
         failed = "put back" if tampering.word is ChangeDecision.PUT_BACK else "taken as the new original"
         return f"{head}, and could not be {failed}: {tampering.problem}."
@@ -136,7 +141,9 @@ def notice(tampering: Tampering, root: str, text: str, diff: str, seen: Sequence
     """For the person's screen: a line for what they did themselves, else what was done, to what, and who ran."""
     if tampering.word is ChangeDecision.TAKE and not tampering.problem:
         name = visible(tampering.path.removeprefix(f"{root}/"))
-        return f"SENTINEL: {name} was {_DONE.get(tampering.kind, tampering.kind)} {_whose(tampering)}."
+        return (
+            f"SENTINEL: {name} was {_DONE.get(tampering.kind, tampering.kind)}{_keys(tampering)} {_whose(tampering)}."
+        )
     lines = diff.splitlines()
     more = ["..."] if len(lines) > LINES else []
     return "\n".join([text, *lines[:LINES], *more, *([f"Running then: {running(seen)}"] if seen else [])])
@@ -157,10 +164,25 @@ def running(seen: Sequence[Process]) -> str:
     return ", ".join(f"{visible(p.name)} (pid {p.pid})" for p in seen[:NAMED])
 
 
+def _kind(tampering: Tampering) -> str:
+    return "agent's settings file" if tampering.keys else "restricted file"
+
+
+def _keys(tampering: Tampering) -> str:
+    """Which keys differ, where not the whole file counts: `` (hooks.PreToolUse, mcpServers.x)``."""
+    names = [visible(".".join(key)) for key in tampering.keys if key != EVERYTHING]
+    more = [f"{len(names) - KEYS} more"] if len(names) > KEYS else []
+    return f" ({redact(', '.join([*names[:KEYS], *more]))})" if names else ""
+
+
 def _whose(tampering: Tampering) -> str:
     if tampering.agreed:
         return "and stays, as you said"
-    return "in a window that you opened" if tampering.announced else "while the agent was idle: taken as yours"
+    if tampering.by_git:
+        return "by git"
+    if tampering.announced:
+        return "as you allowed" if tampering.keys else "in a window that you opened"
+    return "right after you typed: taken as your answer" if tampering.answered else _IDLE
 
 
 def _way(tampering: Tampering) -> str:

@@ -56,6 +56,8 @@ class Watch(Protocol):
 
     def windows(self) -> dict[str, float]: ...
 
+    def concerns(self, path: str) -> bool: ...
+
     def stop(self) -> None: ...
 
 
@@ -72,6 +74,8 @@ class Live:
     """Pid of the agent's first process."""
     leader: int = 0
     """Pid of the process between it and the runner, which leads the agent's terminal session; a part of the runner."""
+    typed: float = 0.0
+    """When the person last pressed a key that the agent got, seconds of the epoch."""
     begun: bool = False
     """True once anything was asked from within the session."""
     watch: Watch | None = None

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -31,7 +32,7 @@ from sentinel_guard.host.machine import processes
 from sentinel_guard.humans.question_inbox import Reply
 
 log = logging.getLogger(__name__)
-POWER = frozenset({"start", "agent", "attach", "answer", "say", "resume", "end", "stop", "allow", "sign-off"})
+POWER = frozenset({"start", "agent", "attach", "answer", "say", "resume", "typed", "end", "stop", "allow", "sign-off"})
 NO_SESSION = "No guarded session is running here."
 TAIL_SECONDS = 1.0
 LONGEST = 86_400.0
@@ -186,7 +187,7 @@ class Operators:
         owner = processes.identify(int(message["pid"]))
         if owner is None or not any(p == owner for p in processes.lineage(link.pid)):
             raise PeerError("a session's owner is the process that asks, or one of its ancestors")
-        live, said = await self._beginnings.begin(message, owner)
+        live, said = await self._beginnings.begin(message, owner, processes.environ(link.pid))
         if message.get("kind") != "shell":
             live.runner = runner
         return live, said
@@ -228,11 +229,13 @@ class Operators:
         return {"sessions": [live.id for live in around], "windows": rows}
 
     def _around(self, path: str) -> list[Live]:
-        """The live sessions whose repository holds a path."""
+        """The live sessions whose repository holds a path, or that watch it elsewhere."""
         return [
             live
             for live in self._sessions.live.values()
-            if not live.session.over and f"{path}/".startswith(f"{live.session.root}/") and live.session.root
+            if not live.session.over
+            and live.session.root
+            and (f"{path}/".startswith(f"{live.session.root}/") or (live.watch and live.watch.concerns(path)))
         ]
 
     def stop(self, message: Fields) -> Fields:
@@ -295,6 +298,7 @@ class _Desk:
             "say": self._say,
             "resume": self._resume,
             "tail": self._tailed,
+            "typed": self._typed,
             "end": self._end,
             "filled": self._filled,
             "sign-off": self._signed_off,
@@ -343,6 +347,10 @@ class _Desk:
     async def _resume(self, message: Fields) -> Fields:
         self._all.resume(self._mine(message))
         return {}
+
+    async def _typed(self, _: Fields) -> None:
+        if self._live:
+            self._live.typed = time.time()
 
     async def _tailed(self, message: Fields) -> None:
         self._runner.tailed(str(message["id"]), str(message["text"]))

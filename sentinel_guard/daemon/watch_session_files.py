@@ -16,23 +16,24 @@ import logging
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from sentinel_guard.core import encode_entries
-from sentinel_guard.core.model import Ask, Entry, Question, Verdict
+from sentinel_guard.core.model import Ask, Command, Entry, Kind, Question, Verdict
+from sentinel_guard.core.policy.compare_settings import Key
 from sentinel_guard.core.policy.policy import Paths, Policy
 from sentinel_guard.core.session.session import Event, State
 from sentinel_guard.daemon import file_change_alerts
 from sentinel_guard.daemon.change_attribution import attribute
 from sentinel_guard.daemon.live_sessions import Live, Sessions
+from sentinel_guard.daemon.watch_agent_settings import AgentSettings, Begun
 from sentinel_guard.errors import SentinelError
+from sentinel_guard.host.file_integrity.file_change import ChangeDecision, Tampering
 from sentinel_guard.host.file_integrity.file_watcher import Watcher
 from sentinel_guard.host.file_integrity.process_activity import Activity
-from sentinel_guard.host.file_integrity.restore_restricted_files import (
-    ChangeDecision,
-    RestrictedFileRestorer,
-    Tampering,
-)
+from sentinel_guard.host.file_integrity.restore_restricted_files import RestrictedFileRestorer
+from sentinel_guard.host.file_integrity.restorer_group import RestorerGroup
 from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.atomic_files import write_json
 from sentinel_guard.host.machine.processes import Process
@@ -46,6 +47,14 @@ CHECKS_OUT = frozenset(
     {"checkout", "switch", "merge", "rebase", "pull", "stash", "cherry-pick", "revert", "am", "bisect", "worktree"}
 )
 """Subcommands of git that change tracked files, and refuse to overwrite what is not committed."""
+LOOKS_ONLY = frozenset(
+    (
+        *(("stash", word) for word in ("create", "list", "show", "store", "drop", "clear")),
+        *(("worktree", word) for word in ("list", "prune", "lock", "unlock")),
+        *(("bisect", word) for word in ("log", "view", "visualize", "terms")),
+    )
+)
+"""Of these the ones that leave the files alone; agents ask them all day for purposes of their own."""
 FORCES = frozenset({"-f", "--force", "--discard-changes"})
 ALLOW = "ALLOW"
 """Action of a person's word that opens a window; where its ``until`` is its own time, it closes one."""
@@ -56,15 +65,24 @@ WHY = (
 )
 STALE = 0.25
 """Seconds from one look to the next whether an open question is still one."""
+ANSWERED = 2.0
+"""Seconds after a key in which an agent writes down the answer to a question of its own."""
+OUTSIDE = 2
+"""Place among a session's restorers of the one for what lies outside of the repository."""
+LISTED = 1.0
+"""Seconds from one look for settings files that nothing told of to the next."""
 
 
 class SessionFileWatch:
     """The observer of one session, and what it does about what it sees."""
 
-    def __init__(self, live: Live, places: StatePaths, sessions: Sessions, now: Callable[[], float]) -> None:
+    def __init__(
+        self, live: Live, places: StatePaths, sessions: Sessions, now: Callable[[], float], begun: Begun
+    ) -> None:
         folder = places.session(live.id)
         baseline = api.load(folder / "baseline")
         root, (policy, again) = baseline.root, _as_it_began(folder, live.policy())
+        self.root = root
         files = {name: baseline.files[name] for name in baseline.restricted if name in baseline.files}
         self.restricted = tuple(f"{root}/{name}" for name in files)
         self._live, self._sessions, self._now = live, sessions, now
@@ -74,17 +92,26 @@ class SessionFileWatch:
             file_change_alerts.AlertRateLimit(),
             file_change_alerts.AlertRateLimit(free=1, pause=file_change_alerts.OWN_PAUSE),
         )
-        self.guardian = RestrictedFileRestorer(
-            root, baseline.vault, files, folder, judge=self._judge, sisters=self._sisters
+        restorer = RestrictedFileRestorer(
+            root, baseline.vault, files, folder, judge=self._judge, sisters=lambda: self._sisters(0)
+        )
+        self.settings = AgentSettings(folder, begun, policy)
+        self._listed, self._folders = 0.0, self.settings.files.folders()
+        self.guardian = RestorerGroup(
+            [
+                (lambda path: bool(restorer.knows(path) or _restricts(policy, path, root)), restorer),
+                *self.settings.members(self._judge, lambda place: self._sisters(1 + place)),
+            ]
         )
         self._watcher = Watcher(
             root,
-            lambda path: bool(policy.restricts(path, root)),
+            lambda path: _restricts(policy, path, root) or self.settings.files.concerns(path),
             lambda change: self._tell([self.guardian.check(change.path)]),
             lambda: self._tell(self.guardian.sweep()),
             on_gone=lambda path: self._tell(self.guardian.check_below(path)),
-            near=self.guardian.folders,
+            near=lambda: [*restorer.folders(), *self._folders],
             known=self.guardian.knows,
+            explored=lambda folder: self.settings.is_inside(folder) or self.settings.files.leads_to(folder),
             search=again,
             tick=self._tick,
         )
@@ -109,8 +136,11 @@ class SessionFileWatch:
     def expect(self, verdict: Verdict, seconds: float) -> None:
         """An allowed action announces what it changes itself, for so long."""
         self._acted = time.time()
+        for effect in verdict.effects:
+            if effect.kind in (Kind.WRITE, Kind.DELETE) and self.concerns(effect.target):
+                self.guardian.announce(effect.target, self._acted + seconds)
         commands = (e.command for e in verdict.effects if e.command)
-        if any(c.program == "git" and c.subcommand in CHECKS_OUT and not c.flags & FORCES for c in commands):
+        if any(c.program == "git" and _checks_out(c) for c in commands):
             self.guardian.expect_git(time.time() + seconds)
 
     # --- windows: the person's own changes ---
@@ -126,6 +156,10 @@ class SessionFileWatch:
     def windows(self) -> dict[str, float]:
         """The open windows: absolute path -> until (epoch seconds)."""
         return self.guardian.windows()
+
+    def concerns(self, path: str) -> bool:
+        """Whether a path is a settings file of an agent that is watched, or a folder of such files."""
+        return self.settings.files.may_hold(path)
 
     def _reopen(self) -> None:
         """The windows that a person opened before the daemon was started anew."""
@@ -145,29 +179,50 @@ class SessionFileWatch:
         if self._activity.due:
             self._look()
         self._tell(self.guardian.sweep())
+        if time.time() - self._listed > LISTED:
+            self._listed, self._folders = time.time(), self.settings.files.folders()
+            self._tell(self.guardian.check(path) for path in self.settings.files.present())
         self._tell_hushed(time.time())
 
     def _look(self) -> None:
         self._activity.look(shell=not self._live.agent, leader=self._live.leader)
 
-    def _judge(self, _path: str, since: float) -> ChangeDecision:
-        """The strictest of what all sessions in this tree say."""
-        words = {watch.whose(since) for watch in self._here()}
-        return next(
-            word for word in (ChangeDecision.PUT_BACK, ChangeDecision.ASK, ChangeDecision.TAKE) if word in words
-        )
+    def _judge(self, path: str, since: float, keys: tuple[Key, ...]) -> ChangeDecision:
+        """The strictest of what all sessions say that watch the path; an agent may write a person's answer down."""
+        words = {watch.whose(since) for watch in self._watching(path)}
+        word = next(w for w in (ChangeDecision.PUT_BACK, ChangeDecision.ASK, ChangeDecision.TAKE) if w in words)
+        return ChangeDecision.TAKE if self._is_answer(path, keys) else word
+
+    def _is_answer(self, path: str, keys: tuple[Key, ...]) -> bool:
+        """Whether an agent writes these keys down as the person's answer, and the person has just typed."""
+        if not self.settings.files.are_answers(path, keys):
+            return False
+        return any(time.time() - watch.typed < ANSWERED for watch in self._watching(path))
+
+    @property
+    def typed(self) -> float:
+        """When the person last typed something for the agent (epoch seconds)."""
+        return self._live.typed
 
     def whose(self, since: float) -> ChangeDecision:
         """What this session's doing says about a change after that moment (epoch seconds)."""
         return attribute(self._live, self._activity, since, self._acted)
 
-    def _here(self) -> list[SessionFileWatch]:
-        root = self._live.session.root
-        others = [live.watch for live in [*self._sessions.live.values()] if live.session.root == root]
-        return [self, *(watch for watch in others if isinstance(watch, SessionFileWatch) and watch is not self)]
+    def _watching(self, path: str) -> list[SessionFileWatch]:
+        """The sessions that watch a path: those in this repository, and of what lies outside all that know it."""
+        if self.settings.is_inside(path):
+            return self._alive(lambda watch: watch.root == self.root)
+        return self._alive(lambda watch: watch.concerns(path))
 
-    def _sisters(self) -> list[RestrictedFileRestorer]:
-        return [watch.guardian for watch in self._here()]
+    def _alive(self, wanted: Callable[[SessionFileWatch], bool]) -> list[SessionFileWatch]:
+        others = [live.watch for live in [*self._sessions.live.values()]]
+        found = (w for w in others if isinstance(w, SessionFileWatch) and w is not self and wanted(w))
+        return [self, *found]
+
+    def _sisters(self, number: int) -> list[RestrictedFileRestorer]:
+        """The restorers of the same kind and tree."""
+        found = self._alive(lambda watch: number == OUTSIDE or watch.root == self.root)
+        return [watch.guardian.restorers[number] for watch in found]
 
     # --- telling ---
 
@@ -175,7 +230,9 @@ class SessionFileWatch:
         for tampering in found:
             if tampering is None or self._loop.is_closed():
                 continue
-            if tampering.word is ChangeDecision.TAKE and not tampering.problem:
+            if tampering.word is ChangeDecision.TAKE and self._is_answer(tampering.path, tampering.keys):
+                tampering = replace(tampering, answered=True)  # noqa: PLW2901 - the same, known better
+            if tampering.word is ChangeDecision.TAKE and not (tampering.problem or tampering.keys):
                 self.restricted = tuple(dict.fromkeys((*self.restricted, tampering.path)))
             if tampering.word is ChangeDecision.ASK:
                 self._doubtful[tampering.path] = tampering
@@ -212,7 +269,7 @@ class SessionFileWatch:
         """Who edits a file knows it: of that one line now and then, for the case that it was somebody else."""
         if tampering.word is not ChangeDecision.TAKE or tampering.problem:
             return True
-        return not tampering.agreed and bool(self._own.times(tampering.path, tampering.at))
+        return not (tampering.agreed or tampering.answered) and bool(self._own.times(tampering.path, tampering.at))
 
     # --- asking ---
 
@@ -283,6 +340,17 @@ class SessionFileWatch:
 
     def _settle(self, paths: tuple[str, ...], *, yes: bool) -> None:
         self._tell([self.guardian.settle(path, yes=yes) for path in paths])
+
+
+def _checks_out(git: Command) -> bool:
+    """Whether a git command changes tracked files, and refuses to overwrite what is not committed."""
+    what = (git.subcommand, git.operands[0] if git.operands else "")
+    return git.subcommand in CHECKS_OUT and what not in LOOKS_ONLY and not git.flags & FORCES
+
+
+def _restricts(policy: Policy, path: str, root: str) -> bool:
+    """Whether a path of the repository is restricted."""
+    return path.startswith(f"{root}/") and bool(policy.restricts(path, root))
 
 
 def _as_it_began(folder: Path, policy: Policy) -> tuple[Policy, bool]:

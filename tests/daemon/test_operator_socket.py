@@ -34,7 +34,7 @@ class Begun:
         self.stand.sessions.note(live, [Entry(self.stand.now(), live.id, "end", {"code": -1})])
         self.stand.sessions.live.pop(live.id, None)
 
-    async def begin(self, message, owner):
+    async def begin(self, message, owner, _environ):
         live = self.stand.begin(message.get("name", "new"), owner=owner)
         live.runner = None
         return live, {"session": live.id, "environ": {}, "notes": []}

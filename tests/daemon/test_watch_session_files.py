@@ -15,7 +15,7 @@ from sentinel_guard.core.policy.policy import Gate, Policy
 from sentinel_guard.core.session.session import Event, State
 from sentinel_guard.daemon.file_change_alerts import FLOOD, FREE, PAUSE, AlertRateLimit
 from sentinel_guard.errors import HostError, PeerError
-from sentinel_guard.host.file_integrity.restore_restricted_files import ChangeDecision
+from sentinel_guard.host.file_integrity.file_change import ChangeDecision
 from sentinel_guard.host.machine import processes
 from tests.support.fakes import FullStore, ScriptedHuman
 from tests.support.watched_session import Room, until

@@ -103,6 +103,6 @@ class FakeDaemon:
         self.heard.append(asked)
         reply = self.replies.get(asked["op"], {})
         said = reply(asked) if callable(reply) else reply
-        if asked["op"] != "tail":
+        if asked["op"] not in ("tail", "typed"):
             with contextlib.suppress(OSError):
                 peer.sendall(encode([(b"J", json.dumps({"ok": True, **said}).encode())]))

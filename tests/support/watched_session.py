@@ -33,9 +33,9 @@ class Room:
         )  # fmt: skip
         return self.beginnings
 
-    async def begin(self, repo, **fields):
+    async def begin(self, repo, environ=(), **fields):
         message = {"cwd": str(repo), "path": "/usr/bin:/bin", "command": ["agent"], "interactive": True} | fields
-        live, _ = await self.beginnings.begin(message, fields.get("owner", self.owner))
+        live, _ = await self.beginnings.begin(message, fields.get("owner", self.owner), dict(environ))
         live.runner = ScriptedHuman()
         return live
 

@@ -32,6 +32,8 @@ SWITCH = "SENTINEL KILL SWITCH:"
 END_SECONDS = 120.0
 """A kill that is being carried out is waited for: its rollback may take a while."""
 FIRST_RETRY, LAST_RETRY = 0.1, 5.0
+TYPED = 0.5
+"""Seconds from one word to the daemon that the person is typing to the next."""
 SILENCE = 5.0
 """Seconds without the daemon after which the person is told."""
 AWAY = "SENTINEL: the guard daemon is away. Every command of the agent is refused until it is back."
@@ -56,7 +58,7 @@ class Runner:
         self._by_signal = False
         self._killed = ""
         self._stopped_by = 0
-        self._lost_at = self._retry_at = 0.0
+        self._lost_at = self._retry_at = self._typed_at = 0.0
         self._delay = FIRST_RETRY
         self._told = False
         self._events = {
@@ -98,11 +100,21 @@ class Runner:
         if self._operator.waiting:
             self._hear()
         if self._stage:
+            self._tell_typed(time.monotonic())
             self._stage.tick(time.monotonic())
             if self._stage.gone:
                 self._hang_up()
             elif self._stage.returned:
                 self._continue()
+
+    def _tell_typed(self, now: float) -> None:
+        """Tell the daemon that the person has typed: what an agent writes down then may be their answer."""
+        if self._stage and self._stage.typed and now - self._typed_at >= TYPED and not self._lost_at:
+            self._stage.typed, self._typed_at = False, now
+            try:
+                self._operator.send("typed")
+            except DaemonError:
+                self._lose()
 
     def _patience(self) -> float | None:
         """Milliseconds that poll may wait."""

@@ -40,6 +40,9 @@ RECENT = 1 << 16
 DRAIN_READS = 256
 FLUSH_SECONDS = 5.0
 
+ESCAPE = b"\x1b"
+"""May be the beginning of a terminal's reply: no proof of a person."""
+
 Modal = Gate | Chat
 
 
@@ -74,6 +77,9 @@ class PtyProxy:
         self._notices: list[str] = []
         self._deaf_until = self._nudged_until = 0.0
         self._away, self._adopted = True, False
+        self._keys = Keys()
+        self.typed = False
+        """True when the person has typed something for the agent; who is told sets it back."""
         self.gone = False
         """True when the outer terminal has hung up."""
 
@@ -226,6 +232,7 @@ class PtyProxy:
             self._shown.feed(data)
             self._settle(now)
         else:
+            self.typed = bool(self._keys.feed(data).strip(ESCAPE)) or self.typed
             self._type(self._after_answer.unfinished() + data)
 
     def _type(self, data: bytes) -> None:

@@ -87,6 +87,7 @@ class Watcher:
         on_gone: Callable[[str], object] = lambda _: None,
         near: Callable[[], Iterable[str]] | None = None,
         known: Callable[[str], bool] = lambda _: False,
+        explored: Callable[[str], bool] = lambda _: True,
         search: bool = False,
         tick: Callable[[], object] = lambda: None,
         every: float = EVERY,
@@ -94,14 +95,15 @@ class Watcher:
         """``on_overflow``: look at every restricted file that is known. ``on_gone``: a folder near them went away.
 
         ``near``: the folders that hold restricted files, and those above them, absolute. ``known``: whether a path is
-        one of those files. ``search``: something may have changed before, so the whole tree is looked at once.
+        one of those files. ``explored``: whether a new folder near them may hold some. ``search``: something may have
+        changed before, so the whole tree is looked at once.
         """
         self._root = root
         self._restricts = restricts
         self._on_change = on_change
         self._on_overflow = on_overflow
         self._on_gone = on_gone
-        self._near, self._known = near, known
+        self._near, self._known, self._explored = near, known, explored
         self._tick = tick
         self._every = every
         self.others = 0
@@ -150,14 +152,14 @@ class Watcher:
     def _reader(self) -> Folders | None:
         if self._near is None or sys.platform != "linux":
             return None
-        return Folders(self._near, self._read)
+        return Folders(self._near, self._read, self._explored)
 
     def _read(self, batch: Batch) -> None:
         """What happened near the restricted files."""
         for path in batch.files:
             if self._known(path):
                 self._call(self._on_change, Change(path, "modified", time.time()))
-            else:
+            elif self._restricts(path):
                 self._events.put(_Event(path, "modified", time.time()))
         for folder in batch.folders:
             self._call(self._on_gone, folder)

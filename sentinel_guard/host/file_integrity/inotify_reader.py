@@ -52,9 +52,17 @@ class Batch:
 class Folders:
     """Tells of changes in the wanted folders, and in those that are made in them, in a thread of its own."""
 
-    def __init__(self, wanted: Callable[[], Iterable[str]], on_batch: Callable[[Batch], object]) -> None:
-        """Raises OSError where there is no inotify instance left."""
-        self._wanted, self._on_batch = wanted, on_batch
+    def __init__(
+        self,
+        wanted: Callable[[], Iterable[str]],
+        on_batch: Callable[[Batch], object],
+        explored: Callable[[str], bool] = lambda _: True,
+    ) -> None:
+        """``explored``: whether a folder that is made in a watched one is watched, too.
+
+        Raises OSError where there is no inotify instance left.
+        """
+        self._wanted, self._on_batch, self._explored = wanted, on_batch, explored
         self._inotify = INotify()
         self._wake = os.eventfd(0, os.EFD_CLOEXEC)
         self._path: dict[int, str] = {}
@@ -127,7 +135,8 @@ class Folders:
         if not event.mask & flags.ISDIR:
             batch.files[path] = None
         elif event.mask & _APPEARED and event.name not in HEAVY:
-            self._explore(path, batch)
+            if self._explored(path):
+                self._explore(path, batch)
         elif event.mask & _VANISHED:
             batch.folders[path] = None
 
@@ -144,7 +153,7 @@ class Folders:
             for entry in entries:
                 if not entry.is_dir(follow_symlinks=False):
                     batch.files[entry.path] = None
-                elif entry.name not in HEAVY:
+                elif entry.name not in HEAVY and self._explored(entry.path):
                     below.append(entry.path)
 
     def _add(self, folder: str) -> bool:

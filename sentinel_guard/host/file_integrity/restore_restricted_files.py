@@ -6,12 +6,12 @@ Rules of this file:
    remembered over a restart.
 3. A restricted file that appears unannounced is moved away.
 4. What another session's guardian of the same tree has just put there is no tampering: they do not fight.
+5. Of an agent's settings a version that does not differ in what counts is the original from then on, without a word.
 """
 
 from __future__ import annotations
 
 import contextlib
-import enum
 import json
 import os
 import re
@@ -19,11 +19,15 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
+from sentinel_guard.core.policy.compare_settings import EVERYTHING, Key
 from sentinel_guard.errors import HostError
+from sentinel_guard.host.file_integrity.change_windows import ChangeWindows
+from sentinel_guard.host.file_integrity.file_change import GONE, ChangeDecision, Judge, Tampering
 from sentinel_guard.host.file_integrity.git_checkouts import GitCheckoutTracker
+from sentinel_guard.host.file_integrity.settings_comparison import Changed, SettingsComparison
 from sentinel_guard.host.file_integrity.tampered_versions import Quarantine
 from sentinel_guard.host.machine.atomic_files import write_json
 from sentinel_guard.host.machine.content_addressed_store import (
@@ -37,67 +41,17 @@ from sentinel_guard.host.machine.content_addressed_store import (
 )
 from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 
-GRACE = 60.0
-"""Seconds that a closed window is remembered: a change is sometimes seen after it."""
 RETRY = 2.0
 """Seconds after which what could not be put back is tried again."""
 BY_CONTENT, SHARE = 5.0, 200
 """Seconds after which a file is read though nothing tells of a change; at most one part in SHARE of the time goes."""
 WHOLE = 0.1
 """Seconds without a further change after which a person's own is taken: it was not half written."""
-_GONE = Kept(ABSENT)
 _ASIDE = re.compile(r"\.sentinel-\d+-\d+")
 """Files that a guard which was killed has left half put back (``symlink_safe_folder.py``)."""
 
 _Seen = tuple[int, int] | None
 """Inode and change time (nanoseconds); None for nothing there."""
-
-
-class ChangeDecision(enum.Enum):
-    """What is to be done about a change."""
-
-    PUT_BACK = "put back"
-    TAKE = "taken as yours"
-    ASK = "in question"
-
-
-@dataclass(frozen=True, slots=True)
-class Tampering:
-    """One unannounced change of a restricted file, and what was done about it."""
-
-    path: str
-    """Absolute."""
-    kind: str
-    """``changed``, ``deleted``, ``created``, ``mode``, ``replaced by link`` or ``replaced by folder``."""
-    kept: str
-    """Where the tampered version is now; empty where there is none, or where it stands."""
-    at: float
-    problem: str = ""
-    """Why it could not be put back, or not be taken; empty where it was."""
-    word: ChangeDecision = ChangeDecision.PUT_BACK
-    before: Kept = _GONE
-    """The original."""
-    dropped: int = 0
-    """Versions of this file that were not kept, for there were too many."""
-    announced: bool = False
-    """True where it was taken because a window was open."""
-    agreed: bool = False
-    """True where it was taken because the person, asked, said so."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Window:
-    name: str
-    """Relative to the root; empty for all of it."""
-    since: float
-    until: float
-
-    def covers(self, name: str) -> bool:
-        return self.name in ("", name) or name.startswith(f"{self.name}/")
-
-
-Judge = Callable[[str, float], ChangeDecision]
-"""Asked about a path (absolute) that changed after a moment (epoch seconds; 0 where that is not known)."""
 
 
 class RestrictedFileRestorer:
@@ -110,21 +64,27 @@ class RestrictedFileRestorer:
         files: Mapping[str, Kept],
         folder: Path,
         *,
-        judge: Judge = lambda _path, _since: ChangeDecision.PUT_BACK,
+        judge: Judge = lambda _path, _since, _keys: ChangeDecision.PUT_BACK,
         sisters: Callable[[], Iterable[RestrictedFileRestorer]] = tuple,
+        changed: Changed | None = None,
+        tracks_git: bool = True,
     ) -> None:
         """``files``: originals, names relative to ``root``. ``folder``: for tampered versions and what was accepted.
 
-        ``sisters``: the guardians of other sessions in the same tree. Raises HostError.
+        ``sisters``: the guardians of other sessions in the same tree. ``changed``: the files are settings of agents,
+        and the vault holds nothing else. ``tracks_git``: the tree is a repository's. Raises HostError.
         """
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._tree = SymlinkSafeFolder(root, folder / "tampered")
         self._vault, self._judge, self._sisters = vault, judge, sisters
         self._memory = folder / "accepted.json"
         self._accepted = _remembered(self._memory)
-        self._originals = dict(files) | self._accepted
-        self._windows: list[_Window] = []
-        self._checkouts = GitCheckoutTracker(self._tree, [*self._originals])
+        self._begun, self._originals = dict(files), dict(files) | self._accepted
+        self._comparison = SettingsComparison(self._tree, vault, changed) if changed else None
+        self._base = root.rstrip("/")
+        self._windows = ChangeWindows()
+        self._tracks_git = tracks_git
+        self._checkouts = GitCheckoutTracker(self._tree, [*self._originals] if tracks_git else [])
         self._quarantine = Quarantine(folder / "tampered")
         self._good: dict[str, float] = {}
         """When a path was last seen to be its original."""
@@ -143,15 +103,19 @@ class RestrictedFileRestorer:
 
     def folders(self) -> list[str]:
         """Absolute: every folder that holds an original, and those above it up to the root."""
-        root, found = self._tree.root, {self._tree.root}
+        found = {self._tree.root}
         for name in [*self._originals]:
-            while (name := name.rpartition("/")[0]) and f"{root}/{name}" not in found:
-                found.add(f"{root}/{name}")
+            while (name := name.rpartition("/")[0]) and self._path(name) not in found:
+                found.add(self._path(name))
         return sorted(found)
 
     def knows(self, path: str) -> bool:
         """Whether a path (absolute) has an original."""
-        return path.removeprefix(f"{self._tree.root}/") in self._originals
+        return path.removeprefix(f"{self._base}/") in self._originals
+
+    def holds(self, path: str) -> bool:
+        """Whether a path (absolute) is the root or lies below it."""
+        return f"{path}/".startswith(f"{self._base}/")
 
     def check(self, path: str) -> Tampering | None:
         """Compare one restricted path (absolute) with its original and put it back where it differs."""
@@ -169,35 +133,29 @@ class RestrictedFileRestorer:
         """
         if by_content:
             self._read.clear()
-        names = dict.fromkeys((*self._originals, *self._checkouts.waiting, *self._yours))
+        half_written = self._comparison.waiting if self._comparison else ()
+        names = dict.fromkeys((*self._originals, *self._checkouts.waiting, *self._yours, *half_written))
         return [t for name in names if (t := self._look(name))]
 
     def announce(self, path: str, until: float, since: float = 0.0) -> None:
         """Until then (epoch seconds) a change of this file, or of what lies below this folder, becomes the original."""
-        now = time.time()
         with self._lock:
-            kept = [w for w in self._windows if w.until + GRACE > now]
-            self._windows = [*kept, _Window(self._name(path), since or now, until)]
+            self._windows.announce(self._name(path), until, since)
 
     def close(self, path: str) -> bool:
         """End the windows of this path now; False where none is open."""
-        name, now = self._name(path), time.time()
         with self._lock:
-            ends = [w for w in self._windows if w.name == name and w.until > now]
-            others = [w for w in self._windows if w not in ends]
-            self._windows = [*others, *(replace(w, until=now) for w in ends)]
-        return bool(ends)
+            return self._windows.close(self._name(path))
 
     def windows(self) -> dict[str, float]:
         """The open windows: absolute path -> until (epoch seconds)."""
-        now, root = time.time(), self._tree.root
-        opened = sorted((w for w in [*self._windows] if w.until > now), key=lambda w: w.until)
-        return {f"{root}/{w.name}" if w.name else root: w.until for w in opened}
+        return {self._path(name) if name else self._tree.root: until for name, until in self._windows.open().items()}
 
     def expect_git(self, until: float) -> None:
         """Until then (epoch seconds) git may bring restricted files to what its index holds: a checkout, a merge."""
         with self._lock:
-            self._checkouts.begin(list(self._originals), until)
+            if self._tracks_git:
+                self._checkouts.begin(list(self._originals), until)
 
     def settle(self, path: str, *, yes: bool) -> Tampering | None:
         """A person's word on a change that was in question. What changed again meanwhile is judged anew."""
@@ -205,7 +163,7 @@ class RestrictedFileRestorer:
         with self._lock:
             if name not in self._asked:
                 return None
-            asked, original = self._asked.pop(name), self._originals.get(name, _GONE)
+            asked, original = self._asked.pop(name), self._originals.get(name, GONE)
             kind = difference(self._tree, name, original)
             if not kind:
                 return None
@@ -219,7 +177,7 @@ class RestrictedFileRestorer:
     @property
     def in_question(self) -> tuple[str, ...]:
         """Absolute paths whose change waits for a person's word."""
-        return tuple(f"{self._tree.root}/{name}" for name in [*self._asked])
+        return tuple(map(self._path, [*self._asked]))
 
     def versions(self, tampering: Tampering) -> tuple[bytes | None, bytes | None]:
         """The bytes before and after; None for what is no file or cannot be read."""
@@ -239,13 +197,19 @@ class RestrictedFileRestorer:
         name = os.path.relpath(path, self._tree.root)
         return "" if name in (".", "..") or name.startswith("../") else name
 
+    def _path(self, name: str) -> str:
+        return f"{self._base}/{name}"
+
     def _look(self, name: str) -> Tampering | None:
         # Held for one path at a time: what is told meanwhile does not wait for a whole list.
         with self._lock:
-            return self._check(name)
+            try:
+                return self._check(name)
+            except PermissionError:  # a folder above is closed: while it is, nothing in it can be changed
+                return None
 
     def _check(self, name: str) -> Tampering | None:
-        at, original = time.time(), self._originals.get(name, _GONE)
+        at, original = time.time(), self._originals.get(name, GONE)
         seen = self._tree.lstat(name)
         still = bool(seen and untouched(original, seen))
         if still and at < self._read.get(name, (0.0, 0.0))[1]:
@@ -268,23 +232,53 @@ class RestrictedFileRestorer:
         return self._act(name, kind, original, seen)
 
     def _act(self, name: str, kind: str, original: Kept, seen: os.stat_result | None) -> Tampering | None:
+        keys = self._compare(name, original)
+        if keys is None:
+            return None
         by_git = self._checkouts.explain(name, new=original.kind == ABSENT)
         if by_git or any(s._made_it(name, _seen_as(seen)) for s in self._sisters() if s is not self):  # noqa: SLF001 - its own kind
             taken = self._take(name, kind, original)
-            return taken if taken and taken.problem else None
+            worth_telling = taken and (taken.problem or (by_git and keys))
+            return _told(replace(taken, by_git=bool(by_git)), keys) if taken and worth_telling else None
         announced = self._announced(name, seen)
         if announced or self._yours.get(name, ((0, 0), 0.0))[0] == _seen_as(seen):
-            return self._take_whole(name, kind, original, announced=announced)
+            return _told(self._take_whole(name, kind, original, announced=announced), keys)
         if by_git is None or self._waits(name, seen):
             return None
         self._yours.pop(name, None)
-        word = self._judge(f"{self._tree.root}/{name}", self._since(name, seen))
+        word = self._judge(self._path(name), self._since(name, seen), keys)
         if word is ChangeDecision.TAKE:
-            return self._take_whole(name, kind, original)
+            return _told(self._take_whole(name, kind, original), keys)
         if word is ChangeDecision.ASK:
             self._asked[name] = _seen_as(seen)
-            return Tampering(f"{self._tree.root}/{name}", kind, "", time.time(), word=word, before=original)
-        return self._put_back(name, kind, original)
+            return Tampering(self._path(name), kind, "", time.time(), word=word, before=original, keys=keys)
+        return _told(self._put_back(name, kind, original), keys)
+
+    def _compare(self, name: str, original: Kept) -> tuple[Key, ...] | None:
+        """Of an agent's settings the keys that differ; None where none that counts does, or it is half written."""
+        if self._comparison is None:
+            return ()
+        try:
+            found = self._comparison.look(name, original)
+        except (HostError, OSError):
+            return (EVERYTHING,)
+        if found is None:
+            return None
+        if found.keys:
+            self._drop(found.kept)
+            return found.keys
+        if found.kept:
+            self._originals[name], self._good[name] = found.kept, time.time()
+            for told in (self._asked, self._yours, self._read):
+                told.pop(name, None)
+            self._drop(original)
+        return None
+
+    def _drop(self, kept: Kept | None) -> None:
+        """Give up the copy of a version that is nobody's original: an agent may rewrite a file all day."""
+        needed = (*self._begun.values(), *self._accepted.values(), *self._originals.values())
+        if kept and kept.kind == FILE and all(kept.content != other.content for other in needed):
+            self._vault.forget(kept.content)
 
     def _since(self, name: str, seen: os.stat_result | None) -> float:
         """A moment after which all of the change happened; 0 where none is known."""
@@ -306,8 +300,7 @@ class RestrictedFileRestorer:
 
     def _announced(self, name: str, seen: os.stat_result | None) -> bool:
         now = time.time()
-        times = [now, seen.st_ctime] if seen else [now]
-        return any(w.covers(name) and any(w.since <= t <= w.until for t in times) for w in self._windows)
+        return self._windows.cover(name, [now, seen.st_ctime] if seen else [now])
 
     def _take_whole(self, name: str, kind: str, original: Kept, *, announced: bool = False) -> Tampering | None:
         """Take what has not changed for a moment; who writes a file empties it first."""
@@ -320,7 +313,7 @@ class RestrictedFileRestorer:
 
     def _take(self, name: str, kind: str, original: Kept, *, announced: bool = False) -> Tampering | None:
         """The change becomes the original. Nothing to tell where what stands there cannot be one (a folder)."""
-        path, take = f"{self._tree.root}/{name}", ChangeDecision.TAKE
+        path, take = self._path(name), ChangeDecision.TAKE
         done = Tampering(path, kind, "", time.time(), word=take, before=original, announced=announced)
         try:
             return done if self._accept(name) else None
@@ -341,7 +334,7 @@ class RestrictedFileRestorer:
         return True
 
     def _put_back(self, name: str, kind: str, original: Kept) -> Tampering | None:
-        path = f"{self._tree.root}/{name}"
+        path = self._path(name)
         if original.kind == ABSENT and self._tree.lstat(name) is None:
             return None  # another session's guardian was quicker
         try:
@@ -368,6 +361,10 @@ class RestrictedFileRestorer:
                 for entry in [*os.scandir(folder)]:
                     if _ASIDE.fullmatch(entry.name) and not entry.is_dir(follow_symlinks=False):
                         os.unlink(entry.path)  # noqa: PTH108 - text with surrogates
+
+
+def _told(tampering: Tampering | None, keys: tuple[Key, ...]) -> Tampering | None:
+    return replace(tampering, keys=keys) if tampering else None
 
 
 def _seen_as(seen: os.stat_result | None) -> _Seen:

@@ -103,6 +103,10 @@ class ContentAddressedStore:
             raise HostError(f"The copy {digest[:12]} in the vault {self.folder} is damaged.")
         return data
 
+    def forget(self, digest: str) -> None:
+        """Remove the bytes of that digest; whoever kept them twice still needs them."""
+        self._path(digest).unlink(missing_ok=True)
+
     def put_back(self, tree: SymlinkSafeFolder, name: str, kept: Kept) -> str:
         """Make the path what it was: content, mode, time. Returns where in the tree's attic the present version is now.
 

@@ -14,7 +14,8 @@ import pytest
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.file_integrity import restore_restricted_files as module
 from sentinel_guard.host.file_integrity import tampered_versions
-from sentinel_guard.host.file_integrity.restore_restricted_files import WHOLE, ChangeDecision, RestrictedFileRestorer
+from sentinel_guard.host.file_integrity.file_change import ChangeDecision
+from sentinel_guard.host.file_integrity.restore_restricted_files import WHOLE, RestrictedFileRestorer
 from sentinel_guard.host.machine.content_addressed_store import ContentAddressedStore
 from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 
@@ -32,7 +33,7 @@ class Room:
         self.word, self.asked = ChangeDecision.PUT_BACK, []
         self.guardians = []
 
-    def judge(self, path, since):
+    def judge(self, path, since, _keys):
         self.asked.append((path, since))
         return self.word
 

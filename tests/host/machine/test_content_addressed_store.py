@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host.file_integrity.restore_restricted_files import WHOLE, ChangeDecision, RestrictedFileRestorer
+from sentinel_guard.host.file_integrity.file_change import ChangeDecision
+from sentinel_guard.host.file_integrity.restore_restricted_files import WHOLE, RestrictedFileRestorer
 from sentinel_guard.host.machine import content_addressed_store as vault_module
 from sentinel_guard.host.machine.content_addressed_store import ABSENT, UNKEPT, ContentAddressedStore, Kept, difference
 from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder

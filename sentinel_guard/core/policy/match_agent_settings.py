@@ -1,0 +1,45 @@
+"""Tells which paths are settings files of coding agents, and where an agent's folders lie."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+
+from sentinel_guard.core.policy.agent_settings import HOME, PROJECT, SettingsFolder, rows
+
+
+def is_agent_settings(path: str, root: str, home: str) -> bool:
+    """Whether an absolute path is a settings file of an agent: at the top of the repository, or in the home."""
+    return _below(path, root, _expression(PROJECT)) or _below(path, home, _expression(HOME))
+
+
+def located(folder: SettingsFolder, home: str, environ: Mapping[str, str]) -> str:
+    """Where an agent's folder outside of a project lies, absolute; empty where that cannot be said."""
+    named = environ.get(folder.variable, "") if folder.variable else ""
+    path = _expanded(f"{named.rstrip('/')}/{folder.below}" if named else folder.folder, home).rstrip("/")
+    return path if path.startswith("/") else ""
+
+
+def translated(patterns: Iterable[str]) -> re.Pattern[str]:
+    """One expression for paths of the table, whose ``*`` stays within one name."""
+    return re.compile("|".join("[^/]*".join(map(re.escape, pattern.split("*"))) for pattern in patterns))
+
+
+def _below(path: str, folder: str, expression: re.Pattern[str]) -> bool:
+    base = folder.rstrip("/") + "/"
+    return len(base) > 1 and path.startswith(base) and expression.fullmatch(path, len(base)) is not None
+
+
+@lru_cache(maxsize=2)
+def _expression(which: str) -> re.Pattern[str]:
+    if which == PROJECT:
+        return translated(file.path for _, folder, file in rows() if folder.folder == PROJECT)
+    outside = [(folder, file) for _, folder, file in rows() if folder.folder != PROJECT]
+    return translated(f"{folder.folder}/{file.path}".removeprefix("~/") for folder, file in outside)
+
+
+def _expanded(path: str, home: str) -> str:
+    if path == HOME or path.startswith("~/"):
+        return home + path[1:] if home else ""
+    return path
