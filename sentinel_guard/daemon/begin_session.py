@@ -20,12 +20,12 @@ from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.secrets.user_secrets.find_user_secrets import UserSecrets
 from sentinel_guard.core.session.session import Event, Session, State
 from sentinel_guard.daemon import agent_programs, restore_disabled_git_hooks
+from sentinel_guard.daemon.file_integrity.watch_agent_settings import Begun
+from sentinel_guard.daemon.file_integrity.watch_session_files import SessionFileWatch
 from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.daemon.root_cause_requests import Reviews
 from sentinel_guard.daemon.session_secrets import SessionSecrets
 from sentinel_guard.daemon.snapshots_and_rollback import Recovery
-from sentinel_guard.daemon.watch_agent_settings import Begun
-from sentinel_guard.daemon.watch_session_files import SessionFileWatch
 from sentinel_guard.errors import HostError, PeerError
 from sentinel_guard.host import shims
 from sentinel_guard.host.git import repository

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.guarded_repository import BIN
 
-AGENT = Path(__file__).parents[1] / "support" / "typing_agent.py"
+AGENT = Path(__file__).parents[1] / "support" / "agents" / "typing_agent.py"
 SHELL = ["bash", "-i"]
 SECRET = "SECRET_TOKEN=not-a-real-one"
 

@@ -19,7 +19,7 @@ from sentinel_guard.core.text.normalize_output import BLANK, UNSEEN
 from tests.support.guarded_repository import BIN, Stage
 
 LOOP = "SYSTEM INTERVENTION: Loop Detected."
-TERMINAL_CLIENT = Path(__file__).parents[1] / "support" / "terminal_client.py"
+TERMINAL_CLIENT = Path(__file__).parents[1] / "support" / "agents" / "terminal_client.py"
 QUIET = ("exit 3", "false", "sh -c 'kill -TERM $$'")
 
 

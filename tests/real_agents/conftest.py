@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.full_screen_agent import FullScreenAgent
+from tests.support.agents.full_screen_agent import FullScreenAgent
+from tests.support.agents.real_agents import RealAgent, set_up
+from tests.support.agents.scripted_model import ScriptedModel, Step
 from tests.support.guarded_repository import BIN, Stage
-from tests.support.real_agents import RealAgent, set_up
-from tests.support.scripted_model import ScriptedModel, Step
 
 HOMES = Path("/var/tmp")
 LIMIT = 600

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from tests.support.full_screen_agent import DEAF, SCREENS, TURN
-from tests.support.real_agents import AGENTS
+from tests.support.agents.full_screen_agent import DEAF, SCREENS, TURN
+from tests.support.agents.real_agents import AGENTS
 from tests.support.wait_until import until
 
 every_screen = pytest.mark.parametrize("agent", [a for a in AGENTS if a.name in SCREENS], ids=lambda agent: agent.name)

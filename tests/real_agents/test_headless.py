@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.real_agents import AGENTS
+from tests.support.agents.real_agents import AGENTS
 
 LOOP = "SYSTEM INTERVENTION: Loop Detected."
 BLOCKED = "403 SENTINEL BLOCKED"

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.support.agents.real_agents import RealAgent, set_up
+from tests.support.agents.scripted_model import ScriptedModel, Step
+from tests.support.agents.tmux import PROMPT, Tmux
 from tests.support.guarded_repository import BIN, Stage
-from tests.support.real_agents import RealAgent, set_up
-from tests.support.scripted_model import ScriptedModel, Step
-from tests.support.tmux import PROMPT, Tmux
 
 GATE = r"Confirm\? \(Y/N\)"
 DEAF = 1.0

@@ -24,10 +24,10 @@ from sentinel_guard.core.model import Ask, Command, Entry, Kind, Question, Verdi
 from sentinel_guard.core.policy.compare_settings import Key
 from sentinel_guard.core.policy.policy import Paths, Policy
 from sentinel_guard.core.session.session import Event, State
-from sentinel_guard.daemon import file_change_alerts
-from sentinel_guard.daemon.change_attribution import attribute
+from sentinel_guard.daemon.file_integrity import file_change_alerts
+from sentinel_guard.daemon.file_integrity.change_attribution import attribute
+from sentinel_guard.daemon.file_integrity.watch_agent_settings import AgentSettings, Begun
 from sentinel_guard.daemon.live_sessions import Live, Sessions
-from sentinel_guard.daemon.watch_agent_settings import AgentSettings, Begun
 from sentinel_guard.errors import SentinelError
 from sentinel_guard.host.file_integrity.file_change import ChangeDecision, Tampering
 from sentinel_guard.host.file_integrity.file_watcher import Watcher

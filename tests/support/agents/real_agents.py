@@ -1,6 +1,6 @@
 """The real coding agents that ``make test-agents`` drives: pinned versions, how each is started against a model.
 
-``python -m tests.support.real_agents FOLDER`` installs them below a folder, from npm.
+``python -m tests.support.agents.real_agents FOLDER`` installs them below a folder, from npm.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import pytest
 
 from sentinel_guard.core.model import Outcome
 from sentinel_guard.core.session.session import Call, Session, State
-from sentinel_guard.daemon.change_attribution import attribute, judge
+from sentinel_guard.daemon.file_integrity.change_attribution import attribute, judge
 from sentinel_guard.daemon.live_sessions import Live
 from sentinel_guard.host.file_integrity.file_change import ChangeDecision
 from sentinel_guard.host.file_integrity.process_activity import Ran

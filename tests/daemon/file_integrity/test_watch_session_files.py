@@ -13,7 +13,7 @@ from sentinel_guard.core import encode_entries
 from sentinel_guard.core.model import Entry
 from sentinel_guard.core.policy.policy import Gate, Policy
 from sentinel_guard.core.session.session import Event, State
-from sentinel_guard.daemon.file_change_alerts import FLOOD, FREE, PAUSE, AlertRateLimit
+from sentinel_guard.daemon.file_integrity.file_change_alerts import FLOOD, FREE, PAUSE, AlertRateLimit
 from sentinel_guard.errors import HostError, PeerError
 from sentinel_guard.host.file_integrity.file_change import ChangeDecision
 from sentinel_guard.host.machine import processes
@@ -173,7 +173,7 @@ def test_a_kill_is_not_forgotten_because_its_owner_has_gone(room, repo):
 
 
 def doubtful(monkeypatch, word):
-    monkeypatch.setattr("sentinel_guard.daemon.watch_session_files.attribute", lambda *_: word)
+    monkeypatch.setattr("sentinel_guard.daemon.file_integrity.watch_session_files.attribute", lambda *_: word)
 
 
 def test_the_persons_own_change_is_taken_recorded_and_told(room, repo, monkeypatch):

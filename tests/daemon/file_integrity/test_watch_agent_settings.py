@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.core.model import Action, Command, Effect, Kind, Layer, Verdict
-from sentinel_guard.daemon.watch_session_files import ANSWERED
+from sentinel_guard.daemon.file_integrity.watch_session_files import ANSWERED
 from sentinel_guard.host.file_integrity.file_change import ChangeDecision
 from tests.support.fakes import ScriptedHuman
 from tests.support.watched_session import Room, until
 
+WATCH = "sentinel_guard.daemon.file_integrity.watch_session_files"
 HOOKS = json.dumps({"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "touch x"}]}]}})
 RULES = json.dumps({"permissions": {"allow": ["Bash(npm run *)"]}})
 
@@ -164,7 +165,9 @@ def test_a_persons_answer_that_an_agent_writes_down_stays(room, repo, row):
 
 
 def test_the_idle_agents_settings_are_the_persons(room, repo, home, monkeypatch):
-    monkeypatch.setattr("sentinel_guard.daemon.watch_session_files.attribute", lambda *_: ChangeDecision.TAKE)
+    monkeypatch.setattr(
+        "sentinel_guard.daemon.file_integrity.watch_session_files.attribute", lambda *_: ChangeDecision.TAKE
+    )
 
     async def play():
         live = await room.begin(repo, {"HOME": str(home)})
@@ -179,7 +182,9 @@ def test_the_idle_agents_settings_are_the_persons(room, repo, home, monkeypatch)
 
 
 def test_a_doubt_is_asked_about_by_its_place(room, repo, home, monkeypatch):
-    monkeypatch.setattr("sentinel_guard.daemon.watch_session_files.attribute", lambda *_: ChangeDecision.ASK)
+    monkeypatch.setattr(
+        "sentinel_guard.daemon.file_integrity.watch_session_files.attribute", lambda *_: ChangeDecision.ASK
+    )
 
     async def play():
         live = await room.begin(repo, {"HOME": str(home)})
