@@ -236,11 +236,12 @@ def test_links_on_the_way_stay_what_they_are(room, repo, home, tmp_path):
         await room.begin(repo, {"HOME": str(home)})
         real.write_text("{}")
         assert await until(lambda: real.read_text() == HOOKS)
-        (home / ".claude").unlink()
-        (home / ".claude").symlink_to(evil)
+        (tmp_path / "aside").symlink_to(evil)
+        (tmp_path / "aside").rename(home / ".claude")
         assert await until(lambda: (home / ".claude").resolve() == real.parent)
         (home / ".codex").symlink_to(evil)
         assert await until(lambda: not (home / ".codex").is_symlink())
+        assert await until(lambda: len(watched(room)) == 3)
 
     asyncio.run(play())
     assert [e.level for e in watched(room)] == ["L2"] * 3
@@ -274,6 +275,7 @@ def test_a_command_that_was_allowed_may_write_what_it_names(room, repo, home):
         write(file, '{"mcpServers": {"x": {"command": "y"}}}')
         write(repo / ".claude/settings.json", HOOKS)
         assert await until(lambda: len(watched(room)) > 1)
+        assert await until(lambda: not (repo / ".claude/settings.json").exists())
 
     asyncio.run(play())
     assert file.exists() and not (repo / ".claude/settings.json").exists()
@@ -290,6 +292,7 @@ def test_a_restart_knows_what_the_files_were(room, repo, home):
         write(home / ".codex/hooks.json", HOOKS)
         room.renew().resume_all()
         assert await until(lambda: file.read_text() == HOOKS and not (home / ".codex/hooks.json").exists())
+        assert await until(lambda: len(watched(room)) == 2)
         return room.beginnings.sessions.live[live.id]
 
     asyncio.run(play())
