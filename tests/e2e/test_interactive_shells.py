@@ -5,14 +5,37 @@ from __future__ import annotations
 import json
 import sys
 import time
-from pathlib import Path
 
 import pexpect
 import pytest
 
 from tests.support.guarded_repository import BIN
 
-AGENT = Path(__file__).parents[1] / "support" / "agents" / "typing_agent.py"
+# Types lines into a program on a terminal of its own, each when that prompts, and keeps what it showed.
+AGENT = """
+import json
+import sys
+from pathlib import Path
+
+import pexpect
+
+PROMPT = "agent> "
+task = json.loads(sys.argv[1])
+program = pexpect.spawn(task["argv"][0], task["argv"][1:], encoding="utf-8", timeout=20)
+program.delaybeforesend = None
+shown, ended = "", False
+for line in task["lines"]:
+    ended = program.expect_exact([PROMPT, pexpect.EOF]) == 1
+    shown += program.before
+    if ended:
+        break
+    program.send(f"{line}\\n")
+if not ended:
+    program.expect(pexpect.EOF)
+    shown += program.before
+program.close()
+Path(sys.argv[2]).write_text(json.dumps({"shown": shown.replace("\\r", ""), "code": program.exitstatus}))
+"""
 SHELL = ["bash", "-i"]
 SECRET = "SECRET_TOKEN=not-a-real-one"
 
@@ -26,7 +49,7 @@ def typed(stage):
 
 
 def command(stage, argv, lines) -> list[str]:
-    return [sys.executable, str(AGENT), json.dumps({"argv": argv, "lines": lines}), str(stage.folder / "seen.json")]
+    return [sys.executable, "-c", AGENT, json.dumps({"argv": argv, "lines": lines}), str(stage.folder / "seen.json")]
 
 
 def types(stage, *lines: str, argv=SHELL) -> dict:
