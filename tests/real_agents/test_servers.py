@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from sentinel_guard.agents import registry
-from tests.support.full_screen_agent import AT_SHELL, TURN
-from tests.support.real_agents import AGENTS
+from tests.support.agents.full_screen_agent import AT_SHELL, TURN
+from tests.support.agents.real_agents import AGENTS
 from tests.support.wait_until import until
 
 CODEX = next(agent for agent in AGENTS if agent.name == "codex")
