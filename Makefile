@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SOURCES := $(wildcard sentinel_guard/launcher/*.c sentinel_guard/launcher/*.h)
 
-.PHONY: demo test unit lint format bench corpus leaks oracles fuzz clean
+.PHONY: demo test unit lint format test-agents test-agents-headless agents bench corpus leaks oracles fuzz clean
 
 demo: $(READY)
 	@$(BIN)/sentinel-guard demo
@@ -18,7 +18,7 @@ unit: $(READY)
 	@$(BIN)/python -m compileall -q sentinel_guard
 	@$(BIN)/python -m pytest -n 2 --dist worksteal tests/e2e > $(VENV)/e2e.log 2>&1 & stories=$$!; \
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(TERMINALS); code=$$?; \
-	$(BIN)/python -m pytest -n 3 --dist worksteal --ignore tests/e2e $(TERMINALS:%=--ignore %) || code=1; \
+	$(BIN)/python -m pytest -n 3 --dist worksteal --ignore tests/e2e --ignore tests/real_agents $(TERMINALS:%=--ignore %) || code=1; \
 	wait $$stories || code=1; cat $(VENV)/e2e.log; exit $$code
 
 lint: $(READY)
@@ -29,6 +29,20 @@ lint: $(READY)
 format: $(READY)
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
+
+# The real coding agents, at pinned versions, against a scripted model; needs npm, and tmux for those on a full screen. What
+# a run finds goes into docs/agents.md.
+AGENTS := $(VENV)/agents
+AGENT_TESTS := SENTINEL_TEST_CLIENTS=$(abspath $(AGENTS)) $(BIN)/python -m pytest --dist worksteal
+test-agents: agents
+	@command -v tmux >/dev/null || { echo "tmux is not on PATH: the agents on a full screen cannot be tested." >&2; exit 1; }
+	@$(AGENT_TESTS) -n 2 tests/real_agents
+
+test-agents-headless: agents
+	@$(AGENT_TESTS) -n 2 tests/real_agents/test_headless.py
+
+agents: $(READY)
+	@$(BIN)/python -m tests.support.agents.real_agents $(AGENTS)
 
 bench: $(READY)
 	@$(BIN)/python -m bench.run

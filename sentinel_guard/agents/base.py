@@ -5,6 +5,7 @@ Rules of this package:
 2. A wrapper is recognised as a whole, to its last character, or not at all: then it is judged as it is.
 3. Nothing of the model's may stand outside of the cut-out command. Where an agent quotes the command, that follows from
    the quoting; where it does not (Gemini CLI), a command that would leave its place is no command by itself.
+   What the wrapper itself runs in the same shell (``pwd``, a trap) the model may have redefined: it is judged, too.
 4. An agent's tools run below the session that started it (ADR 0016): by an option or a variable of its own where it has
    one; a command line that works elsewhere is refused.
 """
@@ -31,8 +32,10 @@ class Framed:
 
     command: str
     """What the model wrote."""
-    sourced: tuple[str, ...] = ()
-    """Files of the agent's own that the shell reads before it: absolute paths."""
+    around: str = ""
+    """The command with what the wrapper runs in the same shell, as the model's words may change what that does."""
+    snapshot: str = ""
+    """The file of the agent's own that the shell reads before it: an absolute path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,10 @@ class Start:
 
 def _plain(_text: str) -> Framed | None:
     return None
+
+
+def _no_path(_text: str) -> str:
+    return ""
 
 
 def given(words: tuple[str, ...], *options: str) -> str:
@@ -76,6 +83,10 @@ class CodingAgent:
     patience: float = PATIENCE
     """Seconds after which the agent goes on without a call that has not ended, less some to spare: it then hands its
     model what was printed so far, or ends the call."""
+    snapshots: tuple[str, str, str] = ("", "", "")
+    """Where it keeps its snapshots of the person's shell: a variable, else a folder below HOME; and a folder there."""
+    snapshot_of: Callable[[str], str] = _no_path
+    """A text that it runs for itself -> the snapshot that it makes; empty for any other text."""
     own: tuple[re.Pattern[str], ...] = ()
     """Whole shell texts that the agent runs for itself, with no command of the model's in them."""
     start: Callable[[tuple[str, ...]], Start] = Start
@@ -89,6 +100,12 @@ class CodingAgent:
     def starts_for_itself(self, text: str) -> bool:
         """Whether a shell text is the agent's own housekeeping."""
         return any(pattern.fullmatch(text) for pattern in self.own)
+
+    def snapshot_folder(self, environ: Mapping[str, str]) -> str:
+        """Where its snapshots lie, by the environment of its process."""
+        variable, usual, folder = self.snapshots
+        top = environ.get(variable) or f"{environ.get('HOME', '')}/{usual}"
+        return f"{top.rstrip('/')}/{folder}"
 
     def is_unknown_wrapper(self, text: str) -> bool:
         """Whether a text that could not be unwrapped looks like a wrapper all the same: of another version, say."""

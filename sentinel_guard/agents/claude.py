@@ -16,8 +16,9 @@ _FRAME = re.compile(
     rf"(?:{_TOO_OLD})?(?:source (?P<snapshot>{PATH}) 2>/dev/null \|\| true && )?"
     r"(?:(?:\\builtin )?(?:shopt -u extglob|setopt NO_EXTENDED_GLOB) 2>/dev/null \|\| true && )?"
     rf"(?:{_UNSET})*"
-    rf"eval (?P<command>{_WORD}|{QUOTED})(?: (?:\\)?< ?/dev/null)? && pwd -P >\| /tmp/claude-[\w-]+-cwd"
+    rf"(?P<evaluated>eval (?P<command>{_WORD}|{QUOTED})(?: (?:\\)?< ?/dev/null)? && pwd -P >\| /tmp/claude-[\w-]+-cwd)"
 )
+_TAKES = re.compile(rf"SNAPSHOT_FILE=(?P<snapshot>{PATH})\n.*", re.DOTALL)
 _SNAPSHOT = re.compile(r"/[^\n]*/shell-snapshots/snapshot-(?:bash|zsh)-[\w-]+\.sh")
 
 
@@ -28,7 +29,12 @@ def _unwrap(text: str) -> Framed | None:
     snapshot = unquoted(match["snapshot"] or "")
     if snapshot and not _SNAPSHOT.fullmatch(snapshot):
         return None
-    return Framed(unquoted(match["command"]), (snapshot,) if snapshot else ())
+    return Framed(unquoted(match["command"]), text[match.start("evaluated") :], snapshot)
+
+
+def _snapshot_of(text: str) -> str:
+    match = _TAKES.fullmatch(text)
+    return unquoted(match["snapshot"]) if match else ""
 
 
 def _start(words: tuple[str, ...]) -> Start:
@@ -44,7 +50,9 @@ AGENT = CodingAgent(
     _unwrap,
     patience=110.0,  # moves to the background after 120
     marks=("/shell-snapshots/snapshot-", ">| /tmp/claude-"),
-    own=(re.compile(r"env"), re.compile(rf"SNAPSHOT_FILE={PATH}\n.*", re.DOTALL)),
+    snapshots=("CLAUDE_CONFIG_DIR", ".claude", "shell-snapshots"),
+    snapshot_of=_snapshot_of,
+    own=(re.compile(r"env"), _TAKES),
     start=_start,
     environ={"CLAUDE_CODE_DISABLE_AGENT_VIEW": "1"},
     servers=re.compile(r"\0(?:daemon\0run|--bg-pty-host|--bg-spare)\0"),

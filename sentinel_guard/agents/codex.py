@@ -34,7 +34,16 @@ def _unwrap(text: str) -> Framed | None:
     if match is None:
         return None
     snapshot = unquoted(match["snapshot"])
-    return Framed(unquoted(match["command"]), (snapshot,)) if _SNAPSHOT.fullmatch(snapshot) else None
+    # The shell is replaced by a new one: nothing of the wrapper runs behind the command.
+    return Framed(unquoted(match["command"]), snapshot=snapshot) if _SNAPSHOT.fullmatch(snapshot) else None
+
+
+_TRIES = re.compile(r'set -e; \. "(?P<stem>/[^"$`\\\n]*/shell_snapshots/[\w-]+)\.tmp-(?P<number>\d+)"')
+
+
+def _snapshot_of(text: str) -> str:
+    match = _TRIES.fullmatch(text)
+    return f"{match['stem']}.{match['number']}.sh" if match else ""
 
 
 _NO_SERVER = frozenset(
@@ -71,8 +80,10 @@ AGENT = CodingAgent(
     _unwrap,
     patience=8.0,  # yields after 10
     marks=("__CODEX_SNAPSHOT", "/shell_snapshots/"),
+    snapshots=("CODEX_HOME", ".codex", "shell_snapshots"),
+    snapshot_of=_snapshot_of,
     own=(
-        re.compile(r'set -e; \. "/[^"$`\\\n]*/shell_snapshots/[\w.-]+"'),
+        _TRIES,
         re.compile(r'if \[ -z "\$(?:\{BASH_ENV-\}|BASH_ENV)" \] && .*# Snapshot file.*compgen -e.*', re.DOTALL),
     ),
     start=_start,

@@ -12,7 +12,7 @@ _LOGIN = r"""printf %s '__copilot_login_env_snapshot_\w+__'; if ! command env -0
 
 def _unwrap(text: str) -> Framed | None:
     match = _DETACHED.fullmatch(text)
-    return Framed(match["command"]) if match else None
+    return Framed(match["command"], text) if match else None
 
 
 _NO_SHELL = frozenset(

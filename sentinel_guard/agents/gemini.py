@@ -15,7 +15,7 @@ _FRAME = re.compile(
 
 def _unwrap(text: str) -> Framed | None:
     match = _FRAME.fullmatch(text)
-    return Framed(match["command"]) if match else None
+    return Framed(match["command"], text) if match else None
 
 
 AGENT = CodingAgent(

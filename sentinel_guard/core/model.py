@@ -146,6 +146,8 @@ class Action:
     who: Peer | None = None
     agent: str = ""
     """Name of the coding agent that made the call (``agents/registry``), where that is known."""
+    around: str = ""
+    """The command with what the agent's wrapper runs in the same shell: judged, neither shown nor compared."""
     unknown_wrapper: bool = False
     """True where that agent's wrapper around the command was not understood, and is judged with it."""
     typed: bool = False

@@ -140,7 +140,9 @@ class Server:
             command=begun_by.command,
         )
         typed = interactive_shells.is_typed(asked, place)
-        return replace(action, agent=begun_by.agent, unknown_wrapper=begun_by.unknown_wrapper, typed=typed)
+        return replace(
+            action, agent=begun_by.agent, unknown_wrapper=begun_by.unknown_wrapper, typed=typed, around=begun_by.around
+        )
 
     def _is_the_persons_own(self, asked: wire_messages.Request, place: Place) -> bool:
         """True for the interpreter of the agent's own script: the person started it, by name, on their command line."""
@@ -163,7 +165,9 @@ class Server:
         elif agent_programs.is_agent(asked):
             path, argv, said = agent_programs.start(asked, place, path)
             text = "\n".join(filter(None, (text, said)))
-            link.send(wire_messages.run(path, supervise=False, text=text, argv=argv))
+            # Its own shells are judged, as steps of the call that it runs in: below a call none would come here.
+            environ: list[tuple[str, str | None]] = [("SENTINEL_CALL", None)]
+            link.send(wire_messages.run(path, supervise=False, environ=environ, text=text, argv=argv))
         elif action.parent:
             words, settings = interactive_shells.start(asked, place, self._sessions.shims(live))
             environ = [*settings, (JUDGED, str(link.pid))]

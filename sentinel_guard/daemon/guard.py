@@ -23,7 +23,7 @@ from sentinel_guard.core.analysis.world import World
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.registry import CHECKS
 from sentinel_guard.core.judge import apply_reply, judge
-from sentinel_guard.core.model import Action, Entry, Finding, Outcome, Question, Response, Usage, Verdict
+from sentinel_guard.core.model import Action, Effect, Entry, Finding, Outcome, Question, Response, Usage, Verdict
 from sentinel_guard.core.secrets.egress.outgoing_data import is_looked_into
 from sentinel_guard.core.session.failure_exit_codes import failed
 from sentinel_guard.core.session.operation_fingerprint import is_poll, operation
@@ -41,6 +41,8 @@ EXPECTED = 30.0
 """Seconds for which an allowed git command may go on changing files."""
 MOVED = 3
 """Times that an action is judged beside the loop, while its session goes on."""
+WRAPPERS = frozenset(("eval", "exit", "jobs", "pwd", "shopt", "trap"))
+"""Programs of an agent's wrapper, which are not the model's; what the model makes of them counts."""
 Brought = tuple[Finding, ...]
 """What a git hook found."""
 
@@ -152,7 +154,7 @@ class Guard:
 
     def _case(self, live: Live, action: Action, op: str, brought: Brought) -> Case:
         world, restricted = self._world(live, action), live.watch.restricted if live.watch else ()
-        effects, guarded, hidden = analyse(action, world), self._sessions.guarded(), live.discretion
+        effects, guarded, hidden = _effects(action, world), self._sessions.guarded(), live.discretion
         return Case(
             action, effects, live.session, live.policy(), None, op, restricted, guarded, world.home,
             look=world.peek, known=hidden.known, baseline=hidden.baseline, key=hidden.key, brought=brought,
@@ -242,6 +244,15 @@ class Guard:
 
     def _note(self, live: Live, entries: list[Entry]) -> None:
         self._sessions.note(live, entries)
+
+
+def _effects(action: Action, world: World) -> tuple[Effect, ...]:
+    """What the action would do, and what else its agent's wrapper does then, in the same shell."""
+    effects = analyse(action, world)
+    if not action.around:
+        return effects
+    around = analyse(replace(action, arguments={**action.arguments, "command": action.around}), world)
+    return (*effects, *(e for e in around if e not in effects and not (e.command and e.command.program in WRAPPERS)))
 
 
 def _verdict(live: Live, case: Case) -> Verdict:

@@ -97,8 +97,8 @@ class Live:
     """What the person says in the chat; None for /resume."""
     buried: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a kill has been carried out to its end."""
-    sourced: dict[str, tuple[int, ...]] = field(default_factory=dict)
-    """Path of what an agent's wrapper loads -> the file's identity when it was first loaded; () where none was."""
+    sourced: dict[str, tuple[int, ...] | None] = field(default_factory=dict)
+    """Snapshot that the agent made at its start -> the file's identity when it was first loaded; None before that."""
     trees: Worktrees | None = None
     """Takes the worktree's trees, for progress; None outside of a repository."""
     discretion: SessionSecrets = field(default_factory=SessionSecrets)

@@ -2,8 +2,10 @@
 
 Rules of this file:
 1. Only a process that is a known agent's (``agents/registry``) and started the shell itself is believed to wrap.
-2. What the wrapper loads (a snapshot of the person's shell) must be as it was when this session first loaded it.
-3. A wrapper that is not understood stays: the whole text is judged.
+2. A snapshot of the person's shell is believed if the agent made it before its model had done anything, in the agent's
+   own folder, and it is as it was when it was first loaded.
+3. What an agent runs for itself is told by its text only until its model has acted.
+4. A wrapper that is not understood stays: the whole text is judged.
 """
 
 from __future__ import annotations
@@ -27,6 +29,8 @@ class Origin:
     """Name of the coding agent; empty where it was none that is known."""
     command: str | None = None
     """The model's command, where a wrapper was taken off."""
+    around: str = ""
+    """That with what the wrapper runs in the same shell; empty where it runs nothing more."""
     for_itself: bool = False
     """True where the agent started it for its own purposes."""
     unknown_wrapper: bool = False
@@ -49,18 +53,31 @@ def origin(place: Place, argv: tuple[str, ...]) -> Origin:
     if agent is None:
         return UNKNOWN
     text = wire_messages.script(argv)
-    if text is None or agent.starts_for_itself(text):
-        return Origin(agent.name, for_itself=text is not None)
+    if text is None:
+        return Origin(agent.name)
+    if agent.starts_for_itself(text) and not _model_has_acted(place):
+        if path := agent.snapshot_of(text):
+            place.live.sourced.setdefault(path, None)
+        return Origin(agent.name, for_itself=True)
     framed = agent.unwrap(text)
-    if framed is None or not all(_is_as_first_loaded(place, path) for path in framed.sourced):
+    if framed is None or (framed.snapshot and not _is_believed(place, agent, framed.snapshot)):
         return Origin(agent.name, unknown_wrapper=framed is not None or agent.is_unknown_wrapper(text))
-    return Origin(agent.name, framed.command)
+    return Origin(agent.name, framed.command, framed.around)
 
 
-def _is_as_first_loaded(place: Place, path: str) -> bool:
-    """Whether the file is the one that was there when the session first loaded it; it may be missing, then and now."""
+def _model_has_acted(place: Place) -> bool:
+    """Whether a tool call of the session has ended: from then on a file or a text may be the model's own."""
+    return any(call.outcome for call in place.live.session.calls)
+
+
+def _is_believed(place: Place, agent: CodingAgent, path: str) -> bool:
+    """Whether a snapshot is the one that the agent made before its model acted, in its own folder, unchanged since."""
+    folder, live = agent.snapshot_folder(processes.environ(place.above[0].pid)), place.live
+    if path.rpartition("/")[0] != folder or path not in live.sourced:
+        return False
     identity: tuple[int, ...] = ()
     with contextlib.suppress(OSError):
         seen = os.stat(path)  # noqa: PTH116 - every call of an agent comes here
         identity = (seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
-    return place.live.sourced.setdefault(path, identity) == identity
+    live.sourced[path] = live.sourced[path] if live.sourced[path] is not None else identity
+    return live.sourced[path] == identity

@@ -202,10 +202,18 @@ def leave(text: str, code: int) -> Message:
 
 
 def run(
-    path: str, *, supervise: bool, environ: Iterable[tuple[str, str]] = (), text: str = "", argv: Iterable[str] = ()
+    path: str,
+    *,
+    supervise: bool,
+    environ: Iterable[tuple[str, str | None]] = (),
+    text: str = "",
+    argv: Iterable[str] = (),
 ) -> Message:
-    """Let it run: as a watched child, or by becoming it; with its own arguments unless others are given."""
-    settings = [(b"E", f"{k}={v}".encode(errors="surrogateescape")) for k, v in environ]
+    """Let it run: as a watched child, or by becoming it; with its own arguments unless others are given.
+
+    A variable that is None is unset.
+    """
+    settings = [(b"E", (k if v is None else f"{k}={v}").encode(errors="surrogateescape")) for k, v in environ]
     words = [(b"A", os.fsencode(word)) for word in argv]
     return [*prints(text), *settings, *words, (b"S" if supervise else b"X", os.fsencode(path))]
 

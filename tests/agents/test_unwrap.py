@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from sentinel_guard.agents import claude, codex, gemini
 from sentinel_guard.agents.registry import AGENTS, of_process
+from sentinel_guard.core.model import Kind
+from tests.support.analysis_effects import effects_of, repository, told
 
 SNAPSHOT = "/home/dev/.claude/shell-snapshots/snapshot-bash-1795383284012-p15274.sh"
 CODEX_SNAPSHOT = "/home/dev/.codex/shell_snapshots/01a2052e-e00b.1795383287891449180.sh"
@@ -137,3 +139,18 @@ def test_which_agent_a_process_is(executable, command, name):
 def test_each_agent_has_programs_of_its_own():
     programs = [program for agent in AGENTS for program in agent.programs]
     assert len(programs) == len(set(programs)) and len({a.name for a in AGENTS}) == len(AGENTS)
+
+
+REDEFINED = (
+    (claude.AGENT, of_claude("pwd() { rm x; }"), "the folder is asked for behind the command"),
+    (gemini.AGENT, of_gemini("jobs() { rm x; }"), "the jobs are asked for behind the command"),
+)
+
+
+@pytest.mark.parametrize(("agent", "text"), [row[:2] for row in REDEFINED], ids=[row[2] for row in REDEFINED])
+def test_what_the_wrapper_runs_in_the_same_shell_is_judged_with_the_command(agent, text):
+    world = repository({})
+    framed = agent.unwrap(text)
+    assert framed is not None
+    assert told(effects_of(framed.command, world), Kind.DELETE) == []
+    assert [row.split(" ")[:2] for row in told(effects_of(framed.around, world), Kind.DELETE)] == [["delete", "x"]]

@@ -6,12 +6,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from sentinel_guard.core.model import Peer
-from sentinel_guard.core.session.session import Session
+from sentinel_guard.core.model import Outcome, Peer
+from sentinel_guard.core.session.session import Call, Session
 from sentinel_guard.daemon import shell_origin
 from sentinel_guard.daemon.live_sessions import Live, Place
 from sentinel_guard.host.machine import processes
@@ -31,11 +32,12 @@ def place(pid: int, live: Live | None = None, parent: str = "") -> Place:
 
 
 @pytest.fixture
-def child_of_claude() -> Iterator[int]:
-    """Pid of a process whose parent is called as Claude Code is."""
+def child_of_claude(tmp_path: Path) -> Iterator[int]:
+    """Pid of a process whose parent is called as Claude Code is, and keeps its snapshots in a folder of the test's."""
     args = ["claude", "-c", SHOWS_CHILD]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    with subprocess.Popen(args, executable=sys.executable, **pipes) as agent:
+    environ = {**os.environ, "HOME": str(tmp_path)}
+    with subprocess.Popen(args, executable=sys.executable, env=environ, **pipes) as agent:
         assert agent.stdout and agent.stdin
         yield int(agent.stdout.readline())
         agent.stdin.close()
@@ -45,17 +47,45 @@ def argv(text: str) -> tuple[str, ...]:
     return ("bash", "-c", text)
 
 
-def snapshot(folder: Path) -> Path:
-    file = folder / "shell-snapshots" / "snapshot-bash-1-a.sh"
-    file.parent.mkdir()
+def snapshot(home: Path) -> Path:
+    file = home / ".claude" / "shell-snapshots" / "snapshot-bash-1-a.sh"
+    file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("# Snapshot file\n")
     return file
 
 
+def begun(pid: int, file: Path) -> Live:
+    """A session in which the agent has taken its snapshot."""
+    live = Live(Session("s"), dict)
+    assert shell_origin.origin(place(pid, live), argv(f"SNAPSHOT_FILE={file}\n echo")).for_itself
+    return live
+
+
+def acted(live: Live) -> Live:
+    """The same once a call of the model's has ended."""
+    call = Call("1", "op", "shell", 0.0, outcome=Outcome("1", 0.0, 0))
+    live.session = replace(live.session, calls=(call,))
+    return live
+
+
 def test_the_models_command_is_cut_out_of_its_agents_wrapper(child_of_claude, tmp_path):
-    text = of_claude("git status", str(snapshot(tmp_path)))
-    found = shell_origin.origin(place(child_of_claude), argv(text))
+    file = snapshot(tmp_path)
+    live = acted(begun(child_of_claude, file))
+    found = shell_origin.origin(place(child_of_claude, live), argv(of_claude("git status", str(file))))
     assert (found.agent, found.command, found.unknown_wrapper) == ("claude", "git status", False)
+    assert found.around.startswith("eval 'git status'") and "pwd -P" in found.around
+
+
+def test_a_snapshot_that_the_agent_did_not_take_at_its_start_is_not_believed(child_of_claude, tmp_path):
+    file = snapshot(tmp_path)
+    live = begun(child_of_claude, file)
+    late, away = file.with_name("snapshot-bash-2-b.sh"), tmp_path / "x" / "shell-snapshots" / "snapshot-bash-1-a.sh"
+    shell_origin.origin(place(child_of_claude, live), argv(f"SNAPSHOT_FILE={away}\n echo"))
+    acted(live)
+    assert not shell_origin.origin(place(child_of_claude, live), argv(f"SNAPSHOT_FILE={late}\n echo")).for_itself
+    for other in (late, away):
+        found = shell_origin.origin(place(child_of_claude, live), argv(of_claude("git status", str(other))))
+        assert found.command is None and found.unknown_wrapper
 
 
 def test_a_process_that_is_no_agent_gets_nothing_cut_out(tmp_path):
@@ -70,7 +100,8 @@ def test_a_step_of_a_call_gets_nothing_cut_out(child_of_claude, tmp_path):
 
 @pytest.mark.parametrize("change", ["written", "replaced", "made", "deleted"])
 def test_a_snapshot_that_changed_since_it_was_first_loaded_is_judged(child_of_claude, tmp_path, change):
-    live, file = Live(Session("s"), dict), snapshot(tmp_path)
+    file = snapshot(tmp_path)
+    live = begun(child_of_claude, file)
     if change == "made":
         file.unlink()
     text = of_claude("git status", str(file))

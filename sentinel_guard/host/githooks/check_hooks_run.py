@@ -77,7 +77,7 @@ def without_other_hooks(ours: ActiveHooks, cwd: str, environ: Mapping[str, str])
     The other settings move up (git-config(1), GIT_CONFIG_COUNT); what stands beyond the count is not read.
     """
     count = environ.get("GIT_CONFIG_COUNT", "")
-    rows = range(int(count)) if count.isdigit() and int(count) <= MOST else range(0)
+    rows = range(int(count)) if count.isdecimal() and int(count) <= MOST else range(0)
     given = [(environ.get(f"GIT_CONFIG_KEY_{i}", ""), environ.get(f"GIT_CONFIG_VALUE_{i}", "")) for i in rows]
     kept = [(key, value) for key, value in given if key.lower() != HOOKS or _leads_to(value, cwd, ours.folder)]
     if len(kept) == len(given):
