@@ -36,6 +36,8 @@ JOINED = [
     ("case $(c) in a) x=1;; b) x=2;; esac; p $x.", {"1.", "2.", "."}, "an arm, or none"),
     ("case $(c) in a) x=1;; *) x=2;; esac; p $x", {"1", "2"}, "one that takes all"),
     ("case $(c) in a) x=1;; *) exit;; esac; p $x", {"1"}, "an arm that ends the shell"),
+    ("x=0; case $(c) in a) x=1;& b) x=${x}2;; *) x=3;; esac; p $x", {"12", "02", "3"}, "an arm that is fallen into"),
+    ("x=0; case $(c) in a) x=1;;& b) x=${x}2;; *) x=${x}3;; esac; p $x", {"12", "02", "13", "03"}, "one looks on"),
     ("x=a; c && x=b; p $x", {"a", "b"}, "&&"),
     ("x=a; c || x=b; p $x", {"a", "b"}, "||"),
     ("c && x=a || x=b; p $x", {"a", "b"}, "one of two"),
