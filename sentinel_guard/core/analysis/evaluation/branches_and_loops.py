@@ -57,44 +57,32 @@ _EXIT = frozenset(("exit",))
 
 
 def case(walk: Walker, node: Case, place: WalkContext) -> str:
-    """The first arm that matches, where that can be told; else all of them."""
+    """Each arm with what is known where it is entered: by those who still look for one, or fall into it (``;&``)."""
     place, outputs = walk.redirect(node.redirects, place)
     walk.substitute(node.subject, place)
     subject = expand_one(node.subject, place.scope)
-    branches: list[tuple[List | None, WalkContext]] = [(None, place.inside())]
-    going: list[WalkContext] = []
-    text = previous = ""
-    sure, unmatched = False, True
+    looking, falling = [place.scope.copy()], list[Scope]()
+    done: list[tuple[List | None, WalkContext]] = []
+    text = ""
     for arm in node.arms:
         walk.substitute(arm.patterns, place)
-        patterns = [pattern(p, (going[-1] if going else place).scope) for p in arm.patterns]
+        patterns = [pattern(p, (looking or falling or [place.scope])[-1]) for p in arm.patterns]
         known = subject.known and None not in patterns
-        hit = any(p is not None and _fits(p, subject.text, place) for p in patterns)
-        if not (known and not hit) and not (going and sure):
-            sure = known
-            going.append(place.inside()._replace(maybe=place.maybe or not known))
-        elif known and not hit and not (going and previous == ";&"):
+        hit = not known or any(p is not None and _fits(p, subject.text, place) for p in patterns)
+        entering = [*falling, *(looking if hit else [])]
+        if not entering:
+            text += "" if known else walk.node(arm.body, place.inside()._replace(maybe=True))
             continue
-        if going and not known and previous == ";;&":
-            for here in going:
-                other = here.inside()
-                text += walk.node(arm.body, other)
-                merge(here.scope, [here.scope.copy(), other.scope])
-            previous = arm.end
-            continue
-        for here in going:
-            text += walk.node(arm.body, here)
-        previous = arm.end
-        if previous in (";&", ";;&") and arm is not node.arms[-1]:
-            continue
-        branches += [(arm.body, here) for here in going]
-        if sure:
-            branches, going, unmatched = branches[-len(going) :], [], True
-            break
-        unmatched = unmatched and "*" not in patterns
-        going = []
-    branches += [(None, here) for here in going]
-    merge(place.scope, _going_on(branches if unmatched else branches[1:]))
+        here = place._replace(scope=entering[0].copy(), maybe=place.maybe or not known)
+        if len(entering) > 1:
+            merge(here.scope, entering)
+        text += walk.node(arm.body, here)
+        looking = [] if hit and (known or "*" in patterns) else looking
+        falling = [here.scope] if arm.end == ";&" else []
+        looking = [*looking, here.scope] if arm.end == ";;&" else looking
+        done += [(arm.body, here)] if arm.end in (";;", "") else []
+    done += [(None, place._replace(scope=scope)) for scope in (*looking, *falling)]
+    merge(place.scope, _going_on(done))
     return walk.keep(text and UNKNOWN, outputs, place)
 
 

@@ -13,7 +13,7 @@ from sentinel_guard.core.analysis.evaluation.conditions import truth, variables_
 from sentinel_guard.core.analysis.evaluation.environment_variables import reassigned
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
-from sentinel_guard.core.analysis.expansion.shell_state import Field, PartlyKnownText, Scope
+from sentinel_guard.core.analysis.expansion.shell_state import Field, PartlyKnownText, Scope, Values
 from sentinel_guard.core.analysis.expansion.word_expansion import expand, number
 from sentinel_guard.core.analysis.parser.syntax_tree import Arithmetic, Literal, Loop, Part, Simple, simple_commands
 
@@ -74,11 +74,27 @@ def _any_number(place: WalkContext, iteration: Callable[[list[Scope]], str]) -> 
     scope, exits = place.scope, list[Scope]()
     before = scope.copy()
     text = iteration(exits)
-    if others := differing_names(before, scope):
-        scope.forget(others)
+    changed = differing_names(before, scope)
+    for _ in range(2 if changed else 0):
+        merge_variables(scope, [before, scope.copy()])
+        scope.forget(name for name in changed if _counts(scope, name))
+        before = scope.copy()
         text += iteration(exits)
+        changed |= differing_names(before, scope)
+        if all(_within(scope.possible(name), before.possible(name)) for name in changed):
+            break
+        scope.forget(changed)
     merge_variables(scope, exits)
     return text
+
+
+def _counts(scope: Scope, name: str) -> bool:
+    """Whether a variable looks like a counter, which has another value each time."""
+    return any(text[-1:].isdigit() for held in scope.possible(name) or () for text in held)
+
+
+def _within(values: Values | None, others: Values | None) -> bool:
+    return others is None or (values is not None and values <= others)
 
 
 def _reads(walk: Walker, node: Loop, place: WalkContext) -> str:

@@ -174,7 +174,7 @@ def command(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
             fields = [found, *fields[1:]]
             place = place._replace(elsewhere=True)
             break
-        if not first.known or (first.pattern and first.text != "["):
+        if not first.known or first.pattern:
             walk.opaque(first.text or first.source, "name", place)
             if first.text:
                 return UNKNOWN

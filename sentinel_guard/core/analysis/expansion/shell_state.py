@@ -33,7 +33,9 @@ _NAMEREFS = 5
 """References to references."""
 
 
-Outer = tuple[frozenset[tuple[str, ...]] | None, tuple[str, ...] | None, str]
+Values = frozenset[tuple[str, ...]]
+"""All that a variable may hold, each as it stands in ``Scope.variables``, or UNASSIGNED."""
+Outer = tuple[Values | None, tuple[str, ...] | None, str]
 """Of a variable: what it may hold, what it holds, and its attributes."""
 
 
@@ -115,8 +117,8 @@ class Scope:
     budget: Budget = field(default_factory=Budget)
     """Of the whole analysis."""
 
-    choices: dict[str, frozenset[tuple[str, ...]]] = field(default_factory=dict)
-    """What an unknown variable may hold, where branches joined: values as in ``variables``, or UNASSIGNED."""
+    choices: dict[str, Values] = field(default_factory=dict)
+    """What an unknown variable may hold, where branches joined."""
     written: dict[str, str] = field(default_factory=dict)
     """How the text assigned an unknown variable: the value as written."""
     loaded: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -233,16 +235,16 @@ class Scope:
         if self.written:
             self.written.pop(name, None)
 
-    def possible(self, name: str) -> frozenset[tuple[str, ...]] | None:
+    def possible(self, name: str) -> Values | None:
         """What a variable may hold; None where that is not known."""
         items = self.variables.get(name, UNASSIGNED)
         if items is None:
             return self.choices.get(name)
         return frozenset((items,)) if len(items) < 2 and not isinstance(items, Keyed) else None
 
-    def take(self, name: str, held: Iterable[frozenset[tuple[str, ...]] | None]) -> None:
+    def take(self, name: str, held: Iterable[Values | None]) -> None:
         """The variable of this very name is one of all these; None among them: it is not known."""
-        found: frozenset[tuple[str, ...]] = frozenset()
+        found: Values = frozenset()
         for one in held:
             if one is None:
                 self.hold(name, None)

@@ -76,7 +76,7 @@ def chunks(text: str, ifs: str) -> list[tuple[str, str]]:
 def glob_fields(pieces: list[Piece], scope: Scope, source: str) -> tuple[Field, ...]:
     text = "".join(p.text for p in pieces)
     known = all(p.known for p in pieces)
-    if not any(not p.quoted and _MAGIC.search(p.text) for p in pieces if p.known):
+    if text == "[" or not any(not p.quoted and _MAGIC.search(p.text) for p in pieces if p.known):
         return (Field(text, known, source=source),)
     options = scope.options
     if options and options.get("noglob"):
