@@ -16,8 +16,12 @@ from tests.support.agents.real_agents import RealAgent, set_up
 from tests.support.agents.scripted_model import ScriptedModel, Step
 from tests.support.agents.tmux import PROMPT, Tmux
 from tests.support.guarded_repository import BIN, Stage
+from tests.support.wait_until import until
 
 GATE = r"Confirm\? \(Y/N\)"
+STOPPED = r"Stopped +\S"
+TRIES = 5
+"""Gemini wants its key twice within a third of a second, which a machine under load may miss."""
 DEAF = 1.0
 """Seconds; longer than the keyboard is not heard after a question was shown, and after it was answered."""
 TURN = 90.0
@@ -114,11 +118,17 @@ class FullScreenAgent:
 
     def suspend(self) -> None:
         """Stop it with its own key: the shell and its terminal are the person's."""
-        for key in self.facts.suspend:
-            self.tmux.press(key)
-            time.sleep(0.5)
-        self.tmux.until(AT_SHELL)
+        for _ in range(TRIES):
+            self.tmux.press(*self.facts.suspend)
+            if until(lambda: re.search(STOPPED, self.tmux.screen()), 5):
+                break
+        self.tmux.until(STOPPED, 1)
         self._given_back()
+
+    def erase(self) -> None:
+        """Empty the prompt: the key that suspends Gemini undoes what was typed before, too."""
+        self.tmux.press("C-u")
+        self.tmux.until(self.facts.ready)
 
     def inner_size(self) -> tuple[int, int]:
         """Columns and rows of the terminal that the agent has."""
@@ -133,6 +143,7 @@ class FullScreenAgent:
 
     def leave(self) -> int:
         """End the agent as a person does; its exit code. The terminal is the shell's again, as it was."""
+        self.erase()
         self.say(self.facts.leave)
         self.tmux.until(AT_SHELL)
         self.tmux.enter('echo "code=$?"')
