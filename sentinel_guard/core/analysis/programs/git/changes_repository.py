@@ -43,14 +43,17 @@ def changes_repository(argv: Sequence[str], subcommand_at: int, cwd: str, git_di
     if not subcommand_at:
         return False
     name, rest = argv[subcommand_at], argv[subcommand_at + 1 :]
-    if name not in CHANGES or _only_looks(name, rest):
+    if name not in CHANGES or only_looks(name, rest):
         return False
     if name in ("push", "send-pack", "http-push", "send-email"):
         return True
     return _is_below(_repository(argv[1:subcommand_at], cwd, git_dir), root)
 
 
-def _only_looks(name: str, rest: Sequence[str]) -> bool:
+def only_looks(name: str, rest: Sequence[str]) -> bool:
+    """Whether a subcommand of ``CHANGES`` with these words behind it changes nothing; False for any other."""
+    if name not in CHANGES:
+        return False
     if name in _LISTS:
         return all(word in _LISTING or word.startswith(_LISTING_VALUES) for word in rest)
     return rest[0] in LOOKS.get(name, ()) if rest else name in ("notes", "reflog", "submodule")

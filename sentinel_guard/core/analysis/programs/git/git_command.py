@@ -10,6 +10,7 @@ from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs.git import git_config_files, git_index, git_refs, git_worktree
+from sentinel_guard.core.analysis.programs.git.changes_repository import LOOKS, only_looks
 from sentinel_guard.core.analysis.programs.git.git_config_files import HOOKS, variable
 from sentinel_guard.core.analysis.programs.git.git_settings_changes import config, setting
 from sentinel_guard.core.model import Effect, Kind
@@ -67,7 +68,7 @@ def git(call: Call) -> Effects:
     if tree is not None and tree.known:
         call = replace(call, cwd=call.locate(tree))
     for key, value in settings:
-        if not (key.lower() == HOOKS and name in HOOKLESS and not _sets_head(call)):
+        if not (key.lower() == HOOKS and _runs_no_hook(call, name)):
             yield from setting(call, key, value)
     program = SUBCOMMANDS.get(name)
     if program is None:
@@ -78,6 +79,16 @@ def git(call: Call) -> Effects:
         lost = away and effect.kind is Kind.GIT_REWRITE and effect.target in _HELD
         sent = foreign and effect.kind is Kind.PUBLISH
         yield replace(effect, how=effect.how | {"elsewhere"}) if lost or sent else effect
+
+
+def _runs_no_hook(call: Call, name: str) -> bool:
+    """Whether no hook of the session's repository would look at it, whatever is set."""
+    if name == "clone":
+        place = call.operands[-1] if len(call.operands) > 1 else None
+        keeps = {"-c", "--config"} & call.parsed.flags.keys()  # of the clone's own, not git's
+        return place is not None and not keeps and _elsewhere(call, call.locate(place))
+    looks = name in LOOKS and only_looks(name, [word.text for word in call.operands])
+    return looks or (name in HOOKLESS and not _sets_head(call))
 
 
 def _sets_head(call: Call) -> bool:
