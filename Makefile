@@ -33,7 +33,7 @@ format: $(READY)
 # The real coding agents, at pinned versions, against a scripted model; needs npm, and tmux for those on a full screen. What
 # a run finds goes into docs/agents.md.
 AGENTS := $(VENV)/agents
-AGENT_TESTS := SENTINEL_TEST_CLIENTS=$(abspath $(AGENTS)) $(BIN)/python -m pytest --dist worksteal
+AGENT_TESTS := SENTINEL_TEST_RECORD=1 SENTINEL_TEST_CLIENTS=$(abspath $(AGENTS)) $(BIN)/python -m pytest --dist worksteal
 test-agents: agents
 	@command -v tmux >/dev/null || { echo "tmux is not on PATH: the agents on a full screen cannot be tested." >&2; exit 1; }
 	@$(AGENT_TESTS) -n 2 tests/real_agents

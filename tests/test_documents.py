@@ -34,6 +34,7 @@ from sentinel_guard.core.session.session import NEXT, Event, State
 from sentinel_guard.core.verify_policy import Prover
 from sentinel_guard.host import world as host_world
 from sentinel_guard.host.policy_files import builtin
+from tests.support.agents.real_agents import AGENTS
 from tests.support.layers import LAYERS, PACKAGE, purpose
 
 ROOT = Path(__file__).parent.parent
@@ -174,6 +175,26 @@ def layers() -> str:
     return "\n".join(["| | what it is for |", "|---|---|", *rows, ""])
 
 
+def agents_tested() -> str:
+    """What the last runs of ``make test-agents`` found: a row a test, a column an agent."""
+    results = json.loads((ROOT / "tests/real_agents/results.json").read_text(encoding="utf-8"))
+    names = [agent.name for agent in AGENTS]
+    head = [f"| | {' | '.join(f'{a.name} {a.version}' for a in AGENTS)} |", "|---" * (len(names) + 1) + "|"]
+    rows = [
+        f"| {test.removeprefix('test_').replace('_', ' ')} | {' | '.join(_tested(found, n) for n in names)} |"
+        for test, found in results.items()
+    ]
+    return "\n".join([*head, *rows]) + "\n"
+
+
+def _tested(found: dict[str, dict[str, str]], name: str) -> str:
+    row = found.get(name)
+    if row is None:
+        return "-"
+    assert row["version"] == next(a.version for a in AGENTS if a.name == name), "run: make test-agents"
+    return f"{'yes' if row['outcome'] == 'passed' else row['outcome']}, {row['date']}"
+
+
 GENERATED = {
     "layers": (ARCHITECTURE, layers),
     "explained": (ANALYSIS_PAGE, explained),
@@ -181,6 +202,7 @@ GENERATED = {
     "states": (ARCHITECTURE, diagram),
     "settings": (POLICY_PAGE, settings),
     "rules": (CHECKS_PAGE, rules),
+    "agents": (ROOT / "docs/agents.md", agents_tested),
 }
 
 

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from tests.support.agents.full_screen_agent import FullScreenAgent
-from tests.support.agents.real_agents import RealAgent, set_up
+from tests.support.agents.real_agents import AGENTS, RealAgent, set_up
 from tests.support.agents.scripted_model import ScriptedModel, Step
 from tests.support.guarded_repository import BIN, Stage
 
+RESULTS = Path(__file__).with_name("results.json")
+RECORDS = bool(os.environ.get("SENTINEL_TEST_RECORD"))
+"""True in ``make test-agents``: what a run finds goes into the file that docs/agents.md is made of."""
 HOMES = Path("/var/tmp")
 LIMIT = 600
 
@@ -24,6 +29,27 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(LIMIT))
+
+
+_found: dict[str, str] = {}
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.when == "call" or report.failed:
+        _found[report.nodeid.rpartition("::")[2]] = report.outcome
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if not RECORDS or hasattr(session.config, "workerinput"):
+        return
+    known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    today = time.strftime("%Y-%m-%d", time.gmtime())
+    for node, outcome in _found.items():
+        test, _, name = node.removesuffix("]").partition("[")
+        agent = next((a for a in AGENTS if a.name == name), None)
+        if agent:
+            known.setdefault(test, {})[name] = {"version": agent.version, "date": today, "outcome": outcome}
+    RESULTS.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n")
 
 
 class Played:
