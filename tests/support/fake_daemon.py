@@ -27,7 +27,8 @@ class FakeDaemon:
         self.heard: list[Fields] = []
         self.replies: dict[str, Fields | Callable[[Fields], Fields]] = {
             "hello": {"version": version, "pid": os.getpid(), "protocol": 1, "sessions": sessions},
-            "start": {"session": "s1", "environ": {"SENTINEL_SESSION": "s1"}, "notes": []},
+            # Another mark than that of the sessions that tests of the kill switch end, all over the machine.
+            "start": {"session": "s1", "environ": {"SENTINEL_SESSION": f"fake-{os.getpid()}"}, "notes": []},
             "attach": {"state": "ACTIVE"},
             "end": {"state": "ENDED"},
         }

@@ -161,8 +161,8 @@ class Runner:
         if self._stage:
             self._stage.pause()
         whole_job = self._stage is not None and self._stopped_by != signal.SIGSTOP
-        if not self._signals.stop(self._stopped_by, whole_job=whole_job):
-            self._continue(refused=True)
+        stopped = self._signals.stop(self._stopped_by, whole_job=whole_job)
+        self._continue(refused=not stopped)
 
     def _continue(self, *, refused: bool = False) -> None:
         """Go on, in the foreground or in the background; ``refused``: the kernel lets nobody stop our job."""

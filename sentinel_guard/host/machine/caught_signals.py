@@ -59,8 +59,8 @@ class Signals:
             signal.signal(number, signal.SIG_DFL)
 
     def stop(self, number: int, *, whole_job: bool) -> bool:
-        """Stop by this signal, with ``whole_job`` all of our process group. Returns once continued (SIGCONT is then
-        among what is read); False where the kernel did not stop us, because no shell would ever continue us.
+        """Stop by this signal, with ``whole_job`` all of our process group. Returns once continued; what continued us
+        is not read again. False where the kernel did not stop us, because no shell would ever continue us.
         """
         woken: list[int] = []
         on_continue = signal.signal(signal.SIGCONT, lambda number, _: woken.append(number))
@@ -69,4 +69,5 @@ class Signals:
         if on_stop is not None:
             signal.signal(number, on_stop)
         signal.signal(signal.SIGCONT, on_continue)
+        self._far.send(bytes(other for other in self.read() if other != signal.SIGCONT))
         return bool(woken)

@@ -201,6 +201,24 @@ def test_a_stop_that_is_sent_to_the_job(shell):
     assert shell.code() == 128 + signal.SIGTERM
 
 
+def test_it_stops_with_the_rest_of_its_pipeline(shell):
+    """Its output is a pipe: it has no terminal of its own, and the stop key's signal is the kernel's."""
+    shell.type("agent bash -c 'echo ready; read x; echo got $x; exit 3' | cat")
+    shell.expect_exact("ready\r\n")
+    assert "Stopped" in shell.stop()
+    shell.type("fg")
+    shell.send("a\n")
+    shell.expect_exact("got a\r\n")
+    shell.prompt()
+
+
+def test_a_terminal_that_stops_background_output(shell):
+    shell.line("stty tostop")
+    shell.line("agent echo hello &")
+    shell.jobs_say("Stopped")
+    assert "hello" in shell.line("stty -tostop; fg")
+
+
 def test_death_by_a_signal_after_fg(shell):
     shell.type("agent bash -c 'kill -TSTP $$; kill -KILL $$'")
     shell.prompt()
