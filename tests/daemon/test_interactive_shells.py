@@ -22,7 +22,7 @@ import os, subprocess, sys
 other = os.openpty()[1]
 for stdin in (None, other):
     print(subprocess.Popen(["sleep", "60"], stdin=stdin).pid, flush=True)
-forks = "import pty, time; pid, fd = pty.fork(); pid and print(pid, flush=True); time.sleep(60)"
+forks = "import os, pty, time; pid, fd = pty.fork(); pid and os.read(fd, 1); print(pid, flush=True); time.sleep(60)"
 own = subprocess.Popen([sys.executable, "-c", forks])
 sys.stdin.read()
 """
