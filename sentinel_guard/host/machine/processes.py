@@ -137,10 +137,12 @@ def describe(pid: int) -> Process | None:
 
 def of_user() -> list[Process]:
     """What runs with the rights of this process's user."""
+    # The owner of /proc/PID is root for a process that may not be dumped.
+    ours = f"\nUid:\t{os.getuid()}\t{os.geteuid()}\t".encode()
     found = []
     for pid in _pids():
         with contextlib.suppress(OSError):
-            if os.stat(f"/proc/{pid}").st_uid == os.geteuid() and (process := describe(pid)):  # noqa: PTH116 - many times
+            if ours in Path(f"/proc/{pid}/status").read_bytes() and (process := describe(pid)):
                 found.append(process)
     return found
 
