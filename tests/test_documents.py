@@ -26,6 +26,7 @@ from sentinel_guard.core.checks import rules as rules_check
 from sentinel_guard.core.checks.registry import CHECKS
 from sentinel_guard.core.model import Action, Layer, Response, Verdict
 from sentinel_guard.core.policy import file_schema, rule_examples, target_placeholders
+from sentinel_guard.core.policy.agent_settings import AGENTS, ALL, PROJECT, SettingsFile, SettingsFolder
 from sentinel_guard.core.policy.file_schema import SETTINGS, Setting, Tighter
 from sentinel_guard.core.policy.merge_layers import merge
 from sentinel_guard.core.policy.policy import Rule
@@ -43,6 +44,7 @@ ADR = ROOT / "docs" / "adr"
 ANALYSIS_PAGE = ROOT / "docs" / "analysis.md"
 POLICY_PAGE = ROOT / "docs" / "policy.md"
 CHECKS_PAGE = ROOT / "docs" / "checks.md"
+WATCHING_PAGE = ROOT / "docs" / "watching.md"
 POLICY = merge(builtin())
 FINAL = (State.KILLED, State.ENDED)
 PAGES = sorted([*ROOT.glob("*.md"), *(p for p in (ROOT / "docs").rglob("*.md") if "incidents" not in p.parts)])
@@ -174,7 +176,34 @@ def layers() -> str:
     return "\n".join(["| | what it is for |", "|---|---|", *rows, ""])
 
 
+def agent_settings() -> str:
+    """The table of the agents' settings files: where they are, and what counts in them."""
+    rows = [
+        f"| {agent.agent} | {_places(folder, [*files])} | {_counting(keys)} | {_listed(answers)} |"
+        for agent in AGENTS
+        for folder in agent.folders
+        for (keys, answers), files in groupby(folder.files, lambda file: (file.keys, file.answers))
+    ]
+    head = ["| agent | files | keys that count | of these an answer of yours |", "|---|---|---|---|"]
+    return "\n".join([*head, *rows, ""])
+
+
+def _places(folder: SettingsFolder, files: list[SettingsFile]) -> str:
+    base = "" if folder.folder == PROJECT else f"{folder.folder}/"
+    names = ", ".join(f"`{base}{file.path}`" for file in files)
+    return f"{names} (`${folder.variable}`)" if folder.variable else names
+
+
+def _counting(keys: tuple[str, ...]) -> str:
+    return "every byte" if not keys else "all" if keys == ALL else _listed(keys)
+
+
+def _listed(keys: tuple[str, ...]) -> str:
+    return "all" if keys == ALL else ", ".join(f"`{key}`" for key in keys)
+
+
 GENERATED = {
+    "agent-settings": (WATCHING_PAGE, agent_settings),
     "layers": (ARCHITECTURE, layers),
     "explained": (ANALYSIS_PAGE, explained),
     "limits": (ANALYSIS_PAGE, limits),
