@@ -26,7 +26,8 @@ from sentinel_guard.core.checks import rules as rules_check
 from sentinel_guard.core.checks.registry import CHECKS
 from sentinel_guard.core.model import Action, Layer, Response, Verdict
 from sentinel_guard.core.policy import file_schema, rule_examples, target_placeholders
-from sentinel_guard.core.policy.agent_settings import AGENTS, ALL, PROJECT, SettingsFile, SettingsFolder
+from sentinel_guard.core.policy.agent_settings import ALL, HOME, PROJECT, SettingsFolder
+from sentinel_guard.core.policy.agent_settings import rows as agent_rows
 from sentinel_guard.core.policy.file_schema import SETTINGS, Setting, Tighter
 from sentinel_guard.core.policy.merge_layers import merge
 from sentinel_guard.core.policy.policy import Rule
@@ -178,20 +179,27 @@ def layers() -> str:
 
 def agent_settings() -> str:
     """The table of the agents' settings files: where they are, and what counts in them."""
+    groups: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    for agent, folder, file in agent_rows():
+        groups.setdefault((agent.agent, file.keys, file.answers), []).append(f"`{_place(folder)}{file.path}`")
     rows = [
-        f"| {agent.agent} | {_places(folder, [*files])} | {_counting(keys)} | {_listed(answers)} |"
-        for agent in AGENTS
-        for folder in agent.folders
-        for (keys, answers), files in groupby(folder.files, lambda file: (file.keys, file.answers))
+        f"| {agent} | {', '.join(files)} | {_counting(keys)} | {_listed(answers)} |"
+        for (agent, keys, answers), files in groups.items()
     ]
+    moved = dict.fromkeys(
+        f"{_moved(folder)} by `{folder.variable}`" for _, folder, _ in agent_rows() if folder.variable
+    )
     head = ["| agent | files | keys that count | of these an answer of yours |", "|---|---|---|---|"]
-    return "\n".join([*head, *rows, ""])
+    return "\n".join([*head, *rows, "", f"Moved by a variable: {', '.join(moved)}.", ""])
 
 
-def _places(folder: SettingsFolder, files: list[SettingsFile]) -> str:
-    base = "" if folder.folder == PROJECT else f"{folder.folder}/"
-    names = ", ".join(f"`{base}{file.path}`" for file in files)
-    return f"{names} (`${folder.variable}`)" if folder.variable else names
+def _moved(folder: SettingsFolder) -> str:
+    name = f"`{folder.folder}`" if folder.folder != HOME else f"`~/{folder.files[0].path}`"
+    return f"{name} to `{folder.below}`" if folder.below else name
+
+
+def _place(folder: SettingsFolder) -> str:
+    return "" if folder.folder == PROJECT else f"{folder.folder}/"
 
 
 def _counting(keys: tuple[str, ...]) -> str:
