@@ -26,6 +26,8 @@ from sentinel_guard.core.checks import rules as rules_check
 from sentinel_guard.core.checks.registry import CHECKS
 from sentinel_guard.core.model import Action, Layer, Response, Verdict
 from sentinel_guard.core.policy import file_schema, rule_examples, target_placeholders
+from sentinel_guard.core.policy.agent_settings import ALL, HOME, PROJECT, SettingsFolder
+from sentinel_guard.core.policy.agent_settings import rows as agent_rows
 from sentinel_guard.core.policy.file_schema import SETTINGS, Setting, Tighter
 from sentinel_guard.core.policy.merge_layers import merge
 from sentinel_guard.core.policy.policy import Rule
@@ -34,7 +36,7 @@ from sentinel_guard.core.session.session import NEXT, Event, State
 from sentinel_guard.core.verify_policy import Prover
 from sentinel_guard.host import world as host_world
 from sentinel_guard.host.policy_files import builtin
-from tests.support.agents.real_agents import AGENTS
+from tests.support.agents.tested_agents import agents_tested
 from tests.support.layers import LAYERS, PACKAGE, purpose
 
 ROOT = Path(__file__).parent.parent
@@ -44,6 +46,7 @@ ADR = ROOT / "docs" / "adr"
 ANALYSIS_PAGE = ROOT / "docs" / "analysis.md"
 POLICY_PAGE = ROOT / "docs" / "policy.md"
 CHECKS_PAGE = ROOT / "docs" / "checks.md"
+WATCHING_PAGE = ROOT / "docs" / "watching.md"
 POLICY = merge(builtin())
 FINAL = (State.KILLED, State.ENDED)
 PAGES = sorted([*ROOT.glob("*.md"), *(p for p in (ROOT / "docs").rglob("*.md") if "incidents" not in p.parts)])
@@ -175,27 +178,41 @@ def layers() -> str:
     return "\n".join(["| | what it is for |", "|---|---|", *rows, ""])
 
 
-def agents_tested() -> str:
-    """What the last runs of ``make test-agents`` found: a row a test, a column an agent."""
-    results = json.loads((ROOT / "tests/real_agents/results.json").read_text(encoding="utf-8"))
-    names = [agent.name for agent in AGENTS]
-    head = [f"| | {' | '.join(f'{a.name} {a.version}' for a in AGENTS)} |", "|---" * (len(names) + 1) + "|"]
+def agent_settings() -> str:
+    """The table of the agents' settings files: where they are, and what counts in them."""
+    groups: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    for agent, folder, file in agent_rows():
+        groups.setdefault((agent.agent, file.keys, file.answers), []).append(f"`{_place(folder)}{file.path}`")
     rows = [
-        f"| {test.removeprefix('test_').replace('_', ' ')} | {' | '.join(_tested(found, n) for n in names)} |"
-        for test, found in results.items()
+        f"| {agent} | {', '.join(files)} | {_counting(keys)} | {_listed(answers)} |"
+        for (agent, keys, answers), files in groups.items()
     ]
-    return "\n".join([*head, *rows]) + "\n"
+    moved = dict.fromkeys(
+        f"{_moved(folder)} by `{folder.variable}`" for _, folder, _ in agent_rows() if folder.variable
+    )
+    head = ["| agent | files | keys that count | of these an answer of yours |", "|---|---|---|---|"]
+    return "\n".join([*head, *rows, "", f"Moved by a variable: {', '.join(moved)}.", ""])
 
 
-def _tested(found: dict[str, dict[str, str]], name: str) -> str:
-    row = found.get(name)
-    if row is None:
-        return "-"
-    assert row["version"] == next(a.version for a in AGENTS if a.name == name), "run: make test-agents"
-    return f"{'yes' if row['outcome'] == 'passed' else row['outcome']}, {row['date']}"
+def _moved(folder: SettingsFolder) -> str:
+    name = f"`{folder.folder}`" if folder.folder != HOME else f"`~/{folder.files[0].path}`"
+    return f"{name} to `{folder.below}`" if folder.below else name
+
+
+def _place(folder: SettingsFolder) -> str:
+    return "" if folder.folder == PROJECT else f"{folder.folder}/"
+
+
+def _counting(keys: tuple[str, ...]) -> str:
+    return "every byte" if not keys else "all" if keys == ALL else _listed(keys)
+
+
+def _listed(keys: tuple[str, ...]) -> str:
+    return "all" if keys == ALL else ", ".join(f"`{key}`" for key in keys)
 
 
 GENERATED = {
+    "agent-settings": (WATCHING_PAGE, agent_settings),
     "layers": (ARCHITECTURE, layers),
     "explained": (ANALYSIS_PAGE, explained),
     "limits": (ANALYSIS_PAGE, limits),

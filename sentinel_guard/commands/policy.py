@@ -12,7 +12,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from sentinel_guard.core.policy.agent_settings import AGENTS
 from sentinel_guard.core.policy.file_schema import Layer
+from sentinel_guard.core.policy.match_agent_settings import PLACEHOLDER
 from sentinel_guard.core.policy.merge_layers import merge
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.text.control_characters import visible
@@ -158,6 +160,18 @@ def _lines(policy: Policy) -> Iterator[str]:
     yield f"\n# {len(policy.rules)} rules"
     width = max((len(r.id) for r in policy.rules), default=0)
     yield from (f"# {r.id:<{width}}  {r.response.word:<8}  {r.why}" for r in policy.rules)
+    yield from _agent_settings(policy)
+
+
+def _agent_settings(policy: Policy) -> Iterator[str]:
+    """The files that a session watches because a rule names them (docs/watching.md)."""
+    named = [rule.id for rule in policy.rules if PLACEHOLDER in rule.target]
+    if not named:
+        return
+    yield f"\n# settings of coding agents, watched for {', '.join(named)}"
+    for agent in AGENTS:
+        paths = (f"{folder.folder}/{file.path}" for folder in agent.folders for file in folder.files)
+        yield f"# {agent.agent}: {', '.join(paths)}"
 
 
 def _toml(value: object) -> str:

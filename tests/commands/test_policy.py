@@ -23,6 +23,8 @@ hit = "frob x"
 miss = "echo frob"
 """
 
+OFF = '[rules]\ndisable = ["filesystem.agent-settings"]\n'
+
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -85,3 +87,15 @@ def test_a_rule_that_fails_opens_no_hole(root: Path) -> None:
     [kept] = [r for r in policy.rules if r.id == "system.delete"]
     assert (kept.response, kept.source) == (Response.KILL, "pack system")
     assert "system.delete" in policy.warnings[0] and "is not in force" in policy.warnings[0]
+
+
+@pytest.mark.parametrize(("policy", "shown"), [("", True), (OFF, False)], ids=["in force", "off"])
+def test_the_files_of_agents_are_shown_while_a_rule_names_them(
+    root: Path, capsys: pytest.CaptureFixture[str], policy: str, *, shown: bool
+) -> None:
+    places().policy.parent.mkdir(parents=True, exist_ok=True)
+    places().policy.write_text(f"version = 1\n{policy}")
+    assert command.show(root) == 0
+    said = capsys.readouterr().out
+    assert ("# Claude Code: ./.claude/settings.json" in said) is shown
+    assert ("watched for filesystem.agent-settings" in said) is shown

@@ -8,6 +8,9 @@ from functools import lru_cache
 
 from sentinel_guard.core.policy.agent_settings import HOME, PROJECT, SettingsFolder, rows
 
+PLACEHOLDER = "{agent-settings}"
+"""How a rule names them; files that no rule names are not watched either."""
+
 
 def is_agent_settings(path: str, root: str, home: str) -> bool:
     """Whether an absolute path is a settings file of an agent: at the top of the repository, or in the home."""

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.secret_names import is_secret
-from sentinel_guard.core.policy.match_agent_settings import is_agent_settings
+from sentinel_guard.core.policy.match_agent_settings import PLACEHOLDER, is_agent_settings
 from sentinel_guard.core.policy.policy import Policy
 
 
@@ -186,7 +186,7 @@ _NAMED: Mapping[str, Callable[[str, TargetContext], bool]] = {
     "{guard}": lambda path, g: any(inside(path, f) or _is_or_holds(path, f) for f in g.guard),
     "{settings}": lambda path, g: any(inside(path, s) or _is_or_holds(path, s) for s in g.settings),
     "{restricted}": lambda path, g: bool(g.policy.restricts(path, g.root)),
-    "{agent-settings}": lambda path, g: is_agent_settings(path, g.root, g.home),
+    PLACEHOLDER: lambda path, g: is_agent_settings(path, g.root, g.home),
     "{secret}": lambda path, _: is_secret(path),
     "{inside}": lambda path, g: inside(path, g.root),
     "{tmp}": _tmp,

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sentinel_guard.core.policy.agent_settings import rows
+from sentinel_guard.core.policy.match_agent_settings import PLACEHOLDER
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.policy.target_placeholders import TargetContext, matches_target
 from sentinel_guard.errors import HostError
@@ -29,7 +30,6 @@ from sentinel_guard.host.machine.content_addressed_store import UNKEPT, ContentA
 from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 
 log = logging.getLogger(__name__)
-PLACEHOLDER = "{agent-settings}"
 _ROWS = {(agent.agent, folder.folder, file.path): file for agent, folder, file in rows()}
 _INSIDE, _OUTSIDE = 0, 1
 Sisters = Callable[[int], Iterable[RestrictedFileRestorer]]
