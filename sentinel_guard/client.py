@@ -56,6 +56,8 @@ class Operator:
         self._line: SocketConnection | None = None
         self._starter: Starter | None = None
         self._events: deque[Fields] = deque()
+        self.daemon = 0
+        """The daemon's pid, as it said last."""
 
     def __enter__(self) -> Self:
         return self.connect()
@@ -189,6 +191,7 @@ class Operator:
             hello = self.request("hello", seconds=HELLO_SECONDS)
         except DaemonError:
             return False
+        self.daemon = int(hello.get("pid") or 0)
         if hello.get("version") == __version__ or not self._start:
             return True
         self._replace(hello)

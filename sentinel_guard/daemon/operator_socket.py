@@ -33,6 +33,8 @@ from sentinel_guard.humans.question_inbox import Reply
 
 log = logging.getLogger(__name__)
 POWER = frozenset({"start", "agent", "attach", "answer", "say", "resume", "typed", "end", "stop", "allow", "sign-off"})
+FOR_THE_PERSON = frozenset({"ask", "chat", "notice", "killed"})
+"""Events that a person must hear of, even one who has stopped the agent."""
 NO_SESSION = "No guarded session is running here."
 TAIL_SECONDS = 1.0
 LONGEST = 86_400.0
@@ -67,6 +69,9 @@ class Runner:
 
     def tell(self, event: str, **fields: object) -> None:
         self._link.send_json({"event": event, **fields})
+        # A job that the person has stopped would tell them only when they come back to it.
+        if event in FOR_THE_PERSON and self._link.peer:
+            processes.wake(self._link.peer)
 
     async def tail(self, since: float) -> str | None:
         """What the inner terminal printed since then (``time.monotonic``); None if the runner does not say in time."""

@@ -98,9 +98,6 @@ class Reactions:
             finding = verdict.decisive
             text = response_text.sentence(finding) if finding else ""
             live.runner.tell("killed", text=text, incident=path)
-            # A job that the person has stopped would tell them only when they come back to it.
-            if live.session.owner:
-                processes.wake(live.session.owner)
         live.buried.set()
 
     async def take_up(self, live: Live) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+import time
 
 import pytest
 
@@ -17,17 +18,20 @@ subprocess.run(["bash", "-c", "echo one > one.txt"])
 os.kill(os.getpid(), signal.SIGTSTP)
 subprocess.run(["bash", "-c", "cat one.txt > two.txt"])
 """
-# What is left at work while the agent is stopped: it waits for a file, then does what ends a session (rm is a stub).
+# What is left at work while the agent is stopped: it waits for a file, and does what stands there.
 LEAVES_A_HELPER = """
 import os, pathlib, signal, subprocess, sys, time
 if sys.argv[1:] == ["helper"]:
-    while not pathlib.Path("go").exists():
+    while not pathlib.Path("go").exists() or not pathlib.Path("go").read_text():
         time.sleep(0.02)
-    sys.exit(subprocess.run(["bash", "-c", "rm -rf /"]).returncode)
-subprocess.Popen([sys.executable, __file__, "helper"], start_new_session=True)
+    sys.exit(subprocess.run(["bash", "-c", open("go").read()]).returncode)
+helper = subprocess.Popen([sys.executable, __file__, "helper"], start_new_session=True)
 os.kill(os.getpid(), signal.SIGTSTP)
-print("never")
+helper.wait()
 """
+ENDS_A_SESSION = "rm -rf /"
+"""Stubs are in the place of both."""
+IS_ASKED_ABOUT = "deploy production"
 
 
 @pytest.fixture
@@ -60,7 +64,24 @@ def test_the_kill_switch_reaches_the_person_while_the_agent_is_stopped(stage, sh
     stage.commit()
     shell.type(f"agent {script(stage, LEAVES_A_HELPER)}")
     assert "Stopped" in shell.prompt()
-    stage.write("go", "")
+    stage.write("go", ENDS_A_SESSION)
     shell.expect_exact("SENTINEL KILL SWITCH")
     shell.jobs_say("Exit 137")
     assert until(lambda: stage.log(kind="recovery"))
+
+
+def test_the_person_is_told_of_a_question_while_the_agent_is_stopped(stage, shell):
+    stage.commit()
+    stage.policy('[confirm]\ndeploy = ["deploy"]\n')
+    shell.type(f"agent {script(stage, LEAVES_A_HELPER)}")
+    assert "Stopped" in shell.prompt()
+    stage.write("go", IS_ASKED_ABOUT)
+    shell.expect_exact("SENTINEL asks: DEPLOY PRODUCTION? It waits for you: fg.")
+    shell.jobs_say("Stopped")
+    shell.sendline("fg")
+    shell.expect_exact("Confirm? (Y/N): ")
+    time.sleep(0.4)
+    shell.send("y")
+    shell.prompt()
+    [answer] = stage.log(kind="human")
+    assert answer["data"]["authorized_by"] == "user"

@@ -14,6 +14,8 @@ import pexpect
 from tests.support.run_on_pty import DRIVER
 
 PROMPT = "%%% "
+HUMAN = 0.1
+"""Seconds between what a person sees and what they type."""
 
 
 class Shell(pexpect.spawn):
@@ -54,7 +56,10 @@ class Shell(pexpect.spawn):
     def stop(self) -> str:
         """Press the stop key; what is printed until the shell is back."""
         self.send("\x1a")
-        return self.prompt()
+        said = self.prompt()
+        # What is typed in the very moment of the stop can be lost with the kernel's own flush, with and without us.
+        time.sleep(HUMAN)
+        return said
 
     def fg(self) -> None:
         """Bring the job to the foreground; from now on what is typed is for the agent."""

@@ -5,7 +5,8 @@ Rules of this file:
 2. Without the daemon the agent goes on (the launcher refuses what it tries); the runner comes back to it by itself.
 3. Where nobody can be asked any more, the answer is no.
 4. When the agent stops, the runner stops by the same signal, the person's terminal as it was: their shell has one job.
-   What continues the runner continues the agent, but for one that a kill has frozen.
+   Whoever continues the runner continues the agent, but for one that a kill has frozen, and but for the daemon, which
+   does it for a word to the person.
 """
 
 from __future__ import annotations
@@ -158,11 +159,17 @@ class Runner:
 
     def _suspend(self) -> None:
         """Stop as the agent has stopped. What a terminal sends goes to the whole job: ours is raw, and sent nothing."""
-        if self._stage:
-            self._stage.pause()
         whole_job = self._stage is not None and self._stopped_by != signal.SIGSTOP
-        stopped = self._signals.stop(self._stopped_by, whole_job=whole_job)
-        self._continue(refused=not stopped)
+        while self._code is None:
+            if self._stage:
+                self._stage.pause()
+            by = self._signals.stop(self._stopped_by, whole_job=whole_job)
+            if by != self._operator.daemon:
+                self._continue(refused=by is None)
+                return
+            # The daemon has something to tell the person: the agent stays stopped.
+            self._hear()
+            whole_job = False
 
     def _continue(self, *, refused: bool = False) -> None:
         """Go on, in the foreground or in the background; ``refused``: the kernel lets nobody stop our job."""

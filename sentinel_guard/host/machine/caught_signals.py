@@ -58,16 +58,15 @@ class Signals:
         for number in (*self._before, signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(number, signal.SIG_DFL)
 
-    def stop(self, number: int, *, whole_job: bool) -> bool:
-        """Stop by this signal, with ``whole_job`` all of our process group. Returns once continued; what continued us
-        is not read again. False where the kernel did not stop us, because no shell would ever continue us.
+    def stop(self, number: int, *, whole_job: bool) -> int | None:
+        """Stop by this signal, with ``whole_job`` all of our process group. Returns once continued: the pid of who did
+        it. None where the kernel did not stop us, because no shell would ever continue us.
         """
-        woken: list[int] = []
-        on_continue = signal.signal(signal.SIGCONT, lambda number, _: woken.append(number))
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGCONT,))
         on_stop = None if number == signal.SIGSTOP else signal.signal(number, signal.SIG_DFL)
         os.kill(0 if whole_job else os.getpid(), number)
         if on_stop is not None:
             signal.signal(number, on_stop)
-        signal.signal(signal.SIGCONT, on_continue)
-        self._far.send(bytes(other for other in self.read() if other != signal.SIGCONT))
-        return bool(woken)
+        continued = signal.sigtimedwait((signal.SIGCONT,), 0)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        return continued.si_pid if continued else None

@@ -12,6 +12,7 @@ import pytest
 
 from sentinel_guard.host.machine.state_paths import places
 from tests.support.fake_daemon import FakeDaemon
+from tests.support.job_control_shell import Shell
 from tests.support.run_on_pty import DRIVER
 
 
@@ -39,3 +40,10 @@ def terminal(daemon):
     yield start
     for child in started:
         child.close(force=True)
+
+
+@pytest.fixture
+def guarded(daemon, tmp_path):
+    opened = Shell(tmp_path)
+    yield opened
+    opened.close(force=True)
