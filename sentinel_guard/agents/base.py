@@ -13,7 +13,7 @@ Rules of this package:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 
 QUOTED = r"'[^']*(?:'\"'\"'[^']*)*'"
@@ -52,6 +52,8 @@ class Start:
     """What the person is told of it."""
     refused: str = ""
     """The words for which it is not started at all: with them its tools run outside of the session."""
+    unseen: str = ""
+    """The words with which its shell is not seen: only the person may start it so."""
 
 
 def _plain(_text: str) -> Framed | None:
@@ -66,6 +68,21 @@ def given(words: tuple[str, ...], *options: str) -> str:
     """The first of these options that stands before ``--``; empty where none does."""
     before = words[: words.index("--")] if "--" in words else words
     return next((o for o in options if any(w == o or w.startswith(f"{o}=") for w in before)), "")
+
+
+def subcommand(words: tuple[str, ...], names: Container[str]) -> str:
+    """The first of these subcommands that stands in front or behind options; empty where none does.
+
+    An option's value cannot be told from a subcommand without a list of all options: it counts as one, too.
+    """
+    option = False
+    for word in words:
+        if word in names:
+            return word
+        if not (word.startswith("-") or option) or word == "--":
+            return ""
+        option = word.startswith("-") and "=" not in word
+    return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sentinel_guard.agents.base import PATH, QUOTED, CodingAgent, Framed, Start, given, unquoted
+from sentinel_guard.agents.base import PATH, QUOTED, CodingAgent, Framed, Start, given, subcommand, unquoted
 
 _UNSET = r"\{ \\builtin unalias -- '[\w-]+'; \\builtin unset -f -- '[\w-]+'; \} >/dev/null 2>&1 \|\| true && "
 _TOO_OLD = re.escape(
@@ -40,8 +40,7 @@ def _snapshot_of(text: str) -> str:
 def _start(words: tuple[str, ...]) -> Start:
     # Background agents run below a supervisor that precedes the session or outlives it; --tmux below tmux's own server.
     elsewhere = given(words, "--bg", "--background", "--tmux", "--desktop")
-    first = words[0] if words and words[0] in ("agents", "attach", "respawn") else ""
-    return Start(words, refused=first or elsewhere)
+    return Start(words, refused=subcommand(words, ("agents", "attach", "respawn")) or elsewhere)
 
 
 AGENT = CodingAgent(

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 
-from sentinel_guard.agents.base import CodingAgent, Start, given
+from sentinel_guard.agents.base import CodingAgent, Start, given, subcommand
 
 _ZEN = re.compile(r"-[Vahipvyz]*z[Vahipvyz]*")
 """``-z``, alone or among other short options without a value."""
 
 
 def _start(words: tuple[str, ...]) -> Start:
-    first = words[0] if words and words[0] in ("connect", "dashboard", "hub", "schedule") else ""
     zen = given(words, "--zen") or next((word for word in words if _ZEN.fullmatch(word)), "")
-    return Start(words, refused=first or zen)
+    return Start(words, refused=subcommand(words, ("connect", "dashboard", "hub", "schedule")) or zen)
 
 
 AGENT = CodingAgent(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sentinel_guard.agents.base import QUOTED, CodingAgent, Framed, Start, given, unquoted
+from sentinel_guard.agents.base import QUOTED, CodingAgent, Framed, Start, given, subcommand, unquoted
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 _SAVED = r"__CODEX_SNAPSHOT_(?:PROXY_)?(?:OVERRIDE(?:_SET)?_\d+|ENV_SET)"
@@ -62,10 +62,12 @@ def _start(words: tuple[str, ...]) -> Start:
     first = words[0] if words else ""
     if given(words, "-h", "--help", "-V", "--version") or words[:2] in _MANAGES:
         return Start(words)
-    if words[:2] == ("app-server", "proxy"):
+    elsewhere = subcommand(words, ("app-server", "queue", "remote-control"))
+    behind = words[words.index(elsewhere) + 1 :] if elsewhere else ()
+    if elsewhere == "app-server" and subcommand(behind, ("proxy",)):
         return Start(words, refused="app-server proxy")
-    if first == "queue" or (first == "remote-control" and not given(words, _ALONE)):
-        return Start(words, refused=first)
+    if elsewhere == "queue" or (elsewhere == "remote-control" and not given(words, _ALONE)):
+        return Start(words, refused=elsewhere)
     if first not in _NO_SERVER and given(words, "--remote"):
         return Start(words, refused="--remote")
     if first in _NO_SERVER or given(words, _ALONE):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sentinel_guard.agents.base import CodingAgent, Framed, Start, given
+from sentinel_guard.agents.base import CodingAgent, Framed, Start, given, subcommand
 
 _DETACHED = re.compile(r"echo \$\$ > '/tmp/copilot-detached-[\w-]+\.pid'; (?P<command>.*)", re.DOTALL)
 _LOGIN = r"""printf %s '__copilot_login_env_snapshot_\w+__'; if ! command env -0 2>/dev/null; then .*"""
@@ -27,13 +27,13 @@ _OFF = {("--bash-env=off",), ("--bash-env", "off")}
 
 def _start(words: tuple[str, ...]) -> Start:
     first = words[0] if words else ""
-    if elsewhere := given(words, "--connect") or (first == "app" and first):
+    if elsewhere := given(words, "--connect") or subcommand(words, ("app",)):
         return Start(words, refused=elsewhere)
     if first in _NO_SHELL or given(words, "-h", "--help", "-v", "--version"):
         return Start(words)
-    off = given(words, "--no-bash-env") or any(words[i : i + n] in _OFF for i in range(len(words)) for n in (1, 2))
-    if off:
-        return Start(words, note="copilot is started without BASH_ENV: what its shell runs is not seen")
+    pairs = (words[i : i + n] for i in range(len(words)) for n in (1, 2))
+    if off := given(words, "--no-bash-env") or " ".join(next((pair for pair in pairs if pair in _OFF), ())):
+        return Start(words, note="copilot is started without BASH_ENV: what its shell runs is not seen", unseen=off)
     if given(words, "--bash-env"):
         return Start(words)
     note = "copilot is started with --bash-env, so that its shell is seen; it keeps that as its setting"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from sentinel_guard.agents.base import CodingAgent, Start, given
+from sentinel_guard.agents.base import CodingAgent, Start, given, subcommand
 
 
 def _start(words: tuple[str, ...]) -> Start:
-    return Start(words, refused="attach" if words[:1] == ("attach",) else given(words, "--attach"))
+    return Start(words, refused=subcommand(words, ("attach",)) or given(words, "--attach"))
 
 
 AGENT = CodingAgent(

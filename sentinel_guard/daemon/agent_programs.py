@@ -35,12 +35,13 @@ def is_agent(asked: wire_messages.Request) -> bool:
 
 
 def objections(asked: wire_messages.Request) -> tuple[Finding, ...]:
-    """What stands against the start of an agent: that it would work outside of the session."""
+    """What stands against the start of an agent: that it would work outside of the session, or unseen in it."""
     started = registry.started(asked.argv) if asked.face == "shim" else None
-    if started is None or not started.start.refused:
+    if started is None or not (started.start.refused or started.start.unseen):
         return ()
-    name = started.agent.name
-    what = f"'{name} {started.start.refused}' works outside of this session"
+    name, chosen = started.agent.name, started.start
+    where = "works outside of this session" if chosen.refused else "keeps its shell out of sight"
+    what = f"'{name} {chosen.refused or chosen.unseen}' {where}"
     return (Finding("agents", Response.DENY, what, "nobody guards it there", f"start {name} without it"),)
 
 

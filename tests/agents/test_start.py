@@ -52,6 +52,9 @@ STARTS = (
     ("cline fix it", "cline fix it", "a variable holds it"),
     ("cline auth", "cline auth", "no tools"),
     ("cline -kzz x", "cline -kzz x", "a value"),
+    ("cline fix the hub", "cline fix the hub", "a prompt in words"),
+    ("claude -- attach", "claude -- attach", "a prompt"),
+    ("claude mcp add agents", "claude mcp add agents", "the name of something"),
     ("opencode", "opencode", "it works by itself"),
     ("opencode run fix it", "opencode run fix it", "without a terminal"),
     ("opencode serve", "opencode serve", "its tools are below it"),
@@ -97,6 +100,15 @@ REFUSED = (
     ("copilot --connect=x", "--connect", "a session elsewhere, named"),
     ("copilot app", "app", "another program"),
     ("npx -y opencode-ai attach http://h", "attach", "fetched"),
+    ("claude --verbose attach 1", "attach", "behind an option"),
+    ("claude --model opus attach 1", "attach", "behind an option with a value"),
+    ("opencode --print-logs attach http://h", "attach", "behind an option"),
+    ("opencode --log-level=DEBUG attach http://h", "attach", "behind an option whose value is its own"),
+    ("cline -v hub start", "hub", "behind an option"),
+    ("codex -c x=y queue --thread x", "queue", "behind an option with a value"),
+    ("codex app-server --analytics-default-enabled proxy", "app-server proxy", "behind an option"),
+    ("codex -m x remote-control start", "remote-control", "behind an option with a value"),
+    ("copilot --model x app", "app", "behind an option with a value"),
 )
 
 
@@ -111,6 +123,7 @@ def test_a_copilot_whose_shell_the_person_wants_unseen_is_told_to_be_so(words):
     found = started(["copilot", *words.split()])
     assert found and " ".join(found.command) == f"copilot {words}"
     assert "not seen" in found.start.note and not found.start.added
+    assert found.start.unseen in words
 
 
 NO_AGENTS = (

@@ -73,6 +73,8 @@ def test_what_works_elsewhere_is_a_refusal_with_words():
     [finding] = agent_programs.objections(asked("claude", "--bg", "x"))
     assert finding.response is Response.DENY
     assert (finding.what, finding.instead) == ("'claude --bg' works outside of this session", "start claude without it")
+    [unseen] = agent_programs.objections(asked("copilot", "-p", "x", "--bash-env", "off"))
+    assert unseen.what == "'copilot --bash-env off' keeps its shell out of sight"
     assert agent_programs.objections(asked("claude", "-p", "x")) == ()
     assert agent_programs.objections(asked("git", "attach")) == ()
     assert agent_programs.objections(asked("claude", "--bg", face="shell")) == ()
