@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SOURCES := $(wildcard sentinel_guard/launcher/*.c sentinel_guard/launcher/*.h)
 
-.PHONY: demo test unit lint format test-agents test-agents-headless agents bench corpus leaks oracles fuzz clean
+.PHONY: demo test unit lint format test-agents test-agents-headless agents bench bench-agents corpus leaks oracles fuzz clean
 
 demo: $(READY)
 	@$(BIN)/sentinel-guard demo
@@ -46,6 +46,10 @@ agents: $(READY)
 
 bench: $(READY)
 	@$(BIN)/python -m bench.run
+
+# What a session costs in each real agent; needs npm, and a machine that does nothing else. Minutes.
+bench-agents: agents
+	@SENTINEL_TEST_CLIENTS=$(abspath $(AGENTS)) $(BIN)/python -m bench.agent_overhead
 
 # The lists are not part of the project: SENTINEL_CORPUS names their folder.
 corpus: $(READY)

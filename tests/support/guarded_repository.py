@@ -49,17 +49,17 @@ class Stage:
             stub.chmod(0o755)
 
     def close(self) -> None:
-        for pid in self._daemons():
+        for pid in self.daemons():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGTERM)
         subprocess.run(["chmod", "-R", "u+rwX", str(self.folder)], check=False)
         shutil.rmtree(self.folder, ignore_errors=True)
         deadline = time.monotonic() + 10
-        while left := self._daemons():
+        while left := self.daemons():
             assert time.monotonic() < deadline, f"daemons of this test live on: {left}"
             time.sleep(0.05)
 
-    def _daemons(self) -> list[int]:
+    def daemons(self) -> list[int]:
         """Its daemons, whether one can talk to them or not."""
         return [pid for pid, command in self.processes().items() if "daemon" in command]
 

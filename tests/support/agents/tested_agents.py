@@ -1,4 +1,4 @@
-"""What the runs of ``make test-agents`` found, for docs/agents.md."""
+"""What the runs of ``make test-agents`` and ``make bench-agents`` found, for docs/agents.md."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from tests.support.agents.real_agents import AGENTS
 
 RESULTS = Path(__file__).parents[2] / "real_agents" / "results.json"
+OVERHEAD = RESULTS.with_name("overhead.json")
 
 
 def agents_tested() -> str:
@@ -18,6 +19,18 @@ def agents_tested() -> str:
     rows = [
         f"| {test.removeprefix('test_').replace('_', ' ')} | {' | '.join(_tested(found, n) for n in names)} |"
         for test, found in results.items()
+    ]
+    return "\n".join([*head, *rows]) + "\n"
+
+
+def agents_overhead() -> str:
+    """What a guarded session of short commands costs: a row an agent."""
+    found = json.loads(OVERHEAD.read_text(encoding="utf-8"))
+    head = ["| | bare, s | time, of the bare | processor time, of the bare |", "|---|---|---|---|"]
+    rows = [
+        f"| {a.name} {a.version} | {row['bare']} | {row['wall']:.2f} | {row['cpu']:.2f} |"
+        for a in AGENTS
+        if (row := found.get(a.name))
     ]
     return "\n".join([*head, *rows]) + "\n"
 
