@@ -27,6 +27,8 @@ _U32 = struct.Struct("<I")
 
 # Options of the shells whose value is the next word (bash(1), zsh(1), dash(1)).
 _VALUED = frozenset({"-o", "+o", "-O", "+O", "--rcfile", "--init-file"})
+_RUNS_BEFORE = ("--rcfile", "--init-file", "--init-command", "-C")
+"""Options of the shells with which something else runs before the text (bash(1), fish(1))."""
 _GIT_VALUED = frozenset({
     "-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env", "--attr-source",
     "--shallow-file", "--exec-path",
@@ -143,6 +145,8 @@ def script(argv: tuple[str, ...]) -> str | None:
     """The text of ``sh -c TEXT``, if that is all there is to run; None for anything else."""
     words, given = iter(enumerate(argv[1:], 1)), False
     for i, word in words:
+        if word.startswith(_RUNS_BEFORE):
+            return None
         if word in _VALUED:
             next(words, None)
         elif word.startswith(("-", "+")) and word not in ("-", "--"):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentinel_guard.agents import claude, codex, gemini
+from sentinel_guard.agents import claude, codex, copilot, gemini
 from sentinel_guard.agents.registry import AGENTS, of_process
 from sentinel_guard.core.model import Kind
 from tests.support.analysis_effects import effects_of, repository, told
@@ -154,3 +154,15 @@ def test_what_the_wrapper_runs_in_the_same_shell_is_judged_with_the_command(agen
     assert framed is not None
     assert told(effects_of(framed.command, world), Kind.DELETE) == []
     assert [row.split(" ")[:2] for row in told(effects_of(framed.around, world), Kind.DELETE)] == [["delete", "x"]]
+
+
+def test_a_detached_command_of_copilots_is_judged_with_what_stands_before_it():
+    text = "echo $$ > '/tmp/copilot-detached-a-1.pid'; touch $_"
+    framed = copilot.AGENT.unwrap(text)
+    assert framed is not None and (framed.command, framed.around) == ("touch $_", text)
+
+
+def test_the_file_that_geminis_wrapper_writes_is_what_the_command_makes_it():
+    framed = gemini.AGENT.unwrap(of_gemini("_bgpids_file=a.txt"))
+    assert framed is not None
+    assert "write a.txt truncate" in told(effects_of(framed.around, repository({})), Kind.WRITE)

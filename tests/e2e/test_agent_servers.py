@@ -94,6 +94,16 @@ def test_an_agent_that_is_typed_inside_a_session_works_by_itself(repo):
     assert step["parent"], "it is on record, and no call of its own"
 
 
+def test_what_an_agent_runs_inside_a_call_is_seen_by_whatever_path_its_shell_is_called(repo):
+    agent = repo.folder / "bin" / "claude"
+    agent.write_text("#!/bin/sh\n/bin/bash -c 'echo inside'\n")
+    agent.chmod(0o755)
+    _, [seen] = repo.agent("claude -p 'do it'")
+    assert (seen["out"], seen["err"]) == ("inside\n", "")
+    [inside] = [e["data"] for e in repo.log(kind="verdict") if e["data"]["arguments"] == {"command": "echo inside"}]
+    assert inside["parent"], "a step of the call"
+
+
 def test_what_works_elsewhere_is_refused_inside_a_session(repo):
     stand_ins.agent(repo.folder / "bin", "codex")
     _, [seen] = repo.agent("codex --remote ws://h")
