@@ -13,7 +13,7 @@ from tests.support.agents.full_screen_agent import AT_SHELL, TURN
 from tests.support.agents.real_agents import AGENTS
 from tests.support.wait_until import until
 
-CODEX = next(agent for agent in AGENTS if agent.name == "codex")
+only_codex = pytest.mark.parametrize("agent", [a for a in AGENTS if a.name == "codex"], ids=lambda agent: agent.name)
 SHOWS = 'echo "$SENTINEL_SESSION" >> sessions.txt'
 
 
@@ -27,9 +27,9 @@ def servers(stage) -> list[int]:
     return [pid for pid, words in found if registry.server_of(os.path.realpath(f"/proc/{pid}/exe"), words[:-1])]
 
 
-def play(on_screen, words: str, *, guarded: bool) -> None:
+def play(on_screen, agent, words: str, *, guarded: bool) -> None:
     """Codex does one thing, and is left."""
-    screen = on_screen(CODEX, one_turn(words), guarded=guarded)
+    screen = on_screen(agent, one_turn(words), guarded=guarded)
     screen.turn("go on", f"{words.upper()} ENDS")
     assert screen.leave() == 0
     screen.close()
@@ -41,33 +41,36 @@ def repo(stage):
     return stage
 
 
-def test_a_guarded_agent_works_by_itself_beside_a_server_that_was_there(repo, on_screen):
-    play(on_screen, "plain", guarded=False)
+@only_codex
+def test_a_guarded_agent_works_by_itself_beside_a_server_that_was_there(repo, on_screen, agent):
+    play(on_screen, agent, "plain", guarded=False)
     before = servers(repo)
     assert before, "it leaves a server"
-    play(on_screen, "guarded", guarded=True)
+    play(on_screen, agent, "guarded", guarded=True)
     assert repo.calls() == [f"{SHOWS}; echo guarded"]
     assert servers(repo) == before, "which is the person's, and lives on"
     plain, guarded = (repo.repo / "sessions.txt").read_text().split("\n")[:2]
     assert not plain and guarded
 
 
-def test_a_plain_start_after_a_guarded_session_meets_no_server_of_it(repo, on_screen):
-    play(on_screen, "guarded", guarded=True)
+@only_codex
+def test_a_plain_start_after_a_guarded_session_meets_no_server_of_it(repo, on_screen, agent):
+    play(on_screen, agent, "guarded", guarded=True)
     assert servers(repo) == []
-    play(on_screen, "plain", guarded=False)
+    play(on_screen, agent, "plain", guarded=False)
     assert repo.calls() == [f"{SHOWS}; echo guarded"]
     guarded, plain = (repo.repo / "sessions.txt").read_text().split("\n")[:2]
     assert guarded and not plain
 
 
-def test_a_server_inside_a_session_ends_when_that_is_killed(repo, on_screen):
+@only_codex
+def test_a_server_inside_a_session_ends_when_that_is_killed(repo, on_screen, agent):
     # By its path, so that it gets no option and starts a server.
     script = repo.folder / "start-agent"
-    script.write_text(f'#!/bin/sh\nexec {CODEX.path()} "$@"\n')
+    script.write_text(f'#!/bin/sh\nexec {agent.path()} "$@"\n')
     script.chmod(0o755)
     fatal = (("shell", f"rm -r {repo.repo}/.git"), ("shell", "echo never > reached"))
-    screen = on_screen(replace(CODEX, program=str(script)), (*one_turn("inside"), *fatal))
+    screen = on_screen(replace(agent, program=str(script)), (*one_turn("inside"), *fatal))
     screen.turn("go on", "INSIDE ENDS")
     assert servers(repo) and repo.calls() == [f"{SHOWS}; echo inside"]
     screen.say("and on")
