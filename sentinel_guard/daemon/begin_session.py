@@ -67,6 +67,7 @@ class SessionStarter:
         root = await asyncio.to_thread(_top, str(message["cwd"]))
         ident = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime(self._now()))}-{secrets.token_hex(2)}"
         path = shims.without(str(message["path"]), self._places)
+        await asyncio.to_thread(self._policies.load, root)  # a project's file is anybody's
         live = self._live(Session(ident, root=root), path)
         shimmed = shims.make(self._places, ident, self._names(live), path)
         shimmed |= registry.environ(str(self._places.session(ident)))
