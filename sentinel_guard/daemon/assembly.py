@@ -32,6 +32,7 @@ from sentinel_guard.daemon.snapshots_and_rollback import Recovery
 from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.daemon.write_incidents import Incidents
 from sentinel_guard.host.machine import processes
+from sentinel_guard.host.machine.process_control import forbid_tracing
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.policy_files import Policies
 from sentinel_guard.host.world import HostWorld
@@ -176,6 +177,7 @@ def serve(places: StatePaths) -> None:
     """Run the daemon in this process until it is stopped or idle."""
     logging.basicConfig(level=_level(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     processes.call_ourselves("sentinel-guard")
+    forbid_tracing()
     log.info("begins as process %s", processes.own_pid())
     # What was imported lives as long as the daemon: the collector need not look at it again with every verdict.
     gc.collect()

@@ -168,7 +168,9 @@ def _secrets(live: Live) -> Callable[[], UserSecrets]:
     def collect() -> UserSecrets:
         session, watch = live.session, live.watch
         if session.owner and not given:
-            given.update(processes.environ(session.owner.pid))
+            # A runner's own cannot be read any more once it has begun; what runs below it has inherited that.
+            pids = (session.owner.pid, *sorted(processes.tree(live.roots, frozenset())))
+            given.update(next(filter(None, map(processes.environ, pids)), {}))
         held = watch.restricted if watch else ()
         root, base = Path(session.root), session.start_hash
         return user_secret_files.collect(
