@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sentinel_guard.core.checks.rules import STRIKES
 from sentinel_guard.core.json_codec import finding_json, verdict_json
@@ -10,6 +11,9 @@ from sentinel_guard.core.model import Action, Entry, Finding, Outcome, Response,
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.session.session import Event, outcome_data
 from sentinel_guard.core.text.redact_by_pattern import redact_data
+
+EFFECTS = 30
+"""Effects of a verdict that are kept; beyond them their number is."""
 
 
 def of_verdict(verdict: Verdict, operation: str, *, poll: bool, policy: Policy) -> list[Entry]:
@@ -75,8 +79,10 @@ def _seen(verdict: Verdict) -> dict[str, object]:
     if not verdict.findings:
         return {"response": verdict.response.word}
     # What was decided without a finding needs no list of effects: the arguments say all.
-    said = verdict_json(verdict)
-    return {k: said[k] for k in ("response", "findings", "granted", "effects", "authorized_by") if said.get(k)}
+    said = verdict_json(replace(verdict, effects=verdict.effects[:EFFECTS]))
+    said["effects_in_all"] = len(verdict.effects) if len(verdict.effects) > EFFECTS else 0
+    names = ("response", "findings", "granted", "effects", "effects_in_all", "authorized_by")
+    return {name: said[name] for name in names if said.get(name)}
 
 
 def _plain(data: dict[str, object]) -> dict[str, object]:

@@ -7,6 +7,7 @@ Rules of this file (the numbers are those of the spine, DESIGN section 3):
 4. A yes grants exactly the findings that were shown, once, and stays on record.
 5. A check that raises is a DENY finding, not a crash and not a pass; so are an analysis that failed and no check.
 6. Every effect is judged by every check and the strictest finding decides; none can silence another.
+A verdict holds at most MOST findings: a text of thousands of commands must hold up nobody.
 A call that has ended can only be hinted at or trip the breaker: what would ask, refuse or kill comes too late.
 """
 
@@ -19,6 +20,7 @@ from sentinel_guard.core.checks.base import Case, Check
 from sentinel_guard.core.model import Finding, Kind, Response, Verdict
 from sentinel_guard.core.response_phrases import USER_DENIED
 
+MOST = 50
 _IN_TIME = (Response.HINT, Response.BREAK)
 
 
@@ -27,7 +29,8 @@ def judge(case: Case, checks: Sequence[Check]) -> Verdict:
     if not checks:
         return Verdict(case.action, case.effects, (_broken("judge", "there is no check to judge by"),))
     failed = [_broken("analysis", e.target) for e in case.effects if e.kind is Kind.OPAQUE and "error" in e.how]
-    return Verdict(case.action, case.effects, (*failed, *(f for check in checks for f in _run(check, case))))
+    found = (*failed, *(f for check in checks for f in _run(check, case)))
+    return Verdict(case.action, case.effects, found if len(found) <= MOST else _strictest(found))
 
 
 def apply_reply(asked: Verdict, now: Verdict, *, yes: bool) -> Verdict:
@@ -40,6 +43,19 @@ def apply_reply(asked: Verdict, now: Verdict, *, yes: bool) -> Verdict:
         return replace(now, findings=(refused, *now.findings), granted=asked.granted)
     shown = tuple(f for f in asked.findings if f.response is Response.ASK and f not in asked.granted)
     return replace(now, granted=(*asked.granted, *shown), authorized_by="user")
+
+
+def _strictest(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """The first MOST, the strictest in front, each once.
+
+    Where more would ask than these the answer is no: a yes grants what is shown, and the rest would never be.
+    """
+    ordered = sorted(dict.fromkeys(findings), key=lambda f: f.response, reverse=True)
+    if len(ordered) <= MOST or (ordered[0].response, ordered[MOST].response) != (Response.ASK, Response.ASK):
+        return tuple(ordered[:MOST])
+    way = "do it in smaller steps"
+    many = Finding("judge", Response.DENY, f"it needs a person's yes to more than {MOST} things at once", "", way)
+    return (many, *ordered[: MOST - 1])
 
 
 def _run(check: Check, case: Case) -> Iterator[Finding]:

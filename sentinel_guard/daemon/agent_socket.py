@@ -26,15 +26,13 @@ from sentinel_guard.daemon.git_hook_requests import Githooks
 from sentinel_guard.daemon.guard import Guard, Judged
 from sentinel_guard.daemon.help_and_usage_requests import AgentRequests
 from sentinel_guard.daemon.live_sessions import STEP, Place, Sessions
-from sentinel_guard.daemon.peer_connection import Link
+from sentinel_guard.daemon.peer_connection import FIRST_WORD, Link
 from sentinel_guard.daemon.shell_origin import UNKNOWN, agent_of, origin
 from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.daemon.waiting_launcher import telling, waiting
 from sentinel_guard.errors import PeerError, SentinelError
 
 log = logging.getLogger(__name__)
-FIRST_WORD = 10.0
-"""Seconds that a peer may take to say what it wants."""
 JUDGED = "SENTINEL_SHELL"
 """Pid of a shell that has been judged: the session's BASH_ENV does not send it here again (``host/shims``)."""
 
@@ -54,6 +52,11 @@ class Server:
         self._sessions, self._guard, self._reactions = sessions, guard, reactions
         self._outcomes, self._faces, self._githooks, self._now = outcomes, faces, githooks, now
         self._ids = itertools.count(1)
+
+    def refuse(self, link: Link, why: str) -> None:
+        """Tell a peer that is one too many."""
+        words = response_text.refused("too many requests at once", why, "wait until some have ended")
+        link.send(wire_messages.refusal(words))
 
     async def serve(self, link: Link) -> None:
         """One connection from its first byte to its last."""

@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +27,12 @@ from sentinel_guard.daemon.guard import Guard
 from sentinel_guard.daemon.help_and_usage_requests import AgentRequests
 from sentinel_guard.daemon.live_sessions import Live
 from sentinel_guard.daemon.operator_socket import Operators
-from sentinel_guard.daemon.peer_connection import Link
+from sentinel_guard.daemon.peer_connection import Connections, Link, raise_file_limit
 from sentinel_guard.daemon.snapshots_and_rollback import Recovery
 from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.daemon.write_incidents import Incidents
 from sentinel_guard.host.machine import processes
+from sentinel_guard.host.machine.process_control import forbid_tracing
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.policy_files import Policies
 from sentinel_guard.host.world import HostWorld
@@ -42,6 +43,8 @@ IDLE = 600.0
 LOOK = 2.0
 """Seconds between two looks for sessions whose owner has gone."""
 BACKLOG = 256
+OPERATORS = 128
+"""Connections of operators: runners, commands, windows."""
 SWITCH = 0.0005
 """Seconds that a busy thread keeps the interpreter while another one waits for it."""
 log = logging.getLogger(__name__)
@@ -96,11 +99,12 @@ class Daemon:
             if not live.session.over:
                 self.recovery.take_up(live)
         loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, told: log.error("%s: %r", told["message"], told.get("exception")))
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self.stopped.set)
         async with (
-            await self._listen(self.places.agent_socket, self.server.serve),
-            await self._listen(self.places.operator_socket, self.operators.serve),
+            await self._listen(self.places.agent_socket, self.server, raise_file_limit() // 2),
+            await self._listen(self.places.operator_socket, self.operators, OPERATORS),
         ):
             stands = _standing(self.places)
             tasks = [loop.create_task(self._end_when_idle(stands)), *map(loop.create_task, self._half_done())]
@@ -124,7 +128,8 @@ class Daemon:
             for live in (*self.sessions.live.values(), *self.beginnings.orphans)
         ]
 
-    async def _listen(self, path: Path, serve: Callable[[Link], Awaitable[None]]) -> asyncio.AbstractServer:
+    async def _listen(self, path: Path, server: Server | Operators, most: int) -> asyncio.AbstractServer:
+        connections = Connections(most)
         # Whoever holds the lock is the only daemon: a socket that lies here is stale.
         path.unlink(missing_ok=True)  # noqa: ASYNC240 - once, before anything is served
 
@@ -132,8 +137,11 @@ class Daemon:
             self.used = time.monotonic()
             link = Link(reader, writer)
             # A daemon that stops cancels what still waits; nothing is to be said about it.
-            with contextlib.suppress(ConnectionError, asyncio.CancelledError):
-                await serve(link)
+            with contextlib.suppress(ConnectionError, asyncio.CancelledError), connections.counted(link) as too_many:
+                if too_many:
+                    server.refuse(link, too_many)
+                else:
+                    await server.serve(link)
                 await link.close()
 
         before = os.umask(0o177)
@@ -169,6 +177,7 @@ def serve(places: StatePaths) -> None:
     """Run the daemon in this process until it is stopped or idle."""
     logging.basicConfig(level=_level(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     processes.call_ourselves("sentinel-guard")
+    forbid_tracing()
     log.info("begins as process %s", processes.own_pid())
     # What was imported lives as long as the daemon: the collector need not look at it again with every verdict.
     gc.collect()

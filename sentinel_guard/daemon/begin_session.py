@@ -67,6 +67,7 @@ class SessionStarter:
         root = await asyncio.to_thread(_top, str(message["cwd"]))
         ident = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime(self._now()))}-{secrets.token_hex(2)}"
         path = shims.without(str(message["path"]), self._places)
+        await asyncio.to_thread(self._policies.load, root)  # a project's file is anybody's
         live = self._live(Session(ident, root=root), path)
         shimmed = shims.make(self._places, ident, self._names(live), path)
         shimmed |= registry.environ(str(self._places.session(ident)))
@@ -167,7 +168,9 @@ def _secrets(live: Live) -> Callable[[], UserSecrets]:
     def collect() -> UserSecrets:
         session, watch = live.session, live.watch
         if session.owner and not given:
-            given.update(processes.environ(session.owner.pid))
+            # A runner's own cannot be read any more once it has begun; what runs below it has inherited that.
+            pids = (session.owner.pid, *sorted(processes.tree(live.roots, frozenset())))
+            given.update(next(filter(None, map(processes.environ, pids)), {}))
         held = watch.restricted if watch else ()
         root, base = Path(session.root), session.start_hash
         return user_secret_files.collect(

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -26,7 +27,7 @@ from sentinel_guard.core.judge import apply_reply, judge
 from sentinel_guard.core.model import Action, Effect, Entry, Finding, Outcome, Question, Response, Usage, Verdict
 from sentinel_guard.core.secrets.egress.outgoing_data import is_looked_into
 from sentinel_guard.core.session.failure_exit_codes import failed
-from sentinel_guard.core.session.operation_fingerprint import is_poll, operation
+from sentinel_guard.core.session.operation_fingerprint import command_text, is_poll, operation
 from sentinel_guard.core.session.session import Event, Session, State
 from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.humans.question_inbox import Channel, Inbox
@@ -41,6 +42,9 @@ EXPECTED = 30.0
 """Seconds for which an allowed git command may go on changing files."""
 MOVED = 3
 """Times that an action is judged beside the loop, while its session goes on."""
+SHORT = 500
+"""Characters of a text that is judged at once."""
+_GLOBS = frozenset("*?[{")
 WRAPPERS = frozenset(("eval", "exit", "jobs", "pwd", "shopt", "trap"))
 """Programs of an agent's wrapper, which are not the model's; what the model makes of them counts."""
 Brought = tuple[Finding, ...]
@@ -139,25 +143,30 @@ class Guard:
     async def _judge(self, live: Live, action: Action, op: str, brought: Brought) -> Verdict:
         """Look at the action with the machine and the session as they are now.
 
-        What may leave is looked into beside the loop, so that no other session is held; where this one went on
-        meanwhile, it is done again.
+        What may take long (a text of many commands or with globs, what may leave and is looked into) is judged beside
+        the loop, so that no other session is held; where this one went on meanwhile, it is done again.
         """
-        for _ in range(MOVED):
-            case = self._case(live, action, op, brought)
-            root = case.session.root or action.root
-            if not is_looked_into(action, case.effects, root, case.home):
+        beside, moved = takes_long(action), 0
+        while True:
+            at_once = moved == MOVED
+            case, world = self._case(live, action, op, brought), self._world(live, action)
+            look = functools.partial(_with_effects, case, world)
+            case = await asyncio.to_thread(look) if beside and not at_once else look()
+            beside = beside or is_looked_into(action, case.effects, case.session.root or action.root, case.home)
+            if at_once or not beside:
                 return _verdict(live, case)
             verdict = await asyncio.to_thread(_verdict, live, case)
             if live.session is case.session:
                 return verdict
-        return _verdict(live, self._case(live, action, op, brought))
+            moved += 1
 
     def _case(self, live: Live, action: Action, op: str, brought: Brought) -> Case:
-        world, restricted = self._world(live, action), live.watch.restricted if live.watch else ()
-        effects, guarded, hidden = _effects(action, world), self._sessions.guarded(), live.discretion
+        """All that is known of an action but its effects."""
+        restricted, guarded = live.watch.restricted if live.watch else (), self._sessions.guarded()
+        hidden = live.discretion
         return Case(
-            action, effects, live.session, live.policy(), None, op, restricted, guarded, world.home,
-            look=world.peek, known=hidden.known, baseline=hidden.baseline, key=hidden.key, brought=brought,
+            action, (), live.session, live.policy(), None, op, restricted, guarded,
+            known=hidden.known, baseline=hidden.baseline, key=hidden.key, brought=brought,
         )  # fmt: skip
 
     async def _ask(self, live: Live, asked: Verdict, op: str, waiter: Waiter, brought: Brought) -> Verdict:
@@ -246,6 +255,12 @@ class Guard:
         self._sessions.note(live, entries)
 
 
+def takes_long(action: Action) -> bool:
+    """Whether it may take more than a few milliseconds to judge an action: many commands, or names to be looked for."""
+    text = command_text(action)
+    return len(text) > SHORT or not _GLOBS.isdisjoint(text)
+
+
 def _effects(action: Action, world: World) -> tuple[Effect, ...]:
     """What the action would do, and what else its agent's wrapper does then, in the same shell."""
     effects = analyse(action, world)
@@ -253,6 +268,10 @@ def _effects(action: Action, world: World) -> tuple[Effect, ...]:
         return effects
     around = analyse(replace(action, arguments={**action.arguments, "command": action.around}), world)
     return (*effects, *(e for e in around if e not in effects and not (e.command and e.command.program in WRAPPERS)))
+
+
+def _with_effects(case: Case, world: World) -> Case:
+    return replace(case, effects=_effects(case.action, world), home=world.home, look=world.peek)
 
 
 def _verdict(live: Live, case: Case) -> Verdict:

@@ -24,7 +24,7 @@ from sentinel_guard.core.session.session_health import status
 from sentinel_guard.daemon import agent_programs
 from sentinel_guard.daemon.begin_session import SessionStarter
 from sentinel_guard.daemon.live_sessions import Live, Sessions
-from sentinel_guard.daemon.peer_connection import Link
+from sentinel_guard.daemon.peer_connection import FIRST_WORD, Link
 from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.daemon.wire_messages import PROTOCOL
 from sentinel_guard.errors import DaemonError, PeerError, SentinelError
@@ -110,13 +110,19 @@ class Operators:
         self._sessions, self._beginnings, self._reactions = sessions, beginnings, reactions
         self._now, self._stop = now, stop
 
+    def refuse(self, link: Link, why: str) -> None:
+        """Tell a peer that is one too many."""
+        link.send_json({"ok": False, "error": f"Too many requests at once: {why}.", "hint": "Close some of them."})
+
     async def serve(self, link: Link) -> None:
         """One operator's connection from its first message to its last."""
         desk = _Desk(self, link)
         try:
+            message = await link.receive_json(FIRST_WORD)
             while True:
-                await self._answer(desk, await link.receive_json())
-        except EOFError:
+                await self._answer(desk, message)
+                message = await link.receive_json()
+        except (EOFError, TimeoutError):
             return
         except PeerError as e:
             link.send_json({"ok": False, "error": e.message, "hint": e.hint})

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import resource
 import socket
 import struct
+from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 from sentinel_guard.core.wire_framing import Message, Reader, encode
@@ -14,6 +18,12 @@ from sentinel_guard.host.machine import processes
 
 _CREDENTIALS = struct.Struct("iII")
 READ = 1 << 16
+FIRST_WORD = 10.0
+"""Seconds that a peer may take to say what it wants."""
+FILES = 1 << 16
+"""Open files that a daemon may want: the watcher's, the sessions', one for each connection."""
+OF_ONE = 16
+"""Connections that one process may have open to a socket: a launcher, a runner and a command have one."""
 
 
 class Link:
@@ -41,9 +51,9 @@ class Link:
         """Hand a message to the peer; a peer that has gone loses it."""
         self._writer.write(encode(message))
 
-    async def receive_json(self) -> dict[str, Any]:
-        """The next message of an operator."""
-        message = await self.receive()
+    async def receive_json(self, seconds: float | None = None) -> dict[str, Any]:
+        """The next message of an operator; raises TimeoutError after ``seconds``."""
+        message = await self.receive(seconds)
         try:
             value = json.loads(dict(message)[b"J"])
         except (KeyError, ValueError, RecursionError) as e:
@@ -61,3 +71,37 @@ class Link:
             await self._writer.wait_closed()
         except OSError:
             return
+
+
+class Connections:
+    """Who is connected to one socket: so many in all, and OF_ONE of a process, that none can keep the others out."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._open = most, Counter[int]()
+
+    @contextlib.contextmanager
+    def counted(self, link: Link) -> Iterator[str]:
+        """What is to be said to a peer that is one too many; empty where it may stay."""
+        self._open[link.pid] += 1
+        try:
+            if self._open.total() > self._most:
+                yield f"{self._most} requests are open already"
+            elif self._open[link.pid] > OF_ONE:
+                yield f"this process has {OF_ONE} requests open already"
+            else:
+                yield ""
+        finally:
+            self._open[link.pid] -= 1
+            if not self._open[link.pid]:
+                del self._open[link.pid]
+
+
+def raise_file_limit() -> int:
+    """Open files that this process may have, raised as far as the machine lets it: as many as there are sessions' files
+    and connections (getrlimit(2)).
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = FILES if hard == resource.RLIM_INFINITY else min(hard, FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    return max(soft, wanted)

@@ -25,11 +25,17 @@ from sentinel_guard.host.machine import atomic_files
 from sentinel_guard.host.machine.state_paths import StatePaths
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
+
     from sentinel_guard.core.policy.rule_examples import Problem
 
 NAME = "sentinel.toml"
 """The project's file, at the top of its repository."""
 
+MOST = atomic_files.Size(size=1 << 16, strings=2_000)
+"""What a policy file may hold: a session waits for it to be read."""
+READING = 0.05
+"""Seconds that anybody waits for a changed file to be read; its last version is in force that long."""
 _PACKS = Path(__file__).parent.parent / "core" / "policy" / "packs"
 _Stamp = tuple[int, int, int] | None
 
@@ -44,13 +50,15 @@ class _Read:
 
 
 class Policies:
-    """Finds and keeps policies; a changed file is read again when it is next asked for."""
+    """Finds and keeps policies; a changed file is read again when it is next asked for, beside who asks."""
 
     def __init__(self, places: StatePaths, *, keeps: bool = False) -> None:
         """``keeps`` (the daemon): good versions are copied to the state folder, for the time when a file is broken."""
         self._user = places.policy
         self._copies, self._keeps = places.state / "policies", keeps
         self._read: dict[Path, _Read] = {}
+        self._reader: ThreadPoolExecutor | None = None
+        self._reading: dict[Path, tuple[_Stamp, Future[_Read]]] = {}
         self._merged: dict[Path, tuple[tuple[_Read, _Read], Policy]] = {}
 
     def load(self, root: str | Path = "") -> Policy:
@@ -66,17 +74,34 @@ class Policies:
         return known[1]
 
     def _fresh(self, path: Path) -> _Read:
-        stamp, limited = _stamp(path), path != self._user
-        last = self._read.get(path)
-        if last is None or last.stamp != stamp:
-            import hashlib  # noqa: PLC0415 - load_paths does without
-
-            copy = self._copies / hashlib.sha256(os.fsencode(path)).hexdigest()[:32]
-            found = _read(path, stamp, last or _copied(copy, path, limited=limited), limited=limited)
-            if self._keeps and stamp and not found.warnings:
-                _copy(path, copy)
-            last = self._read[path] = found
+        stamp, last = _stamp(path), self._read.get(path)
+        if last is None:
+            last = self._read[path] = self._now(path, stamp, None)
+        elif last.stamp != stamp:
+            begun, found = self._reading.get(path) or (None, None)
+            if found is None or begun != stamp:
+                found = self._beside().submit(self._now, path, stamp, last)
+                self._reading[path] = stamp, found
+            with contextlib.suppress(TimeoutError):
+                last = self._read[path] = found.result(READING)
+                del self._reading[path]
         return last
+
+    def _beside(self) -> ThreadPoolExecutor:
+        from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - who reads a policy once does without
+
+        self._reader = self._reader or ThreadPoolExecutor(max_workers=1, thread_name_prefix="policy")
+        return self._reader
+
+    def _now(self, path: Path, stamp: _Stamp, last: _Read | None) -> _Read:
+        import hashlib  # noqa: PLC0415 - load_paths does without
+
+        limited = path != self._user
+        copy = self._copies / hashlib.sha256(os.fsencode(path)).hexdigest()[:32]
+        found = _read(path, stamp, last or _copied(copy, path, limited=limited), limited=limited)
+        if self._keeps and stamp and not found.warnings:
+            _copy(path, copy)
+        return found
 
 
 def load(places: StatePaths, root: str | Path = "") -> Policy:
@@ -108,7 +133,7 @@ def read(path: Path, *, limited: bool = False) -> Layer:
 
     ``limited``: it is a project's (``project_file_size_limits``).
     """
-    document, text = atomic_files.read_toml(path)
+    document, text = atomic_files.read_toml(path, most=MOST)
     return parse(document, str(path), text, limited=limited)
 
 
@@ -119,7 +144,7 @@ def validate(path: Path, *, limited: bool = False) -> Layer:
 
 def prove(data: bytes, name: str) -> Layer:
     """``validate`` for what a project's file called ``name`` would hold. Raises ConfigError."""
-    document, text = atomic_files.parse_toml(data, name)
+    document, text = atomic_files.parse_toml(data, name, MOST)
     return _proved(parse(document, name, text, limited=True))
 
 
@@ -157,7 +182,7 @@ _NOTHING = _Read(None, Layer(""))
 def _copied(copy: Path, path: Path, *, limited: bool) -> _Read | None:
     """The last good version that an earlier daemon kept."""
     try:
-        document, text = atomic_files.read_toml(copy, str(path))
+        document, text = atomic_files.read_toml(copy, str(path), MOST)
         return _Read(None, parse(document, str(path), text, limited=limited))
     except ConfigError:
         return None

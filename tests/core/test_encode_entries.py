@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -99,6 +100,14 @@ def test_a_yes_stays_on_record_with_what_it_granted():
     assert data["authorized_by"] == "user" and data["response"] == "allow" and data["call"] is True
     assert [f["rule"] for f in data["granted"]] == ["confirm.deploy"]
     assert data["effects"][0]["target"] == "prod"
+
+
+def test_of_thousands_of_effects_some_are_kept_and_their_number():
+    effects = tuple(Effect(Kind.DELETE, f"/x/{n}") for n in range(5000))
+    [entry, *_] = entries(replace(verdict(Response.DENY), effects=effects))
+    assert [e["target"] for e in entry.data["effects"]] == [f"/x/{n}" for n in range(encode_entries.EFFECTS)]
+    assert entry.data["effects_in_all"] == 5000
+    assert len(dumps(entry.data)) < 10_000
 
 
 def test_what_is_allowed_without_a_finding_is_kept_short():

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sentinel_guard.core.checks.registry import CHECKS
-from sentinel_guard.core.judge import apply_reply, judge
+from sentinel_guard.core.judge import MOST, apply_reply, judge
 from sentinel_guard.core.model import Finding, Response, TestRun
 from sentinel_guard.core.policy.policy import Loop, Policy
 from sentinel_guard.core.response_text import answer
@@ -48,6 +48,26 @@ def test_rule_4_a_yes_grants_what_was_shown_and_stays_on_record():
     asked = judge(case(), [Says(ASK)])
     settled = apply_reply(asked, judge(case(), [Says(ASK)]), yes=True)
     assert (settled.response, settled.granted, settled.authorized_by) == (Response.ALLOW, (ASK,), "user")
+
+
+MANY = tuple(Finding("rules", Response.ASK, f"deploy {n}") for n in range(MOST + 10))
+
+
+def test_a_verdict_holds_the_strictest_findings_each_once():
+    hints = [Finding("rules", Response.HINT, f"hint {n}") for n in range(200)]
+    judged = judge(case(), [Says(*hints, *hints, DENY, ASK)])
+    assert judged.findings == (DENY, ASK, *hints[: MOST - 2])
+    assert judged.decisive == DENY
+
+
+def test_rule_4_more_questions_than_a_verdict_holds_are_a_no():
+    """A yes to those that are shown would let the others pass."""
+    judged = judge(case(), [Says(*MANY)])
+    assert (judged.response, len(judged.findings)) == (Response.DENY, MOST)
+    assert "more than 50 things at once" in judged.decisive.what
+    settled = apply_reply(judged, judge(case(), [Says(*MANY)]), yes=True)
+    assert settled.response is Response.DENY
+    assert judge(case(), [Says(*MANY, DENY)]).decisive == DENY
 
 
 def test_rule_4_a_yes_does_not_answer_what_was_not_asked():

@@ -10,10 +10,12 @@ from dataclasses import replace
 import pytest
 
 from sentinel_guard.core import encode_entries
+from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.model import Outcome, Response, Usage
 from sentinel_guard.core.policy.policy import Cost
 from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING
 from sentinel_guard.core.session.session import Event
+from sentinel_guard.daemon import guard
 from sentinel_guard.daemon.session_secrets import SessionSecrets
 from tests.support.fakes import PatientPeer
 from tests.support.guard_in_memory import POLICY, Stand
@@ -121,6 +123,25 @@ def test_what_leaves_is_searched_beside_the_loop(command, beside, why):
 
     stand = Stand(True)
     assert asyncio.run(play()) is beside, why
+
+
+LONG = (
+    ("ls -la", False, "a short command"),
+    ("rm build/*.o", True, "names are looked for"),
+    ("\n".join(f"echo {n}" for n in range(100)), True, "many commands"),
+)
+
+
+@pytest.mark.parametrize(("command", "beside"), [row[:2] for row in LONG], ids=[row[2] for row in LONG])
+def test_what_takes_long_to_judge_holds_no_other_session(monkeypatch, command, beside):
+    def look(action, world):
+        where.append(threading.current_thread() is not threading.main_thread())
+        return analyse(action, world)
+
+    where: list[bool] = []
+    monkeypatch.setattr(guard, "analyse", look)
+    assert Stand().verdict(command).response < Response.ASK
+    assert where == [beside]
 
 
 def test_what_happened_to_the_session_while_it_was_searched_counts():

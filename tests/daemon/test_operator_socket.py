@@ -104,6 +104,19 @@ def test_rule_1_power_is_refused_from_inside_recorded_and_a_strike(office, child
     assert live.session.strikes == ("system.guard",)
 
 
+def test_who_says_nothing_is_not_waited_for(office, monkeypatch):
+    async def silent():
+        async with linked() as (ours, theirs):
+            await asyncio.wait_for(office.operators.serve(ours), 5)
+            await ours.close()
+            with pytest.raises(EOFError):
+                await theirs.receive(5)
+
+    monkeypatch.setattr(operator_socket, "FIRST_WORD", 0.01)
+    asyncio.run(silent())
+    assert office.talk({"op": "hello"}), "and others are served"
+
+
 def test_rule_1_the_second_try_is_a_kill(office):
     script = "/bin/sh -c 'echo $$; read x'; :"
     owner = subprocess.Popen(["/bin/sh", "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import socket
 import struct
@@ -10,7 +11,7 @@ import struct
 import pytest
 
 from sentinel_guard.core.wire_framing import MAX_CHUNK, encode
-from sentinel_guard.daemon.peer_connection import Link
+from sentinel_guard.daemon.peer_connection import OF_ONE, Connections, Link
 from sentinel_guard.errors import PeerError
 from tests.support.guard_in_memory import linked
 
@@ -147,3 +148,25 @@ def test_a_peer_that_has_gone_loses_what_it_is_sent():
             one.send(MESSAGE)
 
     asyncio.run(story())
+
+
+class Peer:
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+
+
+def test_one_process_does_not_keep_the_others_out():
+    connections = Connections(OF_ONE + 2)
+    with contextlib.ExitStack() as greedy:
+        said = [greedy.enter_context(connections.counted(Peer(1))) for _ in range(OF_ONE + 1)]
+        assert said == [""] * OF_ONE + [f"this process has {OF_ONE} requests open already"]
+        with connections.counted(Peer(2)) as words:
+            assert words == ""
+    with connections.counted(Peer(1)) as words:
+        assert words == "", "they have ended"
+
+
+def test_many_processes_have_a_limit_too():
+    connections = Connections(2)
+    with connections.counted(Peer(1)), connections.counted(Peer(2)), connections.counted(Peer(3)) as words:
+        assert words == "2 requests are open already"

@@ -131,6 +131,44 @@ def test_garbage_is_answered_or_dropped_and_the_daemon_lives(stage):
                 assert daemon_pid(stage) == pid, why
 
 
+# Processes that connect and say nothing, more than a daemon had files for; then the agent goes on with its work.
+HOLDS = """
+import os, pathlib, socket, subprocess, sys, time
+for _ in range(100):
+    if not os.fork():
+        held = []
+        for name in ("agent.sock", "operator.sock") * 20:
+            peer = socket.socket(socket.AF_UNIX)
+            peer.settimeout(5)
+            try:
+                peer.connect(sys.argv[1] + name)
+            except OSError:
+                continue
+            held.append(peer)
+        time.sleep(8)
+        os._exit(0)
+time.sleep(1)
+pathlib.Path(".env").write_text("evil")
+began = time.monotonic()
+while pathlib.Path(".env").read_text() != "MODE=debug\\n" and time.monotonic() < began + 20:
+    time.sleep(0.01)
+print("put back after", time.monotonic() - began)
+print(subprocess.run(["bash", "-c", "echo works"], capture_output=True, text=True))
+"""
+
+
+def test_connections_that_say_nothing_hold_nobody_up(stage):
+    stage.commit()
+    stage.write("holds.py", HOLDS)
+    stage.git("add", "holds.py")
+    stage.git("commit", "-qm", "holds")
+    done = stage.sentinel("run", "--", sys.executable, "holds.py", str(stage.guard / "run") + "/")
+    assert float(done.stdout.split("put back after ")[1].split()[0]) < 5, done
+    assert "stdout='works\\n'" in done.stdout, done
+    log = (stage.guard / "state" / "daemon.log").read_text()
+    assert "Traceback" not in log and "out of system resource" not in log
+
+
 def test_two_starts_race_to_one_daemon(stage):
     starts = [
         subprocess.Popen([str(BIN / "sentinel-guard"), "daemon", "start"], env=stage.environ, cwd=stage.repo)

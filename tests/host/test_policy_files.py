@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from sentinel_guard.errors import ConfigError
 from sentinel_guard.host import policy_files
 from sentinel_guard.host.machine.state_paths import StatePaths, places
 from sentinel_guard.host.policy_files import Policies
+from tests.support.wait_until import until
 
 RULE = """
 [[rule]]
@@ -140,6 +142,37 @@ def test_only_the_persons_own_file_may_hold_absurd_patterns(here: StatePaths, ro
     assert policy.project.restricted == ()
     assert "more than 8 stars" in policy.warnings[0]
     assert policy.restricts(f"{root}/{'a' * 3000}b", str(root))
+
+
+TOO_MUCH = (
+    ("# " + "x" * (1 << 16), "over the limit of 65536 bytes"),
+    ("[paths]\nrestricted = [" + "'a', " * 2001 + "]", "2001 patterns and texts; 2000 are possible"),
+)
+
+
+@pytest.mark.parametrize(("text", "words"), TOO_MUCH, ids=["bytes", "patterns"])
+def test_a_file_over_the_limits_is_not_parsed(here: StatePaths, text: str, words: str) -> None:
+    put(here.policy, text)
+    [warning] = Policies(here).load().warnings
+    assert words in warning and "the built-in policy stays in force" in warning
+
+
+def test_who_asks_does_not_wait_for_a_changed_file(here, root, monkeypatch) -> None:
+    """Examples of rules are tried: thousands may take a second."""
+
+    def slow(rules):
+        assert go.wait(10)
+        return prove(rules)
+
+    go, prove, policies = threading.Event(), policy_files._problems, Policies(here)
+    assert policies.load(root).sources == ()
+    put(root / "sentinel.toml", RULE)
+    policies.load(root)
+    monkeypatch.setattr(policy_files, "_problems", slow)
+    put(root / "sentinel.toml", RULE.replace("frob", "blob"))
+    assert [r.id for r in policies.load(root).rules][-1] == "mine.frob", "the last one is in force meanwhile"
+    go.set()
+    assert until(lambda: [r.id for r in policies.load(root).rules][-1] == "mine.blob")
 
 
 def test_validate_tells_every_mistake(tmp_path: Path) -> None:

@@ -13,8 +13,9 @@ from sentinel_guard.client import Operator
 from sentinel_guard.commands.run.agent_command import agent_command
 from sentinel_guard.commands.run.event_loop import Runner
 from sentinel_guard.errors import ConfigError, HostError, SentinelError
-from sentinel_guard.host.machine.agent_process import become_subreaper, spawn
+from sentinel_guard.host.machine.agent_process import spawn
 from sentinel_guard.host.machine.caught_signals import Signals
+from sentinel_guard.host.machine.process_control import become_subreaper, forbid_tracing
 from sentinel_guard.host.machine.pseudo_terminal import AgentTerminal, UserTerminal
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.humans.terminal_prompts import visible
@@ -102,6 +103,8 @@ def _guarded(
 ) -> int:
     session = str(begun["session"])
     become_subreaper()
+    # It has the person's terminal. Before this the daemon has read with which environment the session begins.
+    forbid_tracing()
     inner = AgentTerminal(outer) if outer else None
     with Signals() as signals:
         agent = spawn(program, command, environment(begun), signals, inner)

@@ -7,7 +7,7 @@ A check looks at a case and gives findings; the strictest finding decides. The s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from sentinel_guard.core.analysis.world import Peek
@@ -67,6 +67,8 @@ class Case:
     """For keyed hashes of what was found; empty: they are left out."""
     brought: tuple[Finding, ...] = ()
     """What a git hook found in what is staged or pushed."""
+    shortened: dict[str, str] = field(default_factory=dict, compare=False)
+    """Texts of this case that findings show, as they were shortened: hundreds of effects come of one command."""
 
 
 class Check(Protocol):

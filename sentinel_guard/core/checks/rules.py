@@ -124,7 +124,11 @@ def _shown(case: Case, effect: Effect) -> str:
 
 
 def _short(case: Case, text: str) -> str:
-    return text if len(text) <= _SHOWN else shorten(text, _SHOWN, case.known())
+    if len(text) <= _SHOWN:
+        return text
+    if text not in case.shortened:
+        case.shortened[text] = shorten(text, _SHOWN, case.known())
+    return case.shortened[text]
 
 
 def _says_nothing(effect: Effect) -> bool:

@@ -17,7 +17,6 @@ Rules of this file:
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import errno
 import fcntl
 import os
@@ -32,9 +31,9 @@ from functools import partial
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.machine.caught_signals import Signals
+from sentinel_guard.host.machine.process_control import die_with_parent
 from sentinel_guard.host.machine.pseudo_terminal import NOT_OURS, STANDARD, AgentTerminal, foreground_of
 
-_SET_DEATH_SIGNAL, _SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
 _NUMBER = struct.Struct("i")
 _CONTINUED = 0xFFFF
 """Of the statuses of wait(2)."""
@@ -149,11 +148,6 @@ def spawn(
     return AgentProcess(_NUMBER.unpack(said)[0], leader, near)
 
 
-def become_subreaper() -> None:
-    """Orphans of the agent's tree become ours, so nothing it starts can leave the tree."""
-    _prctl(_SET_CHILD_SUBREAPER, 1)
-
-
 # --- in the leader ---
 
 
@@ -237,7 +231,7 @@ def _begin_session(inner: AgentTerminal | None, line: socket.socket) -> bool:
     if agent := os.fork():
         _Leader(agent, gate, inner.far if inner else NOT_OURS, line).run()
     # Without a leader there is no runner either to guard it: it hears what a closing terminal would say.
-    _prctl(_SET_DEATH_SIGNAL, signal.SIGHUP)
+    die_with_parent(signal.SIGHUP)
     os.close(gate)
     return os.read(hears, 1) != b""
 
@@ -300,9 +294,3 @@ def _reap(pid: int, options: int) -> Iterator[tuple[int, int]]:
             if not found:
                 return
             yield found, status
-
-
-def _prctl(option: int, value: int) -> None:
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(option, ctypes.c_ulong(value), 0, 0, 0):
-        raise HostError(f"prctl({option}) failed: {os.strerror(ctypes.get_errno())}.", "This needs Linux 3.4 or newer.")

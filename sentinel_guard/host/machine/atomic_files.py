@@ -8,17 +8,34 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import stat
 import tomllib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from sentinel_guard.errors import ConfigError, HostError
 
 PRIVATE = 0o600
 MAX_TOML = 1 << 20
-"""Bytes that a policy file may have."""
+"""Bytes that any TOML file may have."""
+MAX_DOTS = 8
+"""Dots of a key: ``tomllib`` takes 2.5 s for one of 16,000 parts."""
+_STRINGS = re.compile(r'''("""(?:\\.|[^\\])*?"""|'{3}.*?'{3}|"(?:\\.|[^"\\\n])*"|'[^'\n]*')|\#[^\n]*''', re.DOTALL)
+"""Strings and comments of TOML 1.0."""
+_NO_KEY = re.compile(r"[^\w.\- \t]")
+_IN_FORCE = "{name} is not in force. Correct it, or take it away."
 _NO_TEXT = "{name} is not in force. Make it a readable text file, or take it away."
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """What a TOML file may hold."""
+
+    size: int = MAX_TOML
+    """Bytes."""
+    strings: int = MAX_TOML
 
 
 def write(path: Path, data: bytes, mode: int | None = None) -> None:
@@ -81,19 +98,30 @@ def _mode_of(path: Path) -> int:
         return PRIVATE
 
 
-def read_toml(path: Path, name: str = "") -> tuple[dict[str, object], str]:
+def read_toml(path: Path, name: str = "", most: Size | None = None) -> tuple[dict[str, object], str]:
     """A TOML file: what it says and its text. ``name`` stands for it in errors. Raises ConfigError."""
     name = name or str(path)
-    return parse_toml(_read(path, name), name)
+    return parse_toml(_read(path, name), name, most)
 
 
-def parse_toml(data: bytes, name: str) -> tuple[dict[str, object], str]:
-    """What TOML says, and its text. ``name`` stands for it in errors. Raises ConfigError."""
-    text = _decoded(data, name)
+def parse_toml(data: bytes, name: str, most: Size | None = None) -> tuple[dict[str, object], str]:
+    """What TOML says, and its text. ``name`` stands for it in errors. Raises ConfigError.
+
+    What exceeds a size is refused unparsed: a parser may take seconds for a key of thousands of parts.
+    """
+    most = most or Size()
+    text = _decoded(data, name, most.size)
+    code, strings = _STRINGS.sub("s", text), sum(map(bool, _STRINGS.findall(text)))
+    if max(part.count(".") for part in _NO_KEY.split(code)) > MAX_DOTS:
+        raise ConfigError(f"{name}: has a key of more than {MAX_DOTS} dots", _IN_FORCE.format(name=name))
+    if strings > most.strings:
+        raise ConfigError(
+            f"{name}: holds {strings} patterns and texts; {most.strings} are possible", _IN_FORCE.format(name=name)
+        )
     try:
         return tomllib.loads(text), text
     except (ValueError, RecursionError) as e:
-        raise ConfigError(f"{name}: not TOML: {e}", f"{name} is not in force. Correct it, or take it away.") from e
+        raise ConfigError(f"{name}: not TOML: {e}", _IN_FORCE.format(name=name)) from e
 
 
 def _read(path: Path, name: str) -> bytes:
@@ -108,10 +136,10 @@ def _read(path: Path, name: str) -> bytes:
         raise ConfigError(f"{name}: cannot be read: {e.strerror}", hint) from e
 
 
-def _decoded(data: bytes, name: str) -> str:
+def _decoded(data: bytes, name: str, size: int) -> str:
     hint = _NO_TEXT.format(name=name)
-    if len(data) > MAX_TOML:
-        raise ConfigError(f"{name}: is over the limit of {MAX_TOML} bytes", hint)
+    if len(data) > size:
+        raise ConfigError(f"{name}: is over the limit of {size} bytes", hint)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as e:

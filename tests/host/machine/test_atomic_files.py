@@ -61,6 +61,9 @@ BROKEN = [
     (b"a = 1" + b"1" * 5000, "not TOML", "a number over the interpreter's limit"),
     (b"\xff\xfe", "is not UTF-8 at byte 0", "another encoding"),
     (b"#" * (atomic_files.MAX_TOML + 1), "over the limit", "a huge file"),
+    (b"a" + b".a" * 16_000 + b" = 1", "more than 8 dots", "a key that takes seconds to parse"),
+    (b"[" + b"a . " * 9 + b"a]", "more than 8 dots", "a table of that name, with blanks"),
+    (b"x = {" + b"'a'." * 9 + b"a = 1}", "more than 8 dots", "quoted parts, inside of a table"),
 ]
 
 
@@ -71,6 +74,31 @@ def test_what_is_no_toml_is_said(tmp_path: Path, data: bytes, words: str) -> Non
     with pytest.raises(ConfigError, match=words) as caught:
         atomic_files.read_toml(path)
     assert str(path) in caught.value.message
+
+
+DOTS = (
+    "a.b.c.d.e.f.g.h.i = 1",
+    'x = "1.2.3.4.5.6.7.8.9.10.11"',
+    'x = """\na.b.c.d.e.f.g.h.i.j.k = 1\n"""',
+    "x = '''\n\"a.b.c.d.e.f.g.h.i.j.k\n'''",
+    "x = 1 # a.b.c.d.e.f.g.h.i.j.k",
+    "x = [1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5, 9.5, 10.5]",
+)
+
+
+@pytest.mark.parametrize("text", DOTS)
+def test_dots_in_texts_and_comments_are_no_key(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "sentinel.toml"
+    path.write_text(text)
+    assert atomic_files.read_toml(path)[1] == text
+
+
+def test_strings_are_counted_before_the_file_is_parsed(tmp_path: Path) -> None:
+    path = tmp_path / "sentinel.toml"
+    path.write_text("x = ['a', \"b\", '''c'''] # 'd'")
+    assert atomic_files.read_toml(path, most=atomic_files.Size(strings=3))
+    with pytest.raises(ConfigError, match="holds 3 patterns and texts; 2 are possible"):
+        atomic_files.read_toml(path, most=atomic_files.Size(strings=2))
 
 
 def test_what_is_no_file_is_said_and_never_waited_for(tmp_path: Path) -> None:
