@@ -3,27 +3,47 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
+from collections.abc import Callable, Sequence
 
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
-    words = sys.argv[1:]
-    if words[:1] == ["hook"] and words[1:] and not words[1].startswith("-"):
-        sys.exit(_hook(words[1], tuple(words[2:])))
+    match sys.argv[1:]:
+        case ["hook", name, *arguments] if not name.startswith("-"):
+            sys.exit(_at_once(lambda: _hook(name, arguments)))
+        case ["run", "--", *command] if command:
+            code = _at_once(lambda: _run(command))
+            sys.stdout.flush()
+            sys.stderr.flush()
+            # Nothing is open any more; the interpreter would take 20 ms to take itself apart.
+            os._exit(code)
     from sentinel_guard.cli import main as command_line  # noqa: PLC0415 - a commit does not wait for it
 
     command_line.main()
 
 
-def _hook(name: str, arguments: tuple[str, ...]) -> int:
-    """One hook, without the command line's parts: a commit waits."""
+def _hook(name: str, arguments: Sequence[str]) -> int:
     gc.disable()  # what little goes in circles goes with the process, in a moment
     from sentinel_guard.commands.git_hook import hook  # noqa: PLC0415 - no other command needs it
-    from sentinel_guard.errors import SentinelError  # noqa: PLC0415 - the same
+
+    return hook(name, tuple(arguments), sys.stdin.buffer.read)
+
+
+def _run(command: Sequence[str]) -> int:
+    from sentinel_guard.commands.run.run import run  # noqa: PLC0415 - the same
+    from sentinel_guard.host.machine.state_paths import places  # noqa: PLC0415 - the same
+
+    return run(places(), command)
+
+
+def _at_once(command: Callable[[], int]) -> int:
+    """One command, without the command line's parts: an agent or a commit waits."""
+    from sentinel_guard.errors import SentinelError  # noqa: PLC0415 - other commands have it from elsewhere
 
     try:
-        return hook(name, arguments, sys.stdin.buffer.read)
+        return command()
     except SentinelError as e:
         print(f"sentinel-guard: {e}", file=sys.stderr)
         return 1

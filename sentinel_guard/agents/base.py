@@ -1,7 +1,8 @@
 """What is known of a coding agent: its programs' names, how it wraps its model's shell commands, how it is started.
 
 Rules of this package:
-1. Data and pure functions, a file for each agent; ``registry`` lists them.
+1. Data and pure functions, a file for each agent; ``registry`` lists them. Patterns are compiled where they are first
+   needed (re): a runner, which starts with each session, needs none.
 2. A wrapper is recognised as a whole, to its last character, or not at all: then it is judged as it is.
 3. Nothing of the model's may stand outside of the cut-out command. Where an agent quotes the command, that follows from
    the quoting; where it does not (Gemini CLI), a command that would leave its place is no command by itself.
@@ -104,19 +105,19 @@ class CodingAgent:
     """Where it keeps its snapshots of the person's shell: a variable, else a folder below HOME; and a folder there."""
     snapshot_of: Callable[[str], str] = _no_path
     """A text that it runs for itself -> the snapshot that it makes; empty for any other text."""
-    own: tuple[re.Pattern[str], ...] = ()
-    """Whole shell texts that the agent runs for itself, with no command of the model's in them."""
+    own: tuple[str, ...] = ()
+    """Whole shell texts that the agent runs for itself, with no command of the model's in them: patterns."""
     start: Callable[[tuple[str, ...]], Start] = Start
     """The words behind the program's name -> how it is started with them. By default as it stands."""
     environ: Mapping[str, str] = field(default_factory=dict)
     """Variables that keep its tools inside the session; ``{folder}`` is the session's own folder."""
-    servers: re.Pattern[str] | None = None
-    """Found in the command line (each word ends with a zero byte) of its processes that run tools for others of its
-    kind, and may outlive them."""
+    servers: str = ""
+    """A pattern that is found in the command line (each word ends with a zero byte) of its processes that run tools for
+    others of its kind, and may outlive them."""
 
     def starts_for_itself(self, text: str) -> bool:
         """Whether a shell text is the agent's own housekeeping."""
-        return any(pattern.fullmatch(text) for pattern in self.own)
+        return any(re.fullmatch(pattern, text) for pattern in self.own)
 
     def snapshot_folder(self, environ: Mapping[str, str]) -> str:
         """Where its snapshots lie, by the environment of its process."""

@@ -12,28 +12,28 @@ _TOO_OLD = re.escape(
     r""""${BASH_VERSION-}" >&2; \builtin exit 126; \exit 126;; esac; } && """
 )
 _WORD = r"[\w./:@%+,-]+"
-_FRAME = re.compile(
+_FRAME = (
     rf"(?:{_TOO_OLD})?(?:source (?P<snapshot>{PATH}) 2>/dev/null \|\| true && )?"
     r"(?:(?:\\builtin )?(?:shopt -u extglob|setopt NO_EXTENDED_GLOB) 2>/dev/null \|\| true && )?"
     rf"(?:{_UNSET})*"
     rf"(?P<evaluated>eval (?P<command>{_WORD}|{QUOTED})(?: (?:\\)?< ?/dev/null)? && pwd -P >\| /tmp/claude-[\w-]+-cwd)"
 )
-_TAKES = re.compile(rf"SNAPSHOT_FILE=(?P<snapshot>{PATH})\n.*", re.DOTALL)
-_SNAPSHOT = re.compile(r"/[^\n]*/shell-snapshots/snapshot-(?:bash|zsh)-[\w-]+\.sh")
+_TAKES = rf"(?s)SNAPSHOT_FILE=(?P<snapshot>{PATH})\n.*"
+_SNAPSHOT = r"/[^\n]*/shell-snapshots/snapshot-(?:bash|zsh)-[\w-]+\.sh"
 
 
 def _unwrap(text: str) -> Framed | None:
-    match = _FRAME.fullmatch(text)
+    match = re.fullmatch(_FRAME, text)
     if match is None:
         return None
     snapshot = unquoted(match["snapshot"] or "")
-    if snapshot and not _SNAPSHOT.fullmatch(snapshot):
+    if snapshot and not re.fullmatch(_SNAPSHOT, snapshot):
         return None
     return Framed(unquoted(match["command"]), text[match.start("evaluated") :], snapshot)
 
 
 def _snapshot_of(text: str) -> str:
-    match = _TAKES.fullmatch(text)
+    match = re.fullmatch(_TAKES, text)
     return unquoted(match["snapshot"]) if match else ""
 
 
@@ -51,8 +51,8 @@ AGENT = CodingAgent(
     marks=("/shell-snapshots/snapshot-", ">| /tmp/claude-"),
     snapshots=("CLAUDE_CONFIG_DIR", ".claude", "shell-snapshots"),
     snapshot_of=_snapshot_of,
-    own=(re.compile(r"env"), _TAKES),
+    own=("env", _TAKES),
     start=_start,
     environ={"CLAUDE_CODE_DISABLE_AGENT_VIEW": "1"},
-    servers=re.compile(r"\0(?:daemon\0run|--bg-pty-host|--bg-spare)\0"),
+    servers=r"\0(?:daemon\0run|--bg-pty-host|--bg-spare)\0",
 )

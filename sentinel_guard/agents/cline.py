@@ -6,12 +6,12 @@ import re
 
 from sentinel_guard.agents.base import CodingAgent, Start, given, subcommand
 
-_ZEN = re.compile(r"-[Vahipvyz]*z[Vahipvyz]*")
+_ZEN = r"-[Vahipvyz]*z[Vahipvyz]*"
 """``-z``, alone or among other short options without a value."""
 
 
 def _start(words: tuple[str, ...]) -> Start:
-    zen = given(words, "--zen") or next((word for word in words if _ZEN.fullmatch(word)), "")
+    zen = given(words, "--zen") or next((word for word in words if re.fullmatch(_ZEN, word)), "")
     return Start(words, refused=subcommand(words, ("connect", "dashboard", "hub", "schedule")) or zen)
 
 
@@ -22,5 +22,5 @@ AGENT = CodingAgent(
     start=_start,
     # Its full screen works in a hub that it finds here, and leaves one behind.
     environ={"CLINE_HUB_DISCOVERY_PATH": "{folder}/cline/hub.json"},
-    servers=re.compile(r"\0--cline-hub-daemon\0"),
+    servers=r"\0--cline-hub-daemon\0",
 )

@@ -22,27 +22,27 @@ _PROXIES = rf'if \[ -n "\$_?{_SAVED}" \] \|\| \[ -n "\$\{{{_NAME}\+x\}}" \]; the
 _PATH = rf'if \[ -n "\$\{{PATH:-\}}" \]; then export PATH={QUOTED}:"\$PATH"; else export PATH={QUOTED}; fi\n'
 # The model may name the shell: it must be one, and the machine's own.
 _SHELL = r"'/(?:usr/(?:local/)?)?bin/(?:ba|z|da|k)?sh'"
-_FRAME = re.compile(
+_FRAME = (
     rf"{_SAVE}\nif \. (?P<snapshot>{QUOTED}) >/dev/null 2>&1; then :; fi\n\n"
     rf"{_RESTORES}(?:{_PROXIES})?(?:{_PATH})*\nexec {_SHELL} -l?c (?P<command>{QUOTED})"
 )
-_SNAPSHOT = re.compile(r"/[^\n]*/shell_snapshots/[\w.-]+\.sh")
+_SNAPSHOT = r"/[^\n]*/shell_snapshots/[\w.-]+\.sh"
 
 
 def _unwrap(text: str) -> Framed | None:
-    match = _FRAME.fullmatch(text)
+    match = re.fullmatch(_FRAME, text)
     if match is None:
         return None
     snapshot = unquoted(match["snapshot"])
     # The shell is replaced by a new one: nothing of the wrapper runs behind the command.
-    return Framed(unquoted(match["command"]), snapshot=snapshot) if _SNAPSHOT.fullmatch(snapshot) else None
+    return Framed(unquoted(match["command"]), snapshot=snapshot) if re.fullmatch(_SNAPSHOT, snapshot) else None
 
 
-_TRIES = re.compile(r'set -e; \. "(?P<stem>/[^"$`\\\n]*/shell_snapshots/[\w-]+)\.tmp-(?P<number>\d+)"')
+_TRIES = r'set -e; \. "(?P<stem>/[^"$`\\\n]*/shell_snapshots/[\w-]+)\.tmp-(?P<number>\d+)"'
 
 
 def _snapshot_of(text: str) -> str:
-    match = _TRIES.fullmatch(text)
+    match = re.fullmatch(_TRIES, text)
     return f"{match['stem']}.{match['number']}.sh" if match else ""
 
 
@@ -86,8 +86,8 @@ AGENT = CodingAgent(
     snapshot_of=_snapshot_of,
     own=(
         _TRIES,
-        re.compile(r'if \[ -z "\$(?:\{BASH_ENV-\}|BASH_ENV)" \] && .*# Snapshot file.*compgen -e.*', re.DOTALL),
+        r'(?s)if \[ -z "\$(?:\{BASH_ENV-\}|BASH_ENV)" \] && .*# Snapshot file.*compgen -e.*',
     ),
     start=_start,
-    servers=re.compile(r"\0app-server\0(?:(?:[^\0]+\0)*--listen[=\0](?:unix|ws)|daemon\0pid-update-loop\0)"),
+    servers=r"\0app-server\0(?:(?:[^\0]+\0)*--listen[=\0](?:unix|ws)|daemon\0pid-update-loop\0)",
 )

@@ -6,12 +6,12 @@ import re
 
 from sentinel_guard.agents.base import CodingAgent, Framed, Start, given, subcommand
 
-_DETACHED = re.compile(r"echo \$\$ > '/tmp/copilot-detached-[\w-]+\.pid'; (?P<command>.*)", re.DOTALL)
-_LOGIN = r"""printf %s '__copilot_login_env_snapshot_\w+__'; if ! command env -0 2>/dev/null; then .*"""
+_DETACHED = r"(?s)echo \$\$ > '/tmp/copilot-detached-[\w-]+\.pid'; (?P<command>.*)"
+_LOGIN = r"""(?s)printf %s '__copilot_login_env_snapshot_\w+__'; if ! command env -0 2>/dev/null; then .*"""
 
 
 def _unwrap(text: str) -> Framed | None:
-    match = _DETACHED.fullmatch(text)
+    match = re.fullmatch(_DETACHED, text)
     return Framed(match["command"], text) if match else None
 
 
@@ -46,6 +46,6 @@ AGENT = CodingAgent(
     _unwrap,
     marks=("/copilot-detached-",),
     patience=25.0,  # hands over what there is after 30
-    own=(re.compile(_LOGIN, re.DOTALL),),
+    own=(_LOGIN,),
     start=_start,
 )

@@ -6,15 +6,15 @@ import re
 
 from sentinel_guard.agents.base import CodingAgent, Framed
 
-_FRAME = re.compile(
+_FRAME = (
+    r"(?s)"
     r"(?:shopt -u promptvars nullglob extglob nocaseglob dotglob; )?_bgpids_file=/tmp/gemini-shell-\w+/bgpids\.tmp\n"
-    r"\(\n  trap 'jobs -p > \"\$_bgpids_file\"' EXIT\n(?P<command>.*)\n\)\n__code=\$\?\nexit \$__code",
-    re.DOTALL,
+    r"\(\n  trap 'jobs -p > \"\$_bgpids_file\"' EXIT\n(?P<command>.*)\n\)\n__code=\$\?\nexit \$__code"
 )
 
 
 def _unwrap(text: str) -> Framed | None:
-    match = _FRAME.fullmatch(text)
+    match = re.fullmatch(_FRAME, text)
     return Framed(match["command"], text) if match else None
 
 

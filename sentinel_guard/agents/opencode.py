@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from sentinel_guard.agents.base import CodingAgent, Start, given, subcommand
 
 
@@ -16,5 +14,5 @@ AGENT = CodingAgent(
     frozenset({"opencode", "opencode-ai"}),
     patience=110.0,  # ends a call after 120
     start=_start,
-    servers=re.compile(r"^[^\0]+\0(?:serve|web)\0"),
+    servers=r"^[^\0]+\0(?:serve|web)\0",
 )

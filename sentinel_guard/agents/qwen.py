@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from sentinel_guard.agents.base import CodingAgent
 
 AGENT = CodingAgent(
     "qwen",
     frozenset({"qwen", "qwen-code"}),
     patience=110.0,  # ends a call after 120
-    servers=re.compile(r"/(?:qwen|cli\.js)\0serve\0"),
+    servers=r"/(?:qwen|cli\.js)\0serve\0",
 )

@@ -71,9 +71,9 @@ def started(command: Sequence[str]) -> Started | None:
 def server_of(executable: str, command: Sequence[str]) -> CodingAgent | None:
     """The agent whose server a process is: it runs tools for others of its kind, and may outlive them."""
     agent = of_process(executable, command)
-    if agent is None or agent.servers is None:
+    if agent is None or not agent.servers:
         return None
-    return agent if agent.servers.search("".join(f"{word}\0" for word in command)) else None
+    return agent if re.search(agent.servers, "".join(f"{word}\0" for word in command)) else None
 
 
 def meet(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
