@@ -11,6 +11,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from sentinel_guard.host.machine.pseudo_terminal import MULTIPLEXERS
+
 # The same examples in every run: a gate does not throw dice. HYPOTHESIS_PROFILE=explore looks further.
 hypothesis.settings.register_profile("gate", derandomize=True, deadline=None)
 hypothesis.settings.register_profile("explore", deadline=None, max_examples=2000)
@@ -36,7 +38,8 @@ def _no_real_home():
     before = dict(os.environ)
     # Short, because a Unix socket path holds 107 bytes.
     home = tempfile.mkdtemp(prefix="sg-")
-    for key in [k for k in os.environ if k.startswith(("GIT_", "SENTINEL_", "XDG_"))] + ["BASH_ENV", "ENV"]:
+    ours = ("GIT_", "SENTINEL_", "XDG_", *MULTIPLEXERS)
+    for key in [*(k for k in os.environ if k.startswith(ours)), "BASH_ENV", "ENV"]:
         os.environ.pop(key, None)
     os.environ.update({"HOME": home, "SENTINEL_HOME": f"{home}/sentinel", **GIT_IDENTITY})
     Path(home, ".gitconfig").write_text("[init]\n\tdefaultBranch = main\n[advice]\n\tdetachedHead = false\n")

@@ -47,25 +47,27 @@ class Runner:
 
     def __init__(self, link: Link) -> None:
         self._link = link
-        self._questions: dict[str, asyncio.Future[bool]] = {}
+        self._questions: dict[str, asyncio.Future[Reply]] = {}
         self._tails: dict[str, asyncio.Future[str]] = {}
         self._ids = itertools.count(1)
 
     async def ask(self, question: Question) -> Reply:
-        self._questions[question.id] = reply = asyncio.get_running_loop().create_future()
+        reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        self._questions[question.id] = reply
         shown = {"action": question.ask.action, "target": question.ask.target, "risk": question.ask.risk}
         seconds = max(0.0, question.until - question.asked) if question.until else 0
         self.tell("ask", question=question.id, detail=question.detail, why=question.why, seconds=seconds, **shown)
         try:
-            return Reply(yes=await reply, assurance="terminal")
+            return await reply
         finally:
             del self._questions[question.id]
             self.tell("unask", question=question.id)
 
-    def answered(self, question: str, *, yes: bool) -> None:
+    def answered(self, question: str, *, yes: bool, shared: bool = False) -> None:
+        """``shared``: an agent could have typed it, through a terminal multiplexer."""
         waiting = self._questions.get(question)
         if waiting and not waiting.done():
-            waiting.set_result(yes)
+            waiting.set_result(Reply(yes=yes, assurance="shared-terminal" if shared else "terminal"))
 
     def tell(self, event: str, **fields: object) -> None:
         self._link.send_json({"event": event, **fields})
@@ -348,7 +350,8 @@ class _Desk:
         return {"state": self._live.session.state.value}
 
     async def _answered(self, message: Fields) -> Fields:
-        self._runner.answered(str(message["question"]), yes=message["yes"] is True)
+        shared = message.get("shared") is True
+        self._runner.answered(str(message["question"]), yes=message["yes"] is True, shared=shared)
         return {}
 
     async def _say(self, message: Fields) -> Fields:

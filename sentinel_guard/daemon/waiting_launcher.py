@@ -27,7 +27,7 @@ class Terminal:
         self._link.send(wire_messages.ask(response_text.gate(question)))
         word = wire_messages.reply(await self._link.receive())
         return Reply(
-            yes=word == "Y", assurance="client-dialog" if word != "-" else "none", why="" if word != "-" else "lost"
+            yes=word == "Y", assurance="shared-terminal" if word != "-" else "none", why="" if word != "-" else "lost"
         )
 
 

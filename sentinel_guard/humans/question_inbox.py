@@ -20,7 +20,8 @@ class Reply:
 
     yes: bool
     assurance: str
-    """``terminal`` (the runner's outer terminal), ``client-dialog`` (one that the agent could reach), ``none``."""
+    """``terminal`` (the runner's outer terminal), ``shared-terminal`` (one on which the agent could type: the guarded
+    shell's own, a pane of a multiplexer), ``none``."""
     why: str = ""
     """For a no without a person: ``silence``, ``lost``, ``moot`` (what was asked about is over)."""
 

@@ -15,6 +15,7 @@ from sentinel_guard.daemon import operator_socket
 from sentinel_guard.daemon.operator_socket import POWER, Operators, Runner
 from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.host.machine import processes
+from sentinel_guard.humans.question_inbox import Reply
 from tests.daemon.test_verdict_reactions import Reports, Vault
 from tests.support.guard_in_memory import Stand, linked
 
@@ -318,6 +319,16 @@ def test_a_question_is_shown_answered_and_taken_away(yes):
     }  # fmt: skip
     assert (reply.yes, reply.assurance) == (yes, "terminal")
     assert taken == {"event": "unask", "question": "q7"}
+
+
+def test_where_the_agent_could_have_typed_it_the_record_says_so():
+    async def story(runner, theirs):
+        asking = asyncio.create_task(runner.ask(QUESTION))
+        await theirs.receive_json()
+        runner.answered("q7", yes=True, shared=True)
+        return await asking
+
+    assert with_runner(story) == Reply(yes=True, assurance="shared-terminal")
 
 
 def test_only_true_is_a_yes():

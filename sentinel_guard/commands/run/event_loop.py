@@ -256,7 +256,8 @@ class Runner:
     def _heard(self, modal: Modal) -> None:
         """A person has answered, or entered something."""
         if isinstance(modal, Gate):
-            self._request("answer", question=modal.id, yes=modal.answer is True)
+            shared = {"shared": True} if self._outer and self._outer.shared else {}
+            self._request("answer", question=modal.id, yes=modal.answer is True, **shared)
             return
         lines, modal.entered[:] = [*modal.entered], []
         for line in lines:

@@ -16,12 +16,10 @@ from sentinel_guard.errors import ConfigError, HostError, SentinelError
 from sentinel_guard.host.machine.agent_process import spawn
 from sentinel_guard.host.machine.caught_signals import Signals
 from sentinel_guard.host.machine.process_control import become_subreaper, forbid_tracing
-from sentinel_guard.host.machine.pseudo_terminal import AgentTerminal, UserTerminal
+from sentinel_guard.host.machine.pseudo_terminal import MULTIPLEXERS, AgentTerminal, UserTerminal
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.humans.terminal_prompts import visible
 
-MULTIPLEXERS = ("TMUX", "STY", "ZELLIJ", "KITTY_LISTEN_ON", "WEZTERM_")
-"""Variables that lead to the person's terminal multiplexer: through it an agent could type for the person."""
 START_SECONDS = 300.0
 """The baseline of a large repository takes its time."""
 

@@ -22,6 +22,8 @@ STANDARD = (0, 1, 2)
 USUAL = (80, 24)
 """Columns and rows of a terminal that does not say (0 x 0)."""
 NOT_OURS = -1
+MULTIPLEXERS = ("TMUX", "STY", "ZELLIJ", "KITTY_LISTEN_ON", "WEZTERM_")
+"""Variables that lead to the person's terminal multiplexer: through it an agent could type for the person."""
 
 
 class UserTerminal:
@@ -45,6 +47,11 @@ class UserTerminal:
             return cls(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK))
         except OSError:
             return None
+
+    @property
+    def shared(self) -> bool:
+        """Whether it is a multiplexer's, through which an agent could type."""
+        return any(name.startswith(MULTIPLEXERS) for name in os.environ)
 
     def size(self) -> tuple[int, int]:
         """Columns, rows."""

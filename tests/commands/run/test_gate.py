@@ -41,6 +41,18 @@ def test_no_is_sent(daemon, terminal, key):
     assert daemon.wait("answer")["yes"] is False
 
 
+@pytest.mark.parametrize("name", ["TMUX", "STY", "WEZTERM_PANE"])
+def test_in_a_multiplexer_the_answer_says_that_the_terminal_is_shared(daemon, terminal, monkeypatch, name):
+    monkeypatch.setenv(name, "1")
+    child = terminal(sys.executable, "-c", ECHO)
+    child.expect_exact("ready")
+    daemon.tell("ask", **ASK)
+    child.expect_exact(BLOCK)
+    settled()
+    child.send("y")
+    assert daemon.wait("answer") == {"op": "answer", "question": "q1", "yes": True, "shared": True}
+
+
 def test_type_ahead_and_haste_are_no_answer_and_reach_nobody(daemon, terminal):
     child = terminal(sys.executable, "-c", ECHO)
     child.expect_exact("ready")
