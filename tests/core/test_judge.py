@@ -6,12 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.checks.registry import CHECKS
 from sentinel_guard.core.judge import MOST, apply_reply, judge
 from sentinel_guard.core.model import Finding, Response, TestRun
 from sentinel_guard.core.policy.policy import Loop, Policy
 from sentinel_guard.core.response_text import answer
 from sentinel_guard.core.session.session import Call, Session, State
+from tests.support.fakes import FakeWorld
 from tests.support.judge_cases import case, execute, outcome
 
 
@@ -98,6 +100,28 @@ def test_rule_5_a_check_that_raises_is_a_no_and_keeps_what_was_found():
 
 def test_rule_5_no_check_at_all_is_a_no():
     assert judge(case(), []).response is Response.DENY
+
+
+class Fails:
+    """A world in which one question cannot be answered."""
+
+    def __init__(self, name):
+        self.world, self.name = FakeWorld(), name
+
+    def __getattr__(self, name):
+        if name == self.name:
+            raise OSError("the disk is gone")
+        return getattr(self.world, name)
+
+
+@pytest.mark.parametrize("question", ["resolve", "glob"])
+def test_rule_5_an_analysis_that_failed_is_a_no_and_what_it_found_before_counts(question):
+    looked_at = replace(case().action, arguments={"command": "rm -rf build; rm -rf *"})
+    effects = analyse(looked_at, Fails(question))
+    judged = judge(replace(case(), action=looked_at, effects=effects), [Says(name="quiet")])
+    assert judged.response is Response.DENY
+    assert "'analysis' gave no answer" in judged.decisive.what and "the disk is gone" in judged.decisive.why
+    assert judge(case(), [Says(name="quiet")]).response is Response.ALLOW
 
 
 class Forbids:
