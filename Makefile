@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SOURCES := $(wildcard sentinel_guard/launcher/*.c sentinel_guard/launcher/*.h)
 
-.PHONY: demo test unit lint format test-agents test-agents-headless agents bench bench-agents corpus leaks oracles fuzz clean
+.PHONY: demo test unit lint format test-agents test-agents-headless agents bench bench-agents corpus leaks oracles fuzz mutants clean
 
 demo: $(READY)
 	@$(BIN)/sentinel-guard demo
@@ -67,6 +67,11 @@ oracles: $(READY)
 fuzz: $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
 	@$(BIN)/python -m bench.fuzz_atheris -max_total_time=300
+
+# Small changes of the code that no test notices; minutes. MUTANTS="guard checks ..." for others, "all" for hours.
+mutants: $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[mutants]'
+	@MUTANTS="$(MUTANTS)" $(BIN)/python -m bench.mutation_testing
 
 clean:
 	rm -rf $(VENV) sentinel_guard/launcher/sentinel-launcher

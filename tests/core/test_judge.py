@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.checks.registry import CHECKS
 from sentinel_guard.core.judge import MOST, apply_reply, judge
-from sentinel_guard.core.model import Finding, Response, TestRun
+from sentinel_guard.core.model import Effect, Finding, Kind, Response, TestRun
 from sentinel_guard.core.policy.policy import Loop, Policy
 from sentinel_guard.core.response_text import answer
 from sentinel_guard.core.session.session import Call, Session, State
@@ -67,6 +67,8 @@ def test_rule_4_more_questions_than_a_verdict_holds_are_a_no():
     judged = judge(case(), [Says(*MANY)])
     assert (judged.response, len(judged.findings)) == (Response.DENY, MOST)
     assert "more than 50 things at once" in judged.decisive.what
+    assert judge(case(), [Says(*MANY[:MOST])]).findings == MANY[:MOST], "as many as fit are asked"
+    assert judge(case(), [Says(*MANY[:MOST], *MANY[:MOST])]).findings == MANY[:MOST], "twice the same is one"
     settled = apply_reply(judged, judge(case(), [Says(*MANY)]), yes=True)
     assert settled.response is Response.DENY
     assert judge(case(), [Says(*MANY, DENY)]).decisive == DENY
@@ -122,6 +124,19 @@ def test_rule_5_an_analysis_that_failed_is_a_no_and_what_it_found_before_counts(
     assert judged.response is Response.DENY
     assert "'analysis' gave no answer" in judged.decisive.what and "the disk is gone" in judged.decisive.why
     assert judge(case(), [Says(name="quiet")]).response is Response.ALLOW
+
+
+def test_rule_5_what_cannot_be_known_is_no_failure():
+    """Policy says what becomes of opaque code."""
+    opaque = (Effect(Kind.OPAQUE, "$CMD", sure=False), Effect(Kind.WRITE, "/a", how=frozenset({"error"})))
+    assert judge(replace(case(), effects=opaque), [Says(name="quiet")]).response is Response.ALLOW
+
+
+def test_rule_4_a_yes_grants_questions_and_nothing_else():
+    hint = Finding("rules", Response.HINT, "by the way")
+    asked = judge(case(), [Says(ASK, hint)])
+    settled = apply_reply(asked, judge(case(), [Says(ASK, hint)]), yes=True)
+    assert (settled.granted, settled.response) == ((ASK,), Response.HINT)
 
 
 class Forbids:
