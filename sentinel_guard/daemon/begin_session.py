@@ -74,7 +74,8 @@ class SessionStarter:
         await self._recovery.begin(live, frozenset(self.sessions.live))
         await asyncio.to_thread(live.discretion.known)
         live.hooks = await asyncio.to_thread(restore_disabled_git_hooks.standing, root, owner)
-        self.sessions.note(live, [Entry(self._now(), ident, "session", _data(message, owner, live, path))])
+        data = {**_data(message, owner, live, path), "policy": self._policies.user_hash()}
+        self.sessions.note(live, [Entry(self._now(), ident, "session", data)])
         live.watch = self._watch(live, Begun(root, str(message["cwd"]), {**environ, **shimmed}))
         self.sessions.live[ident] = live
         await asyncio.to_thread(self.reviews.remember, live)

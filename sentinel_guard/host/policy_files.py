@@ -73,6 +73,15 @@ class Policies:
             self._merged[key] = known
         return known[1]
 
+    def user_hash(self) -> str:
+        """SHA-256 of the user's own file, in hex; empty where there is none, or none that can be read."""
+        import hashlib  # noqa: PLC0415 - as below
+
+        try:
+            return hashlib.sha256(self._user.read_bytes()).hexdigest()
+        except OSError:
+            return ""
+
     def _fresh(self, path: Path) -> _Read:
         stamp, last = _stamp(path), self._read.get(path)
         if last is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 
@@ -42,6 +43,36 @@ def test_an_agents_own_file_tool_gives_it_no_hooks(stage):
     seen = stage.log(kind="watch")
     assert [(e["level"], e["data"]["path"]) for e in seen] == [("L2", str(path)) for path, _ in files]
     assert "hooks.PreToolUse" in seen[0]["data"]["what"] and str(files[0][0]) in done.stderr
+
+
+LOOSER = '[rules]\ndisable = ["git.push-force"]\n'
+
+
+def test_an_agents_own_file_tool_does_not_loosen_the_persons_policy(stage):
+    stage.commit()
+    policy = stage.guard / "config" / "sentinel.toml"
+    policy.write_text("[breaker]\nseconds = 9\n")
+    done = stage.sentinel("run", "--", *writes(stage, 1, (policy, LOOSER)))
+    assert done.returncode == 0, done.stderr
+    assert policy.read_text() == "[breaker]\nseconds = 9\n"
+    [seen] = stage.log(kind="watch")
+    assert (seen["level"], seen["data"]["path"]) == ("L2", str(policy))
+    [begun] = stage.log(kind="session")
+    assert begun["data"]["policy"] == hashlib.sha256(policy.read_bytes()).hexdigest()
+
+
+def test_a_policy_that_the_person_changes_meanwhile_is_in_force(stage):
+    stage.commit()
+    stage.sentinel("daemon", "start")
+    child = stage.terminal(str(BIN / "sentinel-guard"), "run", "--", "sleep", "30")
+    assert until(lambda: stage.log(kind="session"))
+    added = stage.sentinel(
+        "policy", "add", "--user", "--id", "mine.frob", "--deny", "frob", "--why", "x", cwd=stage.home
+    )
+    assert added.returncode == 0, added
+    policy = stage.guard / "config" / "sentinel.toml"
+    assert not until(lambda: "frob" not in policy.read_text(), 1), "nothing puts it back"
+    child.close(force=True)
 
 
 def test_what_an_agent_keeps_for_itself_leaves_no_trace(stage):

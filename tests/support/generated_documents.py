@@ -168,7 +168,7 @@ def agent_settings() -> str:
     for agent, folder, file in agent_rows():
         groups.setdefault((agent.agent, file.keys, file.answers), []).append(f"`{_place(folder)}{file.path}`")
     rows = [
-        f"| {agent} | {', '.join(files)} | {_counting(keys)} | {_listed(answers)} |"
+        f"| {agent} | {', '.join(dict.fromkeys(files))} | {_counting(keys)} | {_listed(answers)} |"
         for (agent, keys, answers), files in groups.items()
     ]
     moved = dict.fromkeys(

@@ -284,7 +284,17 @@ CURSOR = AgentSettings(
     ),
 )
 
-AGENTS = (CLAUDE, CODEX, GEMINI, QWEN, COPILOT, OPENCODE, CLINE, CURSOR)
+_POLICY = (SettingsFile("sentinel.toml"),)
+GUARD = AgentSettings(
+    "sentinel-guard",
+    (
+        SettingsFolder("~/.config/sentinel-guard", _POLICY, "XDG_CONFIG_HOME", "sentinel-guard"),
+        SettingsFolder("~/.config/sentinel-guard", _POLICY, "SENTINEL_HOME", "config"),
+    ),
+)
+"""The guard's own: the user's policy, which says what the agents may do."""
+
+AGENTS = (CLAUDE, CODEX, GEMINI, QWEN, COPILOT, OPENCODE, CLINE, CURSOR, GUARD)
 
 
 def rows() -> Iterator[tuple[AgentSettings, SettingsFolder, SettingsFile]]:
