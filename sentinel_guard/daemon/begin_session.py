@@ -71,15 +71,18 @@ class SessionStarter:
         live = self._live(Session(ident, root=root), path)
         shimmed = shims.make(self._places, ident, self._names(live), path)
         shimmed |= registry.environ(str(self._places.session(ident)))
-        await self._recovery.begin(live, frozenset(self.sessions.live))
-        await asyncio.to_thread(live.discretion.known)
-        live.hooks = await asyncio.to_thread(restore_disabled_git_hooks.standing, root, owner)
+        # Each asks git some things, and none what another finds.
+        _, _, live.hooks, hooks = await asyncio.gather(
+            self._recovery.begin(live, frozenset(self.sessions.live)),
+            asyncio.to_thread(live.discretion.known),
+            asyncio.to_thread(restore_disabled_git_hooks.standing, root, owner),
+            asyncio.to_thread(_hooks, root),
+        )
         data = {**_data(message, owner, live, path), "policy": self._policies.user_hash()}
         self.sessions.note(live, [Entry(self._now(), ident, "session", data)])
         live.watch = self._watch(live, Begun(root, str(message["cwd"]), {**environ, **shimmed}))
         self.sessions.live[ident] = live
         await asyncio.to_thread(self.reviews.remember, live)
-        hooks = await asyncio.to_thread(_hooks, root)
         notes = [*live.policy().warnings, *hooks, *self.reviews.note(live)]
         return live, {"session": ident, "environ": shimmed, "notes": notes}
 
