@@ -5,6 +5,7 @@ Changes nothing, needs no daemon.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import shlex
@@ -86,7 +87,8 @@ class Checker:
         effects = () if outcome else analyse(action, self._world)
         case = Case(
             action, effects, session, policy, outcome, operation, restricted, guarded, self._world.home,
-            look=self._world.peek, known=lambda: self._known(root, policy, restricted),
+            look=self._world.peek, tracked=functools.partial(repository.tracked, root),
+            known=lambda: self._known(root, policy, restricted),
             baseline=lambda: allowlist_file.reviewed(root) if root else NONE,
         )  # fmt: skip
         return judge(case, CHECKS)

@@ -30,6 +30,7 @@ from sentinel_guard.core.session.failure_exit_codes import failed
 from sentinel_guard.core.session.operation_fingerprint import command_text, is_poll, operation
 from sentinel_guard.core.session.session import Event, Session, State
 from sentinel_guard.daemon.live_sessions import Live, Sessions
+from sentinel_guard.host.git import repository
 from sentinel_guard.humans.question_inbox import Channel, Inbox
 
 NOBODY = "it needs a person's yes, and nobody can be asked here (no terminal)"
@@ -166,6 +167,7 @@ class Guard:
         hidden = live.discretion
         return Case(
             action, (), live.session, live.policy(), None, op, restricted, guarded,
+            tracked=functools.partial(repository.tracked, live.session.root),
             known=hidden.known, baseline=hidden.baseline, key=hidden.key, brought=brought,
         )  # fmt: skip
 

@@ -30,6 +30,15 @@ def test_a_program_that_writes_a_restricted_file_changes_nothing(stage):
     assert Path(seen["data"]["kept"]).read_text() == "EVIL", "the tampered version is kept"
 
 
+def test_git_clean_is_refused_only_for_restricted_files_that_git_does_not_track(stage):
+    stage.commit(a__txt="a\n", sentinel__toml="version = 1\n")
+    untracks = "git rm -q --cached sentinel.toml; git clean -fdx -e .env"
+    _, (clean, both, asked) = stage.agent("git clean -fdx", untracks, "git clean -fdx -e .env")
+    assert ".env, which is restricted" in clean["err"] and "sentinel.toml" not in clean["err"]
+    assert "sentinel.toml" in both["err"] and both["code"] == 126
+    assert "restricted" not in asked["err"] and "it needs a person's yes" in asked["err"]
+
+
 def test_branches_that_differ_in_restricted_files_can_be_switched_merged_and_stashed(stage):
     stage.commit(a__txt="a\n")
     stage.git("checkout", "-q", "-b", "new")

@@ -34,6 +34,10 @@ def _nothing_seen(_path: str) -> None:
     return None
 
 
+def _nothing_tracked(_paths: Iterable[str]) -> frozenset[str]:
+    return frozenset()
+
+
 def _nothing_known() -> UserSecrets:
     return NOTHING
 
@@ -65,6 +69,8 @@ class Case:
     """What a person said of finds of the repository; asked where something is found."""
     key: bytes = b""
     """For keyed hashes of what was found; empty: they are left out."""
+    tracked: Callable[[Iterable[str]], frozenset[str]] = _nothing_tracked
+    """Absolute paths -> those that git tracks; asked where ``git clean`` would take restricted files along."""
     brought: tuple[Finding, ...] = ()
     """What a git hook found in what is staged or pushed."""
     shortened: dict[str, str] = field(default_factory=dict, compare=False)

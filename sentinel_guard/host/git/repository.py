@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 
+from sentinel_guard.errors import HostError
 from sentinel_guard.host.git.private_git_dir import layout
 from sentinel_guard.host.git.run_git import Git, program
 
@@ -31,6 +33,16 @@ def head(root: str) -> str:
 def commit(git: Git, name: str) -> str:
     """The commit that a name stands for; empty for none."""
     return git.text("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", ok=(0, 1))
+
+
+def tracked(root: str, paths: Iterable[str]) -> frozenset[str]:
+    """Which of these absolute paths are in the index; none where git cannot say."""
+    names = [path.removeprefix(f"{root}/") for path in paths]
+    try:
+        held = layout(root).git.names("--literal-pathspecs", "ls-files", "-z", "--", *names)
+    except HostError:
+        return frozenset()
+    return frozenset(f"{root}/{name}" for name in held)
 
 
 def branch(root: str) -> str:

@@ -27,7 +27,6 @@ from sentinel_guard.core.analysis.secret_names import is_secret, may_hold_secret
 from sentinel_guard.core.policy.policy import Policy, last_matching_pattern
 from sentinel_guard.core.secrets.user_secrets.choose_secret_values import values_in, values_of, weak
 from sentinel_guard.core.secrets.user_secrets.find_user_secrets import UserSecrets
-from sentinel_guard.errors import HostError
 from sentinel_guard.host.machine.content_addressed_store import settled
 from sentinel_guard.host.machine.deep_folders import HEAVY
 from sentinel_guard.host.secrets.committed_values import PATIENCE, Committed
@@ -116,19 +115,10 @@ def _search(root: str, policy: Policy, cache: Cache, base: str) -> list[str]:
         p for p in suspects if p not in restricted and may_hold_secret(p) and not last_matching_pattern(let_in, p, root)
     ]
     # In a session what the agent has staged says nothing.
-    tracked = _tracked(root, others) if others and base == "HEAD" else set[str]()
+    from sentinel_guard.host.git import repository  # noqa: PLC0415 - a commit waits, and few trees have such files
+
+    tracked = repository.tracked(root, others) if others and base == "HEAD" else frozenset[str]()
     return [*restricted, *(path for path in others if path not in tracked)]
-
-
-def _tracked(root: str, paths: Iterable[str]) -> set[str]:
-    from sentinel_guard.host.git.private_git_dir import layout  # noqa: PLC0415 - a commit waits, and few trees have such files
-
-    names = [path.removeprefix(f"{root}/") for path in paths]
-    try:
-        held = layout(root).git.names("--literal-pathspecs", "ls-files", "-z", "--", *names)
-    except HostError:
-        return set()
-    return {f"{root}/{name}" for name in held}
 
 
 def _suspected(root: str, policy: Policy, cache: Cache) -> Iterator[str]:
