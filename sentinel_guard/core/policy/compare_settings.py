@@ -3,7 +3,8 @@
 Rules of this file:
 1. A key that is missing and one that holds nothing (``{}``, ``[]``, ``""``, null) are the same.
 2. What a program may read otherwise than we do counts: a key called ``__proto__``, whatever holds it.
-3. What cannot be read is told apart from what is empty: it may be half written.
+3. A yes that is taken back gives nothing: it does not count.
+4. What cannot be read is told apart from what is empty: it may be half written.
 """
 
 from __future__ import annotations
@@ -41,12 +42,18 @@ def changed_keys(file: SettingsFile, name: str, before: bytes | None, after: byt
         old = _counting(file.keys, name, before)
     except ValueError:
         old = {}
-    return tuple(key for key in dict.fromkeys((*old, *new)) if old.get(key) != new.get(key))
+    keys = (key for key in dict.fromkeys((*old, *new)) if old.get(key) != new.get(key))
+    return tuple(key for key in keys if not _is_withdrawal(file, key, old.get(key), new.get(key)))
 
 
 def are_answers(file: SettingsFile, keys: tuple[Key, ...]) -> bool:
     """Whether an agent writes all of these keys where the person answers a question of its own."""
     return bool(keys) and all(_counts(file.answers, key) for key in keys)
+
+
+def _is_withdrawal(file: SettingsFile, key: Key, before: str | None, after: str | None) -> bool:
+    """Whether what a person once said yes to is no longer so: an agent that moves its settings does that."""
+    return before == "true" and after in (None, "false") and _counts(file.answers, key)
 
 
 def _counting(keys: tuple[str, ...], name: str, data: bytes | None) -> dict[Key, str]:

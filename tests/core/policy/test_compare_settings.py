@@ -43,6 +43,23 @@ CHANGES = [
 ]  # fmt: skip
 
 
+ASKED = SettingsFile("a.json", ("hooks", "disableHooks", "trusted", "permissions"), ("trusted", "permissions"))
+WITHDRAWN = (
+    ({"trusted": True}, {}, [], "a yes is taken away"),
+    ({"trusted": True}, {"trusted": False}, [], "and said no to"),
+    ({}, {"trusted": True}, ["trusted"], "a yes that nobody said"),
+    ({"trusted": False}, {"trusted": True}, ["trusted"], "a no that becomes a yes"),
+    ({"permissions": {"deny": ["x"]}}, {}, ["permissions.deny"], "a no is taken away"),
+    ({"disableHooks": True}, {}, ["disableHooks"], "no answer of a person's"),
+)
+
+
+@pytest.mark.parametrize(("before", "after", "keys"), [r[:3] for r in WITHDRAWN], ids=[r[3] for r in WITHDRAWN])
+def test_a_persons_yes_may_be_taken_back(before, after, keys):
+    versions = (json.dumps(before).encode(), json.dumps(after).encode())
+    assert [".".join(key) for key in changed_keys(ASKED, "a.json", *versions)] == keys
+
+
 @pytest.mark.parametrize(("before", "after", "keys", "why"), CHANGES, ids=[c[3] for c in CHANGES])
 def test_the_keys_that_count_are_compared(before, after, keys, why):
     versions = [None if v is None else v.encode() for v in (before, after)]
