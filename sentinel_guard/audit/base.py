@@ -25,4 +25,7 @@ class Store(Protocol):
     def live_sessions(self) -> tuple[str, ...]:
         """Sessions that have begun and not ended."""
 
+    def ended_sessions(self) -> frozenset[str]:
+        """Sessions whose end is on record."""
+
     def close(self) -> None: ...

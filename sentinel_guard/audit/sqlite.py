@@ -70,6 +70,10 @@ class SqliteReader:
         """Sessions that have begun and not ended, in the order of their beginning."""
         return tuple(row[0] for row in self._query(_LIVE))
 
+    def ended_sessions(self) -> frozenset[str]:
+        """Sessions whose end is on record."""
+        return frozenset(row[0] for row in self._query("SELECT session FROM log WHERE kind = 'end'"))
+
     def close(self) -> None:
         with self._guard, self._words():
             self._db.close()

@@ -59,7 +59,7 @@ class Daemon:
         self.now = _steady_clock()
         self.stopped = asyncio.Event()
         self.used = time.monotonic()
-        recovery = self.recovery = Recovery(places)
+        recovery = self.recovery = Recovery(places, self._living, self._ended)
         self.beginnings = SessionStarter(
             places=places, store=self.store, policies=Policies(places, keeps=True), recovery=recovery, now=self.now
         )
@@ -166,6 +166,16 @@ class Daemon:
         for live in list(self.sessions.live.values()):
             if live.runner is None and not (live.session.owner and processes.alive(live.session.owner)):
                 self.beginnings.end_orphan(live)
+
+    def _living(self) -> frozenset[str]:
+        # Asked from a thread. Those that begin first: one that has begun in between is live by then.
+        beginning = self.beginnings.beginning
+        return beginning.union([*self.sessions.live])
+
+    def _ended(self) -> frozenset[str]:
+        # The record first: a session that ends in between is still live for this look.
+        ended = self.store.ended_sessions()
+        return ended - self._living()
 
     def _world(self, live: Live, action: Action) -> World:
         # What the process itself inherited, not what it says: the analysis must see what the command will see.

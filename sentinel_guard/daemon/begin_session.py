@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import logging
 import os
@@ -26,7 +27,7 @@ from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.daemon.root_cause_requests import Reviews
 from sentinel_guard.daemon.session_secrets import SessionSecrets
 from sentinel_guard.daemon.snapshots_and_rollback import Recovery
-from sentinel_guard.errors import HostError, PeerError
+from sentinel_guard.errors import HostError, PeerError, SentinelError
 from sentinel_guard.host import shims
 from sentinel_guard.host.git import repository
 from sentinel_guard.host.git.worktree_tree_hash import Worktrees
@@ -59,6 +60,8 @@ class SessionStarter:
         self.reviews = Reviews(places, store, self.sessions, now)
         self.orphans: list[Live] = []
         """Sessions that ended with the daemon that fell: what it did not report is still to be reported."""
+        self.beginning: frozenset[str] = frozenset()
+        """Sessions that begin: they have folders, and are not among the live ones yet."""
         self._seen: dict[str, tuple[float, Policy]] = {}
         self._key = _key(places)
 
@@ -69,11 +72,27 @@ class SessionStarter:
         path = shims.without(str(message["path"]), self._places)
         await asyncio.to_thread(self._policies.load, root)  # a project's file is anybody's
         live = self._live(Session(ident, root=root), path)
+        self.beginning |= {ident}
+        try:
+            return await self._prepare(live, message, owner, environ)
+        except BaseException:
+            # What it has left is pruned as any ended session's is.
+            with contextlib.suppress(SentinelError):
+                end = {"code": -1, "reason": "it could not begin"}
+                self.sessions.note(live, [Entry(self._now(), ident, "end", end)])
+            raise
+        finally:
+            self.beginning -= {ident}
+
+    async def _prepare(
+        self, live: Live, message: Fields, owner: Peer, environ: Mapping[str, str]
+    ) -> tuple[Live, Fields]:
+        ident, root, path = live.id, live.session.root, live.path
         shimmed = shims.make(self._places, ident, self._names(live), path)
         shimmed |= registry.environ(str(self._places.session(ident)))
         # Each asks git some things, and none what another finds.
         _, _, live.hooks, hooks = await asyncio.gather(
-            self._recovery.begin(live, frozenset(self.sessions.live)),
+            self._recovery.begin(live),
             asyncio.to_thread(live.discretion.known),
             asyncio.to_thread(restore_disabled_git_hooks.standing, root, owner),
             asyncio.to_thread(_hooks, root),

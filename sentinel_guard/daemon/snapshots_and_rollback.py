@@ -11,7 +11,7 @@ from pathlib import Path
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.policy.policy import Recovery as Limits
 from sentinel_guard.daemon.live_sessions import Live
-from sentinel_guard.errors import HostError
+from sentinel_guard.errors import HostError, SentinelError
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.recovery import api
 from sentinel_guard.host.recovery.rollback import prune_sessions
@@ -49,18 +49,24 @@ class Recovered:
 
 
 class Recovery:
-    def __init__(self, places: StatePaths) -> None:
-        self._places = places
+    def __init__(
+        self,
+        places: StatePaths,
+        live: Callable[[], frozenset[str]] = frozenset,
+        ended: Callable[[], frozenset[str]] = frozenset,
+    ) -> None:
+        """``live``: the sessions that live or begin. ``ended``: those whose end is on record and that do not live."""
+        self._places, self._live, self._ended = places, live, ended
         self._rests: dict[str, asyncio.Task[None]] = {}
         self._collections: set[asyncio.Task[None]] = set()
 
-    async def begin(self, live: Live, alive: frozenset[str] = frozenset()) -> None:
+    async def begin(self, live: Live) -> None:
         """Take the part of the baseline that the agent must wait for; the rest follows by itself, and then what old
-        sessions have left is collected, but not what those ``alive`` have. Raises HostError.
+        sessions have left is collected. Raises HostError.
         """
         baseline = await asyncio.to_thread(self._begin, live)
         rest = self._follow(live, self._complete(baseline, live.policy().recovery))
-        tidy = asyncio.create_task(self._collect(rest, baseline.root, live.policy().recovery, alive | {live.id}))
+        tidy = asyncio.create_task(self._collect(rest, baseline.root, live.policy().recovery))
         self._collections.add(tidy)
         tidy.add_done_callback(self._collections.discard)
 
@@ -144,13 +150,13 @@ class Recovery:
         if not baseline.rest.complete:
             await self._complete(baseline, live.policy().recovery)
 
-    async def _collect(self, first: asyncio.Task[None], root: str, limits: Limits, alive: frozenset[str]) -> None:
+    async def _collect(self, first: asyncio.Task[None], root: str, limits: Limits) -> None:
         """Old snapshots, then old sessions' folders, once the baseline is whole."""
         await asyncio.wait((first,))
         try:
-            gone = await asyncio.to_thread(snapshot_store.garbage_collect, self._places, root, limits, alive)
-            await asyncio.to_thread(prune_sessions.prune, self._places, alive)
-        except (HostError, OSError) as e:
+            gone = await asyncio.to_thread(snapshot_store.garbage_collect, self._places, root, limits, self._live)
+            await asyncio.to_thread(prune_sessions.prune, self._places, self._ended)
+        except (SentinelError, OSError) as e:
             log.warning("old snapshots of %s were not collected: %s", root, e)
             return
         if gone:

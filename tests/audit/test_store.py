@@ -91,6 +91,7 @@ def test_a_session_lives_until_its_end(store):
     for session, kind in (("s2", "session"), ("s1", "session"), ("s3", "session"), ("s2", "end"), ("s4", "verdict")):
         store.append(Entry(1.0, session, kind))
     assert store.live_sessions() == ("s1", "s3")
+    assert store.ended_sessions() == {"s2"}
 
 
 def test_nothing_is_appended_after_close(store):

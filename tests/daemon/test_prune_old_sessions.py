@@ -44,6 +44,9 @@ def take(where, repo, session, *, days=0, also=(), monkeypatch=None):
     )
 
 
+ENDED = frozenset(f"s{n}" for n in range(9))
+
+
 def live(repo, ident):
     policy = Policy(recovery=Recovery(keep_days=14))
     session = Session(ident).after(Entry(1.0, ident, "session", {"root": str(repo.root)}))
@@ -53,10 +56,12 @@ def live(repo, ident):
 def test_a_beginning_session_collects_old_snapshots_but_those_of_live_sessions(repo, where, monkeypatch):
     for session, days in (("old", 20), ("alive", 20), ("new", 1)):
         take(where, repo, session, days=days, monkeypatch=monkeypatch)
-    recovery = module.Recovery(where)
+    alive = set()
+    recovery = module.Recovery(where, lambda: frozenset(alive))
 
     async def play():
-        await recovery.begin(live(repo, "s9"), frozenset({"alive"}))
+        await recovery.begin(live(repo, "s9"))
+        alive.update({"alive", "s9"})
         await recovery.collected()
 
     asyncio.run(play())
@@ -80,6 +85,20 @@ def names(folder):
     return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file())
 
 
+def test_what_has_no_end_on_record_is_not_pruned_and_that_is_asked_last(repo, where):
+    ended = [f"s{n}" for n in range(4)]
+    for ident in (*ended, "r1"):
+        (where.session(ident) / "shims").mkdir(parents=True)
+
+    def over():
+        # One that begins, and ends on record, after the folders were listed.
+        (where.session("s") / "shims").mkdir(parents=True)
+        return {*ended, "s"}
+
+    prune_sessions.prune(where, over, keep=2)
+    assert sorted(p.name for p in (where.state / "sessions").iterdir()) == ["r1", "s", "s2", "s3"]
+
+
 def test_of_old_sessions_only_what_nobody_else_has_stays(repo, where):
     recovery = module.Recovery(where)
     moved, plain, secret, asked = (whole(recovery, repo, f"s{n}") for n in range(4))
@@ -89,7 +108,7 @@ def test_of_old_sessions_only_what_nobody_else_has_stays(repo, where):
     incident_files.write(repo.root / "docs/incidents/INCIDENT-2026-01-01T000000Z-x.md", "| Session | s3 |\n")
     before = names(secret), names(asked)
     whole(recovery, repo, "s8")
-    prune_sessions.prune(where, {"s9"}, keep=1)
+    prune_sessions.prune(where, lambda: ENDED, keep=1)
     assert names(moved.parent) == ["baseline/quarantine/worktree/mine.txt", "tampered/.env"]
     assert not plain.parent.exists()
     assert (names(secret), names(asked)) == before
@@ -97,7 +116,7 @@ def test_of_old_sessions_only_what_nobody_else_has_stays(repo, where):
     incident_files.write(
         repo.root / "docs/incidents/INCIDENT-2026-01-01T000000Z-x.md", f"| Session | s3 |\n{SIGNED} x\n"
     )
-    prune_sessions.prune(where, {"s9"}, keep=1)
+    prune_sessions.prune(where, lambda: ENDED, keep=1)
     assert not asked.parent.exists()
 
 

@@ -156,6 +156,9 @@ class MemoryStore:
         ended = {e.session for e in self.log if e.kind == "end"}
         return tuple(dict.fromkeys(e.session for e in self.log if e.kind == "session" and e.session not in ended))
 
+    def ended_sessions(self) -> frozenset[str]:
+        return frozenset(e.session for e in self.log if e.kind == "end")
+
     def close(self) -> None:
         self.closed = True
 

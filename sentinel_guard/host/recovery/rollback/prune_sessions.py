@@ -5,13 +5,14 @@ Rules of this file:
    and of one whose vault holds restricted files of a rescue snapshot.
 2. Of the others their copies of what the person has anyway go. What was moved away (quarantine, tampered versions) and
    reports that could not be written into the repository are the only ones of their kind: they stay.
+3. Nothing goes of a session whose end is not on record, and of none that is live at the moment of pruning.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from sentinel_guard.core.incidents.root_cause_and_sign_off import SIGNED
@@ -27,11 +28,16 @@ ONLY = ("tampered", "incidents")
 QUARANTINE, RESCUED = "quarantine", "rescued"
 
 
-def prune(places: StatePaths, live: Collection[str], keep: int = KEPT) -> None:
-    """Drop what is not needed any more of all but the ``keep`` newest of the sessions that are not ``live``."""
+def prune(places: StatePaths, ended: Callable[[], Collection[str]], keep: int = KEPT) -> None:
+    """Drop what is not needed any more of all but the ``keep`` newest of the sessions that have ``ended``.
+
+    That is asked after the folders were listed: a session that begins meanwhile is not among them.
+    """
     folder = places.state / "sessions"
-    ended = sorted(p for p in folder.iterdir() if p.name not in live) if folder.is_dir() else []
-    for session in ended[: max(0, len(ended) - keep)]:
+    listed = [*folder.iterdir()] if folder.is_dir() else []
+    over = ended()
+    old = sorted(p for p in listed if p.name in over)
+    for session in old[: max(0, len(old) - keep)]:
         if not (session / "baseline" / RESCUED).exists() and not _unsigned(places, session):
             _drop(session)
 

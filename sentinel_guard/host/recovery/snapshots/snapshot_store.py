@@ -12,7 +12,7 @@ import bisect
 import os
 import re
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -132,14 +132,18 @@ def drop(places: StatePaths, root: str, snapshots: Iterable[Snapshot]) -> None:
                 named.parent.rmdir()
 
 
-def garbage_collect(places: StatePaths, root: str, limits: Recovery, live: Collection[str]) -> list[Snapshot]:
+def garbage_collect(
+    places: StatePaths, root: str, limits: Recovery, live: Callable[[], Collection[str]]
+) -> list[Snapshot]:
     """Drop what is too old, then the oldest until the rest hold no more than they may; returns it. Raises HostError.
 
-    ``live``: sessions whose snapshots stay. The size is an estimate: what git would not need for anything else.
+    ``live``: sessions whose snapshots stay, asked once the snapshots are listed.
+    The size is an estimate: what git would not need for anything else.
     """
     found = list_snapshots(root)
     named = _named_in_reports(places, root)
-    free = [s for s in reversed(found) if s.session not in live and s.ref not in named]
+    alive = live()
+    free = [s for s in reversed(found) if s.session not in alive and s.ref not in named]
     oldest = time.time() - limits.keep_days * 86_400
     old = sum(s.taken < oldest for s in free)
 

@@ -337,7 +337,7 @@ COLLECTED = [
 def test_the_oldest_are_collected(aged, where, *, limits, live, act, gone, why):
     if act:
         act(aged)
-    dropped = garbage_collect(where, str(aged.root), limits, live)
+    dropped = garbage_collect(where, str(aged.root), limits, lambda: live)
     assert [s.ref.rpartition("/")[2] for s in dropped] == gone
     assert {s.ref.rpartition("/")[2] for s in list_snapshots(str(aged.root))} == {"d20", "d10", "d1"} - set(gone)
 
@@ -348,12 +348,12 @@ def test_as_many_go_as_must_for_the_rest_to_fit(aged, where, monkeypatch):
     sizes = {n: module._megabytes(str(aged.root), list_snapshots(str(aged.root))[:n]) for n in (1, 2, 3)}
     assert 0.2 < sizes[1] < sizes[2] < sizes[3], "each holds a file of its own"
     monkeypatch.setattr(module, "_megabytes", lambda _, held: float(len(held)))
-    gone = garbage_collect(where, str(aged.root), Recovery(keep_days=30, keep_megabytes=1), ())
+    gone = garbage_collect(where, str(aged.root), Recovery(keep_days=30, keep_megabytes=1), tuple)
     assert [s.ref.rpartition("/")[2] for s in gone] == ["d20", "d10"]
 
 
 def test_collecting_where_there_is_nothing(mine, where):
-    assert garbage_collect(where, str(mine.root), Recovery(), ()) == []
+    assert garbage_collect(where, str(mine.root), Recovery(), tuple) == []
 
 
 # Whatever the state, whatever is destroyed.
