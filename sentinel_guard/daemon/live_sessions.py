@@ -22,6 +22,7 @@ from sentinel_guard.core.model import Entry, Finding, Peer, Verdict
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.session.session import Session
 from sentinel_guard.daemon.session_secrets import SessionSecrets
+from sentinel_guard.errors import PeerError
 from sentinel_guard.host import shims
 from sentinel_guard.host.git.worktree_tree_hash import Worktrees
 from sentinel_guard.host.githooks import install_hooks
@@ -186,8 +187,11 @@ class Sessions:
             live.session = live.session.after(stored)
 
     def locate(self, pid: int, call: str = "") -> Place | None:
-        """Where the process stands; None if it is no session's. ``call`` is what it says its call is."""
-        lineage = list(processes.lineage(pid))
+        """Where the process stands; None if it is no session's. ``call`` is what it says its call is.
+
+        Raises PeerError where that cannot be told.
+        """
+        lineage = processes.lineage(pid)
         if not lineage:
             return None
         live = self._by_owner(lineage) or self._by_shims(pid)
@@ -209,10 +213,15 @@ class Sessions:
         return Place(live, peer) if live and peer else None
 
     def inside(self, pid: int) -> Live | None:
-        """The session that a process is guarded by; its owner (the runner, the person's shell) is not."""
-        lineage = list(processes.lineage(pid))
+        """The session that a process is guarded by; its owner (the runner, the person's shell) is not.
+
+        Raises PeerError where that cannot be told: who is gone, or descends from nobody knows whom, is no person.
+        """
+        lineage = processes.lineage(pid)
+        if not lineage:
+            raise PeerError(f"process {pid} is gone, so that nobody can say where it stood")
         marked = self.live.get(processes.environ(pid).get("SENTINEL_SESSION", ""))
-        return (self._by_owner(lineage[1:]) if lineage else None) or marked
+        return self._by_owner(lineage[1:]) or marked
 
     def find(self, session: str) -> Live | None:
         """A session by its id, an ended one too."""

@@ -190,7 +190,7 @@ class Operators:
 
     async def start(self, message: Fields, link: Link, runner: Runner) -> tuple[Live, Fields]:
         owner = processes.identify(int(message["pid"]))
-        if owner is None or not any(p == owner for p in processes.lineage(link.pid)):
+        if owner is None or owner not in processes.lineage(link.pid):
             raise PeerError("a session's owner is the process that asks, or one of its ancestors")
         live, said = await self._beginnings.begin(message, owner, processes.environ(link.pid))
         if message.get("kind") != "shell":
@@ -333,7 +333,7 @@ class _Desk:
     async def _agent(self, message: Fields) -> Fields:
         live = self._mine(message)
         live.agent = int(message["pid"])
-        line = [*itertools.islice(processes.lineage(live.agent), 3)]
+        line = processes.lineage(live.agent)[:3]
         live.leader = line[1].pid if line[2:] == [live.session.owner] else 0
         return {}
 

@@ -6,16 +6,20 @@ A pid is reused; a pid with its start time is not. Every function takes or gives
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import signal
+import sys
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from sentinel_guard.core.model import Peer
+from sentinel_guard.errors import PeerError
 
-MAX_DEPTH = 64
+READINGS = 20
+"""Times that a process's ancestors are read, where one of them ended or was replaced meanwhile."""
 _DEV_TTY = os.makedev(5, 0)
 """/dev/tty: whatever controls the process."""
 ROUNDS = 50
@@ -34,16 +38,44 @@ def alive(peer: Peer) -> bool:
     return seen is not None and seen[1] == peer.start and seen[2] not in "ZX"
 
 
-def lineage(pid: int) -> Iterator[Peer]:
-    """The process, its parent, and so on up to init."""
-    for _ in range(MAX_DEPTH):
-        seen = _stat(pid)
-        if seen is None:
-            return
-        yield Peer(pid, seen[1])
+def lineage(pid: int) -> list[Peer]:
+    """The process, its parent, and so on up to the first, however many; empty where the process is gone.
+
+    Raises PeerError where it never could be read up to the first: nobody can say below whom it stands.
+    """
+    for _ in range(READINGS):
+        found, whole = _ancestors(pid)
+        if whole:
+            return found
+        # Its parent may have ended while it was read: it has another one now.
+        if not found:
+            return []
+    raise PeerError(f"what process {pid} descends from cannot be read up to the first process", "Try it again.")
+
+
+def _ancestors(pid: int) -> tuple[list[Peer], bool]:
+    """The process and its ancestors, and whether they were read up to the first."""
+    found: dict[int, Peer] = {}
+    youngest = sys.maxsize
+    while seen := _stat(pid):
+        # Nobody is older than their parent: what has that number now was not there then.
+        if seen[1] > youngest or pid in found:
+            return [*found.values()], False
+        found[pid], youngest = Peer(pid, seen[1]), seen[1]
+        # The first process, or one that came into this container from outside.
         if seen[0] <= 0:
-            return
+            return [*found.values()], True
         pid = seen[0]
+    return [*found.values()], bool(found) and _is_hidden(pid)
+
+
+def _is_hidden(pid: int) -> bool:
+    """Whether a process that /proc does not show exists: those of others are not shown under ``hidepid`` (proc(5))."""
+    try:
+        os.kill(pid, 0)
+    except OSError as e:
+        return e.errno == errno.EPERM and _stat(1) is None
+    return _stat(1) is None
 
 
 def tree(roots: Iterable[int], spare: frozenset[int], mark: str = "") -> set[int]:
@@ -286,7 +318,9 @@ def _fields(pid: int) -> list[bytes]:
     finally:
         os.close(fd)
     # The name in brackets may itself hold brackets and blanks.
-    return raw[raw.rfind(b")") + 2 :].split()
+    fields = raw[raw.rfind(b")") + 2 :].split()
+    # While it is taken from the list of processes, Linux names 0 as its parent, as for the first one, and no group.
+    return [] if fields[2:3] == [b"-1"] else fields
 
 
 def _carries(pid: int, mark: bytes) -> bool:
