@@ -23,12 +23,13 @@ from typing import Any, Self
 from sentinel_guard import __version__
 from sentinel_guard.core.wire_framing import MAX_CHUNK, Chunk, Message
 from sentinel_guard.errors import DaemonError, SentinelError
+from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.socket_connection import CLOSED, NO_PROTOCOL, RESTARTS, SocketConnection
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.start_daemon import START, Starter
 
 PROTOCOL = 1
-CONNECT_SECONDS = 10.0
+CONNECT_SECONDS = 30.0
 HELLO_SECONDS = 2.0
 REPLY_SECONDS = 10.0
 REFUSED = 126
@@ -187,9 +188,12 @@ class Operator:
             self._line = SocketConnection(self._places.operator_socket, HELLO_SECONDS)
         except OSError:
             return False
+        server = self._line.server
         try:
             hello = self.request("hello", seconds=HELLO_SECONDS)
-        except DaemonError:
+        except DaemonError as e:
+            if processes.is_stopped(server):
+                raise DaemonError(f"The guard daemon (process {server}) is stopped.", f"kill -CONT {server}") from e
             return False
         self.daemon = int(hello.get("pid") or 0)
         if hello.get("version") == __version__ or not self._start:

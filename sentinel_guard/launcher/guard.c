@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -14,7 +15,7 @@
 
 #include "base.h"
 
-enum { TRIES = 200, PAUSE_MS = 10 };
+enum { TRIES = 200, PAUSE_MS = 10, START_MS = 30000 };
 
 extern char **environ;
 
@@ -78,6 +79,8 @@ static int open_socket(const struct guard *g)
     return -1;
 }
 
+static pid_t daemon_pid;
+
 /* In /tmp, anyone could have made the folder before us. */
 static void require_owner(const struct guard *g, int fd)
 {
@@ -85,6 +88,22 @@ static void require_owner(const struct guard *g, int fd)
     socklen_t size = sizeof peer;
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 || peer.uid != g->owner)
         refuse("%s is served by another user. Remove that folder, then 'sentinel-guard daemon start'.", g->socket);
+    daemon_pid = peer.pid;
+}
+
+void require_running(void)
+{
+    char path[32], stat[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)daemon_pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, stat, sizeof stat - 1);
+    if (fd >= 0)
+        close(fd);
+    stat[n > 0 ? n : 0] = 0;
+    const char *state = strrchr(stat, ')'); /* proc(5): the name may hold anything */
+    if (state && (strncmp(state, ") T", 3) == 0 || strncmp(state, ") t", 3) == 0))
+        refuse("the guard daemon (process %d) is stopped. The user continues it with 'kill -CONT %d'.", (int)daemon_pid,
+               (int)daemon_pid);
 }
 
 static bool passed_on(const char *variable)
@@ -125,43 +144,83 @@ static void forget_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Nothing of the agent's may stay open in the daemon: an agent that reads its pipe to the end would wait for ever. */
-static _Noreturn void become_daemon(const struct guard *g)
+/* The lock of who starts the daemon; -1 where there is no place for it yet. */
+static int open_start_lock(const struct guard *g)
+{
+    char path[sizeof((struct sockaddr_un *)0)->sun_path + 16];
+    const char *slash = strrchr(g->socket, '/');
+    snprintf(path, sizeof path, "%.*sstart.lock", (int)(slash ? slash + 1 - g->socket : 0), g->socket);
+    return open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+}
+
+static bool is_being_started(const struct guard *g)
+{
+    int lock = open_start_lock(g);
+    bool held = lock >= 0 && flock(lock, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+    if (lock >= 0)
+        close(lock);
+    return held;
+}
+
+/* Nothing of the agent's may stay open in the daemon: an agent that reads its pipe to the end would wait for ever. The
+ * lock (3) is given up when the start has ended, well or not. */
+static _Noreturn void become_daemon(const struct guard *g, int lock)
 {
     char *argv[] = {(char *)g->python, "-I", "-m", "sentinel_guard", "daemon", "start", NULL};
     forget_signals();
     int null = open("/dev/null", O_RDWR);
     for (int fd = 0; fd <= 2; fd++)
         dup2(null, fd);
-    close_from(3);
+    int lowest = 3;
+    if (lock == lowest)
+        fcntl(lock, F_SETFD, 0);
+    if (lock == lowest || dup2(lock, lowest) == lowest)
+        lowest++;
+    close_from(lowest);
     if (chdir("/") == 0)
         execve(g->python, argv, daemon_environment(g));
     _exit(EXIT_REFUSED);
 }
 
-static void start_daemon(const struct guard *g)
+static void fork_daemon(const struct guard *g, int lock)
 {
-    if (!*g->python)
-        return;
     pid_t child = fork();
     if (child == 0) {
         setsid();
         if (fork() == 0)
-            become_daemon(g);
+            become_daemon(g, lock);
         _exit(0);
     }
     if (child > 0)
         waitpid(child, NULL, 0);
 }
 
+/* False where somebody else does so at this moment: a thousand commands start one daemon, not a thousand. */
+static bool start_daemon(const struct guard *g)
+{
+    if (!*g->python)
+        return true;
+    int lock = open_start_lock(g);
+    if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
+        close(lock);
+        return false;
+    }
+    fork_daemon(g, lock);
+    if (lock >= 0)
+        close(lock);
+    return true;
+}
+
 int connect_guard(const struct guard *g)
 {
     static int tries;
-    static bool started;
+    static bool started, again;
+    int64_t began = now_ms();
     bool absent = false;
-    for (; tries < TRIES && (g->needed || !absent); tries++) {
-        if (tries)
+    while (tries < TRIES && (g->needed || !absent)) {
+        if (again)
             nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000L}, NULL);
+        again = true;
         int fd = open_socket(g);
         if (fd >= 0) {
             tries++;
@@ -169,10 +228,10 @@ int connect_guard(const struct guard *g)
             return fd;
         }
         absent = errno == ENOENT || errno == ECONNREFUSED;
-        if (absent && g->starts && !started) {
-            started = true;
-            start_daemon(g);
-        }
+        if (absent && g->starts && !started)
+            started = start_daemon(g);
+        if (!absent || now_ms() - began > START_MS || !is_being_started(g))
+            tries++;
     }
     refuse("the guard daemon does not answer. Start it with 'sentinel-guard daemon start'.");
 }

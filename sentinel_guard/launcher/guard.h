@@ -2,7 +2,8 @@
  *
  * 1. Only `.sentinel` beside the launcher's own file is believed, never the environment.
  * 2. The daemon must belong to the owner of that file.
- * 3. No guard within 2 s is a refusal: nothing runs unguarded (githook.h says what may stand in for it).
+ * 3. No guard within 2 s is a refusal: nothing runs unguarded (githook.h says what may stand in for it). While somebody
+ *    starts it (`start.lock` beside its socket is held), it is waited for, at most 30 s.
  */
 #ifndef SENTINEL_GUARD_H
 #define SENTINEL_GUARD_H
@@ -29,8 +30,11 @@ void find_self(struct guard *guard);
 /* Reads `.sentinel`; refuses where it is missing or incomplete. */
 void find_guard(struct guard *guard);
 
-/* A non-blocking connection. Starts the daemon at most once, where it may, and tries for 2 s in all, however often it is
- * called. */
+/* A non-blocking connection. Starts the daemon at most once, where it may and nobody else does, and tries for 2 s in all,
+ * however often it is called; the time in which the daemon is being started does not count. */
 int connect_guard(const struct guard *guard);
+
+/* Refuses where the daemon that was connected to last is stopped (SIGSTOP): it would never answer. */
+void require_running(void);
 
 #endif

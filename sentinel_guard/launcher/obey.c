@@ -80,10 +80,10 @@ static void connect_again(struct errand *e)
     if (e->connection >= 0)
         close(e->connection);
     forget(&e->reader);
-    do {
-        e->connection = connect_guard(e->guard);
-        /* A daemon that refuses a request while it is sent has answered: so a failed send is no reason not to read. */
-    } while (send_message(e->connection, &e->request, FIRST_ANSWER_MS) == WIRE_LATE);
+    e->connection = connect_guard(e->guard);
+    /* A daemon that refuses a request while it is sent has answered: so a failed send is no reason not to read. */
+    if (send_message(e->connection, &e->request, e->patience) == WIRE_LATE)
+        refuse("the guard took no request within %d ms. See what it does with 'sentinel-guard status'.", e->patience);
 }
 
 static void next_answer(struct errand *e, int milliseconds)
@@ -172,6 +172,7 @@ static int obey(struct errand *e)
         case 'X':
             execute(c->body, arguments(e));
         case 'S':
+            watch_silence(NULL); /* from here on its answer changes nothing */
             supervise(e->connection, &e->reader, c->body, arguments(e));
         case 'H':
             return hold(number(c));
@@ -187,6 +188,7 @@ void run_errand(struct errand *e)
 {
     int milliseconds = e->patience;
     e->connection = -1;
+    watch_silence(require_running);
     connect_again(e);
     for (;;) {
         next_answer(e, milliseconds);

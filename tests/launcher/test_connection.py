@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.launcher_guard import answers, executes, exit_code, says, values
+from tests.support.launcher_guard import answers, executes, exit_code, says, until, values
 
 
 def test_nobody_listens_is_a_refusal_after_2_s(guard):
@@ -101,6 +102,7 @@ import json, os, socket, sys, signal
 fds = sorted(int(n) for n in os.listdir("/proc/self/fd") if os.path.exists(f"/proc/self/fd/{{n}}"))
 seen = {{"argv": sys.argv[1:], "env": dict(os.environ), "cwd": os.getcwd(), "fds": fds, "sid": os.getsid(0) != {sid},
     "null": [os.readlink(f"/proc/self/fd/{{n}}") for n in range(3)],
+    "lock": os.readlink("/proc/self/fd/3"),
     "ignored": [l for l in open("/proc/self/status") if l.startswith(("SigIgn", "SigBlk"))]}}
 with open({record!r}, "a") as f:
     f.write(json.dumps(seen) + "\\n")
@@ -147,11 +149,92 @@ def test_it_starts_the_guard_once_and_clean(guard, tmp_path, home):
     assert {k: v for k, v in seen["env"].items() if k != "LC_CTYPE"} == expected | (
         {"SENTINEL_HOME": home} if home else {}
     )
-    assert (seen["cwd"], seen["fds"], seen["sid"]) == ("/", [0, 1, 2], True)
+    assert (seen["cwd"], seen["fds"], seen["sid"]) == ("/", [0, 1, 2, 3], True)
+    assert seen["lock"] == str(g.folder / "start.lock"), "held until the start has ended"
     assert seen["null"] == ["/dev/null"] * 3
     masks = {line.split()[0]: int(line.split()[1], 16) for line in seen["ignored"]}
     assert masks["SigBlk:"] == 0
     assert not masks["SigIgn:"] & (1 << (signal.SIGINT - 1))
+
+
+@pytest.fixture
+def start_lock(guard):
+    """A guard that does not listen yet, and the lock that its starter holds."""
+    g = guard(answers([exit_code(5)]), listen=False, python="/bin/false")
+    lock = os.open(g.folder / "start.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    yield g, lock
+    os.close(lock)
+
+
+def test_a_guard_that_somebody_starts_is_waited_for(start_lock):
+    g, lock = start_lock
+    later = threading.Timer(3.5, lambda: (g.listen(), fcntl.flock(lock, fcntl.LOCK_UN)))
+    later.start()
+    assert g.run("git").returncode == 5, "a loaded machine needs more than 2 s"
+    later.join()
+
+
+def test_a_start_that_failed_is_a_refusal_2_s_later(start_lock):
+    g, lock = start_lock
+    later = threading.Timer(1.0, lambda: fcntl.flock(lock, fcntl.LOCK_UN))
+    began = time.monotonic()
+    later.start()
+    done = g.run("git")
+    later.join()
+    assert done.returncode == 126 and b"does not answer" in done.stderr
+    assert 2.5 < time.monotonic() - began < 6
+
+
+MANY_STARTER = """#!{python} -I
+import os, socket, sys, time
+with open({record!r}, "a") as f:
+    f.write("started\\n")
+time.sleep(2.5)
+s = socket.socket(socket.AF_UNIX); s.bind({socket!r}); s.listen(64)
+for _ in range(20):
+    c, _ = s.accept()
+    c.recv(100000)
+    c.sendall(b"Z\\4\\0\\0\\0\\5\\0\\0\\0.\\0\\0\\0\\0")
+"""
+
+
+def test_many_launchers_start_one_guard(guard, tmp_path):
+    g, starter, record = guard(listen=False), tmp_path / "python", tmp_path / "record"
+    starter.write_text(MANY_STARTER.format(python=sys.executable, record=str(record), socket=str(g.socket)))
+    starter.chmod(0o755)
+    g.settings(python=str(starter))
+    started = [subprocess.Popen([g.shim("git")]) for _ in range(20)]
+    assert [p.wait(20) for p in started] == [5] * 20
+    assert record.read_text() == "started\n"
+
+
+STOPPED = [((), "a short request"), (("x" * 100_000,) * 15, "one that fills the socket")]
+
+
+@pytest.mark.parametrize(("arguments", "why"), STOPPED, ids=[row[-1] for row in STOPPED])
+def test_a_stopped_guard_is_said_after_2_s(guard, arguments, why):
+    g = guard(listen=False)
+    serve = "import socket, sys\ns = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(); input()"
+    with subprocess.Popen([sys.executable, "-c", serve, str(g.socket)], stdin=subprocess.PIPE) as daemon:
+        assert until(g.socket.exists)
+        daemon.send_signal(signal.SIGSTOP)
+        began = time.monotonic()
+        done = g.run("git", *arguments)
+        took = time.monotonic() - began
+        daemon.kill()
+    assert done.returncode == 126
+    assert f"(process {daemon.pid}) is stopped. The user continues it with".encode() in done.stderr
+    assert took < 4
+
+
+def test_a_slow_guard_gets_its_time(guard):
+    def slow(connection):
+        connection.read()
+        time.sleep(4.5)
+        connection.send(exit_code(5))
+
+    assert guard(slow).run("git").returncode == 5
 
 
 UNKNOWN = [

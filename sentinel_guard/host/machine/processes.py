@@ -38,6 +38,12 @@ def alive(peer: Peer) -> bool:
     return seen is not None and seen[1] == peer.start and seen[2] not in "ZX"
 
 
+def is_stopped(pid: int) -> bool:
+    """True where a signal has stopped it (``SIGSTOP``), or a debugger."""
+    seen = _stat(pid)
+    return seen is not None and seen[2] in "Tt"
+
+
 def lineage(pid: int) -> list[Peer]:
     """The process, its parent, and so on up to the first, however many; empty where the process is gone.
 
