@@ -20,12 +20,13 @@ def _hook(name: str, arguments: tuple[str, ...]) -> int:
     """One hook, without the command line's parts: a commit waits."""
     gc.disable()  # what little goes in circles goes with the process, in a moment
     from sentinel_guard.commands.git_hook import hook  # noqa: PLC0415 - no other command needs it
+    from sentinel_guard.core.text.control_characters import visible  # noqa: PLC0415 - the same
     from sentinel_guard.errors import SentinelError  # noqa: PLC0415 - the same
 
     try:
         return hook(name, arguments, sys.stdin.buffer.read)
     except SentinelError as e:
-        print(f"sentinel-guard: {e}", file=sys.stderr)
+        print(visible(f"sentinel-guard: {e}", keep="\n"), file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from sentinel_guard import __version__
-from sentinel_guard.core.wire_framing import MAX_CHUNK, Chunk, Message
-from sentinel_guard.errors import DaemonError, SentinelError
+from sentinel_guard.core.wire_framing import MAX_CHUNK, Chunk, Message, exit_code
+from sentinel_guard.errors import DaemonError, PeerError, SentinelError
 from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.socket_connection import CLOSED, NO_PROTOCOL, RESTARTS, SocketConnection
 from sentinel_guard.host.machine.state_paths import StatePaths
@@ -317,8 +317,7 @@ def _obey(line: SocketConnection, show: Show) -> int:
                 case b"H":
                     hold = _number(body)
                 case b"Z":
-                    code = _number(body)
-                    return 128 + code - 256 if code >= 256 else code
+                    return _exit_code(body)
                 case _:
                     show(b"2", f"sentinel-guard: the daemon's verb {tag.decode()!r} is not known here\n".encode())
                     return REFUSED
@@ -326,6 +325,13 @@ def _obey(line: SocketConnection, show: Show) -> int:
             show(b"2", b"sentinel-guard: the daemon's answer is incomplete\n")
             return REFUSED
         seconds = hold / 1000 or None
+
+
+def _exit_code(body: bytes) -> int:
+    try:
+        return exit_code(_number(body))
+    except PeerError as e:
+        raise DaemonError(NO_PROTOCOL) from e
 
 
 def _number(body: bytes) -> int:

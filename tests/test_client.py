@@ -283,6 +283,14 @@ def test_answers_to_an_agent_are_obeyed(where, script, text, code):
     agent.close()
 
 
+@pytest.mark.parametrize("code", [256, 256 + 65, 2**32 - 1])
+def test_an_exit_code_that_is_none_is_no_answer(where, code):
+    agent = AgentSocket(where, [[(b"Z", number(code))]])
+    with pytest.raises(DaemonError, match="not the protocol"):
+        ask_agent(where, "usage", ["{}"], lambda *_: None)
+    agent.close()
+
+
 def test_the_request_is_as_the_protocol_says(where):
     agent = AgentSocket(where, [[LEAVE]])
     ask_agent(where, "usage", [json.dumps({"tokens": 5})])

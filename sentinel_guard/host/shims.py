@@ -17,6 +17,7 @@ from sentinel_guard.errors import HostError
 from sentinel_guard.host import bash_line_reader
 from sentinel_guard.host.machine import atomic_files
 from sentinel_guard.host.machine.state_paths import StatePaths
+from sentinel_guard.host.start_daemon import daemon_environ
 
 SHELLS = ("bash", "sh", "zsh", "dash", "ksh", "fish")
 HOOK = "sentinel-hook"
@@ -131,11 +132,17 @@ def _settings(places: StatePaths, session: str) -> bytes:
     lines = {
         "socket": places.agent_socket,
         "python": sys.executable,
-        "home": places.home,
         "version": sentinel_guard.__version__,
         "session": session,
+        # A session's launchers start the daemon where it is gone, in the environment in which it began the session.
+        **({f"environ.{name}": value for name, value in _environ_of_daemon(places).items()} if session else {}),
     }
-    return os.fsencode("".join(f"{k}={v}\n" for k, v in lines.items()))
+    return os.fsencode("".join(f"{k}={v}\n" for k, v in lines.items() if not {"\n", "\0"} & {*str(v)}))
+
+
+def _environ_of_daemon(places: StatePaths) -> dict[str, str]:
+    home = {"SENTINEL_HOME": places.home} if places.home else {}
+    return daemon_environ(places) | home
 
 
 def _bash_env(folder: Path) -> None:

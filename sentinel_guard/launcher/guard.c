@@ -38,13 +38,33 @@ static const char *setting(const struct guard *g, const char *name)
     return "";
 }
 
+static ssize_t read_whole(int fd, char *at, size_t room)
+{
+    size_t size = 0;
+    while (size < room) {
+        ssize_t n = read(fd, at + size, room - size);
+        if (n == 0)
+            return (ssize_t)size;
+        if (n < 0 && errno != EINTR)
+            return -1;
+        size += n > 0 ? (size_t)n : 0;
+    }
+    errno = EFBIG;
+    return -1;
+}
+
 static void read_settings(struct guard *g, const char *path)
 {
-    struct stat seen;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    ssize_t n = fd < 0 || fstat(fd, &seen) < 0 ? -1 : read(fd, g->settings, sizeof g->settings - 2);
+    struct stat seen = {0};
+    /* A pipe in its place would be waited for, without an end. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd >= 0 && fstat(fd, &seen) == 0 && !S_ISREG(seen.st_mode))
+        refuse("%s is no file, so the guard is not known. %s", path, g->renew);
+    ssize_t n = fd < 0 ? -1 : read_whole(fd, g->settings, sizeof g->settings - 2);
     if (n < 0)
         refuse("%s cannot be read (%s), so the guard is not known. %s", path, strerror(errno), g->renew);
+    if (memchr(g->settings, 0, (size_t)n))
+        refuse("%s holds a zero byte, so it is not the guard's. %s", path, g->renew);
     close(fd);
     g->owner = seen.st_uid;
     for (ssize_t i = 0; i < n; i++)
@@ -59,7 +79,6 @@ void find_guard(struct guard *g)
     read_settings(g, path);
     g->socket = setting(g, "socket");
     g->python = setting(g, "python");
-    g->home = setting(g, "home");
     if (!*g->socket || strlen(g->socket) >= sizeof((struct sockaddr_un *)0)->sun_path)
         refuse("%s names no socket of the guard. %s", path, g->renew);
 }
@@ -106,33 +125,17 @@ void require_running(void)
                (int)daemon_pid);
 }
 
-static bool passed_on(const char *variable)
-{
-    static const char *const names[] = {"HOME=", "USER=", "LOGNAME=", "LANG=", "XDG_"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strncmp(variable, names[i], strlen(names[i])) == 0)
-            return true;
-    return false;
-}
-
-/* What an agent has set must not reach the daemon. */
+/* Only what stood in the environment of the daemon that began the session: nothing of the caller's, who may be an agent. */
 static char **daemon_environment(const struct guard *g)
 {
-    static char path[] = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-    static char home[sizeof g->settings + 16];
-    size_t count = 0, n = 0;
-    while (environ[count])
-        count++;
-    char **reduced = grow(NULL, (count + 3) * sizeof *reduced);
-    for (char **v = environ; *v; v++)
-        if (passed_on(*v))
-            reduced[n++] = *v;
-    reduced[n++] = path;
-    snprintf(home, sizeof home, "SENTINEL_HOME=%s", g->home);
-    if (*g->home)
-        reduced[n++] = home;
-    reduced[n] = NULL;
-    return reduced;
+    static const char named[] = "environ.";
+    size_t count = 0;
+    char **given = grow(NULL, sizeof g->settings / sizeof named * sizeof *given);
+    for (const char *line = g->settings; *line; line += strlen(line) + 1)
+        if (strncmp(line, named, sizeof named - 1) == 0)
+            given[count++] = (char *)line + sizeof named - 1;
+    given[count] = NULL;
+    return given;
 }
 
 static void forget_signals(void)

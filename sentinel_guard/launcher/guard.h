@@ -17,8 +17,8 @@ struct guard {
     char file[PATH_MAX]; /* the launcher's own file */
     const char *name;    /* its base name */
     uid_t owner;
-    char settings[8192]; /* `.sentinel`, lines cut into strings */
-    const char *socket, *python, *home;
+    char settings[65536]; /* `.sentinel`, lines cut into strings */
+    const char *socket, *python;
     const char *renew; /* what gives it anew */
     bool needed;       /* waited for where it does not listen; else the first try decides */
     bool starts;       /* started where it does not listen */

@@ -114,8 +114,14 @@ c.recv(1)
 """
 
 
-@pytest.mark.parametrize("home", ["", "/some/home"])
-def test_it_starts_the_guard_once_and_clean(guard, tmp_path, home):
+TOLD = [
+    ({}, "no variable"),
+    ({"HOME": "/some/home", "XDG_STATE_HOME": "", "PATH": "/a b:/c=d"}, "what the session was begun with"),
+]
+
+
+@pytest.mark.parametrize(("told", "why"), TOLD, ids=[row[-1] for row in TOLD])
+def test_it_starts_the_guard_once_and_clean(guard, tmp_path, told, why):
     """Nothing of the agent's reaches the daemon: no variable, descriptor, signal or folder."""
     g = guard(listen=False)
     starter, record = tmp_path / "python", tmp_path / "record"
@@ -123,12 +129,16 @@ def test_it_starts_the_guard_once_and_clean(guard, tmp_path, home):
         STARTER.format(python=sys.executable, sid=os.getsid(0), record=str(record), socket=str(g.socket))
     )
     starter.chmod(0o755)
-    g.settings(python=str(starter), home=home)
+    g.settings(python=str(starter), **{f"environ.{name}": value for name, value in told.items()})
     g.shim("git")
     env = {
         "PATH": "/evil",
         "HOME": "/h",
         "XDG_RUNTIME_DIR": "/x",
+        "XDG_STATE_HOME": "/x",
+        "TMPDIR": "/evil",
+        "USER": "evil",
+        "LANG": "evil",
         "LD_PRELOAD_": "no",
         "SENTINEL_HOME": "/evil",
         "PYTHONPATH": "/evil",
@@ -141,14 +151,7 @@ def test_it_starts_the_guard_once_and_clean(guard, tmp_path, home):
     assert done.returncode == 5
     (seen,) = [json.loads(line) for line in record.read_text().splitlines()]
     assert seen["argv"] == ["-I", "-m", "sentinel_guard", "daemon", "start"]
-    expected = {
-        "HOME": "/h",
-        "XDG_RUNTIME_DIR": "/x",
-        "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-    }
-    assert {k: v for k, v in seen["env"].items() if k != "LC_CTYPE"} == expected | (
-        {"SENTINEL_HOME": home} if home else {}
-    )
+    assert {k: v for k, v in seen["env"].items() if k != "LC_CTYPE"} == told, "python sets LC_CTYPE itself"
     assert (seen["cwd"], seen["fds"], seen["sid"]) == ("/", [0, 1, 2, 3], True)
     assert seen["lock"] == str(g.folder / "start.lock"), "held until the start has ended"
     assert seen["null"] == ["/dev/null"] * 3
@@ -244,6 +247,8 @@ UNKNOWN = [
     ("socket=\n", "an empty socket"),
     ("socket=/" + "x" * 108 + "\n", "a socket path that is too long"),
     ("Xsocket=/tmp/x\n", "another name"),
+    ("socket=/tmp/x\n" + "x=y\n" * 20_000, "more than a session's settings ever are"),
+    ("python=/bin/false\0\nsocket=/tmp/x\n", "a zero byte"),
 ]
 
 
@@ -259,6 +264,35 @@ def test_without_settings_nothing_runs(guard, text, why):
     assert done.stderr.startswith(b"403 SENTINEL BLOCKED: true was not run: ")
     assert b"sentinel-guard run" in done.stderr
     assert g.requests == []
+
+
+def test_settings_that_are_no_file_are_not_waited_for(guard):
+    g = guard(executes)
+    (g.shims / ".sentinel").unlink()
+    os.mkfifo(g.shims / ".sentinel")
+    done = g.run("true", timeout=5)
+    assert done.returncode == 126 and b".sentinel is no file" in done.stderr
+    (g.shims / ".sentinel").unlink()
+    (g.shims / ".sentinel").mkdir()
+    assert b".sentinel is no file" in g.run("true").stderr
+
+
+NAMES = [
+    ("caf\u00e9-\u65e5\u672c-\U0001f600".encode(), "caf\u00e9-\u65e5\u672c-\U0001f600".encode(), "letters stay"),
+    (b"a\x1b[2Jb", b"a?[2Jb", "C0"),
+    ("a\u009b2Jb".encode(), b"a??2Jb", "C1 in UTF-8 (CSI)"),
+    (b"a\x9b2Jb", b"a?2Jb", "C1 as a byte"),
+    (b"a\xc3", b"a?", "half a character"),
+    (b"a\xe0\x82\x9bb", b"a???b", "C1 in an overlong form"),
+    (b"a\xed\xa0\x80b", b"a???b", "a surrogate"),
+    (b"a\xf5\x80\x80\x80b", b"a????b", "beyond Unicode"),
+]
+
+
+@pytest.mark.parametrize(("name", "shown", "why"), NAMES, ids=[row[-1] for row in NAMES])
+def test_no_control_character_of_a_name_reaches_the_terminal(guard, name, shown, why):
+    done = guard(says(b"nonsense")).run(os.fsdecode(name))
+    assert done.stderr.startswith(b"403 SENTINEL BLOCKED: " + shown + b" was not run: ")
 
 
 def test_settings_are_not_followed_through_a_link(guard, tmp_path):
