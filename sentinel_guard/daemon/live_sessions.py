@@ -51,6 +51,9 @@ class Watch(Protocol):
 
     restricted: tuple[str, ...]
 
+    @property
+    def members(self) -> frozenset[Peer]: ...
+
     def expect(self, verdict: Verdict, seconds: float) -> None: ...
 
     def allow(self, path: str, seconds: float) -> float: ...
@@ -121,6 +124,11 @@ class Live:
     def mark(self) -> str:
         """What stands in the environment of those that left its tree."""
         return f"SENTINEL_SESSION={self.id}"
+
+    @property
+    def members(self) -> frozenset[Peer]:
+        """Those that were seen below its owner last: an orphan of a killed runner is known by its number and start."""
+        return self.watch.members if self.watch else frozenset()
 
     def call_above(self, lineage: Iterable[Peer]) -> str:
         """The call, or the line of an interactive shell, that the nearest of these processes carries out."""

@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -84,18 +84,23 @@ def _is_hidden(pid: int) -> bool:
     return _stat(1) is None
 
 
-def tree(roots: Iterable[int], spare: frozenset[int], mark: str = "") -> set[int]:
+def tree(
+    roots: Iterable[int], spare: frozenset[int], mark: str = "", members: frozenset[Peer] = frozenset()
+) -> set[int]:
     """Pids of all descendants of the roots and of whatever carries ``mark`` in its environment.
 
-    The roots themselves are left out, and so are the spared ones with all that descends from them.
+    And of the ``members``: processes that were seen in the tree, and those of the terminal sessions (setsid(2)) that
+    they lead or led. The roots themselves are left out, and so are the spared ones with all that descends from them.
     """
     children: dict[int, list[int]] = {}
     marked: set[int] = set()
+    leaders = {peer.pid: peer.start for peer in members}
     for pid in _pids():
         seen = _stat(pid)
         if seen and seen[2] not in "ZX":
             children.setdefault(seen[0], []).append(pid)
-            if mark and _carries(pid, mark.encode()):
+            led = leaders and _is_led(seen[1], leaders, _fields(pid))
+            if led or Peer(pid, seen[1]) in members or (mark and _carries(pid, mark.encode())):
                 marked.add(pid)
     found: set[int] = set()
     todo = [*roots, *marked]
@@ -107,11 +112,23 @@ def tree(roots: Iterable[int], spare: frozenset[int], mark: str = "") -> set[int
     return (found | marked) - spare
 
 
-def freeze(roots: tuple[int, ...], spare: frozenset[int], mark: str = "") -> set[int]:
+def _is_led(start: int, leaders: Mapping[int, int], fields: Sequence[bytes]) -> bool:
+    """Whether a process is in a terminal session that one of these leads (pid -> its start time), or led."""
+    session = int(fields[3]) if fields else 0
+    if start < leaders.get(session, sys.maxsize):
+        return False
+    # The number of a session is given to no process while somebody is in it; a new process that has it leads another.
+    leader = _stat(session)
+    return leader is None or leader[1] == leaders[session]
+
+
+def freeze(
+    roots: tuple[int, ...], spare: frozenset[int], mark: str = "", members: frozenset[Peer] = frozenset()
+) -> set[int]:
     """Stop a tree, again and again until nothing new appears. Returns the pids that were stopped."""
     stopped: set[int] = set()
     for _ in range(ROUNDS):
-        fresh = tree(roots, spare, mark) - stopped
+        fresh = tree(roots, spare, mark, members) - stopped
         if not fresh:
             break
         _signal(fresh, signal.SIGSTOP)
@@ -119,13 +136,15 @@ def freeze(roots: tuple[int, ...], spare: frozenset[int], mark: str = "") -> set
     return stopped
 
 
-def kill(roots: tuple[int, ...], spare: frozenset[int], mark: str = "") -> set[int]:
+def kill(
+    roots: tuple[int, ...], spare: frozenset[int], mark: str = "", members: frozenset[Peer] = frozenset()
+) -> set[int]:
     """End a tree for good. Returns what is left of it, normally nothing."""
     # Stopped first: what forks while its parent is killed would be an orphan, and no longer in the tree.
-    freeze(roots, spare, mark)
+    freeze(roots, spare, mark, members)
     left: set[int] = set()
     for _ in range(ROUNDS):
-        left = tree(roots, spare, mark)
+        left = tree(roots, spare, mark, members)
         if not left:
             break
         _signal(left, signal.SIGKILL)

@@ -170,6 +170,20 @@ def orphan(start, **options) -> int:
     return pid
 
 
+def test_a_member_belongs_to_the_tree_wherever_it_is_and_whom_it_leads_does_too(start):
+    process = start("/bin/sh", "-c", "setsid sh -c 'echo $$; sleep 60 & echo $!' >&1 & wait; read x", env={})
+    leader, child = (int(process.stdout.readline()) for _ in range(2))
+    seen = Peer(leader, processes.identify(child).start - 1)
+    until(lambda: processes.identify(leader) is None)
+    assert processes.tree((), frozenset()) == set(), "an orphan"
+    assert processes.tree((), frozenset(), members=frozenset({processes.identify(child)})) == {child}
+    assert processes.tree((), frozenset(), members=frozenset({seen})) == {child}, "the leader has ended"
+    later = Peer(child, processes.identify(child).start - 1)
+    assert processes.tree((), frozenset(), members=frozenset({later})) == set(), "another process of that number"
+    assert processes.tree((), frozenset({child}), members=frozenset({seen})) == set()
+    os.kill(child, signal.SIGKILL)
+
+
 def test_what_carries_the_mark_belongs_to_the_tree_wherever_it_is(start):
     environ = {"PATH": os.environ["PATH"], "SENTINEL_SESSION": "marked-7"}
     pid = orphan(start, env=environ)
