@@ -81,6 +81,11 @@ class Operator:
             self._starter.close()
         self._line = self._starter = None
 
+    def forget(self) -> None:
+        """Close the connection, with all that came over it."""
+        self._drop()
+        self._events.clear()
+
     def connect(self, seconds: float = CONNECT_SECONDS) -> Self:
         """Connect, starting the daemon if none runs. Raises DaemonError, HostError."""
         limit = time.monotonic() + seconds

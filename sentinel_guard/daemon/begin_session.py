@@ -27,7 +27,7 @@ from sentinel_guard.daemon.root_cause_requests import Reviews
 from sentinel_guard.daemon.session_secrets import SessionSecrets
 from sentinel_guard.daemon.snapshots_and_rollback import Recovery
 from sentinel_guard.errors import HostError, PeerError, SentinelError
-from sentinel_guard.host import shims
+from sentinel_guard.host import session_proof, shims
 from sentinel_guard.host.git import repository
 from sentinel_guard.host.git.worktree_tree_hash import Worktrees
 from sentinel_guard.host.githooks import install_hooks
@@ -81,7 +81,8 @@ class SessionStarter:
         await asyncio.to_thread(self.reviews.remember, live)
         hooks = await asyncio.to_thread(_hooks, root)
         notes = [*live.policy().warnings, *hooks, *self.reviews.note(live)]
-        return live, {"session": ident, "environ": shimmed, "notes": notes}
+        secret = session_proof.make(self._places, ident)
+        return live, {"session": ident, "environ": shimmed, "notes": notes, "secret": secret}
 
     async def leave(self, live: Live) -> None:
         """Forget a session that has ended, once all that begins with it has come to its end."""

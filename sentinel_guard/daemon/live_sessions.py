@@ -183,7 +183,7 @@ class Place:
 
 class Sessions:
     def __init__(self, store: Store, places: StatePaths, revive: Callable[[Session], Live]) -> None:
-        self._store, self._places, self._revive = store, places, revive
+        self._store, self.places, self._revive = store, places, revive
         self.live: dict[str, Live] = {}
         self._shims = str(places.state / "sessions") + "/"
         self._folders = tuple(str(Path(p).resolve()) for p in (places.state, places.runtime))
@@ -254,7 +254,7 @@ class Sessions:
         """The guard's own belongings."""
         roots = {live.session.root for live in self.live.values() if live.session.root}
         settings = (
-            str(self._places.config),
+            str(self.places.config),
             *shims.own_code(roots),
             *(path for r in sorted(roots) for path in (f"{r}/sentinel.toml", *install_hooks.hook_folders(r))),
         )
@@ -264,11 +264,11 @@ class Sessions:
 
     def shims(self, live: Live) -> str:
         """The folder of a session's shims."""
-        return str(self._places.shims(live.id))
+        return str(self.places.shims(live.id))
 
     def outside(self, path: str) -> str:
         """A PATH without any session's shims."""
-        return shims.without(path, self._places)
+        return shims.without(path, self.places)
 
     def _by_owner(self, lineage: list[Peer]) -> Live | None:
         owners = {live.session.owner: live for live in self.live.values() if live.session.owner}

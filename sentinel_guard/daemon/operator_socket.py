@@ -28,6 +28,7 @@ from sentinel_guard.daemon.peer_connection import Link
 from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.daemon.wire_messages import PROTOCOL
 from sentinel_guard.errors import DaemonError, PeerError, SentinelError
+from sentinel_guard.host import session_proof
 from sentinel_guard.host.machine import processes
 from sentinel_guard.humans.question_inbox import Reply
 
@@ -204,6 +205,11 @@ class Operators:
         live.runner = runner
         return live
 
+    def proof(self, live: Live, message: Fields) -> Fields:
+        """That this daemon knows the session's secret, where the runner asks for it."""
+        nonce = str(message.get("nonce", ""))
+        return {"proof": session_proof.attached(self._sessions.places, live.id, nonce)} if nonce else {}
+
     async def end(self, live: Live, message: Fields) -> Fields:
         if live.session.state.value == "KILLED":
             await live.buried.wait()
@@ -339,7 +345,7 @@ class _Desk:
 
     async def _attach(self, message: Fields) -> Fields:
         self._live = self._all.attach(message, self.link, self._runner)
-        return {"state": self._live.session.state.value}
+        return {"state": self._live.session.state.value, **self._all.proof(self._live, message)}
 
     async def _answered(self, message: Fields) -> Fields:
         self._runner.answered(str(message["question"]), yes=message["yes"] is True)

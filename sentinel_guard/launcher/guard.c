@@ -79,6 +79,10 @@ void find_guard(struct guard *g)
     read_settings(g, path);
     g->socket = setting(g, "socket");
     g->python = setting(g, "python");
+    g->session = setting(g, "session");
+    g->secret = setting(g, "secret");
+    if (strlen(g->secret) > 64)
+        refuse("%s holds no secret of the guard. %s", path, g->renew);
     if (!*g->socket || strlen(g->socket) >= sizeof((struct sockaddr_un *)0)->sun_path)
         refuse("%s names no socket of the guard. %s", path, g->renew);
 }

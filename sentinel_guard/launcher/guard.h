@@ -18,7 +18,8 @@ struct guard {
     const char *name;    /* its base name */
     uid_t owner;
     char settings[65536]; /* `.sentinel`, lines cut into strings */
-    const char *socket, *python;
+    const char *socket, *python, *session;
+    const char *secret; /* that the daemon must prove to know, at most 64 bytes; empty: none */
     const char *renew; /* what gives it anew */
     bool needed;       /* waited for where it does not listen; else the first try decides */
     bool starts;       /* started where it does not listen */

@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.launcher_guard import answers, executes, exit_code, says, until, values
+from sentinel_guard.core.wire_framing import encode
+from sentinel_guard.host import session_proof
+from tests.support.launcher_guard import answers, executes, exit_code, says, until, value, values
 
 
 def test_nobody_listens_is_a_refusal_after_2_s(guard):
@@ -238,6 +240,57 @@ def test_a_slow_guard_gets_its_time(guard):
         connection.send(exit_code(5))
 
     assert guard(slow).run("git").returncode == 5
+
+
+SECRET = "5" * 64
+
+
+def proving(secret, sent=None):
+    """Answers with exit code 5 and the proof of a secret, or of another request."""
+
+    def handler(connection):
+        request = connection.read()
+        proof = session_proof.prove(secret.encode(), sent or encode(request))
+        connection.send((b"K", proof), (b"P", b"1said\n"), exit_code(5))
+
+    return handler
+
+
+IMPOSTORS = [
+    (answers([exit_code(5)]), "no proof"),
+    (answers([(b"K", bytes(32)), exit_code(5)]), "a proof that is none"),
+    (answers([(b"K", b"short"), exit_code(5)]), "no digest"),
+    (proving("6" * 64), "another secret"),
+    (proving(SECRET, sent=b"another request"), "of another request"),
+    (answers([(b"H", bytes(4))], [exit_code(5)]), "a hold without proof"),
+    (executes, "what would run the program"),
+]
+
+
+@pytest.mark.parametrize(("handler", "why"), IMPOSTORS, ids=[row[-1] for row in IMPOSTORS])
+def test_who_does_not_know_the_sessions_secret_is_not_obeyed(guard, handler, why):
+    g = guard(handler)
+    g.settings(secret=SECRET)
+    done = g.run("echo", "it ran")
+    assert (done.returncode, done.stdout) == (126, b"")
+    assert b"403 SENTINEL BLOCKED: echo was not run: " in done.stderr
+
+
+def test_who_knows_the_secret_is_obeyed_whatever_the_length_of_the_request(guard):
+    g = guard(proving(SECRET))
+    g.settings(secret=SECRET)
+    for length in (*range(66), 100_000):
+        done = g.run("git", "x" * length)
+        assert (done.returncode, done.stdout) == (5, b"said\n"), length
+    nonces = {value(request, "N") for request in g.requests}
+    assert len(nonces) == 67 and {nonce[16:] for nonce in nonces} == {b"s"}
+
+
+def test_a_refusal_needs_no_proof(guard):
+    g = guard(answers([(b"P", b"2no\n"), exit_code(126)]))
+    g.settings(secret=SECRET)
+    done = g.run("git")
+    assert (done.returncode, done.stderr) == (126, b"no\n")
 
 
 UNKNOWN = [
