@@ -40,12 +40,13 @@ def _run(command: Sequence[str]) -> int:
 
 def _at_once(command: Callable[[], int]) -> int:
     """One command, without the command line's parts: an agent or a commit waits."""
+    from sentinel_guard.core.text.control_characters import visible  # noqa: PLC0415 - the same
     from sentinel_guard.errors import SentinelError  # noqa: PLC0415 - other commands have it from elsewhere
 
     try:
         return command()
     except SentinelError as e:
-        print(f"sentinel-guard: {e}", file=sys.stderr)
+        print(visible(f"sentinel-guard: {e}", keep="\n"), file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130

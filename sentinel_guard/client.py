@@ -21,14 +21,15 @@ from pathlib import Path
 from typing import Any, Self
 
 from sentinel_guard import __version__
-from sentinel_guard.core.wire_framing import MAX_CHUNK, Chunk, Message
-from sentinel_guard.errors import DaemonError, SentinelError
+from sentinel_guard.core.wire_framing import MAX_CHUNK, Chunk, Message, exit_code
+from sentinel_guard.errors import DaemonError, PeerError, SentinelError
+from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.socket_connection import CLOSED, NO_PROTOCOL, RESTARTS, SocketConnection
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.start_daemon import START, Starter
 
 PROTOCOL = 1
-CONNECT_SECONDS = 10.0
+CONNECT_SECONDS = 30.0
 HELLO_SECONDS = 2.0
 REPLY_SECONDS = 10.0
 REFUSED = 126
@@ -79,6 +80,11 @@ class Operator:
         if self._starter:
             self._starter.close()
         self._line = self._starter = None
+
+    def forget(self) -> None:
+        """Close the connection, with all that came over it."""
+        self._drop()
+        self._events.clear()
 
     def connect(self, seconds: float = CONNECT_SECONDS) -> Self:
         """Connect, starting the daemon if none runs. Raises DaemonError, HostError."""
@@ -187,9 +193,12 @@ class Operator:
             self._line = SocketConnection(self._places.operator_socket, HELLO_SECONDS)
         except OSError:
             return False
+        server = self._line.server
         try:
             hello = self.request("hello", seconds=HELLO_SECONDS)
-        except DaemonError:
+        except DaemonError as e:
+            if processes.is_stopped(server):
+                raise DaemonError(f"The guard daemon (process {server}) is stopped.", f"kill -CONT {server}") from e
             return False
         self.daemon = int(hello.get("pid") or 0)
         if hello.get("version") == __version__ or not self._start:
@@ -313,8 +322,7 @@ def _obey(line: SocketConnection, show: Show) -> int:
                 case b"H":
                     hold = _number(body)
                 case b"Z":
-                    code = _number(body)
-                    return 128 + code - 256 if code >= 256 else code
+                    return _exit_code(body)
                 case _:
                     show(b"2", f"sentinel-guard: the daemon's verb {tag.decode()!r} is not known here\n".encode())
                     return REFUSED
@@ -322,6 +330,13 @@ def _obey(line: SocketConnection, show: Show) -> int:
             show(b"2", b"sentinel-guard: the daemon's answer is incomplete\n")
             return REFUSED
         seconds = hold / 1000 or None
+
+
+def _exit_code(body: bytes) -> int:
+    try:
+        return exit_code(_number(body))
+    except PeerError as e:
+        raise DaemonError(NO_PROTOCOL) from e
 
 
 def _number(body: bytes) -> int:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import socket
 import struct
+import subprocess
 import sys
 import tempfile
 import threading
@@ -22,6 +24,7 @@ from sentinel_guard.errors import DaemonError, SentinelError
 from sentinel_guard.host.machine.state_paths import StatePaths, places
 from sentinel_guard.host.start_daemon import daemon_environ
 from tests.support.fake_daemon import FakeDaemon
+from tests.support.wait_until import until
 
 NEVER = (sys.executable, "-c", "import sys; sys.exit('the words of a failed start')")
 SERVE = """
@@ -106,6 +109,20 @@ def test_a_daemon_that_hangs_up_is_an_error_in_words_and_can_come_back(where, da
         daemon.listen()
         assert operator.advance()
         assert operator.request("status")["ok"]
+
+
+def test_a_stopped_daemon_is_said(where):
+    where.make()
+    serve = "import socket, sys\ns = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(); input()"
+    program = [sys.executable, "-c", serve, str(where.operator_socket)]
+    with subprocess.Popen(program, stdin=subprocess.PIPE) as stopped:
+        assert until(where.operator_socket.exists)
+        stopped.send_signal(signal.SIGSTOP)
+        began = time.monotonic()
+        with pytest.raises(DaemonError, match=rf"process {stopped.pid}\) is stopped") as caught:
+            Operator(where).connect()
+        stopped.kill()
+    assert caught.value.hint == f"kill -CONT {stopped.pid}" and time.monotonic() - began < 4
 
 
 def test_a_silent_daemon_is_an_error_in_time(where, daemon):
@@ -263,6 +280,14 @@ def test_answers_to_an_agent_are_obeyed(where, script, text, code):
     shown = []
     assert ask_agent(where, "help", ["stuck"], lambda *said: shown.append(said)) == (text, code)
     assert b"".join(t for _, t in shown).decode() == text
+    agent.close()
+
+
+@pytest.mark.parametrize("code", [256, 256 + 65, 2**32 - 1])
+def test_an_exit_code_that_is_none_is_no_answer(where, code):
+    agent = AgentSocket(where, [[(b"Z", number(code))]])
+    with pytest.raises(DaemonError, match="not the protocol"):
+        ask_agent(where, "usage", ["{}"], lambda *_: None)
     agent.close()
 
 

@@ -16,6 +16,7 @@ import click
 
 from sentinel_guard import __version__
 from sentinel_guard.cli import agent, check, daemon, incidents, policy, secrets, sessions, setup, snapshots
+from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.errors import SentinelError
 from sentinel_guard.host.machine.state_paths import places
 
@@ -39,7 +40,7 @@ def guarded_main() -> int:
         e.show()
         return e.exit_code
     except SentinelError as e:
-        click.echo(f"sentinel-guard: {e}", err=True)
+        click.echo(visible(f"sentinel-guard: {e}", keep="\n"), err=True)
         return 1
     except KeyboardInterrupt:
         return 130

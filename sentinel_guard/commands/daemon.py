@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
 import sys
 import time
+from typing import NoReturn
 
 from sentinel_guard.client import Operator
 from sentinel_guard.core.model import Peer
@@ -14,8 +16,12 @@ from sentinel_guard.errors import DaemonError
 from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.state_paths import StatePaths
 
-READY = 10.0
-"""Seconds that a daemon may take until it answers."""
+READY = 30.0
+"""Seconds that a daemon may take until it answers: a loaded machine needs more than ten."""
+GONE = 10.0
+"""Seconds that a daemon may take to end."""
+ATTEMPTS = 3
+"""Daemons that are started: one that finds an older one still ending its work gives up."""
 
 
 def run(places: StatePaths) -> int:
@@ -36,10 +42,10 @@ def run(places: StatePaths) -> int:
 def start(places: StatePaths) -> int:
     """Start it in the background and wait until it answers. Starting twice is starting once."""
     places.make()
-    if _hello(places) is None:
-        _detach(places)
-        _await(places)
-    return 0
+    for _ in range(ATTEMPTS):
+        if _hello(places) is not None or _answers(places, _detach(places)):
+            return 0
+    raise DaemonError("The guard daemon did not start.", f"See {places.daemon_log}.")
 
 
 def stop(places: StatePaths, *, force: bool) -> int:
@@ -76,14 +82,22 @@ def _hello(places: StatePaths) -> dict[str, object] | None:
         return None
 
 
-def _detach(places: StatePaths) -> None:
-    """Leave a daemon behind that is no child of ours, with the log as its output."""
-    if os.fork():
-        os.wait()
-        return
-    os.setsid()
-    if os.fork():
-        os._exit(0)
+def _detach(places: StatePaths) -> int:
+    """Leave a daemon behind that is no child of ours, with the log as its output. Returns its pid."""
+    told, tell = os.pipe()
+    if not os.fork():
+        os.setsid()
+        if pid := os.fork():
+            os.write(tell, str(pid).encode())
+            os._exit(0)
+        _become_daemon(places)
+    os.close(tell)
+    os.wait()
+    with os.fdopen(told, "rb") as said:
+        return int(said.read() or 0)
+
+
+def _become_daemon(places: StatePaths) -> NoReturn:
     os.chdir("/")
     null = os.open(os.devnull, os.O_RDWR)
     log = os.open(places.daemon_log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -93,17 +107,32 @@ def _detach(places: StatePaths) -> None:
     os.execv(sys.executable, [sys.executable, "-I", "-m", "sentinel_guard", "daemon", "run"])  # noqa: S606 - no shell wanted
 
 
-def _await(places: StatePaths) -> None:
+def _answers(places: StatePaths, pid: int) -> bool:
+    """Wait for a daemon's hello: the one that was started, or the one that holds the lock before which it gave up."""
+    begun = processes.identify(pid)
     deadline = time.monotonic() + READY
     while time.monotonic() < deadline:
+        there = (begun is not None and processes.alive(begun)) or _locked(places)
         if _hello(places) is not None:
-            return
+            return True
+        if not there:
+            return False
         time.sleep(0.02)
-    raise DaemonError("The guard daemon did not start.", f"See {places.daemon_log}.")
+    raise DaemonError(f"The guard daemon did not answer within {READY:g} s.", f"See {places.daemon_log}.")
+
+
+def _locked(places: StatePaths) -> bool:
+    """Whether a daemon is beginning, serving or ending."""
+    with contextlib.closing(os.fdopen(os.open(places.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))) as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
 
 
 def _gone(served: Peer | None) -> None:
-    deadline = time.monotonic() + READY
+    deadline = time.monotonic() + GONE
     while served and time.monotonic() < deadline:
         # A zombie has gone, however long its parent takes to notice.
         if not processes.alive(served):

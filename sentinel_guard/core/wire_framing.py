@@ -19,6 +19,9 @@ MAX_CHUNK = 4 << 20
 MAX_MESSAGE = 8 << 20
 HEAD = struct.Struct("<cI")
 END = b"."
+BY_SIGNAL = 256
+"""What is added to a signal's number, where a program ended by one."""
+LAST_SIGNAL = 64
 
 Chunk = tuple[bytes, bytes]
 Message = list[Chunk]
@@ -68,6 +71,13 @@ class Reader:
             raise PeerError(f"chunk {tag.decode()!r} of {length} bytes is over the limit of {MAX_CHUNK}")
         if self._size + length > MAX_MESSAGE:
             raise PeerError(f"the message is over the limit of {MAX_MESSAGE} bytes")
+
+
+def exit_code(number: int) -> int:
+    """The exit code that a number of the wire stands for: 0 to 255, or 256 + a signal. Raises PeerError."""
+    if number == BY_SIGNAL or number > BY_SIGNAL + LAST_SIGNAL:
+        raise PeerError(f"{number} is no exit code and no signal")
+    return 128 + number - BY_SIGNAL if number > BY_SIGNAL else number
 
 
 def encode(chunks: Iterable[Chunk]) -> bytes:

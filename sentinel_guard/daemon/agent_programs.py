@@ -70,7 +70,7 @@ def end_servers(live: Live, seconds: float = LEAVING) -> list[str]:
 
 
 def _inside(live: Live) -> set[int]:
-    return processes.tree(live.roots, frozenset({processes.own_pid()}), live.mark)
+    return processes.tree(live.roots, frozenset({processes.own_pid()}), live.mark, live.members)
 
 
 def _outside(place: Place, agent: CodingAgent) -> list[str]:

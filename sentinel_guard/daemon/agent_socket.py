@@ -31,6 +31,7 @@ from sentinel_guard.daemon.shell_origin import UNKNOWN, agent_of, origin
 from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.daemon.waiting_launcher import telling, waiting
 from sentinel_guard.errors import PeerError, SentinelError
+from sentinel_guard.host import session_proof
 
 log = logging.getLogger(__name__)
 JUDGED = "SENTINEL_SHELL"
@@ -78,7 +79,9 @@ class Server:
             )
 
     async def _converse(self, link: Link) -> None:
-        asked = wire_messages.request(await link.receive(FIRST_WORD))
+        message = await link.receive(FIRST_WORD)
+        link.proof = session_proof.answer(self._sessions.places, message)
+        asked = wire_messages.request(message)
         if asked.face == "githook":
             await self._githooks.serve(asked, link)
             return

@@ -28,7 +28,7 @@ from sentinel_guard.daemon.root_cause_requests import Reviews
 from sentinel_guard.daemon.session_secrets import SessionSecrets
 from sentinel_guard.daemon.snapshots_and_rollback import Recovery
 from sentinel_guard.errors import HostError, PeerError, SentinelError
-from sentinel_guard.host import shims
+from sentinel_guard.host import session_proof, shims
 from sentinel_guard.host.git import repository
 from sentinel_guard.host.git.worktree_tree_hash import Worktrees
 from sentinel_guard.host.githooks import install_hooks
@@ -42,6 +42,8 @@ FRESH = 0.2
 """Seconds for which a policy is taken as read."""
 PATIENCE = 0.2
 """Seconds for which a verdict waits for git to say whether a value that goes out is committed; else it is secret."""
+LATER = 600.0
+"""Seconds after the last entry of a session whose end nobody saw: what changed later is taken for the person's."""
 Fields = dict[str, Any]
 
 
@@ -103,7 +105,8 @@ class SessionStarter:
         self.sessions.live[ident] = live
         await asyncio.to_thread(self.reviews.remember, live)
         notes = [*live.policy().warnings, *hooks, *self.reviews.note(live)]
-        return live, {"session": ident, "environ": shimmed, "notes": notes}
+        secret = session_proof.make(self._places, ident)
+        return live, {"session": ident, "environ": shimmed, "notes": notes, "secret": secret}
 
     async def leave(self, live: Live) -> None:
         """Forget a session that has ended, once all that begins with it has come to its end."""
@@ -140,8 +143,24 @@ class SessionStarter:
         elif killed and not live.buried.is_set():
             self.sessions.live[live.id] = live
         else:
+            if not live.session.over:
+                self._clear_away(live, shell=begun.get("kind") == "shell")
             self.end_orphan(live)
             self.orphans.append(live)
+
+    def _clear_away(self, live: Live, *, shell: bool) -> None:
+        """End what is left of a session that ended while no daemon ran, and look once more at its restricted files."""
+        if not shell:  # what a person left running in a shell of their own stays
+            processes.kill((), frozenset({processes.own_pid()}), live.mark)
+        ended = max(entry.at for entry in self._store.entries(session=live.id, last=1))
+        try:
+            live.watch = watch = SessionFileWatch(
+                live, self._places, self.sessions, self._now, Begun(live.session.root, live.session.root, {})
+            )
+            watch.take_later(ended + LATER)
+            watch.start()
+        except (SentinelError, OSError) as e:
+            log.warning("the restricted files of %s were not looked at once more: %s", live.id, e)
 
     def end_orphan(self, live: Live) -> None:
         """End a session whose owner has gone without a word."""
@@ -245,4 +264,5 @@ def _data(message: Fields, owner: Peer, live: Live, path: str) -> dict[str, obje
         "interactive": bool(message.get("interactive")),
         "path": path,
         "hooks": live.hooks,
+        **({"kind": "shell"} if message.get("kind") == "shell" else {}),
     }

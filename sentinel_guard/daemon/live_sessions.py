@@ -22,6 +22,7 @@ from sentinel_guard.core.model import Entry, Finding, Peer, Verdict
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.session.session import Session
 from sentinel_guard.daemon.session_secrets import SessionSecrets
+from sentinel_guard.errors import PeerError
 from sentinel_guard.host import shims
 from sentinel_guard.host.git.worktree_tree_hash import Worktrees
 from sentinel_guard.host.githooks import install_hooks
@@ -49,6 +50,9 @@ class Watch(Protocol):
     """What watches a session's files."""
 
     restricted: tuple[str, ...]
+
+    @property
+    def members(self) -> frozenset[Peer]: ...
 
     def expect(self, verdict: Verdict, seconds: float) -> None: ...
 
@@ -121,6 +125,11 @@ class Live:
         """What stands in the environment of those that left its tree."""
         return f"SENTINEL_SESSION={self.id}"
 
+    @property
+    def members(self) -> frozenset[Peer]:
+        """Those that were seen below its owner last: an orphan of a killed runner is known by its number and start."""
+        return self.watch.members if self.watch else frozenset()
+
     def call_above(self, lineage: Iterable[Peer]) -> str:
         """The call, or the line of an interactive shell, that the nearest of these processes carries out."""
         return next(filter(None, (self.calls.get(p.pid) or self.lines.get(p) for p in lineage)), "")
@@ -174,7 +183,7 @@ class Place:
 
 class Sessions:
     def __init__(self, store: Store, places: StatePaths, revive: Callable[[Session], Live]) -> None:
-        self._store, self._places, self._revive = store, places, revive
+        self._store, self.places, self._revive = store, places, revive
         self.live: dict[str, Live] = {}
         self._shims = str(places.state / "sessions") + "/"
         self._folders = tuple(str(Path(p).resolve()) for p in (places.state, places.runtime))
@@ -186,8 +195,11 @@ class Sessions:
             live.session = live.session.after(stored)
 
     def locate(self, pid: int, call: str = "") -> Place | None:
-        """Where the process stands; None if it is no session's. ``call`` is what it says its call is."""
-        lineage = list(processes.lineage(pid))
+        """Where the process stands; None if it is no session's. ``call`` is what it says its call is.
+
+        Raises PeerError where that cannot be told.
+        """
+        lineage = processes.lineage(pid)
         if not lineage:
             return None
         live = self._by_owner(lineage) or self._by_shims(pid)
@@ -209,10 +221,15 @@ class Sessions:
         return Place(live, peer) if live and peer else None
 
     def inside(self, pid: int) -> Live | None:
-        """The session that a process is guarded by; its owner (the runner, the person's shell) is not."""
-        lineage = list(processes.lineage(pid))
+        """The session that a process is guarded by; its owner (the runner, the person's shell) is not.
+
+        Raises PeerError where that cannot be told: who is gone, or descends from nobody knows whom, is no person.
+        """
+        lineage = processes.lineage(pid)
+        if not lineage:
+            raise PeerError(f"process {pid} is gone, so that nobody can say where it stood")
         marked = self.live.get(processes.environ(pid).get("SENTINEL_SESSION", ""))
-        return (self._by_owner(lineage[1:]) if lineage else None) or marked
+        return self._by_owner(lineage[1:]) or marked
 
     def find(self, session: str) -> Live | None:
         """A session by its id, an ended one too."""
@@ -237,7 +254,7 @@ class Sessions:
         """The guard's own belongings."""
         roots = {live.session.root for live in self.live.values() if live.session.root}
         settings = (
-            str(self._places.config),
+            str(self.places.config),
             *shims.own_code(roots),
             *(path for r in sorted(roots) for path in (f"{r}/sentinel.toml", *install_hooks.hook_folders(r))),
         )
@@ -247,11 +264,11 @@ class Sessions:
 
     def shims(self, live: Live) -> str:
         """The folder of a session's shims."""
-        return str(self._places.shims(live.id))
+        return str(self.places.shims(live.id))
 
     def outside(self, path: str) -> str:
         """A PATH without any session's shims."""
-        return shims.without(path, self._places)
+        return shims.without(path, self.places)
 
     def _by_owner(self, lineage: list[Peer]) -> Live | None:
         owners = {live.session.owner: live for live in self.live.values() if live.session.owner}

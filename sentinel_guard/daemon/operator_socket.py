@@ -28,6 +28,7 @@ from sentinel_guard.daemon.peer_connection import FIRST_WORD, Link
 from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.daemon.wire_messages import PROTOCOL
 from sentinel_guard.errors import DaemonError, PeerError, SentinelError
+from sentinel_guard.host import session_proof
 from sentinel_guard.host.machine import processes
 from sentinel_guard.humans.question_inbox import Reply
 
@@ -198,7 +199,7 @@ class Operators:
 
     async def start(self, message: Fields, link: Link, runner: Runner) -> tuple[Live, Fields]:
         owner = processes.identify(int(message["pid"]))
-        if owner is None or not any(p == owner for p in processes.lineage(link.pid)):
+        if owner is None or owner not in processes.lineage(link.pid):
             raise PeerError("a session's owner is the process that asks, or one of its ancestors")
         live, said = await self._beginnings.begin(message, owner, processes.environ(link.pid))
         if message.get("kind") != "shell":
@@ -211,6 +212,11 @@ class Operators:
             raise PeerError("this session has another owner")
         live.runner = runner
         return live
+
+    def proof(self, live: Live, message: Fields) -> Fields:
+        """That this daemon knows the session's secret, where the runner asks for it."""
+        nonce = str(message.get("nonce", ""))
+        return {"proof": session_proof.attached(self._sessions.places, live.id, nonce)} if nonce else {}
 
     async def end(self, live: Live, message: Fields) -> Fields:
         if live.session.state.value == "KILLED":
@@ -341,13 +347,13 @@ class _Desk:
     async def _agent(self, message: Fields) -> Fields:
         live = self._mine(message)
         live.agent = int(message["pid"])
-        line = [*itertools.islice(processes.lineage(live.agent), 3)]
+        line = processes.lineage(live.agent)[:3]
         live.leader = line[1].pid if line[2:] == [live.session.owner] else 0
         return {}
 
     async def _attach(self, message: Fields) -> Fields:
         self._live = self._all.attach(message, self.link, self._runner)
-        return {"state": self._live.session.state.value}
+        return {"state": self._live.session.state.value, **self._all.proof(self._live, message)}
 
     async def _answered(self, message: Fields) -> Fields:
         shared = message.get("shared") is True

@@ -36,6 +36,8 @@ class Link:
         self.pid, self.uid, _ = _CREDENTIALS.unpack(raw)
         self.peer = processes.identify(self.pid)
         """Who connected; None where it was gone already. A socket can be kept by others than its maker."""
+        self.proof: Message = []
+        """What the next message begins with."""
 
     async def receive(self, seconds: float | None = None) -> Message:
         """The next message; raises TimeoutError after ``seconds``."""
@@ -49,7 +51,8 @@ class Link:
 
     def send(self, message: Message) -> None:
         """Hand a message to the peer; a peer that has gone loses it."""
-        self._writer.write(encode(message))
+        self._writer.write(encode([*self.proof, *message]))
+        self.proof = []
 
     async def receive_json(self, seconds: float | None = None) -> dict[str, Any]:
         """The next message of an operator; raises TimeoutError after ``seconds``."""

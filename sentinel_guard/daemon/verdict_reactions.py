@@ -75,7 +75,7 @@ class Reactions:
     def freeze(self, live: Live, verdict: Verdict) -> None:
         """Stop every process of the session but the one that is being answered."""
         asker = verdict.action.who.pid if verdict.action.who else 0
-        processes.freeze(live.roots, frozenset({processes.own_pid(), asker}), live.mark)
+        processes.freeze(live.roots, frozenset({processes.own_pid(), asker}), live.mark, live.members)
 
     async def after(self, live: Live, verdict: Verdict) -> None:
         """What follows once the answer has left."""
@@ -87,7 +87,9 @@ class Reactions:
     async def _bury(self, live: Live, verdict: Verdict) -> None:
         # The launcher gets a moment to print; then nothing of the session is left to run.
         await asyncio.sleep(0.05)
-        left = await asyncio.to_thread(processes.kill, live.roots, frozenset({processes.own_pid()}), live.mark)
+        left = await asyncio.to_thread(
+            processes.kill, live.roots, frozenset({processes.own_pid()}), live.mark, live.members
+        )
         if live.watch:
             live.watch.stop()
         recovered = await self._recover(live)
@@ -137,7 +139,7 @@ class Reactions:
 
     async def sweep_away(self, live: Live) -> None:
         """End what a session has left running, without a rollback."""
-        await asyncio.to_thread(processes.kill, live.roots, frozenset({processes.own_pid()}), live.mark)
+        await asyncio.to_thread(processes.kill, live.roots, frozenset({processes.own_pid()}), live.mark, live.members)
 
     def end(self, live: Live, code: int, servers: Sequence[str] = ()) -> None:
         """A session ended in the ordinary way; ``servers``: agents whose servers ended with it."""
@@ -152,12 +154,12 @@ class Reactions:
         if live.session.state is State.KILLED:
             return []
         spare = frozenset({processes.own_pid()})
-        first = processes.tree(live.roots, spare, live.mark)
+        first = processes.tree(live.roots, spare, live.mark, live.members)
         if not first:
             return []
         # What is on its way out is not left running.
         await asyncio.sleep(LEAVING)
-        found = map(processes.describe, sorted(first & processes.tree(live.roots, spare, live.mark)))
+        found = map(processes.describe, sorted(first & processes.tree(live.roots, spare, live.mark, live.members)))
         return [{"pid": p.pid, "name": p.name} for p in found if p]
 
     def resume(self, live: Live) -> None:

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from sentinel_guard.core.model import Action, Layer, Peer
-from sentinel_guard.core.wire_framing import Chunk, Message
+from sentinel_guard.core.text.control_characters import visible
+from sentinel_guard.core.wire_framing import Chunk, Message, exit_code
 from sentinel_guard.errors import PeerError
 
 PROTOCOL = 1
@@ -87,10 +88,10 @@ def ended(message: Message) -> Ended:
     one = dict(message)
     if b"X" not in one:
         raise PeerError("an outcome without an exit code")
-    code = _number(one[b"X"])
+    code = exit_code(_number(one[b"X"]))
     seconds = _number(one[b"B"]) / 1000 if b"B" in one else 0.0
     out, err = (one[tag].decode(errors="replace") if tag in one else None for tag in (b"1", b"2"))
-    return Ended(128 + code - 256 if code >= 256 else code, seconds, out, err)
+    return Ended(code, seconds, out, err)
 
 
 def reply(message: Message) -> str:
@@ -191,9 +192,9 @@ def runs_something(argv: tuple[str, ...]) -> bool:
 
 
 def prints(text: str, stream: str = "2") -> list[Chunk]:
-    """Say something on standard error (``2``) or output (``1``)."""
-    body = text if not text or text.endswith("\n") else f"{text}\n"
-    return [(b"P", (stream + body).encode(errors="surrogateescape"))] if text else []
+    """Say something on standard error (``2``) or output (``1``), without what a terminal would obey."""
+    body = visible(text, keep="\n\t").removesuffix("\n")
+    return [(b"P", f"{stream}{body}\n".encode())] if text else []
 
 
 def refusal(text: str, code: int = REFUSED) -> Message:
@@ -227,7 +228,7 @@ def hold(text: str = "", milliseconds: int = 0) -> Message:
 
 
 def ask(text: str) -> Message:
-    return [(b"Q", text.encode(errors="replace"))]
+    return [(b"Q", visible(text, keep="\n\t").encode())]
 
 
 def _text(raw: bytes) -> str:

@@ -14,14 +14,15 @@ from pathlib import Path
 
 import sentinel_guard
 from sentinel_guard.errors import HostError
-from sentinel_guard.host import bash_line_reader
+from sentinel_guard.host import bash_line_reader, session_proof
 from sentinel_guard.host.machine import atomic_files
 from sentinel_guard.host.machine.state_paths import StatePaths
+from sentinel_guard.host.session_proof import SETTINGS
+from sentinel_guard.host.start_daemon import daemon_environ
 
 SHELLS = ("bash", "sh", "zsh", "dash", "ksh", "fish")
 HOOK = "sentinel-hook"
 GITHOOK = "sentinel-githook"
-SETTINGS = ".sentinel"
 CLAUDES = ("bash", "zsh")
 OWN = "sentinel-guard"
 PACKAGE = Path(sentinel_guard.__file__).resolve().parent
@@ -70,7 +71,7 @@ def make(places: StatePaths, session: str, names: Iterable[str], path: str) -> d
     folder = places.shims(session)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        (folder / SETTINGS).write_bytes(_settings(places, session))
+        atomic_files.write(folder / SETTINGS, _settings(places, session), atomic_files.PRIVATE)
         master = _master(places)
         wanted = {n for n in (*SHELLS, *names) if "/" not in n and shutil.which(n, path=path)}
         for name in (*sorted(wanted), HOOK, bash_line_reader.LINE):
@@ -131,11 +132,18 @@ def _settings(places: StatePaths, session: str) -> bytes:
     lines = {
         "socket": places.agent_socket,
         "python": sys.executable,
-        "home": places.home,
         "version": sentinel_guard.__version__,
         "session": session,
+        **({"secret": session_proof.make(places, session)} if session else {}),
+        # A session's launchers start the daemon where it is gone, in the environment in which it began the session.
+        **({f"environ.{name}": value for name, value in _environ_of_daemon(places).items()} if session else {}),
     }
-    return os.fsencode("".join(f"{k}={v}\n" for k, v in lines.items()))
+    return os.fsencode("".join(f"{k}={v}\n" for k, v in lines.items() if not {"\n", "\0"} & {*str(v)}))
+
+
+def _environ_of_daemon(places: StatePaths) -> dict[str, str]:
+    home = {"SENTINEL_HOME": places.home} if places.home else {}
+    return daemon_environ(places) | home
 
 
 def _bash_env(folder: Path) -> None:

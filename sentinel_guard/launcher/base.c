@@ -38,12 +38,39 @@ static void try_otherwise(void)
         way_out();
 }
 
-/* A program's name may hold anything; a refusal stays one line that does nothing to a terminal. */
+/* Bytes of the UTF-8 character that begins here; 0 where none does (RFC 3629, section 4). */
+static size_t character(const unsigned char *at)
+{
+    size_t size = *at < 0x80 ? 1 : *at < 0xC2 ? 0 : *at < 0xE0 ? 2 : *at < 0xF0 ? 3 : *at < 0xF5 ? 4 : 0;
+    for (size_t i = 1; i < size; i++)
+        if ((at[i] & 0xC0) != 0x80)
+            return 0;
+    if ((*at == 0xE0 && at[1] < 0xA0) || (*at == 0xED && at[1] > 0x9F) || (*at == 0xF0 && at[1] < 0x90) ||
+        (*at == 0xF4 && at[1] > 0x8F))
+        return 0;
+    return size;
+}
+
+/* C0, DEL and C1 (U+0080 to U+009F): ECMA-48. */
+static bool is_control(const unsigned char *at)
+{
+    return *at < ' ' || *at == 127 || (*at == 0xC2 && at[1] < 0xA0);
+}
+
+/* A program's name may hold anything; a refusal stays one line that does nothing to a terminal. A byte that is no UTF-8
+ * may be a control of a terminal that reads bytes. */
 static void make_harmless(char *text)
 {
-    for (; *text; text++)
-        if ((unsigned char)*text < ' ' || *text == 127)
-            *text = '?';
+    unsigned char *at = (unsigned char *)text;
+    while (*at) {
+        size_t size = character(at);
+        if (size && !is_control(at)) {
+            at += size;
+            continue;
+        }
+        for (size_t i = 0; i < (size ? size : 1); i++)
+            *at++ = '?';
+    }
 }
 
 void refuse(const char *format, ...)

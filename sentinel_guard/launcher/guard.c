@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -14,7 +15,7 @@
 
 #include "base.h"
 
-enum { TRIES = 200, PAUSE_MS = 10 };
+enum { TRIES = 200, PAUSE_MS = 10, START_MS = 30000 };
 
 extern char **environ;
 
@@ -37,13 +38,33 @@ static const char *setting(const struct guard *g, const char *name)
     return "";
 }
 
+static ssize_t read_whole(int fd, char *at, size_t room)
+{
+    size_t size = 0;
+    while (size < room) {
+        ssize_t n = read(fd, at + size, room - size);
+        if (n == 0)
+            return (ssize_t)size;
+        if (n < 0 && errno != EINTR)
+            return -1;
+        size += n > 0 ? (size_t)n : 0;
+    }
+    errno = EFBIG;
+    return -1;
+}
+
 static void read_settings(struct guard *g, const char *path)
 {
-    struct stat seen;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    ssize_t n = fd < 0 || fstat(fd, &seen) < 0 ? -1 : read(fd, g->settings, sizeof g->settings - 2);
+    struct stat seen = {0};
+    /* A pipe in its place would be waited for, without an end. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd >= 0 && fstat(fd, &seen) == 0 && !S_ISREG(seen.st_mode))
+        refuse("%s is no file, so the guard is not known. %s", path, g->renew);
+    ssize_t n = fd < 0 ? -1 : read_whole(fd, g->settings, sizeof g->settings - 2);
     if (n < 0)
         refuse("%s cannot be read (%s), so the guard is not known. %s", path, strerror(errno), g->renew);
+    if (memchr(g->settings, 0, (size_t)n))
+        refuse("%s holds a zero byte, so it is not the guard's. %s", path, g->renew);
     close(fd);
     g->owner = seen.st_uid;
     for (ssize_t i = 0; i < n; i++)
@@ -58,7 +79,10 @@ void find_guard(struct guard *g)
     read_settings(g, path);
     g->socket = setting(g, "socket");
     g->python = setting(g, "python");
-    g->home = setting(g, "home");
+    g->session = setting(g, "session");
+    g->secret = setting(g, "secret");
+    if (strlen(g->secret) > 64)
+        refuse("%s holds no secret of the guard. %s", path, g->renew);
     if (!*g->socket || strlen(g->socket) >= sizeof((struct sockaddr_un *)0)->sun_path)
         refuse("%s names no socket of the guard. %s", path, g->renew);
 }
@@ -78,6 +102,8 @@ static int open_socket(const struct guard *g)
     return -1;
 }
 
+static pid_t daemon_pid;
+
 /* In /tmp, anyone could have made the folder before us. */
 static void require_owner(const struct guard *g, int fd)
 {
@@ -85,35 +111,35 @@ static void require_owner(const struct guard *g, int fd)
     socklen_t size = sizeof peer;
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 || peer.uid != g->owner)
         refuse("%s is served by another user. Remove that folder, then 'sentinel-guard daemon start'.", g->socket);
+    daemon_pid = peer.pid;
 }
 
-static bool passed_on(const char *variable)
+void require_running(void)
 {
-    static const char *const names[] = {"HOME=", "USER=", "LOGNAME=", "LANG=", "XDG_"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strncmp(variable, names[i], strlen(names[i])) == 0)
-            return true;
-    return false;
+    char path[32], stat[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)daemon_pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, stat, sizeof stat - 1);
+    if (fd >= 0)
+        close(fd);
+    stat[n > 0 ? n : 0] = 0;
+    const char *state = strrchr(stat, ')'); /* proc(5): the name may hold anything */
+    if (state && (strncmp(state, ") T", 3) == 0 || strncmp(state, ") t", 3) == 0))
+        refuse("the guard daemon (process %d) is stopped. The user continues it with 'kill -CONT %d'.", (int)daemon_pid,
+               (int)daemon_pid);
 }
 
-/* What an agent has set must not reach the daemon. */
+/* Only what stood in the environment of the daemon that began the session: nothing of the caller's, who may be an agent. */
 static char **daemon_environment(const struct guard *g)
 {
-    static char path[] = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-    static char home[sizeof g->settings + 16];
-    size_t count = 0, n = 0;
-    while (environ[count])
-        count++;
-    char **reduced = grow(NULL, (count + 3) * sizeof *reduced);
-    for (char **v = environ; *v; v++)
-        if (passed_on(*v))
-            reduced[n++] = *v;
-    reduced[n++] = path;
-    snprintf(home, sizeof home, "SENTINEL_HOME=%s", g->home);
-    if (*g->home)
-        reduced[n++] = home;
-    reduced[n] = NULL;
-    return reduced;
+    static const char named[] = "environ.";
+    size_t count = 0;
+    char **given = grow(NULL, sizeof g->settings / sizeof named * sizeof *given);
+    for (const char *line = g->settings; *line; line += strlen(line) + 1)
+        if (strncmp(line, named, sizeof named - 1) == 0)
+            given[count++] = (char *)line + sizeof named - 1;
+    given[count] = NULL;
+    return given;
 }
 
 static void forget_signals(void)
@@ -125,43 +151,83 @@ static void forget_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Nothing of the agent's may stay open in the daemon: an agent that reads its pipe to the end would wait for ever. */
-static _Noreturn void become_daemon(const struct guard *g)
+/* The lock of who starts the daemon; -1 where there is no place for it yet. */
+static int open_start_lock(const struct guard *g)
+{
+    char path[sizeof((struct sockaddr_un *)0)->sun_path + 16];
+    const char *slash = strrchr(g->socket, '/');
+    snprintf(path, sizeof path, "%.*sstart.lock", (int)(slash ? slash + 1 - g->socket : 0), g->socket);
+    return open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+}
+
+static bool is_being_started(const struct guard *g)
+{
+    int lock = open_start_lock(g);
+    bool held = lock >= 0 && flock(lock, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+    if (lock >= 0)
+        close(lock);
+    return held;
+}
+
+/* Nothing of the agent's may stay open in the daemon: an agent that reads its pipe to the end would wait for ever. The
+ * lock (3) is given up when the start has ended, well or not. */
+static _Noreturn void become_daemon(const struct guard *g, int lock)
 {
     char *argv[] = {(char *)g->python, "-I", "-m", "sentinel_guard", "daemon", "start", NULL};
     forget_signals();
     int null = open("/dev/null", O_RDWR);
     for (int fd = 0; fd <= 2; fd++)
         dup2(null, fd);
-    close_from(3);
+    int lowest = 3;
+    if (lock == lowest)
+        fcntl(lock, F_SETFD, 0);
+    if (lock == lowest || dup2(lock, lowest) == lowest)
+        lowest++;
+    close_from(lowest);
     if (chdir("/") == 0)
         execve(g->python, argv, daemon_environment(g));
     _exit(EXIT_REFUSED);
 }
 
-static void start_daemon(const struct guard *g)
+static void fork_daemon(const struct guard *g, int lock)
 {
-    if (!*g->python)
-        return;
     pid_t child = fork();
     if (child == 0) {
         setsid();
         if (fork() == 0)
-            become_daemon(g);
+            become_daemon(g, lock);
         _exit(0);
     }
     if (child > 0)
         waitpid(child, NULL, 0);
 }
 
+/* False where somebody else does so at this moment: a thousand commands start one daemon, not a thousand. */
+static bool start_daemon(const struct guard *g)
+{
+    if (!*g->python)
+        return true;
+    int lock = open_start_lock(g);
+    if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
+        close(lock);
+        return false;
+    }
+    fork_daemon(g, lock);
+    if (lock >= 0)
+        close(lock);
+    return true;
+}
+
 int connect_guard(const struct guard *g)
 {
     static int tries;
-    static bool started;
+    static bool started, again;
+    int64_t began = now_ms();
     bool absent = false;
-    for (; tries < TRIES && (g->needed || !absent); tries++) {
-        if (tries)
+    while (tries < TRIES && (g->needed || !absent)) {
+        if (again)
             nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000L}, NULL);
+        again = true;
         int fd = open_socket(g);
         if (fd >= 0) {
             tries++;
@@ -169,10 +235,10 @@ int connect_guard(const struct guard *g)
             return fd;
         }
         absent = errno == ENOENT || errno == ECONNREFUSED;
-        if (absent && g->starts && !started) {
-            started = true;
-            start_daemon(g);
-        }
+        if (absent && g->starts && !started)
+            started = start_daemon(g);
+        if (!absent || now_ms() - began > START_MS || !is_being_started(g))
+            tries++;
     }
     refuse("the guard daemon does not answer. Start it with 'sentinel-guard daemon start'.");
 }

@@ -7,6 +7,7 @@
 
 #include "ask.h"
 #include "base.h"
+#include "hmac.h"
 #include "signals.h"
 #include "supervise.h"
 
@@ -38,6 +39,8 @@ static bool valid(const struct chunk *c)
         return c->size == 4;
     case 'Q':
         return true;
+    case 'K':
+        return c->size == DIGEST;
     case 'Z':
         return valid_exit(c);
     default:
@@ -52,7 +55,7 @@ static bool is_last(const struct chunk *c)
 
 static bool is_verdict(const struct chunk *c)
 {
-    return strchr("PHQ", c->tag) || (c->tag == 'Z' && number(c) <= EXIT_VERDICT_REFUSED);
+    return strchr("PHQK", c->tag) || (c->tag == 'Z' && number(c) <= EXIT_VERDICT_REFUSED);
 }
 
 static void require_valid(const struct errand *e)
@@ -75,15 +78,49 @@ static void require_valid(const struct errand *e)
                "daemon start'.");
 }
 
+/* Compared without a hint of how much of it was right. */
+static bool is_proof(const struct errand *e, const struct chunk *c)
+{
+    unsigned char wanted[DIGEST], differ = 0;
+    const char *secret = e->guard->secret;
+    hmac(secret, strlen(secret), e->request.at, e->request.size, wanted);
+    for (size_t i = 0; i < DIGEST; i++)
+        differ |= wanted[i] ^ (unsigned char)c->body[i];
+    return !differ;
+}
+
+/* Words and a refusal let nothing run: the daemon may give them before it knows who asks. */
+static bool only_refuses(const struct message *answer)
+{
+    for (size_t i = 0; i < answer->count; i++)
+        if (answer->chunks[i].tag != 'P' && (answer->chunks[i].tag != 'Z' || number(&answer->chunks[i]) != EXIT_REFUSED))
+            return false;
+    return true;
+}
+
+static void require_proof(struct errand *e)
+{
+    const struct message *answer = &e->reader.message;
+    if (!*e->guard->secret || only_refuses(answer))
+        return;
+    for (size_t i = 0; !e->proved && i < answer->count; i++)
+        e->proved = answer->chunks[i].tag == 'K' && is_proof(e, &answer->chunks[i]);
+    if (!e->proved)
+        refuse("what answers at %s is not the guard daemon of this session: it does not know the session's secret. The "
+               "user ends it, then runs 'sentinel-guard daemon start'.",
+               e->guard->socket);
+}
+
 static void connect_again(struct errand *e)
 {
     if (e->connection >= 0)
         close(e->connection);
     forget(&e->reader);
-    do {
-        e->connection = connect_guard(e->guard);
-        /* A daemon that refuses a request while it is sent has answered: so a failed send is no reason not to read. */
-    } while (send_message(e->connection, &e->request, FIRST_ANSWER_MS) == WIRE_LATE);
+    e->proved = false;
+    e->connection = connect_guard(e->guard);
+    /* A daemon that refuses a request while it is sent has answered: so a failed send is no reason not to read. */
+    if (send_message(e->connection, &e->request, e->patience) == WIRE_LATE)
+        refuse("the guard took no request within %d ms. See what it does with 'sentinel-guard status'.", e->patience);
 }
 
 static void next_answer(struct errand *e, int milliseconds)
@@ -92,6 +129,7 @@ static void next_answer(struct errand *e, int milliseconds)
         switch (read_message(e->connection, &e->reader, milliseconds)) {
         case WIRE_MESSAGE:
             require_valid(e);
+            require_proof(e);
             return;
         case WIRE_CLOSED:
             connect_again(e);
@@ -163,6 +201,8 @@ static int obey(struct errand *e)
     for (size_t i = 0;; i++) {
         const struct chunk *c = &e->reader.message.chunks[i];
         switch (c->tag) {
+        case 'K':
+            break;
         case 'P':
             write_all(*c->body - '0', c->body + 1, c->size - 1);
             break;
@@ -172,6 +212,7 @@ static int obey(struct errand *e)
         case 'X':
             execute(c->body, arguments(e));
         case 'S':
+            watch_silence(NULL); /* from here on its answer changes nothing */
             supervise(e->connection, &e->reader, c->body, arguments(e));
         case 'H':
             return hold(number(c));
@@ -187,6 +228,7 @@ void run_errand(struct errand *e)
 {
     int milliseconds = e->patience;
     e->connection = -1;
+    watch_silence(require_running);
     connect_again(e);
     for (;;) {
         next_answer(e, milliseconds);

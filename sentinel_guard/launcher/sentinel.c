@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -177,6 +178,21 @@ static void put_input(struct bytes *out, const struct bytes *input)
     } while (at < input->size);
 }
 
+/* What only who knows the session's secret can answer, and nobody has answered before. */
+static void put_challenge(struct bytes *out, const struct guard *guard)
+{
+    struct bytes body = {0};
+    char nonce[16];
+    if (!*guard->secret)
+        return;
+    if (getrandom(nonce, sizeof nonce, 0) != sizeof nonce)
+        refuse("the system gives no random numbers: %s.", strerror(errno));
+    put(&body, nonce, sizeof nonce);
+    put(&body, guard->session, strlen(guard->session));
+    put_chunk(out, 'N', body.at, body.size);
+    free(body.at);
+}
+
 static void put_request(struct bytes *out, const struct face *face, char **argv, const char *name)
 {
     put_text(out, 'V', "1 " SENTINEL_VERSION);
@@ -226,6 +242,7 @@ int main(int argc, char **argv)
     find_guard(&guard);
     hide_path(errand.argv);
     put_request(&errand.request, face, errand.argv, name);
+    put_challenge(&errand.request, &guard);
     if (input.at)
         put_input(&errand.request, &input);
     put_end(&errand.request);

@@ -71,17 +71,36 @@ void forget(struct reader *reader)
     reader->buffer.size = reader->done = reader->scanned = reader->message.count = 0;
 }
 
+static void (*look_at_silence)(void);
+
+void watch_silence(void (*look)(void))
+{
+    look_at_silence = look;
+}
+
+/* Milliseconds until the earlier of both; a negative deadline never passes. */
+static int time_left(int64_t deadline, int64_t glance)
+{
+    int64_t until = deadline < 0 || (glance >= 0 && glance < deadline) ? glance : deadline;
+    int64_t left = until - now_ms();
+    return until < 0 ? -1 : left < 0 ? 0 : (int)left;
+}
+
 /* Waits until the socket is ready or the deadline has passed; a negative deadline never passes. */
 static bool ready(int fd, short events, int64_t deadline)
 {
+    int64_t glance = look_at_silence ? now_ms() + WATCH_MS : -1;
     for (;;) {
-        int64_t left = deadline < 0 ? -1 : deadline - now_ms();
-        if (deadline >= 0 && left < 0)
-            left = 0;
-        int n = poll(&(struct pollfd){.fd = fd, .events = events}, 1, (int)left);
+        int n = poll(&(struct pollfd){.fd = fd, .events = events}, 1, time_left(deadline, glance));
         if (n > 0)
             return true;
-        if (n == 0 || errno != EINTR)
+        if (n < 0 && errno != EINTR)
+            return false;
+        if (glance >= 0 && now_ms() >= glance) {
+            look_at_silence();
+            glance = now_ms() + WATCH_MS;
+        }
+        if (deadline >= 0 && now_ms() >= deadline)
             return false;
     }
 }

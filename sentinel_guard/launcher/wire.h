@@ -53,6 +53,10 @@ bool has_nul(const struct chunk *chunk);
 
 void forget(struct reader *reader);
 
+/* What is called after each WATCH_MS in which the other side neither took nor sent a byte; NULL for nothing. */
+enum { WATCH_MS = 2000 };
+void watch_silence(void (*look)(void));
+
 /* Sends a whole message on a non-blocking socket. */
 enum wire send_message(int fd, const struct bytes *message, int milliseconds);
 

@@ -65,6 +65,7 @@ def raising(error: BaseException):
 
 ENDS = (
     (ConfigError("No key 'x'.", "Did you mean 'y'?"), 1, "sentinel-guard: No key 'x'.\n  Did you mean 'y'?\n"),
+    (HostError("No file a\x9b2J\udc9b\x1b."), 1, "sentinel-guard: No file a\\x9b2J\\x9b\\x1b.\n"),
     (HostError("No room."), 1, "sentinel-guard: No room.\n"),
     (KeyboardInterrupt(), 130, ""),
     (click.exceptions.Abort(), 130, ""),

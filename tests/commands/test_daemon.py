@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,21 @@ def test_its_life_from_start_to_stop(where):
     assert stopped.returncode == 0 and "has stopped" in stopped.stdout
     assert not where.agent_socket.exists() and not where.operator_socket.exists()
     assert sentinel(where, "stop").stdout == "No guard daemon runs.\n"
+
+
+def test_a_daemon_that_still_ends_its_work_is_waited_for(where):
+    """A restart: the new one finds the lock held, and gives up; the next one does not."""
+    where.make()
+    with where.lock.open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        later = threading.Timer(2, lambda: fcntl.flock(held, fcntl.LOCK_UN))
+        later.start()
+        try:
+            assert sentinel(where, "start").returncode == 0
+            assert "runs already" in where.daemon_log.read_text()
+        finally:
+            later.join()
+            sentinel(where, "stop")
 
 
 def test_status_in_words(where, capsys):

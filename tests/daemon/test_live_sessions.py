@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from sentinel_guard.core.model import Action, Ask, Entry, Finding, Layer, Outcom
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.session.session import Event, Session, State
 from sentinel_guard.daemon.live_sessions import Live, Sessions
-from sentinel_guard.errors import StoreError
+from sentinel_guard.errors import PeerError, StoreError
 from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.state_paths import StatePaths
 from tests.support.fakes import FullStore, MemoryStore
@@ -52,6 +53,23 @@ def test_inside_is_below_the_owner(family):
     assert stand.sessions.inside(child) is live
     assert stand.sessions.inside(owner.pid) is None, "the runner itself has the person's power"
     assert stand.sessions.inside(os.getpid()) is None
+
+
+def test_who_is_far_below_the_owner_is_inside_without_its_environment():
+    forks = "import os\nfor _ in range(100):\n if os.fork(): os.wait(); os._exit(0)"
+    deep = f"{forks}\nprint(os.getpid(), flush=True)\ninput()"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", deep], env={}, text=True, **pipes) as top:
+        bottom, stand = int(top.stdout.readline()), Stand()
+        live = stand.begin("s2", owner=processes.identify(top.pid))
+        assert stand.sessions.inside(bottom) is live
+        assert stand.sessions.locate(bottom).live is live
+        top.stdin.write("\n")
+
+
+def test_who_is_gone_is_no_person():
+    with pytest.raises(PeerError, match="is gone"):
+        Stand().sessions.inside(2**22 - 1)
 
 
 def test_a_pid_that_was_given_anew_is_no_owner(family):

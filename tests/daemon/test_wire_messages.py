@@ -90,7 +90,18 @@ def test_how_it_ended(message, values):
     assert (ended.code, ended.seconds, ended.stdout, ended.stderr) == values
 
 
-@pytest.mark.parametrize("message", [[], [(b"B", u32(1))], [(b"X", b"1")], [(b"X", u32(0)), (b"B", b"12345")]])
+UNREADABLE = (
+    ([], "no code"),
+    ([(b"B", u32(1))], "only a time"),
+    ([(b"X", b"1")], "no number"),
+    ([(b"X", u32(0)), (b"B", b"12345")], "a time that is no number"),
+    ([(b"X", u32(256))], "by no signal"),
+    ([(b"X", u32(256 + 65))], "by a signal that is none"),
+    ([(b"X", u32(2**32 - 1))], "far too large"),
+)
+
+
+@pytest.mark.parametrize("message", [e[0] for e in UNREADABLE], ids=[e[1] for e in UNREADABLE])
 def test_an_outcome_without_a_readable_code_is_refused(message):
     with pytest.raises(PeerError):
         wire_messages.ended(message)
@@ -214,7 +225,10 @@ def test_the_action_that_a_request_proposes(face, argv, wanted):
 
 
 ANSWERS = (
-    (wire_messages.refusal("no\udcff"), [(b"P", b"2no\xff\n"), (b"Z", u32(126))], "a refusal: words and 126"),
+    (wire_messages.refusal("no"), [(b"P", b"2no\n"), (b"Z", u32(126))], "a refusal: words and 126"),
+    (wire_messages.refusal("no\udc9b"), [(b"P", b"2no\\x9b\n"), (b"Z", u32(126))], "a byte that some terminals obey"),
+    (wire_messages.leave("a\x9b2J\x1b\tb", 0), [(b"P", b"2a\\x9b2J\\x1b\tb\n"), (b"Z", u32(0))], "C1 and C0"),
+    (wire_messages.ask("\x9b?"), [(b"Q", b"\\x9b?")], "C1 in a question"),
     (wire_messages.leave("", 3), [(b"Z", u32(3))], "nothing to say"),
     (wire_messages.leave("hint\n", 3), [(b"P", b"2hint\n"), (b"Z", u32(3))], "one newline, not two"),
     (wire_messages.run("/bin/\udcff", supervise=False), [(b"X", b"/bin/\xff")], "becomes it"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
 import os
 import shutil
@@ -10,12 +12,15 @@ import socket
 import struct
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
 
+from sentinel_guard.core.wire_framing import encode
 from sentinel_guard.daemon import assembly
 from tests.support.guarded_repository import BIN
+from tests.support.wait_until import until
 
 
 def daemon_pid(stage) -> int:
@@ -43,6 +48,49 @@ def test_kill_9_of_the_daemon_frees_nobody_and_loses_nothing(stage):
     assert (stage.repo / ".env").read_text() == "MODE=debug\n"
     assert stage.sentinel("log", "verify").returncode == 0
     assert len({e["session"] for e in stage.log(kind="session")}) == 1
+
+
+@contextlib.contextmanager
+def impostor(stage):
+    """A program that takes the place of a daemon that was killed: its locks, and its socket, where it lets all run."""
+    run = stage.guard / "run"
+    locks = [(run / name).open("w") for name in ("daemon.lock", "start.lock")]
+    for lock in locks:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    (run / "agent.sock").unlink(missing_ok=True)
+    with socket.socket(socket.AF_UNIX) as listener, contextlib.ExitStack() as held:
+        listener.bind(str(run / "agent.sock"))
+        listener.listen()
+
+        def let_run():
+            with contextlib.suppress(OSError):
+                while True:
+                    peer = held.enter_context(listener.accept()[0])
+                    peer.sendall(encode([(b"X", b"/bin/bash")]))
+
+        threading.Thread(target=let_run, daemon=True).start()
+        yield
+        listener.shutdown(socket.SHUT_RDWR)
+    for lock in locks:
+        lock.close()
+
+
+def test_who_takes_the_daemons_place_lets_nothing_run(stage):
+    stage.commit()
+    tasks = stage.tasks("true", 4, "touch free")
+    agent = subprocess.Popen(
+        [str(BIN / "sentinel-guard"), "run", "--", *tasks],
+        cwd=stage.repo, env=stage.environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    seen = stage.folder / "seen.json"
+    assert until(lambda: seen.exists() and seen.read_text().strip("[]"), seconds=20)
+    os.kill(daemon_pid(stage), signal.SIGKILL)
+    with impostor(stage):
+        assert until(lambda: len(json.loads(seen.read_text() or "[]")) >= 2, seconds=30)
+        told = json.loads(seen.read_text())[-1]
+    agent.communicate(timeout=60)
+    assert told["code"] == 126 and "it does not know the session's secret" in told["err"]
+    assert not (stage.repo / "free").exists()
 
 
 def test_without_a_daemon_that_can_start_every_command_is_refused(stage):

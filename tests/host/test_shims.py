@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import subprocess
 import tempfile
@@ -14,6 +15,7 @@ from sentinel_guard import __version__
 from sentinel_guard.errors import HostError
 from sentinel_guard.host import bash_line_reader, shims
 from sentinel_guard.host.machine.state_paths import StatePaths
+from sentinel_guard.host.start_daemon import daemon_environ
 
 PATH = "/usr/bin:/bin"
 ODD = 'it\'s a $HOME "q" `x` \\'
@@ -65,7 +67,12 @@ def test_the_launcher_is_told_where_the_guard_is(made):
     where, _ = made
     said = dict(line.split("=", 1) for line in (where.shims("s1") / ".sentinel").read_text().splitlines())
     assert said["socket"] == str(where.agent_socket)
-    assert (said["home"], said["version"], said["session"]) == (where.home, __version__, "s1")
+    assert (said["version"], said["session"]) == (__version__, "s1")
+    assert re.fullmatch("[0-9a-f]{64}", said["secret"])
+    assert stat.S_IMODE((where.shims("s1") / ".sentinel").stat().st_mode) == 0o600
+    told = {name.removeprefix("environ."): value for name, value in said.items() if name.startswith("environ.")}
+    assert told == daemon_environ(where) | {"SENTINEL_HOME": where.home}, "for a daemon that a launcher starts"
+    assert "HOME" in told and str(where.state) not in told["PATH"]
     assert os.access(said["python"], os.X_OK)
 
 

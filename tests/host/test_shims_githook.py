@@ -34,7 +34,6 @@ def test_it_is_the_launcher_and_belongs_to_no_session(where):
     assert settings(where) == {
         "socket": str(where.agent_socket),
         "python": sys.executable,
-        "home": where.home,
         "version": __version__,
         "session": "",
     }

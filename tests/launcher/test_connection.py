@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
@@ -13,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.launcher_guard import answers, executes, exit_code, says, values
+from sentinel_guard.core.wire_framing import encode
+from sentinel_guard.host import session_proof
+from tests.support.launcher_guard import answers, executes, exit_code, says, until, value, values
 
 
 def test_nobody_listens_is_a_refusal_after_2_s(guard):
@@ -101,6 +104,7 @@ import json, os, socket, sys, signal
 fds = sorted(int(n) for n in os.listdir("/proc/self/fd") if os.path.exists(f"/proc/self/fd/{{n}}"))
 seen = {{"argv": sys.argv[1:], "env": dict(os.environ), "cwd": os.getcwd(), "fds": fds, "sid": os.getsid(0) != {sid},
     "null": [os.readlink(f"/proc/self/fd/{{n}}") for n in range(3)],
+    "lock": os.readlink("/proc/self/fd/3"),
     "ignored": [l for l in open("/proc/self/status") if l.startswith(("SigIgn", "SigBlk"))]}}
 with open({record!r}, "a") as f:
     f.write(json.dumps(seen) + "\\n")
@@ -112,8 +116,14 @@ c.recv(1)
 """
 
 
-@pytest.mark.parametrize("home", ["", "/some/home"])
-def test_it_starts_the_guard_once_and_clean(guard, tmp_path, home):
+TOLD = [
+    ({}, "no variable"),
+    ({"HOME": "/some/home", "XDG_STATE_HOME": "", "PATH": "/a b:/c=d"}, "what the session was begun with"),
+]
+
+
+@pytest.mark.parametrize(("told", "why"), TOLD, ids=[row[-1] for row in TOLD])
+def test_it_starts_the_guard_once_and_clean(guard, tmp_path, told, why):
     """Nothing of the agent's reaches the daemon: no variable, descriptor, signal or folder."""
     g = guard(listen=False)
     starter, record = tmp_path / "python", tmp_path / "record"
@@ -121,12 +131,16 @@ def test_it_starts_the_guard_once_and_clean(guard, tmp_path, home):
         STARTER.format(python=sys.executable, sid=os.getsid(0), record=str(record), socket=str(g.socket))
     )
     starter.chmod(0o755)
-    g.settings(python=str(starter), home=home)
+    g.settings(python=str(starter), **{f"environ.{name}": value for name, value in told.items()})
     g.shim("git")
     env = {
         "PATH": "/evil",
         "HOME": "/h",
         "XDG_RUNTIME_DIR": "/x",
+        "XDG_STATE_HOME": "/x",
+        "TMPDIR": "/evil",
+        "USER": "evil",
+        "LANG": "evil",
         "LD_PRELOAD_": "no",
         "SENTINEL_HOME": "/evil",
         "PYTHONPATH": "/evil",
@@ -139,19 +153,144 @@ def test_it_starts_the_guard_once_and_clean(guard, tmp_path, home):
     assert done.returncode == 5
     (seen,) = [json.loads(line) for line in record.read_text().splitlines()]
     assert seen["argv"] == ["-I", "-m", "sentinel_guard", "daemon", "start"]
-    expected = {
-        "HOME": "/h",
-        "XDG_RUNTIME_DIR": "/x",
-        "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-    }
-    assert {k: v for k, v in seen["env"].items() if k != "LC_CTYPE"} == expected | (
-        {"SENTINEL_HOME": home} if home else {}
-    )
-    assert (seen["cwd"], seen["fds"], seen["sid"]) == ("/", [0, 1, 2], True)
+    assert {k: v for k, v in seen["env"].items() if k != "LC_CTYPE"} == told, "python sets LC_CTYPE itself"
+    assert (seen["cwd"], seen["fds"], seen["sid"]) == ("/", [0, 1, 2, 3], True)
+    assert seen["lock"] == str(g.folder / "start.lock"), "held until the start has ended"
     assert seen["null"] == ["/dev/null"] * 3
     masks = {line.split()[0]: int(line.split()[1], 16) for line in seen["ignored"]}
     assert masks["SigBlk:"] == 0
     assert not masks["SigIgn:"] & (1 << (signal.SIGINT - 1))
+
+
+@pytest.fixture
+def start_lock(guard):
+    """A guard that does not listen yet, and the lock that its starter holds."""
+    g = guard(answers([exit_code(5)]), listen=False, python="/bin/false")
+    lock = os.open(g.folder / "start.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    yield g, lock
+    os.close(lock)
+
+
+def test_a_guard_that_somebody_starts_is_waited_for(start_lock):
+    g, lock = start_lock
+    later = threading.Timer(3.5, lambda: (g.listen(), fcntl.flock(lock, fcntl.LOCK_UN)))
+    later.start()
+    assert g.run("git").returncode == 5, "a loaded machine needs more than 2 s"
+    later.join()
+
+
+def test_a_start_that_failed_is_a_refusal_2_s_later(start_lock):
+    g, lock = start_lock
+    later = threading.Timer(1.0, lambda: fcntl.flock(lock, fcntl.LOCK_UN))
+    began = time.monotonic()
+    later.start()
+    done = g.run("git")
+    later.join()
+    assert done.returncode == 126 and b"does not answer" in done.stderr
+    assert 2.5 < time.monotonic() - began < 6
+
+
+MANY_STARTER = """#!{python} -I
+import os, socket, sys, time
+with open({record!r}, "a") as f:
+    f.write("started\\n")
+time.sleep(2.5)
+s = socket.socket(socket.AF_UNIX); s.bind({socket!r}); s.listen(64)
+for _ in range(20):
+    c, _ = s.accept()
+    c.recv(100000)
+    c.sendall(b"Z\\4\\0\\0\\0\\5\\0\\0\\0.\\0\\0\\0\\0")
+"""
+
+
+def test_many_launchers_start_one_guard(guard, tmp_path):
+    g, starter, record = guard(listen=False), tmp_path / "python", tmp_path / "record"
+    starter.write_text(MANY_STARTER.format(python=sys.executable, record=str(record), socket=str(g.socket)))
+    starter.chmod(0o755)
+    g.settings(python=str(starter))
+    started = [subprocess.Popen([g.shim("git")]) for _ in range(20)]
+    assert [p.wait(20) for p in started] == [5] * 20
+    assert record.read_text() == "started\n"
+
+
+STOPPED = [((), "a short request"), (("x" * 100_000,) * 15, "one that fills the socket")]
+
+
+@pytest.mark.parametrize(("arguments", "why"), STOPPED, ids=[row[-1] for row in STOPPED])
+def test_a_stopped_guard_is_said_after_2_s(guard, arguments, why):
+    g = guard(listen=False)
+    serve = "import socket, sys\ns = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(); input()"
+    with subprocess.Popen([sys.executable, "-c", serve, str(g.socket)], stdin=subprocess.PIPE) as daemon:
+        assert until(g.socket.exists)
+        daemon.send_signal(signal.SIGSTOP)
+        began = time.monotonic()
+        done = g.run("git", *arguments)
+        took = time.monotonic() - began
+        daemon.kill()
+    assert done.returncode == 126
+    assert f"(process {daemon.pid}) is stopped. The user continues it with".encode() in done.stderr
+    assert took < 4
+
+
+def test_a_slow_guard_gets_its_time(guard):
+    def slow(connection):
+        connection.read()
+        time.sleep(4.5)
+        connection.send(exit_code(5))
+
+    assert guard(slow).run("git").returncode == 5
+
+
+SECRET = "5" * 64
+
+
+def proving(secret, sent=None):
+    """Answers with exit code 5 and the proof of a secret, or of another request."""
+
+    def handler(connection):
+        request = connection.read()
+        proof = session_proof.prove(secret.encode(), sent or encode(request))
+        connection.send((b"K", proof), (b"P", b"1said\n"), exit_code(5))
+
+    return handler
+
+
+IMPOSTORS = [
+    (answers([exit_code(5)]), "no proof"),
+    (answers([(b"K", bytes(32)), exit_code(5)]), "a proof that is none"),
+    (answers([(b"K", b"short"), exit_code(5)]), "no digest"),
+    (proving("6" * 64), "another secret"),
+    (proving(SECRET, sent=b"another request"), "of another request"),
+    (answers([(b"H", bytes(4))], [exit_code(5)]), "a hold without proof"),
+    (executes, "what would run the program"),
+]
+
+
+@pytest.mark.parametrize(("handler", "why"), IMPOSTORS, ids=[row[-1] for row in IMPOSTORS])
+def test_who_does_not_know_the_sessions_secret_is_not_obeyed(guard, handler, why):
+    g = guard(handler)
+    g.settings(secret=SECRET)
+    done = g.run("echo", "it ran")
+    assert (done.returncode, done.stdout) == (126, b"")
+    assert b"403 SENTINEL BLOCKED: echo was not run: " in done.stderr
+
+
+def test_who_knows_the_secret_is_obeyed_whatever_the_length_of_the_request(guard):
+    g = guard(proving(SECRET))
+    g.settings(secret=SECRET)
+    for length in (*range(66), 100_000):
+        done = g.run("git", "x" * length)
+        assert (done.returncode, done.stdout) == (5, b"said\n"), length
+    nonces = {value(request, "N") for request in g.requests}
+    assert len(nonces) == 67 and {nonce[16:] for nonce in nonces} == {b"s"}
+
+
+def test_a_refusal_needs_no_proof(guard):
+    g = guard(answers([(b"P", b"2no\n"), exit_code(126)]))
+    g.settings(secret=SECRET)
+    done = g.run("git")
+    assert (done.returncode, done.stderr) == (126, b"no\n")
 
 
 UNKNOWN = [
@@ -161,6 +300,8 @@ UNKNOWN = [
     ("socket=\n", "an empty socket"),
     ("socket=/" + "x" * 108 + "\n", "a socket path that is too long"),
     ("Xsocket=/tmp/x\n", "another name"),
+    ("socket=/tmp/x\n" + "x=y\n" * 20_000, "more than a session's settings ever are"),
+    ("python=/bin/false\0\nsocket=/tmp/x\n", "a zero byte"),
 ]
 
 
@@ -176,6 +317,35 @@ def test_without_settings_nothing_runs(guard, text, why):
     assert done.stderr.startswith(b"403 SENTINEL BLOCKED: true was not run: ")
     assert b"sentinel-guard run" in done.stderr
     assert g.requests == []
+
+
+def test_settings_that_are_no_file_are_not_waited_for(guard):
+    g = guard(executes)
+    (g.shims / ".sentinel").unlink()
+    os.mkfifo(g.shims / ".sentinel")
+    done = g.run("true", timeout=5)
+    assert done.returncode == 126 and b".sentinel is no file" in done.stderr
+    (g.shims / ".sentinel").unlink()
+    (g.shims / ".sentinel").mkdir()
+    assert b".sentinel is no file" in g.run("true").stderr
+
+
+NAMES = [
+    ("caf\u00e9-\u65e5\u672c-\U0001f600".encode(), "caf\u00e9-\u65e5\u672c-\U0001f600".encode(), "letters stay"),
+    (b"a\x1b[2Jb", b"a?[2Jb", "C0"),
+    ("a\u009b2Jb".encode(), b"a??2Jb", "C1 in UTF-8 (CSI)"),
+    (b"a\x9b2Jb", b"a?2Jb", "C1 as a byte"),
+    (b"a\xc3", b"a?", "half a character"),
+    (b"a\xe0\x82\x9bb", b"a???b", "C1 in an overlong form"),
+    (b"a\xed\xa0\x80b", b"a???b", "a surrogate"),
+    (b"a\xf5\x80\x80\x80b", b"a????b", "beyond Unicode"),
+]
+
+
+@pytest.mark.parametrize(("name", "shown", "why"), NAMES, ids=[row[-1] for row in NAMES])
+def test_no_control_character_of_a_name_reaches_the_terminal(guard, name, shown, why):
+    done = guard(says(b"nonsense")).run(os.fsdecode(name))
+    assert done.stderr.startswith(b"403 SENTINEL BLOCKED: " + shown + b" was not run: ")
 
 
 def test_settings_are_not_followed_through_a_link(guard, tmp_path):

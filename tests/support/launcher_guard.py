@@ -63,7 +63,7 @@ class Guard:
             self.listen()
 
     def settings(self, **more: str) -> None:
-        lines = {"socket": str(self.socket), "python": "", "home": "", "version": "0.1.0", "session": "s", **more}
+        lines = {"socket": str(self.socket), "python": "", "version": "0.1.0", "session": "s", **more}
         (self.shims / ".sentinel").write_text("".join(f"{k}={v}\n" for k, v in lines.items()))
 
     def shim(self, name: str) -> str:

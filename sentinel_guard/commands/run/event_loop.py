@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import select
 import signal
 import time
@@ -21,6 +22,7 @@ from typing import Any
 from sentinel_guard.client import Operator
 from sentinel_guard.commands.run.pty_proxy import Modal, PtyProxy
 from sentinel_guard.errors import DaemonError, SentinelError
+from sentinel_guard.host import session_proof
 from sentinel_guard.host.machine.agent_process import AgentProcess
 from sentinel_guard.host.machine.caught_signals import FORWARDED, Signals
 from sentinel_guard.host.machine.pseudo_terminal import AgentTerminal, UserTerminal
@@ -38,6 +40,10 @@ TYPED = 0.5
 SILENCE = 5.0
 """Seconds without the daemon after which the person is told."""
 AWAY = "SENTINEL: the guard daemon is away. Every command of the agent is refused until it is back."
+IMPOSTOR = (
+    "SENTINEL: what listens in the guard daemon's place does not know this session's secret, and is not obeyed. "
+    "End it, then run 'sentinel-guard daemon start'."
+)
 BACK = "SENTINEL: the guard daemon is back."
 
 Fields = dict[str, Any]
@@ -51,7 +57,11 @@ class Runner:
         agent: AgentProcess,
         signals: Signals,
         screen: tuple[UserTerminal, AgentTerminal] | None,
+        *,
+        secret: str = "",
     ) -> None:
+        """``secret``: what the daemon that began the session knows; who takes its place must prove it."""
+        self._secret, self._doubted = secret, False
         self._operator, self._session, self._agent, self._signals = operator, session, agent, signals
         self._outer = screen[0] if screen else None
         self._stage = PtyProxy(*screen, self._heard) if screen else None
@@ -298,8 +308,22 @@ class Runner:
                 os.write(2, plain.encode(errors="replace"))
 
     def _state(self) -> str:
-        attached = self._request("attach", session=self._session, pid=os.getpid()) or {}
+        nonce = {"nonce": secrets.token_hex(16)} if self._secret else {}
+        attached = self._request("attach", session=self._session, pid=os.getpid(), **nonce)
+        if attached is None:
+            return ""
+        if nonce and not session_proof.is_attached(self._secret, self._session, nonce["nonce"], attached.get("proof")):
+            self._doubt()
+            return ""
         return str(attached.get("state", ""))
+
+    def _doubt(self) -> None:
+        """Nothing that it says is obeyed, and nothing is told to it."""
+        self._operator.forget()
+        self._lose()
+        if not self._doubted:
+            self._doubted = True
+            self._notice(IMPOSTOR)
 
     # --- a daemon that went away ---
 
@@ -331,6 +355,8 @@ class Runner:
         state = self._state()
         if state == "KILLED":
             self._kill({"text": "this session was ended."})
+            return
+        if self._lost_at:
             return
         if state:
             self._request("agent", session=self._session, pid=self._agent.pid)

@@ -99,7 +99,7 @@ def tell(notes: Sequence[object]) -> None:
 def _guarded(
     operator: Operator, begun: dict[str, Any], program: str, command: Sequence[str], outer: UserTerminal | None
 ) -> int:
-    session = str(begun["session"])
+    session, secret = str(begun["session"]), str(begun.get("secret", ""))
     become_subreaper()
     # It has the person's terminal. Before this the daemon has read with which environment the session begins.
     forbid_tracing()
@@ -112,4 +112,5 @@ def _guarded(
             # It waits for our word and ends without it.
             agent.drop()
             raise
-        return Runner(operator, session, agent, signals, (outer, inner) if outer and inner else None).run()
+        screen = (outer, inner) if outer and inner else None
+        return Runner(operator, session, agent, signals, screen, secret=secret).run()

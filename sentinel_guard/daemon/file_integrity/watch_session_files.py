@@ -14,13 +14,14 @@ import itertools
 import json
 import logging
 import math
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from sentinel_guard.core import encode_entries
-from sentinel_guard.core.model import Ask, Command, Entry, Kind, Question, Verdict
+from sentinel_guard.core.model import Ask, Command, Entry, Kind, Peer, Question, Verdict
 from sentinel_guard.core.policy.compare_settings import Key
 from sentinel_guard.core.policy.policy import Paths, Policy
 from sentinel_guard.core.session.session import Event, State
@@ -69,6 +70,8 @@ ANSWERED = 2.0
 """Seconds after a key in which an agent writes down the answer to a question of its own."""
 OUTSIDE = 2
 """Place among a session's restorers of the one for what lies outside of the repository."""
+WINDOW = 60.0
+"""Seconds for which a change that was the person's is known to be: longer than one look takes."""
 LISTED = 1.0
 """Seconds from one look for settings files that nothing told of to the next."""
 
@@ -132,6 +135,18 @@ class SessionFileWatch:
         self._tell(self.guardian.sweep(by_content=True))
         self._settle(self.guardian.in_question, yes=False)
         self._tell_hushed(math.inf)
+
+    @property
+    def members(self) -> frozenset[Peer]:
+        """The session's processes, as they were seen last while its owner lived."""
+        return self._activity.members
+
+    def take_later(self, at: float) -> None:
+        """What changed later than that (epoch seconds) is the person's: stands when this watch ends."""
+        for path in self.restricted:
+            with contextlib.suppress(OSError):
+                if os.lstat(path).st_ctime > at:
+                    self.guardian.announce(path, time.time() + WINDOW, since=at)
 
     def expect(self, verdict: Verdict, seconds: float) -> None:
         """An allowed action announces what it changes itself, for so long."""

@@ -58,6 +58,8 @@ class Activity:
     def __init__(self, owner: Peer | None) -> None:
         self._owner = owner
         self._looks: deque[_Look] = deque(maxlen=LOOKS)
+        self.members: frozenset[Peer] = frozenset()
+        """Those below the owner, when that was last there."""
 
     @property
     def due(self) -> bool:
@@ -77,6 +79,8 @@ class Activity:
         """
         began = time.time()
         below = processes.descendants(self._owner) if self._owner else None
+        if below is not None:
+            self.members = frozenset(below)
         if self._owner is None or below is None or len(below) > MOST:
             self._looks.clear()
             return below or []

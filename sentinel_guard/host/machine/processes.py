@@ -6,16 +6,20 @@ A pid is reused; a pid with its start time is not. Every function takes or gives
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import signal
+import sys
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from sentinel_guard.core.model import Peer
+from sentinel_guard.errors import PeerError
 
-MAX_DEPTH = 64
+READINGS = 20
+"""Times that a process's ancestors are read, where one of them ended or was replaced meanwhile."""
 _DEV_TTY = os.makedev(5, 0)
 """/dev/tty: whatever controls the process."""
 ROUNDS = 50
@@ -34,30 +38,69 @@ def alive(peer: Peer) -> bool:
     return seen is not None and seen[1] == peer.start and seen[2] not in "ZX"
 
 
-def lineage(pid: int) -> Iterator[Peer]:
-    """The process, its parent, and so on up to init."""
-    for _ in range(MAX_DEPTH):
-        seen = _stat(pid)
-        if seen is None:
-            return
-        yield Peer(pid, seen[1])
+def is_stopped(pid: int) -> bool:
+    """True where a signal has stopped it (``SIGSTOP``), or a debugger."""
+    seen = _stat(pid)
+    return seen is not None and seen[2] in "Tt"
+
+
+def lineage(pid: int) -> list[Peer]:
+    """The process, its parent, and so on up to the first, however many; empty where the process is gone.
+
+    Raises PeerError where it never could be read up to the first: nobody can say below whom it stands.
+    """
+    for _ in range(READINGS):
+        found, whole = _ancestors(pid)
+        if whole:
+            return found
+        # Its parent may have ended while it was read: it has another one now.
+        if not found:
+            return []
+    raise PeerError(f"what process {pid} descends from cannot be read up to the first process", "Try it again.")
+
+
+def _ancestors(pid: int) -> tuple[list[Peer], bool]:
+    """The process and its ancestors, and whether they were read up to the first."""
+    found: dict[int, Peer] = {}
+    youngest = sys.maxsize
+    while seen := _stat(pid):
+        # Nobody is older than their parent: what has that number now was not there then.
+        if seen[1] > youngest or pid in found:
+            return [*found.values()], False
+        found[pid], youngest = Peer(pid, seen[1]), seen[1]
+        # The first process, or one that came into this container from outside.
         if seen[0] <= 0:
-            return
+            return [*found.values()], True
         pid = seen[0]
+    return [*found.values()], bool(found) and _is_hidden(pid)
 
 
-def tree(roots: Iterable[int], spare: frozenset[int], mark: str = "") -> set[int]:
+def _is_hidden(pid: int) -> bool:
+    """Whether a process that /proc does not show exists: those of others are not shown under ``hidepid`` (proc(5))."""
+    try:
+        os.kill(pid, 0)
+    except OSError as e:
+        return e.errno == errno.EPERM and _stat(1) is None
+    return _stat(1) is None
+
+
+def tree(
+    roots: Iterable[int], spare: frozenset[int], mark: str = "", members: frozenset[Peer] = frozenset()
+) -> set[int]:
     """Pids of all descendants of the roots and of whatever carries ``mark`` in its environment.
 
-    The roots themselves are left out, and so are the spared ones with all that descends from them.
+    And of the ``members``: processes that were seen in the tree, and those of the terminal sessions (setsid(2)) that
+    they lead or led. The roots themselves are left out, and so are the spared ones with all that descends from them.
     """
     children: dict[int, list[int]] = {}
     marked: set[int] = set()
+    leaders = {peer.pid: peer.start for peer in members}
     for pid in _pids():
         seen = _stat(pid)
         if seen and seen[2] not in "ZX":
             children.setdefault(seen[0], []).append(pid)
-            if mark and _carries(pid, mark.encode()):
+            led = leaders and _is_led(seen[1], leaders, _fields(pid))
+            if led or Peer(pid, seen[1]) in members or (mark and _carries(pid, mark.encode())):
                 marked.add(pid)
     found: set[int] = set()
     todo = [*roots, *marked]
@@ -69,11 +112,23 @@ def tree(roots: Iterable[int], spare: frozenset[int], mark: str = "") -> set[int
     return (found | marked) - spare
 
 
-def freeze(roots: tuple[int, ...], spare: frozenset[int], mark: str = "") -> set[int]:
+def _is_led(start: int, leaders: Mapping[int, int], fields: Sequence[bytes]) -> bool:
+    """Whether a process is in a terminal session that one of these leads (pid -> its start time), or led."""
+    session = int(fields[3]) if fields else 0
+    if start < leaders.get(session, sys.maxsize):
+        return False
+    # The number of a session is given to no process while somebody is in it; a new process that has it leads another.
+    leader = _stat(session)
+    return leader is None or leader[1] == leaders[session]
+
+
+def freeze(
+    roots: tuple[int, ...], spare: frozenset[int], mark: str = "", members: frozenset[Peer] = frozenset()
+) -> set[int]:
     """Stop a tree, again and again until nothing new appears. Returns the pids that were stopped."""
     stopped: set[int] = set()
     for _ in range(ROUNDS):
-        fresh = tree(roots, spare, mark) - stopped
+        fresh = tree(roots, spare, mark, members) - stopped
         if not fresh:
             break
         _signal(fresh, signal.SIGSTOP)
@@ -81,13 +136,15 @@ def freeze(roots: tuple[int, ...], spare: frozenset[int], mark: str = "") -> set
     return stopped
 
 
-def kill(roots: tuple[int, ...], spare: frozenset[int], mark: str = "") -> set[int]:
+def kill(
+    roots: tuple[int, ...], spare: frozenset[int], mark: str = "", members: frozenset[Peer] = frozenset()
+) -> set[int]:
     """End a tree for good. Returns what is left of it, normally nothing."""
     # Stopped first: what forks while its parent is killed would be an orphan, and no longer in the tree.
-    freeze(roots, spare, mark)
+    freeze(roots, spare, mark, members)
     left: set[int] = set()
     for _ in range(ROUNDS):
-        left = tree(roots, spare, mark)
+        left = tree(roots, spare, mark, members)
         if not left:
             break
         _signal(left, signal.SIGKILL)
@@ -286,7 +343,9 @@ def _fields(pid: int) -> list[bytes]:
     finally:
         os.close(fd)
     # The name in brackets may itself hold brackets and blanks.
-    return raw[raw.rfind(b")") + 2 :].split()
+    fields = raw[raw.rfind(b")") + 2 :].split()
+    # While it is taken from the list of processes, Linux names 0 as its parent, as for the first one, and no group.
+    return [] if fields[2:3] == [b"-1"] else fields
 
 
 def _carries(pid: int, mark: bytes) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import struct
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ NO_PROTOCOL = "The guard daemon said something that is not the protocol."
 CLOSED = "The guard daemon closed the connection."
 RESTARTS = "It starts again by itself with the next command."
 READ = 1 << 16
+_CREDENTIALS = struct.Struct("iII")
 
 
 class SocketConnection:
@@ -35,6 +37,12 @@ class SocketConnection:
 
     def fileno(self) -> int:
         return self._socket.fileno()
+
+    @property
+    def server(self) -> int:
+        """Pid of the process that listens."""
+        raw = self._socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+        return int(_CREDENTIALS.unpack(raw)[0])
 
     def close(self) -> None:
         self._socket.close()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from sentinel_guard.host import session_proof
 from tests.support.run_on_pty import ASK, DRIVER, plain
 
 CODES = [
@@ -180,6 +181,28 @@ def test_a_lost_daemon_is_found_again_and_the_session_taken_up(daemon):
     process.communicate(b"\n")
     assert process.returncode == 3
     assert daemon.wait("end")["code"] == 3
+
+
+@pytest.mark.parametrize(("secret", "obeyed"), [("5" * 64, True), ("6" * 64, False)], ids=["it knows", "an impostor"])
+def test_who_takes_the_daemons_place_must_know_the_sessions_secret(daemon, secret, obeyed):
+    """One that does not would let the agent end, or answer for the person."""
+
+    def attach(asked):
+        said = f"attach s1 {asked['nonce']}".encode()
+        return {"state": "KILLED", "proof": session_proof.prove(secret.encode(), said).hex()}
+
+    daemon.replies["start"] |= {"secret": "5" * 64}
+    process = plain("sh", "-c", "read line; exit 3")
+    daemon.wait("agent")
+    daemon.close()
+    daemon.replies["attach"] = attach
+    daemon.listen()
+    daemon.wait("attach", 1 if obeyed else 3)
+    daemon.replies["end"] = lambda asked: {"state": "ENDED"}
+    said = process.communicate(b"\n")[1]
+    assert process.returncode == (137 if obeyed else 3)
+    assert (b"does not know this session's secret" in said) is not obeyed
+    assert said.count(b"does not know") <= 1, "said once"
 
 
 def test_a_session_that_was_killed_meanwhile_is_noticed(daemon):

@@ -13,6 +13,7 @@ import pexpect
 import pytest
 
 from sentinel_guard.core.model import Peer
+from sentinel_guard.errors import PeerError
 from sentinel_guard.host.machine import processes
 from tests.support.wait_until import until
 
@@ -84,8 +85,67 @@ def test_lineage_goes_up_to_the_first(start):
     parent, (one, _) = family(start)
     line = [p.pid for p in processes.lineage(one)]
     assert line[:3] == [one, parent, os.getpid()]
-    assert processes.identify(line[-1]) is not None
-    assert list(processes.lineage(NONE)) == []
+    assert is_first(line[-1])
+    assert processes.lineage(NONE) == []
+
+
+def is_first(pid: int) -> bool:
+    """Whether a process has no parent here: init, or one that came into this container from outside."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1] == "0"
+
+
+def test_lineage_has_no_depth_limit(start):
+    """An agent may start as many processes below each other as it likes: all are below its runner."""
+    deep = "import os, sys\nfor _ in range(300):\n if os.fork(): os.wait(); os._exit(0)\nprint(os.getpid(), flush=True)"
+    top = start(sys.executable, "-c", f"{deep}\ninput()", env={})
+    pid = int(top.stdout.readline())
+    line = [p.pid for p in processes.lineage(pid)]
+    assert line.index(top.pid) == 300 and line.index(os.getpid()) == 301
+    assert is_first(line[-1])
+
+
+def test_lineage_is_never_cut_short_by_an_ancestor_that_ends(start):
+    """A process whose parents end one after another has another parent each time, and always some."""
+    forks = """
+import os
+os.setsid()
+print(os.getpid(), flush=True)
+while True:
+    held, holds = os.pipe()
+    if not (middle := os.fork()):
+        if not os.fork():
+            os.close(holds)
+            os.read(held, 1)
+        os._exit(0)
+    os.waitpid(middle, 0)
+    os.close(holds)
+    os.close(held)
+"""
+    top = start(sys.executable, "-c", forks)
+    group, seen = int(top.stdout.readline()), 0
+    for pid in (int(entry.name) for _ in range(100) for entry in Path("/proc").glob("[0-9]*")):
+        if pid != top.pid and group_of(pid) == group and (line := processes.lineage(pid)):
+            seen += 1
+            assert is_first(line[-1].pid), "an ancestor is missing"
+    assert seen
+
+
+def group_of(pid: int) -> int:
+    try:
+        return os.getpgid(pid)
+    except ProcessLookupError:
+        return 0
+
+
+def test_ancestors_that_cannot_be_read_are_said(monkeypatch):
+    """Where each reading fails, nobody is told something that is only half true."""
+    monkeypatch.setattr(processes, "READINGS", 3)
+    read, stat = [], processes._stat
+    gone = processes.lineage(os.getpid())[1].pid
+    monkeypatch.setattr(processes, "_stat", lambda pid: read.append(pid) or (None if pid == gone else stat(pid)))
+    with pytest.raises(PeerError, match="cannot be read up to the first process"):
+        processes.lineage(os.getpid())
+    assert read.count(os.getpid()) == 3
 
 
 def test_a_tree_is_all_that_descends_without_its_roots(start):
@@ -108,6 +168,20 @@ def orphan(start, **options) -> int:
     pid = int(process.stdout.readline())
     process.wait()
     return pid
+
+
+def test_a_member_belongs_to_the_tree_wherever_it_is_and_whom_it_leads_does_too(start):
+    process = start("/bin/sh", "-c", "setsid sh -c 'echo $$; sleep 60 & echo $!' >&1 & wait; read x", env={})
+    leader, child = (int(process.stdout.readline()) for _ in range(2))
+    seen = Peer(leader, processes.identify(child).start - 1)
+    until(lambda: processes.identify(leader) is None)
+    assert processes.tree((), frozenset()) == set(), "an orphan"
+    assert processes.tree((), frozenset(), members=frozenset({processes.identify(child)})) == {child}
+    assert processes.tree((), frozenset(), members=frozenset({seen})) == {child}, "the leader has ended"
+    later = Peer(child, processes.identify(child).start - 1)
+    assert processes.tree((), frozenset(), members=frozenset({later})) == set(), "another process of that number"
+    assert processes.tree((), frozenset({child}), members=frozenset({seen})) == set()
+    os.kill(child, signal.SIGKILL)
 
 
 def test_what_carries_the_mark_belongs_to_the_tree_wherever_it_is(start):

@@ -1,0 +1,97 @@
+"""What an agent leaves behind whose runner was killed: it is found, ended, and what it changed is put back."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from sentinel_guard.host.machine import processes
+from tests.support.guarded_repository import BIN
+from tests.support.wait_until import until
+
+# Leaves a process without environment, parent and terminal, and goes on.
+AGENT = """
+import os, sys, time
+if not os.fork():
+    os.setsid()
+    if os.fork():
+        os._exit(0)
+    code = "import os, sys, time; open(sys.argv[1], 'w').write(str(os.getpid())); time.sleep(60)"
+    os.execve(sys.executable, [sys.executable, "-I", "-c", code, sys.argv[1]], {})
+time.sleep(60)
+"""
+
+A_DAY_LATER = """
+from sentinel_guard.daemon import assembly, begin_session
+from sentinel_guard.host.machine.state_paths import places
+begin_session.LATER = -3600.0
+assembly.serve(places())
+"""
+
+
+@pytest.fixture
+def orphan(stage):
+    """A running session's runner, and the pid of what its agent has left behind."""
+    stage.commit()
+    (stage.folder / "agent.py").write_text(AGENT)
+    told = stage.folder / "pid"
+    runner = subprocess.Popen(
+        [str(BIN / "sentinel-guard"), "run", "--", sys.executable, str(stage.folder / "agent.py"), str(told)],
+        cwd=stage.repo, env=stage.environ, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert until(lambda: told.exists() and told.read_text(), seconds=20)
+    yield runner, int(told.read_text())
+    for pid in (runner.pid, int(told.read_text())):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    runner.wait()
+
+
+def test_an_orphan_without_environment_ends_with_its_killed_runner(stage, orphan):
+    runner, pid = orphan
+    peer = processes.identify(pid)
+    assert processes.environ(pid) == {}
+    time.sleep(1.5)  # the daemon looks some times a second
+    os.kill(runner.pid, signal.SIGKILL)
+    runner.wait()
+    assert until(lambda: not processes.alive(peer), seconds=10), "known by its number and the time of its start"
+
+
+def test_what_changed_while_nobody_watched_is_put_back_at_the_burial(stage, orphan):
+    runner, _ = orphan
+    daemon = json.loads(stage.sentinel("daemon", "status", "--json").stdout)["pid"]
+    agent = next(pid for pid, words in stage.processes().items() if str(stage.folder / "agent.py") in words[:3])
+    marked = processes.identify(agent)
+    for pid in (daemon, runner.pid):
+        os.kill(pid, signal.SIGKILL)
+    runner.wait()
+    stage.write(".env", "MODE=evil\n")
+    assert stage.sentinel("daemon", "start").returncode == 0
+    assert until(lambda: (stage.repo / ".env").read_text() == "MODE=debug\n", seconds=10)
+    assert not processes.alive(marked), "what still carried the session's mark"
+    assert until(lambda: [e for e in stage.log(kind="watch") if e["data"]["path"].endswith(".env")])
+    assert [e["data"]["reason"] for e in stage.log(kind="end")] == ["its owner has gone"]
+
+
+def test_what_a_person_changed_long_after_the_end_stays(stage, orphan):
+    runner, _ = orphan
+    daemon = json.loads(stage.sentinel("daemon", "status", "--json").stdout)["pid"]
+    for pid in (daemon, runner.pid):
+        os.kill(pid, signal.SIGKILL)
+    runner.wait()
+    stage.write(".env", "MODE=mine\n")
+    # A change in the future of the session's last entry, as it is a day later.
+    with subprocess.Popen([sys.executable, "-c", A_DAY_LATER], env=stage.environ) as served:
+        assert until(lambda: stage.sentinel("daemon", "status").returncode == 0)
+        assert until(lambda: stage.log(kind="end"))
+        assert (stage.repo / ".env").read_text() == "MODE=mine\n"
+        stage.sentinel("daemon", "stop")
+        served.wait(20)
