@@ -74,9 +74,7 @@ def _simple(walk: Walker, node: Simple, place: WalkContext) -> str:
         if _CHANGES.search(node.source):
             place.scope.outputs.clear()  # what is substituted may see another value than the walk did
     words, scope = node.words, place.scope
-    beside = place
-    if scope.input is not None and place.stdin == scope.input[1]:
-        place = place._replace(stdin=scope.input[0])
+    beside, place = place, place.opened() if scope.input is not None else place
     if scope.aliases and words and _is_alias(words[0], place):
         _alias(walk, node, place)
     declares = bool(words) and words[0].literal in DECLARES
