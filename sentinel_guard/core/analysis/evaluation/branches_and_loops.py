@@ -93,7 +93,7 @@ def _fits(given: str, text: str, place: WalkContext) -> bool:
 
 def loop(walk: Walker, node: Loop, place: WalkContext) -> str:
     said = printing_command(node) if node.redirects or node.words else None
-    place, outputs = walk.redirect(node.redirects, place, said)
+    place, outputs = walk.redirect(node.redirects, place.opened(), said)
     walk.substitute(node.words or (), place._replace(shown=place.shown and said is not None))
     if _endless(node) and _forks(node.body):
         bomb = Command(node.kind, (node.kind,), via=place.via)

@@ -82,12 +82,19 @@ def merge(scope: Scope, branches: Sequence[Scope]) -> None:
     scope.cwd = first.cwd if all(b.cwd == first.cwd for b in branches) else None
     scope.positional = first.positional if all(b.positional == first.positional for b in branches) else None
     scope.options = merge_options([branch.options for branch in branches])
+    _merge_input(scope, branches)
     for branch in branches:
         scope.functions.update(branch.functions)
         scope.aliases.update(branch.aliases)
         scope.traps += [text for text in branch.traps if text not in scope.traps]
         merge_attributes(scope, branch.attributes)
     _merge_locals(scope, branches)
+
+
+def _merge_input(scope: Scope, branches: Sequence[Scope]) -> None:
+    """Of standard input, what one of them opened may be read from here on."""
+    scope.input = next((branch.input for branch in branches if branch.input is not None), None)
+    scope.last = branches[0].last if all(branch.last == branches[0].last for branch in branches) else None
 
 
 def _merge_locals(scope: Scope, branches: Sequence[Scope]) -> None:
@@ -163,6 +170,7 @@ def join(scope: Scope, states: Sequence[Scope], *, with_own: bool = True) -> Non
     lists = [name for name, held in scope.variables.items() if held is not None and len(held) > 1]
     merge_variables(scope, [scope.copy(), *states] if with_own else states)
     scope.attributes |= {name: "?" for name in lists if scope.variables.get(name) is None}
+    _merge_input(scope, [scope, *states])
     for state in states:
         if scope.positional != state.positional:
             scope.positional = None

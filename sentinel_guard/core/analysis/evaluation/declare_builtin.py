@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from sentinel_guard.core.analysis.evaluation.break_and_return import outside
+from sentinel_guard.core.analysis.evaluation.builtin_code import subscript_texts
 from sentinel_guard.core.analysis.evaluation.environment_variables import environment, reassigned
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.assignments import assign
@@ -16,7 +17,6 @@ from sentinel_guard.core.analysis.parser.simple_command_parser import assignment
 from sentinel_guard.core.analysis.parser.syntax_tree import Assignment, Literal, Word
 
 _TEXT = re.compile(r"([A-Za-z_]\w*)(?:\[([^]]*)\])?(\+?)=(.*)", re.DOTALL)
-_SUBSTITUTES = re.compile(r"\w\[[^]]*(\$\(|`)")
 _HASHES = {"BASH_ALIASES", "BASH_CMDS"}
 
 
@@ -35,9 +35,9 @@ def run_assignment(walk: Walker, item: Assignment, place: WalkContext) -> None:
     known = value is not None and len(value) == 1
     given = Field(value[0] if value and known else item.value.source, known)
     environment(walk, name, given, f"${name}" * item.append + item.value.source, place, was=was)
-    # Arithmetic runs what stands in a subscript: x='a[$(rm y)]'; ((x)).
-    if known and value and "[" in value[0] and _SUBSTITUTES.search(value[0]):
-        walk.text(f': "{value[0]}"', place.inside()._replace(maybe=True))
+    if known:
+        for text in subscript_texts([given]):
+            walk.text(text, place.inside()._replace(maybe=True))
 
 
 def declare(walk: Walker, words: Sequence[Word], fields: Sequence[Field], place: WalkContext) -> str:

@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable
 from typing import TypeVar
 
+from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
-from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
+from sentinel_guard.core.analysis.expansion.command_and_options import STDIN, UNKNOWN
 from sentinel_guard.core.analysis.expansion.shell_state import UNASSIGNED, Field, Value
 from sentinel_guard.core.model import Effect, Kind
 
@@ -65,6 +66,8 @@ _TEXTS = frozenset(
     ]
 )
 """Their value is run as a command."""
+_STARTUP = ("BASH_ENV", "ENV")
+"""A shell that starts runs the file that they name."""
 _PROMPTS = ("PS0", "PS1", "PS2", "PS4")
 """What is substituted in their value is run each time that they are shown."""
 _HIDES = {
@@ -99,8 +102,19 @@ def environment(
         walk.text(match[1] or UNKNOWN, place.inside())
     if name in _PROMPTS and value.known and ("$(" in value.text or "`" in value.text):
         walk.text(f'echo "{value.text}"', place.inside())
+    if name in _STARTUP and value.known and (text := _startup_text(walk, value.text, place)):
+        walk.text(text, place.inside()._replace(stdin=""))
     if name in _TEXTS and value.known and value.text.strip():
         walk.text(value.text.replace(UNKNOWN, ""), place.inside())
+
+
+def _startup_text(walk: Walker, path: str, place: WalkContext) -> str:
+    """What stands in a startup file that the text itself wrote or substitutes: other ones are the person's."""
+    if path in STDIN:
+        return place.stdin
+    at = path if path.startswith("/dev/fd/") else paths.locate(path, place.cwd, walk.world)
+    text = walk.world.read(at) if at in walk.world.made() else None
+    return text or ""
 
 
 def _keeps_path(value: Field, was: Value, place: WalkContext, *, derived: bool) -> bool:

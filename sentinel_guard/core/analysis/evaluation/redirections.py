@@ -38,18 +38,15 @@ def evaluate_redirects(
         if item.fd[:1] == "{":
             place.scope.forget((item.fd.strip("{}"),))
         if item.op in ("<<", "<<-"):
-            stdin = _here(expand_one(item.heredoc, place.scope), "") if item.heredoc is not None else ""
+            given = _here(expand_one(item.heredoc, place.scope), "") if item.heredoc is not None else ""
+            stdin = _given(item, given, stdin, world)
         elif item.target is None:
             continue
         elif item.op == "<&":
-            stdin = UNKNOWN if item.fd in ("", "0") and _is_opened(item.target.literal) else stdin
+            stdin = _duplicated(item.target.literal, world) if item.fd in ("", "0") else stdin
         elif item.op == "<<<":
             target = Word(expand_assignment_tildes(item.target.parts, place.scope), item.target.source)
-            given = _here(expand_one(target, place.scope), "\n")
-            if item.fd in ("", "0"):
-                stdin = given
-            else:
-                world.write(f"/dev/fd/{item.fd}", given)
+            stdin = _given(item, _here(expand_one(target, place.scope), "\n"), stdin, world)
         else:
             field = _opened(item, expand_one(item.target, place.scope, glob=True), world)
             if item.op in _WRITES and not (item.op == ">&" and _is_descriptor(field)):
@@ -87,9 +84,22 @@ def _here(field: Field, end: str) -> str:
     return PartlyKnownText(field.text + end) if field.text.strip() else UNKNOWN
 
 
-def _is_opened(text: str | None) -> bool:
-    """A descriptor that the text opened itself, with ``exec 5<>…``: what comes from it is not known."""
-    return text is not None and text.isdigit() and int(text) > 2
+def _given(item: Redirect, text: str, stdin: str | None, world: Overlay) -> str | None:
+    """Standard input behind a here-text, which may be given to another descriptor."""
+    if item.fd in ("", "0"):
+        return text
+    world.write(f"/dev/fd/{item.fd}", text)
+    return stdin
+
+
+def _duplicated(text: str | None, world: Overlay) -> str | None:
+    """What ``<&5`` reads: what the text opened there; None for standard input itself."""
+    number = "" if text is None else text.rstrip("-")
+    if text is not None and (not number.isdigit() or int(number) <= 2):
+        return None
+    path = world.resolve_descriptor(f"/dev/fd/{number}")
+    held = None if path in world.doubted else world.read(path)
+    return UNKNOWN if held is None else held
 
 
 def _is_descriptor(field: Field) -> bool:

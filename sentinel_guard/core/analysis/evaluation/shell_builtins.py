@@ -319,7 +319,7 @@ BUILTINS: dict[str, Callable[[Walker, Fields, WalkContext], str]] = {
     "unset": unset, "set": set_, "shopt": shopt, "shift": shift, "eval": eval_, "source": source, ".": source,
     "trap": trap, "alias": alias, "hash": hash_, "printf": printf, "let": let, "getopts": getopts,
     "enable": enable, "wait": wait, "exit": exit_, "fc": fc, "bind": bind,
-    **dict.fromkeys(("jobs", "times", "umask", "ulimit", "fg", "dirs", "complete"), unknown_output),
+    **dict.fromkeys(("jobs", "times", "umask", "ulimit", "fg", "dirs", "complete", "compgen"), unknown_output),
     **dict.fromkeys((":", "true", "false", "test", "[", "return", "break", "continue", "bg",
                      "disown", "unalias"), no_output),
 }  # fmt: skip

@@ -8,17 +8,18 @@ from collections.abc import Iterable, Sequence
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.evaluation import tainted_variables, wrapper_effects
 from sentinel_guard.core.analysis.evaluation.autoloaded_files import autoload_effects
+from sentinel_guard.core.analysis.evaluation.builtin_code import code_texts, subscript_texts
+from sentinel_guard.core.analysis.evaluation.command_output import output
 from sentinel_guard.core.analysis.evaluation.declare_builtin import declare, run_assignment
 from sentinel_guard.core.analysis.evaluation.environment_variables import reassigned
 from sentinel_guard.core.analysis.evaluation.partly_known_programs import guess_program
 from sentinel_guard.core.analysis.evaluation.shell_builtins import BUILTINS, DECLARES
 from sentinel_guard.core.analysis.evaluation.walk_context import Output, WalkContext, Walker
-from sentinel_guard.core.analysis.expansion import constant_output, process_listing
+from sentinel_guard.core.analysis.expansion import constant_output
 from sentinel_guard.core.analysis.expansion.command_and_options import SHELLS, UNKNOWN, Call, build
-from sentinel_guard.core.analysis.expansion.constant_filters import PRINT_WITHOUT_INPUT
 from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
 from sentinel_guard.core.analysis.expansion.output_visibility import prints_arguments
-from sentinel_guard.core.analysis.expansion.shell_state import Field, PartlyKnownText, Scope
+from sentinel_guard.core.analysis.expansion.shell_state import Field, Scope
 from sentinel_guard.core.analysis.expansion.word_expansion import expand
 from sentinel_guard.core.analysis.languages.interpreters import PROGRAMS as INTERPRETERS
 from sentinel_guard.core.analysis.languages.interpreters import by_shebang
@@ -35,26 +36,22 @@ from sentinel_guard.core.analysis.parser.syntax_tree import (
 from sentinel_guard.core.analysis.programs.command_wrappers import MAX_WRAPPERS, WRAPPERS, peel
 from sentinel_guard.core.analysis.programs.downloads_and_dns import annotate_sent_data
 from sentinel_guard.core.analysis.programs.exec_options import exec_option_effects
-from sentinel_guard.core.analysis.programs.files import fd, find, ls_output
-from sentinel_guard.core.analysis.programs.files.edited_file_content import printed
 from sentinel_guard.core.analysis.programs.git.git_command import SUBCOMMANDS
 from sentinel_guard.core.analysis.programs.registry import OPTIONS, PROGRAMS
 from sentinel_guard.core.analysis.programs.typed_commands import reads_terminal
 from sentinel_guard.core.analysis.programs.unknown_programs import unknown
-from sentinel_guard.core.analysis.secret_names import names_credential
-from sentinel_guard.core.analysis.world import MAX_READ
 from sentinel_guard.core.model import Command, Effect, Kind
 
 _SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib", "/opt/", "/nix/", "/snap/")
 """Programs there are not scripts of this project."""
 _ASSIGNS = frozenset(("read", "mapfile", "readarray", "printf", "getopts", "unset", "wait", "let"))
 """Builtins that give variables another value."""
-_SPEAKERS = ("echo", "printf", "pwd", "basename", "dirname", "realpath", "readlink", "which", "mktemp", "git")
-"""Their output does not come from standard input."""
 _CHANGES = re.compile(r"\$\(\(|\$\[|\{\w+:?=")
 """Expansions that may assign."""
 _ALL = re.compile(r"(?:env|printenv)(?: -[^ ]+)*|set|(?:export|declare|typeset|readonly)(?: -[px]+)*")
 """What prints every variable with its value."""
+_PLAIN_VARIABLE = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
+_TERMINALS = re.compile(r"/dev/(?:tty\w*|pts/\d+|console)")
 _TEXTS = ("-c", "-e", "-m", "-r", "-p", "-n", "--eval", "--print")
 """Options with which an interpreter takes its script from elsewhere."""
 
@@ -77,12 +74,15 @@ def _simple(walk: Walker, node: Simple, place: WalkContext) -> str:
         if _CHANGES.search(node.source):
             place.scope.outputs.clear()  # what is substituted may see another value than the walk did
     words, scope = node.words, place.scope
+    beside, place = place, place.opened() if scope.input is not None else place
     if scope.aliases and words and _is_alias(words[0], place):
         _alias(walk, node, place)
     declares = bool(words) and words[0].literal in DECLARES
     fields = [field for word in words for field in expand(word, scope.copy() if declares else scope)]
     named = _redirecting(fields, node.redirects) if node.redirects else None
     place, outputs = walk.redirect(node.redirects, place, named)
+    if node.redirects and fields and fields[-1].text == "exec":
+        _exec_redirects(node.redirects, beside, place)
     if not fields:
         later += _assign(walk, node, place)
         reads = not (words or node.assignments) and [r.op for r in node.redirects] == ["<"]
@@ -91,25 +91,47 @@ def _simple(walk: Walker, node: Simple, place: WalkContext) -> str:
         own = build(fields, OPTIONS, place.via)[0]
         walk.add(Effect(Kind.EXECUTE, fields[0].text, command=own), place)
         _environment(walk, own, place)
+        for text in subscript_texts(fields[1:]):
+            walk.text(text, place.inside())
         return walk.keep(declare(walk, words, fields, place), outputs, place)
     if not (node.assignments or later):
         mark = len(walk.effects)
         text = command(walk, fields, place)
+        scope.last = (fields[-1].text,) if fields[-1].known else None  # of ``$_``
         if outputs:
             fetches(walk, mark, [output.path for output in outputs if output.path])
         return walk.keep(text, outputs, place) if outputs else text
-    place = place._replace(wanted=True) if later else place
+    text, more = _with_assignments(walk, node, fields, place._replace(wanted=True) if later else place)
+    scope.last = (fields[-1].text,) if fields[-1].known else None
+    outputs += [Output(sub=sub) for sub in (*later, *more)]
+    return walk.keep(text, outputs, place) if outputs else text
+
+
+def _with_assignments(
+    walk: Walker, node: Simple, fields: Sequence[Field], place: WalkContext
+) -> tuple[str, list[ProcessSub]]:
+    """A command with assignments in front of it, which hold for it alone: its output, and what they substitute."""
+    scope = place.scope
     saved = {item.name: scope.variables.get(item.name) for item in node.assignments}
     choices = {name: scope.choices[name] for name in saved if name in scope.choices}
     missing = saved.keys() - scope.variables.keys()
-    later += _assign(walk, node, place)
+    later = _assign(walk, node, place)
     text = command(walk, fields, place)
     scope.variables.update(saved)
     scope.choices = {n: v for n, v in scope.choices.items() if n not in saved} | choices
     for name in missing:
         scope.variables.pop(name, None)
-    outputs += [Output(sub=sub) for sub in later]
-    return walk.keep(text, outputs, place) if outputs else text
+    return text, later
+
+
+def _exec_redirects(redirects: Sequence[Redirect], beside: WalkContext, place: WalkContext) -> None:
+    """``exec < FILE`` without a command: from here on the shell, and what it starts, reads that."""
+    opened = [r for r in redirects if r.op[0] == "<" and r.fd in ("", "0")]
+    if opened:
+        held = place.scope.input
+        terminal = opened[-1].target is not None and _TERMINALS.fullmatch(opened[-1].target.literal or "")
+        given = "" if terminal else place.stdin
+        place.scope.input = (given, beside.stdin if held is None else held[1])
 
 
 def _redirecting(fields: Sequence[Field], redirects: Sequence[Redirect]) -> Command | None:
@@ -176,6 +198,8 @@ def command(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
             break
         if not first.known or first.pattern:
             walk.opaque(first.text or first.source, "name", place)
+            if first.text and _is_unset_inside(first, place):
+                return command(walk, [Field(first.text, source=first.source), *fields[1:]], place)
             if first.text:
                 return UNKNOWN
             fields = fields[1:]  # an empty expansion vanishes, and the next word is the command
@@ -201,6 +225,15 @@ def command(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
     return _program(walk, fields, place)
 
 
+def _is_unset_inside(first: Field, place: WalkContext) -> bool:
+    """``r${unset}m``: all that is not known of a name are variables that neither the text nor the environment sets."""
+    if "/" in first.text:
+        return False
+    left, count = _PLAIN_VARIABLE.subn("", first.source)
+    names = [m[1] or m[2] for m in _PLAIN_VARIABLE.finditer(first.source)]
+    return bool(count) and not set("$`{*?[<>") & set(left) and not any(place.scope.lookup(n).isset for n in names)
+
+
 def _own(walk: Walker, fields: Sequence[Field], place: WalkContext, *, direct: bool) -> str | None:
     """The output of the function or builtin of that name; None where there is none."""
     name = fields[0].text
@@ -210,6 +243,8 @@ def _own(walk: Walker, fields: Sequence[Field], place: WalkContext, *, direct: b
         own = build(fields, OPTIONS, place.via)[0]
         walk.add(Effect(Kind.EXECUTE, name, command=own), place)
         _environment(walk, own, place)
+        for text in code_texts(fields, place):
+            walk.text(text, place.inside()._replace(stdin=""))
         if name in _ASSIGNS:
             return reassigned(walk, place, lambda: BUILTINS[name](walk, fields, place))
         return BUILTINS[name](walk, fields, place)
@@ -285,7 +320,7 @@ def _program(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
             walk.add(effect, place)
     for effect in (*exec_option_effects(call), *autoload_effects(call)):
         walk.add(effect, place)
-    return _output(call) if place.wanted else UNKNOWN
+    return output(call) if place.wanted else UNKNOWN
 
 
 def _scripts(call: Call, name: str, *, known: bool) -> list[str]:
@@ -323,54 +358,3 @@ def fetches(walk: Walker, mark: int, files: Iterable[str] = ()) -> None:
     if any(e.kind is Kind.NETWORK and "data" not in e.how for e in found):
         walk.world.fetched.update(e.target for e in found if e.kind is Kind.WRITE)
         walk.world.fetched.update(files)
-
-
-def _output(call: Call) -> str:
-    """What the program prints, as far as it is a constant; UNKNOWN stands for the rest."""
-    name = call.command.program
-    if name == "find":
-        return find.output(call)
-    if name in fd.PROGRAMS:
-        return fd.output(call)
-    if name == "ls":
-        return ls_output.output(call)
-    if name == "tee":
-        return call.stdin
-    if name == "jq":
-        return printed(call)
-    if name in process_listing.NAMES:
-        return process_listing.output(call)
-    if begun := process_listing.filter_known_lines(call):
-        return begun
-    if name == "printenv" and call.operands and names_credential(call.operands[0].text):
-        return f"${call.operands[0].text}\n{UNKNOWN}"
-    if name == "cat" and call.operands:
-        return _together(_content(call, item) for item in call.operands)
-    known = all(f.known for f in call.fields)
-    if (
-        (not call.stdin and name not in _SPEAKERS and name not in PRINT_WITHOUT_INPUT)
-        or ((UNKNOWN in call.stdin or isinstance(call.stdin, PartlyKnownText)) and name != "cat")
-        or not (known or name in ("echo", "printf"))
-    ):
-        return UNKNOWN
-    spot = constant_output.ProgramContext(call.world, call.cwd if call.here else None)
-    text = constant_output.output(call.command.argv, call.stdin, spot)
-    return UNKNOWN if text is None else text if known else text + UNKNOWN
-
-
-def _together(texts: Iterable[str]) -> str:
-    """Texts one behind the other; unknown where they become longer than any that is looked at."""
-    whole = ""
-    for text in texts:
-        whole += text
-        if len(whole) > MAX_READ:
-            return UNKNOWN
-    return whole
-
-
-def _content(call: Call, item: Field) -> str:
-    if item.text == "-":
-        return call.stdin
-    path = item.text if item.text.startswith("/dev/fd/") else call.locate(item)
-    text = call.world.read(path) if item.known else None
-    return UNKNOWN if text is None else text

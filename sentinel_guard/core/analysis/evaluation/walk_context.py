@@ -49,6 +49,11 @@ class WalkContext(NamedTuple):
         """The same place in a subshell."""
         return self._replace(scope=self.scope.copy())
 
+    def opened(self) -> WalkContext:
+        """The same place with the standard input that ``exec < FILE`` gave the shell, where nothing else is given."""
+        held = self.scope.input
+        return self._replace(stdin=held[0]) if held is not None and self.stdin == held[1] else self
+
     @property
     def cwd(self) -> str:
         return self.scope.cwd or self.guess

@@ -17,14 +17,21 @@ from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.evaluation import branches_and_loops, possible_values, shell_functions, simple_command
 from sentinel_guard.core.analysis.evaluation.and_or_lists import items
 from sentinel_guard.core.analysis.evaluation.break_and_return import changed_names
+from sentinel_guard.core.analysis.evaluation.builtin_code import test_texts
 from sentinel_guard.core.analysis.evaluation.fatal_syntax_errors import all_fatal
 from sentinel_guard.core.analysis.evaluation.redirections import evaluate_redirects
 from sentinel_guard.core.analysis.evaluation.walk_context import Output, WalkContext
-from sentinel_guard.core.analysis.expansion.command_and_options import MAX_FILES, MAX_SCRIPT, UNKNOWN, Call
+from sentinel_guard.core.analysis.expansion.command_and_options import (
+    MAX_FILES,
+    MAX_SCRIPT,
+    STDIN,
+    UNKNOWN,
+    Call,
+)
 from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
 from sentinel_guard.core.analysis.expansion.output_visibility import COPIERS, exposes_content, last_discarding_stage
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.expansion.word_expansion import number
+from sentinel_guard.core.analysis.expansion.word_expansion import expand_one, number
 from sentinel_guard.core.analysis.parser import bash_parser
 from sentinel_guard.core.analysis.parser.find_substitutions import consumes, may_substitute, substitutions
 from sentinel_guard.core.analysis.parser.syntax_tree import (
@@ -111,7 +118,7 @@ class Walk:
         if not item.known:
             self.opaque(item.text, "code", place)
             return UNKNOWN
-        if item.text == "/dev/stdin":
+        if item.text in STDIN[1:]:
             return self.text(place.stdin, place._replace(stdin=""))
         path = item.text if item.text == PIPE else paths.locate(item.text, place.cwd, self.world)
         text = self.world.read(path) if path == PIPE or place.files < MAX_FILES else None
@@ -195,6 +202,9 @@ class Walk:
 
     def test(self, node: Test, place: WalkContext) -> str:
         self.substitute(node.words, place)
+        if any("[" in word.source for word in node.words):
+            for text in test_texts([expand_one(word, place.scope) for word in node.words]):
+                self.text(text, place.inside())
         self.redirect(node.redirects, place)
         return ""
 
@@ -308,10 +318,14 @@ class Walk:
         *,
         cwd: str = "",
         positional: Sequence[str] | None = None,
+        name: str | None = None,
         file: bool = False,
     ) -> list[Effect]:
         place = self._beside(call, via, cwd)
         place.scope.positional = None if positional is None else tuple(positional)
+        place.scope.variables.pop("0", None)
+        if name is not None:
+            place.scope.variables["0"] = (name,)
         if file:
             place = place._replace(disk=place.disk or not self.world.wrote_text(text), files=place.files + 1)
         if text == call.stdin:
@@ -321,6 +335,7 @@ class Walk:
     def _beside(self, call: Call, via: str, cwd: str) -> WalkContext:
         scope = call.scope.copy()
         scope.cwd = cwd or (call.cwd if call.here else None)
+        scope.input = None
         chain = (*call.command.via, via)
         return WalkContext(scope, cwd or call.cwd, call.stdin, chain, call.depth + 1, call.files, call.disk)
 

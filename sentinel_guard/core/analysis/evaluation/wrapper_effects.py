@@ -10,7 +10,7 @@ from sentinel_guard.core.analysis.evaluation.environment_variables import enviro
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, build
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.programs.command_wrappers import Peeled, Wrapper
+from sentinel_guard.core.analysis.programs.command_wrappers import Peeled, Wrapper, leads_elsewhere
 from sentinel_guard.core.analysis.programs.registry import OPTIONS
 from sentinel_guard.core.model import Command, Effect, Kind
 
@@ -89,7 +89,11 @@ def _beside(name: str, peeled: Peeled) -> Iterable[str]:
 
 
 def _entered(walk: Walker, name: str, row: Wrapper, peeled: Peeled, place: WalkContext) -> WalkContext:
-    place = place._replace(via=(*place.via, name), elsewhere=place.elsewhere or row.elsewhere)
+    elsewhere = leads_elsewhere(row, peeled.parsed)
+    place = place._replace(via=(*place.via, name), elsewhere=place.elsewhere or elsewhere)
+    if row.elsewhere and not elsewhere:
+        place = place.inside()  # it begins in the home or at the top
+        place.scope.cwd = "/" if name == "chroot" else place.scope.home or None
     if peeled.cwd is not None or peeled.assignments:
         place = place.inside()
     if peeled.cwd is not None:

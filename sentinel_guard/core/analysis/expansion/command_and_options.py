@@ -133,11 +133,13 @@ class Runner(Protocol):
         *,
         cwd: str = "",
         positional: Sequence[str] | None = None,
+        name: str | None = None,
         file: bool = False,
     ) -> list[Effect]:
         """The effects of a shell text that this call starts; UNKNOWN in it is opaque code.
 
-        ``file``: the text stands on disk, and the shims will see what cannot be resolved in it.
+        ``name``: what ``$0`` is in it. ``file``: the text stands on disk, and the shims will see what cannot be
+        resolved in it.
         """
 
 

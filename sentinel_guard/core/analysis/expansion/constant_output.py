@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from sentinel_guard.core.analysis.expansion.compressed_text import bytes_of, compressed, decompressed, text_of
 from sentinel_guard.core.analysis.expansion.constant_filters import FILTERS
 from sentinel_guard.core.analysis.parser.dollar_parser import ansi_c
 from sentinel_guard.core.analysis.world import World
@@ -145,7 +146,7 @@ def _cat(words: tuple[str, ...], stdin: str, _place: ProgramContext) -> str | No
 def _base64(words: tuple[str, ...], stdin: str, _place: ProgramContext) -> str | None:
     options = {w for w in words if w not in ("-", "-w0", "-w", "0", "--wrap=0", "-i", "--ignore-garbage")}
     if not options:
-        wrapped = base64.b64encode(stdin.encode("utf-8", "surrogateescape")).decode()
+        wrapped = base64.b64encode(bytes_of(stdin)).decode()
         unwrapped = {"-w0", "--wrap=0", "-w"} & set(words)
         return wrapped if unwrapped or not wrapped else wrapped + "\n" if len(wrapped) <= 76 else None
     if not options <= {"-d", "-D", "--decode", "-di", "-id"}:
@@ -178,10 +179,38 @@ def _xxd(words: tuple[str, ...], stdin: str, _place: ProgramContext) -> str | No
     return _decoded(lambda: bytes.fromhex("".join(stdin.split())))
 
 
+def _compression(name: str) -> Callable[[tuple[str, ...], str, ProgramContext], str | None]:
+    """gzip, bzip2 and xz, and what undoes them, from standard input to standard output."""
+
+    def program(words: tuple[str, ...], stdin: str, _place: ProgramContext) -> str | None:
+        letters = "".join(_COMPRESSION_WORDS.get(word, word).lstrip("-") for word in words)
+        if not all(re.fullmatch(r"-[cdfkqn1-9]*|--\w+", word) for word in words):
+            return None
+        form, undoes = _COMPRESSIONS[name]
+        data = bytes_of(stdin)
+        if undoes or "d" in letters:
+            return _decoded(lambda: decompressed(form, data))
+        return text_of(compressed(form, data))
+
+    return program
+
+
+_COMPRESSION_WORDS = {"--decompress": "-d", "--uncompress": "-d", "--stdout": "-c", "--to-stdout": "-c"}
+_COMPRESSIONS = {
+    **dict.fromkeys(("gzip", "pigz"), ("gzip", False)),
+    **dict.fromkeys(("gunzip", "zcat", "gzcat", "unpigz"), ("gzip", True)),
+    "bzip2": ("bzip2", False),
+    **dict.fromkeys(("bunzip2", "bzcat"), ("bzip2", True)),
+    "xz": ("xz", False),
+    **dict.fromkeys(("unxz", "xzcat"), ("xz", True)),
+}
+"""Program -> the format, and whether it undoes it."""
+
+
 def _decoded(decode: Callable[[], bytes]) -> str | None:
     try:
-        return decode().decode("utf-8", "surrogateescape")
-    except (binascii.Error, ValueError):
+        return text_of(decode())
+    except (binascii.Error, ValueError):  # what holds no text of these formats raises the latter
         return None
 
 
@@ -364,6 +393,7 @@ _PROGRAMS: dict[str, Callable[[tuple[str, ...], str, ProgramContext], str | None
     "builtin": output,
     "mktemp": _mktemp,
     "git": _git,
+    **{name: _compression(name) for name in _COMPRESSIONS},
 }
 NAMES = frozenset((*_PROGRAMS, *FILTERS))
 """Who is in the table."""

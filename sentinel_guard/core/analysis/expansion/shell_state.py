@@ -125,6 +125,10 @@ class Scope:
     """Files that a variable's value was read from (tainted_variables.py)."""
     traps: list[str] = field(default_factory=list)
     """Texts of traps that may mean something else at the end."""
+    input: tuple[str, str] | None = None
+    """What ``exec < FILE`` made standard input, and what stood there before: the one takes the place of the other."""
+    last: tuple[str, ...] | None = None
+    """What ``$_`` is: the last word of the command before; None where it is not known."""
 
     def copy(self) -> Scope:
         """For a subshell: what happens in it is not seen outside."""
@@ -146,6 +150,8 @@ class Scope:
             choices=self.choices.copy(),
             loaded=self.loaded.copy(),
             written=self.written.copy(),
+            input=self.input,
+            last=self.last,
         )
 
     def named(self, name: str) -> str:
@@ -167,7 +173,8 @@ class Scope:
             items = self.variables[name]
             return Value(items or (), items is not None, items is None or bool(items))
         if name in _RUNTIME:
-            return Value((), False, True)
+            held = self.last if name == "_" else None
+            return Value(held or (), held is not None, True)
         if name.isdigit() or name in ("@", "*", "#"):
             return self._positional(name)
         text = self._inherited(name)

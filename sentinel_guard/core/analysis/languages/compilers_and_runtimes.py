@@ -29,7 +29,7 @@ class _Row(NamedTuple):
 _C = _Row("c")
 _ROWS: dict[str, _Row] = {
     **dict.fromkeys(("tclsh", "wish", "jimsh", "tclsh8.6"), _Row("tcl", OptionSyntax(code=""))),
-    "expect": _Row("tcl", OptionSyntax(code="c", value="f")),
+    **dict.fromkeys(("expect", "expectk"), _Row("tcl", OptionSyntax(code="c"))),
     "guile": _Row("lisp", OptionSyntax(code="c", value="Lles", others="--listen")),
     "racket": _Row("lisp", OptionSyntax(code="e", value="lptrf", words="--eval")),
     **dict.fromkeys(("sbcl", "ccl", "abcl"), _Row("lisp", OptionSyntax(code="", words="--eval -e", others="--load"))),

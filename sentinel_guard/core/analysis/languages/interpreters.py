@@ -53,7 +53,8 @@ def shell(call: Call) -> Effects:
     if call.has("-c", "--command"):
         if items and not call.parsed.values("-c", "--command"):
             text = items[0].text if items[0].known or items[0].text.strip() else UNKNOWN
-            yield from call.runner.script(text, call, name, positional=_texts(items[2:]))
+            zero = items[1].text if items[1:] and items[1].known else None
+            yield from call.runner.script(text, call, name, positional=_texts(items[2:]), name=zero)
     elif items and not call.has("-s") and items[0].text not in STDIN:
         yield from follow(call, items[0], items[1:], name)
     elif call.stdin:

@@ -25,6 +25,10 @@ class ScriptAction(NamedTuple):
     how: str
     """``run``, ``write``, ``read``, or ``parse`` where the script is none."""
     text: str
+    edits: str | None = None
+    """The script up to here, where what it makes of a line is run."""
+    changed: bool = False
+    """Only of lines that it changes (``s///e``)."""
 
 
 def script_actions(script: str) -> list[ScriptAction]:
@@ -39,11 +43,12 @@ class _Script:
 
     def read(self) -> Iterator[ScriptAction]:
         while self._skip(_BLANK) < len(self.text):
+            start = self.at
             self._addresses()
             letter = self.text[self.at : self.at + 1]
             self.at += 1
             if letter in ("e", "w", "W", "r", "R"):
-                yield from self._file(letter)
+                yield from self._file(letter, self.text[:start])
             elif letter == "s":
                 yield from self._substitute()
             elif letter == "y":
@@ -113,8 +118,9 @@ class _Script:
             self._skip(_FLAGS)
             flag = self.text[self.at : self.at + 1]
             if flag == "e":
+                text = "" if re.search(r"&|\\\d", new) else re.sub(r"\\(.)", r"\1", new)
+                yield ScriptAction("run", text, self.text[: self.at], changed=True)
                 self.at += 1
-                yield ScriptAction("run", "" if re.search(r"&|\\\d", new) else re.sub(r"\\(.)", r"\1", new))
             elif flag == "w":
                 self.at += 1
                 yield from self._file("w")
@@ -122,13 +128,13 @@ class _Script:
             else:
                 return
 
-    def _file(self, letter: str) -> Iterator[ScriptAction]:
+    def _file(self, letter: str, edits: str = "") -> Iterator[ScriptAction]:
         """The rest of the line is a name, or for ``e`` a command."""
         start = self.at
         text = self.text[start : self._skip(_LINE)].strip()
         if letter == "e":
             text = "" if text.rstrip("}; ") == "" else text
-            yield ScriptAction("run", text)
+            yield ScriptAction("run", text, None if text else edits)
         elif text and text not in _STREAMS:
             yield ScriptAction("write" if letter in ("w", "W") else "read", text)
 
@@ -152,12 +158,13 @@ def sed(call: Call) -> Effects:
     files = call.parsed.values("-f", "--file")
     if not scripts and not files and operands:
         scripts = [operands.pop(0)]
+    lines = _lines(call, operands)
     for item in files:
         yield from call.read(item)
         text = call.stdin if item.text in STDIN else call.script_text(call.locate(item)) if item.known else None
         if text is not None:
-            yield from _done(call, text)
-    yield from _done(call, "\n".join(abstract(call, item) for item in scripts))
+            yield from _done(call, text, lines)
+    yield from _done(call, "\n".join(abstract(call, item) for item in scripts), lines)
     for item in operands:
         yield from call.write(item, "inplace") if inplace else call.read(item)
         if inplace and item.known:
@@ -172,7 +179,17 @@ def _edit(call: Call, item: Field, scripts: Sequence[str]) -> None:
         call.save(item, edited_file_content.sed(scripts, text, extended=extended))
 
 
-def _done(call: Call, script: str) -> Iterator[Effect]:
+def _lines(call: Call, operands: Sequence[Field]) -> str:
+    """What it edits, as far as the text itself made it: ``e`` runs lines of it."""
+    if not operands:
+        return call.stdin or UNKNOWN
+    made = call.world.made()
+    found = [call.locate(item) if item.known else "" for item in operands]
+    texts = [call.world.read(path) if path in made else None for path in found]
+    return "".join(UNKNOWN if text is None else text for text in texts)
+
+
+def _done(call: Call, script: str, lines: str) -> Iterator[Effect]:
     sandboxed = call.has("--sandbox", "--posix")
     for deed in script_actions(script) if not sandboxed else ():
         item = field(deed.text)
@@ -182,8 +199,23 @@ def _done(call: Call, script: str) -> Iterator[Effect]:
             yield from call.read(item)
         elif deed.text and UNKNOWN not in deed.text:
             yield from call.runner.script(deed.text, call, call.command.program)
-        else:
+        elif deed.text or UNKNOWN in lines:
             yield call.opaque("what sed reads, run as commands", "code")
+        if deed.edits is not None and UNKNOWN not in lines:
+            yield from _run_lines(call, deed, lines)
+
+
+def _run_lines(call: Call, deed: ScriptAction, lines: str) -> Iterator[Effect]:
+    """``e`` runs the line as it is by then, ``s///e`` one that it has changed."""
+    extended = call.has("-E", "-r", "--regexp-extended")
+    edited = edited_file_content.sed([(deed.edits or "").strip("; \n")], lines, extended=extended)
+    if UNKNOWN in edited:
+        yield call.opaque("what sed reads, run as commands", "code")
+        return
+    pairs = zip(lines.split("\n"), edited.split("\n"), strict=False)
+    text = "\n".join(b for a, b in pairs if a != b) if deed.changed else edited
+    if text:
+        yield from call.runner.script(text, call, call.command.program)
 
 
 _OPTIONS = options(

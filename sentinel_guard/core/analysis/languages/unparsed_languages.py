@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from sentinel_guard.core.analysis.expansion.command_and_options import MAX_SCRIPT, UNKNOWN, Call
+from sentinel_guard.core.analysis.languages import tcl
 from sentinel_guard.core.analysis.languages.shared.function_effects import EffectCollector
 from sentinel_guard.core.analysis.languages.shared.program_values import UNRESOLVED, is_code
 from sentinel_guard.core.analysis.languages.shared.tokenizer import unescaped
@@ -196,29 +197,6 @@ def _is_path(call: Call, text: str) -> bool:
 
 # ---- languages of lines: commands and their words ----
 
-_WORD = r"\{[^{}]*\}|\"[^\"\n]*\"|[^\s;\]\[{}\"]+"
-_TCL = re.compile(
-    rf"(?<![\w-])(?:(?P<how>exec|system)\s+(?P<run>[^\n\]}}]+)"
-    rf"|file\s+delete\s+(?P<delete>[^\n\]}};]+)"
-    rf"|open\s+(?P<path>{_WORD})(?:\s+(?P<mode>{_WORD}))?)"
-)
-
-
-def _tcl(text: str) -> Iterator[tuple[str, list[object]]]:
-    text = re.sub(r"(?m)(?:^|;)\s*#[^\n]*", "", text.replace("\\\n", " "))
-    for match in _TCL.finditer(text):
-        if match["run"]:
-            run = re.sub(r"^(?:-(?:ignorestderr|keepnewline|-)\s+)+", "", match["run"].strip())
-            whole = re.fullmatch(r"\{(.*)|\"(.*)\"", run) if match["how"] == "system" else None
-            yield "shell", [(whole[1] or whole[2]) if whole else run]
-        elif match["delete"]:
-            words = [word.strip('{}"') for word in re.findall(_WORD, match["delete"])]
-            yield "delete", [word for word in words if word[:1] != "-" and word[:1] != "$"]
-        else:
-            path, mode = match["path"].strip('{}"'), (match["mode"] or "r").strip('{}"')
-            yield ("shell", [path[1:]]) if path[:1] == "|" else ("open", [path, mode])
-
-
 _M4 = re.compile(r"\be?syscmd\(\s*`?(.*?)(?:'\s*\)|\)|\Z)", re.DOTALL)
 
 
@@ -227,4 +205,4 @@ def _m4(text: str) -> Iterator[tuple[str, list[object]]]:
         yield "shell", [match[1]]
 
 
-_LINES = {"tcl": _tcl, "m4": _m4}
+_LINES = {"tcl": tcl.calls, "m4": _m4}

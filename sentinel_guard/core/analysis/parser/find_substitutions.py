@@ -36,6 +36,10 @@ _READERS = frozenset(
 )  # fmt: skip
 
 
+_SHOWS = frozenset(("head", "tail", "less", "more", "sort", "cut", "tr", "cat", "nl", "column", "awk", "tac", "rev"))
+"""Readers that print the files which ``xargs`` names."""
+
+
 def consumes(stage: object) -> bool:
     """Whether a stage of a pipe may do something with what it reads: all but plain filters and ``xargs`` of one."""
     if not isinstance(stage, Simple) or not stage.words or stage.redirects:
@@ -43,4 +47,5 @@ def consumes(stage: object) -> bool:
     names = [word.literal for word in stage.words]
     if names[0] == "xargs":
         names = [n for n in names[1:] if n is None or not (n[:1] == "-" or n.isdigit())] or ["echo"]
+        return names[0] not in _READERS or names[0] in _SHOWS
     return names[0] not in _READERS

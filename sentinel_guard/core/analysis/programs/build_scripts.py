@@ -89,7 +89,38 @@ def _expand(made: Makefile, text: str, target: str, depth: int = 0) -> str:
             return {"MAKE": "make", "RM": "rm -f"}.get(name, f"${{{name}}}" if name.isidentifier() else match[0])
         return _expand(made, made.variables[name], target, depth + 1) if depth < 10 else ""
 
-    return _MAKE_USE.sub(value, text)
+    return _MAKE_USE.sub(value, _as_substitutions(text)[0] if "shell" in text else text)
+
+
+_SHELL_CALL = re.compile(r"\$([({])shell\s+")
+
+
+def _as_substitutions(text: str) -> tuple[str, list[str]]:
+    """``$(shell COMMAND)`` as the shell writes it, and the commands; the blank tells it from a variable of make."""
+    made, found, at = "", list[str](), 0
+    while match := _SHELL_CALL.search(text, at):
+        end, level, opening = match.end(), 1, match[1]
+        closing = ")" if opening == "(" else "}"
+        while end < len(text) and level:
+            level += {opening: 1, closing: -1}.get(text[end], 0)
+            end += 1
+        inner, more = _as_substitutions(text[match.end() : end - 1])
+        found += [*more, inner]
+        made += f"{text[at : match.start()]}$( {inner})"
+        at = end
+    return made + text[at:], found
+
+
+def _read_by_make(made: Makefile, text: str) -> Iterator[str]:
+    """What runs while make reads the file: ``$(shell …)`` outside of recipes, ``NAME != COMMAND``."""
+    if "$(shell" not in text and "${shell" not in text and "!=" not in text:
+        return
+    for line in text.replace("\\\n", " ").splitlines():
+        if not line.startswith("\t"):
+            _, commands = _as_substitutions(line)
+            match = _MAKE_SET.match(line)
+            commands += [match[3]] if match and match[2] == "!" else []
+            yield from (_expand(made, command, "") for command in commands)
 
 
 def _makefile_text(call: Call, given: Field | None, cwd: str) -> str | None:
@@ -99,30 +130,38 @@ def _makefile_text(call: Call, given: Field | None, cwd: str) -> str | None:
 
 def make(call: Call) -> Effects:
     """The recipes of the targets that are named, else of the first one."""
-    if call.has("-n", "--dry-run", "--just-print", "--version", "-p"):
+    if call.has("--version", "--help"):
         return
     folder = call.parsed.value("-C", "--directory")
     cwd = call.locate(folder) if folder is not None and folder.known else call.cwd
     given = call.parsed.value("-f", "--file", "--makefile")
+    more = "\n".join(item.text.replace("\\n", "\n") for item in call.parsed.values("--eval", "-E"))
     if given is not None and given.text in STDIN:
         text: str | None = call.stdin
         if UNKNOWN in call.stdin or not call.stdin:
             yield call.opaque("makefile from standard input", "code")
     else:
         text = _makefile_text(call, given, cwd)
-    more = [item.text.replace("\\n", "\n") for item in call.parsed.values("--eval", "-E")]
     if text is None and not more:
         return
     if text and not text.strip(f"{UNKNOWN}\n"):
         yield call.opaque("the makefile as it was changed here", "code")
-    made = makefile("\n".join([text or "", *more]))
+    typed = bool(more) or (given is not None and given.text in STDIN)
+    written = call.world.wrote_text(text or "")
+    whole = f"{text or ''}\n{more}"
+    made = makefile(whole)
     made.variables |= {name: value for item in call.operands for name, eq, value in [item.text.partition("=")] if eq}
     if "SHELL" in (item.text.partition("=")[0] for item in call.operands):
         yield from call.runner.script(made.variables["SHELL"], call, "make")
     targets = [item.text for item in call.operands if "=" not in item.text] or [made.first]
+    for line in _read_by_make(made, whole):
+        yield from call.runner.script(line, call, "make", cwd=cwd, file=not typed)
+    if call.has("-n", "--dry-run", "--just-print", "-p"):
+        return
     for target in targets:
         for line in recipe(made, target):
-            yield from call.runner.script(line, call, f"make {target}", cwd=cwd, file=True)
+            plain = written and "$" not in line  # else it may hold a function of make, which nobody evaluates here
+            yield from call.runner.script(line, call, f"make {target}", cwd=cwd, file=not (typed or plain))
 
 
 def npm(call: Call) -> Effects:

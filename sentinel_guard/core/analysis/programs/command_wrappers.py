@@ -51,6 +51,12 @@ class Wrapper:
     """Options that change the directory."""
     elsewhere: bool = False
     """Runs on another machine or root: paths are not ours."""
+    optional: re.Pattern[str] | None = None
+    """The operand before the command may be left out; it is one of these, and options may follow it (setarch)."""
+    here: re.Pattern[str] | None = None
+    """Where the operand is one of these, ``elsewhere`` does not hold: this very machine or root."""
+    moves: tuple[str, ...] = ()
+    """Options with which it does, whatever the operand: another port is another machine's as likely as not."""
 
 
 def _row(
@@ -69,6 +75,9 @@ def _row(
     privilege: str = "",
     cwd: str = "",
     elsewhere: bool = False,
+    optional: str = "",
+    here: str = "",
+    moves: str = "",
 ) -> Wrapper:
     split = replace(options(table), first=not each)
     return Wrapper(
@@ -86,10 +95,19 @@ def _row(
         privilege,
         tuple(cwd.split()),
         elsewhere,
+        re.compile(optional) if optional else None,
+        re.compile(here) if here else None,
+        tuple(moves.split()),
     )
 
 
 _SSH = "-B= -b= -c= -D= -E= -e= -F= -I= -i= -J= -L= -l= -m= -O= -o= -p= -Q= -R= -S= -W= -w="
+_LOCALHOST = r"(?:ssh://)?(?:[^@/]+@)?(?:localhost(?:\.localdomain)?\.?|127(?:\.\d+){3}|::1|\[::1\])/?"
+_MACHINES = (
+    r"uname26|linux32|linux64|i[3-6]86|x86_64|amd64|athlon|aarch64|arm\w*|ppc\w*|s390x?|sparc\w*|mips\w*|alpha\w*"
+    r"|parisc\w*|hppa\w*|ia64|riscv\w*|loongarch\w*"
+)
+"""The operand of setarch(8)."""
 _BWRAP = "--tmpfs= --proc= --dev= --mqueue= --dir= --chdir= --unsetenv= --uid= --gid= --hostname= --seccomp= --perms= "
 _BWRAP_PAIRS = "--bind --ro-bind --dev-bind --bind-try --ro-bind-try --dev-bind-try --symlink --setenv --file"
 _TRACE = "-e= -o= -p= -s= -u= -E= -a= -O= -S= -P= -I= -b= -X= -U="
@@ -140,7 +158,7 @@ WRAPPERS: dict[str, Wrapper] = {
     "unshare": _row("-R= --root= -w= --wd= -S= --setuid= -G= --setgid= --map-user= --map-group= --propagation=",
     privilege="unshare"),
     "nsenter": _row("-t= --target= -S= --setuid= -G= --setgid= -r= --root= -w= --wd=", privilege="nsenter"),
-    "chroot": _row("--userspec= --groups=", operands=1, privilege="chroot", elsewhere=True),
+    "chroot": _row("--userspec= --groups=", operands=1, privilege="chroot", elsewhere=True, here="/+"),
     "script": _row("-c= --command= -o= -E= -I= -O= -B= -T= -m=", operands=1, text="-c --command"),
     "busybox": _row(),
     "toybox": _row(),
@@ -149,7 +167,7 @@ WRAPPERS: dict[str, Wrapper] = {
         "--on-active= --on-boot= --on-calendar= --on-unit-active= --timer-property= --nice=",
         cwd="--working-directory",
     ),
-    "ssh": _row(_SSH, operands=1, joined=True, elsewhere=True),
+    "ssh": _row(_SSH, operands=1, joined=True, elsewhere=True, here=_LOCALHOST, moves="-p -F -J -o -W -N"),
     "mosh": _row("-p= --port= --ssh=", operands=1, elsewhere=True),
     "hyperfine": _row("-w= --warmup= -r= --runs= -m= -M= -p= --prepare= -c= --cleanup= -n= --export-json=", joined=True,
                       text="-p --prepare -c --cleanup -s --setup"),
@@ -251,9 +269,8 @@ WRAPPERS: dict[str, Wrapper] = {
     "rlwrap": _row("-f= -H= -C= -s="),
     "tini": _row("-e="),
     "dumb-init": _row("-r= --rewrite="),
-    "setarch": _row(operands=1),
-    "linux64": _row(),
-    "linux32": _row(),
+    "setarch": _row("-p= --pid=", optional=_MACHINES),
+    **dict.fromkeys(("linux32", "linux64", "uname26"), _row("-p= --pid=")),
     "pipenv": _row(verbs="run"),
     "poetry": _row("-C= --directory= -P= --project=", verbs="run"),
     "pdm": _row("-p= --project=", verbs="run"),
@@ -331,6 +348,14 @@ def peel(fields: Sequence[Field], wrapper: Wrapper) -> Peeled | None:
     return peeled
 
 
+def leads_elsewhere(wrapper: Wrapper, parsed: Parsed) -> bool:
+    """Whether the command runs on another machine or root: ``ssh HOST``, but not ``ssh localhost``."""
+    if not wrapper.elsewhere or wrapper.here is None or not parsed.operands:
+        return wrapper.elsewhere
+    where = parsed.operands[0]
+    return not (where.known and wrapper.here.fullmatch(where.text)) or not parsed.flags.keys().isdisjoint(wrapper.moves)
+
+
 def _without_pairs(fields: Sequence[Field], pairs: Sequence[str]) -> list[Field]:
     """The fields without these options and the two values of each."""
     left, at = [], 0
@@ -353,6 +378,8 @@ def _drop_operands(peeled: Peeled, wrapper: Wrapper) -> None:
         del rest[0]
     if rest and rest[0].text[:1] != "-":
         del rest[: wrapper.operands]
+    if wrapper.optional is not None and rest and wrapper.optional.fullmatch(rest[0].text):
+        rest[:] = parse(rest[1:], wrapper.options).operands
     if wrapper.joined and rest and rest[0].text[:1] == "-":
         rest[:] = parse(rest, wrapper.options).operands  # ssh takes options behind the host, too
     if rest and rest[0].text in wrapper.text:

@@ -1,8 +1,7 @@
-"""Terminal multiplexers and keystroke automation (tmux, screen, expect, xdotool): what they run or type."""
+"""Terminal multiplexers and keystroke automation (tmux, screen, xdotool): what they run or type."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 
 from sentinel_guard.core.analysis.expansion.command_and_options import Call, options
@@ -58,17 +57,6 @@ def screen(call: Call) -> Effects:
         yield from call.runner.run(call.operands, call, "screen")
 
 
-_SPAWNS = re.compile(r"(?:^|[;\n{\[])\s*(?:spawn|exec|system)\s+(?:-\S+\s+)*([^;\n\]}]+)")
-
-
-def expect(call: Call) -> Effects:
-    """``-c TEXT``, a script on standard input or on disk: what it spawns is a command."""
-    on_disk = [call.script_text(call.locate(item)) or "" for item in call.operands[:1] if item.known]
-    for text in (*(item.text for item in call.parsed.values("-c")), *on_disk, call.stdin):
-        for match in _SPAWNS.finditer(text):
-            yield from call.runner.script(match[1], call, "expect", file=text in on_disk)
-
-
 def typist(call: Call) -> Iterator[Effect]:
     """Those with a word for typing, and those that do nothing else."""
     known = _TYPES.get(call.command.program)
@@ -90,12 +78,10 @@ OPTIONS = {
         ("tmux popup", "tmux display-popup"), options("-b= -c= -d= -e= -h= -s= -S= -t= -T= -w= -x= -y= | first")
     ),
     "screen": options("-S= -p= -c= -e= -h= -s= -t= -T= | first"),
-    "expect": options("-c= -f="),
 }
 
 PROGRAMS: dict[str, Callable[[Call], Effects]] = {
     "tmux": tmux,
     "screen": screen,
-    "expect": expect,
     **dict.fromkeys((*_TYPES, "wtype", "dotool", "dotoolc"), typist),
 }

@@ -1,0 +1,70 @@
+"""What a program prints, as far as it is a constant of the text: for ``echo x | sh``, ``$(cat <<< x)``, ``> FILE``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sentinel_guard.core.analysis.expansion import constant_output, process_listing
+from sentinel_guard.core.analysis.expansion.command_and_options import STDIN, UNKNOWN, Call
+from sentinel_guard.core.analysis.expansion.constant_filters import PRINT_WITHOUT_INPUT
+from sentinel_guard.core.analysis.expansion.shell_state import Field, PartlyKnownText
+from sentinel_guard.core.analysis.programs.files import fd, find, ls_output
+from sentinel_guard.core.analysis.programs.files.edited_file_content import printed
+from sentinel_guard.core.analysis.secret_names import names_credential
+from sentinel_guard.core.analysis.world import MAX_READ
+
+_SPEAKERS = ("echo", "printf", "pwd", "basename", "dirname", "realpath", "readlink", "which", "mktemp", "git")
+"""Their output does not come from standard input."""
+
+
+def output(call: Call) -> str:
+    """What the program prints; UNKNOWN stands for what is not a constant."""
+    name = call.command.program
+    if name == "find":
+        return find.output(call)
+    if name in fd.PROGRAMS:
+        return fd.output(call)
+    if name == "ls":
+        return ls_output.output(call)
+    if name == "tee":
+        return call.stdin
+    if name == "jq":
+        return printed(call)
+    if name in process_listing.NAMES:
+        return process_listing.output(call)
+    if begun := process_listing.filter_known_lines(call):
+        return begun
+    if name == "printenv" and call.operands and names_credential(call.operands[0].text):
+        return f"${call.operands[0].text}\n{UNKNOWN}"
+    if name == "cat" and call.operands:
+        return _together(_content(call, item) for item in call.operands)
+    if name == "curl" and (urls := [f for f in call.operands if f.text.startswith("file://")]):
+        return _together(_content(call, Field(f.text.removeprefix("file://"), f.known)) for f in urls)
+    known = all(f.known for f in call.fields)
+    if (
+        (not call.stdin and name not in _SPEAKERS and name not in PRINT_WITHOUT_INPUT)
+        or ((UNKNOWN in call.stdin or isinstance(call.stdin, PartlyKnownText)) and name != "cat")
+        or not (known or name in ("echo", "printf"))
+    ):
+        return UNKNOWN
+    spot = constant_output.ProgramContext(call.world, call.cwd if call.here else None)
+    text = constant_output.output(call.command.argv, call.stdin, spot)
+    return UNKNOWN if text is None else text if known else text + UNKNOWN
+
+
+def _together(texts: Iterable[str]) -> str:
+    """Texts one behind the other; unknown where they become longer than any that is looked at."""
+    whole = ""
+    for text in texts:
+        whole += text
+        if len(whole) > MAX_READ:
+            return UNKNOWN
+    return whole
+
+
+def _content(call: Call, item: Field) -> str:
+    if item.text in STDIN:
+        return call.stdin
+    path = item.text if item.text.startswith("/dev/fd/") else call.locate(item)
+    text = call.world.read(path) if item.known else None
+    return UNKNOWN if text is None else text

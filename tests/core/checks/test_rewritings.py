@@ -1,0 +1,62 @@
+"""A dangerous command stays as dangerous in every other way of writing it (``tests/vectors/rewritings.toml``).
+
+Metamorphic: bash itself says that a rewriting starts the very same command, in a cage where its program is a stub; and
+the verdict on it is at least as strict as the one on the plain command.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.core.checks.test_bypasses import response
+from tests.support.bash.rewriting_cage import RewritingCage
+
+TABLE = tomllib.loads((Path(__file__).parents[2] / "vectors" / "rewritings.toml").read_text(encoding="utf-8"))
+COMMANDS: dict[str, list[str]] = {text: text.split() for text in TABLE["commands"]}
+ROWS = [
+    pytest.param(row, text, row["text"].replace("%s", text), id=f"{row['text']} - {text}")
+    for row in TABLE["rewriting"]
+    for text in ([row["of"]] if "of" in row else COMMANDS)
+    if text not in row.get("hides", ())
+]
+
+
+@pytest.fixture(scope="module")
+def started() -> Iterator[dict[str, list[list[str]]]]:
+    """What each text really started."""
+    cage = RewritingCage([argv[0] for argv in COMMANDS.values()])
+    try:
+        if not cage.works():
+            pytest.skip("no cage can be made here (bwrap)")
+        texts = list(dict.fromkeys(row.values[2] for row in ROWS))
+        texts += [f"echo '{text}'" for text in COMMANDS]
+        yield dict(zip(texts, cage.started(texts), strict=True))
+    finally:
+        cage.close()
+
+
+@pytest.mark.parametrize(("row", "plain", "text"), ROWS)
+def test_a_rewriting_starts_the_same_command(
+    row: dict[str, str], plain: str, text: str, started: dict[str, list[list[str]]]
+) -> None:
+    if reason := row.get("unproved"):
+        pytest.skip(reason)
+    if (program := row.get("needs")) and shutil.which(program) is None:
+        pytest.skip(f"{program} is not installed")
+    assert COMMANDS[plain] in started[text]
+
+
+@pytest.mark.parametrize(("row", "plain", "text"), ROWS)
+def test_its_verdict_is_at_least_as_strict(row: dict[str, str], plain: str, text: str) -> None:
+    assert response(text) >= response(plain)
+
+
+def test_what_only_speaks_of_a_command_starts_none_and_is_let_pass(started: dict[str, list[list[str]]]) -> None:
+    for text in COMMANDS:
+        assert started[f"echo '{text}'"] == []
+        assert response(f"echo '{text}'") < response(text)

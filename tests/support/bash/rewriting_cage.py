@@ -1,0 +1,110 @@
+"""Runs texts in real bash in a cage, and tells which commands they started: the programs themselves are stubs.
+
+The cage (bwrap) is the file system of this machine, read only, with a throw-away home, no network and no other process.
+Over each program in question, and in front of PATH, lies a stub that appends its argv to a file, and nothing else; the
+one of cat also copies what it reads.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = "/home/user/project"
+"""Where every text runs: as in core/policy/rule_examples.py."""
+SECONDS = 5
+"""For one text."""
+_STUB = r"""
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+static char record[1 << 16];
+
+static void copy(int from) {
+    ssize_t size;
+    while ((size = read(from, record, sizeof record)) > 0) (void)!write(1, record, size);
+}
+
+int main(int argc, char **argv) {
+    unsigned size = 0;
+    const char *name = strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0];
+    for (int at = 0; at < argc; at++) {
+        const char *word = at ? argv[at] : name;
+        size_t length = strlen(word) + 1;
+        if (size + length + 1 > sizeof record) return 3;
+        memcpy(record + size, word, length);
+        size += length;
+    }
+    record[size++] = '\n';
+    int log = open("/home/cage/log", O_WRONLY | O_APPEND);
+    if (log < 0 || write(log, record, size) != (ssize_t)size) return 4;
+    if (strcmp(name, "cat")) return 0;
+    if (argc < 2) copy(0);
+    for (int at = 1; at < argc; at++) copy(strcmp(argv[at], "-") ? open(argv[at], O_RDONLY) : 0);
+    return 0;
+}
+"""
+_MARK = "rewriting-cage-mark"
+
+
+class RewritingCage:
+    """One throw-away folder with the stubs of these programs."""
+
+    def __init__(self, programs: Sequence[str]) -> None:
+        self.programs = {name: shutil.which(name) for name in programs}
+        self.folder = Path(tempfile.mkdtemp(prefix="rewritings-"))
+        self.stubs = self.folder / "stubs"
+        self.stubs.mkdir()
+        source = self.folder / "stub.c"
+        source.write_text(_STUB)
+        subprocess.run(["cc", "-static", "-O1", "-o", self.stubs / _MARK, source], check=True)
+        for name in programs:
+            shutil.copy(self.stubs / _MARK, self.stubs / name)
+        self.folder.chmod(0o755)
+
+    def close(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def works(self) -> bool:
+        """Whether this machine lets one make a cage."""
+        return self._run("true").returncode == 0
+
+    def started(self, texts: Sequence[str]) -> list[list[list[str]]]:
+        """The argv of the stubs that each text started, in order."""
+        log = self.folder / "log"
+        log.write_bytes(b"")
+        log.chmod(0o666)
+        lines = [f"mkdir -p {ROOT}; cd {ROOT}", "echo SECRET=1 > .env"]
+        for at, text in enumerate(texts):
+            (self.folder / str(at)).write_text(text + "\n")
+            lines.append(f"timeout {SECONDS} bash --norc --noprofile /home/cage/{at}")
+            lines.append(_MARK)
+        (self.folder / "driver").write_text("\n".join(lines) + "\n")
+        self._run("bash --norc --noprofile /home/cage/driver")
+        found: list[list[list[str]]] = [[]]
+        for record in log.read_bytes().decode("utf-8", "surrogateescape").split("\0\n")[:-1]:
+            argv = record.split("\0")
+            if argv == [_MARK]:
+                found.append([])
+            else:
+                found[-1].append(argv)
+        assert len(found) == len(texts) + 1, "the cage's own driver did not end"
+        return found[:-1]
+
+    def _run(self, command: str) -> subprocess.CompletedProcess[bytes]:
+        over = [word for name, real in self.programs.items() if real for word in ("--ro-bind", self.stubs / name, real)]
+        words = [
+            *("bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--uid", "0", "--gid", "0"),
+            *("--cap-add", "CAP_SYS_CHROOT", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
+            *("--tmpfs", "/tmp", "--tmpfs", "/home", "--tmpfs", "/var/tmp", *over),
+            *("--bind", self.folder, "/home/cage", "--clearenv", "--setenv", "HOME", "/home/user"),
+            *("--setenv", "LC_ALL", "C.UTF-8", "--setenv", "PATH", "/home/cage/stubs:/usr/bin:/bin:/usr/sbin:/sbin"),
+            *("--", "/bin/sh", "-c", command),
+        ]
+        if shutil.which("bwrap") is None:
+            return subprocess.CompletedProcess(words, 127)
+        return subprocess.run(words, check=False, stdin=subprocess.DEVNULL, capture_output=True)
