@@ -76,7 +76,9 @@ def _ancestors(pid: int) -> tuple[list[Peer], bool]:
 
 
 def _is_hidden(pid: int) -> bool:
-    """Whether a process that /proc does not show exists: those of others are not shown under ``hidepid`` (proc(5))."""
+    """Whether a process that /proc does not show exists: under ``hidepid`` (proc(5)) those of others are not shown, and
+    none that may not be dumped (a user's own sshd).
+    """
     try:
         os.kill(pid, 0)
     except OSError as e:
