@@ -15,6 +15,7 @@ from sentinel_guard.core.model import Peer
 from sentinel_guard.errors import DaemonError
 from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.state_paths import StatePaths
+from sentinel_guard.host.start_daemon import environ_to_start
 
 READY = 30.0
 """Seconds that a daemon may take until it answers: a loaded machine needs more than ten."""
@@ -84,27 +85,29 @@ def _hello(places: StatePaths) -> dict[str, object] | None:
 
 def _detach(places: StatePaths) -> int:
     """Leave a daemon behind that is no child of ours, with the log as its output. Returns its pid."""
+    environ = environ_to_start(places)  # while our ancestors are still ours
     told, tell = os.pipe()
     if not os.fork():
         os.setsid()
         if pid := os.fork():
             os.write(tell, str(pid).encode())
             os._exit(0)
-        _become_daemon(places)
+        _become_daemon(places, environ)
     os.close(tell)
     os.wait()
     with os.fdopen(told, "rb") as said:
         return int(said.read() or 0)
 
 
-def _become_daemon(places: StatePaths) -> NoReturn:
+def _become_daemon(places: StatePaths, environ: dict[str, str]) -> NoReturn:
     os.chdir("/")
     null = os.open(os.devnull, os.O_RDWR)
     log = os.open(places.daemon_log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     for target, source in ((0, null), (1, log), (2, log)):
         os.dup2(source, target)
     os.closerange(3, 256)
-    os.execv(sys.executable, [sys.executable, "-I", "-m", "sentinel_guard", "daemon", "run"])  # noqa: S606 - no shell wanted
+    program = [sys.executable, "-I", "-m", "sentinel_guard", "daemon", "run"]
+    os.execve(sys.executable, program, environ)  # noqa: S606 - no shell wanted
 
 
 def _answers(places: StatePaths, pid: int) -> bool:

@@ -18,7 +18,7 @@ from sentinel_guard.host import bash_line_reader, session_proof
 from sentinel_guard.host.machine import atomic_files
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.session_proof import SETTINGS
-from sentinel_guard.host.start_daemon import daemon_environ
+from sentinel_guard.host.start_daemon import ENVIRON, daemon_environ
 
 SHELLS = ("bash", "sh", "zsh", "dash", "ksh", "fish")
 HOOK = "sentinel-hook"
@@ -136,7 +136,7 @@ def _settings(places: StatePaths, session: str) -> bytes:
         "session": session,
         **({"secret": session_proof.make(places, session)} if session else {}),
         # A session's launchers start the daemon where it is gone, in the environment in which it began the session.
-        **({f"environ.{name}": value for name, value in _environ_of_daemon(places).items()} if session else {}),
+        **({f"{ENVIRON}{name}": value for name, value in _environ_of_daemon(places).items()} if session else {}),
     }
     return os.fsencode("".join(f"{k}={v}\n" for k, v in lines.items() if not {"\n", "\0"} & {*str(v)}))
 

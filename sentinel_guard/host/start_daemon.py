@@ -2,7 +2,8 @@
 
 Rules of this file:
 1. One client at a time starts it (a lock in the runtime folder, given up with the client).
-2. It gets a clean environment, by an allow-list: nothing that an agent can set steers it.
+2. It gets a clean environment, by an allow-list: nothing that an agent can set steers it. What starts it from inside a
+   session gives it the environment in which the session was begun.
 """
 
 from __future__ import annotations
@@ -14,8 +15,11 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from sentinel_guard.errors import DaemonError, HostError
+from sentinel_guard.host import session_proof
+from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.state_paths import StatePaths
 
 FAILED = "The guard daemon could not be started."
@@ -23,8 +27,12 @@ START = (sys.executable, "-I", "-m", "sentinel_guard", "daemon", "start")
 # What a daemon needs of its starter's environment. PATH is for git and notify-send.
 _KEPT = (
     "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SENTINEL_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME",
-    "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY",
+    "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "SENTINEL_DEBUG",
 )  # fmt: skip
+
+
+ENVIRON = "environ."
+"""What the names of variables begin with in a session's ``.sentinel``."""
 
 
 class Starter:
@@ -70,7 +78,7 @@ class Starter:
             return subprocess.Popen(
                 self._command,
                 cwd="/",
-                env=daemon_environ(self._places),
+                env=environ_to_start(self._places),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=self._said,
@@ -78,6 +86,25 @@ class Starter:
             )
         except OSError as e:
             raise DaemonError(f"{FAILED[:-1]}: {e}.", "Is sentinel-guard installed as a whole?") from e
+
+
+def environ_to_start(places: StatePaths) -> dict[str, str]:
+    """The environment for a daemon that this process starts: inside a session that in which it was begun, else ours."""
+    above = (processes.environ(peer.pid) for peer in processes.lineage(processes.own_pid()))
+    for given in (dict(os.environ), *above):
+        session = given.get("SENTINEL_SESSION", "")
+        if session and "/" not in session and (begun := _begun_in(places.shims(session) / session_proof.SETTINGS)):
+            return begun
+    return daemon_environ(places)
+
+
+def _begun_in(settings: Path) -> dict[str, str]:
+    try:
+        lines = os.fsdecode(settings.read_bytes()).split("\n")
+    except OSError:
+        return {}
+    pairs = (line.removeprefix(ENVIRON).partition("=") for line in lines if line.startswith(ENVIRON))
+    return {name: value for name, _, value in pairs}
 
 
 def daemon_environ(places: StatePaths, environ: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -16,6 +16,7 @@ import pytest
 from sentinel_guard import __version__
 from sentinel_guard.commands import daemon as command
 from sentinel_guard.errors import DaemonError, SentinelError
+from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.state_paths import places
 from tests.support.fake_daemon import FakeDaemon
 
@@ -50,6 +51,37 @@ def test_its_life_from_start_to_stop(where):
     assert stopped.returncode == 0 and "has stopped" in stopped.stdout
     assert not where.agent_socket.exists() and not where.operator_socket.exists()
     assert sentinel(where, "stop").stdout == "No guard daemon runs.\n"
+
+
+def environ_of(where) -> dict[str, str]:
+    return processes.environ(json.loads(sentinel(where, "status", "--json").stdout)["pid"])
+
+
+def test_a_daemon_gets_nothing_that_was_not_allowed(where):
+    program = [sys.executable, "-I", "-m", "sentinel_guard", "daemon", "start"]
+    given = {"HOME": where.home, "SENTINEL_HOME": where.home, "PATH": "/usr/bin:/bin", "GIT_DIR": "/evil", "IFS": "x"}
+    try:
+        assert subprocess.run(program, env=given, check=False).returncode == 0
+        told = environ_of(where)
+        assert told == {name: given[name] for name in ("HOME", "SENTINEL_HOME", "PATH")}
+    finally:
+        sentinel(where, "stop")
+
+
+def test_a_daemon_that_a_session_starts_gets_the_environment_in_which_that_began(where):
+    where.shims("s1").mkdir(parents=True)
+    begun = {"HOME": where.home, "SENTINEL_HOME": where.home, "PATH": "/usr/bin:/bin", "LC_CTYPE": "C.UTF-8"}
+    lines = "".join(f"environ.{name}={value}\n" for name, value in begun.items())
+    (where.shims("s1") / ".sentinel").write_text(f"socket={where.agent_socket}\n{lines}")
+    program = [sys.executable, "-I", "-m", "sentinel_guard", "daemon", "start"]
+    given = {"HOME": "/evil", "SENTINEL_HOME": where.home, "PATH": "/evil:/usr/bin:/bin", "XDG_CONFIG_HOME": "/evil"}
+    shell = ["/bin/sh", "-c", 'unset SENTINEL_SESSION; "$@"; exit $?', "sh", *program]
+    try:
+        done = subprocess.run(shell, env={**given, "SENTINEL_SESSION": "s1"}, check=False)
+        assert done.returncode == 0
+        assert environ_of(where) == begun, "though the command itself has dropped the mark"
+    finally:
+        sentinel(where, "stop")
 
 
 def test_a_daemon_that_still_ends_its_work_is_waited_for(where):

@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,7 +76,9 @@ def _ancestors(pid: int) -> tuple[list[Peer], bool]:
 
 
 def _is_hidden(pid: int) -> bool:
-    """Whether a process that /proc does not show exists: those of others are not shown under ``hidepid`` (proc(5))."""
+    """Whether a process that /proc does not show exists: under ``hidepid`` (proc(5)) those of others are not shown, and
+    none that may not be dumped (a user's own sshd).
+    """
     try:
         os.kill(pid, 0)
     except OSError as e:
@@ -96,11 +98,12 @@ def tree(
     marked: set[int] = set()
     leaders = {peer.pid: peer.start for peer in members}
     for pid in _pids():
-        seen = _stat(pid)
-        if seen and seen[2] not in "ZX":
-            children.setdefault(seen[0], []).append(pid)
-            led = leaders and _is_led(seen[1], leaders, _fields(pid))
-            if led or Peer(pid, seen[1]) in members or (mark and _carries(pid, mark.encode())):
+        fields = _fields(pid)
+        if fields and fields[0] not in (b"Z", b"X"):
+            children.setdefault(int(fields[1]), []).append(pid)
+            start = int(fields[19])
+            known = members and (Peer(pid, start) in members or _is_led(start, int(fields[3]), leaders))
+            if known or (mark and _carries(pid, mark.encode())):
                 marked.add(pid)
     found: set[int] = set()
     todo = [*roots, *marked]
@@ -112,9 +115,8 @@ def tree(
     return (found | marked) - spare
 
 
-def _is_led(start: int, leaders: Mapping[int, int], fields: Sequence[bytes]) -> bool:
+def _is_led(start: int, session: int, leaders: Mapping[int, int]) -> bool:
     """Whether a process is in a terminal session that one of these leads (pid -> its start time), or led."""
-    session = int(fields[3]) if fields else 0
     if start < leaders.get(session, sys.maxsize):
         return False
     # The number of a session is given to no process while somebody is in it; a new process that has it leads another.

@@ -130,6 +130,24 @@ while True:
     assert seen
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="mounting /proc anew needs root")
+def test_lineage_ends_where_proc_hides_the_processes_of_others():
+    """With hidepid, what a person starts has no ancestor that they may see: that is no reason to refuse it."""
+    seen = """
+import os, sys
+sys.path.insert(0, sys.argv[1])
+from sentinel_guard.host.machine import processes
+os.setgroups([]), os.setgid(65534), os.setuid(65534)
+print(processes.identify(1), len(processes.lineage(os.getpid())))
+"""
+    program = ["unshare", "-m", "sh", "-c", 'mount -t proc -o hidepid=2 proc /proc && exec "$@"', "sh"]
+    root = str(Path(processes.__file__).parents[3])
+    done = subprocess.run([*program, sys.executable, "-c", seen, root], capture_output=True, text=True, check=False)
+    if "mount" in done.stderr or "unshare" in done.stderr:
+        pytest.skip(done.stderr.strip())
+    assert done.stdout == "None 1\n", done.stderr
+
+
 def group_of(pid: int) -> int:
     try:
         return os.getpgid(pid)
