@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from sentinel_guard.core.model import Response
 from tests.core.checks.test_bypasses import response
 from tests.support.bash.rewriting_cage import RewritingCage
 
@@ -60,3 +61,30 @@ def test_what_only_speaks_of_a_command_starts_none_and_is_let_pass(started: dict
     for text in COMMANDS:
         assert started[f"echo '{text}'"] == []
         assert response(f"echo '{text}'") < response(text)
+
+
+HONEST = (
+    ("exec < /dev/tty; read -p 'sure? ' x", "a hook asks the person"),
+    ("exec < /dev/null; bash build.sh", "nothing to read"),
+    ('exec 3< README.md; while read -r -u 3 line; do echo "$line"; done', "a file is read"),
+    ('input=$(cat); echo "$input"', "a hook reads what it is given"),
+    ("mapfile -t -C 'echo read' -c 10 lines < README.md", "a callback that prints"),
+    ("complete -C aws_completer aws", "a completion"),
+    ("setarch $(uname -m) -R ./a.out", "a program without random addresses"),
+    ("parallel python -c 'print(\"ok\")' ::: ok", "a text for python"),
+    ("make -f - <<< 'x: ; echo hi'", "a harmless makefile"),
+    ("printf 'V := $(shell date)\\nall: ; gcc -o a $(OBJS)\\n' > m.mk; make -f m.mk", "a new makefile with variables"),
+    ("mkdir -p build && cd $_", "the last word"),
+    ("unset 'a[0]'; [[ ${a[$i]} -eq 1 ]]; test -v 'a[1]'", "plain subscripts"),
+    ("declare -A m; m['a b']=1; echo \"${m['a b']}\"", "names as keys"),
+    ("echo hi | gzip | gunzip", "packed and unpacked"),
+    ("expect -c 'spawn npm login; expect Username; send \"me\\r\"; expect eof'", "a dialogue"),
+    ("tclsh <<< 'puts [expr 1+1]'", "arithmetic"),
+    ("ssh localhost uptime", "this machine"),
+    ("git ls-files | xargs cat | wc -l", "names that are read"),
+)
+
+
+@pytest.mark.parametrize(("text", "why"), HONEST, ids=[row[-1] for row in HONEST])
+def test_honest_work_that_looks_alike_goes_on(text: str, why: str) -> None:
+    assert response(text) <= Response.HINT

@@ -78,11 +78,12 @@ class RewritingCage:
         log = self.folder / "log"
         log.write_bytes(b"")
         log.chmod(0o666)
-        lines = [f"mkdir -p {ROOT}; cd {ROOT}", "echo SECRET=1 > .env"]
+        lines = []
         for at, text in enumerate(texts):
             (self.folder / str(at)).write_text(text + "\n")
+            lines.append(f"mkdir -p {ROOT}; cd {ROOT}; echo SECRET=1 > .env")
             lines.append(f"timeout {SECONDS} bash --norc --noprofile /home/cage/{at}")
-            lines.append(_MARK)
+            lines.append(f"{_MARK}; cd /; mv {ROOT} /home/user/{at}")
         (self.folder / "driver").write_text("\n".join(lines) + "\n")
         self._run("bash --norc --noprofile /home/cage/driver")
         found: list[list[list[str]]] = [[]]

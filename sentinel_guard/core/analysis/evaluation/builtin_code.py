@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext
+from sentinel_guard.core.analysis.evaluation.read_builtin import MAPFILE, from_descriptor
+from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Options, options, parse
 from sentinel_guard.core.analysis.expansion.shell_state import Field, PartlyKnownText
 
@@ -18,10 +19,9 @@ SUBSTITUTED_SUBSCRIPT = re.compile(r"\w\[[^]]*(?:\$\(|`)")
 MAX_LINES = 20
 """Lines of standard input that a callback is called with."""
 
-_MAPFILE = options("-d= -n= -O= -s= -u= -C= -c=")
 _COMPLETE = options("-A= -o= -C= -F= -G= -P= -S= -V= -W= -X=")
 _CALLBACKS: dict[str, Options] = {
-    **dict.fromkeys(("mapfile", "readarray"), _MAPFILE),
+    **dict.fromkeys(("mapfile", "readarray"), MAPFILE),
     **dict.fromkeys(("complete", "compgen"), _COMPLETE),
 }
 _NAMED = frozenset(("read", "unset", "let", "getopts", "wait", "mapfile", "readarray"))
@@ -30,11 +30,11 @@ _ARITHMETIC = frozenset(("-v", "-R", "-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
 """Operators of ``test`` and ``[[`` that evaluate a name or a number."""
 
 
-def code_texts(fields: Sequence[Field], place: WalkContext) -> Iterator[str]:
+def code_texts(walk: Walker, fields: Sequence[Field], place: WalkContext) -> Iterator[str]:
     """The shell texts that the arguments of a builtin are run as."""
     name, rest = fields[0].text, fields[1:]
     if name in _CALLBACKS:
-        yield from _callbacks(name, rest, place)
+        yield from _callbacks(walk, name, rest, place)
     if name == "printf" and [f.text for f in rest[:1]] == ["-v"]:
         yield from subscript_texts(rest[1:2])
     elif name in _NAMED:
@@ -56,12 +56,14 @@ def subscript_texts(fields: Sequence[Field]) -> Iterator[str]:
             yield f'echo "{field.text}"'
 
 
-def _callbacks(name: str, rest: Sequence[Field], place: WalkContext) -> Iterator[str]:
+def _callbacks(walk: Walker, name: str, rest: Sequence[Field], place: WalkContext) -> Iterator[str]:
     parsed = parse(rest, _CALLBACKS[name])
     for code in parsed.values("-C"):
         text = code.text if code.known else UNKNOWN
         if name in ("mapfile", "readarray"):
-            yield from (f"{text} {number} {line}" for number, line in enumerate(_lines(place)))
+            yield from (
+                f"{text} {number} {line}" for number, line in enumerate(_lines(from_descriptor(walk, parsed, place)))
+            )
         else:
             yield text
     for words in parsed.values("-W"):

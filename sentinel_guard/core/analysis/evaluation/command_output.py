@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from sentinel_guard.core.analysis.expansion import constant_output, process_listing
-from sentinel_guard.core.analysis.expansion.command_and_options import STDIN, UNKNOWN, Call
+from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
 from sentinel_guard.core.analysis.expansion.constant_filters import PRINT_WITHOUT_INPUT
 from sentinel_guard.core.analysis.expansion.shell_state import Field, PartlyKnownText
 from sentinel_guard.core.analysis.programs.files import fd, find, ls_output
@@ -15,6 +16,9 @@ from sentinel_guard.core.analysis.world import MAX_READ
 
 _SPEAKERS = ("echo", "printf", "pwd", "basename", "dirname", "realpath", "readlink", "which", "mktemp", "git")
 """Their output does not come from standard input."""
+
+
+_FILE_ADDRESS = re.compile(r"file:(?://(?:localhost|127\.0\.0\.1)?)?(/.*)", re.IGNORECASE | re.DOTALL)
 
 
 def output(call: Call) -> str:
@@ -38,8 +42,8 @@ def output(call: Call) -> str:
         return f"${call.operands[0].text}\n{UNKNOWN}"
     if name == "cat" and call.operands:
         return _together(_content(call, item) for item in call.operands)
-    if name == "curl" and (urls := [f for f in call.operands if f.text.startswith("file://")]):
-        return _together(_content(call, Field(f.text.removeprefix("file://"), f.known)) for f in urls)
+    if name == "curl" and (files := [(m[1], f.known) for f in call.operands if (m := _FILE_ADDRESS.match(f.text))]):
+        return _together(_content(call, Field(path, known)) for path, known in files)
     known = all(f.known for f in call.fields)
     if (
         (not call.stdin and name not in _SPEAKERS and name not in PRINT_WITHOUT_INPUT)
@@ -63,7 +67,7 @@ def _together(texts: Iterable[str]) -> str:
 
 
 def _content(call: Call, item: Field) -> str:
-    if item.text in STDIN:
+    if call.is_stdin(item):
         return call.stdin
     path = item.text if item.text.startswith("/dev/fd/") else call.locate(item)
     text = call.world.read(path) if item.known else None

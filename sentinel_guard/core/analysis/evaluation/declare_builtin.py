@@ -35,7 +35,9 @@ def run_assignment(walk: Walker, item: Assignment, place: WalkContext) -> None:
     known = value is not None and len(value) == 1
     given = Field(value[0] if value and known else item.value.source, known)
     environment(walk, name, given, f"${name}" * item.append + item.value.source, place, was=was)
-    if known:
+    if "i" in scope.attributes.get(name, ""):
+        given = expand_one(item.value, scope)
+    if known or given.known:
         for text in subscript_texts([given]):
             walk.text(text, place.inside()._replace(maybe=True))
 

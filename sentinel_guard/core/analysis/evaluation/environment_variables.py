@@ -100,7 +100,7 @@ def environment(
         walk.add(Effect(Kind.GIT_REWRITE, "config core.hookspath", sure=value.known), place)
     if name in _HIDES and value.known and (match := _HIDES[name].search(value.text)):
         walk.text(match[1] or UNKNOWN, place.inside())
-    if name in _PROMPTS and value.known and ("$(" in value.text or "`" in value.text):
+    if name in (*_PROMPTS, *_STARTUP) and value.known and ("$(" in value.text or "`" in value.text):
         walk.text(f'echo "{value.text}"', place.inside())
     if name in _STARTUP and value.known and (text := _startup_text(walk, value.text, place)):
         walk.text(text, place.inside()._replace(stdin=""))

@@ -11,16 +11,16 @@ from sentinel_guard.core.analysis.expansion.shell_state import Field, PartlyKnow
 from sentinel_guard.core.analysis.expansion.word_splitting import separators
 
 _READ = options("-d= -i= -n= -N= -p= -t= -u= -a=")
-_MAPFILE = options("-d= -n= -O= -s= -u= -C= -c=")
+MAPFILE = options("-d= -n= -O= -s= -u= -C= -c=")
 _ESCAPED = "\ufdd0"
 """Stands behind a character that a backslash keeps from splitting."""
 
 
-def read(_walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
+def read(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
     parsed = parse(fields[1:], _READ)
     array = parsed.value("-a")
     names = [f.text for f in parsed.operands]
-    line = _line(parsed, place)
+    line = _line(parsed, from_descriptor(walk, parsed, place))
     if line is not None and "-r" not in parsed.flags:
         line = re.sub(r"\\(.)", lambda m: m[1] + _ESCAPED, line.replace("\\\n", ""), flags=re.DOTALL)
     scope = place.scope
@@ -38,12 +38,22 @@ def read(_walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
     return ""
 
 
+def from_descriptor(walk: Walker, parsed: Parsed, place: WalkContext) -> WalkContext:
+    """The place with what ``-u 3`` reads as its standard input."""
+    given = parsed.value("-u")
+    if given is None or given.text == "0":
+        return place
+    path = walk.world.resolve_descriptor(f"/dev/fd/{given.text}")
+    text = walk.world.read(path) if given.known and path not in walk.world.doubted else None
+    return place._replace(stdin=UNKNOWN if text is None else text)
+
+
 def _line(parsed: Parsed, place: WalkContext) -> str | None:
     """What is read: up to a newline, or as -d, -n, -N say; None where it is not known."""
     text, scope = place.stdin, place.scope
     start = scope.reading[1] if scope.reading[0] is text else 0
     rest = text[start:]
-    if not rest or UNKNOWN in rest or isinstance(text, PartlyKnownText) or parsed.values("-u", "-t"):
+    if not rest or UNKNOWN in rest or isinstance(text, PartlyKnownText) or parsed.values("-t"):
         return None
     if separators(scope) is None:
         return None
@@ -108,11 +118,12 @@ def _first(text: str, ifs: str, blanks: str) -> tuple[str, str]:
     return text[:at], rest
 
 
-def mapfile(_walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
-    parsed = parse(fields[1:], _MAPFILE)
+def mapfile(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
+    parsed = parse(fields[1:], MAPFILE)
+    place = from_descriptor(walk, parsed, place)
     name = parsed.operands[0].text if parsed.operands else "MAPFILE"
     known = UNKNOWN not in place.stdin and not isinstance(place.stdin, PartlyKnownText)
-    plain = place.stdin and known and not set(parsed.flags) - {"-t"}
+    plain = place.stdin and known and not set(parsed.flags) - {"-t", "-u"}
     lines = _lines(place.stdin, keep="-t" not in parsed.flags) if plain else None
     place.scope.put(name, lines)
     return ""

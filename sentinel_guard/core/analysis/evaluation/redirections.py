@@ -43,7 +43,8 @@ def evaluate_redirects(
         elif item.target is None:
             continue
         elif item.op == "<&":
-            stdin = _duplicated(item.target.literal, world) if item.fd in ("", "0") else stdin
+            held = _duplicated(item.target.literal, world)
+            stdin = stdin if held is None else _given(item, held, stdin, world)
         elif item.op == "<<<":
             target = Word(expand_assignment_tildes(item.target.parts, place.scope), item.target.source)
             stdin = _given(item, _here(expand_one(target, place.scope), "\n"), stdin, world)
@@ -55,7 +56,7 @@ def evaluate_redirects(
                 effects += _write(item, field, path, place, command)
                 if item.fd in ("", "1") and item.op != "<>":
                     outputs.append(_output(item, field, path))
-            elif item.op == "<":
+            elif item.op == "<" and not (field.known and world.is_stdin(field.text, place.cwd)):
                 effect, text = _read(field, place, world, command)
                 _open(item, paths.locate(field.text, place.cwd, world) if field.known else "", world)
                 effects += effect

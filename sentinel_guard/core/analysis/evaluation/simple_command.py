@@ -243,7 +243,7 @@ def _own(walk: Walker, fields: Sequence[Field], place: WalkContext, *, direct: b
         own = build(fields, OPTIONS, place.via)[0]
         walk.add(Effect(Kind.EXECUTE, name, command=own), place)
         _environment(walk, own, place)
-        for text in code_texts(fields, place):
+        for text in code_texts(walk, fields, place):
             walk.text(text, place.inside()._replace(stdin=""))
         if name in _ASSIGNS:
             return reassigned(walk, place, lambda: BUILTINS[name](walk, fields, place))
@@ -283,7 +283,10 @@ def exact(script: Script, scope: Scope) -> bool:
     """Whether what the walk says of an output is just what is printed; of find, ls and their like it is what may be."""
     heads = [(c.words[0].literal, len(c.words)) for c in simple_commands(script) if c.words]
     names = [name for name, size in heads if name != "ls" or size == 1]
-    return all(n in constant_output.NAMES or n in BUILTINS or n in DECLARES or n in scope.functions for n in names)
+    return all(
+        n in constant_output.NAMES or n == "curl" or n in BUILTINS or n in DECLARES or n in scope.functions
+        for n in names
+    )
 
 
 def _program(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:

@@ -24,7 +24,6 @@ from sentinel_guard.core.analysis.evaluation.walk_context import Output, WalkCon
 from sentinel_guard.core.analysis.expansion.command_and_options import (
     MAX_FILES,
     MAX_SCRIPT,
-    STDIN,
     UNKNOWN,
     Call,
 )
@@ -33,7 +32,12 @@ from sentinel_guard.core.analysis.expansion.output_visibility import COPIERS, ex
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.expansion.word_expansion import expand_one, number
 from sentinel_guard.core.analysis.parser import bash_parser
-from sentinel_guard.core.analysis.parser.find_substitutions import consumes, may_substitute, substitutions
+from sentinel_guard.core.analysis.parser.find_substitutions import (
+    consumes,
+    may_substitute,
+    quoted_code,
+    substitutions,
+)
 from sentinel_guard.core.analysis.parser.syntax_tree import (
     Arithmetic,
     Case,
@@ -118,7 +122,7 @@ class Walk:
         if not item.known:
             self.opaque(item.text, "code", place)
             return UNKNOWN
-        if item.text in STDIN[1:]:
+        if self.world.is_stdin(item.text, place.cwd):
             return self.text(place.stdin, place._replace(stdin=""))
         path = item.text if item.text == PIPE else paths.locate(item.text, place.cwd, self.world)
         text = self.world.read(path) if path == PIPE or place.files < MAX_FILES else None
@@ -235,15 +239,18 @@ class Walk:
         later: list[ProcessSub] = []
         given: list[str] = []
         for part in substitutions(tree):
-            if isinstance(part, Parameter):
+            if isinstance(part, Parameter) and part.op != "@P":
+                if part.index is not None and "A" not in place.scope.attributes.get(part.name, ""):
+                    self.text(f'echo "{quoted_code(part.index)}"', place.inside())
+            elif isinstance(part, Parameter):
                 for item in place.scope.lookup(part.name).items[:1]:
                     self.text(f': "{item}"', place.inside())
             elif isinstance(part, CommandSub):
-                said = self.node(part.script.body, place.inside()._replace(stdin="", wanted=True))
+                said = self.node(part.script.body, place.inside()._replace(wanted=True))
                 if simple_command.exact(part.script, place.scope):
                     place.scope.outputs[id(part.script)] = part.script, said
             elif part.direction == "<":
-                given.append(self.node(part.script.body, place.inside()._replace(stdin="", wanted=True)))
+                given.append(self.node(part.script.body, place.inside()._replace(wanted=True)))
             else:
                 later.append(part)
         if given:
@@ -327,7 +334,8 @@ class Walk:
         if name is not None:
             place.scope.variables["0"] = (name,)
         if file:
-            place = place._replace(disk=place.disk or not self.world.wrote_text(text), files=place.files + 1)
+            typed = self.world.wrote_text(text) or self.world.wrote_line(text)
+            place = place._replace(disk=place.disk or not typed, files=place.files + 1)
         if text == call.stdin:
             place = place._replace(stdin="")
         return self._collect(lambda: self._on_disk(text, place) if file else self.text(text, place))

@@ -188,6 +188,10 @@ class Call:
         text = item if isinstance(item, str) else item.text
         return self.world.resolve_descriptor(paths.locate(text, self.cwd, self.world, follow=follow))
 
+    def is_stdin(self, item: Field) -> bool:
+        """Whether an operand is a name of standard input, however it is spelled."""
+        return item.text in STDIN or (item.known and self.world.is_stdin(item.text, self.cwd))
+
     def certain(self, text: str) -> bool:
         return self.here or text.startswith("/")
 

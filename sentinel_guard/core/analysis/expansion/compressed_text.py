@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from typing import Protocol
 
@@ -73,3 +74,29 @@ def _read(reader: Decompressor, data: bytes, error: type[Exception]) -> bytes:
     if not reader.eof:
         raise ValueError("cut off, or too long")
     return text
+
+
+COMPRESSIONS = {
+    **dict.fromkeys(("gzip", "pigz"), ("gzip", False)),
+    **dict.fromkeys(("gunzip", "zcat", "gzcat", "unpigz"), ("gzip", True)),
+    "bzip2": ("bzip2", False),
+    **dict.fromkeys(("bunzip2", "bzcat"), ("bzip2", True)),
+    "xz": ("xz", False),
+    **dict.fromkeys(("unxz", "xzcat"), ("xz", True)),
+}
+"""Program -> the format, and whether it undoes it."""
+_WORDS = {"--decompress": "-d", "--uncompress": "-d", "--stdout": "-c", "--to-stdout": "-c", "-": "-c"}
+
+
+def filtered(name: str, words: tuple[str, ...], stdin: str) -> str | None:
+    """What such a program makes of its standard input; None with other words than plain options."""
+    given = [_WORDS.get(word, word) for word in words]
+    if not all(re.fullmatch(r"-[cdfkqn1-9]+|--(?:best|fast|no-name|quiet|force|keep)", word) for word in given):
+        return None
+    form, undoes = COMPRESSIONS[name]
+    if not (undoes or any("d" in word for word in given if word[1] != "-")):
+        return text_of(compressed(form, bytes_of(stdin)))
+    try:
+        return text_of(decompressed(form, bytes_of(stdin)))
+    except ValueError:
+        return None

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sentinel_guard.core.analysis.expansion.compressed_text import bytes_of, compressed, decompressed, text_of
+from sentinel_guard.core.analysis.expansion.compressed_text import COMPRESSIONS, bytes_of, filtered, text_of
 from sentinel_guard.core.analysis.expansion.constant_filters import FILTERS
 from sentinel_guard.core.analysis.parser.dollar_parser import ansi_c
 from sentinel_guard.core.analysis.world import World
@@ -180,31 +180,7 @@ def _xxd(words: tuple[str, ...], stdin: str, _place: ProgramContext) -> str | No
 
 
 def _compression(name: str) -> Callable[[tuple[str, ...], str, ProgramContext], str | None]:
-    """gzip, bzip2 and xz, and what undoes them, from standard input to standard output."""
-
-    def program(words: tuple[str, ...], stdin: str, _place: ProgramContext) -> str | None:
-        letters = "".join(_COMPRESSION_WORDS.get(word, word).lstrip("-") for word in words)
-        if not all(re.fullmatch(r"-[cdfkqn1-9]*|--\w+", word) for word in words):
-            return None
-        form, undoes = _COMPRESSIONS[name]
-        data = bytes_of(stdin)
-        if undoes or "d" in letters:
-            return _decoded(lambda: decompressed(form, data))
-        return text_of(compressed(form, data))
-
-    return program
-
-
-_COMPRESSION_WORDS = {"--decompress": "-d", "--uncompress": "-d", "--stdout": "-c", "--to-stdout": "-c"}
-_COMPRESSIONS = {
-    **dict.fromkeys(("gzip", "pigz"), ("gzip", False)),
-    **dict.fromkeys(("gunzip", "zcat", "gzcat", "unpigz"), ("gzip", True)),
-    "bzip2": ("bzip2", False),
-    **dict.fromkeys(("bunzip2", "bzcat"), ("bzip2", True)),
-    "xz": ("xz", False),
-    **dict.fromkeys(("unxz", "xzcat"), ("xz", True)),
-}
-"""Program -> the format, and whether it undoes it."""
+    return lambda words, stdin, _place: filtered(name, words, stdin)
 
 
 def _decoded(decode: Callable[[], bytes]) -> str | None:
@@ -393,7 +369,11 @@ _PROGRAMS: dict[str, Callable[[tuple[str, ...], str, ProgramContext], str | None
     "builtin": output,
     "mktemp": _mktemp,
     "git": _git,
-    **{name: _compression(name) for name in _COMPRESSIONS},
+    **{name: _compression(name) for name in COMPRESSIONS},
 }
+READERS = frozenset(
+    ("cat", "base64", "base32", "openssl", "xxd", "rev", "tr", "cut", "head", "tail", "sed", *COMPRESSIONS)
+)
+"""Those that print what they read on standard input."""
 NAMES = frozenset((*_PROGRAMS, *FILTERS))
 """Who is in the table."""

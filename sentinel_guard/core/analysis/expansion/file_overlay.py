@@ -14,6 +14,7 @@ from sentinel_guard.core.analysis.world import MAX_READ, Peek, World
 MAX_GLOBS = 200
 """Looks into the file system for one text; the next one is not looked up, and proves nothing."""
 _DESCRIPTORS = re.compile(r"/proc/[^/]+/fd")
+_STDIN = re.compile(r"/dev/(?:stdin|fd/0)|/proc/(?:self|thread-self|\d+|self/task/\d+)/fd/0")
 _SETTINGS = ("js", "ts", "rc")
 """Endings of files with which a tool is configured in code."""
 
@@ -63,6 +64,18 @@ class Overlay:
     def wrote_text(self, text: str) -> bool:
         """Whether the text itself wrote a file that holds this: it is as if it were typed."""
         return text in self._files.values()
+
+    def wrote_line(self, text: str) -> bool:
+        """Whether a recipe or script stands so in a file that the text wrote, with nothing in it left to fill in."""
+        if not self._files or "$" in text or "{{" in text:
+            return False
+        line = text.strip()
+        return bool(line) and any(line in held for held in self._files.values() if held)
+
+    def is_stdin(self, text: str, cwd: str) -> bool:
+        """Whether a path is a name of standard input, or a link to one that the text made."""
+        name = paths.normal(text if text.startswith("/") else f"{cwd}/{text}")
+        return _STDIN.fullmatch(self._links.get(name, name)) is not None
 
     def link(self, path: str, target: str) -> None:
         """From here on ``path`` is a symbolic link to the absolute ``target``."""

@@ -331,7 +331,7 @@ def _simple_constant(script: Script, scope: Scope) -> str | None:
     for node, separator in script.body.items:
         text = None if separator in ("||", "&") else _found(node, inner)
         if text is None and separator not in ("||", "&"):
-            text = _output(node, inner, "")
+            text = _output(node, inner, None)
         if text is None:
             return None
         output += text
@@ -348,20 +348,23 @@ def _found(node: object, scope: Scope) -> str | None:
     return find_output([f.text for f in fields], scope.cwd, scope.world) if plain else None
 
 
-def _output(node: object, scope: Scope, stdin: str) -> str | None:
+def _output(node: object, scope: Scope, stdin: str | None) -> str | None:
+    """The same of one command; ``stdin`` is None where it reads what the shell reads, which is the walk's to know."""
     if isinstance(node, Pipeline) and not (node.negated or node.timed):
-        text: str | None = stdin
-        for stage in node.commands:
-            text = None if text is None else _output(stage, scope.copy(), text)
+        text = stdin
+        for at, stage in enumerate(node.commands):
+            text = None if text is None and at else _output(stage, scope.copy(), text)
         return text
     if not isinstance(node, Simple) or node.assignments:
         return None
     fields = [field for word in node.words for field in expand(word, scope)]
-    given = _stdin(node, scope, stdin)
+    given = _stdin(node, scope, stdin or "")
     if given is None or not fields or not all(f.known for f in fields):
         return None
     argv = tuple(f.text for f in fields)
     if argv[0] in scope.functions or argv[0] in scope.aliases:
+        return None
+    if stdin is None and not given and argv[0] in constant_output.READERS:
         return None
     return _change(argv, scope) if argv[0] == "cd" else constant_output.output(argv, given, _place(scope))
 

@@ -55,7 +55,7 @@ def shell(call: Call) -> Effects:
             text = items[0].text if items[0].known or items[0].text.strip() else UNKNOWN
             zero = items[1].text if items[1:] and items[1].known else None
             yield from call.runner.script(text, call, name, positional=_texts(items[2:]), name=zero)
-    elif items and not call.has("-s") and items[0].text not in STDIN:
+    elif items and not call.has("-s") and not call.is_stdin(items[0]):
         yield from follow(call, items[0], items[1:], name)
     elif call.stdin:
         yield from call.runner.script(call.stdin, call, name, positional=_texts(items))

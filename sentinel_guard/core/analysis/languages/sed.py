@@ -213,7 +213,8 @@ def _run_lines(call: Call, deed: ScriptAction, lines: str) -> Iterator[Effect]:
         yield call.opaque("what sed reads, run as commands", "code")
         return
     pairs = zip(lines.split("\n"), edited.split("\n"), strict=False)
-    text = "\n".join(b for a, b in pairs if a != b) if deed.changed else edited
+    some = deed.changed and edited != lines
+    text = "\n".join(b for a, b in pairs if a != b) if some else edited
     if text:
         yield from call.runner.script(text, call, call.command.program)
 

@@ -24,6 +24,8 @@ _VALUE_OPTIONS = frozenset(("-open", "-ignore", "-i", "-timeout"))
 _TYPED_INTO = frozenset((*SHELLS, "ssh", "su", "sudo", "docker", "telnet"))
 """What ``send`` types into these is shell text."""
 
+_DATA = frozenset(("puts", "set", "append", "lappend", "string", "regexp", "send_user", "expr"))
+"""What they are given in braces is no script."""
 _OPERATORS = {"|": "|", "|&": "|&", "<": "<", ">": ">", ">>": ">>", "2>": "2>", "2>>": "2>>", ">&": "&>", "<<": "<<<"}
 """Of ``exec``: the same in a shell."""
 
@@ -36,7 +38,8 @@ def commands(text: str, depth: int = 0) -> Iterator[Words]:
     while (words := reader.command()) is not None:
         if words:
             yield words
-        for inner in reader.inner if depth < MAX_DEPTH else ():
+        data = bool(words) and words[0].text in _DATA
+        for inner in (reader.run if data else (*reader.inner, *reader.run)) if depth < MAX_DEPTH else ():
             yield from commands(inner, depth + 1)
 
 
@@ -44,11 +47,13 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.text, self.at = text.replace("\\\n", " "), 0
         self.inner: list[str] = []
-        """Of the command that was read last: what stands in braces and brackets."""
+        """Of the command that was read last: what stands in braces."""
+        self.run: list[str] = []
+        """And what stands in brackets, which runs wherever it is."""
 
     def command(self) -> Words | None:
         """The words of the next command; None at the end."""
-        self.inner = []
+        self.inner, self.run = [], []
         self._skip(r"[\s;]*")
         if self.at >= len(self.text):
             return None
@@ -87,7 +92,7 @@ class _Reader:
             self.at += 2 if sign == "\\" else 1
             if not level:
                 break
-        return self.text[start : self.at - 1]
+        return self.text[start : self.at if level else self.at - 1]
 
     def _quoted(self) -> tuple[str, bool]:
         self.at += 1
@@ -110,7 +115,7 @@ class _Reader:
         sign = self.text[self.at]
         if sign == "[":
             inner = self._balanced("[", "]")
-            self.inner.append(inner)
+            self.run.append(inner)
             return "$tcl", False
         if sign == "\\":
             self.at += 2
@@ -149,7 +154,7 @@ def _as_shell(item: Field) -> str:
     for sign in sorted(_OPERATORS, key=len, reverse=True):
         if text.startswith(sign):
             behind = text[len(sign) :]
-            return f"{_OPERATORS[sign]} {shlex.quote(behind) if behind else ''}"
+            return f"{_OPERATORS[sign]} {shlex.quote(behind)}" if behind else _OPERATORS[sign]
     return shlex.quote(text)
 
 

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sentinel_guard.core.analysis.parser.syntax_tree import CommandSub, Literal, Parameter, ProcessSub, Simple, Variable
+from sentinel_guard.core.analysis.parser.syntax_tree import (
+    CommandSub,
+    Literal,
+    Parameter,
+    ProcessSub,
+    Simple,
+    Variable,
+    Word,
+)
 
 
 def substitutions(tree: object) -> Iterator[CommandSub | ProcessSub | Parameter]:
     """The outermost substitutions in a word, or in a tuple of words, in source order; ``${x@P}`` runs what x holds."""
     if isinstance(tree, CommandSub | ProcessSub) or (isinstance(tree, Parameter) and tree.op == "@P"):
         yield tree
-    elif isinstance(tree, tuple):
+        return
+    if isinstance(tree, Parameter) and tree.index is not None and quoted_code(tree.index):
+        yield tree
+    if isinstance(tree, tuple):
         for item in tree:
             if not isinstance(item, Literal | Variable | str):
                 yield from substitutions(item)
@@ -20,6 +31,12 @@ def substitutions(tree: object) -> Iterator[CommandSub | ProcessSub | Parameter]
             child = getattr(tree, name)
             if child is not None and not isinstance(child, str | int):
                 yield from substitutions(child)
+
+
+def quoted_code(index: Word) -> str:
+    """The quoted text of a subscript that holds a substitution, which arithmetic runs: ``${a['$(date)']}``."""
+    texts = [part.text for part in index.parts if isinstance(part, Literal) and part.quoted]
+    return next((text for text in texts if "$(" in text or "`" in text), "")
 
 
 def may_substitute(source: str) -> bool:

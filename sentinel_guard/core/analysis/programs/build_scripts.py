@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from sentinel_guard.core.analysis import paths
-from sentinel_guard.core.analysis.expansion.command_and_options import STDIN, UNKNOWN, Call, options
+from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, options
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs.files import edited_file_content
 from sentinel_guard.core.analysis.programs.package_publishing import registry
@@ -62,8 +62,8 @@ def _add_rule(made: Makefile, names: list[str], needs: list[str], recipe: str | 
             made.first = name
 
 
-def recipe(made: Makefile, target: str) -> Iterator[str]:
-    """The shell lines of a target and of what it needs, in their order."""
+def recipe(made: Makefile, target: str, *, forced: bool = False) -> Iterator[str]:
+    """The shell lines of a target and of what it needs, in their order; ``forced``: those that ``make -n`` runs."""
     seen: set[str] = set()
 
     def lines(name: str) -> Iterator[str]:
@@ -73,6 +73,8 @@ def recipe(made: Makefile, target: str) -> Iterator[str]:
         for need in made.needs.get(name, ()):
             yield from lines(need)
         for line in made.recipes.get(name, ()):
+            if forced and "+" not in line[: len(line) - len(line.lstrip("@-+ "))]:
+                continue
             yield _expand(made, line.lstrip("@-+ "), name)
 
     return lines(target)
@@ -90,6 +92,20 @@ def _expand(made: Makefile, text: str, target: str, depth: int = 0) -> str:
         return _expand(made, made.variables[name], target, depth + 1) if depth < 10 else ""
 
     return _MAKE_USE.sub(value, _as_substitutions(text)[0] if "shell" in text else text)
+
+
+_INCLUDE = re.compile(r"(?m)^ *[-s]?include[ \t]+(.*)$")
+
+
+def _included(call: Call, names: Sequence[str]) -> str:
+    """What a makefile includes, as far as it is standard input or a file that the text wrote."""
+    texts = []
+    for name in names:
+        if call.is_stdin(Field(name)):
+            texts.append(call.stdin.replace(UNKNOWN, ""))
+        elif (path := call.locate(name)) in call.world.made():
+            texts.append(call.world.read(path) or "")
+    return "\n".join(texts)
 
 
 _SHELL_CALL = re.compile(r"\$([({])shell\s+")
@@ -136,7 +152,9 @@ def make(call: Call) -> Effects:
     cwd = call.locate(folder) if folder is not None and folder.known else call.cwd
     given = call.parsed.value("-f", "--file", "--makefile")
     more = "\n".join(item.text.replace("\\n", "\n") for item in call.parsed.values("--eval", "-E"))
-    if given is not None and given.text in STDIN:
+    dry = call.has("-n", "--dry-run", "--just-print", "-p")
+    from_stdin = given is not None and call.is_stdin(given)
+    if from_stdin:
         text: str | None = call.stdin
         if UNKNOWN in call.stdin or not call.stdin:
             yield call.opaque("makefile from standard input", "code")
@@ -146,9 +164,8 @@ def make(call: Call) -> Effects:
         return
     if text and not text.strip(f"{UNKNOWN}\n"):
         yield call.opaque("the makefile as it was changed here", "code")
-    typed = bool(more) or (given is not None and given.text in STDIN)
-    written = call.world.wrote_text(text or "")
-    whole = f"{text or ''}\n{more}"
+    typed = bool(more) or from_stdin
+    whole = _INCLUDE.sub(lambda match: _included(call, match[1].split()), f"{text or ''}\n{more}")
     made = makefile(whole)
     made.variables |= {name: value for item in call.operands for name, eq, value in [item.text.partition("=")] if eq}
     if "SHELL" in (item.text.partition("=")[0] for item in call.operands):
@@ -156,12 +173,9 @@ def make(call: Call) -> Effects:
     targets = [item.text for item in call.operands if "=" not in item.text] or [made.first]
     for line in _read_by_make(made, whole):
         yield from call.runner.script(line, call, "make", cwd=cwd, file=not typed)
-    if call.has("-n", "--dry-run", "--just-print", "-p"):
-        return
     for target in targets:
-        for line in recipe(made, target):
-            plain = written and "$" not in line  # else it may hold a function of make, which nobody evaluates here
-            yield from call.runner.script(line, call, f"make {target}", cwd=cwd, file=not (typed or plain))
+        for line in recipe(made, target, forced=dry):
+            yield from call.runner.script(line, call, f"make {target}", cwd=cwd, file=not typed)
 
 
 def npm(call: Call) -> Effects:

@@ -108,6 +108,8 @@ _MACHINES = (
     r"|parisc\w*|hppa\w*|ia64|riscv\w*|loongarch\w*"
 )
 """The operand of setarch(8)."""
+_OTHER_HOST = re.compile(r"\s*(?:hostname|port|proxy\w*)\b", re.IGNORECASE)
+"""Settings of ssh that lead to another machine."""
 _BWRAP = "--tmpfs= --proc= --dev= --mqueue= --dir= --chdir= --unsetenv= --uid= --gid= --hostname= --seccomp= --perms= "
 _BWRAP_PAIRS = "--bind --ro-bind --dev-bind --bind-try --ro-bind-try --dev-bind-try --symlink --setenv --file"
 _TRACE = "-e= -o= -p= -s= -u= -E= -a= -O= -S= -P= -I= -b= -X= -U="
@@ -158,7 +160,7 @@ WRAPPERS: dict[str, Wrapper] = {
     "unshare": _row("-R= --root= -w= --wd= -S= --setuid= -G= --setgid= --map-user= --map-group= --propagation=",
     privilege="unshare"),
     "nsenter": _row("-t= --target= -S= --setuid= -G= --setgid= -r= --root= -w= --wd=", privilege="nsenter"),
-    "chroot": _row("--userspec= --groups=", operands=1, privilege="chroot", elsewhere=True, here="/+"),
+    "chroot": _row("--userspec= --groups=", operands=1, privilege="chroot", elsewhere=True, here=r"/[/.]*"),
     "script": _row("-c= --command= -o= -E= -I= -O= -B= -T= -m=", operands=1, text="-c --command"),
     "busybox": _row(),
     "toybox": _row(),
@@ -167,7 +169,7 @@ WRAPPERS: dict[str, Wrapper] = {
         "--on-active= --on-boot= --on-calendar= --on-unit-active= --timer-property= --nice=",
         cwd="--working-directory",
     ),
-    "ssh": _row(_SSH, operands=1, joined=True, elsewhere=True, here=_LOCALHOST, moves="-p -F -J -o -W -N"),
+    "ssh": _row(_SSH, operands=1, joined=True, elsewhere=True, here=_LOCALHOST, moves="-p -F -J -W"),
     "mosh": _row("-p= --port= --ssh=", operands=1, elsewhere=True),
     "hyperfine": _row("-w= --warmup= -r= --runs= -m= -M= -p= --prepare= -c= --cleanup= -n= --export-json=", joined=True,
                       text="-p --prepare -c --cleanup -s --setup"),
@@ -353,6 +355,8 @@ def leads_elsewhere(wrapper: Wrapper, parsed: Parsed) -> bool:
     if not wrapper.elsewhere or wrapper.here is None or not parsed.operands:
         return wrapper.elsewhere
     where = parsed.operands[0]
+    if any(_OTHER_HOST.match(item.text) for item in parsed.values("-o")):
+        return True
     return not (where.known and wrapper.here.fullmatch(where.text)) or not parsed.flags.keys().isdisjoint(wrapper.moves)
 
 
@@ -378,7 +382,7 @@ def _drop_operands(peeled: Peeled, wrapper: Wrapper) -> None:
         del rest[0]
     if rest and rest[0].text[:1] != "-":
         del rest[: wrapper.operands]
-    if wrapper.optional is not None and rest and wrapper.optional.fullmatch(rest[0].text):
+    if wrapper.optional is not None and rest and (not rest[0].known or wrapper.optional.fullmatch(rest[0].text)):
         rest[:] = parse(rest[1:], wrapper.options).operands
     if wrapper.joined and rest and rest[0].text[:1] == "-":
         rest[:] = parse(rest, wrapper.options).operands  # ssh takes options behind the host, too

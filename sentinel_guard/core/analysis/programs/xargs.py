@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, options
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.model import Effect
+from sentinel_guard.core.model import Effect, Kind
 
 MAX_ITEMS = 200
 """Operands that are named one by one."""
@@ -20,6 +20,7 @@ _MARK = re.compile(r"-[0oprtx]*i(.+)")
 """``-iMARK``: an option with a value that may be left out."""
 PLACE = re.compile(r"\{\d*(//|/\.|/|\.)?\}")
 """Where fd and parallel put an item: whole, its folder, its name without suffix, its name, all without suffix."""
+_QUOTED = re.compile(r"['\"]")
 _COLUMN = re.compile(r"\{(\d+)(?=[/.]*\})")
 
 
@@ -133,19 +134,36 @@ def parallel(call: Call) -> Iterable[Effect]:
     texts = [item.text for item in call.operands]
     cut = next((n for n, text in enumerate(texts) if text in (":::", ":::+", "::::")), None)
     command, given = (call.operands, None) if cut is None else (call.operands[:cut], call.operands[cut + 1 :])
+    files = call.parsed.values("-a", "--arg-file") if given is None else []
     if cut is not None and texts[cut] == "::::":
-        given = [_ANY]
-    items = given if given is not None else _items(call, call.stdin)
+        files, given = list(given or ()), None
+    text = "".join(_file_text(call, item) for item in files) if files else call.stdin
+    items = given if given is not None else _items(call, text)
     if call.has("--pipe"):
         return call.runner.run(command, call, "parallel")
     if not command:
-        lines = call.stdin.splitlines() if given is None else [i.text if i.known else UNKNOWN for i in items]
+        lines = text.splitlines() if given is None else [i.text if i.known else UNKNOWN for i in items]
         return [e for line in lines for e in call.runner.script(line, call, "parallel")]
     if len(command) == 1 and " " in command[0].text:
         return [e for item in items for e in call.runner.script(_filled(command[0], item), call, "parallel")]
     if not any(PLACE.search(field.text) for field in command):
         command = [*command, Field("{}")]
-    return [e for item in items for e in _each(call, _columns(call, command, item), [item], fill, "parallel")]
+    found = [e for item in items for e in _each(call, _columns(call, command, item), [item], fill, "parallel")]
+    return [*found, *_split_again(call, command, items)]
+
+
+def _split_again(call: Call, command: Sequence[Field], items: Sequence[Field]) -> list[Effect]:
+    """GNU parallel hands the words to a shell as one text, another one does not: what is certain in it counts, too."""
+    if not any(_QUOTED.search(field.text) for field in command) or call.has("-q", "--quote"):
+        return []
+    joined = Field(" ".join(field.text for field in command), all(field.known for field in command))
+    found = [e for item in items for e in call.runner.script(_filled(joined, item), call, "parallel")]
+    return [effect for effect in found if effect.kind is not Kind.OPAQUE]
+
+
+def _file_text(call: Call, item: Field) -> str:
+    text = call.script_text(call.locate(item)) if item.known else None
+    return UNKNOWN if text is None else text
 
 
 def _filled(command: Field, item: Field) -> str:
@@ -161,9 +179,16 @@ OPTIONS = {
     "parallel": options(
         "-j= --jobs= -a= --arg-file= -d= --delimiter= -I= -N= -n= --max-args= --joblog= --results= --retries= "
         "--timeout= --delay= -S= "
-        "--colsep= -C= --workdir= --tmpdir= --halt= --header= --load= --tagstring= --memfree= --sshlogin= --env= | "
+        "--colsep= -C= --workdir= --tmpdir= --halt= --header= --load= --tagstring= --memfree= --sshlogin= --env= "
+        "--block= --recstart= --recend= --rpl= -L= --max-lines= --max-replace-args= --basefile= --bf= --return= "
+        "--arg-sep= --arg-file-sep= --argsep= --profile= -J= --nice= --termseq= --semaphorename= --id= "
+        "--sshdelay= --ssh= --sshloginfile= --slf= -s= --max-chars= -P= --max-procs= | "
         "first"
     ),
 }
+OPTIONS["env_parallel"] = OPTIONS["parallel"]
 
-PROGRAMS: dict[str, Callable[[Call], Iterable[Effect]]] = {"xargs": xargs, "parallel": parallel}
+PROGRAMS: dict[str, Callable[[Call], Iterable[Effect]]] = {
+    "xargs": xargs,
+    **dict.fromkeys(("parallel", "env_parallel"), parallel),
+}
