@@ -49,6 +49,7 @@ class SqliteReader:
         self._guard = threading.RLock()
         with self._words():
             self._db = read_only(path)
+            self._db.text_factory = _text
 
     def entries(
         self, *, session: str = "", after: int = 0, kinds: tuple[str, ...] = (), last: int = 0
@@ -68,11 +69,11 @@ class SqliteReader:
 
     def live_sessions(self) -> tuple[str, ...]:
         """Sessions that have begun and not ended, in the order of their beginning."""
-        return tuple(row[0] for row in self._query(_LIVE))
+        return tuple(str(row[0]) for row in self._query(_LIVE))
 
     def ended_sessions(self) -> frozenset[str]:
         """Sessions whose end is on record."""
-        return frozenset(row[0] for row in self._query("SELECT session FROM log WHERE kind = 'end'"))
+        return frozenset(str(row[0]) for row in self._query("SELECT session FROM log WHERE kind = 'end'"))
 
     def close(self) -> None:
         with self._guard, self._words():
@@ -111,6 +112,7 @@ class SqliteStore(SqliteReader):
             opened = open_log(path, head_file.read(self._head_path))
             undo.callback(opened.db.close)
             self._db, self._head = opened.db, opened.head
+            self._db.text_factory = _text
             if opened.note:
                 self.append(Entry(clock(), "", "daemon", opened.note, "L2"), durable=True)
             self._keep_head()
@@ -169,6 +171,11 @@ class SqliteStore(SqliteReader):
         # Where it cannot be renewed, the head file names an earlier entry, and that is still true.
         with contextlib.suppress(OSError):
             head_file.write(self._head_path, self._head)
+
+
+def _text(raw: bytes) -> str:
+    """A row in which a bit has flipped is read like any other; its hash shows it."""
+    return raw.decode(errors="surrogateescape")
 
 
 def _entry(row: tuple[object, ...]) -> Entry:

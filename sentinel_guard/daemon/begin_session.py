@@ -16,6 +16,7 @@ from typing import Any
 from sentinel_guard.agents import registry
 from sentinel_guard.audit.base import Store
 from sentinel_guard.core import encode_entries
+from sentinel_guard.core.hash_chain import entry_hash
 from sentinel_guard.core.model import Entry, Peer
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.secrets.user_secrets.find_user_secrets import UserSecrets
@@ -27,7 +28,7 @@ from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.daemon.root_cause_requests import Reviews
 from sentinel_guard.daemon.session_secrets import SessionSecrets
 from sentinel_guard.daemon.snapshots_and_rollback import Recovery
-from sentinel_guard.errors import HostError, PeerError, SentinelError
+from sentinel_guard.errors import HostError, PeerError, SentinelError, StoreError
 from sentinel_guard.host import session_proof, shims
 from sentinel_guard.host.git import repository
 from sentinel_guard.host.git.worktree_tree_hash import Worktrees
@@ -119,14 +120,47 @@ class SessionStarter:
         return self._live(session, os.environ.get("PATH", os.defpath))
 
     def resume_all(self) -> None:
-        """Take up the sessions that were live when the daemon fell; end those whose owner has gone."""
-        for ident in self._store.live_sessions():
-            session = self.sessions.restore(ident)
-            if session is not None:
-                self._take_up(self.revive(session))
+        """Take up the sessions that were live when the daemon fell; end those whose owner has gone.
 
-    def _take_up(self, live: Live) -> None:
-        begun = next(self._store.entries(session=live.id, kinds=("session",))).data
+        One that cannot be taken up is set aside, with a note, and what comes from it is refused.
+        """
+        for ident in self._store.live_sessions():
+            try:
+                self._resume(ident)
+            except Exception as e:
+                log.exception("the session %r is set aside", ident)
+                self._set_aside(ident, e)
+
+    def _resume(self, ident: str) -> None:
+        begun = next(self._store.entries(session=ident, kinds=("session",)), None)
+        if begun is None or entry_hash(begun.prev, begun) != begun.hash:
+            raise StoreError("Its first entry is not the one that was recorded.")
+        session = self.sessions.restore(ident)
+        if session is None:
+            raise StoreError("Its first entry cannot be read.")
+        live = self.revive(session)
+        try:
+            self._take_up(live, begun.data)
+        except BaseException:
+            self.sessions.live.pop(ident, None)
+            if live.watch:
+                live.watch.stop()
+            raise
+
+    def _set_aside(self, ident: str, error: Exception) -> None:
+        self.sessions.set_aside.add(ident)
+        why = (
+            str(error) if isinstance(error, SentinelError) else f"{type(error).__name__}; see {self._places.daemon_log}"
+        )
+        what = (
+            f"The session {ident!a} could not be taken up ({why}). Its commands are refused; its folder stays. "
+            "End its agent and start it anew; see 'sentinel-guard log verify'."
+        )
+        with contextlib.suppress(SentinelError):
+            data = {"event": "session-set-aside", "what": what}
+            self._store.append(Entry(self._now(), "", "daemon", data, "L2"), durable=True)
+
+    def _take_up(self, live: Live, begun: Mapping[str, Any]) -> None:
         live.path = str(begun.get("path") or live.path)
         live.hooks = restore_disabled_git_hooks.restored(begun.get("hooks"))
         if live.session.state is State.ASKING:

@@ -22,7 +22,7 @@ from sentinel_guard.core.model import Entry, Finding, Peer, Verdict
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.session.session import Session
 from sentinel_guard.daemon.session_secrets import SessionSecrets
-from sentinel_guard.errors import PeerError
+from sentinel_guard.errors import PeerError, SentinelError
 from sentinel_guard.host import shims
 from sentinel_guard.host.git.worktree_tree_hash import Worktrees
 from sentinel_guard.host.githooks import install_hooks
@@ -185,6 +185,8 @@ class Sessions:
     def __init__(self, store: Store, places: StatePaths, revive: Callable[[Session], Live]) -> None:
         self._store, self.places, self._revive = store, places, revive
         self.live: dict[str, Live] = {}
+        self.set_aside: set[str] = set()
+        """Sessions that could not be taken up after a restart: nothing of theirs runs."""
         self._shims = str(places.state / "sessions") + "/"
         self._folders = tuple(str(Path(p).resolve()) for p in (places.state, places.runtime))
 
@@ -276,4 +278,10 @@ class Sessions:
 
     def _by_shims(self, pid: int) -> Live | None:
         path = processes.executable(pid)
-        return self.find(path[len(self._shims) :].split("/")[0]) if path.startswith(self._shims) else None
+        if not path.startswith(self._shims):
+            return None
+        ident = path[len(self._shims) :].split("/")[0]
+        if ident in self.set_aside:
+            words = "The record of this session could not be read when the guard was started anew."
+            raise SentinelError(words, "Tell the user: end this agent and start it again under 'sentinel-guard run'.")
+        return self.find(ident)

@@ -350,3 +350,14 @@ def limit_file_size() -> None:
 
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+
+
+def test_a_row_that_is_no_utf_8_is_read_and_found(path):
+    fill(path, 3)
+    raw(path, *DROP, "UPDATE log SET data = CAST(x'7b2261223a22ff227d' AS TEXT), session = 'x' WHERE seq = 2")
+    with closing(SqliteReader(path)) as reader:
+        assert next(reader.entries(session="x")).data == {"a": "\udcff"}
+    assert found(path) == [(2, "edited")]
+    fill(path, 1)
+    with closing(SqliteReader(path)) as reader:
+        assert len([*reader.entries()]) == 4
