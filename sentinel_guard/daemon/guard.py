@@ -45,7 +45,8 @@ MOVED = 3
 """Times that an action is judged beside the loop, while its session goes on."""
 SHORT = 500
 """Characters of a text that is judged at once."""
-_GLOBS = frozenset("*?[{")
+DEEP = ("**", "find", "fd")
+"""What is looked for in all folders below; other names are looked for in a moment."""
 WRAPPERS = frozenset(("eval", "exit", "jobs", "pwd", "shopt", "trap"))
 """Programs of an agent's wrapper, which are not the model's; what the model makes of them counts."""
 Brought = tuple[Finding, ...]
@@ -144,8 +145,8 @@ class Guard:
     async def _judge(self, live: Live, action: Action, op: str, brought: Brought) -> Verdict:
         """Look at the action with the machine and the session as they are now.
 
-        What may take long (a text of many commands or with globs, what may leave and is looked into) is judged beside
-        the loop, so that no other session is held; where this one went on meanwhile, it is done again.
+        What may take long (a text of many commands, a search of folders, what may leave and is looked into) is judged
+        beside the loop, so that no other session is held; where this one went on meanwhile, it is done again.
         """
         beside, moved = takes_long(action), 0
         while True:
@@ -258,9 +259,9 @@ class Guard:
 
 
 def takes_long(action: Action) -> bool:
-    """Whether it may take more than a few milliseconds to judge an action: many commands, or names to be looked for."""
+    """Whether it may take more than some milliseconds to judge an action: many commands, or a search of folders."""
     text = command_text(action)
-    return len(text) > SHORT or not _GLOBS.isdisjoint(text)
+    return len(text) > SHORT or any(word in text for word in DEEP)
 
 
 def _effects(action: Action, world: World) -> tuple[Effect, ...]:

@@ -127,7 +127,8 @@ def test_what_leaves_is_searched_beside_the_loop(command, beside, why):
 
 LONG = (
     ("ls -la", False, "a short command"),
-    ("rm build/*.o", True, "names are looked for"),
+    ("rm build/*.o", False, "names of one folder"),
+    ("rm build/**/*.o", True, "names are looked for in all folders"),
     ("\n".join(f"echo {n}" for n in range(100)), True, "many commands"),
 )
 
