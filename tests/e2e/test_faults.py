@@ -89,7 +89,9 @@ def test_who_takes_the_daemons_place_lets_nothing_run(stage):
         assert until(lambda: len(json.loads(seen.read_text() or "[]")) >= 2, seconds=30)
         told = json.loads(seen.read_text())[-1]
     agent.communicate(timeout=60)
-    assert told["code"] == 126 and "it does not know the session's secret" in told["err"]
+    # Where the runner and the impostor race for the place, the launcher finds nobody for a while.
+    words = ("it does not know the session's secret", "the guard daemon does not answer")
+    assert told["code"] == 126 and any(word in told["err"] for word in words)
     assert not (stage.repo / "free").exists()
 
 
