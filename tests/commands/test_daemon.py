@@ -69,15 +69,15 @@ def test_a_daemon_gets_nothing_that_was_not_allowed(where):
 
 
 def test_a_daemon_that_a_session_starts_gets_the_environment_in_which_that_began(where):
-    where.shims("s1").mkdir(parents=True)
+    where.shims("begun").mkdir(parents=True)
     begun = {"HOME": where.home, "SENTINEL_HOME": where.home, "PATH": "/usr/bin:/bin", "LC_CTYPE": "C.UTF-8"}
     lines = "".join(f"environ.{name}={value}\n" for name, value in begun.items())
-    (where.shims("s1") / ".sentinel").write_text(f"socket={where.agent_socket}\n{lines}")
+    (where.shims("begun") / ".sentinel").write_text(f"socket={where.agent_socket}\n{lines}")
     program = [sys.executable, "-I", "-m", "sentinel_guard", "daemon", "start"]
     given = {"HOME": "/evil", "SENTINEL_HOME": where.home, "PATH": "/evil:/usr/bin:/bin", "XDG_CONFIG_HOME": "/evil"}
     shell = ["/bin/sh", "-c", 'unset SENTINEL_SESSION; "$@"; exit $?', "sh", *program]
     try:
-        done = subprocess.run(shell, env={**given, "SENTINEL_SESSION": "s1"}, check=False)
+        done = subprocess.run(shell, env={**given, "SENTINEL_SESSION": "begun"}, check=False)
         assert done.returncode == 0
         assert environ_of(where) == begun, "though the command itself has dropped the mark"
     finally:

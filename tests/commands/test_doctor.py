@@ -133,7 +133,7 @@ def test_only_so_much_of_the_record_is_looked_at(where, repo, monkeypatch):
 
 def test_an_agents_server_that_no_session_guards_is_named(where, repo, monkeypatch):
     monkeypatch.delenv("SENTINEL_SESSION", raising=False)
-    inside = {**os.environ, "SENTINEL_SESSION": "s1"}
+    inside = {**os.environ, "SENTINEL_SESSION": "of-the-doctor"}
     servers = [stand_ins.server("app-server", "--listen", "unix://", env=env) for env in (None, inside)]
     seen = found(where, repo)["_servers"]
     for server in servers:

@@ -180,7 +180,7 @@ def test_a_session_does_not_change_the_policy(root: Path, monkeypatch, row) -> N
 def test_to_drop_the_mark_does_not_help(root: Path) -> None:
     """A child whose parent bears the mark of a session is inside, whatever its own environment says."""
     daemon = FakeDaemon(places())
-    daemon.replies["status"] = {"sessions": [{"session": "s1", "state": "ACTIVE", "root": "/elsewhere"}]}
+    daemon.replies["status"] = {"sessions": [{"session": "of-a-policy", "state": "ACTIVE", "root": "/elsewhere"}]}
     script = (
         "from pathlib import Path; from sentinel_guard.commands.policy_add import *; "
         "from sentinel_guard.host.machine.state_paths import places; "
@@ -191,7 +191,7 @@ def test_to_drop_the_mark_does_not_help(root: Path) -> None:
         ended = subprocess.run(
             ["sh", "-c", inner],
             cwd=root,
-            env=os.environ | {"SENTINEL_SESSION": "s1", "PYTHONPATH": str(Path(__file__).parents[2])},
+            env=os.environ | {"SENTINEL_SESSION": "of-a-policy", "PYTHONPATH": str(Path(__file__).parents[2])},
             capture_output=True,
             text=True,
             check=False,

@@ -227,7 +227,7 @@ def test_a_session_without_its_daemon_commits_nothing(repo):
     """The launcher's own word: with SENTINEL_SESSION set there is no way out."""
     repo.write("n.txt", "n\n")
     git(repo, "add", "n.txt")
-    done = git(repo, "commit", "-qm", "n", SENTINEL_SESSION="s1")
+    done = git(repo, "commit", "-qm", "n", SENTINEL_SESSION="of-a-git-hook")
     assert done.returncode == 1
     assert "403 SENTINEL BLOCKED: git does not go on: the guard daemon does not answer" in done.stderr
 

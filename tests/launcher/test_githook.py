@@ -16,7 +16,7 @@ from tests.support.launcher_guard import answers, exit_code, says, started, valu
 HOOK = "sentinel-githook"
 PASS = answers([exit_code(0)])
 CLEAN = {"PATH": "/usr/bin:/bin", "HOME": "/h"}
-IN_SESSION = {**CLEAN, "SENTINEL_SESSION": "s1"}
+IN_SESSION = {**CLEAN, "SENTINEL_SESSION": "of-a-git-hook"}
 ALONE = """#!{python} -I
 import json, os, sys
 with open({record!r}, "w") as f:
@@ -53,7 +53,7 @@ def test_what_a_hook_sends(guard, tmp_path):
         "GIT_REFLOG_ACTION": "rebase",
         f"GITHEAD_{'a' * 40}": "side",
         "SENTINEL_CALL": "c1",
-        "SENTINEL_SESSION": "s1",
+        "SENTINEL_SESSION": "of-a-git-hook",
     }
     done = g.run(HOOK, "pre-commit", env={"TOKEN": "no", **sent}, cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
