@@ -92,8 +92,11 @@ class Policies:
                 found = self._beside().submit(self._now, path, stamp, last)
                 self._reading[path] = stamp, found
             with contextlib.suppress(TimeoutError):
-                last = self._read[path] = found.result(READING)
-                del self._reading[path]
+                found.exception(READING)
+            if found.done():
+                # Another thread may have taken it away already.
+                self._reading.pop(path, None)
+                last = self._read[path] = found.result()
         return last
 
     def _beside(self) -> ThreadPoolExecutor:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -173,6 +175,20 @@ def test_who_asks_does_not_wait_for_a_changed_file(here, root, monkeypatch) -> N
     assert [r.id for r in policies.load(root).rules][-1] == "mine.frob", "the last one is in force meanwhile"
     go.set()
     assert until(lambda: [r.id for r in policies.load(root).rules][-1] == "mine.blob")
+
+
+def test_threads_that_ask_at_the_same_time_all_get_the_changed_file(here, root, monkeypatch) -> None:
+    def slow(rules):
+        time.sleep(0.02)
+        return prove(rules)
+
+    prove, policies = policy_files._problems, Policies(here)
+    monkeypatch.setattr(policy_files, "_problems", slow)
+    with ThreadPoolExecutor(8) as pool:
+        for name in ("blob", "crob", "drob", "erob"):
+            put(root / "sentinel.toml", RULE.replace("frob", name))
+            found = pool.map(policies.load, [root] * 64)
+            assert {policy.rules[-1].id for policy in found} == {f"mine.{name}"}
 
 
 def test_validate_tells_every_mistake(tmp_path: Path) -> None:
