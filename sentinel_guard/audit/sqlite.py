@@ -33,11 +33,12 @@ PAGE = 1000
 _COLUMNS = ("seq", "at", "session", "kind", "level", "data", "prev", "hash")
 _SELECT = f"SELECT {', '.join(_COLUMNS)} FROM log WHERE "  # noqa: S608 - constants
 _INSERT = f"INSERT INTO log ({', '.join(_COLUMNS)}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - constants
-# The same words as the index log_lives has, or SQLite would not use it.
+# Both with the words of the index log_lives, or SQLite would not use it.
 _LIVE = """
 SELECT session FROM log WHERE kind IN ('session', 'end')
 GROUP BY session HAVING max(kind = 'session') AND NOT max(kind = 'end') ORDER BY min(seq)
 """
+_ENDED = "SELECT session FROM log WHERE kind IN ('session', 'end') AND kind = 'end'"
 
 
 class SqliteReader:
@@ -73,7 +74,7 @@ class SqliteReader:
 
     def ended_sessions(self) -> frozenset[str]:
         """Sessions whose end is on record."""
-        return frozenset(str(row[0]) for row in self._query("SELECT session FROM log WHERE kind = 'end'"))
+        return frozenset(str(row[0]) for row in self._query(_ENDED))
 
     def close(self) -> None:
         with self._guard, self._words():

@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from sentinel_guard.audit import sqlite
 from sentinel_guard.audit.sqlite import SqliteStore
 from sentinel_guard.core.hash_chain import GENESIS, entry_hash, verify
 from sentinel_guard.core.model import Entry
@@ -92,6 +93,13 @@ def test_a_session_lives_until_its_end(store):
         store.append(Entry(1.0, session, kind))
     assert store.live_sessions() == ("s1", "s3")
     assert store.ended_sessions() == {"s2"}
+
+
+@pytest.mark.parametrize("query", [sqlite._LIVE, sqlite._ENDED], ids=["live", "ended"])
+def test_who_lives_is_told_without_reading_the_whole_log(tmp_path, query):
+    store = SqliteStore(tmp_path / "log.sqlite3")
+    assert "USING COVERING INDEX log_lives" in str(store._query(f"EXPLAIN QUERY PLAN {query}"))
+    store.close()
 
 
 def test_nothing_is_appended_after_close(store):
