@@ -40,10 +40,10 @@ def code_texts(walk: Walker, fields: Sequence[Field], place: WalkContext) -> Ite
     elif name in _NAMED:
         yield from subscript_texts(rest)
     elif name in ("test", "["):
-        yield from test_texts(rest)
+        yield from texts_of_test(rest)
 
 
-def test_texts(fields: Sequence[Field]) -> Iterator[str]:
+def texts_of_test(fields: Sequence[Field]) -> Iterator[str]:
     """What runs where ``test`` or ``[[`` takes a word for a name or a number."""
     if any(field.text in _ARITHMETIC for field in fields):
         yield from subscript_texts(fields)

@@ -17,7 +17,7 @@ from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.evaluation import branches_and_loops, possible_values, shell_functions, simple_command
 from sentinel_guard.core.analysis.evaluation.and_or_lists import items
 from sentinel_guard.core.analysis.evaluation.break_and_return import changed_names
-from sentinel_guard.core.analysis.evaluation.builtin_code import test_texts
+from sentinel_guard.core.analysis.evaluation.builtin_code import texts_of_test
 from sentinel_guard.core.analysis.evaluation.fatal_syntax_errors import all_fatal
 from sentinel_guard.core.analysis.evaluation.redirections import evaluate_redirects
 from sentinel_guard.core.analysis.evaluation.walk_context import Output, WalkContext
@@ -207,7 +207,7 @@ class Walk:
     def test(self, node: Test, place: WalkContext) -> str:
         self.substitute(node.words, place)
         if any("[" in word.source for word in node.words):
-            for text in test_texts([expand_one(word, place.scope) for word in node.words]):
+            for text in texts_of_test([expand_one(word, place.scope) for word in node.words]):
                 self.text(text, place.inside())
         self.redirect(node.redirects, place)
         return ""
