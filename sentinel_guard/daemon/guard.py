@@ -51,6 +51,8 @@ WRAPPERS = frozenset(("eval", "exit", "jobs", "pwd", "shopt", "trap"))
 """Programs of an agent's wrapper, which are not the model's; what the model makes of them counts."""
 Brought = tuple[Finding, ...]
 """What a git hook found."""
+Tracked = Callable[[tuple[str, ...]], frozenset[str]]
+"""Absolute paths -> those that git tracks."""
 
 
 class Waiter(Protocol):
@@ -149,12 +151,15 @@ class Guard:
         beside the loop, so that no other session is held; where this one went on meanwhile, it is done again.
         """
         beside, moved = takes_long(action), 0
+        # A process of git's is waited for: once, and beside the loop.
+        tracked = functools.cache(functools.partial(repository.tracked, live.session.root))
         while True:
             at_once = moved == MOVED
-            case, world = self._case(live, action, op, brought), self._world(live, action)
+            case, world = self._case(live, action, op, brought, tracked), self._world(live, action)
             look = functools.partial(_with_effects, case, world)
             case = await asyncio.to_thread(look) if beside and not at_once else look()
             beside = beside or is_looked_into(action, case.effects, case.session.root or action.root, case.home)
+            beside = beside or any("sweep" in effect.how for effect in case.effects)
             if at_once or not beside:
                 return _verdict(live, case)
             verdict = await asyncio.to_thread(_verdict, live, case)
@@ -162,14 +167,13 @@ class Guard:
                 return verdict
             moved += 1
 
-    def _case(self, live: Live, action: Action, op: str, brought: Brought) -> Case:
+    def _case(self, live: Live, action: Action, op: str, brought: Brought, tracked: Tracked) -> Case:
         """All that is known of an action but its effects."""
         restricted, guarded = live.watch.restricted if live.watch else (), self._sessions.guarded()
         hidden = live.discretion
         return Case(
             action, (), live.session, live.policy(), None, op, restricted, guarded,
-            tracked=functools.partial(repository.tracked, live.session.root),
-            known=hidden.known, baseline=hidden.baseline, key=hidden.key, brought=brought,
+            tracked=tracked, known=hidden.known, baseline=hidden.baseline, key=hidden.key, brought=brought,
         )  # fmt: skip
 
     async def _ask(self, live: Live, asked: Verdict, op: str, waiter: Waiter, brought: Brought) -> Verdict:

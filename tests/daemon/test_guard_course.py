@@ -6,6 +6,7 @@ import asyncio
 import threading
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -18,7 +19,7 @@ from sentinel_guard.core.session.session import Event
 from sentinel_guard.daemon import guard
 from sentinel_guard.daemon.session_secrets import SessionSecrets
 from tests.support.fakes import PatientPeer
-from tests.support.guard_in_memory import POLICY, Stand
+from tests.support.guard_in_memory import POLICY, ROOT, Stand
 
 
 def test_r6_a_cooling_session_waits_on_our_side_then_runs():
@@ -143,6 +144,20 @@ def test_what_takes_long_to_judge_holds_no_other_session(monkeypatch, command, b
     monkeypatch.setattr(guard, "analyse", look)
     assert Stand().verdict(command).response < Response.ASK
     assert where == [beside]
+
+
+def test_git_is_asked_what_it_tracks_once_and_beside_the_loop(monkeypatch):
+    def tracked(_root, paths):
+        asked.append(threading.current_thread() is not threading.main_thread())
+        stand.live.session = replace(stand.live.session)  # it goes on meanwhile, so that it is judged again
+        return frozenset(paths)
+
+    asked: list[bool] = []
+    monkeypatch.setattr(guard.repository, "tracked", tracked)
+    stand = Stand(True)
+    stand.live.watch = SimpleNamespace(restricted=(f"{ROOT}/.env",), expect=lambda *_: None)
+    assert stand.verdict("git clean -fdx").response is not Response.DENY
+    assert asked == [True, True], "before the question, and after the answer"
 
 
 def test_what_happened_to_the_session_while_it_was_searched_counts():

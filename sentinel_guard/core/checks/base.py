@@ -34,7 +34,7 @@ def _nothing_seen(_path: str) -> None:
     return None
 
 
-def _nothing_tracked(_paths: Iterable[str]) -> frozenset[str]:
+def _nothing_tracked(_paths: tuple[str, ...]) -> frozenset[str]:
     return frozenset()
 
 
@@ -69,7 +69,7 @@ class Case:
     """What a person said of finds of the repository; asked where something is found."""
     key: bytes = b""
     """For keyed hashes of what was found; empty: they are left out."""
-    tracked: Callable[[Iterable[str]], frozenset[str]] = _nothing_tracked
+    tracked: Callable[[tuple[str, ...]], frozenset[str]] = _nothing_tracked
     """Absolute paths -> those that git tracks; asked where ``git clean`` would take restricted files along."""
     brought: tuple[Finding, ...] = ()
     """What a git hook found in what is staged or pushed."""

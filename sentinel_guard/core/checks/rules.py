@@ -270,7 +270,7 @@ def _held(case: Case, effect: Effect, ground: TargetContext) -> str:
         below = [p for p in case.restricted if inside(p, effect.target) and not _excluded(command, p, ground)]
         # What git tracks, clean and stash leave; another git command of the same text may end that.
         alone = {e.command for e in case.effects if e.command and e.command.program == "git"} == {command}
-        spared = case.tracked(below) if below and alone else frozenset[str]()
+        spared = case.tracked(tuple(below)) if below and alone else frozenset[str]()
         return next((p for p in below if p not in spared), "")
     if "contents" in effect.how and (command is None or command.program not in _WHOLE):
         return ""  # by a glob, which leaves hidden names alone and tells of all others one by one
