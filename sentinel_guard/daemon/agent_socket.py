@@ -54,6 +54,10 @@ class Server:
         self._outcomes, self._faces, self._githooks, self._now = outcomes, faces, githooks, now
         self._ids = itertools.count(1)
 
+    def counted_as(self, link: Link) -> str:
+        """Whose connection it is, of whom only so many are served at once: each process's own."""
+        return f"process {link.pid}"
+
     def refuse(self, link: Link, why: str) -> None:
         """Tell a peer that is one too many."""
         words = response_text.refused("too many requests at once", why, "wait until some have ended")

@@ -137,7 +137,8 @@ class Daemon:
             self.used = time.monotonic()
             link = Link(reader, writer)
             # A daemon that stops cancels what still waits; nothing is to be said about it.
-            with contextlib.suppress(ConnectionError, asyncio.CancelledError), connections.counted(link) as too_many:
+            gone = contextlib.suppress(ConnectionError, asyncio.CancelledError)
+            with gone, connections.counted(server.counted_as(link)) as too_many:
                 if too_many:
                     server.refuse(link, too_many)
                 else:

@@ -226,10 +226,13 @@ class Sessions:
         """The session that a process is guarded by; its owner (the runner, the person's shell) is not.
 
         Raises PeerError where that cannot be told: who is gone, or descends from nobody knows whom, is no person.
+        Raises SentinelError where it is one that was set aside.
         """
         lineage = processes.lineage(pid)
         if not lineage:
             raise PeerError(f"process {pid} is gone, so that nobody can say where it stood")
+        if self.set_aside:
+            self._refuse_set_aside(lineage)
         marked = self.live.get(processes.environ(pid).get("SENTINEL_SESSION", ""))
         return self._by_owner(lineage[1:]) or marked
 
@@ -282,6 +285,15 @@ class Sessions:
             return None
         ident = path[len(self._shims) :].split("/")[0]
         if ident in self.set_aside:
-            words = "The record of this session could not be read when the guard was started anew."
-            raise SentinelError(words, "Tell the user: end this agent and start it again under 'sentinel-guard run'.")
+            raise _set_aside()
         return self.find(ident)
+
+    def _refuse_set_aside(self, lineage: list[Peer]) -> None:
+        # Its owner is not known: who belongs to it is told by the mark that its processes, or one above, began with.
+        if any(processes.environ(peer.pid).get("SENTINEL_SESSION") in self.set_aside for peer in lineage):
+            raise _set_aside()
+
+
+def _set_aside() -> SentinelError:
+    words = "The record of this session could not be read when the guard was started anew."
+    return SentinelError(words, "Tell the user: end this agent and start it again under 'sentinel-guard run'.")

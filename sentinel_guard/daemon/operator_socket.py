@@ -10,7 +10,6 @@ Rules of this file:
 from __future__ import annotations
 
 import asyncio
-import itertools
 import logging
 import time
 from collections.abc import Awaitable, Callable
@@ -19,85 +18,25 @@ from typing import Any
 import sentinel_guard
 from sentinel_guard.core import encode_entries
 from sentinel_guard.core.checks.rules import STEERING_RULE
-from sentinel_guard.core.model import Action, Finding, Layer, Question, Response, Verdict
+from sentinel_guard.core.model import Action, Finding, Layer, Response, Verdict
 from sentinel_guard.core.session.session_health import status
 from sentinel_guard.daemon import agent_programs
 from sentinel_guard.daemon.begin_session import SessionStarter
 from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.daemon.peer_connection import FIRST_WORD, Link
+from sentinel_guard.daemon.runner_channel import RunnerChannel
 from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.daemon.wire_messages import PROTOCOL
 from sentinel_guard.errors import DaemonError, PeerError, SentinelError
 from sentinel_guard.host import session_proof
 from sentinel_guard.host.machine import processes
-from sentinel_guard.humans.question_inbox import Reply
 
 log = logging.getLogger(__name__)
 POWER = frozenset({"start", "agent", "attach", "answer", "say", "resume", "typed", "end", "stop", "allow", "sign-off"})
-FOR_THE_PERSON = frozenset({"ask", "chat", "notice", "killed"})
-"""Events that a person must hear of, even one who has stopped the agent."""
 NO_SESSION = "No guarded session is running here."
-TAIL_SECONDS = 1.0
 LONGEST = 86_400.0
 """Seconds that a window for a person's own changes may be open."""
 Fields = dict[str, Any]
-
-
-class Runner:
-    """The runner at the other end of an operator's connection: a way to the person before it."""
-
-    def __init__(self, link: Link) -> None:
-        self._link = link
-        self._questions: dict[str, asyncio.Future[Reply]] = {}
-        self._tails: dict[str, asyncio.Future[str]] = {}
-        self._ids = itertools.count(1)
-
-    async def ask(self, question: Question) -> Reply:
-        reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-        self._questions[question.id] = reply
-        shown = {"action": question.ask.action, "target": question.ask.target, "risk": question.ask.risk}
-        seconds = max(0.0, question.until - question.asked) if question.until else 0
-        self.tell("ask", question=question.id, detail=question.detail, why=question.why, seconds=seconds, **shown)
-        try:
-            return await reply
-        finally:
-            del self._questions[question.id]
-            self.tell("unask", question=question.id)
-
-    def answered(self, question: str, *, yes: bool, shared: bool = False) -> None:
-        """``shared``: an agent could have typed it, through a terminal multiplexer."""
-        waiting = self._questions.get(question)
-        if waiting and not waiting.done():
-            waiting.set_result(Reply(yes=yes, assurance="shared-terminal" if shared else "terminal"))
-
-    def tell(self, event: str, **fields: object) -> None:
-        self._link.send_json({"event": event, **fields})
-        # A job that the person has stopped would tell them only when they come back to it.
-        if event in FOR_THE_PERSON and self._link.peer:
-            processes.wake(self._link.peer)
-
-    async def tail(self, since: float) -> str | None:
-        """What the inner terminal printed since then (``time.monotonic``); None if the runner does not say in time."""
-        ident = str(next(self._ids))
-        self._tails[ident] = text = asyncio.get_running_loop().create_future()
-        self.tell("tail", id=ident, since=since)
-        try:
-            return await asyncio.wait_for(text, TAIL_SECONDS)
-        except TimeoutError:
-            return None
-        finally:
-            del self._tails[ident]
-
-    def tailed(self, ident: str, text: str) -> None:
-        waiting = self._tails.get(ident)
-        if waiting and not waiting.done():
-            waiting.set_result(text)
-
-    def lost(self) -> None:
-        """The person is out of reach: every open question is a no."""
-        for waiting in self._questions.values():
-            if not waiting.done():
-                waiting.set_exception(ConnectionError("the runner has gone"))
 
 
 class Operators:
@@ -112,6 +51,14 @@ class Operators:
     ) -> None:
         self._sessions, self._beginnings, self._reactions = sessions, beginnings, reactions
         self._now, self._stop = now, stop
+
+    def counted_as(self, link: Link) -> str:
+        """Whose connection it is, of whom only so many are served at once: all processes of a session are one."""
+        try:
+            live = self._sessions.inside(link.pid)
+        except SentinelError:
+            return "who is gone"
+        return f"session {live.id}" if live else f"process {link.pid}"
 
     def refuse(self, link: Link, why: str) -> None:
         """Tell a peer that is one too many."""
@@ -197,7 +144,7 @@ class Operators:
         now = self._now()
         return {"sessions": [status(live.session, live.policy(), now) for live in self._sessions.live.values()]}
 
-    async def start(self, message: Fields, link: Link, runner: Runner) -> tuple[Live, Fields]:
+    async def start(self, message: Fields, link: Link, runner: RunnerChannel) -> tuple[Live, Fields]:
         owner = processes.identify(int(message["pid"]))
         if owner is None or owner not in processes.lineage(link.pid):
             raise PeerError("a session's owner is the process that asks, or one of its ancestors")
@@ -206,7 +153,7 @@ class Operators:
             live.runner = runner
         return live, said
 
-    def attach(self, message: Fields, link: Link, runner: Runner) -> Live:
+    def attach(self, message: Fields, link: Link, runner: RunnerChannel) -> Live:
         live = self._own(message)
         if live.session.owner is None or live.session.owner.pid != link.pid:
             raise PeerError("this session has another owner")
@@ -305,7 +252,7 @@ class _Desk:
 
     def __init__(self, operators: Operators, link: Link) -> None:
         self.link, self._all = link, operators
-        self._runner = Runner(link)
+        self._runner = RunnerChannel(link)
         self._live: Live | None = None
         self.ops: dict[str, Callable[[Fields], Awaitable[Fields | None]]] = {
             "hello": self._hello,

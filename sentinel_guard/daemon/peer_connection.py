@@ -23,7 +23,7 @@ FIRST_WORD = 10.0
 FILES = 1 << 16
 """Open files that a daemon may want: the watcher's, the sessions', one for each connection."""
 OF_ONE = 16
-"""Connections that one process may have open to a socket: a launcher, a runner and a command have one."""
+"""Connections that one process, or all of a session, may have open: a launcher, a runner and a command have one."""
 
 
 class Link:
@@ -77,26 +77,26 @@ class Link:
 
 
 class Connections:
-    """Who is connected to one socket: so many in all, and OF_ONE of a process, that none can keep the others out."""
+    """Who is connected to one socket: so many in all, and OF_ONE of each, that none can keep the others out."""
 
     def __init__(self, most: int) -> None:
-        self._most, self._open = most, Counter[int]()
+        self._most, self._open = most, Counter[str]()
 
     @contextlib.contextmanager
-    def counted(self, link: Link) -> Iterator[str]:
-        """What is to be said to a peer that is one too many; empty where it may stay."""
-        self._open[link.pid] += 1
+    def counted(self, peer: str) -> Iterator[str]:
+        """What is to be said to a peer (``process 7``) that is one too many; empty where it may stay."""
+        self._open[peer] += 1
         try:
-            if self._open.total() > self._most:
+            if self._open[peer] > OF_ONE:
+                yield f"{peer} has {OF_ONE} requests open already"
+            elif self._open.total() > self._most:
                 yield f"{self._most} requests are open already"
-            elif self._open[link.pid] > OF_ONE:
-                yield f"this process has {OF_ONE} requests open already"
             else:
                 yield ""
         finally:
-            self._open[link.pid] -= 1
-            if not self._open[link.pid]:
-                del self._open[link.pid]
+            self._open[peer] -= 1
+            if not self._open[peer]:
+                del self._open[peer]
 
 
 def raise_file_limit() -> int:

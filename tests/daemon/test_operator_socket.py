@@ -12,10 +12,9 @@ from sentinel_guard.core import encode_entries
 from sentinel_guard.core.model import Ask, Entry, Question
 from sentinel_guard.core.session.session import Event, State
 from sentinel_guard.daemon import operator_socket
-from sentinel_guard.daemon.operator_socket import POWER, Operators, Runner
+from sentinel_guard.daemon.operator_socket import POWER, Operators
 from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.host.machine import processes
-from sentinel_guard.humans.question_inbox import Reply
 from tests.daemon.test_verdict_reactions import Reports, Vault
 from tests.support.guard_in_memory import Stand, linked
 
@@ -292,45 +291,6 @@ def test_what_is_no_message_is_answered_and_closes():
 QUESTION = Question("q7", "s1", Ask("DEPLOY", "PROD"), "deploy prod", "policy", 10.0, 15.0)
 
 
-def with_runner(story):
-    async def played():
-        async with linked() as (ours, theirs):
-            return await story(Runner(ours), theirs)
-
-    return asyncio.run(played())
-
-
-@pytest.mark.parametrize("yes", [True, False])
-def test_a_question_is_shown_answered_and_taken_away(yes):
-    async def story(runner, theirs):
-        asking = asyncio.create_task(runner.ask(QUESTION))
-        shown = await theirs.receive_json()
-        runner.answered("another", yes=True)
-        await asyncio.sleep(0)
-        assert not asking.done(), "the answer to another question"
-        runner.answered("q7", yes=yes)
-        runner.answered("q7", yes=not yes)
-        return shown, await asking, await theirs.receive_json()
-
-    shown, reply, taken = with_runner(story)
-    assert shown == {
-        "event": "ask", "question": "q7", "action": "DEPLOY", "target": "PROD", "risk": "HIGH",
-        "detail": "deploy prod", "why": "policy", "seconds": 5.0,
-    }  # fmt: skip
-    assert (reply.yes, reply.assurance) == (yes, "terminal")
-    assert taken == {"event": "unask", "question": "q7"}
-
-
-def test_where_the_agent_could_have_typed_it_the_record_says_so():
-    async def story(runner, theirs):
-        asking = asyncio.create_task(runner.ask(QUESTION))
-        await theirs.receive_json()
-        runner.answered("q7", yes=True, shared=True)
-        return await asking
-
-    assert with_runner(story) == Reply(yes=True, assurance="shared-terminal")
-
-
 def test_only_true_is_a_yes():
     async def story(theirs):
         live = office.stand.sessions.live["new"]
@@ -346,33 +306,27 @@ def test_only_true_is_a_yes():
     assert answers == [False] * 5 + [True]
 
 
-def test_a_runner_that_goes_away_answers_no_question_with_yes():
-    async def story(runner, theirs):
-        asking = asyncio.create_task(runner.ask(QUESTION))
-        await theirs.receive_json()
-        runner.lost()
-        with pytest.raises(OSError):
-            await asking
-
-    with_runner(story)
-
-
-def test_what_the_inner_terminal_printed():
-    async def story(runner, theirs):
-        asking = asyncio.create_task(runner.tail(2.5))
-        asked = await theirs.receive_json()
-        runner.tailed("999", "another's")
-        runner.tailed(asked["id"], "Traceback")
-        return asked, await asking
-
-    asked, text = with_runner(story)
-    assert (asked["event"], asked["since"], text) == ("tail", 2.5, "Traceback")
+def test_rule_1_power_is_refused_from_a_session_that_was_set_aside(office):
+    """Its owner is not known: its processes are told by their mark, or by that of one above."""
+    inner = ["/bin/sh", "-c", "env -u SENTINEL_SESSION /bin/sh -c 'echo $$; read x; :'; :"]
+    marked = subprocess.Popen(
+        inner, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={"SENTINEL_SESSION": "of-the-past"}
+    )
+    pid, stop = int(marked.stdout.readline()), {"op": "stop", "force": True}
+    assert office.talk(stop, pid=pid)[0]["ok"], "nobody knows of such a session"
+    office.stand.sessions.set_aside.add("of-the-past")
+    (refused,) = office.talk(stop, pid=pid)
+    marked.communicate()
+    assert not refused["ok"] and "could not be read" in refused["error"] and len(office.stopped) == 1
+    assert office.talk(stop)[0]["ok"], "the person outside of it"
 
 
-def test_a_runner_that_does_not_say_has_seen_nothing(monkeypatch):
-    monkeypatch.setattr(operator_socket, "TAIL_SECONDS", 0.05)
+def test_all_processes_of_a_session_are_counted_as_one(office, child):
+    async def counted():
+        async with linked() as (ours, _):
+            ours.pid = child
+            return office.operators.counted_as(ours)
 
-    async def story(runner, theirs):
-        return await runner.tail(2.5)
-
-    assert with_runner(story) is None
+    assert asyncio.run(counted()) == f"process {child}"
+    office.stand.begin("s2", owner=ME)
+    assert asyncio.run(counted()) == "session s2"

@@ -150,23 +150,18 @@ def test_a_peer_that_has_gone_loses_what_it_is_sent():
     asyncio.run(story())
 
 
-class Peer:
-    def __init__(self, pid: int) -> None:
-        self.pid = pid
-
-
 def test_one_process_does_not_keep_the_others_out():
     connections = Connections(OF_ONE + 2)
     with contextlib.ExitStack() as greedy:
-        said = [greedy.enter_context(connections.counted(Peer(1))) for _ in range(OF_ONE + 1)]
-        assert said == [""] * OF_ONE + [f"this process has {OF_ONE} requests open already"]
-        with connections.counted(Peer(2)) as words:
+        said = [greedy.enter_context(connections.counted("process 1")) for _ in range(OF_ONE + 1)]
+        assert said == [""] * OF_ONE + [f"process 1 has {OF_ONE} requests open already"]
+        with connections.counted("process 2") as words:
             assert words == ""
-    with connections.counted(Peer(1)) as words:
+    with connections.counted("process 1") as words:
         assert words == "", "they have ended"
 
 
 def test_many_processes_have_a_limit_too():
     connections = Connections(2)
-    with connections.counted(Peer(1)), connections.counted(Peer(2)), connections.counted(Peer(3)) as words:
+    with connections.counted("process 1"), connections.counted("process 2"), connections.counted("process 3") as words:
         assert words == "2 requests are open already"

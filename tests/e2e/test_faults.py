@@ -196,6 +196,7 @@ for _ in range(100):
         time.sleep(8)
         os._exit(0)
 time.sleep(1)
+pathlib.Path("held").touch()
 pathlib.Path(".env").write_text("evil")
 began = time.monotonic()
 while pathlib.Path(".env").read_text() != "MODE=debug\\n" and time.monotonic() < began + 20:
@@ -210,9 +211,14 @@ def test_connections_that_say_nothing_hold_nobody_up(stage):
     stage.write("holds.py", HOLDS)
     stage.git("add", "holds.py")
     stage.git("commit", "-qm", "holds")
-    done = stage.sentinel("run", "--", sys.executable, "holds.py", str(stage.guard / "run") + "/")
-    assert float(done.stdout.split("put back after ")[1].split()[0]) < 5, done
-    assert "stdout='works\\n'" in done.stdout, done
+    run = [str(BIN / "sentinel-guard"), "run", "--", sys.executable, "holds.py", str(stage.guard / "run") + "/"]
+    with subprocess.Popen(run, cwd=stage.repo, env=stage.environ, stdout=subprocess.PIPE, text=True) as agent:
+        assert until((stage.repo / "held").exists, seconds=20)
+        status = stage.sentinel("status")
+        out, _ = agent.communicate(timeout=60)
+    assert status.returncode == 0, "the person's own commands get through"
+    assert float(out.split("put back after ")[1].split()[0]) < 5, out
+    assert "stdout='works\\n'" in out
     log = (stage.guard / "state" / "daemon.log").read_text()
     assert "Traceback" not in log and "out of system resource" not in log
 

@@ -1,0 +1,72 @@
+"""The way from the daemon to the runner of a session, and to the person before it: questions, notices, the screen."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+
+from sentinel_guard.core.model import Question
+from sentinel_guard.daemon.peer_connection import Link
+from sentinel_guard.host.machine import processes
+from sentinel_guard.humans.question_inbox import Reply
+
+FOR_THE_PERSON = frozenset({"ask", "chat", "notice", "killed"})
+"""Events that a person must hear of, even one who has stopped the agent."""
+TAIL_SECONDS = 1.0
+
+
+class RunnerChannel:
+    """The runner at the other end of an operator's connection: a way to the person before it."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self._questions: dict[str, asyncio.Future[Reply]] = {}
+        self._tails: dict[str, asyncio.Future[str]] = {}
+        self._ids = itertools.count(1)
+
+    async def ask(self, question: Question) -> Reply:
+        reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        self._questions[question.id] = reply
+        shown = {"action": question.ask.action, "target": question.ask.target, "risk": question.ask.risk}
+        seconds = max(0.0, question.until - question.asked) if question.until else 0
+        self.tell("ask", question=question.id, detail=question.detail, why=question.why, seconds=seconds, **shown)
+        try:
+            return await reply
+        finally:
+            del self._questions[question.id]
+            self.tell("unask", question=question.id)
+
+    def answered(self, question: str, *, yes: bool, shared: bool = False) -> None:
+        """``shared``: an agent could have typed it, through a terminal multiplexer."""
+        waiting = self._questions.get(question)
+        if waiting and not waiting.done():
+            waiting.set_result(Reply(yes=yes, assurance="shared-terminal" if shared else "terminal"))
+
+    def tell(self, event: str, **fields: object) -> None:
+        self._link.send_json({"event": event, **fields})
+        # A job that the person has stopped would tell them only when they come back to it.
+        if event in FOR_THE_PERSON and self._link.peer:
+            processes.wake(self._link.peer)
+
+    async def tail(self, since: float) -> str | None:
+        """What the inner terminal printed since then (``time.monotonic``); None if the runner does not say in time."""
+        ident = str(next(self._ids))
+        self._tails[ident] = text = asyncio.get_running_loop().create_future()
+        self.tell("tail", id=ident, since=since)
+        try:
+            return await asyncio.wait_for(text, TAIL_SECONDS)
+        except TimeoutError:
+            return None
+        finally:
+            del self._tails[ident]
+
+    def tailed(self, ident: str, text: str) -> None:
+        waiting = self._tails.get(ident)
+        if waiting and not waiting.done():
+            waiting.set_result(text)
+
+    def lost(self) -> None:
+        """The person is out of reach: every open question is a no."""
+        for waiting in self._questions.values():
+            if not waiting.done():
+                waiting.set_exception(ConnectionError("the runner has gone"))

@@ -1,0 +1,86 @@
+"""The way from the daemon to a session's runner. Real links."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from sentinel_guard.core.model import Ask, Question
+from sentinel_guard.daemon import runner_channel
+from sentinel_guard.daemon.runner_channel import RunnerChannel
+from sentinel_guard.humans.question_inbox import Reply
+from tests.support.guard_in_memory import linked
+
+QUESTION = Question("q7", "s1", Ask("DEPLOY", "PROD"), "deploy prod", "policy", 10.0, 15.0)
+
+
+def with_runner(story):
+    async def played():
+        async with linked() as (ours, theirs):
+            return await story(RunnerChannel(ours), theirs)
+
+    return asyncio.run(played())
+
+
+@pytest.mark.parametrize("yes", [True, False])
+def test_a_question_is_shown_answered_and_taken_away(yes):
+    async def story(runner, theirs):
+        asking = asyncio.create_task(runner.ask(QUESTION))
+        shown = await theirs.receive_json()
+        runner.answered("another", yes=True)
+        await asyncio.sleep(0)
+        assert not asking.done(), "the answer to another question"
+        runner.answered("q7", yes=yes)
+        runner.answered("q7", yes=not yes)
+        return shown, await asking, await theirs.receive_json()
+
+    shown, reply, taken = with_runner(story)
+    assert shown == {
+        "event": "ask", "question": "q7", "action": "DEPLOY", "target": "PROD", "risk": "HIGH",
+        "detail": "deploy prod", "why": "policy", "seconds": 5.0,
+    }  # fmt: skip
+    assert (reply.yes, reply.assurance) == (yes, "terminal")
+    assert taken == {"event": "unask", "question": "q7"}
+
+
+def test_where_the_agent_could_have_typed_it_the_record_says_so():
+    async def story(runner, theirs):
+        asking = asyncio.create_task(runner.ask(QUESTION))
+        await theirs.receive_json()
+        runner.answered("q7", yes=True, shared=True)
+        return await asking
+
+    assert with_runner(story) == Reply(yes=True, assurance="shared-terminal")
+
+
+def test_a_runner_that_goes_away_answers_no_question_with_yes():
+    async def story(runner, theirs):
+        asking = asyncio.create_task(runner.ask(QUESTION))
+        await theirs.receive_json()
+        runner.lost()
+        with pytest.raises(OSError):
+            await asking
+
+    with_runner(story)
+
+
+def test_what_the_inner_terminal_printed():
+    async def story(runner, theirs):
+        asking = asyncio.create_task(runner.tail(2.5))
+        asked = await theirs.receive_json()
+        runner.tailed("999", "another's")
+        runner.tailed(asked["id"], "Traceback")
+        return asked, await asking
+
+    asked, text = with_runner(story)
+    assert (asked["event"], asked["since"], text) == ("tail", 2.5, "Traceback")
+
+
+def test_a_runner_that_does_not_say_has_seen_nothing(monkeypatch):
+    monkeypatch.setattr(runner_channel, "TAIL_SECONDS", 0.05)
+
+    async def story(runner, theirs):
+        return await runner.tail(2.5)
+
+    assert with_runner(story) is None
