@@ -12,6 +12,10 @@ import hypothesis
 import pytest
 
 from sentinel_guard.host.machine.pseudo_terminal import MULTIPLEXERS
+from tests.support.time_limits import limit
+
+# Seconds that one test may take; pytest-timeout reads it when all conftest files are there.
+os.environ.setdefault("PYTEST_TIMEOUT", f"{limit(120):.0f}")
 
 # The same examples in every run: a gate does not throw dice. HYPOTHESIS_PROFILE=explore looks further.
 hypothesis.settings.register_profile("gate", derandomize=True, deadline=None)

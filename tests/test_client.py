@@ -24,6 +24,7 @@ from sentinel_guard.errors import DaemonError, SentinelError
 from sentinel_guard.host.machine.state_paths import StatePaths, places
 from sentinel_guard.host.start_daemon import daemon_environ
 from tests.support.fake_daemon import FakeDaemon
+from tests.support.time_limits import limit
 from tests.support.wait_until import until
 
 NEVER = (sys.executable, "-c", "import sys; sys.exit('the words of a failed start')")
@@ -122,7 +123,7 @@ def test_a_stopped_daemon_is_said(where):
         with pytest.raises(DaemonError, match=rf"process {stopped.pid}\) is stopped") as caught:
             Operator(where).connect()
         stopped.kill()
-    assert caught.value.hint == f"kill -CONT {stopped.pid}" and time.monotonic() - began < 4
+    assert caught.value.hint == f"kill -CONT {stopped.pid}" and time.monotonic() - began < limit(4)
 
 
 def test_a_silent_daemon_is_an_error_in_time(where, daemon):

@@ -17,6 +17,7 @@ from sentinel_guard.audit.sqlite import HEAD_EVERY, SqliteReader, SqliteStore
 from sentinel_guard.core.hash_chain import GENESIS, Head, find_breaks
 from sentinel_guard.core.model import Entry
 from sentinel_guard.errors import StoreError
+from tests.support.time_limits import limit
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -336,7 +337,7 @@ def test_a_read_only_disk_is_said(small_disk):
 
 def test_a_file_that_may_not_grow_is_said(path):
     process = writer(path, 10_000, preexec_fn=limit_file_size)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=limit(30))
     acknowledged = [int(line) for line in out.split()]
     assert process.returncode == 1
     assert "StoreError: The audit log" in err

@@ -14,6 +14,7 @@ from sentinel_guard import __version__
 from sentinel_guard.cli import lazy_import, main, sessions
 from sentinel_guard.cli.main import guarded_main
 from sentinel_guard.errors import ConfigError, HostError
+from tests.support.time_limits import limit
 
 
 def commands(group: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -151,8 +152,8 @@ def test_an_agents_own_options_are_not_ours(monkeypatch):
 
 def program(*arguments: str, **options) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [sys.executable, "-m", "sentinel_guard", *arguments], capture_output=True, text=True, check=False, timeout=30,
-        **options,
+        [sys.executable, "-m", "sentinel_guard", *arguments], capture_output=True, text=True, check=False,
+        timeout=limit(30), **options,
     )  # fmt: skip
 
 
@@ -172,7 +173,7 @@ def test_a_reader_that_has_had_enough_is_no_error(tmp_path, option):
     os.close(ours)
     done = subprocess.run(
         [sys.executable, option, "-m", "sentinel_guard", "status"], stdout=theirs, stderr=subprocess.PIPE, env=environ,
-        check=False, text=True, timeout=30,
+        check=False, text=True, timeout=limit(30),
     )  # fmt: skip
     os.close(theirs)
     assert (done.returncode, done.stderr) == (0, "")
@@ -182,5 +183,5 @@ def test_a_closed_output_is_no_error(tmp_path):
     environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "SENTINEL_HOME": str(tmp_path / "g")}
     shell = 'exec "$0" -m sentinel_guard status >&-'
     command = ["/bin/sh", "-c", shell, sys.executable]
-    done = subprocess.run(command, env=environ, stderr=subprocess.PIPE, text=True, check=False, timeout=30)
+    done = subprocess.run(command, env=environ, stderr=subprocess.PIPE, text=True, check=False, timeout=limit(30))
     assert (done.returncode, done.stderr) == (0, "")

@@ -19,6 +19,7 @@ from sentinel_guard.errors import DaemonError, SentinelError
 from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.state_paths import places
 from tests.support.fake_daemon import FakeDaemon
+from tests.support.time_limits import limit
 
 
 @pytest.fixture
@@ -31,7 +32,7 @@ def where():
 def sentinel(where, *arguments: str) -> subprocess.CompletedProcess:
     environ = {"HOME": where.home, "SENTINEL_HOME": where.home, "PATH": os.environ["PATH"]}
     program = [sys.executable, "-I", "-m", "sentinel_guard", "daemon", *arguments]
-    return subprocess.run(program, env=environ, capture_output=True, text=True, check=False, timeout=30)
+    return subprocess.run(program, env=environ, capture_output=True, text=True, check=False, timeout=limit(30))
 
 
 def test_its_life_from_start_to_stop(where):

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.core.response_phrases import INTERVENTION
+from tests.support.time_limits import limit
 
 SHOWN = (
     ("SENTINEL HINT: ", "R1, L1"),
@@ -34,7 +35,7 @@ def told():
         environ = {"PATH": os.environ["PATH"], "HOME": home, "LANG": "C.UTF-8", "TMPDIR": scrap}
         done = subprocess.run(
             [program, "demo"], cwd=home, env=environ, capture_output=True, text=True, check=False,
-            stdin=subprocess.DEVNULL, timeout=60,
+            stdin=subprocess.DEVNULL, timeout=limit(60),
         )  # fmt: skip
         yield done, [*Path(home).iterdir(), *Path(scrap).iterdir()]
 

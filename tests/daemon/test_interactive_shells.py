@@ -16,6 +16,7 @@ from sentinel_guard.daemon.wire_messages import Request
 from sentinel_guard.errors import PeerError
 from sentinel_guard.host.machine import processes
 from tests.support.guard_in_memory import Stand
+from tests.support.time_limits import limit
 
 SITS = """
 import os, subprocess, sys
@@ -31,7 +32,7 @@ sys.stdin.read()
 @pytest.fixture
 def places():
     """Where three processes stand: one at the person's terminal, one that reads another, one that another controls."""
-    client = pexpect.spawn(sys.executable, ["-c", SITS], echo=False, timeout=10)
+    client = pexpect.spawn(sys.executable, ["-c", SITS], echo=False, timeout=limit(10))
     pids = [int(client.readline()) for _ in range(3)]
     live: Live = Stand().begin("s2", owner=processes.identify(os.getpid()))
     live.agent = client.pid

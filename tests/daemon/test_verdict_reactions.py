@@ -20,6 +20,7 @@ from sentinel_guard.errors import HostError, StoreError
 from sentinel_guard.host.machine import processes
 from tests.support.fakes import FullStore
 from tests.support.guard_in_memory import ROOT, Stand
+from tests.support.time_limits import limit
 
 
 class Vault:
@@ -141,7 +142,7 @@ def test_rule_2_the_tree_is_stopped_but_for_the_one_that_is_answered(tree):
     owner, (asker, other) = tree
     stand = Stand()
     reactions(stand).freeze(owned(stand, owner), verdict(Response.KILL, who=processes.identify(asker)))
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + limit(5)
     while state_of(other) != "T" and time.monotonic() < deadline:
         time.sleep(0.005)
     assert state_of(other) == "T"

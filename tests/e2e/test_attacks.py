@@ -8,6 +8,8 @@ import time
 
 import pytest
 
+from tests.support.time_limits import limit
+
 ORPHAN_SOCKET = """
 import json, os, socket, struct, sys, time
 def ask(fields):
@@ -61,7 +63,7 @@ def test_killing_the_runner_ends_what_it_guarded(stage, whom):
     )
     (stage.folder / "k.py").write_text(code)
     stage.sentinel("run", "--", sys.executable, str(stage.folder / "k.py"))
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + limit(10)
     while time.monotonic() < deadline and not stage.log(kind="end"):
         time.sleep(0.1)
     last = beat.read_text() if beat.exists() else ""

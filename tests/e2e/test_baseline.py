@@ -9,6 +9,7 @@ import subprocess
 import time
 
 from tests.support.guarded_repository import BIN
+from tests.support.time_limits import limit
 
 SCRIPT = """
 import json, pathlib, sys
@@ -56,12 +57,12 @@ def test_a_baseline_that_a_fallen_daemon_left_half_is_completed_by_the_next(stag
         [str(BIN / "sentinel-guard"), "run", "--", *tasks],
         cwd=stage.repo, env=stage.environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + limit(20)
     while not (stage.folder / "seen.json").exists() and time.monotonic() < deadline:
         time.sleep(0.02)
     (completed,) = whole(stage)
     os.kill(json.loads(stage.sentinel("daemon", "status", "--json").stdout)["pid"], signal.SIGKILL)
     completed.unlink()
-    agent.communicate(timeout=40)
+    agent.communicate(timeout=limit(40))
     assert [s["code"] for s in stage.seen()] == [0, 0]
     assert whole(stage) == [completed]

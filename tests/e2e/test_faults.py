@@ -20,6 +20,7 @@ import pytest
 from sentinel_guard.core.wire_framing import encode
 from sentinel_guard.daemon import assembly
 from tests.support.guarded_repository import BIN
+from tests.support.time_limits import limit
 from tests.support.wait_until import until
 
 
@@ -37,11 +38,11 @@ def test_kill_9_of_the_daemon_frees_nobody_and_loses_nothing(stage):
         cwd=stage.repo, env=stage.environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     seen = stage.folder / "seen.json"
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + limit(20)
     while time.monotonic() < deadline and not (seen.exists() and len(json.loads(seen.read_text() or "[]")) == 3):
         time.sleep(0.05)
     os.kill(daemon_pid(stage), signal.SIGKILL)
-    agent.communicate(timeout=40)
+    agent.communicate(timeout=limit(40))
     told = stage.seen()
     assert "SYSTEM INTERVENTION" in told[2]["err"]
     assert told[3]["code"] == 126 and "SYSTEM INTERVENTION" in told[3]["err"], "the breaker outlived the daemon"
@@ -88,7 +89,7 @@ def test_who_takes_the_daemons_place_lets_nothing_run(stage):
     with impostor(stage):
         assert until(lambda: len(json.loads(seen.read_text() or "[]")) >= 2, seconds=30)
         told = json.loads(seen.read_text())[-1]
-    agent.communicate(timeout=60)
+    agent.communicate(timeout=limit(60))
     assert told["code"] == 126 and "it does not know the session's secret" in told["err"]
     assert not (stage.repo / "free").exists()
 
@@ -215,7 +216,7 @@ def test_connections_that_say_nothing_hold_nobody_up(stage):
     with subprocess.Popen(run, cwd=stage.repo, env=stage.environ, stdout=subprocess.PIPE, text=True) as agent:
         assert until((stage.repo / "held").exists, seconds=20)
         status = stage.sentinel("status")
-        out, _ = agent.communicate(timeout=60)
+        out, _ = agent.communicate(timeout=limit(60))
     assert status.returncode == 0, "the person's own commands get through"
     assert float(out.split("put back after ")[1].split()[0]) < 5, out
     assert "stdout='works\\n'" in out
@@ -228,7 +229,7 @@ def test_two_starts_race_to_one_daemon(stage):
         subprocess.Popen([str(BIN / "sentinel-guard"), "daemon", "start"], env=stage.environ, cwd=stage.repo)
         for _ in range(4)
     ]
-    assert [p.wait(timeout=30) for p in starts] == [0] * 4
+    assert [p.wait(timeout=limit(30)) for p in starts] == [0] * 4
     pid = daemon_pid(stage)
     os.kill(pid, signal.SIGKILL)
     # Stale sockets and a stale lock file lie there now.

@@ -11,6 +11,8 @@ import time
 import pexpect
 import pytest
 
+from tests.support.time_limits import limit
+
 TOKEN = "ghp_" + "x1Y2z3A4b5C6d7E8" + "f9G0h1I2j3K4l5M6n7O8"
 TOOL = """#!/usr/bin/env python3
 import json, subprocess, sys
@@ -40,7 +42,7 @@ def git(stage, *arguments, **environ):
     """As the person, outside of any session."""
     return subprocess.run(
         ["git", *arguments], cwd=stage.repo, env={**stage.environ, **environ}, capture_output=True, text=True,
-        check=False, timeout=30,
+        check=False, timeout=limit(30),
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from sentinel_guard.audit.sqlite import SqliteReader
 from tests.support.guarded_repository import BIN
+from tests.support.time_limits import limit
 from tests.support.wait_until import until
 
 TRY = "ls no-such-file"
@@ -118,7 +119,7 @@ def test_kill_9_of_the_daemon_before_the_report_and_it_is_written_all_the_same(s
     reader.close()
     stage.sentinel("daemon", "start")
     report = until(lambda: reports(stage))[0]
-    agent.communicate(timeout=40)
+    agent.communicate(timeout=limit(40))
     assert f"`{command}`" in report.read_text()
     assert stage.sentinel("incidents", "show", report.stem).returncode == 0
     assert stage.sentinel("log", "verify").returncode == 0

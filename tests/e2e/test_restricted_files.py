@@ -14,6 +14,7 @@ import pexpect
 import pytest
 
 from tests.support.guarded_repository import BIN
+from tests.support.time_limits import limit
 from tests.support.wait_until import until
 
 # A name that no analysis can know before it runs.
@@ -109,10 +110,10 @@ class Session:
 
     def __exit__(self, *_) -> None:
         self.process.terminate()
-        self.process.communicate(timeout=30)
+        self.process.communicate(timeout=limit(30))
 
     def end(self) -> None:
-        self.process.wait(timeout=30)
+        self.process.wait(timeout=limit(30))
 
 
 def test_what_a_person_changes_while_the_agent_rests_is_theirs(stage):

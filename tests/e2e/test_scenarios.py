@@ -37,6 +37,8 @@ from pathlib import Path
 import pexpect
 import pytest
 
+from tests.support.time_limits import limit
+
 STORIES = sorted((Path(__file__).parent.parent / "scenarios").glob("*.txt"))
 HEAD = re.compile(r"# R\d+(, R\d+)*: \S")
 PERSON = ("sees", "types", "says", "falls")
@@ -142,7 +144,7 @@ class Play:
     def person(self, line: Line) -> None:
         done = subprocess.run(
             ["/bin/sh", "-c", line.rest], cwd=self.stage.repo, env=self.stage.environ, capture_output=True, text=True,
-            check=False, stdin=subprocess.DEVNULL, timeout=30,
+            check=False, stdin=subprocess.DEVNULL, timeout=limit(30),
         )  # fmt: skip
         self.check(line, done.returncode, done.stdout, done.stderr)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sentinel_guard.host.recovery.baseline.session_baseline import MANIFEST
 from tests.support.guarded_repository import BIN
+from tests.support.time_limits import limit
 
 SESSIONS = 8
 KEPT = 10
@@ -30,14 +31,14 @@ def test_sessions_that_begin_together_all_keep_what_guards_them(stage):
         for _ in range(SESSIONS)
     ]  # fmt: skip
     folder = stage.guard / "state" / "sessions"
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + limit(120)
     while len(stage.log(kind="session")) < SESSIONS:
         assert time.monotonic() < deadline, "the sessions did not begin"
         time.sleep(0.5)
     time.sleep(1)
     whole = [p.name for p in folder.iterdir() if _stands(p)]
     gate.touch()
-    said = [p.communicate(timeout=90) for p in running]
+    said = [p.communicate(timeout=limit(90)) for p in running]
     assert set(whole) >= {e["session"] for e in stage.log(kind="session")[:SESSIONS]}
     assert [out.decode().strip() for out, _ in said] == ["code 126"] * SESSIONS, said[0]
     assert (stage.repo / ".env").read_text() == "MODE=debug\n"

@@ -13,6 +13,7 @@ from contextlib import closing
 import pytest
 
 from tests.support.guarded_repository import BIN
+from tests.support.time_limits import limit
 
 FLIPS = (
     ("a byte that is no UTF-8", "command", lambda at: at),
@@ -33,7 +34,7 @@ def started(stage, name: str) -> tuple[subprocess.Popen, str]:
         [str(BIN / "sentinel-guard"), "run", "--", "/bin/sh", "-c", agent],
         cwd=stage.repo, env=stage.environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + limit(30)
     while not (new := {e["session"] for e in stage.log(kind="session")} - known):
         assert time.monotonic() < deadline, "the session did not begin"
         time.sleep(0.1)
@@ -64,13 +65,13 @@ def test_a_flipped_bit_stops_one_session_and_frees_none(stage, why, key, place):
     assert (done.returncode, done.stdout) == (0, "a later one begins\n"), done.stderr
     for gate in ("first", "second"):
         (stage.folder / gate).touch()
-    out, err = harmed.communicate(timeout=30)
+    out, err = harmed.communicate(timeout=limit(30))
     assert out == b"code 126\n", "what was set aside is not free"
     assert b"could not be read" in err
-    assert whole.communicate(timeout=30)[0] == b"free\ncode 0\n"
+    assert whole.communicate(timeout=limit(30))[0] == b"free\ncode 0\n"
     notes = [e for e in stage.log(kind="daemon") if e["data"].get("event") == "session-set-aside"]
     assert [e["level"] for e in notes] == ["L2"] and session in notes[0]["data"]["what"]
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + limit(10)
     while other not in (ended := {e["session"] for e in stage.log(kind="end")}):
         assert time.monotonic() < deadline, "the session that was taken up did not end"
         time.sleep(0.2)

@@ -18,6 +18,7 @@ import pexpect
 import pytest
 
 from sentinel_guard.host import bash_line_reader
+from tests.support.time_limits import limit
 
 BASH = shutil.which("bash") or "/bin/bash"
 LAUNCHER = f"""#!{BASH} -p
@@ -67,7 +68,9 @@ class Ground:
             environ |= settings
         (self.home / ".bash_history").unlink(missing_ok=True)
         start = ["-c", f"import os, sys; os.execv({BASH!r}, sys.argv[1:])", *words]
-        shell = pexpect.spawn(sys.executable, start, cwd=str(self.home), env=environ, encoding="utf-8", timeout=20)
+        shell = pexpect.spawn(
+            sys.executable, start, cwd=str(self.home), env=environ, encoding="utf-8", timeout=limit(20)
+        )
         shell.delaybeforesend = None
         screen = ""
         for line in lines:

@@ -12,6 +12,7 @@ import time
 import pytest
 
 from tests.support.launcher_guard import answers, exit_code, says, started, value, values
+from tests.support.time_limits import limit
 
 HOOK = "sentinel-githook"
 PASS = answers([exit_code(0)])
@@ -90,7 +91,7 @@ def test_an_open_pipe_of_the_users_is_left_alone(guard):
     g = guard(PASS)
     outer, inner = os.pipe()
     os.write(inner, b"untouched")
-    assert g.run(HOOK, "pre-commit", stdin=outer, env=CLEAN, timeout=5).returncode == 0
+    assert g.run(HOOK, "pre-commit", stdin=outer, env=CLEAN, timeout=limit(5)).returncode == 0
     assert os.read(outer, 100) == b"untouched"
     os.close(outer)
     os.close(inner)
@@ -100,7 +101,7 @@ def test_a_terminal_is_no_list_of_refs(guard):
     """By hand: git would have given it a pipe."""
     g = guard(PASS)
     outer, inner = os.openpty()
-    assert g.run(HOOK, "pre-push", "origin", "url", stdin=inner, env=CLEAN, timeout=5).returncode == 0
+    assert g.run(HOOK, "pre-push", "origin", "url", stdin=inner, env=CLEAN, timeout=limit(5)).returncode == 0
     assert values(g.requests[0], "I") == []
     os.close(outer)
     os.close(inner)
@@ -179,7 +180,7 @@ def test_without_a_daemon_it_judges_by_itself_at_once_and_starts_none(guard, alo
     g = guard(listen=False, python=alone())
     began = time.monotonic()
     assert g.run(HOOK, "pre-commit", env=CLEAN).returncode == 7
-    assert time.monotonic() - began < 1.5
+    assert time.monotonic() - began < limit(1.5)
     assert alone.told()[0] == ["-I", "-m", "sentinel_guard", "hook", "pre-commit"], "and not `daemon start`"
 
 
@@ -272,7 +273,7 @@ def test_its_name_cannot_be_made_up(guard, alone):
     """A caller that is called like a hook gets no way around the guard."""
     g = guard(listen=False, python=alone())
     done = subprocess.run(
-        [HOOK, "pre-commit"], executable=g.shim("git"), env=CLEAN, capture_output=True, check=False, timeout=20
+        [HOOK, "pre-commit"], executable=g.shim("git"), env=CLEAN, capture_output=True, check=False, timeout=limit(20)
     )
     assert done.returncode == 126
     assert alone.told()[0] == ["-I", "-m", "sentinel_guard", "daemon", "start"]
@@ -293,4 +294,4 @@ def test_signals_reach_the_judgement_of_its_own_as_they_came(guard, tmp_path):
         ["/bin/grep", "-E", "^Sig(Ign|Blk)", "/proc/self/status"], capture_output=True, check=True, env=CLEAN
     )
     with started(g, HOOK, "pre-commit", env=CLEAN) as process:
-        assert process.communicate(timeout=10)[0] == bare.stdout
+        assert process.communicate(timeout=limit(10))[0] == bare.stdout

@@ -11,6 +11,7 @@ import time
 import pytest
 
 from tests.support.launcher_guard import answers, exit_code, number, real, started, state, until, value, values, wanted
+from tests.support.time_limits import limit
 
 TAIL = 64 * 1024
 
@@ -200,7 +201,7 @@ def test_a_guard_that_dies_meanwhile_changes_nothing(guard):
 def test_a_guard_that_is_silent_at_the_end_costs_5_s(guard):
     began = time.monotonic()
     assert guard(supervises_silently).run("bash", "-c", "exit 3").returncode == 3
-    assert 4.9 < time.monotonic() - began < 8
+    assert 4.9 < time.monotonic() - began < limit(8)
 
 
 def supervises_silently(connection):

@@ -13,6 +13,7 @@ import pexpect
 import pytest
 
 from tests.support.launcher_guard import exit_code, real, supervises, until, value, values, wanted
+from tests.support.time_limits import limit
 
 PROMPT = "%%% "
 
@@ -29,7 +30,9 @@ def console(guard, tmp_path):
         env = g.environ(PS1=PROMPT, GIT_CONFIG_GLOBAL=str(tmp_path / "gitconfig"), **environ)
         argv = ["--norc", "--noprofile", "--noediting", "-i"]
         shell = g.shim("bash") if shell == "shim" else real("bash")
-        c = pexpect.spawn(shell, argv, env=env, cwd=str(tmp_path), timeout=10, encoding="utf-8", dimensions=(24, 80))
+        c = pexpect.spawn(
+            shell, argv, env=env, cwd=str(tmp_path), timeout=limit(10), encoding="utf-8", dimensions=(24, 80)
+        )
         c.guard = g
         c.delaybeforesend = 0
         opened.append(c)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import hatch_build
 from sentinel_guard.core.wire_framing import Message, Reader, encode
 from sentinel_guard.errors import PeerError
+from tests.support.time_limits import limit
 from tests.vectors.wire_vectors import VECTORS
 
 HERE = Path(__file__).parent
@@ -43,7 +44,7 @@ def read_wire(tmp_path_factory):
                 for piece in pieces:
                     ours.sendall(piece)
                 ours.shutdown(socket.SHUT_WR)
-                lines = process.communicate(timeout=20)[0].splitlines()
+                lines = process.communicate(timeout=limit(20))[0].splitlines()
         assert process.returncode == 0
         return messages_of(lines[:-1]), lines[-1]
 

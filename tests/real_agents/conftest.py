@@ -17,6 +17,7 @@ from tests.support.agents.full_screen_agent import FullScreenAgent
 from tests.support.agents.real_agents import AGENTS, RealAgent, set_up
 from tests.support.agents.scripted_model import ScriptedModel, Step
 from tests.support.guarded_repository import BIN, Stage
+from tests.support.time_limits import limit
 
 RESULTS = Path(__file__).with_name("results.json")
 RECORDS = bool(os.environ.get("SENTINEL_TEST_RECORD"))
@@ -84,7 +85,7 @@ def play(stage: Stage) -> Callable[[RealAgent, Sequence[Step]], Played]:
             command = [str(BIN / "sentinel-guard"), "run", "--", str(agent.path()), *started.arguments]
             done = subprocess.run(
                 command, cwd=stage.repo, env=stage.environ, capture_output=True, text=True, errors="replace",
-                check=False, stdin=subprocess.DEVNULL, timeout=100,
+                check=False, stdin=subprocess.DEVNULL, timeout=limit(100),
             )  # fmt: skip
         finally:
             model.close()

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pexpect
 
+from tests.support.time_limits import limit
+
 BIN = Path(sys.executable).parent
 AGENT = Path(__file__).parent / "coding_agent.py"
 
@@ -54,7 +56,7 @@ class Stage:
                 os.kill(pid, signal.SIGTERM)
         subprocess.run(["chmod", "-R", "u+rwX", str(self.folder)], check=False)
         shutil.rmtree(self.folder, ignore_errors=True)
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + limit(10)
         while left := self.daemons():
             assert time.monotonic() < deadline, f"daemons of this test live on: {left}"
             time.sleep(0.05)
@@ -103,7 +105,7 @@ class Stage:
         """Run our command line without a terminal."""
         return subprocess.run(
             [str(BIN / "sentinel-guard"), *arguments], cwd=cwd or self.repo, env=options.pop("env", self.environ),
-            capture_output=True, text=True, errors="replace", check=False, stdin=subprocess.DEVNULL, timeout=60,
+            capture_output=True, text=True, errors="replace", check=False, stdin=subprocess.DEVNULL, timeout=limit(60),
             **options,
         )  # fmt: skip
 
@@ -128,7 +130,7 @@ class Stage:
 
     def terminal(self, program: str, *arguments: str, **options) -> pexpect.spawn:
         return pexpect.spawn(
-            program, list(arguments), cwd=str(self.repo), env=self.environ, encoding="utf-8", timeout=20,
+            program, list(arguments), cwd=str(self.repo), env=self.environ, encoding="utf-8", timeout=limit(20),
             dimensions=(30, 120), **options,
         )  # fmt: skip
 

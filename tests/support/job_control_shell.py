@@ -12,6 +12,7 @@ from pathlib import Path
 import pexpect
 
 from tests.support.run_on_pty import DRIVER
+from tests.support.time_limits import limit
 
 PROMPT = "%%% "
 HUMAN = 0.1
@@ -29,7 +30,7 @@ class Shell(pexpect.spawn):
             "bash",
             ["--norc", "--noprofile", "--noediting", "-i"],
             dimensions=(24, 80),
-            timeout=20,
+            timeout=limit(20),
             encoding="utf-8",
             **options,
         )
@@ -65,8 +66,8 @@ class Shell(pexpect.spawn):
         """Bring the job to the foreground; from now on what is typed is for the agent."""
         self.type("fg")
         self.expect_exact("\n")
-        limit = time.monotonic() + 10
-        while self._guarded and termios.tcgetattr(self.child_fd)[3] & termios.ICANON and time.monotonic() < limit:
+        deadline = time.monotonic() + limit(10)
+        while self._guarded and termios.tcgetattr(self.child_fd)[3] & termios.ICANON and time.monotonic() < deadline:
             time.sleep(0.005)
 
     def code(self) -> int:
@@ -75,9 +76,9 @@ class Shell(pexpect.spawn):
 
     def jobs_say(self, words: str) -> None:
         """Wait until the shell's list of jobs has these words."""
-        limit = time.monotonic() + 10
+        deadline = time.monotonic() + limit(10)
         while words not in (said := self.line("jobs")):
-            assert time.monotonic() < limit, said
+            assert time.monotonic() < deadline, said
             time.sleep(0.02)
 
     def job(self) -> int:

@@ -10,6 +10,8 @@ from pathlib import Path
 import pexpect
 import pyte
 
+from tests.support.time_limits import limit
+
 ROOT = str(Path(__file__).resolve().parents[2])
 # A runner that lost the fake daemon must not start the real one; five seconds of silence are too long for a test.
 DRIVER = f"""
@@ -51,7 +53,7 @@ def ended(child: pexpect.spawn) -> int:
 
 def by_shell(line: str) -> bytes:
     """What a shell's line prints on its terminal; ``"$0" -c "$1"`` is the runner."""
-    shell = pexpect.spawn("sh", ["-c", line, sys.executable, DRIVER], timeout=10)
+    shell = pexpect.spawn("sh", ["-c", line, sys.executable, DRIVER], timeout=limit(10))
     shell.expect(pexpect.EOF)
     shell.close()
     return shell.before
@@ -93,8 +95,8 @@ class Watcher:
         self.stream = pyte.ByteStream(self.screen)
 
     def until(self, sees) -> list[str]:
-        limit = time.monotonic() + 10
-        while time.monotonic() < limit:
+        deadline = time.monotonic() + limit(10)
+        while time.monotonic() < deadline:
             try:
                 self.stream.feed(self.child.read_nonblocking(1 << 16, timeout=0.05))
             except pexpect.TIMEOUT:

@@ -14,6 +14,7 @@ from sentinel_guard.host.machine.state_paths import places
 from tests.support.fake_daemon import FakeDaemon
 from tests.support.job_control_shell import Shell
 from tests.support.run_on_pty import DRIVER
+from tests.support.time_limits import limit
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def terminal(daemon):
     started = []
 
     def start(*command: str, cwd: Path | None = None) -> pexpect.spawn:
-        child = pexpect.spawn(sys.executable, ["-c", DRIVER, *command], dimensions=(24, 80), timeout=10, cwd=cwd)
+        child = pexpect.spawn(sys.executable, ["-c", DRIVER, *command], dimensions=(24, 80), timeout=limit(10), cwd=cwd)
         child.delaybeforesend = None
         started.append(child)
         return child

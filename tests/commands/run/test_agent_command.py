@@ -12,6 +12,7 @@ import pytest
 
 from tests.support.agents import stand_ins
 from tests.support.run_on_pty import plain
+from tests.support.time_limits import limit
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def server(folder) -> Iterator[int]:
 
 def said(*command: str) -> tuple[int, str, str]:
     process = plain(*command)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=limit(20))
     return process.returncode, out.decode(), err.decode()
 
 

@@ -12,6 +12,7 @@ import time
 import pexpect
 
 from tests.support.run_on_pty import DRIVER, by_shell, ended
+from tests.support.time_limits import limit
 
 
 def test_nothing_of_ours_is_written_when_nothing_happens(daemon, terminal):
@@ -62,7 +63,7 @@ def test_a_stop_key_stops_a_job_of_the_inner_shell(daemon, terminal):
 def test_an_agent_that_stops_itself_gives_the_shell_back(daemon, tmp_path):
     driver = tmp_path / "driver.py"
     driver.write_text(DRIVER)
-    shell = pexpect.spawn("bash", ["--norc", "--noprofile", "-i"], timeout=10, encoding="utf-8")
+    shell = pexpect.spawn("bash", ["--norc", "--noprofile", "-i"], timeout=limit(10), encoding="utf-8")
     shell.sendline("PS1='outer> '")
     agent = "echo ready; kill -STOP \\$\\$; echo resumed; read a; exit 3"
     shell.sendline(f'{sys.executable} {driver} sh -c "{agent}"')
@@ -104,8 +105,8 @@ def test_the_terminal_is_given_back_as_it_was(daemon):
         if number is not None:
             runner = daemon.wait("start", 2)["pid"]
             daemon.wait("agent", 2)
-            limit = time.monotonic() + 5
-            while termios.tcgetattr(far) == before and time.monotonic() < limit:
+            deadline = time.monotonic() + limit(5)
+            while termios.tcgetattr(far) == before and time.monotonic() < deadline:
                 time.sleep(0.01)
             os.kill(runner, number)
         process.wait(10)

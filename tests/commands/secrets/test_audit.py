@@ -16,6 +16,7 @@ from sentinel_guard.errors import ConfigError, SentinelError
 from sentinel_guard.host.machine.state_paths import places
 from tests.support.fake_daemon import FakeDaemon
 from tests.support.secrets_commands import OTHER, TOKEN, look, said, take_in
+from tests.support.time_limits import limit
 
 
 @pytest.fixture
@@ -142,7 +143,9 @@ def test_never_while_a_session_lives_here(taken, monkeypatch, command, inside):
 
 def test_a_person_goes_through_it_on_a_terminal(taken):
     command = [sys.executable, "-m", "sentinel_guard", "secrets", "audit"]
-    child = pexpect.spawn(command[0], command[1:], cwd=str(taken), env=dict(os.environ), encoding="utf-8", timeout=30)
+    child = pexpect.spawn(
+        command[0], command[1:], cwd=str(taken), env=dict(os.environ), encoding="utf-8", timeout=limit(30)
+    )
     for key in "nay":
         child.expect("q quit ")
         child.send(key)

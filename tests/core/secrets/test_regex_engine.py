@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sentinel_guard.core.secrets import regex_engine
 from sentinel_guard.core.secrets.formats.registry import FORMATS
 from sentinel_guard.core.secrets.scan_text import scan
+from tests.support.time_limits import limit
 
 TEXTS = [f"a\n{text}\nİ \udc80 {text};" for row in FORMATS for text in (*row.hit, *row.miss)]
 
@@ -46,5 +47,5 @@ def test_the_import_compiles_no_pattern_of_ours():
         "import sentinel_guard.core.secrets.scan_text\n"
         "print(*sorted(set(seen)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=limit(60))
     assert not {"engine", "generic", "literals", "entropy"} & {name.rpartition(".")[2] for name in done.stdout.split()}

@@ -14,6 +14,7 @@ from sentinel_guard.core.model import Action, Command, Effect, Kind, Layer, Verd
 from sentinel_guard.daemon.file_integrity.watch_session_files import ANSWERED
 from sentinel_guard.host.file_integrity.file_change import ChangeDecision
 from tests.support.fakes import ScriptedHuman
+from tests.support.time_limits import limit
 from tests.support.watched_session import Room, until
 
 WATCH = "sentinel_guard.daemon.file_integrity.watch_session_files"
@@ -93,7 +94,7 @@ def test_what_runs_programs_or_gives_rights_is_put_back(room, repo, home, row):
         return live, took
 
     live, took = asyncio.run(play())
-    assert took < 3.0, "the reader near the files; the sweep would be there within a second"
+    assert took < limit(3.0), "the reader near the files; the sweep would be there within a second"
     assert (file.read_text() if file.exists() else None) == before, why
     entry = watched(room)[0]
     assert (entry.level, entry.data["done"], entry.data["path"]) == ("L2", "put back", str(file))

@@ -15,6 +15,7 @@ import pytest
 from sentinel_guard.core.model import Peer
 from sentinel_guard.errors import PeerError
 from sentinel_guard.host.machine import processes
+from tests.support.time_limits import limit
 from tests.support.wait_until import until
 
 NONE = 2**22 - 1
@@ -271,7 +272,7 @@ def test_a_process_ends_in_its_own_way_if_it_does_so_in_time(start, script, seco
     process = start("/bin/sh", "-c", script)
     process.stdout.readline()
     processes.end(frozenset({process.pid}), seconds)
-    assert process.communicate(timeout=5)[0] == says
+    assert process.communicate(timeout=limit(5))[0] == says
 
 
 def test_what_descends_from_a_process_ends_with_it_and_a_stranger_does_not(start):
@@ -306,7 +307,7 @@ sys.stdin.read()
 
 
 def test_whose_terminal_a_process_prints_on():
-    client = pexpect.spawn(sys.executable, ["-c", PRINTS], echo=False, timeout=10)
+    client = pexpect.spawn(sys.executable, ["-c", PRINTS], echo=False, timeout=limit(10))
     pids = [int(client.readline()) for _ in range(4)]
     try:
         told = [processes.prints_on_terminal_of(pid, client.pid) for pid in pids]
@@ -355,7 +356,7 @@ sys.stdin.read()
 
 
 def test_which_terminal_controls_a_process_and_which_it_reads():
-    client = pexpect.spawn(sys.executable, ["-c", TERMINALS], echo=False, timeout=10)
+    client = pexpect.spawn(sys.executable, ["-c", TERMINALS], echo=False, timeout=limit(10))
     pids = [int(client.readline()) for _ in range(4)]
     try:
         controls = {processes.terminal(pid) for pid in (client.pid, *pids)}

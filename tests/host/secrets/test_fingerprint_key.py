@@ -14,6 +14,7 @@ import pytest
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.machine.state_paths import places
 from sentinel_guard.host.secrets.fingerprint_key import SIZE, key
+from tests.support.time_limits import limit
 
 
 @pytest.fixture
@@ -42,7 +43,7 @@ def test_those_who_ask_at_the_same_time_get_the_same(tmp_path):
     )
     environ = os.environ | {"SENTINEL_HOME": str(tmp_path)}
     asking = [subprocess.Popen([sys.executable, "-c", program], env=environ, stdout=subprocess.PIPE) for _ in range(4)]
-    assert len({process.communicate(timeout=60)[0] for process in asking}) == 1
+    assert len({process.communicate(timeout=limit(60))[0] for process in asking}) == 1
 
 
 def test_it_is_not_made_twice_within_a_process_either(tmp_path):

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.support.guarded_repository import Stage
+from tests.support.time_limits import limit
 
 PROMPT = "run the script"
 FOLDER = os.environ.get("SENTINEL_TEST_CLIENTS", "")
@@ -169,7 +170,7 @@ def set_up(stage: Stage, agent: RealAgent, url: str) -> Started:
     stage.environ |= {**started.environ, **environment(stage.environ["PATH"])}
     if started.first:
         subprocess.run(
-            [str(agent.path()), *started.first], cwd=stage.repo, env=stage.environ, check=True, timeout=60,
+            [str(agent.path()), *started.first], cwd=stage.repo, env=stage.environ, check=True, timeout=limit(60),
             stdin=subprocess.DEVNULL, capture_output=True,
         )  # fmt: skip
     return started

@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from tests.support.time_limits import limit
+
 STEP = 0.1
 PROMPT = "person$ "
 TAIL = re.compile(r"\n*\Z")
@@ -35,7 +37,7 @@ class Tmux:
     def _tmux(self, *arguments: str) -> str:
         done = subprocess.run(
             ["tmux", "-f", "/dev/null", *arguments], env=self._environ, capture_output=True, text=True, check=True,
-            errors="replace", timeout=30,
+            errors="replace", timeout=limit(30),
         )  # fmt: skip
         return done.stdout
 
