@@ -282,6 +282,8 @@ class Question:
     asked: float
     until: float
     """When silence becomes a no; 0 for never."""
+    typed_word: bool = False
+    """Whether a yes from a terminal on which an agent could type needs a word behind it."""
 
 
 @dataclass(frozen=True, slots=True)

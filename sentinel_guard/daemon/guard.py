@@ -182,7 +182,7 @@ class Guard:
         if channel is None or finding is None or finding.ask is None or live.session.over:
             nobody = _nobody(finding) if finding else Finding("human", Response.DENY, "this", NOBODY, ATTEND)
             return replace(asked, findings=(*asked.findings, nobody))
-        gate, now = live.policy().gate.seconds, self._now()
+        gate, now = live.policy().gate, self._now()
         question = Question(
             f"q{next(self._questions)}",
             live.id,
@@ -190,7 +190,8 @@ class Guard:
             live.discretion.text(response_text.command_line(asked.action)),
             finding.why,
             now,
-            now + gate if gate else 0,
+            now + gate.seconds if gate.seconds else 0,
+            gate.typed_word,
         )
         live.answered.clear()
         shown = {"question": question.id, "action": finding.ask.action, "target": finding.ask.target}
@@ -198,7 +199,7 @@ class Guard:
         self._note(live, [encode_entries.state(live.id, now, Event.ASK, **shown)])
         await waiter.hold()
         try:
-            reply = await self._inbox.ask(question, channel, gate)
+            reply = await self._inbox.ask(question, channel, gate.seconds)
         finally:
             at = self._now()
             self._note(live, [encode_entries.state(live.id, at, Event.ANSWERED)])
@@ -218,7 +219,8 @@ class Guard:
     async def _channel(self, live: Live, waiter: Waiter) -> Channel | None:
         """The way to the person. A runner needs a moment to come back to a daemon that was started anew."""
         if not live.session.interactive:
-            return waiter.channel
+            # There the agent shares the person's terminal, and no word can be asked for on it.
+            return None if live.policy().gate.typed_word else waiter.channel
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(COMES_BACK):
                 while live.runner is None:

@@ -303,8 +303,8 @@ class _Desk:
         return {"state": self._live.session.state.value, **self._all.proof(self._live, message)}
 
     async def _answered(self, message: Fields) -> Fields:
-        shared = message.get("shared") is True
-        self._runner.answered(str(message["question"]), yes=message["yes"] is True, shared=shared)
+        shared, word = message.get("shared") is True, str(message.get("word", ""))
+        self._runner.answered(str(message["question"]), yes=message["yes"] is True, shared=shared, word=word)
         return {}
 
     async def _say(self, message: Fields) -> Fields:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import secrets
 
 from sentinel_guard.core.model import Question
 from sentinel_guard.daemon.peer_connection import Link
@@ -13,6 +14,8 @@ from sentinel_guard.humans.question_inbox import Reply
 FOR_THE_PERSON = frozenset({"ask", "chat", "notice", "killed"})
 """Events that a person must hear of, even one who has stopped the agent."""
 TAIL_SECONDS = 1.0
+SYLLABLES = [a + b for a in "bdfgklmnprstvz" for b in "aeiou"]
+"""What the word that is to be typed is made of: three of them, 343,000 words that nobody mistypes."""
 
 
 class RunnerChannel:
@@ -21,6 +24,8 @@ class RunnerChannel:
     def __init__(self, link: Link) -> None:
         self._link = link
         self._questions: dict[str, asyncio.Future[Reply]] = {}
+        self._words: dict[str, str] = {}
+        """Question -> the word that is to be typed."""
         self._tails: dict[str, asyncio.Future[str]] = {}
         self._ids = itertools.count(1)
 
@@ -29,17 +34,21 @@ class RunnerChannel:
         self._questions[question.id] = reply
         shown = {"action": question.ask.action, "target": question.ask.target, "risk": question.ask.risk}
         seconds = max(0.0, question.until - question.asked) if question.until else 0
+        if question.typed_word:
+            shown["word"] = self._words[question.id] = "".join(secrets.choice(SYLLABLES) for _ in range(3))
         self.tell("ask", question=question.id, detail=question.detail, why=question.why, seconds=seconds, **shown)
         try:
             return await reply
         finally:
             del self._questions[question.id]
+            self._words.pop(question.id, None)
             self.tell("unask", question=question.id)
 
-    def answered(self, question: str, *, yes: bool, shared: bool = False) -> None:
-        """``shared``: an agent could have typed it, through a terminal multiplexer."""
+    def answered(self, question: str, *, yes: bool, shared: bool = False, word: str = "") -> None:
+        """``shared``: an agent could have typed it, through a terminal multiplexer; ``word``: what stood behind it."""
         waiting = self._questions.get(question)
         if waiting and not waiting.done():
+            yes = yes and (not shared or word == self._words.get(question, word))
             waiting.set_result(Reply(yes=yes, assurance="shared-terminal" if shared else "terminal"))
 
     def tell(self, event: str, **fields: object) -> None:

@@ -5,7 +5,8 @@ Rules of this file:
    turn the order of what is shown.
 2. The block of the gate is the protocol's, word for word, and the last thing on the screen.
 3. Only a single ``y`` or ``Y`` is a yes, and only after every line of the question has stood on the screen: what does
-   not fit is told in numbers and paged with Space. A no is taken at any time.
+   not fit is told in numbers and paged with Space. A no is taken at any time. Where a word is demanded, it is shown
+   and typed behind the yes.
 4. Time arrives as an argument, in seconds of a clock that only goes forward.
 """
 
@@ -21,6 +22,8 @@ ENOUGH_ROWS, ENOUGH_COLUMNS = 9, 20
 TOO_SMALL = "Enlarge the terminal to answer."
 MORE = 0x20
 YES, NO = frozenset(b"yY"), frozenset(b"nN\x03\x1b")
+AWAY = NO - frozenset(b"nN")
+"""Keys that are a no where a word is being typed."""
 MAX_SAID = 200
 _USUAL = ("The agent wants to run:", "refused")
 _HEADS = {"RESTRICTED_CHANGE": ("A restricted file has changed:", "put back")}
@@ -86,6 +89,9 @@ class Gate:
         seconds = event.get("seconds")
         self.until = now + seconds if isinstance(seconds, int | float) and seconds > 0 else 0.0
         self.answer: bool | None = None
+        self.typed = ""
+        """The word behind the yes, as far as it has been typed."""
+        self._word, self._confirmed = str(event.get("word", "")), False
         self._keys = Keys()
         self._readable = False
         self._size: Size = (0, 0)
@@ -103,13 +109,32 @@ class Gate:
 
     def feed(self, data: bytes) -> None:
         """Take what was typed. Several keys at once are a paste and no answer."""
-        key = self._keys.feed(data).strip(b"\r\n")
+        keys = self._keys.feed(data)
+        if self._confirmed:
+            self._feed_word(keys)
+            return
+        key = keys.strip(b"\r\n")
         if len(key) != 1:
             return
-        if key[0] in NO or (key[0] in YES and self._readable):
+        if key[0] in YES and self._readable and self._word:
+            self._confirmed = True
+        elif key[0] in NO or (key[0] in YES and self._readable):
             self.answer = key[0] in YES
         elif key[0] == MORE:
             self._top = self._next
+
+    def _feed_word(self, keys: bytes) -> None:
+        for key in keys:
+            if key in AWAY:
+                self.answer = False
+            elif key in b"\r\n" and self.typed:
+                self.answer = self.typed == self._word
+            elif key in b"\x7f\x08":
+                self.typed = self.typed[:-1]
+            elif chr(key).isascii() and chr(key).isprintable():
+                self.typed = f"{self.typed}{chr(key)}"[:MAX_SAID]
+            if self.done:
+                return
 
     def tick(self, now: float) -> None:
         """Silence is a no."""
@@ -127,6 +152,9 @@ class Gate:
             return [visible(TOO_SMALL, width)]
         action, target, risk = (visible(value, width - 10) for value in self._block)
         block = ["[SENTINEL SECURITY]", f"Action: {action}", f"Target: {target}", f"Risk: {risk}", "Confirm? (Y/N): "]
+        if self._confirmed:
+            block[-1] += "Y"
+            block.append(visible(f"Type {self._word} and Enter: {self.typed}", width))
         return [*self._context(width, rows - len(block), now), *block]
 
     def _context(self, width: int, room: int, now: float) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -12,7 +13,7 @@ from sentinel_guard.core.response_phrases import WAITING
 from sentinel_guard.core.session.session import Event, State
 from sentinel_guard.daemon.waiting_launcher import telling
 from tests.support.fakes import PatientPeer, ScriptedHuman
-from tests.support.guard_in_memory import Stand
+from tests.support.guard_in_memory import POLICY, Stand
 
 
 def test_a_terminal_of_the_launcher_is_asked_outside_of_run():
@@ -22,6 +23,18 @@ def test_a_terminal_of_the_launcher_is_asked_outside_of_run():
     stand = Stand(False)
     stand.verdict("deploy production", peer=PatientPeer(person))
     assert len(stand.human.asked) == 1 and len(person.asked) == 1, "under run the outer terminal alone counts"
+
+
+def test_where_a_word_is_demanded_no_launcher_asks():
+    """It could only take a key, on a terminal on which the agent types, too."""
+    policy = replace(POLICY, gate=replace(POLICY.gate, typed_word=True))
+    stand, person = Stand(interactive=False, policy=policy), ScriptedHuman(True)
+    verdict = stand.verdict("deploy production", peer=PatientPeer(person))
+    assert verdict.response is Response.DENY and not person.asked
+    assert "sentinel-guard run" in verdict.decisive.instead
+    stand = Stand(True, policy=policy)
+    assert stand.verdict("deploy production").response is Response.ALLOW
+    assert [question.typed_word for question in stand.human.asked] == [True]
 
 
 class Slow(ScriptedHuman):

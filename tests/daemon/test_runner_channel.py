@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -52,6 +53,28 @@ def test_where_the_agent_could_have_typed_it_the_record_says_so():
         return await asking
 
     assert with_runner(story) == Reply(yes=True, assurance="shared-terminal")
+
+
+TYPED = (
+    (lambda word: {"yes": True, "shared": True, "word": word}, True, "the word that was shown"),
+    (lambda word: {"yes": True, "shared": True, "word": word[:-1]}, False, "a part of it"),
+    (lambda word: {"yes": True, "shared": True}, False, "none"),
+    (lambda word: {"yes": True}, True, "where nobody else types, the Y is enough"),
+    (lambda word: {"yes": False, "shared": True, "word": word}, False, "a no"),
+)
+
+
+@pytest.mark.parametrize(("said", "yes"), [row[:2] for row in TYPED], ids=[row[2] for row in TYPED])
+def test_where_a_word_is_demanded_only_that_word_is_a_yes(said, yes):
+    async def story(runner, theirs):
+        asking = asyncio.create_task(runner.ask(replace(QUESTION, typed_word=True)))
+        word = (await theirs.receive_json())["word"]
+        runner.answered("q7", **said(word))
+        return word, (await asking).yes
+
+    word, answered = with_runner(story)
+    assert len(word) == 6 and word.isalpha()
+    assert answered is yes
 
 
 def test_a_runner_that_goes_away_answers_no_question_with_yes():

@@ -357,3 +357,39 @@ def test_a_killed_program_leaves_nothing_switched_on():
     modes = Modes()
     modes.feed(b"\x1b[?1049h\x1b[?1003h\x1b[?25l\x1b[>1u")
     assert modes.leave() == b"\x1b[<9u\x1b[?25h\x1b[?1003l\x1b[?1049l\x1b[0m"
+
+
+WORDS = (
+    (["y", "b", "a", "k", "o", "\r"], True, "the word, key by key"),
+    (["y", "bako\r"], True, "at once"),
+    (["y", "bax\x7fko\r"], True, "mended"),
+    (["y", "\r", "bako\r"], True, "Enter before anything is nothing"),
+    (["y", "baku\r"], False, "another word"),
+    (["y", "y", "\r"], False, "a second Y is no word"),
+    (["y", "bak\x03"], False, "Control-C"),
+    (["y", "bako"], None, "no Enter yet"),
+    (["bako\r"], None, "no Y"),
+    (["n"], False, "a no needs no word"),
+)
+
+
+@pytest.mark.parametrize(("keys", "answer"), [row[:2] for row in WORDS], ids=[row[2] for row in WORDS])
+def test_a_word_behind_the_yes(keys, answer):
+    asked = gate(word="bako")
+    for key in keys:
+        asked.feed(key.encode())
+        shown = asked.lines(USUAL, 1000.0)
+    assert asked.answer is answer
+    assert shown[-1].startswith("Type bako and Enter: ") or keys[0] != "y"
+    assert all(columns(line) <= USUAL[0] for line in shown) and len(shown) <= USUAL[1]
+
+
+@pytest.mark.parametrize("size", [(20, 9), (20, 10), (80, 9), (300, 100)])
+def test_the_word_is_on_the_smallest_screen_too(size):
+    asked = Gate({**EVENT, "word": "bakodu", "detail": "x", "why": ""}, 1000.0)
+    asked.lines(size, 1000.0)
+    for key in b"   y":
+        asked.feed(bytes([key]))
+        asked.lines(size, 1000.0)
+    shown = asked.lines(size, 1000.0)
+    assert "bakodu" in shown[-1] and len(shown) <= size[1]

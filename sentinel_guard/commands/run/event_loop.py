@@ -245,9 +245,16 @@ class Runner:
     def _ask(self, event: Fields) -> None:
         if self._stage:
             now = time.monotonic()
-            self._stage.show(Gate(event, now), now)
+            # Where nobody but the person types, the Y is enough.
+            shown = event if self._shared else {**event, "word": ""}
+            self._stage.show(Gate(shown, now), now)
         else:
             self._request("answer", question=str(event.get("question", "")), yes=False)
+
+    @property
+    def _shared(self) -> bool:
+        """Whether an agent could type on the person's terminal."""
+        return bool(self._outer and self._outer.shared)
 
     def _unask(self, event: Fields) -> None:
         if self._stage:
@@ -266,7 +273,7 @@ class Runner:
     def _heard(self, modal: Modal) -> None:
         """A person has answered, or entered something."""
         if isinstance(modal, Gate):
-            shared = {"shared": True} if self._outer and self._outer.shared else {}
+            shared = {"shared": True, "word": modal.typed} if self._shared else {}
             self._request("answer", question=modal.id, yes=modal.answer is True, **shared)
             return
         lines, modal.entered[:] = [*modal.entered], []

@@ -84,7 +84,10 @@ SETTINGS: Mapping[str, Mapping[str, Setting]] = {
         "allow": Setting("patterns", Tighter.USER),
         "hosts": Setting("words", Tighter.USER),
     },
-    "gate": {"seconds": Setting("number", Tighter.WAIT, 0, _DAY)},
+    "gate": {
+        "seconds": Setting("number", Tighter.WAIT, 0, _DAY),
+        "typed_word": Setting("bool", Tighter.TRUE),
+    },
     "alerts": {"urls": Setting("words", Tighter.USER)},
     "rules": {"disable": Setting("words", Tighter.USER)},
 }

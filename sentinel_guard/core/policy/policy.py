@@ -82,6 +82,8 @@ class Leaks:
 class Gate:
     seconds: float = 300.0
     """How long a question waits; 0 = for ever. Silence is a no."""
+    typed_word: bool = False
+    """Where an agent could type on the person's terminal, a yes is the Y and a word that is shown behind it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -306,16 +306,17 @@ class SessionFileWatch:
         live = self._live
         while live.session.state is State.ASKING:
             await live.answered.wait()
-        runner, gate, at = live.runner, live.policy().gate.seconds, self._now()
+        runner, gate, at = live.runner, live.policy().gate, self._now()
         names = [path.removeprefix(f"{live.session.root}/") for path in paths]
         shown = {"question": f"w{next(self._questions)}", "action": CHANGE, "target": ", ".join(names)}
         shown["detail"] = await asyncio.to_thread(self._detail, paths)
         ask = Ask(shown["action"], shown["target"], "HIGH")
-        question = Question(shown["question"], live.id, ask, shown["detail"], WHY, at, at + gate if gate else 0)
+        until = at + gate.seconds if gate.seconds else 0
+        question = Question(shown["question"], live.id, ask, shown["detail"], WHY, at, until, gate.typed_word)
         reply = Reply(yes=False, assurance="none", why="lost")
         with self._held(shown):
             if runner:
-                reply = await self._reply(question, runner, gate, paths)
+                reply = await self._reply(question, runner, gate.seconds, paths)
         word = {"yes": reply.yes, "assurance": reply.assurance, "why": reply.why}
         word["authorized_by"] = "user" if reply.yes else ""
         self._sessions.note(live, [Entry(self._now(), live.id, "human", shown | word)])

@@ -50,7 +50,31 @@ def test_in_a_multiplexer_the_answer_says_that_the_terminal_is_shared(daemon, te
     child.expect_exact(BLOCK)
     settled()
     child.send("y")
-    assert daemon.wait("answer") == {"op": "answer", "question": "q1", "yes": True, "shared": True}
+    assert daemon.wait("answer") == {"op": "answer", "question": "q1", "yes": True, "shared": True, "word": ""}
+
+
+def test_in_a_multiplexer_a_word_can_be_demanded_behind_the_yes(daemon, terminal, monkeypatch):
+    monkeypatch.setenv("TMUX", "1")
+    child = terminal(sys.executable, "-c", ECHO)
+    child.expect_exact("ready")
+    daemon.tell("ask", **ASK, word="bakodu")
+    child.expect_exact(BLOCK)
+    settled()
+    child.send("y")
+    child.expect_exact("Type bakodu and Enter: ")
+    assert not [m for m in daemon.heard if m["op"] == "answer"]
+    child.send("bakodi\x7fu\r")
+    assert daemon.wait("answer") == {"op": "answer", "question": "q1", "yes": True, "shared": True, "word": "bakodu"}
+
+
+def test_on_a_terminal_of_the_persons_own_no_word_is_asked_for(daemon, terminal):
+    child = terminal(sys.executable, "-c", ECHO)
+    child.expect_exact("ready")
+    daemon.tell("ask", **ASK, word="bakodu")
+    child.expect_exact(BLOCK)
+    settled()
+    child.send("y")
+    assert daemon.wait("answer") == {"op": "answer", "question": "q1", "yes": True}
 
 
 def test_type_ahead_and_haste_are_no_answer_and_reach_nobody(daemon, terminal):
