@@ -37,6 +37,7 @@ from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.policy_files import Policies
 from sentinel_guard.host.secrets import allowlist_file, fingerprint_key, user_secret_files
+from sentinel_guard.host.shim_integrity import ShimIntegrity
 
 log = logging.getLogger(__name__)
 FRESH = 0.2
@@ -93,6 +94,7 @@ class SessionStarter:
         ident, root, path = live.id, live.session.root, live.path
         shimmed = shims.make(self._places, ident, self._names(live), path)
         shimmed |= registry.environ(str(self._places.session(ident)))
+        live.shims = ShimIntegrity(self._places.shims(ident))
         # Each asks git some things, and none what another finds.
         _, _, live.hooks, hooks = await asyncio.gather(
             self._recovery.begin(live),
@@ -162,6 +164,7 @@ class SessionStarter:
 
     def _take_up(self, live: Live, begun: Mapping[str, Any]) -> None:
         live.path = str(begun.get("path") or live.path)
+        live.shims = self._standing(live, str(begun.get("shims") or ""))
         live.hooks = restore_disabled_git_hooks.restored(begun.get("hooks"))
         if live.session.state is State.ASKING:
             # Nobody waits for the answer any more: the launcher asks anew, and so does the gate.
@@ -195,6 +198,14 @@ class SessionStarter:
             watch.start()
         except (SentinelError, OSError) as e:
             log.warning("the restricted files of %s were not looked at once more: %s", live.id, e)
+
+    def _standing(self, live: Live, recorded: str) -> ShimIntegrity | None:
+        """Its shims; None where they are not those that were made. An older version recorded none."""
+        try:
+            found = ShimIntegrity(self._places.shims(live.id))
+        except OSError:
+            return None
+        return found if recorded in ("", found.digest) else None
 
     def end_orphan(self, live: Live) -> None:
         """End a session whose owner has gone without a word."""
@@ -298,5 +309,6 @@ def _data(message: Fields, owner: Peer, live: Live, path: str) -> dict[str, obje
         "interactive": bool(message.get("interactive")),
         "path": path,
         "hooks": live.hooks,
+        "shims": live.shims.digest if live.shims else "",
         **({"kind": "shell"} if message.get("kind") == "shell" else {}),
     }

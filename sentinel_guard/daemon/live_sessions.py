@@ -29,6 +29,7 @@ from sentinel_guard.host.githooks import install_hooks
 from sentinel_guard.host.githooks.check_hooks_run import ActiveHooks
 from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.state_paths import StatePaths
+from sentinel_guard.host.shim_integrity import ShimIntegrity
 from sentinel_guard.humans.question_inbox import Channel
 
 DURABLE = frozenset({"L2", "L3", "L4"})
@@ -83,6 +84,8 @@ class Live:
     begun: bool = False
     """True once anything was asked from within the session."""
     watch: Watch | None = None
+    shims: ShimIntegrity | None = None
+    """Its shims as they were made; None once they are known to be harmed."""
     hooks: ActiveHooks | None = None
     """Our git hooks, where they were in force at its start."""
     calls: dict[int, str] = field(default_factory=dict)

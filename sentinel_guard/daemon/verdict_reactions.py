@@ -9,12 +9,13 @@ Rules of this file:
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from sentinel_guard.core import encode_entries, response_text
-from sentinel_guard.core.model import Entry, Finding, Kind, Layer, Response, Verdict
+from sentinel_guard.core.model import Action, Entry, Finding, Kind, Layer, Response, Verdict
 from sentinel_guard.core.session.session import Event, State
 from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.daemon.snapshots_and_rollback import Recovered, Recovery
@@ -23,6 +24,9 @@ from sentinel_guard.errors import SentinelError
 from sentinel_guard.host.machine import processes
 
 log = logging.getLogger(__name__)
+SHIMS = "guard.shims"
+FINISHED = 30.0
+"""Seconds that a daemon without its state waits for the end of a session."""
 HARMLESS = frozenset({"append", "mode", "owner"})
 """Ways of writing that leave what is there."""
 WHOLE = 10.0
@@ -36,6 +40,8 @@ class Reactions:
         self, *, sessions: Sessions, recovery: Recovery, incidents: Incidents, now: Callable[[], float]
     ) -> None:
         self._sessions, self._recovery, self._incidents, self._now = sessions, recovery, incidents, now
+        self._unshimmed: set[str] = set()
+        """Sessions that are ended for the loss of their shims, whether that can be put on record or not."""
         self._given_up: set[str] = set()
         """Sessions whose baseline took too long."""
 
@@ -83,6 +89,31 @@ class Reactions:
             self._tell(live, "L3", f"{response_text.headline(verdict)} {await self._reported(live, verdict)}")
         elif verdict.response is Response.KILL:
             await self._bury(live, verdict)
+
+    async def look_at_shims(self, live: Live) -> None:
+        """Freeze and end a session whose shims do not stand as they were made: nothing that it starts is judged."""
+        harm = live.shims.harm() if live.shims else "they are not those that were made"
+        if not harm or live.session.over or not live.session.root or live.id in self._unshimmed:
+            return
+        self._unshimmed.add(live.id)
+        what = f"the guard's own programs of this session were deleted or changed ({harm})"
+        finding = Finding(
+            "shims", Response.KILL, what, "what the agent starts is no longer judged", "Start the agent again", SHIMS
+        )
+        at = self._now()
+        action = Action(f"{at:.3f}-shims", live.id, Layer.WATCHER, "shims", {}, "", at, live.session.root, "session")
+        verdict = Verdict(action, (), (finding,))
+        self.freeze(live, verdict)
+        with contextlib.suppress(SentinelError):
+            entries = encode_entries.of_verdict(verdict, "", poll=False, policy=live.policy())
+            self._sessions.note(live, entries)
+        await self.after(live, verdict)
+
+    async def finished(self, live: Live) -> None:
+        """Wait until the end of a session that lost its shims is carried out."""
+        if live.id in self._unshimmed:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(live.buried.wait(), FINISHED)
 
     async def _bury(self, live: Live, verdict: Verdict) -> None:
         # The launcher gets a moment to print; then nothing of the session is left to run.

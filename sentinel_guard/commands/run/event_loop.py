@@ -26,6 +26,7 @@ from sentinel_guard.host import session_proof
 from sentinel_guard.host.machine.agent_process import AgentProcess
 from sentinel_guard.host.machine.caught_signals import FORWARDED, Signals
 from sentinel_guard.host.machine.pseudo_terminal import AgentTerminal, UserTerminal
+from sentinel_guard.host.shim_integrity import ShimIntegrity
 from sentinel_guard.humans.terminal_prompts import Chat, Gate, banner, visible
 
 KILLED = 137
@@ -34,6 +35,11 @@ WANTS_TERMINAL = (signal.SIGTTIN, signal.SIGTTOU)
 SWITCH = "SENTINEL KILL SWITCH:"
 END_SECONDS = 120.0
 """A kill that is being carried out is waited for: its rollback may take a while."""
+LOOK = 1.0
+"""Seconds between two looks at the session's shims."""
+DAEMON_FIRST = 2.0
+"""Seconds that the daemon has to end a session whose shims are harmed, and to report it."""
+HARMED = "the guard's own programs of this session were deleted or changed ({}): what the agent starts is not judged."
 FIRST_RETRY, LAST_RETRY = 0.1, 5.0
 TYPED = 0.5
 """Seconds from one word to the daemon that the person is typing to the next."""
@@ -58,10 +64,12 @@ class Runner:
         signals: Signals,
         screen: tuple[UserTerminal, AgentTerminal] | None,
         *,
+        shims: ShimIntegrity,
         secret: str = "",
     ) -> None:
         """``secret``: what the daemon that began the session knows; who takes its place must prove it."""
         self._secret, self._doubted = secret, False
+        self._shims, self._look_at, self._harmed_at = shims, 0.0, 0.0
         self._operator, self._session, self._agent, self._signals = operator, session, agent, signals
         self._outer = screen[0] if screen else None
         self._stage = PtyProxy(*screen, self._heard) if screen else None
@@ -87,6 +95,7 @@ class Runner:
         while self._code is None:
             self._wait()
             self._keep_line()
+            self._look_at_shims(time.monotonic())
         return self._conclude(self._code)
 
     # --- the loop ---
@@ -127,15 +136,15 @@ class Runner:
             except DaemonError:
                 self._lose()
 
-    def _patience(self) -> float | None:
+    def _patience(self) -> float:
         """Milliseconds that poll may wait."""
         if self._operator.waiting:
             return 0
-        waits = [self._stage.patience()] if self._stage else []
+        waits: list[float | None] = [LOOK]
+        waits += [self._stage.patience()] if self._stage else []
         if not self._operator.connected:
             waits.append(max(0.01, self._retry_at - time.monotonic()))
-        known = [seconds * 1000 for seconds in waits if seconds is not None]
-        return min(known) if known else None
+        return min(seconds * 1000 for seconds in waits if seconds is not None)
 
     def _on_signals(self) -> None:
         for number in self._signals.read():
@@ -214,6 +223,8 @@ class Runner:
                 self._killed = f"{SWITCH} this session was ended."
         except SentinelError:
             pass  # a daemon that is away ends the session by itself when it sees that we have gone
+        if not self._killed and (harm := self._shims.harm()):
+            self._killed = f"{SWITCH} {HARMED.format(harm)}"
         if self._killed:
             self._say(_unsaid(self._killed, printed))
             return KILLED
@@ -324,6 +335,21 @@ class Runner:
         if not self._doubted:
             self._doubted = True
             self._notice(IMPOSTOR)
+
+    # --- shims that are gone ---
+
+    def _look_at_shims(self, now: float) -> None:
+        """End the agent where its shims are harmed and the daemon, which sees the same, has not done it."""
+        if now < self._look_at:
+            return
+        self._look_at = now + LOOK
+        harm = self._shims.harm()
+        if not harm:
+            self._harmed_at = 0.0
+        elif not self._harmed_at:
+            self._harmed_at = now
+        elif now - self._harmed_at > DAEMON_FIRST and not self._killed and self._state() != "KILLED":
+            self._kill({"text": HARMED.format(harm)})
 
     # --- a daemon that went away ---
 

@@ -18,6 +18,7 @@ from sentinel_guard.host.machine.caught_signals import Signals
 from sentinel_guard.host.machine.process_control import become_subreaper, forbid_tracing
 from sentinel_guard.host.machine.pseudo_terminal import MULTIPLEXERS, AgentTerminal, UserTerminal
 from sentinel_guard.host.machine.state_paths import StatePaths
+from sentinel_guard.host.shim_integrity import ShimIntegrity
 from sentinel_guard.humans.terminal_prompts import visible
 
 START_SECONDS = 300.0
@@ -96,10 +97,20 @@ def tell(notes: Sequence[object]) -> None:
         print(f"sentinel-guard: {said}", file=sys.stderr)
 
 
+def _shims(begun: dict[str, Any]) -> ShimIntegrity:
+    """Raises HostError where they are not there any more."""
+    folder = Path(begun["environ"]["PATH"].split(":")[0])
+    try:
+        return ShimIntegrity(folder)
+    except OSError as e:
+        raise HostError(f"The shims in {folder} cannot be read: {e.strerror}.", "Start the agent again.") from e
+
+
 def _guarded(
     operator: Operator, begun: dict[str, Any], program: str, command: Sequence[str], outer: UserTerminal | None
 ) -> int:
     session, secret = str(begun["session"]), str(begun.get("secret", ""))
+    shims = _shims(begun)
     become_subreaper()
     # It has the person's terminal. Before this the daemon has read with which environment the session begins.
     forbid_tracing()
@@ -113,4 +124,4 @@ def _guarded(
             agent.drop()
             raise
         screen = (outer, inner) if outer and inner else None
-        return Runner(operator, session, agent, signals, screen, secret=secret).run()
+        return Runner(operator, session, agent, signals, screen, shims=shims, secret=secret).run()
