@@ -157,16 +157,22 @@ class Daemon:
         while True:
             await asyncio.sleep(LOOK)
             if _standing(self.places) != stands:
-                # The whole state may be gone, and the shims with it: nobody else looks after the sessions then.
-                for live in [*self.sessions.live.values()]:
-                    await self.reactions.look_at_shims(live)
-                    await self.reactions.finished(live)
+                await self._end_unshimmed()
                 # Nobody can reach it, and what it writes is not on record: whoever starts next takes the sessions up.
                 log.warning("its sockets or its database are gone: ends")
                 self.stopped.set()
             self._bury_orphans()
             if not self.sessions.live and time.monotonic() - self.used > IDLE:
                 self.stopped.set()
+
+    async def _end_unshimmed(self) -> None:
+        """Where the state is gone, or is being deleted, the shims go with it, and nobody else knows these sessions."""
+        for seconds in (0.0, SHIMS if self.sessions.live else 0.0):
+            await asyncio.sleep(seconds)
+            for live in [*self.sessions.live.values()]:
+                await self.reactions.look_at_shims(live)
+        for live in [*self.sessions.live.values()]:
+            await self.reactions.finished(live)
 
     async def _look_at_shims(self) -> None:
         """Each second: whether the shims of all sessions stand as they were made."""

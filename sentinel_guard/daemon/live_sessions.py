@@ -85,7 +85,7 @@ class Live:
     """True once anything was asked from within the session."""
     watch: Watch | None = None
     shims: ShimIntegrity | None = None
-    """Its shims as they were made; None once they are known to be harmed."""
+    """Its shims as they were made; None for a session that only is looked up."""
     hooks: ActiveHooks | None = None
     """Our git hooks, where they were in force at its start."""
     calls: dict[int, str] = field(default_factory=dict)

@@ -219,6 +219,7 @@ class Operators:
         return {"proof": session_proof.attached(self._sessions.places, live.id, nonce)} if nonce else {}
 
     async def end(self, live: Live, message: Fields) -> Fields:
+        await self._reactions.look_at_shims(live)
         if live.session.state.value == "KILLED":
             await live.buried.wait()
         # While the session lives, so that what their tools still try is judged.
@@ -283,6 +284,7 @@ class Operators:
         """The runner's connection is gone: a session whose runner lives on is waited for, another one ends."""
         if live.session.owner and processes.alive(live.session.owner):
             return
+        await self._reactions.look_at_shims(live)
         if live.session.state.value == "KILLED":
             await live.buried.wait()
         # Without its runner nobody guards what it started: the terminal is gone, and so is the session.

@@ -22,11 +22,12 @@ from sentinel_guard.daemon.snapshots_and_rollback import Recovered, Recovery
 from sentinel_guard.daemon.write_incidents import Incidents
 from sentinel_guard.errors import SentinelError
 from sentinel_guard.host.machine import processes
+from sentinel_guard.host.shim_integrity import UNSHIMMED
 
 log = logging.getLogger(__name__)
 SHIMS = "guard.shims"
 FINISHED = 30.0
-"""Seconds that a daemon without its state waits for the end of a session."""
+"""Seconds that a daemon without its state waits until a kill is carried out."""
 HARMLESS = frozenset({"append", "mode", "owner"})
 """Ways of writing that leave what is there."""
 WHOLE = 10.0
@@ -40,8 +41,7 @@ class Reactions:
         self, *, sessions: Sessions, recovery: Recovery, incidents: Incidents, now: Callable[[], float]
     ) -> None:
         self._sessions, self._recovery, self._incidents, self._now = sessions, recovery, incidents, now
-        self._unshimmed: set[str] = set()
-        """Sessions that are ended for the loss of their shims, whether that can be put on record or not."""
+        self._kills: set[asyncio.Task[None]] = set()
         self._given_up: set[str] = set()
         """Sessions whose baseline took too long."""
 
@@ -92,11 +92,13 @@ class Reactions:
 
     async def look_at_shims(self, live: Live) -> None:
         """Freeze and end a session whose shims do not stand as they were made: nothing that it starts is judged."""
-        harm = live.shims.harm() if live.shims else "they are not those that were made"
-        if not harm or live.session.over or not live.session.root or live.id in self._unshimmed:
+        if live.session.over or not live.shims:
             return
-        self._unshimmed.add(live.id)
-        what = f"the guard's own programs of this session were deleted or changed ({harm})"
+        harm = await asyncio.to_thread(live.shims.harm)
+        # What has ended meanwhile may have been cleared away.
+        if not harm or live.session.over:
+            return
+        what = UNSHIMMED.format(harm)
         finding = Finding(
             "shims", Response.KILL, what, "what the agent starts is no longer judged", "Start the agent again", SHIMS
         )
@@ -104,14 +106,28 @@ class Reactions:
         action = Action(f"{at:.3f}-shims", live.id, Layer.WATCHER, "shims", {}, "", at, live.session.root, "session")
         verdict = Verdict(action, (), (finding,))
         self.freeze(live, verdict)
-        with contextlib.suppress(SentinelError):
-            entries = encode_entries.of_verdict(verdict, "", poll=False, policy=live.policy())
-            self._sessions.note(live, entries)
-        await self.after(live, verdict)
+        try:
+            self._sessions.note(live, encode_entries.of_verdict(verdict, "", poll=False, policy=live.policy()))
+        except SentinelError:
+            log.exception("the kill of %s cannot be put on record", live.id)
+            # The record may have gone with the shims. Its runner must not take the freeze for a stop key.
+            live.session = live.session.to(Event.KILL)
+        # Other sessions are looked at meanwhile: a rollback takes its time.
+        task = asyncio.create_task(self._carry_out(live, verdict))
+        self._kills.add(task)
+        task.add_done_callback(self._kills.discard)
+
+    async def _carry_out(self, live: Live, verdict: Verdict) -> None:
+        try:
+            await self.after(live, verdict)
+        except Exception:
+            log.exception("the kill of %s was not carried out to its end", live.id)
+        finally:
+            live.buried.set()
 
     async def finished(self, live: Live) -> None:
-        """Wait until the end of a session that lost its shims is carried out."""
-        if live.id in self._unshimmed:
+        """Wait until the end of a killed session is carried out."""
+        if live.session.state is State.KILLED:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(live.buried.wait(), FINISHED)
 

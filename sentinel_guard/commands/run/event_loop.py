@@ -20,13 +20,13 @@ import time
 from typing import Any
 
 from sentinel_guard.client import Operator
+from sentinel_guard.commands.run.look_at_shims import LOOK, ShimLook
 from sentinel_guard.commands.run.pty_proxy import Modal, PtyProxy
 from sentinel_guard.errors import DaemonError, SentinelError
 from sentinel_guard.host import session_proof
 from sentinel_guard.host.machine.agent_process import AgentProcess
 from sentinel_guard.host.machine.caught_signals import FORWARDED, Signals
 from sentinel_guard.host.machine.pseudo_terminal import AgentTerminal, UserTerminal
-from sentinel_guard.host.shim_integrity import ShimIntegrity
 from sentinel_guard.humans.terminal_prompts import Chat, Gate, banner, visible
 
 KILLED = 137
@@ -35,11 +35,6 @@ WANTS_TERMINAL = (signal.SIGTTIN, signal.SIGTTOU)
 SWITCH = "SENTINEL KILL SWITCH:"
 END_SECONDS = 120.0
 """A kill that is being carried out is waited for: its rollback may take a while."""
-LOOK = 1.0
-"""Seconds between two looks at the session's shims."""
-DAEMON_FIRST = 2.0
-"""Seconds that the daemon has to end a session whose shims are harmed, and to report it."""
-HARMED = "the guard's own programs of this session were deleted or changed ({}): what the agent starts is not judged."
 FIRST_RETRY, LAST_RETRY = 0.1, 5.0
 TYPED = 0.5
 """Seconds from one word to the daemon that the person is typing to the next."""
@@ -64,12 +59,12 @@ class Runner:
         signals: Signals,
         screen: tuple[UserTerminal, AgentTerminal] | None,
         *,
-        shims: ShimIntegrity,
+        shims: ShimLook,
         secret: str = "",
     ) -> None:
         """``secret``: what the daemon that began the session knows; who takes its place must prove it."""
         self._secret, self._doubted = secret, False
-        self._shims, self._look_at, self._harmed_at = shims, 0.0, 0.0
+        self._shims = shims
         self._operator, self._session, self._agent, self._signals = operator, session, agent, signals
         self._outer = screen[0] if screen else None
         self._stage = PtyProxy(*screen, self._heard) if screen else None
@@ -95,7 +90,7 @@ class Runner:
         while self._code is None:
             self._wait()
             self._keep_line()
-            self._look_at_shims(time.monotonic())
+            self._look_at_shims()
         return self._conclude(self._code)
 
     # --- the loop ---
@@ -173,7 +168,7 @@ class Runner:
         if number in WANTS_TERMINAL and self._stage and self._stage.returned:
             self._continue()
         # A kill that freezes it looks the same as one that stopped itself; without the daemon nobody knows.
-        elif number != signal.SIGSTOP or self._state() not in ("", "KILLED"):
+        elif number != signal.SIGSTOP or (not self._shims.harm and self._state() not in ("", "KILLED")):
             self._suspend()
 
     def _suspend(self) -> None:
@@ -212,6 +207,8 @@ class Runner:
             printed = stage.printed()
             stage.finish(killed=self._by_signal)
         self._agent.close()
+        if not self._killed and self._shims.look(now=True):
+            self._end_unshimmed()
         try:
             ended = self._operator.request("end", session=self._session, code=code, seconds=END_SECONDS)
             for event in self._operator.poll():
@@ -223,8 +220,6 @@ class Runner:
                 self._killed = f"{SWITCH} this session was ended."
         except SentinelError:
             pass  # a daemon that is away ends the session by itself when it sees that we have gone
-        if not self._killed and (harm := self._shims.harm()):
-            self._killed = f"{SWITCH} {HARMED.format(harm)}"
         if self._killed:
             self._say(_unsaid(self._killed, printed))
             return KILLED
@@ -338,18 +333,15 @@ class Runner:
 
     # --- shims that are gone ---
 
-    def _look_at_shims(self, now: float) -> None:
-        """End the agent where its shims are harmed and the daemon, which sees the same, has not done it."""
-        if now < self._look_at:
-            return
-        self._look_at = now + LOOK
-        harm = self._shims.harm()
-        if not harm:
-            self._harmed_at = 0.0
-        elif not self._harmed_at:
-            self._harmed_at = now
-        elif now - self._harmed_at > DAEMON_FIRST and not self._killed and self._state() != "KILLED":
-            self._kill({"text": HARMED.format(harm)})
+    def _look_at_shims(self) -> None:
+        if self._code is None and self._shims.look() and self._shims.overdue and self._state() != "KILLED":
+            self._end_unshimmed()
+
+    def _end_unshimmed(self) -> None:
+        self._shims.end()
+        self._kill({"text": self._shims.harm})
+        if self._shims.seek_daemon():
+            self._state()
 
     # --- a daemon that went away ---
 

@@ -12,6 +12,7 @@ from typing import Any
 from sentinel_guard.client import Operator
 from sentinel_guard.commands.run.agent_command import agent_command
 from sentinel_guard.commands.run.event_loop import Runner
+from sentinel_guard.commands.run.look_at_shims import ShimLook
 from sentinel_guard.errors import ConfigError, HostError, SentinelError
 from sentinel_guard.host.machine.agent_process import spawn
 from sentinel_guard.host.machine.caught_signals import Signals
@@ -54,7 +55,8 @@ def run(places: StatePaths, command: Sequence[str]) -> int:
                 seconds=START_SECONDS,
             )
             tell([*filter(None, [note]), *begun.get("notes", ())])
-            return _guarded(operator, begun, program, command, outer)
+            shims = ShimIntegrity.of(places.shims(str(begun["session"])), str(begun["shims"]))
+            return _guarded(operator, begun, program, command, outer, shims=shims)
     finally:
         if outer:
             outer.restore()
@@ -97,20 +99,16 @@ def tell(notes: Sequence[object]) -> None:
         print(f"sentinel-guard: {said}", file=sys.stderr)
 
 
-def _shims(begun: dict[str, Any]) -> ShimIntegrity:
-    """Raises HostError where they are not there any more."""
-    folder = Path(begun["environ"]["PATH"].split(":")[0])
-    try:
-        return ShimIntegrity(folder)
-    except OSError as e:
-        raise HostError(f"The shims in {folder} cannot be read: {e.strerror}.", "Start the agent again.") from e
-
-
 def _guarded(
-    operator: Operator, begun: dict[str, Any], program: str, command: Sequence[str], outer: UserTerminal | None
+    operator: Operator,
+    begun: dict[str, Any],
+    program: str,
+    command: Sequence[str],
+    outer: UserTerminal | None,
+    *,
+    shims: ShimIntegrity,
 ) -> int:
     session, secret = str(begun["session"]), str(begun.get("secret", ""))
-    shims = _shims(begun)
     become_subreaper()
     # It has the person's terminal. Before this the daemon has read with which environment the session begins.
     forbid_tracing()
@@ -124,4 +122,6 @@ def _guarded(
             agent.drop()
             raise
         screen = (outer, inner) if outer and inner else None
-        return Runner(operator, session, agent, signals, screen, shims=shims, secret=secret).run()
+        return Runner(
+            operator, session, agent, signals, screen, shims=ShimLook(shims, operator, session), secret=secret
+        ).run()
