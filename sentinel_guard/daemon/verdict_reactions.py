@@ -81,7 +81,9 @@ class Reactions:
     def freeze(self, live: Live, verdict: Verdict) -> None:
         """Stop every process of the session but the one that is being answered."""
         asker = verdict.action.who.pid if verdict.action.who else 0
-        processes.freeze(live.roots, frozenset({processes.own_pid(), asker}), live.mark, live.members)
+        spare = frozenset({processes.own_pid(), asker})
+        stopped = processes.freeze(live.roots, spare, live.mark, live.members)
+        live.frozen = frozenset(filter(None, map(processes.identify, stopped)))
 
     async def after(self, live: Live, verdict: Verdict) -> None:
         """What follows once the answer has left."""

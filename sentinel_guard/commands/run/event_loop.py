@@ -208,22 +208,29 @@ class Runner:
             stage.finish(killed=self._by_signal)
         self._agent.close()
         if not self._killed and self._shims.look(now=True):
-            self._end_unshimmed()
+            self._kill({"text": self._shims.end()})
+        # Where the whole folder is gone, a daemon cannot prove who it is, and carries the kill out without us.
+        if not self._end(code) and self._shims.harm and self._shims.seek_daemon() and self._state():
+            self._end(code)
+        if self._killed:
+            self._say(_unsaid(self._killed, printed))
+            return KILLED
+        return code
+
+    def _end(self, code: int) -> bool:
+        """Tell the daemon; False where none answers: it ends the session by itself when it sees that we have gone."""
         try:
             ended = self._operator.request("end", session=self._session, code=code, seconds=END_SECONDS)
             for event in self._operator.poll():
                 if event.get("event") == "killed":
                     self._kill(event)
-            if left := ended.get("left"):
-                self._say(_left(left))
-            if ended.get("state") == "KILLED" and not self._killed:
-                self._killed = f"{SWITCH} this session was ended."
         except SentinelError:
-            pass  # a daemon that is away ends the session by itself when it sees that we have gone
-        if self._killed:
-            self._say(_unsaid(self._killed, printed))
-            return KILLED
-        return code
+            return False
+        if left := ended.get("left"):
+            self._say(_left(left))
+        if ended.get("state") == "KILLED" and not self._killed:
+            self._killed = f"{SWITCH} this session was ended."
+        return True
 
     # --- the daemon ---
 
@@ -327,7 +334,7 @@ class Runner:
         """Nothing that it says is obeyed, and nothing is told to it."""
         self._operator.forget()
         self._lose()
-        if not self._doubted:
+        if not self._doubted and not self._killed:
             self._doubted = True
             self._notice(IMPOSTOR)
 
@@ -335,13 +342,7 @@ class Runner:
 
     def _look_at_shims(self) -> None:
         if self._code is None and self._shims.look() and self._shims.overdue and self._state() != "KILLED":
-            self._end_unshimmed()
-
-    def _end_unshimmed(self) -> None:
-        self._shims.end()
-        self._kill({"text": self._shims.harm})
-        if self._shims.seek_daemon():
-            self._state()
+            self._kill({"text": self._shims.end()})
 
     # --- a daemon that went away ---
 

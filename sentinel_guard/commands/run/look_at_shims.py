@@ -44,9 +44,10 @@ class ShimLook:
         """Whether no daemon is there, or one that was would have ended the session by now."""
         return not self._operator.connected or time.monotonic() - self._since > DAEMON_FIRST
 
-    def end(self) -> None:
-        """End all that descends from the runner or belongs to its session."""
+    def end(self) -> str:
+        """End all that descends from the runner or belongs to its session; why, for the person."""
         processes.kill((processes.own_pid(),), self._spared(), self._mark)
+        return self.harm
 
     def seek_daemon(self) -> bool:
         """Whether one was started anew that knows of the session: it sees what we saw, and writes the report."""
