@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import filecmp
 import os
 import re
 import shlex
@@ -171,13 +170,21 @@ def _own_launcher(name: Path) -> None:
             "The launcher was not built.",
             "Install again with a C compiler: pip install --force-reinstall sentinel-guard",
         )
-    if name.is_file() and not name.is_symlink() and filecmp.cmp(LAUNCHER, name, shallow=False):
+    if _is_launcher(name):
         return
     aside = name.with_suffix(f".{os.getpid()}")
     aside.unlink(missing_ok=True)
     shutil.copyfile(LAUNCHER, aside)
     aside.chmod(stat.S_IRUSR | stat.S_IXUSR)
     aside.replace(name)
+    if not _is_launcher(name):
+        raise HostError(f"{name} is not the launcher that was copied there.", "Start the agent again.")
+
+
+def _is_launcher(name: Path) -> bool:
+    # filecmp would trust what it read before, where size and time are the same.
+    usable = name.is_file() and not name.is_symlink() and os.access(name, os.R_OK | os.X_OK)
+    return usable and name.read_bytes() == LAUNCHER.read_bytes()
 
 
 def _link(launcher: Path, name: Path) -> None:
