@@ -119,6 +119,12 @@ class Reactions:
         self._kills.add(task)
         task.add_done_callback(self._kills.discard)
 
+    async def look_once_more(self, live: Live) -> None:
+        """Before a session ends: whether its shims stood to the last. A kill is carried out to its end."""
+        await self.look_at_shims(live)
+        if live.session.state is State.KILLED:
+            await live.buried.wait()
+
     async def _carry_out(self, live: Live, verdict: Verdict) -> None:
         try:
             await self.after(live, verdict)
