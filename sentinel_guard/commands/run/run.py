@@ -55,7 +55,7 @@ def run(places: StatePaths, command: Sequence[str]) -> int:
                 seconds=START_SECONDS,
             )
             tell([*filter(None, [note]), *begun.get("notes", ())])
-            shims = ShimIntegrity.of(places.shims(str(begun["session"])), str(begun["shims"]))
+            shims = ShimIntegrity.of(places.shims(str(begun["session"])), str(begun.get("shims", "")))
             return _guarded(operator, begun, program, command, outer, shims=shims)
     finally:
         if outer:
