@@ -70,6 +70,11 @@ class Operator:
     def connected(self) -> bool:
         return self._line is not None
 
+    @property
+    def remembers(self) -> bool:
+        """Whether there is a record from which a daemon that is started anew takes up its sessions."""
+        return self._places.database.exists()
+
     def fileno(self) -> int:
         """For select; -1 while there is no connection."""
         return self._line.fileno() if self._line else -1

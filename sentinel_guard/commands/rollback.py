@@ -42,7 +42,12 @@ def rollback(
     baseline = _baseline(places, cwd, session)
     if not dry_run:
         _refuse_while_live(places, baseline.root)
-    outlook = api.plan_rollback(baseline, _is_report)
+    policy = policy_files.load_paths(places, baseline.root)
+
+    def restricts(path: str) -> bool:
+        return bool(policy.restricts(path, baseline.root))
+
+    outlook = api.plan_rollback(baseline, _is_report, restricts)
     if not outlook.changes:
         print("Nothing to do: the repository is as it was when the session started.")
         return 0
@@ -56,8 +61,7 @@ def rollback(
     if confirm and not confirm("Put these back to where they were?"):
         print("Nothing was changed.")
         return 1
-    policy = policy_files.load_paths(places, baseline.root)
-    report = api.rollback(baseline, _is_report, lambda path: bool(policy.restricts(path, baseline.root)))
+    report = api.rollback(baseline, _is_report, restricts)
     _tell(report, baseline)
     if any(move.commits for move in moves):
         print("To have commits back: git merge REF, or git cherry-pick REF, with a REF that is named above.")

@@ -40,6 +40,8 @@ from sentinel_guard.humans.question_inbox import Inbox
 
 IDLE = 600.0
 """Seconds without a session or a question after which the daemon ends by itself."""
+SHIMS = 1.0
+"""Seconds between two looks at the shims of all sessions."""
 LOOK = 2.0
 """Seconds between two looks for sessions whose owner has gone."""
 BACKLOG = 256
@@ -107,7 +109,8 @@ class Daemon:
             await self._listen(self.places.operator_socket, self.operators, OPERATORS),
         ):
             stands = _standing(self.places)
-            tasks = [loop.create_task(self._end_when_idle(stands)), *map(loop.create_task, self._half_done())]
+            tasks = [loop.create_task(self._end_when_idle(stands)), loop.create_task(self._look_at_shims())]
+            tasks += [*map(loop.create_task, self._half_done())]
             await self.stopped.wait()
             for task in tasks:
                 task.cancel()
@@ -155,12 +158,32 @@ class Daemon:
         while True:
             await asyncio.sleep(LOOK)
             if _standing(self.places) != stands:
+                await self._end_unshimmed()
                 # Nobody can reach it, and what it writes is not on record: whoever starts next takes the sessions up.
                 log.warning("its sockets or its database are gone: ends")
                 self.stopped.set()
             self._bury_orphans()
             if not self.sessions.live and time.monotonic() - self.used > IDLE:
                 self.stopped.set()
+
+    async def _end_unshimmed(self) -> None:
+        """Where the state is gone, or is being deleted, the shims go with it, and nobody else knows these sessions."""
+        for seconds in (0.0, SHIMS if self.sessions.live else 0.0):
+            await asyncio.sleep(seconds)
+            for live in [*self.sessions.live.values()]:
+                await self.reactions.look_at_shims(live)
+        for live in [*self.sessions.live.values()]:
+            await self.reactions.finished(live)
+
+    async def _look_at_shims(self) -> None:
+        """Each second: whether the shims of all sessions stand as they were made."""
+        while True:
+            for live in [*self.sessions.live.values()]:
+                try:
+                    await self.reactions.look_at_shims(live)
+                except Exception:
+                    log.exception("the shims of %s could not be looked at", live.id)
+            await asyncio.sleep(SHIMS)
 
     def _bury_orphans(self) -> None:
         """End sessions whose owner has gone without a word (``shell-init``: the shell was closed)."""

@@ -37,6 +37,7 @@ from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.policy_files import Policies
 from sentinel_guard.host.secrets import allowlist_file, fingerprint_key, user_secret_files
+from sentinel_guard.host.shim_integrity import UNSHIMMED, ShimIntegrity
 
 log = logging.getLogger(__name__)
 FRESH = 0.2
@@ -93,6 +94,7 @@ class SessionStarter:
         ident, root, path = live.id, live.session.root, live.path
         shimmed = shims.make(self._places, ident, self._names(live), path)
         shimmed |= registry.environ(str(self._places.session(ident)))
+        live.shims = ShimIntegrity.of(self._places.shims(ident))
         # Each asks git some things, and none what another finds.
         _, _, live.hooks, hooks = await asyncio.gather(
             self._recovery.begin(live),
@@ -107,7 +109,8 @@ class SessionStarter:
         await asyncio.to_thread(self.reviews.remember, live)
         notes = [*live.policy().warnings, *hooks, *self.reviews.note(live)]
         secret = session_proof.make(self._places, ident)
-        return live, {"session": ident, "environ": shimmed, "notes": notes, "secret": secret}
+        begun = {"session": ident, "environ": shimmed, "notes": notes, "secret": secret, "shims": live.shims.record}
+        return live, begun
 
     async def leave(self, live: Live) -> None:
         """Forget a session that has ended, once all that begins with it has come to its end."""
@@ -162,6 +165,8 @@ class SessionStarter:
 
     def _take_up(self, live: Live, begun: Mapping[str, Any]) -> None:
         live.path = str(begun.get("path") or live.path)
+        # An older version recorded none.
+        live.shims = ShimIntegrity(self._places.shims(live.id), str(begun.get("shims") or ""))
         live.hooks = restore_disabled_git_hooks.restored(begun.get("hooks"))
         if live.session.state is State.ASKING:
             # Nobody waits for the answer any more: the launcher asks anew, and so does the gate.
@@ -178,9 +183,18 @@ class SessionStarter:
             self.sessions.live[live.id] = live
         else:
             if not live.session.over:
+                self._note_harm(live)
                 self._clear_away(live, shell=begun.get("kind") == "shell")
             self.end_orphan(live)
             self.orphans.append(live)
+
+    def _note_harm(self, live: Live) -> None:
+        """Put on record that a session which ended while no daemon ran had lost its shims. Nothing is rolled back: the
+        person may have worked on since.
+        """
+        if live.shims and (harm := live.shims.harm()):
+            what = f"{UNSHIMMED.format(harm)}: what its agent then did was not judged"
+            self.sessions.note(live, [Entry(self._now(), live.id, "daemon", {"what": what}, "L2")])
 
     def _clear_away(self, live: Live, *, shell: bool) -> None:
         """End what is left of a session that ended while no daemon ran, and look once more at its restricted files."""
@@ -298,5 +312,6 @@ def _data(message: Fields, owner: Peer, live: Live, path: str) -> dict[str, obje
         "interactive": bool(message.get("interactive")),
         "path": path,
         "hooks": live.hooks,
+        "shims": live.shims.record if live.shims else "",
         **({"kind": "shell"} if message.get("kind") == "shell" else {}),
     }

@@ -29,6 +29,7 @@ from sentinel_guard.host.githooks import install_hooks
 from sentinel_guard.host.githooks.check_hooks_run import ActiveHooks
 from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.state_paths import StatePaths
+from sentinel_guard.host.shim_integrity import ShimIntegrity
 from sentinel_guard.humans.question_inbox import Channel
 
 DURABLE = frozenset({"L2", "L3", "L4"})
@@ -83,6 +84,10 @@ class Live:
     begun: bool = False
     """True once anything was asked from within the session."""
     watch: Watch | None = None
+    frozen: frozenset[Peer] = frozenset()
+    """What a kill has stopped: to be ended, though its owner may end before that."""
+    shims: ShimIntegrity | None = None
+    """Its shims as they were made; None for a session that only is looked up."""
     hooks: ActiveHooks | None = None
     """Our git hooks, where they were in force at its start."""
     calls: dict[int, str] = field(default_factory=dict)
@@ -128,7 +133,7 @@ class Live:
     @property
     def members(self) -> frozenset[Peer]:
         """Those that were seen below its owner last: an orphan of a killed runner is known by its number and start."""
-        return self.watch.members if self.watch else frozenset()
+        return self.frozen | (self.watch.members if self.watch else frozenset())
 
     def call_above(self, lineage: Iterable[Peer]) -> str:
         """The call, or the line of an interactive shell, that the nearest of these processes carries out."""

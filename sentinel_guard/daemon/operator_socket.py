@@ -166,8 +166,7 @@ class Operators:
         return {"proof": session_proof.attached(self._sessions.places, live.id, nonce)} if nonce else {}
 
     async def end(self, live: Live, message: Fields) -> Fields:
-        if live.session.state.value == "KILLED":
-            await live.buried.wait()
+        await self._reactions.look_once_more(live)
         # While the session lives, so that what their tools still try is judged.
         servers = await asyncio.to_thread(agent_programs.end_servers, live)
         self._reactions.end(live, int(message.get("code", 0)), servers)
@@ -230,8 +229,7 @@ class Operators:
         """The runner's connection is gone: a session whose runner lives on is waited for, another one ends."""
         if live.session.owner and processes.alive(live.session.owner):
             return
-        if live.session.state.value == "KILLED":
-            await live.buried.wait()
+        await self._reactions.look_once_more(live)
         # Without its runner nobody guards what it started: the terminal is gone, and so is the session.
         await self._reactions.sweep_away(live)
         self._beginnings.end_orphan(live)

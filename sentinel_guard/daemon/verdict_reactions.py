@@ -9,20 +9,25 @@ Rules of this file:
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from sentinel_guard.core import encode_entries, response_text
-from sentinel_guard.core.model import Entry, Finding, Kind, Layer, Response, Verdict
+from sentinel_guard.core.model import Action, Entry, Finding, Kind, Layer, Response, Verdict
 from sentinel_guard.core.session.session import Event, State
 from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.daemon.snapshots_and_rollback import Recovered, Recovery
 from sentinel_guard.daemon.write_incidents import Incidents
 from sentinel_guard.errors import SentinelError
 from sentinel_guard.host.machine import processes
+from sentinel_guard.host.shim_integrity import UNSHIMMED
 
 log = logging.getLogger(__name__)
+SHIMS = "guard.shims"
+FINISHED = 30.0
+"""Seconds that a daemon without its state waits until a kill is carried out."""
 HARMLESS = frozenset({"append", "mode", "owner"})
 """Ways of writing that leave what is there."""
 WHOLE = 10.0
@@ -36,6 +41,7 @@ class Reactions:
         self, *, sessions: Sessions, recovery: Recovery, incidents: Incidents, now: Callable[[], float]
     ) -> None:
         self._sessions, self._recovery, self._incidents, self._now = sessions, recovery, incidents, now
+        self._kills: set[asyncio.Task[None]] = set()
         self._given_up: set[str] = set()
         """Sessions whose baseline took too long."""
 
@@ -75,7 +81,9 @@ class Reactions:
     def freeze(self, live: Live, verdict: Verdict) -> None:
         """Stop every process of the session but the one that is being answered."""
         asker = verdict.action.who.pid if verdict.action.who else 0
-        processes.freeze(live.roots, frozenset({processes.own_pid(), asker}), live.mark, live.members)
+        spare = frozenset({processes.own_pid(), asker})
+        stopped = processes.freeze(live.roots, spare, live.mark, live.members)
+        live.frozen = frozenset(filter(None, map(processes.identify, stopped)))
 
     async def after(self, live: Live, verdict: Verdict) -> None:
         """What follows once the answer has left."""
@@ -83,6 +91,53 @@ class Reactions:
             self._tell(live, "L3", f"{response_text.headline(verdict)} {await self._reported(live, verdict)}")
         elif verdict.response is Response.KILL:
             await self._bury(live, verdict)
+
+    async def look_at_shims(self, live: Live) -> None:
+        """Freeze and end a session whose shims do not stand as they were made: nothing that it starts is judged."""
+        if live.session.over or not live.shims:
+            return
+        harm = await asyncio.to_thread(live.shims.harm)
+        # What has ended meanwhile may have been cleared away.
+        if not harm or live.session.over:
+            return
+        what = UNSHIMMED.format(harm)
+        finding = Finding(
+            "shims", Response.KILL, what, "what the agent starts is no longer judged", "Start the agent again", SHIMS
+        )
+        at = self._now()
+        action = Action(f"{at:.3f}-shims", live.id, Layer.WATCHER, "shims", {}, "", at, live.session.root, "session")
+        verdict = Verdict(action, (), (finding,))
+        self.freeze(live, verdict)
+        try:
+            self._sessions.note(live, encode_entries.of_verdict(verdict, "", poll=False, policy=live.policy()))
+        except SentinelError:
+            log.exception("the kill of %s cannot be put on record", live.id)
+            # The record may have gone with the shims. Its runner must not take the freeze for a stop key.
+            live.session = live.session.to(Event.KILL)
+        # Other sessions are looked at meanwhile: a rollback takes its time.
+        task = asyncio.create_task(self._carry_out(live, verdict))
+        self._kills.add(task)
+        task.add_done_callback(self._kills.discard)
+
+    async def look_once_more(self, live: Live) -> None:
+        """Before a session ends: whether its shims stood to the last. A kill is carried out to its end."""
+        await self.look_at_shims(live)
+        if live.session.state is State.KILLED:
+            await live.buried.wait()
+
+    async def _carry_out(self, live: Live, verdict: Verdict) -> None:
+        try:
+            await self.after(live, verdict)
+        except Exception:
+            log.exception("the kill of %s was not carried out to its end", live.id)
+        finally:
+            live.buried.set()
+
+    async def finished(self, live: Live) -> None:
+        """Wait until the end of a killed session is carried out."""
+        if live.session.state is State.KILLED:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(live.buried.wait(), FINISHED)
 
     async def _bury(self, live: Live, verdict: Verdict) -> None:
         # The launcher gets a moment to print; then nothing of the session is left to run.

@@ -1,4 +1,4 @@
-"""Makes a session's shims (links to the launcher, first on PATH), and the launcher that installed git hooks call."""
+"""Makes a session's shims (its own copy of the launcher, first on PATH), and the launcher of installed git hooks."""
 
 from __future__ import annotations
 
@@ -72,10 +72,10 @@ def make(places: StatePaths, session: str, names: Iterable[str], path: str) -> d
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         atomic_files.write(folder / SETTINGS, _settings(places, session), atomic_files.PRIVATE)
-        master = _master(places)
+        _own_launcher(folder / HOOK)
         wanted = {n for n in (*SHELLS, *names) if "/" not in n and shutil.which(n, path=path)}
-        for name in (*sorted(wanted), HOOK, bash_line_reader.LINE):
-            _link(master, folder / name)
+        for name in (*sorted(wanted), bash_line_reader.LINE):
+            _link(folder / HOOK, folder / name)
         _own_program(folder / OWN)
         _bash_env(folder)
         bash_line_reader.write(folder)
@@ -98,7 +98,7 @@ def place_githook(places: StatePaths) -> Path:
         told, settings = hook.parent / SETTINGS, _settings(places, "")
         if not told.exists() or told.read_bytes() != settings:
             atomic_files.write(told, settings, atomic_files.PRIVATE)
-        _renew(_master(places), hook)
+        _own_launcher(hook)
     except OSError as e:
         raise HostError(
             f"Cannot put the git hooks' launcher into {hook.parent}: {e.strerror}.",
@@ -163,33 +163,32 @@ def _own_program(name: Path) -> None:
     name.chmod(stat.S_IRUSR | stat.S_IXUSR)
 
 
-def _master(places: StatePaths) -> Path:
-    """The launcher beside the state, so that a session's links cost nothing and an upgrade does not pull them away."""
+def _own_launcher(name: Path) -> None:
+    """A copy of its own, and an upgrade does not pull it away; renewed where its bytes are not the launcher's."""
     if not LAUNCHER.exists():
         raise HostError(
             "The launcher was not built.",
             "Install again with a C compiler: pip install --force-reinstall sentinel-guard",
         )
-    seen = LAUNCHER.stat()
-    master = places.state / "launcher" / f"{sentinel_guard.__version__}-{seen.st_size}-{seen.st_mtime_ns}"
-    if not master.exists():
-        master.parent.mkdir(mode=0o700, exist_ok=True)
-        aside = master.with_suffix(f".{os.getpid()}")
-        shutil.copyfile(LAUNCHER, aside)
-        aside.chmod(stat.S_IRUSR | stat.S_IXUSR)
-        aside.replace(master)
-    return master
-
-
-def _link(master: Path, name: Path) -> None:
-    if not name.exists():
-        name.hardlink_to(master)
-
-
-def _renew(master: Path, name: Path) -> None:
-    if name.exists() and name.samefile(master):
+    if _is_launcher(name):
         return
     aside = name.with_suffix(f".{os.getpid()}")
     aside.unlink(missing_ok=True)
-    aside.hardlink_to(master)
+    shutil.copyfile(LAUNCHER, aside)
+    aside.chmod(stat.S_IRUSR | stat.S_IXUSR)
     aside.replace(name)
+    if not _is_launcher(name):
+        raise HostError(f"{name} is not the launcher that was copied there.", "Start the agent again.")
+
+
+def _is_launcher(name: Path) -> bool:
+    # filecmp would trust what it read before, where size and time are the same.
+    usable = name.is_file() and not name.is_symlink() and os.access(name, os.R_OK | os.X_OK)
+    return usable and name.read_bytes() == LAUNCHER.read_bytes()
+
+
+def _link(launcher: Path, name: Path) -> None:
+    if os.path.lexists(name) and not name.samefile(launcher):
+        name.unlink()
+    if not os.path.lexists(name):
+        name.hardlink_to(launcher)

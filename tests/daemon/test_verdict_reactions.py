@@ -18,9 +18,11 @@ from sentinel_guard.daemon.snapshots_and_rollback import Recovered
 from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.errors import HostError, StoreError
 from sentinel_guard.host.machine import processes
+from sentinel_guard.host.shim_integrity import ShimIntegrity
 from tests.support.fakes import FullStore
 from tests.support.guard_in_memory import ROOT, Stand
 from tests.support.time_limits import limit
+from tests.support.wait_until import until
 
 
 class Vault:
@@ -158,6 +160,64 @@ def test_rule_2_everything_has_ended_before_anything_is_restored(tree):
     asyncio.run(reactions(stand, vault).after(live, verdict(Response.KILL)))
     assert not any(left)
     assert processes.alive(live.session.owner), "the runner lives on to tell the person"
+
+
+def test_rule_2_what_was_stopped_is_ended_though_its_owner_ended_before_that(tree):
+    owner, pids = tree
+    stand = Stand()
+    live, reaction = owned(stand, owner), reactions(stand)
+    stopped = [processes.identify(pid) for pid in pids]
+    reaction.freeze(live, verdict(Response.KILL))
+    os.kill(owner, signal.SIGKILL)
+    assert until(lambda: not processes.alive(live.session.owner))
+    asyncio.run(reaction.after(live, verdict(Response.KILL)))
+    assert until(lambda: not any(map(processes.alive, stopped))), "nothing stays stopped for ever"
+
+
+@pytest.fixture
+def shimmed(tmp_path):
+    folder = tmp_path / "shims"
+    folder.mkdir()
+    (folder / "git").write_text("the launcher")
+    return ShimIntegrity.of(folder), folder
+
+
+SHIMLESS = (
+    (None, ["session", "verdict", "kill", "recovery"], "on record"),
+    (FullStore(room=1), ["session"], "the record went with the shims: it is killed all the same"),
+)
+
+
+@pytest.mark.parametrize(("store", "kinds"), [row[:2] for row in SHIMLESS], ids=[row[2] for row in SHIMLESS])
+def test_a_session_whose_shims_are_gone_is_killed(shimmed, tree, store, kinds):
+    stand = Stand(store=store)
+    live, reaction = stand.live, reactions(stand)
+    live.shims = shimmed[0]
+
+    async def story():
+        await reaction.look_at_shims(live)
+        assert not live.session.over, "they stand"
+        (shimmed[1] / "git").unlink()
+        await reaction.look_at_shims(live)
+        assert live.session.state is State.KILLED, "at once: its runner asks"
+        await reaction.look_at_shims(live)
+        await asyncio.wait_for(live.buried.wait(), 20)
+        await reaction.finished(live)
+
+    asyncio.run(story())
+    assert stand.kinds() == kinds
+    [told] = stand.human.told
+    assert told["event"] == "killed" and "git is gone" in told["text"]
+
+
+def test_shims_that_were_cleared_away_when_the_session_had_ended_are_no_harm(shimmed):
+    stand = Stand()
+    stand.live.shims = shimmed[0]
+    reaction = reactions(stand)
+    reaction.end(stand.live, 0)
+    (shimmed[1] / "git").unlink()
+    asyncio.run(reaction.look_at_shims(stand.live))
+    assert stand.live.session.state is State.ENDED and not stand.human.told
 
 
 def kill(stand, vault=None, reports=None):

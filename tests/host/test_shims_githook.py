@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 import subprocess
 import sys
@@ -52,11 +53,41 @@ def test_twice_is_once(where):
     assert [(p.stat().st_ino, p.stat().st_mtime_ns) for p in (path, path.parent / ".sentinel")] == before
 
 
-def test_it_shares_its_bytes_with_the_shims(where):
-    where.make()
+def other(path):
+    path.chmod(0o700)
+    path.write_bytes(b"#!/bin/sh\nexit 0\n")
+
+
+def one_byte(path):
+    before = path.stat()
+    path.chmod(0o700)
+    with path.open("r+b") as file:
+        file.seek(1000)
+        file.write(b"x")
+    path.chmod(0o500)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def link(path):
+    path.unlink()
+    path.symlink_to("/bin/true")
+
+
+CHANGED = (
+    (other, "another program"),
+    (one_byte, "one byte, with the size and the time that it had"),
+    (link, "a link to another program"),
+    (lambda path: path.chmod(0o400), "it cannot be run"),
+)
+
+
+@pytest.mark.parametrize("change", [row[0] for row in CHANGED], ids=[row[1] for row in CHANGED])
+def test_one_that_was_changed_is_made_anew(where, change):
     path = shims.place_githook(where)
-    shims.make(where, "s1", ("git",), "/usr/bin:/bin")
-    assert path.samefile(where.shims("s1") / "git")
+    shims.place_githook(where)
+    change(path)
+    assert shims.place_githook(where).read_bytes() == shims.LAUNCHER.read_bytes()
+    assert os.access(path, os.X_OK) and not path.is_symlink()
 
 
 def test_an_upgrade_renews_it_under_a_running_hook(where, tmp_path, monkeypatch):

@@ -24,6 +24,9 @@ class FakeDaemon:
     def __init__(self, places: StatePaths, version: str = __version__, sessions: int = 0) -> None:
         places.make()
         self.places = places
+        for session in ("s1", "s7"):  # a runner looks at its shims
+            places.shims(session).mkdir(parents=True, exist_ok=True)
+            (places.shims(session) / "git").touch()
         self.heard: list[Fields] = []
         self.replies: dict[str, Fields | Callable[[Fields], Fields]] = {
             "hello": {"version": version, "pid": os.getpid(), "protocol": 1, "sessions": sessions},

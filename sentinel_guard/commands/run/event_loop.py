@@ -20,6 +20,7 @@ import time
 from typing import Any
 
 from sentinel_guard.client import Operator
+from sentinel_guard.commands.run.look_at_shims import LOOK, ShimLook
 from sentinel_guard.commands.run.pty_proxy import Modal, PtyProxy
 from sentinel_guard.errors import DaemonError, SentinelError
 from sentinel_guard.host import session_proof
@@ -58,17 +59,17 @@ class Runner:
         signals: Signals,
         screen: tuple[UserTerminal, AgentTerminal] | None,
         *,
+        shims: ShimLook,
         secret: str = "",
     ) -> None:
         """``secret``: what the daemon that began the session knows; who takes its place must prove it."""
-        self._secret, self._doubted = secret, False
+        self._secret, self._doubted, self._shims = secret, False, shims
         self._operator, self._session, self._agent, self._signals = operator, session, agent, signals
         self._outer = screen[0] if screen else None
+        self._shared = bool(screen and screen[0].shared)
         self._stage = PtyProxy(*screen, self._heard) if screen else None
         self._code: int | None = None
-        self._by_signal = False
-        self._killed = ""
-        self._stopped_by = 0
+        self._killed, self._by_signal, self._stopped_by = "", False, 0
         self._lost_at = self._retry_at = self._typed_at = 0.0
         self._delay = FIRST_RETRY
         self._told = False
@@ -87,6 +88,7 @@ class Runner:
         while self._code is None:
             self._wait()
             self._keep_line()
+            self._look_at_shims()
         return self._conclude(self._code)
 
     # --- the loop ---
@@ -127,15 +129,15 @@ class Runner:
             except DaemonError:
                 self._lose()
 
-    def _patience(self) -> float | None:
+    def _patience(self) -> float:
         """Milliseconds that poll may wait."""
         if self._operator.waiting:
             return 0
-        waits = [self._stage.patience()] if self._stage else []
+        waits: list[float | None] = [LOOK]
+        waits += [self._stage.patience()] if self._stage else []
         if not self._operator.connected:
             waits.append(max(0.01, self._retry_at - time.monotonic()))
-        known = [seconds * 1000 for seconds in waits if seconds is not None]
-        return min(known) if known else None
+        return min(seconds * 1000 for seconds in waits if seconds is not None)
 
     def _on_signals(self) -> None:
         for number in self._signals.read():
@@ -164,7 +166,7 @@ class Runner:
         if number in WANTS_TERMINAL and self._stage and self._stage.returned:
             self._continue()
         # A kill that freezes it looks the same as one that stopped itself; without the daemon nobody knows.
-        elif number != signal.SIGSTOP or self._state() not in ("", "KILLED"):
+        elif number != signal.SIGSTOP or (not self._shims.harm and self._state() not in ("", "KILLED")):
             self._suspend()
 
     def _suspend(self) -> None:
@@ -203,21 +205,30 @@ class Runner:
             printed = stage.printed()
             stage.finish(killed=self._by_signal)
         self._agent.close()
+        if not self._killed and self._shims.look(now=True):
+            self._kill({"text": self._shims.end()})
+        # Where the whole folder is gone, a daemon cannot prove who it is, and carries the kill out without us.
+        if not self._end(code) and self._shims.harm and self._shims.seek_daemon() and self._state():
+            self._end(code)
+        if self._killed:
+            self._say(_unsaid(self._killed, printed))
+            return KILLED
+        return code
+
+    def _end(self, code: int) -> bool:
+        """Tell the daemon; False where none answers: it ends the session by itself when it sees that we have gone."""
         try:
             ended = self._operator.request("end", session=self._session, code=code, seconds=END_SECONDS)
             for event in self._operator.poll():
                 if event.get("event") == "killed":
                     self._kill(event)
-            if left := ended.get("left"):
-                self._say(_left(left))
-            if ended.get("state") == "KILLED" and not self._killed:
-                self._killed = f"{SWITCH} this session was ended."
         except SentinelError:
-            pass  # a daemon that is away ends the session by itself when it sees that we have gone
-        if self._killed:
-            self._say(_unsaid(self._killed, printed))
-            return KILLED
-        return code
+            return False
+        if left := ended.get("left"):
+            self._say(_left(left))
+        if ended.get("state") == "KILLED" and not self._killed:
+            self._killed = f"{SWITCH} this session was ended."
+        return True
 
     # --- the daemon ---
 
@@ -246,15 +257,9 @@ class Runner:
         if self._stage:
             now = time.monotonic()
             # Where nobody but the person types, the Y is enough.
-            shown = event if self._shared else {**event, "word": ""}
-            self._stage.show(Gate(shown, now), now)
+            self._stage.show(Gate(event if self._shared else {**event, "word": ""}, now), now)
         else:
             self._request("answer", question=str(event.get("question", "")), yes=False)
-
-    @property
-    def _shared(self) -> bool:
-        """Whether an agent could type on the person's terminal."""
-        return bool(self._outer and self._outer.shared)
 
     def _unask(self, event: Fields) -> None:
         if self._stage:
@@ -328,9 +333,15 @@ class Runner:
         """Nothing that it says is obeyed, and nothing is told to it."""
         self._operator.forget()
         self._lose()
-        if not self._doubted:
+        if not self._doubted and not self._killed:
             self._doubted = True
             self._notice(IMPOSTOR)
+
+    # --- shims that are gone ---
+
+    def _look_at_shims(self) -> None:
+        if self._code is None and self._shims.look() and self._shims.overdue and self._state() != "KILLED":
+            self._kill({"text": self._shims.end()})
 
     # --- a daemon that went away ---
 

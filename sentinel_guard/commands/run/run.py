@@ -12,12 +12,14 @@ from typing import Any
 from sentinel_guard.client import Operator
 from sentinel_guard.commands.run.agent_command import agent_command
 from sentinel_guard.commands.run.event_loop import Runner
+from sentinel_guard.commands.run.look_at_shims import ShimLook
 from sentinel_guard.errors import ConfigError, HostError, SentinelError
 from sentinel_guard.host.machine.agent_process import spawn
 from sentinel_guard.host.machine.caught_signals import Signals
 from sentinel_guard.host.machine.process_control import become_subreaper, forbid_tracing
 from sentinel_guard.host.machine.pseudo_terminal import MULTIPLEXERS, AgentTerminal, UserTerminal
 from sentinel_guard.host.machine.state_paths import StatePaths
+from sentinel_guard.host.shim_integrity import ShimIntegrity
 from sentinel_guard.humans.terminal_prompts import visible
 
 START_SECONDS = 300.0
@@ -53,7 +55,8 @@ def run(places: StatePaths, command: Sequence[str]) -> int:
                 seconds=START_SECONDS,
             )
             tell([*filter(None, [note]), *begun.get("notes", ())])
-            return _guarded(operator, begun, program, command, outer)
+            shims = ShimIntegrity.of(places.shims(str(begun["session"])), str(begun.get("shims", "")))
+            return _guarded(operator, begun, program, command, outer, shims=shims)
     finally:
         if outer:
             outer.restore()
@@ -97,7 +100,13 @@ def tell(notes: Sequence[object]) -> None:
 
 
 def _guarded(
-    operator: Operator, begun: dict[str, Any], program: str, command: Sequence[str], outer: UserTerminal | None
+    operator: Operator,
+    begun: dict[str, Any],
+    program: str,
+    command: Sequence[str],
+    outer: UserTerminal | None,
+    *,
+    shims: ShimIntegrity,
 ) -> int:
     session, secret = str(begun["session"]), str(begun.get("secret", ""))
     become_subreaper()
@@ -113,4 +122,6 @@ def _guarded(
             agent.drop()
             raise
         screen = (outer, inner) if outer and inner else None
-        return Runner(operator, session, agent, signals, screen, secret=secret).run()
+        return Runner(
+            operator, session, agent, signals, screen, shims=ShimLook(shims, operator, session), secret=secret
+        ).run()

@@ -143,7 +143,9 @@ def kill(
 ) -> set[int]:
     """End a tree for good. Returns what is left of it, normally nothing."""
     # Stopped first: what forks while its parent is killed would be an orphan, and no longer in the tree.
-    freeze(roots, spare, mark, members)
+    stopped = freeze(roots, spare, mark, members)
+    # A root may end meanwhile, and what stood below it would stay stopped for ever.
+    members |= frozenset(filter(None, map(identify, stopped)))
     left: set[int] = set()
     for _ in range(ROUNDS):
         left = tree(roots, spare, mark, members)

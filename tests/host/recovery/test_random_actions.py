@@ -193,7 +193,7 @@ def killed(baseline: api.Baseline, step: int) -> None:
         with contextlib.suppress(BaseException):
             loaded = api.load(baseline.folder)
             sys.addaudithook(count)
-            api.rollback(loaded)
+            api.rollback(loaded, restricts=restricts)
         os._exit(0)
     os.waitpid(child, 0)
 
@@ -235,7 +235,7 @@ def test_whatever_is_done_the_end_is_the_start_and_nothing_is_lost(pool, person,
     (repo.root.parent / "ran").unlink(missing_ok=True)
     for step in kills:
         killed(baseline, step)
-    report = api.rollback(api.load(baseline.folder))
+    report = api.rollback(api.load(baseline.folder), restricts=restricts)
     note(str(report.problems))
     assert differences(before, whole(repo)) == []
     assert report.problems == ()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sentinel_guard.host.machine.content_addressed_store import UNKEPT, difference
-from sentinel_guard.host.recovery.baseline import added_packs, gitdir_backup, object_backup
+from sentinel_guard.host.recovery.baseline import added_packs, gitdir_backup, object_backup, worktree_inventory
 from sentinel_guard.host.recovery.baseline.gitdir_backup import Change
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
 from sentinel_guard.host.recovery.baseline.worktree_diff import Scan, scan
@@ -71,14 +71,19 @@ class BaselineDiff:
         return len(self.changes()) == len(self.beyond)
 
 
-def diff_baseline(baseline: Baseline, keep: Callable[[str], bool], seen: Scan | None = None) -> BaselineDiff:
+def diff_baseline(
+    baseline: Baseline, keep: Callable[[str], bool], restricts: Callable[[str], bool], seen: Scan | None = None
+) -> BaselineDiff:
     """``keep`` is asked with names relative to the root: what it says yes to is passed over where it is new.
+    ``restricts`` is asked with absolute paths: what it says yes to is looked for where git ignores it, too.
 
     Raises HostError.
     """
     scanned = seen or scan(baseline)
     kept, rest, tree = baseline.files, baseline.rest, baseline.tree
     known = {*kept, *baseline.displaced}
+    below = tuple(f"{name}/" for name in baseline.nested)
+    restricted = [n for n in worktree_inventory.restricted(baseline.root, restricts) if not f"{n}/".startswith(below)]
     inside = tuple(f"{name}/" for name in baseline.embedded)
 
     def passed(name: str) -> bool:
@@ -98,7 +103,11 @@ def diff_baseline(baseline: Baseline, keep: Callable[[str], bool], seen: Scan | 
         files=[c for c in files if c.path not in unkept],
         tracked=[n for n in scanned.changed if n not in known and not passed(n)],
         created=[
-            *(n for o in scanned.others if (n := o.rstrip("/")) not in known and not (passed(n) or keep(n))),
+            *(
+                n
+                for o in dict.fromkeys((*scanned.others, *restricted))
+                if (n := o.rstrip("/")) not in known and not (passed(n) or keep(n))
+            ),
             *(n for n in (*baseline.displaced, *baseline.embedded) if n not in kept and _file(baseline, n)),
         ],
         modes={n: mode for n in touched if not passed(n) and (mode := _wrong(baseline, scanned, n)) is not None},

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 from sentinel_guard.host.git.private_git_dir import PrivateGitDir
 from sentinel_guard.host.git.run_git import together
+from sentinel_guard.host.machine import deep_folders
 from sentinel_guard.host.machine.deep_folders import HEAVY
 
 RECENT = 2.0
@@ -172,7 +173,7 @@ def _note(entry: os.DirEntry[str], name: str, found: Walk) -> None:
 def restricted(root: str, restricts: Callable[[str], bool]) -> list[str]:
     """The restricted files below a root, ignored ones too, without git; ``restricts`` is asked with absolute paths."""
     found = []
-    for folder, below, files in os.walk(root):
+    for folder, below, files in deep_folders.walk(root):
         below[:] = [b for b in below if b not in HEAVY]
         found += [path for name in files if restricts(path := f"{folder}/{name}")]
     return [path[len(root) + 1 :] for path in found]

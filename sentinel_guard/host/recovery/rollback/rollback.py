@@ -107,19 +107,23 @@ def plan(baseline: Baseline, keep: Callable[[str], bool] = lambda _: False) -> l
     return [*plan_rollback(baseline, keep).changes]
 
 
-def plan_rollback(baseline: Baseline, keep: Callable[[str], bool] = lambda _: False) -> Plan:
+def plan_rollback(
+    baseline: Baseline,
+    keep: Callable[[str], bool] = lambda _: False,
+    restricts: Callable[[str], bool] = lambda _: False,
+) -> Plan:
     """What a rollback would undo, and what it could not; nothing is changed. Raises HostError."""
     if waiting := _waiting(baseline):
         hint = "Remove it, or roll back: it is moved away first."
         raise HostError(f"{waiting[0][1]} is a named pipe: git would wait for it for ever.", hint)
-    found = diff_baseline(baseline, keep)
+    found = diff_baseline(baseline, keep, restricts)
     now = gitdir_backup.refs(baseline.where.common_dir)
     changes, moved, beyond = found.changes(), moved_remote_refs(baseline, now), found.beyond
     changes += [Change(name, "created") for name in _new_special_files(baseline, keep)]
     if _REFRESHED in changes and _same_entries(baseline):
         changes.remove(_REFRESHED)
     for name, inside in baseline.below():
-        below = plan_rollback(inside, partial(_kept_below, keep, name))
+        below = plan_rollback(inside, partial(_kept_below, keep, name), restricts)
         changes += [Change(_below(name, c.path), c.what) for c in below.changes]
         moved += [f"{name}: {ref}" for ref in below.pushed]
         beyond += [f"{name}/{n}" for n in below.beyond]
@@ -147,7 +151,9 @@ def rollback(
     """Bring the repository back to its baseline. Whoever writes to it must have been stopped.
 
     ``keep`` is asked with names relative to the root: what it says yes to stays as it is. ``restricts`` is asked with
-    absolute paths: what it says yes to goes into no snapshot. May be run again at any time.
+    absolute paths: what it says yes to goes into no snapshot, and is moved away where it is new, though git ignores it.
+    May be run again at any time.
+
     Raises HostError only where nothing can be done at all; what could not be restored is in the report.
     """
     try:
@@ -172,7 +178,7 @@ def _rolled_back(baseline: Baseline, keep: Callable[[str], bool], restricts: Cal
         # git looks at the work tree meanwhile. Should it wait at a pipe, it goes on when that is taken away.
         scanned = pool.submit(scan, baseline)
         opened += _unblock(baseline, keep, scanned)
-    found = diff_baseline(baseline, keep, scanned.result())
+    found = diff_baseline(baseline, keep, restricts, scanned.result())
     journal = _opened(baseline, [*opened, *found.changes()], earlier)
     if not journal.changes:
         unsound = tuple(restore_objects.damaged_or_missing_objects(baseline))
@@ -187,10 +193,10 @@ def _rolled_back(baseline: Baseline, keep: Callable[[str], bool], restricts: Cal
         problems, seen = undo(baseline, found)
         reset = seen is not None
         problems += put_metadata_back(baseline)
-        found = diff_baseline(baseline, keep, seen)
+        found = diff_baseline(baseline, keep, restricts, seen)
         if found.done:
             break
-        found = diff_baseline(baseline, keep) if seen else found
+        found = diff_baseline(baseline, keep, restricts) if seen else found
     problems += [*_remaining(found), *restore_objects.damaged_or_missing_objects(baseline)]
     journal.path.unlink(missing_ok=True)
     return _report(baseline, journal, found, problems, notes, reset=reset)

@@ -125,6 +125,20 @@ def check(repo: Repo, agent: Callable[[Repo], None], *, reset: bool) -> api.Repo
     return report
 
 
+def test_a_new_restricted_file_goes_though_git_ignores_it(clean):
+    baseline = taken(clean)
+    new = ("src/.env", "brand/new/.env", "build/.env", "node_modules/x/.env")
+    for name in (*new, "build/out.o"):
+        clean.write(name, "mine now\n")
+    planned = {c.path for c in api.plan_rollback(baseline, restricts=restricts).changes}
+    assert planned == set(new[:3]), "what is generated is not searched"
+    report = api.rollback(baseline, restricts=restricts)
+    assert report.ok
+    stays = [new[3], "build/out.o", ".env"]
+    assert [name for name in (*new, *stays[1:]) if (clean.root / name).exists()] == stays
+    assert {"src/.env", "brand/new/.env", "build/.env"} <= {name for name, _ in report.versions}
+
+
 RECENTLY = [
     (agents.forges_times, "30 a change under a forged time, size and second"),
     (agents.changes_modes, "31 modes, in the second of the start"),

@@ -1,0 +1,65 @@
+"""The runner's own look at its session's shims: the daemon, which looks too, may have been killed before they went."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+
+from sentinel_guard.client import Operator
+from sentinel_guard.errors import SentinelError
+from sentinel_guard.host.machine import processes
+from sentinel_guard.host.shim_integrity import UNSHIMMED, ShimIntegrity
+
+LOOK = 1.0
+"""Seconds between two looks."""
+DAEMON_FIRST = 2.0
+"""Seconds that a daemon has to end a session whose shims are harmed, to roll it back and to report it."""
+RECORD = 10.0
+"""Seconds for which a daemon is sought that puts it on record."""
+HARMED = f"{UNSHIMMED}: what the agent starts is not judged."
+
+
+class ShimLook:
+    """Looks each second. The daemon, which sees the same, ends the session for the record; where it does not, we do."""
+
+    def __init__(self, shims: ShimIntegrity, operator: Operator, session: str) -> None:
+        self._shims, self._operator, self._mark = shims, operator, f"SENTINEL_SESSION={session}"
+        self._next = self._since = 0.0
+        self.harm = ""
+        """What has happened to them, in words for the person."""
+
+    def look(self, *, now: bool = False) -> bool:
+        """Whether they are known to be harmed; ``now``: whether a second has passed or not."""
+        at = time.monotonic()
+        if not self.harm and (now or at >= self._next):
+            self._next = at + LOOK
+            if harm := self._shims.harm():
+                self.harm, self._since = HARMED.format(harm), at
+                if self._operator.connected:
+                    processes.freeze((processes.own_pid(),), self._spared(), self._mark)
+        return bool(self.harm)
+
+    @property
+    def overdue(self) -> bool:
+        """Whether no daemon is there, or one that was would have ended the session by now."""
+        return not self._operator.connected or time.monotonic() - self._since > DAEMON_FIRST
+
+    def end(self) -> str:
+        """End all that descends from the runner or belongs to its session; why, for the person."""
+        processes.kill((processes.own_pid(),), self._spared(), self._mark)
+        return self.harm
+
+    def seek_daemon(self) -> bool:
+        """Whether one was started anew that knows of the session: it sees what we saw, and writes the report."""
+        if self._operator.connected or not self._operator.remembers:
+            return False
+        # The first try may find the start of one that ended with all the rest.
+        for _ in range(2):
+            with contextlib.suppress(SentinelError):
+                self._operator.connect(RECORD)
+                break
+        return self._operator.connected
+
+    def _spared(self) -> frozenset[int]:
+        # One that was started for us may be our child.
+        return frozenset({processes.own_pid(), *([self._operator.daemon] if self._operator.connected else [])})

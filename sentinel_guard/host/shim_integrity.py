@@ -1,0 +1,139 @@
+"""Whether a session's shims stand as they were made: without them PATH leads to the real programs.
+
+Rules of this file:
+1. Harm is what was seen: a shim that is not there, that cannot be reached or run, or that has other bytes.
+2. A look that fails for want of descriptors, memory or time says nothing. What else a disk may refuse for a moment is
+   harm where it is refused twice.
+3. Times, names that came later and permissions that were added are no harm; nor is a copy that has the same bytes.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+from collections.abc import Collection
+from pathlib import Path
+from typing import Self
+
+from sentinel_guard.errors import HostError
+
+Look = dict[str, os.stat_result]
+GONE = "the folder is gone"
+UNSHIMMED = "the guard's own programs of this session were deleted or changed ({})"
+OTHERS = "they are not those that were made"
+_OUT_OF_REACH = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EACCES})
+_OURS = frozenset({errno.EINTR, errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+_USED = stat.S_IRUSR | stat.S_IXUSR
+
+
+class ShimIntegrity:
+    """The shims of one session, and what they were when they were made."""
+
+    def __init__(self, folder: Path, record: str = "") -> None:
+        """``record``: what was recorded of them; without it they count as the first look finds them."""
+        self._folder, self._record = folder, record
+        self._seen: Look = {}
+        self._contents: dict[str, tuple[int, str]] = {}
+        self._refused = ""
+
+    @classmethod
+    def of(cls, folder: Path, record: str = "") -> Self:
+        """As they are now. Raises HostError where they are not those, or cannot be read."""
+        found = cls(folder, record)
+        hint = "Start the agent again."
+        try:
+            harm = found._look()
+        except OSError as e:
+            raise HostError(f"The shims in {folder} cannot be read: {e.strerror}.", hint) from e
+        if harm:
+            raise HostError(f"The shims in {folder} cannot be used: {harm}.", hint)
+        return found
+
+    @property
+    def record(self) -> str:
+        """As the first look found them: their common hash and their names, with slashes in between."""
+        return self._record
+
+    def harm(self) -> str:
+        """What has happened to them, in words; empty while they stand. Contents are read only where a file's identity,
+        size or times have changed (0.1 ms for 40 shims else).
+        """
+        try:
+            words = self._look()
+        except OSError as e:
+            return self._unreadable(e)
+        self._refused = ""
+        return words
+
+    def _unreadable(self, error: OSError) -> str:
+        if error.errno in _OURS:
+            return ""
+        words = f"they cannot be read: {error.strerror}"
+        if error.errno == errno.ENOENT:
+            return f"{os.path.basename(error.filename)} is gone" if os.path.lexists(self._folder) else GONE  # noqa: PTH119 - text as it came
+        if error.errno in _OUT_OF_REACH:
+            return words
+        before, self._refused = self._refused, words
+        return words if before else ""
+
+    def _look(self) -> str:
+        if not self._contents:
+            return self._first_look()
+        seen = _stats(self._folder, self._seen)
+        if all(_identity(seen[name]) == _identity(before) for name, before in self._seen.items()):
+            return ""
+        for name, before in self._seen.items():
+            if _use(seen[name]) != _use(before) or seen[name].st_size != before.st_size:
+                return f"{name} was changed"
+        contents = _contents(self._folder, seen)
+        for name, content in self._contents.items():
+            if contents[name] != content:
+                return f"{name} was changed"
+        self._seen = seen
+        return ""
+
+    def _first_look(self) -> str:
+        names = self._record.split("/")[1:] or sorted(os.listdir(self._folder))  # noqa: PTH208 - names only
+        seen = _stats(self._folder, names)
+        contents = _contents(self._folder, seen)
+        digest = hashlib.sha256(repr([*contents.items()]).encode(errors="surrogateescape")).hexdigest()
+        record = "/".join((digest, *names))
+        if self._record not in ("", record):
+            return OTHERS
+        self._seen, self._contents, self._record = seen, contents, record
+        return ""
+
+
+def _stats(folder: Path, names: Collection[str]) -> Look:
+    if not stat.S_ISDIR(os.lstat(folder).st_mode):
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
+    return {name: os.lstat(f"{folder}/{name}") for name in names}
+
+
+def _identity(found: os.stat_result) -> tuple[int, ...]:
+    return found.st_dev, found.st_ino, found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+def _use(found: os.stat_result) -> int:
+    """What a file is, and whether it can be read and run."""
+    return stat.S_IFMT(found.st_mode) | found.st_mode & _USED
+
+
+def _contents(folder: Path, seen: Look) -> dict[str, tuple[int, str]]:
+    """Name -> use and hash; a file is read once, whatever number of names it has."""
+    known: dict[tuple[int, int], str] = {}
+    found = {}
+    for name, status in seen.items():
+        file = status.st_dev, status.st_ino
+        if file not in known:
+            known[file] = _hash(f"{folder}/{name}", status.st_size) if stat.S_ISREG(status.st_mode) else ""
+        found[name] = _use(status), known[file]
+    return found
+
+
+def _hash(path: str, size: int) -> str:
+    # What was put in its place since may be a pipe, or a file without end.
+    with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123 - a descriptor
+        return hashlib.sha256(file.read(size + 1)).hexdigest()

@@ -1,0 +1,209 @@
+"""What is harm to a session's shims, and what is not: real shims, real files."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from sentinel_guard.errors import HostError
+from sentinel_guard.host import shims
+from sentinel_guard.host.machine.state_paths import StatePaths
+from sentinel_guard.host.shim_integrity import ShimIntegrity
+
+PATH = "/usr/bin:/bin"
+
+
+@pytest.fixture
+def where():
+    with tempfile.TemporaryDirectory(prefix="sg-") as folder:
+        base = Path(folder)
+        made = StatePaths(base / "state", base / "run", base / "config", str(base))
+        made.make()
+        yield made
+        subprocess.run(["chmod", "-R", "u+rwX", folder], check=True)
+
+
+@pytest.fixture
+def folder(where):
+    shims.make(where, "s1", ("git", "rm"), PATH)
+    return where.shims("s1")
+
+
+def write(path: Path, data: bytes, at: int = 0) -> None:
+    path.chmod(0o700)
+    with path.open("r+b") as file:
+        file.seek(at)
+        file.write(data)
+    path.chmod(0o500)
+
+
+def put_in_place(path: Path, data: bytes, mode: int = 0o500) -> None:
+    path.unlink()
+    path.write_bytes(data)
+    path.chmod(mode)
+
+
+def keep_times(path: Path, change) -> None:
+    before = path.stat()
+    change(path)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def as_link(path: Path) -> None:
+    path.rename(path.with_name("moved"))
+    path.symlink_to(path.with_name("moved"))
+
+
+def as_pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path, 0o500)
+
+
+HARMS = (
+    (shutil.rmtree, "the folder is gone", "the folder was deleted"),
+    (lambda f: shutil.rmtree(f.parents[2]), "the folder is gone", "the whole state was deleted"),
+    (lambda f: f.rename(f.with_name("old")), "the folder is gone", "the folder was moved"),
+    (lambda f: f.parent.rename(f.parents[1] / "old"), "the folder is gone", "a folder above it was moved"),
+    (as_link, "they cannot be read", "the folder is a link, whose end is another one later"),
+    (lambda f: put_in_place(f / "git", b""), "git was changed", "an empty file"),
+    (lambda f: (f / "git").unlink(), "git is gone", "one shim was deleted"),
+    (lambda f: as_link(f / "git"), "git was changed", "a shim is a link"),
+    (lambda f: as_pipe(f / "git"), "git was changed", "a pipe, of which no read would end"),
+    (lambda f: (f / "bash").chmod(0o400), "was changed", "it cannot be run: the next one on PATH is"),
+    (lambda f: (f / ".bash_env").chmod(0o200), ".bash_env was changed", "it cannot be read"),
+    (lambda f: (f / ".bash_env").write_text(""), ".bash_env was changed", "a login bash gets no shims back"),
+    (lambda f: (f / ".sentinel").write_text("socket=/x\n"), ".sentinel was changed", "another daemon is asked"),
+    (lambda f: write(f / "git", b"x", 1000), "was changed", "one byte of the file that all of them are"),
+    (
+        lambda f: keep_times(f / ".sentinel", lambda p: write(p, b"S")),
+        ".sentinel was changed",
+        "one byte, and the old time is put back: ctime shows it",
+    ),
+    (lambda f: put_in_place(f / "rm", Path("/bin/true").read_bytes()), "rm was changed", "another program"),
+)
+
+
+@pytest.mark.parametrize(("change", "words"), [row[:2] for row in HARMS], ids=[row[2] for row in HARMS])
+def test_what_is_harm(folder, change, words):
+    stands = ShimIntegrity.of(folder)
+    assert stands.harm() == ""
+    change(folder)
+    assert words in stands.harm()
+    assert words in stands.harm(), "it is seen again"
+
+
+def again(path: Path) -> None:
+    aside = path.with_name("aside")
+    shutil.copy2(path, aside)
+    aside.replace(path)
+
+
+def upgrade(folder: Path) -> None:
+    """As pip does: the package's launcher is replaced, and the next session gets the new one."""
+    new = folder.parents[2] / "new-launcher"
+    new.write_bytes(shims.LAUNCHER.read_bytes() + b"\0")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shims, "LAUNCHER", new)
+        where = StatePaths(folder.parents[2], folder.parents[3] / "run", folder.parents[3] / "config")
+        shims.make(where, "s2", ("git",), PATH)
+        assert (where.shims("s2") / "git").read_bytes() == new.read_bytes()
+        shims.place_githook(where)
+
+
+HONEST = (
+    (lambda f: None, "nothing"),
+    (lambda f: [os.utime(p) for p in [f, *f.iterdir()]], "touch"),
+    (lambda f: [os.utime(p, (0, 0)) for p in f.iterdir()], "times of long ago"),
+    (lambda f: [p.read_bytes() for p in f.iterdir()], "a backup that reads them, and changes atime"),
+    (lambda f: shutil.copytree(f, f.parents[2] / "copy"), "a copy of the folder"),
+    (lambda f: [p.chmod(p.stat().st_mode | 0o200) for p in f.iterdir()], "chmod -R u+w"),
+    (lambda f: again(f / "git"), "the same bytes in another file, as a restored backup has them"),
+    (lambda f: os.link(f / "git", f.parent / "kept"), "a hard link of a backup changes ctime"),
+    (lambda f: (f / "new").write_text("x"), "a name that came later"),
+    (lambda f: shutil.copytree(f, f.with_name("x")) and shutil.rmtree(f.with_name("x")), "a copy that went"),
+    (upgrade, "sentinel-guard was upgraded while the session lives"),
+)
+
+
+@pytest.mark.parametrize("change", [row[0] for row in HONEST], ids=[row[1] for row in HONEST])
+def test_what_is_no_harm(folder, change):
+    stands = ShimIntegrity.of(folder)
+    change(folder)
+    assert [stands.harm() for _ in range(3)] == ["", "", ""]
+    assert ShimIntegrity(folder, stands.record).harm() == "", "nor is it for a daemon that is started anew"
+
+
+NO_DESCRIPTORS = """
+import os, resource, sys
+from pathlib import Path
+from sentinel_guard.host.shim_integrity import ShimIntegrity
+folder = Path(sys.argv[1])
+stands = ShimIntegrity.of(folder)
+os.utime(folder / "git")  # so that the bytes are read
+later = ShimIntegrity(folder, stands.record)
+used = os.open("/", os.O_RDONLY)
+resource.setrlimit(resource.RLIMIT_NOFILE, (used + 1, used + 1))
+print([stands.harm(), stands.harm(), later.harm(), later.harm()])
+os.close(used)
+print([stands.harm(), later.harm()])
+os.unlink(folder / "git")
+print(bool(stands.harm()), bool(later.harm()))
+"""
+
+
+def test_a_process_without_descriptors_looks_again(folder):
+    done = subprocess.run(
+        [sys.executable, "-c", NO_DESCRIPTORS, str(folder)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == ["['', '', '', '']", "['', '']", "True True"]
+    assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] > 10, "that was the other process"
+
+
+REFUSALS = (
+    (errno.EIO, ["", "they cannot be read: Input/output error"], "a disk that may recover"),
+    (errno.ESTALE, ["", "they cannot be read: Stale file handle"], "a server of files that was started anew"),
+    (errno.ENOMEM, ["", ""], "no memory: that says nothing of the files"),
+    (errno.EINTR, ["", ""], "a signal"),
+    (errno.EACCES, ["they cannot be read: Permission denied"] * 2, "no shell reaches them either"),
+)
+
+
+@pytest.mark.parametrize(("number", "said"), [row[:2] for row in REFUSALS], ids=[row[2] for row in REFUSALS])
+def test_what_a_disk_refuses_for_a_moment_is_harm_the_second_time(folder, monkeypatch, number, said):
+    stands = ShimIntegrity.of(folder)
+
+    def refuse(_):
+        raise OSError(number, os.strerror(number))
+
+    # No disk here fails at will.
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "lstat", refuse)
+        patch.setattr(os.path, "lexists", lambda _: True)
+        assert [stands.harm(), stands.harm()] == said
+    assert stands.harm() == ""
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "lstat", refuse)
+        patch.setattr(os.path, "lexists", lambda _: True)
+        assert stands.harm() == said[0], "a good look in between: the first time again"
+
+
+def test_a_daemon_that_is_started_anew_knows_them_by_what_is_on_record(folder):
+    record = ShimIntegrity.of(folder).record
+    assert ShimIntegrity(folder, record).harm() == ""
+    write(folder / ".bash_env", b"x")
+    assert ShimIntegrity(folder, record).harm() == "they are not those that were made"
+    assert ShimIntegrity(folder).harm() == "", "an older version recorded none: as the first look finds them"
+    with pytest.raises(HostError, match="not those that were made"):
+        ShimIntegrity.of(folder, record)
+    shutil.rmtree(folder)
+    assert ShimIntegrity(folder).harm() == "the folder is gone"
+    with pytest.raises(HostError, match="cannot be read"):
+        ShimIntegrity.of(folder)
