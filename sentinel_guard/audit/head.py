@@ -1,10 +1,13 @@
 """The head file: number and hash of the newest audit entry, kept beside the log to detect its truncation.
 
-Written aside, then renamed, and only after the entry that it names is safely on disk.
+Written aside, then renamed, and only after the entry that it names is safely on disk. One that did not fit its log is
+kept beside the next.
 """
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
 import re
 from pathlib import Path
@@ -26,6 +29,18 @@ def read(path: Path) -> Head | None:
     except (OSError, UnicodeDecodeError):
         return None
     return Head(int(found[1]), found[2]) if found else None
+
+
+def set_aside(path: Path) -> None:
+    """Keep a head file that did not fit its log, as ``audit.head.broken-N``; nothing where there is none."""
+    kept = next(p for n in itertools.count(1) if not os.path.lexists(p := path.with_name(f"{path.name}.broken-{n}")))
+    with contextlib.suppress(FileNotFoundError):
+        path.rename(kept)
+
+
+def broken(path: Path) -> list[Path]:
+    """The head files that did not fit, oldest first."""
+    return sorted(path.parent.glob(f"{path.name}.broken-*"), key=lambda p: (len(p.name), p.name))
 
 
 def write(path: Path, head: Head) -> None:

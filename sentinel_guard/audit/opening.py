@@ -40,6 +40,10 @@ CREATE TRIGGER IF NOT EXISTS log_no_replace BEFORE INSERT ON log
     BEGIN SELECT RAISE (ABORT, 'the audit log is append-only'); END;
 COMMIT;
 """
+MISFITS = frozenset({"head-missing", "log-truncated", "log-edited"})
+"""Notes on a head file that does not fit its log."""
+NOTES = MISFITS | {"log-damaged"}
+"""Events of the notes that say what was wrong with a log."""
 _NEWEST = "SELECT seq, hash FROM log ORDER BY seq DESC LIMIT 1"
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _FAILURES = {

@@ -3,7 +3,8 @@
 Rules of this file:
 1. ``append`` returns only after the commit (it survives kill -9); a durable one also after the sync to disk.
 2. The head file never names an entry that a power loss could take away.
-3. What was wrong with the log when it was opened (``audit.opening``) is the first entry that is appended.
+3. What was wrong with the log when it was opened (``audit.opening``) is the first entry that is appended. A head file
+   that did not fit stays beside the new one: ``log verify`` goes on failing.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from sentinel_guard.audit import head as head_file
-from sentinel_guard.audit.opening import failure, hold, newest, open_log, read_only
+from sentinel_guard.audit.opening import MISFITS, failure, hold, newest, open_log, read_only
 from sentinel_guard.core import hash_chain
 from sentinel_guard.core.hash_chain import Head
 from sentinel_guard.core.json_codec import as_stored, dumps, entry_from
@@ -27,6 +28,8 @@ from sentinel_guard.errors import StoreError
 
 HEAD_EVERY = 500
 """Every so many entries one is made durable and named in the head file."""
+HEAD_SECONDS = 1.0
+"""Seconds after which an entry is named in the head file at the latest; who appends does not wait for the disk."""
 PAGE = 1000
 """Entries read at once."""
 
@@ -106,6 +109,8 @@ class SqliteStore(SqliteReader):
         self._path, self._begun = path, True
         self._guard = threading.RLock()
         self._head_path = head_file.path_of(path)
+        self._named, self._naming = 0, threading.Lock()
+        self._renewal: threading.Timer | None = None
         with self._words(), contextlib.ExitStack() as undo:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._lock = hold(path)
@@ -115,6 +120,8 @@ class SqliteStore(SqliteReader):
             self._db, self._head = opened.db, opened.head
             self._db.text_factory = _text
             if opened.note:
+                if opened.note["event"] in MISFITS:
+                    head_file.set_aside(self._head_path)
                 self.append(Entry(clock(), "", "daemon", opened.note, "L2"), durable=True)
             self._keep_head()
             undo.pop_all()
@@ -136,6 +143,10 @@ class SqliteStore(SqliteReader):
             self._head = Head(sealed.seq, sealed.hash)
             if durable:
                 self._keep_head()
+            elif self._renewal is None:
+                self._renewal = threading.Timer(HEAD_SECONDS, self._renew_head)
+                self._renewal.daemon = True
+                self._renewal.start()
             return sealed
 
     def close(self) -> None:
@@ -143,6 +154,8 @@ class SqliteStore(SqliteReader):
         with self._guard:
             if self._lock < 0:
                 return
+            if self._renewal:
+                self._renewal.cancel()
             try:
                 with self._words(), contextlib.closing(self._db):
                     self._db.execute("PRAGMA synchronous = FULL")
@@ -168,10 +181,28 @@ class SqliteStore(SqliteReader):
         with contextlib.suppress(sqlite3.Error):
             self._head = max(self._head, newest(self._db), key=lambda h: h.seq)
 
-    def _keep_head(self) -> None:
-        # Where it cannot be renewed, the head file names an earlier entry, and that is still true.
+    def _renew_head(self) -> None:
+        """Sync what has been appended, beside those who append, and name the newest of it."""
+        with self._guard:
+            if self._lock < 0:
+                return
+            head, self._renewal = self._head, None
         with contextlib.suppress(OSError):
-            head_file.write(self._head_path, self._head)
+            # What is in no write-ahead log any more was synced when it left it.
+            log = os.open(f"{self._path}-wal", os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                os.fsync(log)
+            finally:
+                os.close(log)
+            self._keep_head(head)
+
+    def _keep_head(self, head: Head | None = None) -> None:
+        head = head or self._head
+        # Where it cannot be renewed, the head file names an earlier entry, and that is still true.
+        with self._naming, contextlib.suppress(OSError):
+            if head.seq >= self._named:
+                head_file.write(self._head_path, head)
+                self._named = head.seq
 
 
 def _text(raw: bytes) -> str:

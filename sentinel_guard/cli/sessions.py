@@ -67,6 +67,16 @@ def log_verify() -> Any:
     return lazy_import.command_module("log").verify(places())
 
 
+@log.command("archive")
+def log_archive() -> Any:
+    """Put the log away and begin a new one.
+
+    For a log that no longer verifies, when you know why. Nothing is deleted, and the new log says where it is. The
+    daemon must not run.
+    """
+    return lazy_import.command_module("log").archive(places())
+
+
 @click.command()
 @click.argument("session", required=False, default="")
 @click.option("--dry-run", is_flag=True, help="Only show what would change.")

@@ -1,7 +1,9 @@
-"""``sentinel-guard log``: read the audit log and verify its hash chain. Needs no daemon, changes nothing."""
+"""``sentinel-guard log``: read the audit log, verify its hash chain, begin a new one. Needs no daemon."""
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -14,16 +16,21 @@ from rich.table import Table
 from rich.text import Text
 
 from sentinel_guard.audit import head as head_file
-from sentinel_guard.audit.sqlite import SqliteReader
-from sentinel_guard.core.hash_chain import ChainBreak, find_breaks
+from sentinel_guard.audit.opening import NOTES, hold
+from sentinel_guard.audit.sqlite import SqliteReader, SqliteStore
+from sentinel_guard.commands import require_human
+from sentinel_guard.core.hash_chain import ChainBreak, Head, find_breaks
 from sentinel_guard.core.json_codec import dumps, entry_json
 from sentinel_guard.core.model import Entry
 from sentinel_guard.core.text.entry_summary import summary
+from sentinel_guard.errors import StoreError
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.humans.terminal_prompts import visible
 
 POLL_SECONDS = 0.25
 MAX_BREAKS = 20
+BEGINS = 60.0
+"""Seconds that a session's folder may have while its entry is still to come."""
 COLOURS = {"L1": "cyan", "L2": "yellow", "L3": "magenta", "L4": "bold red"}
 WIDTHS = {"seq": 6, "time": 12, "session": 20, "": 2, "kind": 11}
 """Columns of the table; the date stands in the session's name."""
@@ -54,32 +61,99 @@ def verify(places: StatePaths) -> int:
         named = f", and its head file names entry {head.seq}" if head else ""
         print(f"There is no audit log at {path}{named}: nothing could be verified.")
         return 1
-    reader, seen = SqliteReader(path), _Count()
+    reader, seen = SqliteReader(path), _Seen()
     broken = list(islice(find_breaks(seen.through(reader.entries()), head), MAX_BREAKS))
     if head is None:
         words = f"The head file {head_file.path_of(path)} is missing or unreadable: a cut at the end cannot be seen."
         broken.append(ChainBreak(seen.count + 1, "truncated", words))
-    if not broken:
+    broken += [ChainBreak(note.seq, "noted", f"It says: {visible(summary(note))}") for note in seen.notes]
+    doubts = [f"{kept} is a head file that did not fit the log." for kept in head_file.broken(head_file.path_of(path))]
+    if missing := sorted(_session_folders(places) - seen.sessions):
+        some = ", ".join(missing[:3]) + (", ..." if len(missing) > 3 else "")
+        doubts.append(f"{_of(len(missing), 'session')} left a folder and no entry ({some}): the log is not theirs.")
+    if not broken and not doubts:
         entries = "1 entry" if seen.count == 1 else f"{seen.count} entries"
         print(f"The chain holds: {entries}. The newest is {seen.last.seq}, hash {seen.last.hash[:16]}.")
         return 0
     for b in broken:
         print(f"BROKEN at entry {b.seq}: {b.words}")
+    for words in doubts:
+        print(f"BROKEN: {words}")
     for note in reader.entries(kinds=("daemon",)):
-        print(f"Entry {note.seq} says: {visible(summary(note))}")
+        if note not in seen.notes:
+            print(f"Entry {note.seq} says: {visible(summary(note))}")
+    print("When you know what happened: 'sentinel-guard log archive' keeps this log and begins a new one.")
     return 1
 
 
-class _Count:
-    """Counts what goes through."""
+def archive(places: StatePaths, *, now: Callable[[], float] = time.time) -> int:
+    """Keep the log with all that lies beside it in a folder of its own, and begin a new one, which says so.
+
+    Raises StoreError where a daemon writes it, or it cannot be moved; SentinelError inside of a session.
+    """
+    require_human.require_human(places, None, "From inside a guarded session no record is put away.")
+    path = places.database
+    if not path.exists():
+        print(f"There is no audit log at {path}: nothing is to be kept.")
+        return 0
+    folder = path.parent / f"audit-{time.strftime('%Y%m%d-%H%M%S', time.gmtime(now()))}"
+    head = head_file.read(head_file.path_of(path)) or Head()
+    known = sorted(_session_folders(places, young=True))
+    os.close(hold(path))
+    try:
+        folder.mkdir(mode=0o700)
+        # The database last: where this ends in between, the log that is there goes on.
+        for kept in sorted(path.parent.glob("audit.*"), key=lambda p: (p == path, p.name)):
+            if kept.suffix != ".lock":
+                kept.rename(folder / kept.name)
+    except OSError as e:
+        raise StoreError(f"The audit log cannot be moved to {folder}: {e.strerror}.", "Make room there.") from e
+    what = f"The log up to entry {head.seq} is kept in {folder}."
+    data = {"event": "log-archived", "what": what, "seq": head.seq, "hash": head.hash, "sessions": known}
+    store = SqliteStore(path)
+    store.append(Entry(now(), "", "daemon", data, "L2"), durable=True)
+    store.close()
+    print(what)
+    return 0
+
+
+def _session_folders(places: StatePaths, *, young: bool = False) -> set[str]:
+    """Sessions that have a folder. One that begins has it before its entry: ``young`` ones are left out."""
+    found = set()
+    with contextlib.suppress(FileNotFoundError), os.scandir(places.state / "sessions") as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False) and (young or entry.stat().st_ctime < time.time() - BEGINS):
+                found.add(entry.name)
+    return found
+
+
+def _of(count: int, what: str) -> str:
+    return f"1 {what}" if count == 1 else f"{count} {what}s"
+
+
+class _Seen:
+    """Remembers of the entries that go through how many they are, the sessions, and what the guard noted of the log."""
 
     def __init__(self) -> None:
         self.count, self.last = 0, Entry(0.0, "", "")
+        self.sessions: set[str] = set()
+        self.notes: list[Entry] = []
 
     def through(self, entries: Iterator[Entry]) -> Iterator[Entry]:
         for entry in entries:
             self.count, self.last = self.count + 1, entry
+            if entry.kind == "session":
+                self.sessions.add(entry.session)
+            elif entry.kind == "daemon":
+                self._note(entry)
             yield entry
+
+    def _note(self, entry: Entry) -> None:
+        if entry.data.get("event") in NOTES:
+            self.notes.append(entry)
+        kept = entry.data.get("sessions")
+        if entry.data.get("event") == "log-archived" and isinstance(kept, list):
+            self.sessions.update(map(str, kept))
 
 
 def _entries(path: Path, session: str, limit: int, *, follow: bool) -> Iterator[Entry]:

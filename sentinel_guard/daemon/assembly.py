@@ -16,7 +16,7 @@ from typing import Any
 
 from sentinel_guard.audit.sqlite import SqliteStore
 from sentinel_guard.core.analysis.world import World
-from sentinel_guard.core.model import Action
+from sentinel_guard.core.model import Action, Entry
 from sentinel_guard.core.session.session import State
 from sentinel_guard.daemon.agent_socket import Server
 from sentinel_guard.daemon.begin_session import SessionStarter
@@ -31,6 +31,7 @@ from sentinel_guard.daemon.peer_connection import Connections, Link, raise_file_
 from sentinel_guard.daemon.snapshots_and_rollback import Recovery
 from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.daemon.write_incidents import Incidents
+from sentinel_guard.errors import StoreError
 from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.process_control import forbid_tracing
 from sentinel_guard.host.machine.state_paths import StatePaths
@@ -62,8 +63,9 @@ class Daemon:
         self.stopped = asyncio.Event()
         self.used = time.monotonic()
         recovery = self.recovery = Recovery(places, self._living, self._ended)
+        policies = Policies(places, keeps=True, changed=self._policy_changed)
         self.beginnings = SessionStarter(
-            places=places, store=self.store, policies=Policies(places, keeps=True), recovery=recovery, now=self.now
+            places=places, store=self.store, policies=policies, recovery=recovery, now=self.now
         )
         sessions = self.sessions = self.beginnings.sessions
         incidents = Incidents(places, self.store, sessions, recovery, self.now)
@@ -200,6 +202,15 @@ class Daemon:
         # The record first: a session that ends in between is still live for this look.
         ended = self.store.ended_sessions()
         return ended - self._living()
+
+    def _policy_changed(self, old: str, new: str) -> None:
+        """The user's own policy is another one; told from a thread, too. It is in force, recorded or not."""
+        what = f"The user's policy was {f'changed: {new[:16]}' if new else 'removed'}, after {old[:16] or 'none'}."
+        data = {"event": "policy-changed", "what": what, "old": old, "new": new}
+        try:
+            self.store.append(Entry(self.now(), "", "daemon", data, "L1"), durable=True)
+        except StoreError:
+            log.exception("the change of the policy could not be recorded")
 
     def _world(self, live: Live, action: Action) -> World:
         # What the process itself inherited, not what it says: the analysis must see what the command will see.

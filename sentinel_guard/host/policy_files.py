@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -52,10 +52,16 @@ class _Read:
 class Policies:
     """Finds and keeps policies; a changed file is read again when it is next asked for, beside who asks."""
 
-    def __init__(self, places: StatePaths, *, keeps: bool = False) -> None:
-        """``keeps`` (the daemon): good versions are copied to the state folder, for the time when a file is broken."""
-        self._user = places.policy
+    def __init__(
+        self, places: StatePaths, *, keeps: bool = False, changed: Callable[[str, str], None] = lambda _old, _new: None
+    ) -> None:
+        """``keeps`` (the daemon): good versions are copied to the state folder, for the time when a file is broken.
+        ``changed`` is told of a user's file that is another than before: both as ``user_hash`` gives them.
+        """
+        self._user, self._changed = places.policy, changed
+        self._user_hash: str | None = None
         self._copies, self._keeps = places.state / "policies", keeps
+        self._compared: _Read | None = None
         self._read: dict[Path, _Read] = {}
         self._reader: ThreadPoolExecutor | None = None
         self._reading: dict[Path, tuple[_Stamp, Future[_Read]]] = {}
@@ -65,6 +71,7 @@ class Policies:
         """The policy in force in a repository (``root``), or outside of one. Never raises for a broken file."""
         project = _project(root) if root else None
         user = self._fresh(self._user)
+        self._compare_user(user)
         own = self._fresh(project) if project else _NOTHING
         key = project or Path()
         known = self._merged.get(key)
@@ -81,6 +88,15 @@ class Policies:
             return hashlib.sha256(self._user.read_bytes()).hexdigest()
         except OSError:
             return ""
+
+    def _compare_user(self, read: _Read) -> None:
+        """Tell of a user's file that is another than the one that was read last."""
+        if read is self._compared:
+            return
+        self._compared, before, now = read, self._user_hash, self.user_hash()
+        self._user_hash = now
+        if before is not None and before != now:
+            self._changed(before, now)
 
     def _fresh(self, path: Path) -> _Read:
         stamp, last = _stamp(path), self._read.get(path)

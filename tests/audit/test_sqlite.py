@@ -13,11 +13,13 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.audit import head as head_file
+from sentinel_guard.audit import sqlite as sqlite_store
 from sentinel_guard.audit.sqlite import HEAD_EVERY, SqliteReader, SqliteStore
 from sentinel_guard.core.hash_chain import GENESIS, Head, find_breaks
 from sentinel_guard.core.model import Entry
 from sentinel_guard.errors import StoreError
 from tests.support.time_limits import limit
+from tests.support.wait_until import until
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -362,3 +364,14 @@ def test_a_row_that_is_no_utf_8_is_read_and_found(path):
     fill(path, 1)
     with closing(SqliteReader(path)) as reader:
         assert len([*reader.entries()]) == 4
+
+
+def test_the_head_follows_within_a_second_of_work_and_nobody_waits(path, monkeypatch):
+    monkeypatch.setattr(sqlite_store, "HEAD_SECONDS", 0.05)
+    store = SqliteStore(path)
+    for _ in range(3):
+        last = store.append(Entry(1.0, "s1", "verdict"))
+    assert until(lambda: head_file.read(head_file.path_of(path)) == Head(last.seq, last.hash))
+    last = store.append(Entry(1.0, "s1", "verdict"))
+    assert until(lambda: head_file.read(head_file.path_of(path)) == Head(last.seq, last.hash)), "and again"
+    store.close()

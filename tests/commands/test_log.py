@@ -14,10 +14,11 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.audit import head as head_file
-from sentinel_guard.audit.sqlite import SqliteStore
+from sentinel_guard.audit.sqlite import SqliteReader, SqliteStore
 from sentinel_guard.commands import log
+from sentinel_guard.core.hash_chain import Head
 from sentinel_guard.core.model import Entry
-from sentinel_guard.errors import StoreError
+from sentinel_guard.errors import SentinelError, StoreError
 from sentinel_guard.host.machine.state_paths import StatePaths
 from tests.audit.test_sqlite import DROP, raw
 
@@ -191,7 +192,78 @@ def test_what_the_guard_found_itself_is_said_too(places, store, capsys):
     assert log.verify(places) == 1
     out = capsys.readouterr().out
     assert "entries 1 to 4 are missing" in out
-    assert "Entry 5 says: The log could not be read. It is kept as" in out
+    assert "BROKEN at entry 5: It says: " in out and "The log could not be read. It is kept as" in out
+
+
+HARMED = (
+    ("its head was missing", lambda p: head_file.path_of(p).unlink(), "head-missing", False),
+    ("its head could not be read", lambda p: head_file.path_of(p).write_bytes(b"\xff"), "head-missing", True),
+    ("its head named another", lambda p: head_file.write(head_file.path_of(p), Head(4, "f" * 64)), "log-edited", True),
+    ("it was cut", lambda p: raw(p, *DROP, "DELETE FROM log WHERE seq = 4"), "log-truncated", True),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("row", HARMED, ids=[row[0] for row in HARMED])
+def test_what_was_wrong_once_is_said_until_the_log_is_archived(places, store, capsys, row):
+    _, harm, event, kept = row
+    store.close()
+    harm(places.database)
+    for _ in range(3):
+        SqliteStore(places.database).close()
+        assert log.verify(places) == 1
+    out = capsys.readouterr().out
+    assert out.count("BROKEN at entry") >= 3 and "sentinel-guard log archive" in out
+    assert ("audit.head.broken-1 is a head file that did not fit" in out) is kept
+    with closing(SqliteReader(places.database)) as reader:
+        assert [e.data["event"] for e in reader.entries(kinds=("daemon",))] == [event], "once, whatever comes after"
+    assert log.archive(places) == 0
+    assert log.verify(places) == 0
+    with closing(SqliteReader(places.database)) as reader:
+        assert [e.data["event"] for e in reader.entries()] == ["log-archived"]
+    (folder,) = places.state.glob("audit-*")
+    assert (folder / "audit.sqlite3").exists() and (folder / "audit.head").exists()
+
+
+def test_a_log_that_lags_behind_its_rows_is_whole(places, store):
+    """Killed, or without power, between rows and head file: nobody has changed anything."""
+    store.close()
+    head_file.write(head_file.path_of(places.database), Head(2, ""))
+    with closing(SqliteReader(places.database)) as reader:
+        second = next(reader.entries(after=1))
+    head_file.write(head_file.path_of(places.database), Head(2, second.hash))
+    SqliteStore(places.database).close()
+    assert log.verify(places) == 0
+
+
+def test_an_empty_log_where_sessions_were_is_said(places, store, capsys, monkeypatch):
+    store.close()
+    monkeypatch.setattr(log, "BEGINS", -1.0)
+    for session in ("s1", "s2"):
+        places.shims(session).mkdir(parents=True)
+    assert log.verify(places) == 1, "s2 has a folder, and no entry of its beginning"
+    assert "BROKEN: 1 session left a folder and no entry (s2): the log is not theirs." in capsys.readouterr().out
+    for path in places.state.glob("audit.*"):
+        path.unlink()
+    SqliteStore(places.database).close()
+    assert log.verify(places) == 1
+    out = capsys.readouterr().out
+    assert "2 sessions left a folder and no entry (s1, s2)" in out and "The chain holds" not in out
+    assert log.archive(places) == 0
+    assert log.verify(places) == 0, "the new log names those of before"
+
+
+def test_a_log_that_is_being_written_is_not_archived(places, store):
+    with pytest.raises(StoreError, match="Another guard is writing"):
+        log.archive(places)
+    assert [e.seq for e in store.entries()] == [1, 2, 3, 4]
+
+
+def test_no_session_archives_the_log(places, store, monkeypatch):
+    store.close()
+    monkeypatch.setenv("SENTINEL_SESSION", "s1")
+    with pytest.raises(SentinelError, match="From inside a guarded session"):
+        log.archive(places)
+    assert places.database.exists()
 
 
 def test_no_log_cannot_be_verified(places, store, capsys):

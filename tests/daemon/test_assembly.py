@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import shutil
 import tempfile
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from sentinel_guard.daemon import assembly
 from sentinel_guard.host.machine.state_paths import StatePaths, places
+from tests.support.wait_until import until
 
 
 @pytest.fixture
@@ -52,3 +54,21 @@ def test_a_daemon_whose_files_are_gone_ends(where: StatePaths, lose, why):
     assert asyncio.run(story()), "it lived until then"
     if where.operator_socket.is_file():
         assert where.operator_socket.read_text() == "another daemon's", "what is not its own stays"
+
+
+def test_each_change_of_the_users_policy_is_on_record(where: StatePaths):
+    daemon = assembly.Daemon(where)
+    load, noted = daemon.beginnings._policies.load, []
+    where.config.mkdir(parents=True, exist_ok=True)
+    for text in (None, "version = 1\n", "version = 1\n", "version = 1\n[gate]\nseconds = 9\n", "[broken", None):
+        where.policy.unlink(missing_ok=True)
+        if text is not None:
+            where.policy.write_text(text)
+        assert until(lambda: [load() for _ in range(3)])
+        noted.append(len([*daemon.store.entries(kinds=("daemon",))]))
+    entries = [e.data for e in daemon.store.entries(kinds=("daemon",))]
+    daemon.store.close()
+    assert noted == [0, 1, 1, 2, 3, 4], "one for each change, and none for the same bytes"
+    assert {e["event"] for e in entries} == {"policy-changed"}
+    assert entries[1]["old"] == entries[0]["new"] == hashlib.sha256(b"version = 1\n").hexdigest()
+    assert (entries[0]["old"], entries[3]["new"]) == ("", "")
