@@ -6,7 +6,7 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -23,7 +23,9 @@ from sentinel_guard.core.hash_chain import ChainBreak, Head, find_breaks
 from sentinel_guard.core.json_codec import dumps, entry_json
 from sentinel_guard.core.model import Entry
 from sentinel_guard.core.text.entry_summary import summary
-from sentinel_guard.errors import StoreError
+from sentinel_guard.errors import SentinelError, StoreError
+from sentinel_guard.host import audit_witness, policy_files
+from sentinel_guard.host.audit_witness import Witnessed
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.humans.terminal_prompts import visible
 
@@ -61,13 +63,15 @@ def verify(places: StatePaths) -> int:
         named = f", and its head file names entry {head.seq}" if head else ""
         print(f"There is no audit log at {path}{named}: nothing could be verified.")
         return 1
-    reader, seen = SqliteReader(path), _Seen()
+    told, doubts = _told(places)
+    reader, seen = SqliteReader(path), _Seen(told)
     broken = list(islice(find_breaks(seen.through(reader.entries()), head), MAX_BREAKS))
     if head is None:
         words = f"The head file {head_file.path_of(path)} is missing or unreadable: a cut at the end cannot be seen."
         broken.append(ChainBreak(seen.count + 1, "truncated", words))
     broken += [ChainBreak(note.seq, "noted", f"It says: {visible(summary(note))}") for note in seen.notes]
-    doubts = [f"{kept} is a head file that did not fit the log." for kept in head_file.broken(head_file.path_of(path))]
+    doubts += [f"{kept} is a head file that did not fit the log." for kept in head_file.broken(head_file.path_of(path))]
+    doubts += seen.against()
     if missing := sorted(_session_folders(places) - seen.sessions):
         some = ", ".join(missing[:3]) + (", ..." if len(missing) > 3 else "")
         doubts.append(f"{_of(len(missing), 'session')} left a folder and no entry ({some}): the log is not theirs.")
@@ -84,6 +88,17 @@ def verify(places: StatePaths) -> int:
             print(f"Entry {note.seq} says: {visible(summary(note))}")
     print("When you know what happened: 'sentinel-guard log archive' keeps this log and begins a new one.")
     return 1
+
+
+def _told(places: StatePaths) -> tuple[list[tuple[str, Witnessed]], list[str]]:
+    """What the witnesses of the user's policy were told; and in words which of them cannot be read."""
+    found, doubts = [], []
+    for witness in policy_files.load(places).audit.witness:
+        try:
+            found += [(witness, one) for one in audit_witness.told(witness) or ()]
+        except SentinelError as e:
+            doubts.append(f"A witness cannot be asked: {e}")
+    return found, doubts
 
 
 def archive(places: StatePaths, *, now: Callable[[], float] = time.time) -> int:
@@ -134,7 +149,11 @@ def _of(count: int, what: str) -> str:
 class _Seen:
     """Remembers of the entries that go through how many they are, the sessions, and what the guard noted of the log."""
 
-    def __init__(self) -> None:
+    def __init__(self, told: Iterable[tuple[str, Witnessed]] = ()) -> None:
+        self._told = [*told]
+        self._asked = {one.head.seq for _, one in self._told}
+        self._hashes: dict[int, str] = {}
+        self._archived = 0.0
         self.count, self.last = 0, Entry(0.0, "", "")
         self.sessions: set[str] = set()
         self.notes: list[Entry] = []
@@ -142,6 +161,8 @@ class _Seen:
     def through(self, entries: Iterator[Entry]) -> Iterator[Entry]:
         for entry in entries:
             self.count, self.last = self.count + 1, entry
+            if entry.seq in self._asked:
+                self._hashes[entry.seq] = entry.hash
             if entry.kind == "session":
                 self.sessions.add(entry.session)
             elif entry.kind == "daemon":
@@ -154,6 +175,15 @@ class _Seen:
         kept = entry.data.get("sessions")
         if entry.data.get("event") == "log-archived" and isinstance(kept, list):
             self.sessions.update(map(str, kept))
+            self._archived = entry.at
+
+    def against(self) -> Iterator[str]:
+        """What witnesses say against the log; what they were told of one that was put away says nothing of this one."""
+        for witness, one in self._told:
+            if one.at > self._archived and self._hashes.get(one.head.seq) != one.head.hash:
+                stands = "is another one" if one.head.seq in self._hashes else "is missing"
+                yield f"The witness {witness} was told of entry {one.head.seq} at {when(one.at)}, which {stands} here."
+                return
 
 
 def _entries(path: Path, session: str, limit: int, *, follow: bool) -> Iterator[Entry]:

@@ -14,8 +14,10 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
+from sentinel_guard.audit import head as head_file
 from sentinel_guard.audit.sqlite import SqliteStore
 from sentinel_guard.core.analysis.world import World
+from sentinel_guard.core.hash_chain import Head
 from sentinel_guard.core.model import Action, Entry
 from sentinel_guard.core.session.session import State
 from sentinel_guard.daemon.agent_socket import Server
@@ -31,7 +33,8 @@ from sentinel_guard.daemon.peer_connection import Connections, Link, raise_file_
 from sentinel_guard.daemon.snapshots_and_rollback import Recovery
 from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.daemon.write_incidents import Incidents
-from sentinel_guard.errors import StoreError
+from sentinel_guard.errors import SentinelError, StoreError
+from sentinel_guard.host import audit_witness
 from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.process_control import forbid_tracing
 from sentinel_guard.host.machine.state_paths import StatePaths
@@ -41,6 +44,8 @@ from sentinel_guard.humans.question_inbox import Inbox
 
 IDLE = 600.0
 """Seconds without a session or a question after which the daemon ends by itself."""
+WITNESS = 60.0
+"""Seconds between two looks whether a witness is to be told."""
 SHIMS = 1.0
 """Seconds between two looks at the shims of all sessions."""
 LOOK = 2.0
@@ -60,10 +65,10 @@ class Daemon:
         self.places = places
         self.store = SqliteStore(places.database)
         self.now = _steady_clock()
-        self.stopped = asyncio.Event()
+        self.stopped, self._witnessed = asyncio.Event(), Head()
         self.used = time.monotonic()
         recovery = self.recovery = Recovery(places, self._living, self._ended)
-        policies = Policies(places, keeps=True, changed=self._policy_changed)
+        policies = self.policies = Policies(places, keeps=True, changed=self._policy_changed)
         self.beginnings = SessionStarter(
             places=places, store=self.store, policies=policies, recovery=recovery, now=self.now
         )
@@ -112,7 +117,7 @@ class Daemon:
         ):
             stands = _standing(self.places)
             tasks = [loop.create_task(self._end_when_idle(stands)), loop.create_task(self._look_at_shims())]
-            tasks += [*map(loop.create_task, self._half_done())]
+            tasks += [loop.create_task(self._tell_witnesses()), *map(loop.create_task, self._half_done())]
             await self.stopped.wait()
             for task in tasks:
                 task.cancel()
@@ -123,6 +128,24 @@ class Daemon:
             if live.watch:
                 live.watch.stop()
         self.store.close()
+        self._tell_head()
+
+    async def _tell_witnesses(self) -> None:
+        """Each minute in which something was recorded: the newest entry, to the places that the user's policy names."""
+        while True:
+            await asyncio.sleep(WITNESS)
+            await asyncio.to_thread(self._tell_head)
+
+    def _tell_head(self) -> None:
+        head = head_file.read(head_file.path_of(self.places.database))
+        if head is None or head == self._witnessed:
+            return
+        self._witnessed = head
+        for witness in self.policies.load().audit.witness:
+            try:
+                audit_witness.tell(witness, head, time.time())
+            except SentinelError as e:
+                log.warning("%s", e)
 
     def _half_done(self) -> list[Coroutine[Any, Any, None]]:
         """The kills that are on record and were not carried out to their end, and the reports that were not written."""

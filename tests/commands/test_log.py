@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import pty
+import shutil
 import subprocess
 import sys
 import threading
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,7 @@ from sentinel_guard.commands import log
 from sentinel_guard.core.hash_chain import Head
 from sentinel_guard.core.model import Entry
 from sentinel_guard.errors import SentinelError, StoreError
+from sentinel_guard.host import audit_witness
 from sentinel_guard.host.machine.state_paths import StatePaths
 from tests.audit.test_sqlite import DROP, raw
 
@@ -264,6 +267,55 @@ def test_no_session_archives_the_log(places, store, monkeypatch):
     with pytest.raises(SentinelError, match="From inside a guarded session"):
         log.archive(places)
     assert places.database.exists()
+
+
+def rewritten(places: StatePaths, folder: Path) -> None:
+    """Another log of as many entries, with a head file that fits it."""
+    for path in places.state.glob("audit.*"):
+        path.unlink()
+    with closing(SqliteStore(places.database)) as made:
+        for entry in [*ENTRIES, *ENTRIES[1:]]:
+            made.append(replace(entry, at=entry.at + 1))
+
+
+def older(places: StatePaths, folder: Path) -> None:
+    for path in places.state.glob("audit.*"):
+        path.unlink()
+    shutil.copytree(folder / "older", places.state, dirs_exist_ok=True)
+
+
+SECOND = (
+    ("as it was", lambda *_: None, ""),
+    ("rewritten with its head", rewritten, "was told of entry 7 at 1970-01-01 "),
+    ("put back from an older copy", older, "which is missing here."),
+)
+
+
+@pytest.mark.parametrize(("harm", "words"), [row[1:] for row in SECOND], ids=[row[0] for row in SECOND])
+def test_a_witness_shows_what_log_and_head_together_hide(places, tmp_path, capsys, harm, words):
+    places.config.mkdir()
+    places.policy.write_text(f'version = 1\n[audit]\nwitness = ["file:{tmp_path}/heads", "syslog"]\n')
+    with closing(SqliteStore(places.database)) as made:
+        for entry in ENTRIES:
+            made.append(entry)
+    shutil.copytree(places.state, tmp_path / "older")
+    with closing(SqliteStore(places.database)) as made:
+        for entry in ENTRIES[1:]:
+            last = made.append(entry)
+    audit_witness.tell(f"file:{tmp_path}/heads", Head(last.seq, last.hash), 5000.0)
+    harm(places, tmp_path)
+    assert log.verify(places) == (1 if words else 0)
+    assert words in capsys.readouterr().out
+    log.archive(places)
+    assert log.verify(places) == 0, "the witness was told of the log that was put away"
+
+
+def test_a_witness_that_is_gone_is_said(places, store, tmp_path, capsys):
+    store.close()
+    places.config.mkdir()
+    places.policy.write_text(f'version = 1\n[audit]\nwitness = ["file:{tmp_path}/gone"]\n')
+    assert log.verify(places) == 1
+    assert "A witness cannot be asked" in capsys.readouterr().out
 
 
 def test_no_log_cannot_be_verified(places, store, capsys):

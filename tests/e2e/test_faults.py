@@ -288,6 +288,20 @@ def test_a_repository_that_cannot_be_written_is_refused_with_words(stage):
         subprocess.run(["umount", "-l", str(stage.repo)], check=False)
 
 
+def test_a_witness_is_told_when_the_daemon_ends(stage):
+    stage.commit()
+    heads = stage.folder / "heads"
+    stage.policy(f'[audit]\nwitness = ["file:{heads}"]\n')
+    stage.sentinel("run", "--", "bash", "-c", "echo one")
+    stage.sentinel("daemon", "stop", "--force")
+    newest = stage.log()[-1]
+    assert heads.read_text().split()[1:] == [str(newest["seq"]), newest["hash"]]
+    assert stage.sentinel("log", "verify").returncode == 0
+    heads.write_text(heads.read_text().replace(newest["hash"], "0" * 64))
+    verified = stage.sentinel("log", "verify")
+    assert verified.returncode == 1 and "which is another one here" in verified.stdout
+
+
 def test_a_clock_that_is_set_back_frees_nobody(monkeypatch):
     now = assembly._steady_clock()
     before = now()

@@ -60,6 +60,7 @@ LAYERS = (
     "host/machine/",
     "host/",
     "host/git/",
+    "host/audit_witness.py",
     "host/file_integrity/",
     "host/recovery/baseline/",
     "host/recovery/snapshots/",

@@ -84,6 +84,7 @@ SETTINGS: Mapping[str, Mapping[str, Setting]] = {
         "allow": Setting("patterns", Tighter.USER),
         "hosts": Setting("words", Tighter.USER),
     },
+    "audit": {"witness": Setting("words", Tighter.USER)},
     "gate": {
         "seconds": Setting("number", Tighter.WAIT, 0, _DAY),
         "typed_word": Setting("bool", Tighter.TRUE),

@@ -79,6 +79,14 @@ class Leaks:
 
 
 @dataclass(frozen=True, slots=True)
+class Audit:
+    witness: tuple[str, ...] = ()
+    """Second places that are told the newest entry's number and hash: ``file:/PATH``, ``git:/REPO#refs/NAME``,
+    ``syslog``.
+    """
+
+
+@dataclass(frozen=True, slots=True)
 class Gate:
     seconds: float = 300.0
     """How long a question waits; 0 = for ever. Silence is a no."""
@@ -138,6 +146,7 @@ class Policy:
     fatal: Fatal = Fatal()
     recovery: Recovery = Recovery()
     leaks: Leaks = Leaks()
+    audit: Audit = Audit()
     gate: Gate = Gate()
     alerts: tuple[str, ...] = ()
     rules: tuple[Rule, ...] = ()
