@@ -1,0 +1,271 @@
+"""Measures what a guarded session does while its guard is harmed: commands that ran free, entries that were lost.
+
+    make faults              FAULTS="kill stop ..." for some of them
+
+Real daemon, sessions, git and files in a folder that is thrown away. Each command has a number of its own: free is one
+that ran although no verdict that allows it was ever on record; lost is an entry that was read once and is gone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bench.git_hook_latency import WHO
+from tests.support.guarded_repository import BIN, Stage
+
+RESULTS = Path(__file__).with_suffix(".json")
+ALLOWING = ("allow", "snapshot", "hint")
+AGENT = """
+import json, os, subprocess, sys, time
+folder, name, first, count, pause = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:])
+told = []
+for number in range(first, first + count):
+    if number - first == pause:
+        open(f"{folder}/ready-{name}", "w").close()
+        while not os.path.exists(f"{folder}/gate"):
+            time.sleep(0.02)
+    done = subprocess.run(["bash", "-c", f"echo {number} > ran-{number}"], capture_output=True, text=True)
+    told.append([number, done.returncode, done.stderr])
+    with open(f"{folder}/told-{name}.new", "w") as file:
+        json.dump(told, file)
+    os.replace(f"{folder}/told-{name}.new", f"{folder}/told-{name}.json")
+"""
+
+
+@dataclass
+class Trial:
+    """One guard that is harmed, and what was on its record when."""
+
+    stage: Stage
+    seen: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Entries that were read at any time: hash -> kind and data."""
+    tried: int = 0
+    words: list[str] = field(default_factory=list)
+
+    def read(self) -> set[str]:
+        """Hashes of the entries that are on record now."""
+        log = self.stage.guard / "state" / "audit.sqlite3"
+        try:
+            with contextlib.closing(sqlite3.connect(f"file:{log}?mode=ro", uri=True, timeout=10)) as db:
+                db.text_factory = lambda raw: raw.decode(errors="surrogateescape")
+                found = {h: (kind, data) for h, kind, data in db.execute("SELECT hash, kind, data FROM log")}
+        except sqlite3.Error:
+            return set()
+        self.seen |= found
+        return set(found)
+
+    def begin(self, name: str = "a", first: int = 1, count: int = 40, pause: int = -1) -> subprocess.Popen[str]:
+        self.tried += count
+        agent = [sys.executable, "-c", AGENT, str(self.stage.folder), name, *map(str, (first, count, pause))]
+        return subprocess.Popen(
+            [str(BIN / "sentinel-guard"), "run", "--", *agent], cwd=self.stage.repo, env=self.stage.environ, text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        )  # fmt: skip
+
+    def ready(self, name: str = "a") -> None:
+        deadline = time.monotonic() + 120
+        while not (self.stage.folder / f"ready-{name}").exists():
+            if time.monotonic() > deadline:
+                sys.exit("the agent did not come as far as the fault")
+            time.sleep(0.02)
+        self.read()
+
+    def go(self) -> None:
+        (self.stage.folder / "gate").touch()
+
+    def ended(self, agent: subprocess.Popen[str]) -> None:
+        self.words += agent.communicate(timeout=120)[1].splitlines()
+
+    def pid(self) -> int:
+        return next(iter(self.stage.daemons()), 0)
+
+    def result(self) -> dict[str, object]:
+        now = self.read()
+        verdicts = [json.loads(data, strict=False) for kind, data in _readable(self.seen.values()) if kind == "verdict"]
+        allowed = {
+            str(v["arguments"].get("command", ""))
+            for v in verdicts
+            if isinstance(v.get("arguments"), dict) and v.get("response") in ALLOWING
+        }
+        ran = [int(p.name.removeprefix("ran-")) for p in self.stage.repo.glob("ran-*")]
+        told = [row for p in self.stage.folder.glob("told-*.json") for row in json.loads(p.read_text())]
+        refused = [err for _, code, err in told if code != 0 and err]
+        verified = self.stage.sentinel("log", "verify")
+        words = [line for line in [*refused, *self.words] if "SENTINEL" in line or "sentinel-guard" in line]
+        return {
+            "tried": self.tried, "ran": len(ran), "refused": len(refused),
+            "free": sum(f"echo {n} > ran-{n}" not in allowed for n in ran), "lost": len(set(self.seen) - now),
+            "verify": (verified.stdout or verified.stderr).strip().splitlines()[0][:110],
+            "code": verified.returncode, "words": words[0].splitlines()[0][:110] if words else "",
+        }  # fmt: skip
+
+
+def _readable(entries: object) -> Iterator[tuple[str, str]]:
+    for kind, data in entries:  # type: ignore[attr-defined]
+        with contextlib.suppress(ValueError):
+            json.loads(data, strict=False)
+            yield kind, data
+
+
+def kill(trial: Trial) -> None:
+    agent = trial.begin(count=60, pause=4)
+    trial.ready()
+    trial.go()
+    while agent.poll() is None:
+        time.sleep(0.7)
+        trial.read()
+        if pid := trial.pid():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+    trial.ended(agent)
+
+
+def stop(trial: Trial) -> None:
+    agent = trial.begin(count=12, pause=4)
+    trial.ready()
+    pid = trial.pid()
+    os.kill(pid, signal.SIGSTOP)
+    trial.go()
+    time.sleep(8)
+    os.kill(pid, signal.SIGCONT)
+    trial.ended(agent)
+
+
+def state(trial: Trial) -> None:
+    agent = trial.begin(pause=4)
+    trial.ready()
+    trial.go()
+    shutil.rmtree(trial.stage.guard / "state", ignore_errors=True)
+    trial.ended(agent)
+
+
+def shims(trial: Trial) -> None:
+    agent = trial.begin(pause=4)
+    trial.ready()
+    trial.go()
+    for folder in (trial.stage.guard / "state" / "sessions").glob("*/shims"):
+        shutil.rmtree(folder)
+    trial.ended(agent)
+
+
+def eio(trial: Trial) -> None:
+    agent = trial.begin(count=20, pause=4)
+    trial.ready()
+    inject = "inject=pwrite64,fdatasync,fsync:error=EIO:when=3+2"
+    with subprocess.Popen(
+        ["strace", "-f", "-qq", "-o", "/dev/null", "-p", str(trial.pid()), "-e", inject], stderr=subprocess.DEVNULL
+    ) as tracer:
+        time.sleep(1)
+        trial.go()
+        trial.ended(agent)
+        tracer.terminate()
+
+
+def swap(trial: Trial) -> None:
+    log = trial.stage.guard / "state" / "audit.sqlite3"
+    first = trial.begin("old", 1, 5)
+    trial.ended(first)
+    trial.stage.sentinel("daemon", "stop", "--force")
+    shutil.copy(log, trial.stage.folder / "older")
+    second = trial.begin("new", 6, 5)
+    trial.ended(second)
+    trial.read()
+    trial.stage.sentinel("daemon", "stop", "--force")
+    for name in ("-wal", "-shm"):
+        log.with_name(log.name + name).unlink(missing_ok=True)
+    shutil.copy(trial.stage.folder / "older", log)
+
+
+def flips(trial: Trial) -> None:
+    trial.ended(trial.begin(count=10))
+    trial.stage.sentinel("daemon", "stop", "--force")
+    log = trial.stage.guard / "state" / "audit.sqlite3"
+    whole, rng, unseen = log.read_bytes(), random.Random(1), 0
+    with contextlib.closing(sqlite3.connect(log)) as db:
+        rows = db.execute("SELECT seq, CAST(data AS BLOB) FROM log").fetchall()
+    for _ in range(15):
+        seq, raw = rng.choice(rows)
+        at = rng.randrange(len(raw))
+        with contextlib.closing(sqlite3.connect(log)) as db:
+            db.execute("DROP TRIGGER IF EXISTS log_no_update")
+            harmed = raw[:at] + bytes([raw[at] ^ 1 << rng.randrange(8)]) + raw[at + 1 :]
+            db.execute("UPDATE log SET data = CAST(? AS TEXT) WHERE seq = ?", (harmed, seq))
+            db.commit()
+        done = trial.stage.sentinel("log", "verify")
+        unseen += done.returncode == 0 or "Traceback" in done.stderr
+        trial.stage.sentinel("daemon", "stop", "--force")
+        log.write_bytes(whole)
+    trial.words.append(f"sentinel-guard log verify did not see {unseen} of 15 flips of rows")
+
+
+def together(trial: Trial) -> None:
+    agents = [trial.begin(f"s{n}", n * 100, 2, 0) for n in range(50)]
+    for n in range(50):
+        trial.ready(f"s{n}")
+    trial.go()
+    for agent in agents:
+        trial.ended(agent)
+
+
+def silent(trial: Trial) -> None:
+    agent = trial.begin(pause=4)
+    trial.ready()
+    held = []
+    for n in range(1000):
+        peer = socket.socket(socket.AF_UNIX)
+        peer.settimeout(5)
+        with contextlib.suppress(OSError):
+            peer.connect(str(trial.stage.guard / "run" / ("agent.sock", "operator.sock")[n % 2]))
+            held.append(peer)
+    trial.go()
+    trial.ended(agent)
+    for peer in held:
+        peer.close()
+
+
+FAULTS: dict[str, Callable[[Trial], None]] = {
+    f.__name__: f for f in (kill, stop, eio, state, shims, flips, swap, together, silent)
+}
+
+
+def once(fault: Callable[[Trial], None]) -> dict[str, object]:
+    stage = Stage(Path("/var/tmp"))
+    stage.environ |= WHO
+    try:
+        stage.commit()
+        trial = Trial(stage)
+        fault(trial)
+        return trial.result()
+    finally:
+        stage.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("faults", nargs="*", metavar="FAULT", help=", ".join(FAULTS))
+    for name in parser.parse_args().faults or FAULTS:
+        if name == "eio" and not shutil.which("strace"):
+            print("eio: not tried, strace is not there")
+            continue
+        found = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+        found[name] = once(FAULTS[name])
+        RESULTS.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
+        print(name, json.dumps(found[name]), flush=True)
+
+
+if __name__ == "__main__":
+    main()
