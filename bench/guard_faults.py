@@ -13,6 +13,7 @@ import contextlib
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import socket
@@ -38,6 +39,7 @@ for number in range(first, first + count):
         open(f"{folder}/ready-{name}", "w").close()
         while not os.path.exists(f"{folder}/gate"):
             time.sleep(0.02)
+    time.sleep(0.05)
     done = subprocess.run(["bash", "-c", f"echo {number} > ran-{number}"], capture_output=True, text=True)
     told.append([number, done.returncode, done.stderr])
     with open(f"{folder}/told-{name}.new", "w") as file:
@@ -55,6 +57,10 @@ class Trial:
     """Entries that were read at any time: hash -> kind and data."""
     tried: int = 0
     words: list[str] = field(default_factory=list)
+    note: str = ""
+    """What else was found."""
+    kept: dict[str, object] = field(default_factory=dict)
+    """The result, where it must be taken before the folder goes."""
 
     def read(self) -> set[str]:
         """Hashes of the entries that are on record now."""
@@ -80,7 +86,7 @@ class Trial:
         deadline = time.monotonic() + 120
         while not (self.stage.folder / f"ready-{name}").exists():
             if time.monotonic() > deadline:
-                sys.exit("the agent did not come as far as the fault")
+                sys.exit(f"the agent {name!r} did not come as far as the fault")
             time.sleep(0.02)
         self.read()
 
@@ -101,8 +107,10 @@ class Trial:
             for v in verdicts
             if isinstance(v.get("arguments"), dict) and v.get("response") in ALLOWING
         }
-        ran = [int(p.name.removeprefix("ran-")) for p in self.stage.repo.glob("ran-*")]
         told = [row for p in self.stage.folder.glob("told-*.json") for row in json.loads(p.read_text())]
+        # A rollback takes the files away.
+        ran = {int(p.name.removeprefix("ran-")) for p in self.stage.repo.glob("ran-*")}
+        ran |= {number for number, code, _ in told if code == 0}
         refused = [err for _, code, err in told if code != 0 and err]
         verified = self.stage.sentinel("log", "verify")
         words = [line for line in [*refused, *self.words] if "SENTINEL" in line or "sentinel-guard" in line]
@@ -110,7 +118,7 @@ class Trial:
             "tried": self.tried, "ran": len(ran), "refused": len(refused),
             "free": sum(f"echo {n} > ran-{n}" not in allowed for n in ran), "lost": len(set(self.seen) - now),
             "verify": (verified.stdout or verified.stderr).strip().splitlines()[0][:110],
-            "code": verified.returncode, "words": words[0].splitlines()[0][:110] if words else "",
+            "code": verified.returncode, "note": self.note, "words": words[0].splitlines()[0][:110] if words else "",
         }  # fmt: skip
 
 
@@ -122,6 +130,8 @@ def _readable(entries: object) -> Iterator[tuple[str, str]]:
 
 
 def kill(trial: Trial) -> None:
+    """The daemon is killed (SIGKILL) again and again."""
+    kills = 0
     agent = trial.begin(count=60, pause=4)
     trial.ready()
     trial.go()
@@ -131,10 +141,13 @@ def kill(trial: Trial) -> None:
         if pid := trial.pid():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+                kills += 1
     trial.ended(agent)
+    trial.note = f"{kills} times"
 
 
 def stop(trial: Trial) -> None:
+    """The daemon is stopped (SIGSTOP) for 8 s."""
     agent = trial.begin(count=12, pause=4)
     trial.ready()
     pid = trial.pid()
@@ -146,6 +159,7 @@ def stop(trial: Trial) -> None:
 
 
 def state(trial: Trial) -> None:
+    """The state folder is deleted: the log, the shims, the baseline."""
     agent = trial.begin(pause=4)
     trial.ready()
     trial.go()
@@ -154,6 +168,7 @@ def state(trial: Trial) -> None:
 
 
 def shims(trial: Trial) -> None:
+    """The session's shims are deleted."""
     agent = trial.begin(pause=4)
     trial.ready()
     trial.go()
@@ -162,7 +177,28 @@ def shims(trial: Trial) -> None:
     trial.ended(agent)
 
 
+def enospc(trial: Trial) -> None:
+    """The disk of the state folder is full."""
+    place = trial.stage.guard / "state"
+    place.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", str(place)], check=True)
+    try:
+        agent = trial.begin(count=200, pause=4)
+        trial.ready()
+        with contextlib.suppress(OSError), (place / "fill").open("wb") as file:
+            while True:
+                file.write(bytes(4096))
+        trial.go()
+        trial.ended(agent)
+        (place / "fill").unlink()
+        trial.kept = trial.result()
+    finally:
+        trial.stage.sentinel("daemon", "stop", "--force")
+        subprocess.run(["umount", "-l", str(place)], check=False)
+
+
 def eio(trial: Trial) -> None:
+    """Every other write and sync of the daemon fails (EIO)."""
     agent = trial.begin(count=20, pause=4)
     trial.ready()
     inject = "inject=pwrite64,fdatasync,fsync:error=EIO:when=3+2"
@@ -176,6 +212,7 @@ def eio(trial: Trial) -> None:
 
 
 def swap(trial: Trial) -> None:
+    """The log is replaced by an older copy while no daemon runs."""
     log = trial.stage.guard / "state" / "audit.sqlite3"
     first = trial.begin("old", 1, 5)
     trial.ended(first)
@@ -191,10 +228,13 @@ def swap(trial: Trial) -> None:
 
 
 def flips(trial: Trial) -> None:
+    """A bit of a row's data flips; and bits anywhere in the file, with a session after each."""
     trial.ended(trial.begin(count=10))
     trial.stage.sentinel("daemon", "stop", "--force")
     log = trial.stage.guard / "state" / "audit.sqlite3"
     whole, rng, unseen = log.read_bytes(), random.Random(1), 0
+    head = log.with_suffix(".head")
+    named = head.read_bytes()
     with contextlib.closing(sqlite3.connect(log)) as db:
         rows = db.execute("SELECT seq, CAST(data AS BLOB) FROM log").fetchall()
     for _ in range(15):
@@ -209,10 +249,26 @@ def flips(trial: Trial) -> None:
         unseen += done.returncode == 0 or "Traceback" in done.stderr
         trial.stage.sentinel("daemon", "stop", "--force")
         log.write_bytes(whole)
-    trial.words.append(f"sentinel-guard log verify did not see {unseen} of 15 flips of rows")
+    seen, begun = 0, 0
+    for _ in range(15):
+        harmed = bytearray(whole)
+        harmed[rng.randrange(len(whole))] ^= 1 << rng.randrange(8)
+        log.write_bytes(harmed)
+        for tail in ("-wal", "-shm"):
+            log.with_name(log.name + tail).unlink(missing_ok=True)
+        seen += trial.stage.sentinel("log", "verify").returncode != 0
+        begun += trial.stage.sentinel("run", "--", "true").returncode == 0
+        trial.stage.sentinel("daemon", "stop", "--force")
+        for left in log.parent.glob("audit.*"):
+            left.unlink()
+        log.write_bytes(whole)
+        head.write_bytes(named)
+    trial.note = f"{15 - unseen} of 15 in rows seen, {seen} of 15 anywhere (the rest where no entry stands)"
+    trial.note += f"; {begun} of 15 sessions began after one"
 
 
 def together(trial: Trial) -> None:
+    """50 sessions begin at once."""
     agents = [trial.begin(f"s{n}", n * 100, 2, 0) for n in range(50)]
     for n in range(50):
         trial.ready(f"s{n}")
@@ -222,6 +278,7 @@ def together(trial: Trial) -> None:
 
 
 def silent(trial: Trial) -> None:
+    """1,000 connections that say nothing."""
     agent = trial.begin(pause=4)
     trial.ready()
     held = []
@@ -231,6 +288,7 @@ def silent(trial: Trial) -> None:
         with contextlib.suppress(OSError):
             peer.connect(str(trial.stage.guard / "run" / ("agent.sock", "operator.sock")[n % 2]))
             held.append(peer)
+    trial.note = f"{len(held)} connected"
     trial.go()
     trial.ended(agent)
     for peer in held:
@@ -238,8 +296,36 @@ def silent(trial: Trial) -> None:
 
 
 FAULTS: dict[str, Callable[[Trial], None]] = {
-    f.__name__: f for f in (kill, stop, eio, state, shims, flips, swap, together, silent)
+    f.__name__: f for f in (kill, stop, enospc, eio, state, shims, flips, swap, together, silent)
 }
+
+
+REASONS = {
+    "state": "what runs in the second until it is seen is judged by nobody; the entries were in the folder",
+    "shims": "what runs in the second until it is seen is judged by nobody",
+    "swap": "the entries are those that the older copy lacks: this is the fault",
+}
+"""Why commands ran free, or entries are gone."""
+
+
+def table() -> str:
+    """The measured faults as a table."""
+    found = json.loads(RESULTS.read_text())
+    rows = ["| fault | tried | ran | free | lost | `log verify` | words |", "|---|---|---|---|---|---|---|"]
+    for name, fault in FAULTS.items():
+        if row := found.get(name):
+            title = (fault.__doc__ or "").removesuffix(".") + (f" ({row['note']})" if row["note"] else "")
+            lost = f"{row['lost']} *" if row["lost"] else "0"
+            free = f"{row['free']} *" if row["free"] else "0"
+            verify = "holds" if row["code"] == 0 else _cell(row["verify"])
+            cells = (title, row["tried"], row["ran"], free, lost, verify, _cell(row["words"]))
+            rows.append(f"| {' | '.join(map(str, cells))} |")
+    notes = [f"\\* {FAULTS[n].__doc__} {why[0].upper()}{why[1:]}.\n" for n, why in REASONS.items() if n in found]
+    return "\n".join([*rows, "", *notes])
+
+
+def _cell(text: str) -> str:
+    return re.sub(r"/\S*/", "", text).replace("|", "/")[:90]
 
 
 def once(fault: Callable[[Trial], None]) -> dict[str, object]:
@@ -249,7 +335,7 @@ def once(fault: Callable[[Trial], None]) -> dict[str, object]:
         stage.commit()
         trial = Trial(stage)
         fault(trial)
-        return trial.result()
+        return trial.kept or trial.result()
     finally:
         stage.close()
 
@@ -258,8 +344,8 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("faults", nargs="*", metavar="FAULT", help=", ".join(FAULTS))
     for name in parser.parse_args().faults or FAULTS:
-        if name == "eio" and not shutil.which("strace"):
-            print("eio: not tried, strace is not there")
+        if (name == "eio" and not shutil.which("strace")) or (name == "enospc" and os.geteuid() != 0):
+            print(f"{name}: not tried, {'strace is not there' if name == 'eio' else 'a tmpfs needs root'}")
             continue
         found = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
         found[name] = once(FAULTS[name])

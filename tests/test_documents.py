@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
+from bench import guard_faults
 from sentinel_guard.cli.main import cli
 from sentinel_guard.core import response_phrases
 from sentinel_guard.core.analysis.analyse import analyse
@@ -196,3 +198,11 @@ def test_every_decision_is_in_the_index_and_short():
         assert re.search(r"Good, because|good, because|good against", text), (
             f"{record.name} has no option that speaks for itself"
         )
+
+
+def test_no_fault_frees_a_session_or_loses_an_entry_without_a_reason():
+    found = json.loads(guard_faults.RESULTS.read_text(encoding="utf-8"))
+    assert set(found) == set(guard_faults.FAULTS), "run: make faults"
+    harmed = {name for name, row in found.items() if row["free"] or row["lost"]}
+    assert harmed <= set(guard_faults.REASONS)
+    assert [name for name, row in found.items() if not row["tried"] or not row["ran"]] == []

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from bench import guard_faults
 from sentinel_guard.commands import check_explain
 from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.analysis.evaluation import walk_syntax_tree
@@ -36,6 +37,7 @@ POLICY_PAGE = ROOT / "docs" / "policy.md"
 CHECKS_PAGE = ROOT / "docs" / "checks.md"
 WATCHING_PAGE = ROOT / "docs" / "watching.md"
 AGENTS_PAGE = ROOT / "docs" / "agents.md"
+THREATS_PAGE = ROOT / "docs" / "threat-model.md"
 POLICY = merge(builtin())
 FINAL = (State.KILLED, State.ENDED)
 
@@ -205,6 +207,7 @@ GENERATED = {
     "rules": (CHECKS_PAGE, rules),
     "agents": (AGENTS_PAGE, agents_tested),
     "overhead": (AGENTS_PAGE, agents_overhead),
+    "faults": (THREATS_PAGE, guard_faults.table),
 }
 
 
