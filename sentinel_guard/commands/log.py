@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 import time
@@ -31,8 +30,6 @@ from sentinel_guard.humans.terminal_prompts import visible
 
 POLL_SECONDS = 0.25
 MAX_BREAKS = 20
-BEGINS = 60.0
-"""Seconds that a session's folder may have while its entry is still to come."""
 COLOURS = {"L1": "cyan", "L2": "yellow", "L3": "magenta", "L4": "bold red"}
 WIDTHS = {"seq": 6, "time": 12, "session": 20, "": 2, "kind": 11}
 """Columns of the table; the date stands in the session's name."""
@@ -72,7 +69,7 @@ def verify(places: StatePaths) -> int:
     broken += [ChainBreak(note.seq, "noted", f"It says: {visible(summary(note))}") for note in seen.notes]
     doubts += [f"{kept} is a head file that did not fit the log." for kept in head_file.broken(head_file.path_of(path))]
     doubts += seen.against()
-    if missing := sorted(_session_folders(places) - seen.sessions):
+    if missing := sorted(name for name in _session_folders(places) - seen.sessions if seen.began_later(name)):
         some = ", ".join(missing[:3]) + (", ..." if len(missing) > 3 else "")
         doubts.append(f"{_of(len(missing), 'session')} left a folder and no entry ({some}): the log is not theirs.")
     if not broken and not doubts:
@@ -113,8 +110,8 @@ def archive(places: StatePaths, *, now: Callable[[], float] = time.time) -> int:
         return 0
     folder = path.parent / f"audit-{time.strftime('%Y%m%d-%H%M%S', time.gmtime(now()))}"
     head = head_file.read(head_file.path_of(path)) or Head()
-    known = sorted(_session_folders(places, young=True))
-    os.close(hold(path))
+    known = sorted(_session_folders(places))
+    lock = hold(path)
     try:
         folder.mkdir(mode=0o700)
         # The database last: where this ends in between, the log that is there goes on.
@@ -123,6 +120,8 @@ def archive(places: StatePaths, *, now: Callable[[], float] = time.time) -> int:
                 kept.rename(folder / kept.name)
     except OSError as e:
         raise StoreError(f"The audit log cannot be moved to {folder}: {e.strerror}.", "Make room there.") from e
+    finally:
+        os.close(lock)
     what = f"The log up to entry {head.seq} is kept in {folder}."
     data = {"event": "log-archived", "what": what, "seq": head.seq, "hash": head.hash, "sessions": known}
     store = SqliteStore(path)
@@ -132,14 +131,11 @@ def archive(places: StatePaths, *, now: Callable[[], float] = time.time) -> int:
     return 0
 
 
-def _session_folders(places: StatePaths, *, young: bool = False) -> set[str]:
-    """Sessions that have a folder. One that begins has it before its entry: ``young`` ones are left out."""
-    found = set()
-    with contextlib.suppress(FileNotFoundError), os.scandir(places.state / "sessions") as entries:
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False) and (young or entry.stat().st_ctime < time.time() - BEGINS):
-                found.add(entry.name)
-    return found
+def _session_folders(places: StatePaths) -> set[str]:
+    try:
+        return {path.name for path in (places.state / "sessions").iterdir() if path.is_dir()}
+    except FileNotFoundError:
+        return set()
 
 
 def _of(count: int, what: str) -> str:
@@ -153,7 +149,7 @@ class _Seen:
         self._told = [*told]
         self._asked = {one.head.seq for _, one in self._told}
         self._hashes: dict[int, str] = {}
-        self._archived = 0.0
+        self._archived = self._began = 0.0
         self.count, self.last = 0, Entry(0.0, "", "")
         self.sessions: set[str] = set()
         self.notes: list[Entry] = []
@@ -163,11 +159,20 @@ class _Seen:
             self.count, self.last = self.count + 1, entry
             if entry.seq in self._asked:
                 self._hashes[entry.seq] = entry.hash
-            if entry.kind == "session":
+            self._began = self._began or entry.at
+            if entry.kind in ("session", "end"):
                 self.sessions.add(entry.session)
             elif entry.kind == "daemon":
                 self._note(entry)
             yield entry
+
+    def began_later(self, session: str) -> bool:
+        """Whether the log began after this session. One whose daemon was killed while it began has a folder alone."""
+        try:
+            at = datetime.strptime(session[:15], "%Y%m%d-%H%M%S").replace(tzinfo=UTC).timestamp()
+        except ValueError:
+            at = 0.0
+        return not self.count or at + 1 < self._began
 
     def _note(self, entry: Entry) -> None:
         if entry.data.get("event") in NOTES:

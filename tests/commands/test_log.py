@@ -238,19 +238,23 @@ def test_a_log_that_lags_behind_its_rows_is_whole(places, store):
     assert log.verify(places) == 0
 
 
-def test_an_empty_log_where_sessions_were_is_said(places, store, capsys, monkeypatch):
+def test_an_empty_log_where_sessions_were_is_said(places, store, capsys):
+    store.append(Entry(1004.0, "s3", "end", {"code": -1, "reason": "it could not begin"}))
     store.close()
-    monkeypatch.setattr(log, "BEGINS", -1.0)
-    for session in ("s1", "s2"):
+    killed_as_it_began = "20261123-041836-beef"
+    for session in ("s1", "s3", killed_as_it_began):
         places.shims(session).mkdir(parents=True)
-    assert log.verify(places) == 1, "s2 has a folder, and no entry of its beginning"
+    assert log.verify(places) == 0
+    places.shims("s2").mkdir(parents=True)
+    assert log.verify(places) == 1, "it has a folder, and no entry of its beginning"
     assert "BROKEN: 1 session left a folder and no entry (s2): the log is not theirs." in capsys.readouterr().out
     for path in places.state.glob("audit.*"):
         path.unlink()
     SqliteStore(places.database).close()
     assert log.verify(places) == 1
     out = capsys.readouterr().out
-    assert "2 sessions left a folder and no entry (s1, s2)" in out and "The chain holds" not in out
+    assert "4 sessions left a folder and no entry (20261123-041836-beef, s1, s2, ...)" in out
+    assert "The chain holds" not in out
     assert log.archive(places) == 0
     assert log.verify(places) == 0, "the new log names those of before"
 
