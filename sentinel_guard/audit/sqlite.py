@@ -144,9 +144,12 @@ class SqliteStore(SqliteReader):
             if durable:
                 self._keep_head()
             elif self._renewal is None:
-                self._renewal = threading.Timer(HEAD_SECONDS, self._renew_head)
-                self._renewal.daemon = True
-                self._renewal.start()
+                renewal = threading.Timer(HEAD_SECONDS, self._renew_head)
+                renewal.daemon = True
+                # Where no thread can be had now, a later entry has one.
+                with contextlib.suppress(RuntimeError):
+                    renewal.start()
+                    self._renewal = renewal
             return sealed
 
     def close(self) -> None:

@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,7 @@ from sentinel_guard.daemon.peer_connection import Connections, Link, raise_file_
 from sentinel_guard.daemon.snapshots_and_rollback import Recovery
 from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.daemon.write_incidents import Incidents
-from sentinel_guard.errors import SentinelError, StoreError
+from sentinel_guard.errors import StoreError
 from sentinel_guard.host import audit_witness
 from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.process_control import forbid_tracing
@@ -127,25 +127,27 @@ class Daemon:
         for live in self.sessions.live.values():
             if live.watch:
                 live.watch.stop()
+        witnesses = self.policies.load().audit.witness
         self.store.close()
-        self._tell_head()
+        self._tell_head(witnesses)
 
     async def _tell_witnesses(self) -> None:
         """Each minute in which something was recorded: the newest entry, to the places that the user's policy names."""
         while True:
             await asyncio.sleep(WITNESS)
-            await asyncio.to_thread(self._tell_head)
+            await asyncio.to_thread(self._tell_head, self.policies.load().audit.witness)
 
-    def _tell_head(self) -> None:
+    def _tell_head(self, witnesses: Sequence[str]) -> None:
         head = head_file.read(head_file.path_of(self.places.database))
         if head is None or head == self._witnessed:
             return
         self._witnessed = head
-        for witness in self.policies.load().audit.witness:
+        for witness in witnesses:
             try:
                 audit_witness.tell(witness, head, time.time())
-            except SentinelError as e:
-                log.warning("%s", e)
+            except Exception as e:  # noqa: BLE001 - one that cannot be told must not keep the others from it
+                self._witnessed = Head()
+                log.warning("the witness %r was not told: %s", witness, e)
 
     def _half_done(self) -> list[Coroutine[Any, Any, None]]:
         """The kills that are on record and were not carried out to their end, and the reports that were not written."""
@@ -183,10 +185,12 @@ class Daemon:
         while True:
             await asyncio.sleep(LOOK)
             if _standing(self.places) != stands:
-                await self._end_unshimmed()
                 # Nobody can reach it, and what it writes is not on record: whoever starts next takes the sessions up.
                 log.warning("its sockets or its database are gone: ends")
-                self.stopped.set()
+                try:
+                    await self._end_unshimmed()
+                finally:
+                    self.stopped.set()
             self._bury_orphans()
             if not self.sessions.live and time.monotonic() - self.used > IDLE:
                 self.stopped.set()

@@ -78,7 +78,8 @@ def _ref(witness: str) -> tuple[Git, str]:
 
 def _add(path: Path, line: str) -> None:
     try:
-        fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        # A pipe in its place is not waited for.
+        fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
         try:
             os.write(fd, f"{line}\n".encode())
             os.fsync(fd)

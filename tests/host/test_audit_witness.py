@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -62,3 +63,9 @@ def test_what_cannot_be_told_is_said(witness, words):
     for use in (lambda: audit_witness.tell(witness, ONE, 1.0), lambda: audit_witness.told(witness)):
         with pytest.raises(HostError, match=words):
             use()
+
+
+def test_a_pipe_in_its_place_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "heads")
+    with pytest.raises(HostError, match="cannot be written"):
+        audit_witness.tell(f"file:{tmp_path}/heads", ONE, 1.0)

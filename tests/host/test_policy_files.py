@@ -16,6 +16,7 @@ from sentinel_guard.errors import ConfigError
 from sentinel_guard.host import policy_files
 from sentinel_guard.host.machine.state_paths import StatePaths, places
 from sentinel_guard.host.policy_files import Policies
+from tests.support.time_limits import limit
 from tests.support.wait_until import until
 
 RULE = """
@@ -218,3 +219,13 @@ def test_a_command_that_asks_once_keeps_nothing(here: StatePaths, root: Path) ->
     put(root / "sentinel.toml", "[loop]\nrepeats = 2\n")
     Policies(here).load(root)
     assert not (here.state / "policies").exists()
+
+
+def test_a_pipe_or_a_file_without_end_in_its_place_holds_nobody(here: StatePaths) -> None:
+    here.policy.parent.mkdir(parents=True, exist_ok=True)
+    for put_there in (lambda: os.mkfifo(here.policy), lambda: here.policy.symlink_to("/dev/zero")):
+        put_there()
+        began = time.monotonic()
+        Policies(here).user_hash()
+        assert time.monotonic() - began < limit(2)
+        here.policy.unlink()
