@@ -109,7 +109,7 @@ class SqliteStore(SqliteReader):
         self._path, self._begun = path, True
         self._guard = threading.RLock()
         self._head_path = head_file.path_of(path)
-        self._named, self._naming = 0, threading.Lock()
+        self._named, self._naming = -1, threading.Lock()
         self._renewal: threading.Timer | None = None
         with self._words(), contextlib.ExitStack() as undo:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -203,7 +203,7 @@ class SqliteStore(SqliteReader):
         head = head or self._head
         # Where it cannot be renewed, the head file names an earlier entry, and that is still true.
         with self._naming, contextlib.suppress(OSError):
-            if head.seq >= self._named:
+            if head.seq > self._named:
                 head_file.write(self._head_path, head)
                 self._named = head.seq
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -18,19 +20,24 @@ from sentinel_guard.audit import head as head_file
 from sentinel_guard.audit.opening import NOTES, hold
 from sentinel_guard.audit.sqlite import SqliteReader, SqliteStore
 from sentinel_guard.commands import require_human
-from sentinel_guard.core.hash_chain import ChainBreak, Head, find_breaks
+from sentinel_guard.core.hash_chain import ChainBreak, find_breaks
 from sentinel_guard.core.json_codec import dumps, entry_json
-from sentinel_guard.core.model import Entry
+from sentinel_guard.core.model import Entry, Peer
 from sentinel_guard.core.text.entry_summary import summary
 from sentinel_guard.errors import SentinelError, StoreError
 from sentinel_guard.host import audit_witness, policy_files
 from sentinel_guard.host.audit_witness import Witnessed
+from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.humans.terminal_prompts import visible
 
 POLL_SECONDS = 0.25
 MAX_BREAKS = 20
+Told = dict[str, list[Witnessed]]
+"""Witness -> what it was told, oldest first."""
 COLOURS = {"L1": "cyan", "L2": "yellow", "L3": "magenta", "L4": "bold red"}
+ARCHIVED = "log-archived"
+"""Event of the entry with which a log begins after another one was put away."""
 WIDTHS = {"seq": 6, "time": 12, "session": 20, "": 2, "kind": 11}
 """Columns of the table; the date stands in the session's name."""
 
@@ -60,48 +67,50 @@ def verify(places: StatePaths) -> int:
         named = f", and its head file names entry {head.seq}" if head else ""
         print(f"There is no audit log at {path}{named}: nothing could be verified.")
         return 1
-    told, doubts = _told(places)
+    told, unasked = _told(places)
     reader, seen = SqliteReader(path), _Seen(told)
     broken = list(islice(find_breaks(seen.through(reader.entries()), head), MAX_BREAKS))
     if head is None:
         words = f"The head file {head_file.path_of(path)} is missing or unreadable: a cut at the end cannot be seen."
         broken.append(ChainBreak(seen.count + 1, "truncated", words))
-    broken += [ChainBreak(note.seq, "noted", f"It says: {visible(summary(note))}") for note in seen.notes]
-    doubts += [f"{kept} is a head file that did not fit the log." for kept in head_file.broken(head_file.path_of(path))]
-    doubts += seen.against()
+    faults = [f" at entry {b.seq}: {b.words}" for b in broken]
+    faults += [f" at entry {note.seq}: It says: {visible(summary(note))}" for note in seen.notes]
+    kept = head_file.broken(head_file.path_of(path))
+    faults += [f": {name} is a head file that did not fit the log." for name in kept]
+    faults += [f": {words}" for words in seen.against()]
     if missing := sorted(name for name in _session_folders(places) - seen.sessions if seen.began_later(name)):
         some = ", ".join(missing[:3]) + (", ..." if len(missing) > 3 else "")
-        doubts.append(f"{_of(len(missing), 'session')} left a folder and no entry ({some}): the log is not theirs.")
-    if not broken and not doubts:
-        entries = "1 entry" if seen.count == 1 else f"{seen.count} entries"
+        faults.append(f": {_of(len(missing), 'session')} left a folder and no entry ({some}): the log is not theirs.")
+    for fault in faults:
+        print(f"BROKEN{fault}")
+    for words in unasked:
+        print(words)
+    if not faults and not unasked:
+        entries = _of(seen.count, "entry", "entries")
         print(f"The chain holds: {entries}. The newest is {seen.last.seq}, hash {seen.last.hash[:16]}.")
-        return 0
-    for b in broken:
-        print(f"BROKEN at entry {b.seq}: {b.words}")
-    for words in doubts:
-        print(f"BROKEN: {words}")
-    for note in reader.entries(kinds=("daemon",)):
-        if note not in seen.notes:
-            print(f"Entry {note.seq} says: {visible(summary(note))}")
-    print("When you know what happened: 'sentinel-guard log archive' keeps this log and begins a new one.")
-    return 1
+    for note in seen.told_by_guard if faults else seen.archived:
+        print(f"Entry {note.seq} says: {visible(summary(note))}")
+    if faults:
+        print("When you know what happened: 'sentinel-guard log archive' keeps this log and begins a new one.")
+    return 1 if faults or unasked else 0
 
 
-def _told(places: StatePaths) -> tuple[list[tuple[str, Witnessed]], list[str]]:
-    """What the witnesses of the user's policy were told; and in words which of them cannot be read."""
-    found, doubts = [], []
+def _told(places: StatePaths) -> tuple[Told, list[str]]:
+    """What the witnesses of the user's policy were told; and in words which of them cannot be asked."""
+    found, unasked = Told(), []
     for witness in policy_files.load(places).audit.witness:
         try:
-            found += [(witness, one) for one in audit_witness.told(witness) or ()]
+            found[witness] = audit_witness.told(witness) or []
         except SentinelError as e:
-            doubts.append(f"A witness cannot be asked: {e}")
-    return found, doubts
+            unasked.append(f"A witness was told nothing yet, or is gone. {e}")
+    return found, unasked
 
 
 def archive(places: StatePaths, *, now: Callable[[], float] = time.time) -> int:
     """Keep the log with all that lies beside it in a folder of its own, and begin a new one, which says so.
 
-    Raises StoreError where a daemon writes it, or it cannot be moved; SentinelError inside of a session.
+    Raises StoreError where a daemon writes it, a session lives or it cannot be moved; SentinelError inside of a
+    session.
     """
     require_human.require_human(places, None, "From inside a guarded session no record is put away.")
     path = places.database
@@ -109,26 +118,53 @@ def archive(places: StatePaths, *, now: Callable[[], float] = time.time) -> int:
         print(f"There is no audit log at {path}: nothing is to be kept.")
         return 0
     folder = path.parent / f"audit-{time.strftime('%Y%m%d-%H%M%S', time.gmtime(now()))}"
-    head = head_file.read(head_file.path_of(path)) or Head()
-    known = sorted(_session_folders(places))
     lock = hold(path)
     try:
-        folder.mkdir(mode=0o700)
+        begun = _begun_anew(places, folder, now())
         # The database last: where this ends in between, the log that is there goes on.
         for kept in sorted(path.parent.glob("audit.*"), key=lambda p: (p == path, p.name)):
             if kept.suffix != ".lock":
                 kept.rename(folder / kept.name)
+        for made in (begun, head_file.path_of(begun)):
+            made.rename(path.parent / made.name)
+        shutil.rmtree(begun.parent)
     except OSError as e:
-        raise StoreError(f"The audit log cannot be moved to {folder}: {e.strerror}.", "Make room there.") from e
+        hint = f"Mend that, and look what is in {folder}; then try again."
+        raise StoreError(f"The audit log cannot be put away in {folder}: {e.strerror}.", hint) from e
     finally:
         os.close(lock)
-    what = f"The log up to entry {head.seq} is kept in {folder}."
-    data = {"event": "log-archived", "what": what, "seq": head.seq, "hash": head.hash, "sessions": known}
-    store = SqliteStore(path)
-    store.append(Entry(now(), "", "daemon", data, "L2"), durable=True)
-    store.close()
-    print(what)
+    print(f"The log is kept in {folder}.")
     return 0
+
+
+def _begun_anew(places: StatePaths, folder: Path, at: float) -> Path:
+    """A log that goes on after this one, in the folder where this one will be kept: that sessions have ended, and what
+    became of incidents, stays known. Raises StoreError where a session lives, OSError.
+    """
+    with contextlib.closing(SqliteReader(places.database)) as old:
+        for begun in (e for name in old.live_sessions() for e in old.entries(session=name, kinds=("session",))):
+            if _lives(begun.data.get("owner")):
+                raise StoreError(f"The session {begun.session} is still running.", "End its agent first.")
+        last = next(old.entries(last=1), Entry(0.0, "", ""))
+        ends = {e.session: e for e in old.entries(kinds=("end",))}
+        incidents = [*old.entries(kinds=("incident",))]
+    told = {witness: len(lines) for witness, lines in _told(places)[0].items()}
+    what = f"The log up to entry {last.seq} is kept in {folder}."
+    data = {"event": ARCHIVED, "what": what, "seq": last.seq, "hash": last.hash, "told": told}
+    folder.mkdir(mode=0o700)
+    with contextlib.closing(SqliteStore(folder / "new" / places.database.name)) as new:
+        new.append(Entry(at, "", "daemon", data, "L2"))
+        for name in sorted(_session_folders(places)):
+            lost = Entry(at, name, "end", {"code": -1, "reason": "its log was put away"})
+            new.append(ends.get(name, lost))
+        for entry in incidents:
+            new.append(entry)
+    return folder / "new" / places.database.name
+
+
+def _lives(owner: object) -> bool:
+    """Whether the owner of a session, as its entry names it, is running."""
+    return isinstance(owner, list) and len(owner) == 2 and processes.alive(Peer(*owner))
 
 
 def _session_folders(places: StatePaths) -> set[str]:
@@ -138,21 +174,24 @@ def _session_folders(places: StatePaths) -> set[str]:
         return set()
 
 
-def _of(count: int, what: str) -> str:
-    return f"1 {what}" if count == 1 else f"{count} {what}s"
+def _of(count: int, what: str, many: str = "") -> str:
+    return f"1 {what}" if count == 1 else f"{count} {many or f'{what}s'}"
 
 
 class _Seen:
     """Remembers of the entries that go through how many they are, the sessions, and what the guard noted of the log."""
 
-    def __init__(self, told: Iterable[tuple[str, Witnessed]] = ()) -> None:
-        self._told = [*told]
-        self._asked = {one.head.seq for _, one in self._told}
+    def __init__(self, told: Told) -> None:
+        self._told = told
+        self._asked = {one.head.seq for lines in told.values() for one in lines}
         self._hashes: dict[int, str] = {}
-        self._archived = self._began = 0.0
+        self._began = 0.0
         self.count, self.last = 0, Entry(0.0, "", "")
         self.sessions: set[str] = set()
+        self.told_by_guard: list[Entry] = []
+        """What the guard itself put on record, but for ``notes``."""
         self.notes: list[Entry] = []
+        """What it found wrong with the log."""
 
     def through(self, entries: Iterator[Entry]) -> Iterator[Entry]:
         for entry in entries:
@@ -163,32 +202,35 @@ class _Seen:
             if entry.kind in ("session", "end"):
                 self.sessions.add(entry.session)
             elif entry.kind == "daemon":
-                self._note(entry)
+                (self.notes if entry.data.get("event") in NOTES else self.told_by_guard).append(entry)
             yield entry
+
+    @property
+    def archived(self) -> list[Entry]:
+        """The first entry, where it says that another log was put away: shown each time, for who knows of none."""
+        return [e for e in self.told_by_guard[:1] if e.seq == 1 and e.data.get("event") == ARCHIVED]
 
     def began_later(self, session: str) -> bool:
         """Whether the log began after this session. One whose daemon was killed while it began has a folder alone."""
         try:
             at = datetime.strptime(session[:15], "%Y%m%d-%H%M%S").replace(tzinfo=UTC).timestamp()
         except ValueError:
-            at = 0.0
+            return False
         return not self.count or at + 1 < self._began
 
-    def _note(self, entry: Entry) -> None:
-        if entry.data.get("event") in NOTES:
-            self.notes.append(entry)
-        kept = entry.data.get("sessions")
-        if entry.data.get("event") == "log-archived" and isinstance(kept, list):
-            self.sessions.update(map(str, kept))
-            self._archived = entry.at
-
     def against(self) -> Iterator[str]:
-        """What witnesses say against the log; what they were told of one that was put away says nothing of this one."""
-        for witness, one in self._told:
-            if one.at > self._archived and self._hashes.get(one.head.seq) != one.head.hash:
-                stands = "is another one" if one.head.seq in self._hashes else "is missing"
-                yield f"The witness {witness} was told of entry {one.head.seq} at {when(one.at)}, which {stands} here."
-                return
+        """What each witness says against the log; what it was told of one that was put away is no word on this one."""
+        before = self.archived[0].data.get("told") if self.archived else None
+        for witness, lines in self._told.items():
+            known = before.get(witness, 0) if isinstance(before, dict) else 0
+            if len(lines) < known:
+                yield f"The witness {witness} has lost what it was told."
+            for one in lines[known:]:
+                if (found := self._hashes.get(one.head.seq)) != one.head.hash:
+                    stands = "is another one" if found else "is missing"
+                    told = f"was told of entry {one.head.seq} at {when(one.at)}"
+                    yield f"The witness {witness} {told}, which {stands} here."
+                    break
 
 
 def _entries(path: Path, session: str, limit: int, *, follow: bool) -> Iterator[Entry]:

@@ -19,7 +19,7 @@ from sentinel_guard.errors import HostError
 from sentinel_guard.host.git.run_git import Git
 
 _LINE = re.compile(r"(\d+\.\d{3}) (\d{1,18}) ([0-9a-f]{64})")
-_REPOSITORY = re.compile(r"git:(/[^#]*)#(refs/[^#\s]+)")
+_REPOSITORY = re.compile(r"git:(/[^#\0]*)#(refs/[^#\s]+)")
 _HINT = "[audit] witness names file:/PATH, git:/REPO#refs/NAME or syslog; see docs/policy.md."
 
 
@@ -49,23 +49,22 @@ def tell(witness: str, head: Head, at: float) -> None:
 
 
 def told(witness: str) -> list[Witnessed] | None:
-    """All that it was told; None for one that is not read back. Raises HostError where it cannot be read."""
+    """All that it was told, oldest first; None for one that is not read back. Raises HostError where it cannot be
+    read, or was never told anything.
+    """
     if witness == "syslog":
         return None
     if path := _file(witness):
-        try:
-            text = path.read_text(encoding="ascii", errors="replace")
-        except OSError as e:
-            raise HostError(f"The witness {witness} cannot be read: {e.strerror}.", _HINT) from e
+        text = _text(path)
     else:
         git, ref = _ref(witness)
-        text = git.text("log", "--format=%B", ref, "--")
+        text = git.text("log", "--reverse", "--format=%B", ref, "--")
     return [Witnessed(float(at), Head(int(seq), digest)) for at, seq, digest in _LINE.findall(text)]
 
 
 def _file(witness: str) -> Path | None:
     kind, _, path = witness.partition(":")
-    return Path(path) if kind == "file" and path.startswith("/") else None
+    return Path(path) if kind == "file" and path.startswith("/") and "\0" not in path else None
 
 
 def _ref(witness: str) -> tuple[Git, str]:
@@ -73,7 +72,17 @@ def _ref(witness: str) -> tuple[Git, str]:
     if not found:
         raise HostError(f"{witness!r} is no witness.", _HINT)
     inner = f"{found[1]}/.git"
-    return Git(inner if Path(inner).is_dir() else found[1], found[1]), found[2]
+    # Not pathlib's: that raises where a folder may not be entered.
+    return Git(inner if os.path.isdir(inner) else found[1], found[1]), found[2]  # noqa: PTH112
+
+
+def _text(path: Path) -> str:
+    try:
+        # As below.
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123 - a descriptor
+            return (file.read() or b"").decode("ascii", "replace")
+    except OSError as e:
+        raise HostError(f"The witness file:{path} cannot be read: {e.strerror}.", _HINT) from e
 
 
 def _add(path: Path, line: str) -> None:
