@@ -11,11 +11,17 @@ import pytest
 from tests.support.run_on_pty import ASK, BLOCK, ECHO, ended, settled
 
 
-def test_the_prompt_is_word_for_word_and_yes_is_sent(daemon, terminal):
+def asked(daemon, terminal, **fields):
+    """An agent on whose terminal a question has just appeared."""
     child = terminal(sys.executable, "-c", ECHO)
     child.expect_exact("ready")
-    daemon.tell("ask", **ASK)
+    daemon.tell("ask", **ASK, **fields)
     child.expect_exact(BLOCK)
+    return child
+
+
+def test_the_prompt_is_word_for_word_and_yes_is_sent(daemon, terminal):
+    child = asked(daemon, terminal)
     for part in (b"./deploy --to prod", b"it cannot be undone", b"refused in 60 s"):
         assert part in child.before
     settled()
@@ -29,10 +35,7 @@ def test_the_prompt_is_word_for_word_and_yes_is_sent(daemon, terminal):
 
 @pytest.mark.parametrize("key", ["n", "N", "\x03", "\x1b"], ids=["n", "N", "control-c", "escape"])
 def test_no_is_sent(daemon, terminal, key):
-    child = terminal(sys.executable, "-c", ECHO)
-    child.expect_exact("ready")
-    daemon.tell("ask", **ASK)
-    child.expect_exact(BLOCK)
+    child = asked(daemon, terminal)
     settled()
     child.send("x\r")
     child.send(key)
@@ -44,10 +47,7 @@ def test_no_is_sent(daemon, terminal, key):
 @pytest.mark.parametrize("name", ["TMUX", "STY", "WEZTERM_PANE"])
 def test_in_a_multiplexer_the_answer_says_that_the_terminal_is_shared(daemon, terminal, monkeypatch, name):
     monkeypatch.setenv(name, "1")
-    child = terminal(sys.executable, "-c", ECHO)
-    child.expect_exact("ready")
-    daemon.tell("ask", **ASK)
-    child.expect_exact(BLOCK)
+    child = asked(daemon, terminal)
     settled()
     child.send("y")
     assert daemon.wait("answer") == {"op": "answer", "question": "q1", "yes": True, "shared": True, "word": ""}
@@ -55,10 +55,7 @@ def test_in_a_multiplexer_the_answer_says_that_the_terminal_is_shared(daemon, te
 
 def test_in_a_multiplexer_a_word_can_be_demanded_behind_the_yes(daemon, terminal, monkeypatch):
     monkeypatch.setenv("TMUX", "1")
-    child = terminal(sys.executable, "-c", ECHO)
-    child.expect_exact("ready")
-    daemon.tell("ask", **ASK, word="bakodu")
-    child.expect_exact(BLOCK)
+    child = asked(daemon, terminal, word="bakodu")
     settled()
     child.send("y")
     child.expect_exact("Type bakodu and Enter: ")
@@ -68,10 +65,7 @@ def test_in_a_multiplexer_a_word_can_be_demanded_behind_the_yes(daemon, terminal
 
 
 def test_on_a_terminal_of_the_persons_own_no_word_is_asked_for(daemon, terminal):
-    child = terminal(sys.executable, "-c", ECHO)
-    child.expect_exact("ready")
-    daemon.tell("ask", **ASK, word="bakodu")
-    child.expect_exact(BLOCK)
+    child = asked(daemon, terminal, word="bakodu")
     settled()
     child.send("y")
     assert daemon.wait("answer") == {"op": "answer", "question": "q1", "yes": True}
@@ -98,10 +92,7 @@ def test_type_ahead_and_haste_are_no_answer_and_reach_nobody(daemon, terminal):
 
 
 def test_what_the_terminal_replies_after_an_answer_reaches_the_agent(daemon, terminal):
-    child = terminal(sys.executable, "-c", ECHO)
-    child.expect_exact("ready")
-    daemon.tell("ask", **ASK)
-    child.expect_exact(BLOCK)
+    child = asked(daemon, terminal)
     settled()
     child.send("n")
     child.expect_exact("\x1b[?1049l")
