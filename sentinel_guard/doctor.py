@@ -18,7 +18,7 @@ from sentinel_guard.agents import registry
 from sentinel_guard.audit.sqlite import SqliteReader
 from sentinel_guard.client import Operator
 from sentinel_guard.errors import HostError, SentinelError
-from sentinel_guard.host import shims
+from sentinel_guard.host import audit_witness, shims
 from sentinel_guard.host.git import repository
 from sentinel_guard.host.githooks import install_hooks
 from sentinel_guard.host.machine import processes
@@ -164,6 +164,20 @@ def _servers(_places: StatePaths, _cwd: Path) -> Probe:
     return Probe(ok=True, what=f"agents' servers outside of sessions: {names}; 'sentinel-guard run' works beside them")
 
 
+def _witnesses(places: StatePaths, _cwd: Path) -> Probe:
+    """The witnesses of the log"""
+    witnesses, failed = Policies(places).load().audit.witness, []
+    for witness in witnesses:
+        try:
+            audit_witness.told(witness)
+        except HostError as e:
+            failed.append(e.message)
+    if failed:
+        todo = "The daemon tells it when it starts and each minute then; daemon.log says what keeps it from that."
+        return Probe(ok=False, what="; ".join(failed), todo=todo)
+    return Probe(ok=True, what=f"witnesses of the log: {', '.join(witnesses) or 'none'}")
+
+
 PROBES: tuple[Callable[[StatePaths, Path], Probe], ...] = (
     _system,
     _git,
@@ -172,6 +186,7 @@ PROBES: tuple[Callable[[StatePaths, Path], Probe], ...] = (
     _daemon,
     _repository,
     _policy,
+    _witnesses,
     _hooks,
     _watches,
     _wrappers,

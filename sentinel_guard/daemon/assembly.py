@@ -17,7 +17,6 @@ from typing import Any
 from sentinel_guard.audit import head as head_file
 from sentinel_guard.audit.sqlite import SqliteStore
 from sentinel_guard.core.analysis.world import World
-from sentinel_guard.core.hash_chain import Head
 from sentinel_guard.core.model import Action, Entry
 from sentinel_guard.core.session.session import State
 from sentinel_guard.daemon.agent_socket import Server
@@ -65,7 +64,7 @@ class Daemon:
         self.places = places
         self.store = SqliteStore(places.database)
         self.now = _steady_clock()
-        self.stopped, self._witnessed = asyncio.Event(), Head()
+        self.stopped, self.teller = asyncio.Event(), audit_witness.Teller()
         self.used = time.monotonic()
         recovery = self.recovery = Recovery(places, self._living, self._ended)
         policies = self.policies = Policies(places, keeps=True, changed=self._policy_changed)
@@ -132,22 +131,17 @@ class Daemon:
         self._tell_head(witnesses)
 
     async def _tell_witnesses(self) -> None:
-        """Each minute in which something was recorded: the newest entry, to the places that the user's policy names."""
+        """At the start, and each minute in which something was recorded: the newest entry, to the places that the
+        user's policy names.
+        """
         while True:
-            await asyncio.sleep(WITNESS)
             await asyncio.to_thread(self._tell_head, self.policies.load().audit.witness)
+            await asyncio.sleep(WITNESS)
 
     def _tell_head(self, witnesses: Sequence[str]) -> None:
         head = head_file.read(head_file.path_of(self.places.database))
-        if head is None or head == self._witnessed:
-            return
-        self._witnessed = head
-        for witness in witnesses:
-            try:
-                audit_witness.tell(witness, head, time.time())
-            except Exception as e:  # noqa: BLE001 - one that cannot be told must not keep the others from it
-                self._witnessed = Head()
-                log.warning("the witness %r was not told: %s", witness, e)
+        if head:
+            self.teller.tell(witnesses, head)
 
     def _half_done(self) -> list[Coroutine[Any, Any, None]]:
         """The kills that are on record and were not carried out to their end, and the reports that were not written."""

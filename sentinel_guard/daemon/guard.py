@@ -34,6 +34,7 @@ from sentinel_guard.host.git import repository
 from sentinel_guard.humans.question_inbox import Channel, Inbox
 
 NOBODY = "it needs a person's yes, and nobody can be asked here (no terminal)"
+SHARED = "it needs a person's yes, and [gate] typed_word lets nobody give it on a terminal that the agent shares"
 ATTEND = "start the agent in a terminal with 'sentinel-guard run -- AGENT', or let the user do this step"
 COMES_BACK = 3.0
 """Seconds that a runner may take to find the daemon again before nobody can be asked."""
@@ -180,7 +181,8 @@ class Guard:
         channel = await self._channel(live, waiter)
         finding = asked.decisive
         if channel is None or finding is None or finding.ask is None or live.session.over:
-            nobody = _nobody(finding) if finding else Finding("human", Response.DENY, "this", NOBODY, ATTEND)
+            words = SHARED if channel is None and waiter.channel else NOBODY
+            nobody = _nobody(finding, words) if finding else Finding("human", Response.DENY, "this", words, ATTEND)
             return replace(asked, findings=(*asked.findings, nobody))
         gate, now = live.policy().gate, self._now()
         question = Question(
@@ -288,9 +290,9 @@ def _verdict(live: Live, case: Case) -> Verdict:
     return _inherit(verdict, live.grants.get(case.action.parent, ()))
 
 
-def _nobody(finding: Finding) -> Finding:
+def _nobody(finding: Finding, words: str) -> Finding:
     """A question that nobody can be asked: its own reason and way out stay."""
-    why = "; ".join(filter(None, (finding.why, NOBODY)))
+    why = "; ".join(filter(None, (finding.why, words)))
     instead = ", or ".join(filter(None, (finding.instead, ATTEND)))
     return replace(finding, check="human", response=Response.DENY, why=why, instead=instead, ask=None)
 

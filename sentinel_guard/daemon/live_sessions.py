@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -239,7 +239,11 @@ class Sessions:
         if self.set_aside:
             self._refuse_set_aside(lineage)
         marked = self.live.get(processes.environ(pid).get("SENTINEL_SESSION", ""))
-        return self._by_owner(lineage[1:]) or marked
+        return self._by_owner(lineage[1:]) or marked or self._by_member(lineage)
+
+    def _by_member(self, lineage: Sequence[Peer]) -> Live | None:
+        # What has lost its mark and, with its runner, its place below the owner.
+        return next((live for live in self.live.values() if not live.members.isdisjoint(lineage)), None)
 
     def find(self, session: str) -> Live | None:
         """A session by its id, an ended one too."""

@@ -56,8 +56,10 @@ class Operators:
         """Whose connection it is, of whom only so many are served at once: all processes of a session are one."""
         try:
             live = self._sessions.inside(link.pid)
-        except SentinelError:
+        except PeerError:
             return "who is gone"
+        except SentinelError:
+            return "who was set aside"
         return f"session {live.id}" if live else f"process {link.pid}"
 
     def refuse(self, link: Link, why: str) -> None:

@@ -25,30 +25,30 @@ class RunnerChannel:
         self._link = link
         self._questions: dict[str, asyncio.Future[Reply]] = {}
         self._words: dict[str, str] = {}
-        """Question -> the word that is to be typed."""
+        """Question -> the word that is to be typed; empty where none is."""
         self._tails: dict[str, asyncio.Future[str]] = {}
         self._ids = itertools.count(1)
 
     async def ask(self, question: Question) -> Reply:
         reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-        self._questions[question.id] = reply
         shown = {"action": question.ask.action, "target": question.ask.target, "risk": question.ask.risk}
         seconds = max(0.0, question.until - question.asked) if question.until else 0
         if question.typed_word:
-            shown["word"] = self._words[question.id] = "".join(secrets.choice(SYLLABLES) for _ in range(3))
-        self.tell("ask", question=question.id, detail=question.detail, why=question.why, seconds=seconds, **shown)
+            shown["word"] = "".join(secrets.choice(SYLLABLES) for _ in range(3))
         try:
+            self._questions[question.id], self._words[question.id] = reply, shown.get("word", "")
+            self.tell("ask", question=question.id, detail=question.detail, why=question.why, seconds=seconds, **shown)
             return await reply
         finally:
             del self._questions[question.id]
-            self._words.pop(question.id, None)
+            del self._words[question.id]
             self.tell("unask", question=question.id)
 
     def answered(self, question: str, *, yes: bool, shared: bool = False, word: str = "") -> None:
         """``shared``: an agent could have typed it, through a terminal multiplexer; ``word``: what stood behind it."""
         waiting = self._questions.get(question)
         if waiting and not waiting.done():
-            yes = yes and (not shared or word == self._words.get(question, word))
+            yes = yes and (not shared or not self._words[question] or word == self._words[question])
             waiting.set_result(Reply(yes=yes, assurance="shared-terminal" if shared else "terminal"))
 
     def tell(self, event: str, **fields: object) -> None:

@@ -9,8 +9,11 @@ Rules of this file:
 
 from __future__ import annotations
 
+import logging
 import os
 import re
+import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +23,7 @@ from sentinel_guard.host.git.run_git import Git
 
 _LINE = re.compile(r"(\d+\.\d{3}) (\d{1,18}) ([0-9a-f]{64})")
 _REPOSITORY = re.compile(r"git:(/[^#\0]*)#(refs/[^#\s]+)")
+log = logging.getLogger(__name__)
 _HINT = "[audit] witness names file:/PATH, git:/REPO#refs/NAME or syslog; see docs/policy.md."
 
 
@@ -29,6 +33,25 @@ class Witnessed:
 
     at: float
     head: Head
+
+
+class Teller:
+    """Tells each witness what it was not told yet."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, Head] = {}
+
+    def tell(self, witnesses: Iterable[str], head: Head) -> None:
+        """One that cannot be told keeps no other from it; it is told the next time."""
+        for witness in witnesses:
+            if self._last.get(witness) == head:
+                continue
+            try:
+                tell(witness, head, time.time())
+            except Exception as e:  # noqa: BLE001 - as above
+                log.warning("the witness %r was not told: %s", witness, e)
+            else:
+                self._last[witness] = head
 
 
 def tell(witness: str, head: Head, at: float) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -47,6 +48,8 @@ class _Read:
     stamp: _Stamp
     layer: Layer
     warnings: tuple[str, ...] = ()
+    digest: str = ""
+    """SHA-256 of its bytes, in hex; empty where there is none, or none that can be read."""
 
 
 class Policies:
@@ -59,9 +62,9 @@ class Policies:
         ``changed`` is told of a user's file that is another than before: both as ``user_hash`` gives them.
         """
         self._user, self._changed = places.policy, changed
-        self._user_hash: str | None = None
         self._copies, self._keeps = places.state / "policies", keeps
         self._compared: _Read | None = None
+        self._comparing = threading.Lock()
         self._read: dict[Path, _Read] = {}
         self._reader: ThreadPoolExecutor | None = None
         self._reading: dict[Path, tuple[_Stamp, Future[_Read]]] = {}
@@ -81,25 +84,15 @@ class Policies:
         return known[1]
 
     def user_hash(self) -> str:
-        """SHA-256 of the user's own file, in hex; empty where there is none, or none that can be read."""
-        import hashlib  # noqa: PLC0415 - as below
-
-        # What is put in its place may be a pipe, or a file without end.
-        try:
-            with open(os.open(self._user, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123 - a descriptor
-                data = file.read(MOST.size + 1) or b""
-        except OSError:
-            return ""
-        return hashlib.sha256(data).hexdigest()
+        """SHA-256 of the user's own file as it was last read, in hex; empty where there is none that can be read."""
+        return self._fresh(self._user).digest
 
     def _compare_user(self, read: _Read) -> None:
         """Tell of a user's file that is another than the one that was read last."""
-        if read is self._compared:
-            return
-        self._compared, before, now = read, self._user_hash, self.user_hash()
-        self._user_hash = now
-        if before is not None and before != now:
-            self._changed(before, now)
+        with self._comparing:
+            before, self._compared = self._compared, read
+        if before and before.digest != read.digest:
+            self._changed(before.digest, read.digest)
 
     def _fresh(self, path: Path) -> _Read:
         stamp, last = _stamp(path), self._read.get(path)
@@ -129,9 +122,16 @@ class Policies:
 
         limited = path != self._user
         copy = self._copies / hashlib.sha256(os.fsencode(path)).hexdigest()[:32]
-        found = _read(path, stamp, last or _copied(copy, path, limited=limited), limited=limited)
-        if self._keeps and stamp and not found.warnings:
-            _copy(path, copy)
+        last = last or _copied(copy, path, limited=limited)
+        if stamp is None:
+            return _NOTHING
+        try:
+            data = atomic_files.read_bytes(path)
+        except ConfigError as e:
+            return _kept(path, stamp, last, e.message)
+        found = replace(_parsed(data, path, stamp, last, limited=limited), digest=hashlib.sha256(data).hexdigest())
+        if self._keeps and not found.warnings:
+            _copy(data, copy)
         return found
 
 
@@ -154,7 +154,7 @@ def _paths_of(path: Path, *, limited: bool) -> _Read:
     try:
         layer = read(path, limited=limited)
     except ConfigError as e:
-        return _kept(path, stamp, Layer(""), e.message)
+        return _kept(path, stamp, None, e.message)
     settings = {place: value for place, value in layer.settings.items() if place[0] in ("paths", "leaks")}
     return _Read(stamp, Layer(layer.source, settings))
 
@@ -164,8 +164,7 @@ def read(path: Path, *, limited: bool = False) -> Layer:
 
     ``limited``: it is a project's (``project_file_size_limits``).
     """
-    document, text = atomic_files.read_toml(path, most=MOST)
-    return parse(document, str(path), text, limited=limited)
+    return _layer(atomic_files.read_bytes(path), str(path), limited=limited)
 
 
 def validate(path: Path, *, limited: bool = False) -> Layer:
@@ -175,8 +174,12 @@ def validate(path: Path, *, limited: bool = False) -> Layer:
 
 def prove(data: bytes, name: str) -> Layer:
     """``validate`` for what a project's file called ``name`` would hold. Raises ConfigError."""
+    return _proved(_layer(data, name, limited=True))
+
+
+def _layer(data: bytes, name: str, *, limited: bool) -> Layer:
     document, text = atomic_files.parse_toml(data, name, MOST)
-    return _proved(parse(document, name, text, limited=True))
+    return parse(document, name, text, limited=limited)
 
 
 def _proved(layer: Layer) -> Layer:
@@ -213,17 +216,15 @@ _NOTHING = _Read(None, Layer(""))
 def _copied(copy: Path, path: Path, *, limited: bool) -> _Read | None:
     """The last good version that an earlier daemon kept."""
     try:
-        document, text = atomic_files.read_toml(copy, str(path), MOST)
-        return _Read(None, parse(document, str(path), text, limited=limited))
+        return _Read(None, _layer(atomic_files.read_bytes(copy), str(path), limited=limited))
     except ConfigError:
         return None
 
 
-def _copy(path: Path, copy: Path) -> None:
+def _copy(data: bytes, copy: Path) -> None:
     # Without the copy only a restart with a broken file is worse off.
     with contextlib.suppress(OSError, HostError):
         copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        data = path.read_bytes()
         if not copy.exists() or copy.read_bytes() != data:
             atomic_files.write(copy, data)
 
@@ -238,18 +239,15 @@ def _stamp(path: Path) -> _Stamp:
     return (seen.st_mtime_ns, seen.st_size, seen.st_ino)
 
 
-def _read(path: Path, stamp: _Stamp, last: _Read | None, *, limited: bool) -> _Read:
-    if stamp is None:
-        return _NOTHING
-    good = last.layer if last else Layer("")
+def _parsed(data: bytes, path: Path, stamp: _Stamp, last: _Read | None, *, limited: bool) -> _Read:
     try:
-        layer = read(path, limited=limited)
+        layer = _layer(data, str(path), limited=limited)
     except ConfigError as e:
-        return _kept(path, stamp, good, e.message)
+        return _kept(path, stamp, last, e.message)
     problems = _problems(layer.rules)
     said = "\n".join(p.words for p in problems)
-    if problems and good.source:
-        return _kept(path, stamp, good, said)
+    if problems and last and last.layer.source:
+        return _kept(path, stamp, last, said)
     failed = {p.rule for p in problems}
     layer = replace(layer, rules=tuple(r for r in layer.rules if r.id not in failed))
     return _Read(stamp, layer, (f"{said}\n  {path}: a rule whose examples fail is not in force.",) if problems else ())
@@ -264,6 +262,7 @@ def _problems(rules: Sequence[Rule]) -> list[Problem]:
     return rule_examples.validate(rules, analyse)
 
 
-def _kept(path: Path, stamp: _Stamp, good: Layer, said: str) -> _Read:
+def _kept(path: Path, stamp: _Stamp, last: _Read | None, said: str) -> _Read:
+    good = last.layer if last else Layer("")
     stays = "its last good version" if good.source else "the built-in policy"
     return _Read(stamp, good, (f"{said}\n  {path} is broken: {stays} stays in force.",))

@@ -3,7 +3,7 @@
 Rules of this file:
 1. Harm is what was seen: a shim that is not there, that cannot be reached or run, or that has other bytes.
 2. A look that fails for want of descriptors, memory or time says nothing. What else a disk may refuse for a moment is
-   harm where it is refused twice.
+   harm where it is refused again half a second later.
 3. Times, names that came later and permissions that were added are no harm; nor is a copy that has the same bytes.
 """
 
@@ -13,6 +13,7 @@ import errno
 import hashlib
 import os
 import stat
+import time
 from collections.abc import Collection
 from pathlib import Path
 from typing import Self
@@ -25,6 +26,8 @@ UNSHIMMED = "the guard's own programs of this session were deleted or changed ({
 OTHERS = "they are not those that were made"
 _OUT_OF_REACH = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EACCES})
 _OURS = frozenset({errno.EINTR, errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+AGAIN = 0.5
+"""Seconds after which a second refusal of the disk counts: two looks may run at the same time."""
 _USED = stat.S_IRUSR | stat.S_IXUSR
 
 
@@ -36,7 +39,7 @@ class ShimIntegrity:
         self._folder, self._record = folder, record
         self._seen: Look = {}
         self._contents: dict[str, tuple[int, str]] = {}
-        self._refused = ""
+        self._refused_at = 0.0
 
     @classmethod
     def of(cls, folder: Path, record: str = "") -> Self:
@@ -64,7 +67,7 @@ class ShimIntegrity:
             words = self._look()
         except OSError as e:
             return self._unreadable(e)
-        self._refused = ""
+        self._refused_at = 0.0
         return words
 
     def _unreadable(self, error: OSError) -> str:
@@ -75,8 +78,9 @@ class ShimIntegrity:
             return f"{os.path.basename(error.filename)} is gone" if os.path.lexists(self._folder) else GONE  # noqa: PTH119 - text as it came
         if error.errno in _OUT_OF_REACH:
             return words
-        before, self._refused = self._refused, words
-        return words if before else ""
+        now = time.monotonic()
+        self._refused_at = self._refused_at or now
+        return words if now - self._refused_at >= AGAIN else ""
 
     def _look(self) -> str:
         if not self._contents:

@@ -13,9 +13,11 @@ import pytest
 from sentinel_guard import doctor
 from sentinel_guard.audit.sqlite import SqliteStore
 from sentinel_guard.commands.doctor import doctor as command
+from sentinel_guard.core.hash_chain import Head
 from sentinel_guard.core.model import Entry
 from sentinel_guard.doctor import LIMITS, PROBES, Probe, probe
 from sentinel_guard.errors import HostError
+from sentinel_guard.host import audit_witness
 from sentinel_guard.host.githooks import install_hooks
 from sentinel_guard.host.machine.state_paths import places
 from tests.support.agents import stand_ins
@@ -45,6 +47,16 @@ def test_a_repository_without_hooks_is_told_to_install(where, repo):
     assert (probes["_hooks"].ok, probes["_hooks"].todo) == (False, "sentinel-guard install")
     install_hooks.install(repo)
     assert found(where, repo)["_hooks"].ok
+
+
+def test_a_witness_that_was_not_told_is_named(where, repo, tmp_path):
+    where.make()
+    where.policy.parent.mkdir(parents=True, exist_ok=True)
+    where.policy.write_text(f'[audit]\nwitness = ["file:{tmp_path}/heads", "syslog"]\n')
+    seen = found(where, repo)["_witnesses"]
+    assert not seen.ok and f"file:{tmp_path}/heads cannot be read" in seen.what and "daemon.log" in seen.todo
+    audit_witness.tell(f"file:{tmp_path}/heads", Head(1, "a" * 64), 1.0)
+    assert found(where, repo)["_witnesses"].ok
 
 
 BROKEN = (

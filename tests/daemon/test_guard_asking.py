@@ -31,7 +31,9 @@ def test_where_a_word_is_demanded_no_launcher_asks():
     stand, person = Stand(interactive=False, policy=policy), ScriptedHuman(True)
     verdict = stand.verdict("deploy production", peer=PatientPeer(person))
     assert verdict.response is Response.DENY and not person.asked
-    assert "sentinel-guard run" in verdict.decisive.instead
+    assert "sentinel-guard run" in verdict.decisive.instead and "[gate] typed_word" in verdict.decisive.why
+    verdict = Stand(interactive=False, policy=policy).verdict("deploy production")
+    assert "no terminal" in verdict.decisive.why, "where there is none at all, it is not the setting"
     stand = Stand(True, policy=policy)
     assert stand.verdict("deploy production").response is Response.ALLOW
     assert [question.typed_word for question in stand.human.asked] == [True]

@@ -67,6 +67,15 @@ def test_who_is_far_below_the_owner_is_inside_without_its_environment():
         top.stdin.write("\n")
 
 
+def test_an_orphan_that_was_seen_in_the_session_stays_inside_without_owner_and_mark(family):
+    orphan, stand = family[1], Stand()
+    live = stand.begin("s2", owner=Peer(2**22 - 1, 1))
+    assert stand.sessions.inside(orphan) is None
+    live.frozen = frozenset({processes.identify(orphan)})
+    assert stand.sessions.inside(orphan) is live
+    assert stand.sessions.inside(os.getpid()) is None
+
+
 def test_who_is_gone_is_no_person():
     with pytest.raises(PeerError, match="is gone"):
         Stand().sessions.inside(2**22 - 1)

@@ -146,6 +146,8 @@ def test_a_peer_that_has_gone_loses_what_it_is_sent():
             await other.close()
             one.send(MESSAGE)
             one.send(MESSAGE)
+            with pytest.raises((EOFError, ConnectionError)):
+                await one.receive()
 
     asyncio.run(story())
 

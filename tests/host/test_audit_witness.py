@@ -69,3 +69,14 @@ def test_a_pipe_in_its_place_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "heads")
     with pytest.raises(HostError, match="cannot be written"):
         audit_witness.tell(f"file:{tmp_path}/heads", ONE, 1.0)
+
+
+def test_each_is_told_once_what_it_was_not_told_yet_and_keeps_no_other_from_it(tmp_path):
+    teller, one, later = audit_witness.Teller(), f"file:{tmp_path}/one", f"file:{tmp_path}/later"
+    away = f"file:{tmp_path}/away/heads"
+    for witnesses in ([away, one], [away, one], [away, one, later]):
+        teller.tell(witnesses, ONE)
+    (tmp_path / "away").mkdir()
+    teller.tell([away, one, later], ONE)
+    for witness in (away, one, later):
+        assert [line.head for line in audit_witness.told(witness) or []] == [ONE], witness

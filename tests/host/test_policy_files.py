@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import hashlib
+import itertools
 import os
 import threading
 import time
@@ -229,3 +231,16 @@ def test_a_pipe_or_a_file_without_end_in_its_place_holds_nobody(here: StatePaths
         Policies(here).user_hash()
         assert time.monotonic() - began < limit(2)
         here.policy.unlink()
+
+
+def test_each_change_is_told_once_and_by_the_hash_of_what_was_read(here: StatePaths, root: Path) -> None:
+    told: list[tuple[str, str]] = []
+    policies = Policies(here, changed=lambda old, new: told.append((old, new)))
+    texts = ["", "[loop]\nrepeats = 4\n", "broken [", "[loop]\nrepeats = 2\n"]
+    hashes = [hashlib.sha256(text.encode()).hexdigest() for text in texts]
+    for text, digest in zip(texts, hashes, strict=True):
+        put(here.policy, text)
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(policies.load, [root] * 32))
+        until(lambda digest=digest: policies.load(root) and policies.user_hash() == digest)
+    assert told == list(itertools.pairwise(hashes))

@@ -10,11 +10,12 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host import shims
+from sentinel_guard.host import shim_integrity, shims
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.shim_integrity import ShimIntegrity
 
@@ -184,10 +185,12 @@ def test_what_a_disk_refuses_for_a_moment_is_harm_the_second_time(folder, monkey
         raise OSError(number, os.strerror(number))
 
     # No disk here fails at will.
+    times = [10.0, 10.1, 10.0 + shim_integrity.AGAIN, 20.0]
+    monkeypatch.setattr(shim_integrity, "time", SimpleNamespace(monotonic=lambda: times.pop(0)))
     with monkeypatch.context() as patch:
         patch.setattr(os, "lstat", refuse)
         patch.setattr(os.path, "lexists", lambda _: True)
-        assert [stands.harm(), stands.harm()] == said
+        assert [stands.harm(), stands.harm(), stands.harm()] == [said[0], *said], "the second: two looks at one time"
     assert stands.harm() == ""
     with monkeypatch.context() as patch:
         patch.setattr(os, "lstat", refuse)

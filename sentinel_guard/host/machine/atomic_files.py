@@ -101,7 +101,7 @@ def _mode_of(path: Path) -> int:
 def read_toml(path: Path, name: str = "", most: Size | None = None) -> tuple[dict[str, object], str]:
     """A TOML file: what it says and its text. ``name`` stands for it in errors. Raises ConfigError."""
     name = name or str(path)
-    return parse_toml(_read(path, name), name, most)
+    return parse_toml(read_bytes(path, name), name, most)
 
 
 def parse_toml(data: bytes, name: str, most: Size | None = None) -> tuple[dict[str, object], str]:
@@ -124,7 +124,9 @@ def parse_toml(data: bytes, name: str, most: Size | None = None) -> tuple[dict[s
         raise ConfigError(f"{name}: not TOML: {e}", _IN_FORCE.format(name=name)) from e
 
 
-def _read(path: Path, name: str) -> bytes:
+def read_bytes(path: Path, name: str = "") -> bytes:
+    """What a regular file holds, at most a byte more than ``MAX_TOML``. ``name`` as above. Raises ConfigError."""
+    name = name or str(path)
     hint = _NO_TEXT.format(name=name)
     try:
         # O_NONBLOCK: a named pipe in the file's place must not hold the guard up.
