@@ -132,11 +132,11 @@ class SqliteStore(SqliteReader):
         On return it survives kill -9; with ``durable`` also power loss.
         """
         with self._guard:
-            sealed = _sealed(entry, self._head)
+            sealed, data = _sealed(entry, self._head)
             durable = durable or sealed.seq % HEAD_EVERY == 0
             try:
                 with self._words():
-                    self._insert(sealed, durable=durable)
+                    self._insert(sealed, data, durable=durable)
             except StoreError:
                 self._look_again()
                 raise
@@ -168,8 +168,8 @@ class SqliteStore(SqliteReader):
                 os.close(self._lock)
                 self._lock = -1
 
-    def _insert(self, entry: Entry, *, durable: bool) -> None:
-        row = (entry.seq, entry.at, entry.session, entry.kind, entry.level, dumps(entry.data), entry.prev, entry.hash)
+    def _insert(self, entry: Entry, data: str, *, durable: bool) -> None:
+        row = (entry.seq, entry.at, entry.session, entry.kind, entry.level, data, entry.prev, entry.hash)
         if not durable:
             self._db.execute(_INSERT, row)
             return
@@ -217,10 +217,13 @@ def _entry(row: tuple[object, ...]) -> Entry:
     return entry_from(dict(zip(_COLUMNS, row, strict=True)))
 
 
-def _sealed(entry: Entry, head: Head) -> Entry:
+def _sealed(entry: Entry, head: Head) -> tuple[Entry, str]:
+    """The entry, and its data as JSON."""
     try:
         for text in (entry.session, entry.kind, entry.level):
             text.encode()
-        return hash_chain.seal(as_stored(entry), head)
+        stored = as_stored(entry)
+        data = dumps(stored.data)
+        return hash_chain.seal(stored, head, data), data
     except (TypeError, ValueError, RecursionError) as e:
         raise StoreError(f"An entry of the kind {entry.kind!r} cannot be written down: {e}.") from e

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sentinel_guard.client import Operator
 from sentinel_guard.errors import DaemonError, SentinelError
-from sentinel_guard.host.machine import processes
+from sentinel_guard.host.machine import ancestry, processes
 from sentinel_guard.host.machine.state_paths import StatePaths
 
 MARK = "SENTINEL_SESSION"
@@ -34,5 +34,5 @@ def require_human(places: StatePaths, root: Path | None, refused: str) -> None:
 
 def sessions() -> set[str]:
     """The sessions that this process comes from, by what it and those above it say; empty for a person's own."""
-    above = (processes.environ(p.pid) for p in processes.lineage(processes.own_pid()))
+    above = (processes.environ(p.pid) for p in ancestry.lineage(processes.own_pid()))
     return {said[MARK] for said in (os.environ, *above) if said.get(MARK)}

@@ -42,18 +42,24 @@ class ChainBreak:
 
 def canonical(entry: Entry) -> bytes:
     """The bytes that the hash covers: place and content, without ``prev`` and ``hash``."""
-    return dumps([entry.seq, entry.at, entry.session, entry.kind, entry.level, entry.data]).encode("ascii")
+    return _canonical(entry, dumps(entry.data))
 
 
-def entry_hash(prev: str, entry: Entry) -> str:
-    """The hash of an entry that follows ``prev``: 64 hex digits."""
-    return hashlib.sha256(prev.encode("ascii", "replace") + b"\n" + canonical(entry)).hexdigest()
+def _canonical(entry: Entry, data: str) -> bytes:
+    place = dumps([entry.seq, entry.at, entry.session, entry.kind, entry.level])
+    return f"{place[:-1]},{data}]".encode("ascii")
 
 
-def seal(entry: Entry, head: Head) -> Entry:
-    """The entry as the next one after ``head``."""
+def entry_hash(prev: str, entry: Entry, data: str = "") -> str:
+    """The hash of an entry that follows ``prev``: 64 hex digits. ``data``: its data as JSON, where that is known."""
+    covered = _canonical(entry, data or dumps(entry.data))
+    return hashlib.sha256(prev.encode("ascii", "replace") + b"\n" + covered).hexdigest()
+
+
+def seal(entry: Entry, head: Head, data: str = "") -> Entry:
+    """The entry as the next one after ``head``. ``data`` as above."""
     placed = replace(entry, seq=head.seq + 1, prev=head.hash)
-    return replace(placed, hash=entry_hash(head.hash, placed))
+    return replace(placed, hash=entry_hash(head.hash, placed, data))
 
 
 def verify(entries: Iterable[Entry], head: Head | None = None) -> ChainBreak | None:

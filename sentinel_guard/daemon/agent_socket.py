@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import itertools
 import logging
-import shutil
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -21,7 +20,7 @@ from sentinel_guard.core.analysis.programs.git.changes_repository import changes
 from sentinel_guard.core.model import Action, Response
 from sentinel_guard.core.wire_framing import Message
 from sentinel_guard.daemon import agent_programs, interactive_shells, restore_disabled_git_hooks, wire_messages
-from sentinel_guard.daemon.call_outcomes import Outcomes
+from sentinel_guard.daemon.call_outcomes import Begun, Outcomes
 from sentinel_guard.daemon.git_hook_requests import Githooks
 from sentinel_guard.daemon.guard import Guard, Judged
 from sentinel_guard.daemon.help_and_usage_requests import AgentRequests
@@ -32,6 +31,7 @@ from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.daemon.waiting_launcher import telling, waiting
 from sentinel_guard.errors import PeerError, SentinelError
 from sentinel_guard.host import session_proof
+from sentinel_guard.host.machine.find_program import find_program
 
 log = logging.getLogger(__name__)
 JUDGED = "SENTINEL_SHELL"
@@ -166,7 +166,7 @@ class Server:
     async def _run(self, link: Link, asked: wire_messages.Request, place: Place, judged: Judged) -> None:
         live, action = place.live, judged.verdict.action
         name = wire_messages.program(asked.argv)
-        path = shutil.which(name, path=self._outside(asked.environ.get("PATH", live.path)))
+        path = find_program(name, self._outside(asked.environ.get("PATH", live.path)))
         if name == "git":
             live.let_git_run(place.peer, action.id)
         text = response_text.answer(judged.verdict).text
@@ -184,14 +184,15 @@ class Server:
             link.send(wire_messages.run(path, supervise=False, environ=environ, argv=words, text=text))
         else:
             environ = [("SENTINEL_CALL", action.id), *restore_disabled_git_hooks.environment(live, action, place.peer)]
-            await self._supervise(
-                link, place, judged, wire_messages.run(path, supervise=True, environ=environ, text=text)
+            begun = await self._outcomes.begin(live, judged)
+            go = wire_messages.run(
+                path, supervise=True, ends_at_success=begun.nothing_to_say, environ=environ, text=text
             )
+            await self._supervise(link, place, begun, go)
 
-    async def _supervise(self, link: Link, place: Place, judged: Judged, go: Message) -> None:
-        live, call = place.live, judged.verdict.action.id
-        begun = await self._outcomes.begin(live, judged)
-        live.calls[link.pid] = call
+    async def _supervise(self, link: Link, place: Place, begun: Begun, go: Message) -> None:
+        live = place.live
+        live.calls[link.pid] = begun.judged.verdict.action.id
         try:
             link.send(go)
             ended = wire_messages.ended(await link.receive())

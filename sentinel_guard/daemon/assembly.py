@@ -38,7 +38,7 @@ from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.process_control import forbid_tracing
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.policy_files import Policies
-from sentinel_guard.host.world import HostWorld
+from sentinel_guard.host.world import FolderMemory, HostWorld
 from sentinel_guard.humans.question_inbox import Inbox
 
 IDLE = 600.0
@@ -65,7 +65,7 @@ class Daemon:
         self.store = SqliteStore(places.database)
         self.now = _steady_clock()
         self.stopped, self.teller = asyncio.Event(), audit_witness.Teller()
-        self.used = time.monotonic()
+        self.used, self.folders = time.monotonic(), FolderMemory()
         recovery = self.recovery = Recovery(places, self._living, self._ended)
         policies = self.policies = Policies(places, keeps=True, changed=self._policy_changed)
         self.beginnings = SessionStarter(
@@ -236,7 +236,7 @@ class Daemon:
     def _world(self, live: Live, action: Action) -> World:
         # What the process itself inherited, not what it says: the analysis must see what the command will see.
         environ = processes.environ(action.who.pid) if action.who else dict(os.environ)
-        return HostWorld(environ, shims=(str(self.places.shims(live.id)),))
+        return HostWorld(environ, shims=(str(self.places.shims(live.id)),), memory=self.folders)
 
 
 def serve(places: StatePaths) -> None:

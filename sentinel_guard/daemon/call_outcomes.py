@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from sentinel_guard.core import response_text
 from sentinel_guard.core.checks.call_history import earlier_failure
-from sentinel_guard.core.model import Effect, Entry, Kind, Outcome, Response, TestRun, Verdict
+from sentinel_guard.core.model import Command, Effect, Entry, Kind, Outcome, Response, TestRun, Verdict
 from sentinel_guard.core.session.failure_exit_codes import error_excerpt, error_output, failed
-from sentinel_guard.core.session.parse_test_output import parse_tests
+from sentinel_guard.core.session.parse_test_output import may_run_tests, parse_tests
 from sentinel_guard.core.text.normalize_output import UNSEEN, digest
 from sentinel_guard.core.text.redact_by_pattern import redact
 from sentinel_guard.daemon.guard import Guard, Judged
@@ -36,6 +36,8 @@ class Begun:
     since: float
     """When it began, by the clock that this machine's processes share (``time.monotonic``)."""
     before: str
+    nothing_to_say: bool = False
+    """True where no check has a word for a success: its launcher need not wait for one."""
     on_screen: bool = False
     """True where it prints on the inner terminal, which the runner sees."""
 
@@ -54,7 +56,8 @@ class Outcomes:
         if live.runner and on_screen:
             # What was printed before must not count as this call's words: the runner takes it in first.
             await live.runner.tail(time.monotonic())
-        return Begun(judged, time.monotonic(), before, on_screen)
+        nothing_to_say = not doubtful and _is_new(live, judged) and not may_run_tests(_commands(judged.verdict.effects))
+        return Begun(judged, time.monotonic(), before, nothing_to_say, on_screen)
 
     async def end(self, live: Live, begun: Begun, ended: Ended) -> tuple[Verdict, str]:
         """The verdict on the outcome, and the words for the agent's standard error."""
@@ -120,6 +123,14 @@ class Outcomes:
         return tree
 
 
+def _is_new(live: Live, judged: Judged) -> bool:
+    """Whether no call like it has ended within the window: it repeats nothing."""
+    return all(call.operation != judged.operation for call in live.session.calls if call.outcome)
+
+
+def _commands(effects: Iterable[Effect]) -> list[Command]:
+    return [e.command for e in effects if e.kind is Kind.EXECUTE and e.command]
+
+
 def _tests(effects: tuple[Effect, ...], stdout: str, stderr: str, code: int) -> TestRun | None:
-    commands = [e.command for e in effects if e.kind is Kind.EXECUTE and e.command]
-    return parse_tests(commands, stdout, stderr, code)
+    return parse_tests(_commands(effects), stdout, stderr, code)

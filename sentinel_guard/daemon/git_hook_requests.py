@@ -33,7 +33,7 @@ from sentinel_guard.errors import PeerError, SentinelError
 from sentinel_guard.host.git import run_git
 from sentinel_guard.host.githooks import empty_commits, reference_transaction
 from sentinel_guard.host.githooks.hook_request import Judged, findings_as_lines
-from sentinel_guard.host.machine import processes
+from sentinel_guard.host.machine import ancestry, processes
 from sentinel_guard.host.world import HostWorld
 
 log = logging.getLogger(__name__)
@@ -182,7 +182,7 @@ class Githooks:
         """A commit that passes the hooks by is the person's own choice, and on record where it is seen."""
         if BRANCH not in asked.stdin:
             return
-        command = _command(_gits(processes.lineage(link.pid)))
+        command = _command(_gits(ancestry.lineage(link.pid)))
         if any(word.startswith("-") and "n" in word for word in command) and _skips_hooks(command, asked):
             name = wire_messages.git_subcommand(tuple(command))
             self._keep(f"`git {name}` passed the hooks by (--no-verify)", asked, "")

@@ -27,7 +27,7 @@ from sentinel_guard.host import shims
 from sentinel_guard.host.git.worktree_tree_hash import Worktrees
 from sentinel_guard.host.githooks import install_hooks
 from sentinel_guard.host.githooks.check_hooks_run import ActiveHooks
-from sentinel_guard.host.machine import processes
+from sentinel_guard.host.machine import ancestry, processes
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.shim_integrity import ShimIntegrity
 from sentinel_guard.humans.question_inbox import Channel
@@ -192,6 +192,7 @@ class Sessions:
         self.live: dict[str, Live] = {}
         self.set_aside: set[str] = set()
         """Sessions that could not be taken up after a restart: nothing of theirs runs."""
+        self._lineages = ancestry.Lineages()
         self._shims = str(places.state / "sessions") + "/"
         self._folders = tuple(str(Path(p).resolve()) for p in (places.state, places.runtime))
 
@@ -206,7 +207,7 @@ class Sessions:
 
         Raises PeerError where that cannot be told.
         """
-        lineage = processes.lineage(pid)
+        lineage = self._lineages.of(pid)
         if not lineage:
             return None
         live = self._by_owner(lineage) or self._by_shims(pid)
@@ -233,7 +234,7 @@ class Sessions:
         Raises PeerError where that cannot be told: who is gone, or descends from nobody knows whom, is no person.
         Raises SentinelError where it is one that was set aside.
         """
-        lineage = processes.lineage(pid)
+        lineage = self._lineages.of(pid)
         if not lineage:
             raise PeerError(f"process {pid} is gone, so that nobody can say where it stood")
         if self.set_aside:

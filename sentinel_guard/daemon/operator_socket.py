@@ -29,7 +29,7 @@ from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.daemon.wire_messages import PROTOCOL
 from sentinel_guard.errors import DaemonError, PeerError, SentinelError
 from sentinel_guard.host import session_proof
-from sentinel_guard.host.machine import processes
+from sentinel_guard.host.machine import ancestry, processes
 
 log = logging.getLogger(__name__)
 POWER = frozenset({"start", "agent", "attach", "answer", "say", "resume", "typed", "end", "stop", "allow", "sign-off"})
@@ -148,7 +148,7 @@ class Operators:
 
     async def start(self, message: Fields, link: Link, runner: RunnerChannel) -> tuple[Live, Fields]:
         owner = processes.identify(int(message["pid"]))
-        if owner is None or owner not in processes.lineage(link.pid):
+        if owner is None or owner not in ancestry.lineage(link.pid):
             raise PeerError("a session's owner is the process that asks, or one of its ancestors")
         live, said = await self._beginnings.begin(message, owner, processes.environ(link.pid))
         if message.get("kind") != "shell":
@@ -294,7 +294,7 @@ class _Desk:
     async def _agent(self, message: Fields) -> Fields:
         live = self._mine(message)
         live.agent = int(message["pid"])
-        line = processes.lineage(live.agent)[:3]
+        line = ancestry.lineage(live.agent)[:3]
         live.leader = line[1].pid if line[2:] == [live.session.owner] else 0
         return {}
 

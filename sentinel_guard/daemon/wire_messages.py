@@ -210,17 +210,20 @@ def run(
     path: str,
     *,
     supervise: bool,
+    ends_at_success: bool = False,
     environ: Iterable[tuple[str, str | None]] = (),
     text: str = "",
     argv: Iterable[str] = (),
 ) -> Message:
     """Let it run: as a watched child, or by becoming it; with its own arguments unless others are given.
 
-    A variable that is None is unset.
+    ``ends_at_success``: the launcher of a child that ended well waits for no last answer. A variable that is None is
+    unset.
     """
     settings = [(b"E", (k if v is None else f"{k}={v}").encode(errors="surrogateescape")) for k, v in environ]
     words = [(b"A", os.fsencode(word)) for word in argv]
-    return [*prints(text), *settings, *words, (b"S" if supervise else b"X", os.fsencode(path))]
+    finish: Message = [(b"F", b"")] if ends_at_success else []
+    return [*prints(text), *settings, *words, *finish, (b"S" if supervise else b"X", os.fsencode(path))]
 
 
 def hold(text: str = "", milliseconds: int = 0) -> Message:

@@ -6,6 +6,8 @@ having read that file is not obeyed.
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import hashlib
 import hmac
 import secrets
@@ -31,13 +33,13 @@ def answer(places: StatePaths, request: Message) -> list[Chunk]:
     session = challenge[NONCE:].decode(errors="replace")
     if not session or "/" in session or "\0" in session or session.startswith("."):
         return []
-    secret = _read(places.shims(session) / SETTINGS)
+    secret = _secret(places, session)
     return [(b"K", prove(secret, encode(request)))] if secret else []
 
 
 def attached(places: StatePaths, session: str, nonce: str) -> str:
     """The proof for a runner that takes up its session with a daemon again; empty where no secret is known."""
-    secret = _read(places.shims(session) / SETTINGS)
+    secret = _secret(places, session)
     return prove(secret, _attach(session, nonce)).hex() if secret and nonce else ""
 
 
@@ -53,6 +55,21 @@ def _attach(session: str, nonce: str) -> bytes:
 
 def prove(secret: bytes, said: bytes) -> bytes:
     return hmac.digest(secret, said, hashlib.sha256)
+
+
+def _secret(places: StatePaths, session: str) -> bytes:
+    """The secret of a session; empty where it has none."""
+    with contextlib.suppress(LookupError):
+        return _known(places, session)
+    return b""
+
+
+@functools.lru_cache(maxsize=256)
+def _known(places: StatePaths, session: str) -> bytes:
+    # It never changes; only that there is none may.
+    if secret := _read(places.shims(session) / SETTINGS):
+        return secret
+    raise LookupError
 
 
 def _read(settings: Path) -> bytes:

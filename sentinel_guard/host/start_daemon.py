@@ -19,7 +19,7 @@ from pathlib import Path
 
 from sentinel_guard.errors import DaemonError, HostError
 from sentinel_guard.host import session_proof
-from sentinel_guard.host.machine import processes
+from sentinel_guard.host.machine import ancestry, processes
 from sentinel_guard.host.machine.state_paths import StatePaths
 
 FAILED = "The guard daemon could not be started."
@@ -90,7 +90,7 @@ class Starter:
 
 def environ_to_start(places: StatePaths) -> dict[str, str]:
     """The environment for a daemon that this process starts: inside a session that in which it was begun, else ours."""
-    above = (processes.environ(peer.pid) for peer in processes.lineage(processes.own_pid()))
+    above = (processes.environ(peer.pid) for peer in ancestry.lineage(processes.own_pid()))
     for given in (dict(os.environ), *above):
         session = given.get("SENTINEL_SESSION", "")
         if session and "/" not in session and (begun := _begun_in(places.shims(session) / session_proof.SETTINGS)):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import fnmatch
 import itertools
+import math
 import os
 import re
-import shutil
 import stat
 import sys
 import time
@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from sentinel_guard.core.analysis.world import MAX_READ, Peek
+from sentinel_guard.host.machine.find_program import find_program
 
 MAX_MATCHES = 1000
 """Paths that a glob gives."""
@@ -31,6 +32,8 @@ AT_LEAST = 200
 SHARE = 0.5
 """Seconds that every second gives back."""
 
+REMEMBERED = 1.0
+"""Seconds for which a folder is taken as it was seen."""
 MAX_PLAIN = 4096
 """Folders that are remembered to tell upper from lower case."""
 _UNSEEN = (".git", "node_modules")
@@ -45,22 +48,42 @@ _KINDS = {
 }
 
 
+class FolderMemory:
+    """What several worlds need not find out anew, for a second: where a HOME leads, and which folders are plain."""
+
+    def __init__(self) -> None:
+        self._since = -math.inf
+        self.plain: set[str] = set()
+        """Folders in which names that differ in case are different files."""
+        self._homes: dict[str, str] = {}
+
+    def home(self, path: str) -> str:
+        now = time.monotonic()
+        if now - self._since > REMEMBERED:
+            self._since, self.plain, self._homes = now, set(), {}
+        if path not in self._homes:
+            self._homes[path] = os.path.realpath(path)
+        return self._homes[path]
+
+
 class HostWorld:
     """A World on the real file system.
 
     ``environ`` is the session's at its start; ``shims`` are folders that ``which`` passes by.
     """
 
-    def __init__(self, environ: Mapping[str, str], *, shims: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, environ: Mapping[str, str], *, shims: tuple[str, ...] = (), memory: FolderMemory | None = None
+    ) -> None:
         self.cut = False
         self.shims = shims
         self.environ: Mapping[str, str] = dict(environ)
-        self.home: str = os.path.realpath(environ.get("HOME") or str(Path.home()))
+        memory = memory or FolderMemory()
+        self.home: str = memory.home(environ.get("HOME") or str(Path.home()))
         folders = (environ.get("PATH") or os.defpath).split(":")
         self._path = ":".join(f for f in folders if f and f not in shims)
         self._spent = self._since = 0.0
-        self._plain: set[str] = set()
-        """Folders in which names that differ in case are different files."""
+        self._plain = memory.plain
 
     def resolve(self, path: str) -> str:
         try:
@@ -148,7 +171,7 @@ class HostWorld:
     def which(self, name: str) -> str:
         """The guard's own program is found where it runs, if it is not on PATH."""
         own = Path(sys.executable).parent / name if name == "sentinel-guard" else None
-        return shutil.which(name, path=self._path) or (str(own) if own is not None and own.exists() else "")
+        return find_program(name, self._path) or (str(own) if own is not None and own.exists() else "")
 
 
 def _is_same(path: str, seen: os.stat_result) -> bool:

@@ -39,6 +39,8 @@ static bool valid(const struct chunk *c)
         return c->size == 4;
     case 'Q':
         return true;
+    case 'F':
+        return !c->size;
     case 'K':
         return c->size == DIGEST;
     case 'Z':
@@ -209,11 +211,14 @@ static int obey(struct errand *e)
         case 'E':
             set_variable(c->body);
             break;
+        case 'F':
+            e->ends_at_success = true;
+            break;
         case 'X':
             execute(c->body, arguments(e));
         case 'S':
             watch_silence(NULL); /* from here on its answer changes nothing */
-            supervise(e->connection, &e->reader, c->body, arguments(e));
+            supervise(e->connection, &e->reader, e->ends_at_success, c->body, arguments(e));
         case 'H':
             return hold(number(c));
         case 'Q':

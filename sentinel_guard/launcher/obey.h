@@ -19,6 +19,7 @@ struct errand {
     int patience; /* milliseconds to wait for the first answer */
     bool verdict; /* only a yes (exit code 0) or a no (1) is an answer, and nothing is run */
     int connection;
+    bool ends_at_success; /* the guard has nothing to say of a program that ends with 0 */
     bool proved; /* that who answers on this connection knows the session's secret */
     struct reader reader;
 };

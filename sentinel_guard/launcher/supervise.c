@@ -13,7 +13,8 @@
 #include "signals.h"
 #include "tap.h"
 
-enum { LAST_ANSWER_MS = 5000, SETTLE_MS = 10, STUCK_MS = 50 };
+/* AT_ONCE: bytes that the guard reads in one go, and so before the next request. */
+enum { LAST_ANSWER_MS = 5000, SETTLE_MS = 10, STUCK_MS = 50, AT_ONCE = 32768 };
 
 extern char **environ;
 
@@ -154,7 +155,8 @@ static void put_tail(struct bytes *out, char tag, int stream)
         put_chunk(out, tag, tail->bytes, tail->size);
 }
 
-static bool tell(int guard, const struct run *run, int64_t began)
+/* True where an answer is to be awaited. */
+static bool tell(int guard, const struct run *run, int64_t began, bool ends_at_success)
 {
     struct bytes outcome = {0};
     put_number(&outcome, 'X', run->code);
@@ -162,7 +164,8 @@ static bool tell(int guard, const struct run *run, int64_t began)
     put_tail(&outcome, '2', STDERR_FILENO);
     put_tail(&outcome, '1', STDOUT_FILENO);
     put_end(&outcome);
-    return send_message(guard, &outcome, LAST_ANSWER_MS) == WIRE_MESSAGE;
+    bool sent = send_message(guard, &outcome, LAST_ANSWER_MS) == WIRE_MESSAGE;
+    return sent && !(ends_at_success && run->code == 0 && outcome.size <= AT_ONCE);
 }
 
 /* The guard's last words, and the exit code that it wants; what cannot be understood changes nothing. */
@@ -180,7 +183,7 @@ static uint32_t last_answer(int guard, struct reader *reader, uint32_t code)
     return code;
 }
 
-void supervise(int guard, struct reader *reader, const char *path, char **argv)
+void supervise(int guard, struct reader *reader, bool ends_at_success, const char *path, char **argv)
 {
     struct run run = {.path = path, .argv = argv};
     int64_t began = now_ms();
@@ -188,7 +191,7 @@ void supervise(int guard, struct reader *reader, const char *path, char **argv)
     begin_taps(taps);
     start(&run);
     watch(&run);
-    if (tell(guard, &run, began))
+    if (tell(guard, &run, began, ends_at_success))
         run.code = last_answer(guard, reader, run.code);
     hand_over(taps);
     leave(run.code);

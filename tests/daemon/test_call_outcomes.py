@@ -71,6 +71,26 @@ def test_the_worktree_is_looked_at_where_progress_is_in_question(calls, seen, wh
     assert played(Stand(), Trees(*"123456789"), *calls) == seen
 
 
+SAID = [
+    ((("ls a", 0), ("cat c", 0)), True, "it is new, and what came before it went well"),
+    ((("cat b", 0),), False, "it comes again: a loop of successes is hinted at"),
+    ((("ls a", 2),), False, "after a failure"),
+]
+
+
+@pytest.mark.parametrize(("calls", "nothing", "why"), SAID, ids=[row[-1] for row in SAID])
+def test_to_a_new_success_nothing_is_said(calls, nothing, why):
+    stand = Stand()
+    played(stand, Trees(), *calls)
+    outcomes = Outcomes(stand.sessions, stand.guard, NoReviews(), stand.now)
+
+    async def begin(command):
+        return await outcomes.begin(stand.live, await stand.propose(command))
+
+    assert asyncio.run(begin("cat b")).nothing_to_say == nothing
+    assert not asyncio.run(begin("pytest -q | tail -3")).nothing_to_say, "the tests may be red all the same"
+
+
 def ended(stand, *ends, on_screen=False):
     """Runs calls that end so; their outcomes on record."""
     outcomes = Outcomes(stand.sessions, stand.guard, NoReviews(), stand.now)

@@ -15,7 +15,7 @@ from sentinel_guard.core.model import Outcome, Peer
 from sentinel_guard.core.session.session import Call, Session
 from sentinel_guard.daemon import shell_origin
 from sentinel_guard.daemon.live_sessions import Live, Place
-from sentinel_guard.host.machine import processes
+from sentinel_guard.host.machine import ancestry
 from tests.agents.test_unwrap import of_claude
 
 SHOWS_CHILD = """import subprocess, sys
@@ -27,7 +27,7 @@ child.kill()
 
 
 def place(pid: int, live: Live | None = None, parent: str = "") -> Place:
-    lineage = [*processes.lineage(pid)]
+    lineage = [*ancestry.lineage(pid)]
     return Place(live or Live(Session("s"), dict), lineage[0], parent, above=tuple(lineage[1:]))
 
 

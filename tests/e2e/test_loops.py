@@ -48,6 +48,16 @@ def test_a_server_that_starts_is_waited_for_without_a_word(stage):
     assert [LOOP in s["err"] for s in seen] == [False] * 7 + [True]
 
 
+def test_a_success_that_is_not_waited_for_is_on_record_before_what_comes_next(stage):
+    stage.commit()
+    commands = [f"echo {chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(300)]
+    client = f"import subprocess\nfor command in {commands}: subprocess.run(['bash', '-c', command])"
+    stage.sentinel("run", "--", sys.executable, "-c", client)
+    kinds = [e["kind"] for e in stage.log() if e["kind"] in ("verdict", "outcome")]
+    assert kinds.count("outcome") >= 300
+    assert kinds[-600:] == ["verdict", "outcome"] * 300
+
+
 def test_what_went_elsewhere_was_not_seen_to_be_empty(stage):
     stage.commit()
     client = "import subprocess; [subprocess.run(['bash', '-c', 'true'], stdout=subprocess.DEVNULL) for _ in range(22)]"

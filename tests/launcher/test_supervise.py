@@ -189,6 +189,21 @@ def test_the_last_answer(guard, chunks, code, err, why):
     assert (done.returncode, done.stderr) == (code, err)
 
 
+FINISH = [
+    ("exit 0", b"", "a success is told, and not waited for"),
+    ("exit 3", b"late", "a failure may get a hint"),
+    ("kill $$", b"late", "so may a death"),
+    ("seq 20000", b"late", "what the guard reads in several goes would come after the next request"),
+]
+
+
+@pytest.mark.parametrize(("script", "told", "why"), FINISH, ids=[row[-1] for row in FINISH])
+def test_no_last_answer_is_awaited_where_there_is_none_to_a_success(guard, script, told, why):
+    g = guard(answers([(b"F", b""), (b"S", os.fsencode(real("bash")))], [(b"P", b"2late"), exit_code(0)]))
+    assert g.run("bash", "-c", script).stderr == told
+    assert until(lambda: len(g.outcomes) == 1)
+
+
 def test_a_guard_that_dies_meanwhile_changes_nothing(guard):
     def handler(connection):
         connection.read()

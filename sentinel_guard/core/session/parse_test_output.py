@@ -111,6 +111,11 @@ TASKS = frozenset(
 """Programs that start a runner which the command does not name."""
 
 
+def may_run_tests(commands: Iterable[Command]) -> bool:
+    """Whether ``parse_tests`` would look for the results of a test run."""
+    return any(_candidates(command) for command in commands)
+
+
 def parse_tests(commands: Iterable[Command], stdout: str, stderr: str, code: int) -> TestRun | None:
     """The test run that these commands were, or None. ``code`` is the exit code; texts may be tails of the whole."""
     for command in commands:

@@ -76,7 +76,7 @@ FORMS = (
         "htpasswd -nbB me hunter2", "htpasswd -n me",
     ),
     Form(
-        ("gh secret",), rf"(\bgh\s{{1,3}}secret\s{{1,3}}set{_GAP}(?:-b|--body)[\s=]{{1,3}}){VALUE}",
+        ("secret",), rf"(\bgh\s{{1,3}}secret\s{{1,3}}set{_GAP}(?:-b|--body)[\s=]{{1,3}}){VALUE}",
         "gh secret set NAME --body hunter2", "gh issue create --body text",
     ),
     Form(
@@ -94,7 +94,7 @@ FORMS = (
         "//registry/:_authToken hunter2", "grep user_auth_test src",
     ),
     Form(
-        ("setx", "set -"),
+        ("setx", "set"),
         rf"((?i:\b(?:setx|set\s{{1,3}}-\w{{0,3}}x\w{{0,2}})\s{{1,3}}\w{{0,60}}?{KEYWORD}\w{{0,40}}\s{{1,3}})){_SPACED}",
         "set -gx DB_PASSWORD hunter2", "set -x PATH a",
     ),
@@ -133,13 +133,13 @@ FORMS = (
         "curl -s -b 'session=hunter2; b=1' http://h", "curl -b cookies.txt http://h",
     ),
     Form(
-        (" is ", " was "),
+        ("password", "passphrase", "passwd", "pin", "secret", "token", "key"),
         r"((?i:\b(?:password|passphrase|passwd|pin|secret|token|api[_ -]?key)\s(?:is|was)\s)[\"']?)"
         r"((?=[^\s\"']{0,40}?\d)[^\s\"'<>]{6,})",
         "help-me 'my password is hunter2'", "the password is required, the token is 5 minutes old",
     ),
     Form(
-        ("-stdin", "--with-token", "chpasswd", "sudo -s"),
+        ("-stdin", "--with-token", "chpasswd", "sudo"),
         rf"(\b(?:echo|printf)\s{{1,3}}(?:-\w{{1,3}}\s{{1,3}}|[\"']%s(?:\\n)?[\"']\s{{1,3}}){{0,2}}){VALUE}"
         rf"(?=\s{{0,3}}\|[^|;&\n]{{0,200}}?(?:{_STDIN}))",
         "echo hunter2 | docker login --password-stdin", "echo done | tee log; docker login --password-stdin",

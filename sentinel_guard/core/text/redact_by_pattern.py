@@ -93,6 +93,36 @@ _WHOLE = (
     (_URL_PASSWORD, rf"\1:{MARK}@"),
 )
 _VALUES = (_HEADER, _BEARER, _CURL_USER, _OPTION, _ASSIGNED)
+_SIGNS = re.compile(
+    "|".join(
+        map(
+            re.escape,
+            (
+                *("-----begin", "authorization", "bearer", "@", "-u", "hooks.slack.com"),
+                *("pass", "pwd", "secret", "credential", "token", "key"),
+                *("akia", "asia", "aida", "aroa", "agpa", "anpa", "anva", "abia", "acca"),
+                *(
+                    "ghp_",
+                    "gho_",
+                    "ghu_",
+                    "ghs_",
+                    "ghr_",
+                    "github_pat_",
+                    "glpat-",
+                    "gldt-",
+                    "glrt-",
+                    "glcbt-",
+                    "glptt-",
+                ),
+                *("glft-", "glsoat-", "glagent-", "gloas-", "glimt-", "glffct-", "npm_", "hf_", "_live_", "_test_"),
+                *("_prod_", "whsec_", "sk", "dop_v1_", "shpat_", "shpca_", "shppa_", "shpss_", "dapi", "xox", "xapp-"),
+                *("aiza", "ya29.", "gocspx-", "eyj", "zxlk", "pypi-", "sg.", "hvs.", "hvb.", ":aa"),
+                *(needle for form in FORMS for needle in form.needles),
+            ),
+        )
+    )
+)
+"""What every text holds, case folded, in which a pattern finds something: most texts hold none of these."""
 _FORMS = tuple((needle, form.pattern) for form in FORMS for needle in form.needles)
 _compiled = functools.cache(re.compile)
 """A form's pattern when its needle is met: a git hook, which ends at once, meets none of them."""
@@ -111,10 +141,12 @@ def redact(text: str) -> str:
 
 def redact_glued_tokens(text: str) -> str:
     """The text without tokens that nothing else looks like, glued to other words or to one another too."""
-    return _GLUED.sub(MARK, text)
+    return _GLUED.sub(MARK, text) if _SIGNS.search(text.casefold()) else text
 
 
 def _redact(text: str) -> str:
+    if not _SIGNS.search(text.casefold()):
+        return text
     for pattern, mark in _WHOLE:
         text = pattern.sub(mark, text)
     for pattern in _VALUES:
@@ -123,7 +155,7 @@ def _redact(text: str) -> str:
 
 
 def _by_place(text: str) -> str:
-    low = text.lower()
+    low = text.casefold()
     for needle, pattern in _FORMS:
         if needle in low:
             text = _compiled(pattern).sub(_hide_value, text)
@@ -150,6 +182,8 @@ def _words(items: list[object]) -> list[object]:
     if len(words) < 2 or len(words) != len(items):
         return items
     text = _BETWEEN.join(words).replace(" ", _BLANK)
+    if not _SIGNS.search(text.casefold()):
+        return items
     hidden = _by_place(_OPTION.sub(_hide_value, text)).replace(_BLANK, " ").split(_BETWEEN)
     return [*hidden] if len(hidden) == len(words) else items
 

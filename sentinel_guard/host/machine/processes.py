@@ -1,4 +1,4 @@
-"""Processes of this machine (Linux /proc): their identity, ancestors and descendants, and killing a session's tree.
+"""Processes of this machine (Linux /proc): their identity and descendants, and killing a session's tree.
 
 A pid is reused; a pid with its start time is not. Every function takes or gives both.
 """
@@ -6,7 +6,7 @@ A pid is reused; a pid with its start time is not. Every function takes or gives
 from __future__ import annotations
 
 import contextlib
-import errno
+import functools
 import os
 import signal
 import sys
@@ -16,10 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sentinel_guard.core.model import Peer
-from sentinel_guard.errors import PeerError
 
-READINGS = 20
-"""Times that a process's ancestors are read, where one of them ended or was replaced meanwhile."""
 _DEV_TTY = os.makedev(5, 0)
 """/dev/tty: whatever controls the process."""
 ROUNDS = 50
@@ -28,62 +25,20 @@ ROUNDS = 50
 
 def identify(pid: int) -> Peer | None:
     """The process that has this pid now; None if there is none (or only a zombie's remains cannot be read)."""
-    seen = _stat(pid)
+    seen = stat(pid)
     return Peer(pid, seen[1]) if seen else None
 
 
 def alive(peer: Peer) -> bool:
     """True while that very process runs; a zombie does not run."""
-    seen = _stat(peer.pid)
+    seen = stat(peer.pid)
     return seen is not None and seen[1] == peer.start and seen[2] not in "ZX"
 
 
 def is_stopped(pid: int) -> bool:
     """True where a signal has stopped it (``SIGSTOP``), or a debugger."""
-    seen = _stat(pid)
+    seen = stat(pid)
     return seen is not None and seen[2] in "Tt"
-
-
-def lineage(pid: int) -> list[Peer]:
-    """The process, its parent, and so on up to the first, however many; empty where the process is gone.
-
-    Raises PeerError where it never could be read up to the first: nobody can say below whom it stands.
-    """
-    for _ in range(READINGS):
-        found, whole = _ancestors(pid)
-        if whole:
-            return found
-        # Its parent may have ended while it was read: it has another one now.
-        if not found:
-            return []
-    raise PeerError(f"what process {pid} descends from cannot be read up to the first process", "Try it again.")
-
-
-def _ancestors(pid: int) -> tuple[list[Peer], bool]:
-    """The process and its ancestors, and whether they were read up to the first."""
-    found: dict[int, Peer] = {}
-    youngest = sys.maxsize
-    while seen := _stat(pid):
-        # Nobody is older than their parent: what has that number now was not there then.
-        if seen[1] > youngest or pid in found:
-            return [*found.values()], False
-        found[pid], youngest = Peer(pid, seen[1]), seen[1]
-        # The first process, or one that came into this container from outside.
-        if seen[0] <= 0:
-            return [*found.values()], True
-        pid = seen[0]
-    return [*found.values()], bool(found) and _is_hidden(pid)
-
-
-def _is_hidden(pid: int) -> bool:
-    """Whether a process that /proc does not show exists: under ``hidepid`` (proc(5)) those of others are not shown, and
-    none that may not be dumped (a user's own sshd).
-    """
-    try:
-        os.kill(pid, 0)
-    except OSError as e:
-        return e.errno == errno.EPERM and _stat(1) is None
-    return _stat(1) is None
 
 
 def tree(
@@ -120,7 +75,7 @@ def _is_led(start: int, session: int, leaders: Mapping[int, int]) -> bool:
     if start < leaders.get(session, sys.maxsize):
         return False
     # The number of a session is given to no process while somebody is in it; a new process that has it leads another.
-    leader = _stat(session)
+    leader = stat(session)
     return leader is None or leader[1] == leaders[session]
 
 
@@ -158,7 +113,7 @@ def kill(
 
 def wake(peer: Peer) -> None:
     """Continue a process that is stopped; one that runs notices nothing."""
-    seen = _stat(peer.pid)
+    seen = stat(peer.pid)
     if seen and seen[1] == peer.start and seen[2] == "T":
         _signal((peer.pid,), signal.SIGCONT)
 
@@ -213,7 +168,7 @@ def descendants(root: Peer) -> list[Peer] | None:
     children: dict[int, list[Peer]] = {}
     there = False
     for pid in _pids():
-        seen = _stat(pid)
+        seen = stat(pid)
         if seen and seen[2] not in "ZX":
             children.setdefault(seen[0], []).append(Peer(pid, seen[1]))
             there = there or (pid, seen[1]) == (root.pid, root.start)
@@ -293,7 +248,7 @@ def _writes_at_end(pid: int, fd: str, path: str) -> bool:
 def executable(pid: int) -> str:
     """The path of the file that a process runs; empty if it cannot be read."""
     try:
-        return str(Path(f"/proc/{pid}/exe").readlink())
+        return os.readlink(f"/proc/{pid}/exe")  # noqa: PTH115 - hot
     except OSError:
         return ""
 
@@ -310,12 +265,15 @@ def own_pid() -> int:
 
 def environ(pid: int) -> dict[str, str]:
     """The environment that a process began with; empty if it cannot be read."""
-    try:
-        raw = Path(f"/proc/{pid}/environ").read_bytes()
-    except OSError:
-        return {}
-    pairs = (item.partition(b"=") for item in raw.split(b"\0") if item)
-    return {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
+    raw = _read(f"/proc/{pid}/environ")
+    return dict(_variable(item) for item in raw.split(b"\0") if item)
+
+
+@functools.lru_cache(maxsize=4096)
+def _variable(item: bytes) -> tuple[str, str]:
+    # Most are the same in all processes of a session.
+    name, _, value = os.fsdecode(item).partition("=")
+    return name, value
 
 
 def _signal(pids: Iterable[int], number: signal.Signals) -> None:
@@ -328,8 +286,8 @@ def _pids() -> list[int]:
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208 - names only, many times
 
 
-def _stat(pid: int) -> tuple[int, int, str] | None:
-    """(parent pid, start time in ticks, state letter)."""
+def stat(pid: int) -> tuple[int, int, str] | None:
+    """(parent pid, start time in ticks, state letter); None where there is no such process."""
     fields = _fields(pid)
     return (int(fields[1]), int(fields[19]), fields[0].decode()) if fields else None
 
@@ -353,7 +311,21 @@ def _fields(pid: int) -> list[bytes]:
 
 
 def _carries(pid: int, mark: bytes) -> bool:
+    return mark in _read(f"/proc/{pid}/environ").split(b"\0")
+
+
+def _read(path: str) -> bytes:
+    """What a file of /proc says; empty where it cannot be read. Called with each verdict, and for all processes."""
     try:
-        return mark in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
-        return False
+        return b""
+    said = b""
+    try:
+        while more := os.read(fd, 1 << 16):
+            said += more
+    except OSError:
+        return b""
+    finally:
+        os.close(fd)
+    return said

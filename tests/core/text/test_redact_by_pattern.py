@@ -1,7 +1,10 @@
+import re
+
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from sentinel_guard.core.text import redact_by_pattern
 from sentinel_guard.core.text.credential_options import FORMS
 from sentinel_guard.core.text.redact_by_pattern import MARK, redact, redact_data
 
@@ -85,6 +88,24 @@ def test_a_secret_is_known_by_its_place(form):
     assert MARK in redact(form.hit)
     assert redact(redact(form.hit)) == redact(form.hit)
     assert redact(form.miss) == form.miss
+
+
+PATTERNS = [
+    *[
+        pytest.param(value, redact_by_pattern._SIGNS, id=name)
+        for name, value in sorted(vars(redact_by_pattern).items())
+        if isinstance(value, re.Pattern) and name not in ("_SIGNS", "_SECRET_NAME", "_HARMLESS")
+    ],
+    *[pytest.param(form.pattern, re.compile("|".join(map(re.escape, form.needles))), id=form.hit) for form in FORMS],
+]
+
+
+@pytest.mark.parametrize(("pattern", "signs"), PATTERNS)
+@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(st.data())
+def test_whatever_a_pattern_finds_has_a_sign_by_which_it_is_looked_for(pattern, signs, data):
+    found = data.draw(st.from_regex(pattern)).casefold()
+    assert signs.search(found) and redact_by_pattern._SIGNS.search(found)
 
 
 ORDINARY = (

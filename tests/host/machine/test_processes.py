@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,35 +12,10 @@ import pexpect
 import pytest
 
 from sentinel_guard.core.model import Peer
-from sentinel_guard.errors import PeerError
-from sentinel_guard.host.machine import processes
+from sentinel_guard.host.machine import ancestry, processes
+from tests.support.process_family import NONE, family
 from tests.support.time_limits import limit
 from tests.support.wait_until import until
-
-NONE = 2**22 - 1
-"""A pid that no process has (over the kernel's default limit)."""
-
-
-@pytest.fixture
-def start():
-    """Starts programs, and ends those that are left."""
-    started: list[subprocess.Popen] = []
-
-    def run(*argv: str, **options) -> subprocess.Popen:
-        started.append(subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **options))
-        return started[-1]
-
-    yield run
-    for process in started:
-        processes.kill((process.pid,), frozenset())
-        process.kill()
-        process.communicate()
-
-
-def family(start, script="sleep 60 & echo $!; sleep 60 & echo $!; wait; read x", **options):
-    """A shell and its two children."""
-    parent = start("/bin/sh", "-c", script, **options)
-    return parent.pid, [int(parent.stdout.readline()) for _ in range(2)]
 
 
 def state_of(pid: int) -> str:
@@ -79,92 +53,7 @@ def test_a_name_cannot_lie_about_its_parent(start, tmp_path, name):
     shutil.copy(shutil.which("cat"), program)
     process = start(str(program))
     assert until(lambda: processes.executable(process.pid) == str(program))
-    assert [p.pid for p in processes.lineage(process.pid)][:2] == [process.pid, os.getpid()]
-
-
-def test_lineage_goes_up_to_the_first(start):
-    parent, (one, _) = family(start)
-    line = [p.pid for p in processes.lineage(one)]
-    assert line[:3] == [one, parent, os.getpid()]
-    assert is_first(line[-1])
-    assert processes.lineage(NONE) == []
-
-
-def is_first(pid: int) -> bool:
-    """Whether a process has no parent here: init, or one that came into this container from outside."""
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1] == "0"
-
-
-def test_lineage_has_no_depth_limit(start):
-    """An agent may start as many processes below each other as it likes: all are below its runner."""
-    deep = "import os, sys\nfor _ in range(300):\n if os.fork(): os.wait(); os._exit(0)\nprint(os.getpid(), flush=True)"
-    top = start(sys.executable, "-c", f"{deep}\ninput()", env={})
-    pid = int(top.stdout.readline())
-    line = [p.pid for p in processes.lineage(pid)]
-    assert line.index(top.pid) == 300 and line.index(os.getpid()) == 301
-    assert is_first(line[-1])
-
-
-def test_lineage_is_never_cut_short_by_an_ancestor_that_ends(start):
-    """A process whose parents end one after another has another parent each time, and always some."""
-    forks = """
-import os
-os.setsid()
-print(os.getpid(), flush=True)
-while True:
-    held, holds = os.pipe()
-    if not (middle := os.fork()):
-        if not os.fork():
-            os.close(holds)
-            os.read(held, 1)
-        os._exit(0)
-    os.waitpid(middle, 0)
-    os.close(holds)
-    os.close(held)
-"""
-    top = start(sys.executable, "-c", forks)
-    group, seen = int(top.stdout.readline()), 0
-    for pid in (int(entry.name) for _ in range(100) for entry in Path("/proc").glob("[0-9]*")):
-        if pid != top.pid and group_of(pid) == group and (line := processes.lineage(pid)):
-            seen += 1
-            assert is_first(line[-1].pid), "an ancestor is missing"
-    assert seen
-
-
-@pytest.mark.skipif(os.getuid() != 0, reason="mounting /proc anew needs root")
-def test_lineage_ends_where_proc_hides_the_processes_of_others():
-    """With hidepid, what a person starts has no ancestor that they may see: that is no reason to refuse it."""
-    seen = """
-import os, sys
-sys.path.insert(0, sys.argv[1])
-from sentinel_guard.host.machine import processes
-os.setgroups([]), os.setgid(65534), os.setuid(65534)
-print(processes.identify(1), len(processes.lineage(os.getpid())))
-"""
-    program = ["unshare", "-m", "sh", "-c", 'mount -t proc -o hidepid=2 proc /proc && exec "$@"', "sh"]
-    root = str(Path(processes.__file__).parents[3])
-    done = subprocess.run([*program, sys.executable, "-c", seen, root], capture_output=True, text=True, check=False)
-    if "mount" in done.stderr or "unshare" in done.stderr:
-        pytest.skip(done.stderr.strip())
-    assert done.stdout == "None 1\n", done.stderr
-
-
-def group_of(pid: int) -> int:
-    try:
-        return os.getpgid(pid)
-    except ProcessLookupError:
-        return 0
-
-
-def test_ancestors_that_cannot_be_read_are_said(monkeypatch):
-    """Where each reading fails, nobody is told something that is only half true."""
-    monkeypatch.setattr(processes, "READINGS", 3)
-    read, stat = [], processes._stat
-    gone = processes.lineage(os.getpid())[1].pid
-    monkeypatch.setattr(processes, "_stat", lambda pid: read.append(pid) or (None if pid == gone else stat(pid)))
-    with pytest.raises(PeerError, match="cannot be read up to the first process"):
-        processes.lineage(os.getpid())
-    assert read.count(os.getpid()) == 3
+    assert [p.pid for p in ancestry.lineage(process.pid)][:2] == [process.pid, os.getpid()]
 
 
 def test_a_tree_is_all_that_descends_without_its_roots(start):

@@ -1,0 +1,85 @@
+"""What a process descends from: itself, its parent, and so on up to the first (Linux /proc)."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Mapping
+
+from sentinel_guard.core.model import Peer
+from sentinel_guard.errors import PeerError
+from sentinel_guard.host.machine import processes
+
+READINGS = 20
+"""Times that a process's ancestors are read, where one of them ended or was replaced meanwhile."""
+REMEMBERED = 4096
+"""Processes of which it is remembered what stood above them."""
+
+
+def lineage(pid: int) -> list[Peer]:
+    """The process, its parent, and so on up to the first, however many; empty where the process is gone.
+
+    Raises PeerError where it never could be read up to the first: nobody can say below whom it stands.
+    """
+    return Lineages().of(pid)
+
+
+class Lineages:
+    """Lineages, with what was read before. A process whose parent ends gets one above it, or the first: what is
+    remembered names no ancestor too few. Safe to use from several threads.
+    """
+
+    def __init__(self) -> None:
+        self._above: dict[Peer, tuple[Peer, ...]] = {}
+
+    def of(self, pid: int) -> list[Peer]:
+        """As ``lineage``, but for ancestors which that process, or one above it, has lost since."""
+        found = _lineage(pid, self._above)
+        if len(self._above) > REMEMBERED:
+            self._above.clear()
+        # The process itself ends soon.
+        for at, peer in enumerate(found[1:], 2):
+            self._above[peer] = tuple(found[at:])
+        return found
+
+
+def _lineage(pid: int, known: Mapping[Peer, tuple[Peer, ...]]) -> list[Peer]:
+    for _ in range(READINGS):
+        found, whole = _ancestors(pid, known)
+        if whole:
+            return found
+        # Its parent may have ended while it was read: it has another one now.
+        if not found:
+            return []
+    raise PeerError(f"what process {pid} descends from cannot be read up to the first process", "Try it again.")
+
+
+def _ancestors(pid: int, known: Mapping[Peer, tuple[Peer, ...]]) -> tuple[list[Peer], bool]:
+    """The process and its ancestors, and whether they were read up to the first. ``known``: what stood above some."""
+    found: dict[int, Peer] = {}
+    youngest = sys.maxsize
+    while seen := processes.stat(pid):
+        # Nobody is older than their parent: what has that number now was not there then.
+        if seen[1] > youngest or pid in found:
+            return [*found.values()], False
+        found[pid], youngest = Peer(pid, seen[1]), seen[1]
+        above = known.get(found[pid], ())
+        if above and above[0].pid == seen[0]:
+            return [*found.values(), *above], True
+        # The first process, or one that came into this container from outside.
+        if seen[0] <= 0:
+            return [*found.values()], True
+        pid = seen[0]
+    return [*found.values()], bool(found) and _is_hidden(pid)
+
+
+def _is_hidden(pid: int) -> bool:
+    """Whether a process that /proc does not show exists: under ``hidepid`` (proc(5)) those of others are not shown, and
+    none that may not be dumped (a user's own sshd).
+    """
+    try:
+        os.kill(pid, 0)
+    except OSError as e:
+        return e.errno == errno.EPERM and processes.stat(1) is None
+    return processes.stat(1) is None
