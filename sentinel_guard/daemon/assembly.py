@@ -140,7 +140,7 @@ class Daemon:
 
     def _tell_head(self, witnesses: Sequence[str]) -> None:
         head = head_file.read(head_file.path_of(self.places.database))
-        if head:
+        if head and head.seq:
             self.teller.tell(witnesses, head)
 
     def _half_done(self) -> list[Coroutine[Any, Any, None]]:

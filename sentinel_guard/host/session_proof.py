@@ -1,6 +1,7 @@
 """Proof that the daemon knows a session's secret: HMAC-SHA-256 over the launcher's request (docs/protocol.md).
 
-The secret stands in the session's ``.sentinel``, beside its launchers. A program that binds the daemon's socket without
+The secret stands in the session's ``.sentinel``, beside its launchers; the git hooks' launcher, which belongs to no
+session (its id is empty), has one of its own. A program that binds the daemon's socket without
 having read that file is not obeyed.
 """
 
@@ -24,14 +25,14 @@ _NAME = b"secret="
 
 def make(places: StatePaths, session: str) -> str:
     """The secret of a session, or a new one where it has none."""
-    return _read(places.shims(session) / SETTINGS).decode() or secrets.token_hex(32)
+    return _read(_settings(places, session)).decode() or secrets.token_hex(32)
 
 
 def answer(places: StatePaths, request: Message) -> list[Chunk]:
     """The chunk that proves it, for the first answer; none where nothing is asked, or no such secret is known."""
     challenge = dict(request).get(b"N", b"")
     session = challenge[NONCE:].decode(errors="replace")
-    if not session or "/" in session or "\0" in session or session.startswith("."):
+    if len(challenge) < NONCE or "/" in session or "\0" in session or session.startswith("."):
         return []
     secret = _secret(places, session)
     return [(b"K", prove(secret, encode(request)))] if secret else []
@@ -67,9 +68,13 @@ def _secret(places: StatePaths, session: str) -> bytes:
 @functools.lru_cache(maxsize=256)
 def _known(places: StatePaths, session: str) -> bytes:
     # It never changes; only that there is none may.
-    if secret := _read(places.shims(session) / SETTINGS):
+    if secret := _read(_settings(places, session)):
         return secret
     raise LookupError
+
+
+def _settings(places: StatePaths, session: str) -> Path:
+    return (places.shims(session) if session else places.githook_folder) / SETTINGS
 
 
 def _read(settings: Path) -> bytes:

@@ -92,7 +92,7 @@ def place_githook(places: StatePaths) -> Path:
 
     It belongs to no session. Raises HostError where the launcher is missing or the folder cannot be written.
     """
-    hook = places.state / "hooks" / GITHOOK
+    hook = places.githook_folder / GITHOOK
     try:
         hook.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         told, settings = hook.parent / SETTINGS, _settings(places, "")
@@ -134,7 +134,7 @@ def _settings(places: StatePaths, session: str) -> bytes:
         "python": sys.executable,
         "version": sentinel_guard.__version__,
         "session": session,
-        **({"secret": session_proof.make(places, session)} if session else {}),
+        "secret": session_proof.make(places, session),
         # A session's launchers start the daemon where it is gone, in the environment in which it began the session.
         **({f"{ENVIRON}{name}": value for name, value in _environ_of_daemon(places).items()} if session else {}),
     }

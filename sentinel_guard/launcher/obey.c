@@ -108,7 +108,7 @@ static void require_proof(struct errand *e)
     for (size_t i = 0; !e->proved && i < answer->count; i++)
         e->proved = answer->chunks[i].tag == 'K' && is_proof(e, &answer->chunks[i]);
     if (!e->proved)
-        refuse("what answers at %s is not the guard daemon of this session: it does not know the session's secret. The "
+        refuse("what answers at %s is not this user's guard daemon: it does not know the secret beside the launcher. The "
                "user ends it, then runs 'sentinel-guard daemon start'.",
                e->guard->socket);
 }

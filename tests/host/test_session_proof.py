@@ -30,9 +30,17 @@ def test_it_is_the_hmac_of_the_whole_request(where):
     assert session_proof.answer(where, request) == [(b"K", wanted)]
 
 
+def test_the_launcher_of_the_git_hooks_has_a_secret_of_its_own(where):
+    where.githook_folder.mkdir()
+    (where.githook_folder / ".sentinel").write_text("secret=def\n")
+    request = [(b"F", b"githook"), (b"N", b"n" * 16)]
+    assert session_proof.answer(where, request) == [(b"K", session_proof.prove(b"def", encode(request)))]
+    assert session_proof.make(where, "") == "def"
+
+
 NONE = [
     ([], "nothing is asked"),
-    ([(b"N", b"n" * 16)], "no session"),
+    ([(b"N", b"n" * 16)], "a git hook, where none is installed"),
     ([(b"N", b"short")], "no nonce"),
     ([(b"N", b"n" * 16 + b"other")], "no such session"),
     ([(b"N", b"n" * 16 + b"old")], "a session without a secret"),

@@ -41,6 +41,14 @@ def alone(tmp_path):
     return make
 
 
+def test_who_does_not_know_the_secret_lets_no_git_hook_pass(guard, alone):
+    g = guard(PASS)
+    g.settings(secret="5" * 64, python=alone())
+    done = g.run(HOOK, "pre-commit", env=IN_SESSION)
+    assert done.returncode == 1 and b"does not know the secret" in done.stderr
+    assert g.run(HOOK, "pre-commit", env=CLEAN).returncode == 7, "outside of a session it is judged without the daemon"
+
+
 def test_what_a_hook_sends(guard, tmp_path):
     g = guard(PASS)
     sent = {

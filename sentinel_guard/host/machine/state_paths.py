@@ -27,6 +27,11 @@ class StatePaths:
     """The value of SENTINEL_HOME; empty where it is not set."""
 
     @property
+    def githook_folder(self) -> Path:
+        """Where the launcher lies that git hooks ask, and its settings."""
+        return self.state / "hooks"
+
+    @property
     def agent_socket(self) -> Path:
         return self.runtime / "agent.sock"
 
