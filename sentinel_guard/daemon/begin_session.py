@@ -33,7 +33,7 @@ from sentinel_guard.host import session_proof, shims
 from sentinel_guard.host.git import repository
 from sentinel_guard.host.git.worktree_tree_hash import Worktrees
 from sentinel_guard.host.githooks import install_hooks
-from sentinel_guard.host.machine import processes
+from sentinel_guard.host.machine import cgroups, processes
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.policy_files import Policies
 from sentinel_guard.host.secrets import allowlist_file, fingerprint_key, user_secret_files
@@ -112,9 +112,14 @@ class SessionStarter:
         begun = {"session": ident, "environ": shimmed, "notes": notes, "secret": secret, "shims": live.shims.record}
         return live, begun
 
+    def group(self, live: Live) -> None:
+        """Put the agent's first process into a control group of the session, where one can be made."""
+        live.group = cgroups.enter(live.agent, live.id)
+
     async def leave(self, live: Live) -> None:
         """Forget a session that has ended, once all that begins with it has come to its end."""
         self.sessions.live.pop(live.id, None)
+        cgroups.leave(live.group)
         restore_disabled_git_hooks.mend(live)
         await self._recovery.settled(live)
 
@@ -219,6 +224,7 @@ class SessionStarter:
             self.sessions.note(live, [Entry(self._now(), live.id, "end", {"code": -1, "reason": "its owner has gone"})])
         restore_disabled_git_hooks.mend(live)
         self.sessions.live.pop(live.id, None)
+        cgroups.leave(live.group)
 
     def _live(self, session: Session, path: str) -> Live:
         folder = self._places.session(session.id) / "baseline"

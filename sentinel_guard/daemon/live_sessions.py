@@ -27,7 +27,7 @@ from sentinel_guard.host import shims
 from sentinel_guard.host.git.worktree_tree_hash import Worktrees
 from sentinel_guard.host.githooks import install_hooks
 from sentinel_guard.host.githooks.check_hooks_run import ActiveHooks
-from sentinel_guard.host.machine import ancestry, processes
+from sentinel_guard.host.machine import ancestry, cgroups, processes
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.shim_integrity import ShimIntegrity
 from sentinel_guard.humans.question_inbox import Channel
@@ -75,6 +75,8 @@ class Live:
     path: str = ""
     """The user's PATH, without shims."""
     runner: Runner | None = None
+    group: Path | None = None
+    """The control group of its processes, where there is one."""
     agent: int = 0
     """Pid of the agent's first process."""
     leader: int = 0
@@ -239,11 +241,14 @@ class Sessions:
             raise PeerError(f"process {pid} is gone, so that nobody can say where it stood")
         if self.set_aside:
             self._refuse_set_aside(lineage)
+        if below := self._by_owner(lineage[1:]):
+            return below
+        # What has lost its runner may have dropped its mark, too.
         marked = self.live.get(processes.environ(pid).get("SENTINEL_SESSION", ""))
-        return self._by_owner(lineage[1:]) or marked or self._by_member(lineage)
+        grouped = None if self._by_owner(lineage[:1]) else self.live.get(cgroups.session_of(pid))
+        return marked or grouped or self._by_member(lineage)
 
     def _by_member(self, lineage: Sequence[Peer]) -> Live | None:
-        # What has lost its mark and, with its runner, its place below the owner.
         return next((live for live in self.live.values() if not live.members.isdisjoint(lineage)), None)
 
     def find(self, session: str) -> Live | None:

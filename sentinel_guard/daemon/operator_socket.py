@@ -167,6 +167,10 @@ class Operators:
         nonce = str(message.get("nonce", ""))
         return {"proof": session_proof.attached(self._sessions.places, live.id, nonce)} if nonce else {}
 
+    def group(self, live: Live) -> None:
+        """Put the agent's first process into a group of its session; it waits for the runner's word to go on."""
+        self._beginnings.group(live)
+
     async def end(self, live: Live, message: Fields) -> Fields:
         await self._reactions.look_once_more(live)
         # While the session lives, so that what their tools still try is judged.
@@ -294,6 +298,7 @@ class _Desk:
     async def _agent(self, message: Fields) -> Fields:
         live = self._mine(message)
         live.agent = int(message["pid"])
+        self._all.group(live)
         line = ancestry.lineage(live.agent)[:3]
         live.leader = line[1].pid if line[2:] == [live.session.owner] else 0
         return {}

@@ -18,7 +18,7 @@ from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.session.session import Event, Session, State
 from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.errors import PeerError, StoreError
-from sentinel_guard.host.machine import processes
+from sentinel_guard.host.machine import cgroups, processes
 from sentinel_guard.host.machine.state_paths import StatePaths
 from tests.support.fakes import FullStore, MemoryStore
 from tests.support.guard_in_memory import PLACES, Stand
@@ -74,6 +74,15 @@ def test_an_orphan_that_was_seen_in_the_session_stays_inside_without_owner_and_m
     live.frozen = frozenset({processes.identify(orphan)})
     assert stand.sessions.inside(orphan) is live
     assert stand.sessions.inside(os.getpid()) is None
+
+
+def test_who_is_in_a_sessions_control_group_is_inside_but_for_its_owner(family, monkeypatch):
+    owner, _ = family
+    stand = Stand()
+    live = stand.begin("s2", owner=owner)
+    monkeypatch.setattr(cgroups, "session_of", lambda _: "s2")
+    assert stand.sessions.inside(os.getpid()) is live
+    assert stand.sessions.inside(owner.pid) is None, "whoever moves the runner there takes no power from it"
 
 
 def test_who_is_gone_is_no_person():

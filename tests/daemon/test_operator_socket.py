@@ -27,6 +27,9 @@ class Begun:
     def __init__(self, stand) -> None:
         self.stand = stand
 
+    def group(self, live):
+        """A test moves nobody to another control group."""
+
     async def leave(self, live):
         self.stand.sessions.live.pop(live.id, None)
 

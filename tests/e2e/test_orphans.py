@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from sentinel_guard.host.machine import processes
+from sentinel_guard.host.machine import cgroups, processes
 from tests.support.guarded_repository import BIN
 from tests.support.wait_until import until
 
@@ -66,7 +66,8 @@ def test_an_orphan_without_environment_ends_with_its_killed_runner(stage, orphan
 
 
 def test_what_changed_while_nobody_watched_is_put_back_at_the_burial(stage, orphan):
-    runner, _ = orphan
+    runner, pid = orphan
+    left, grouped = processes.identify(pid), cgroups.session_of(pid)
     daemon = json.loads(stage.sentinel("daemon", "status", "--json").stdout)["pid"]
     agent = next(pid for pid, words in stage.processes().items() if str(stage.folder / "agent.py") in words[:3])
     marked = processes.identify(agent)
@@ -77,6 +78,7 @@ def test_what_changed_while_nobody_watched_is_put_back_at_the_burial(stage, orph
     assert stage.sentinel("daemon", "start").returncode == 0
     assert until(lambda: (stage.repo / ".env").read_text() == "MODE=debug\n", seconds=10)
     assert not processes.alive(marked), "what still carried the session's mark"
+    assert not (grouped and processes.alive(left)), "no daemon that lives has ever seen it: its control group tells"
     assert until(lambda: [e for e in stage.log(kind="watch") if e["data"]["path"].endswith(".env")])
     assert [e["data"]["reason"] for e in stage.log(kind="end")] == ["its owner has gone"]
 

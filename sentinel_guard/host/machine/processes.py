@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sentinel_guard.core.model import Peer
+from sentinel_guard.host.machine import cgroups
 
 _DEV_TTY = os.makedev(5, 0)
 """/dev/tty: whatever controls the process."""
@@ -44,7 +45,8 @@ def is_stopped(pid: int) -> bool:
 def tree(
     roots: Iterable[int], spare: frozenset[int], mark: str = "", members: frozenset[Peer] = frozenset()
 ) -> set[int]:
-    """Pids of all descendants of the roots and of whatever carries ``mark`` in its environment.
+    """Pids of all descendants of the roots and of whatever carries ``mark`` (SENTINEL_SESSION=ID) in its environment,
+    or is in that session's control group.
 
     And of the ``members``: processes that were seen in the tree, and those of the terminal sessions (setsid(2)) that
     they lead or led. The roots themselves are left out, and so are the spared ones with all that descends from them.
@@ -58,16 +60,17 @@ def tree(
             children.setdefault(int(fields[1]), []).append(pid)
             start = int(fields[19])
             known = members and (Peer(pid, start) in members or _is_led(start, int(fields[3]), leaders))
-            if known or (mark and _carries(pid, mark.encode())):
+            if known or (mark and _carries(pid, mark)):
                 marked.add(pid)
     found: set[int] = set()
+    roots = [*roots]
     todo = [*roots, *marked]
     while todo:
         for child in children.get(todo.pop(), ()):
             if child not in found and child not in spare:
                 found.add(child)
                 todo.append(child)
-    return (found | marked) - spare
+    return (found | marked) - spare - {*roots}
 
 
 def _is_led(start: int, session: int, leaders: Mapping[int, int]) -> bool:
@@ -310,8 +313,9 @@ def _fields(pid: int) -> list[bytes]:
     return [] if fields[2:3] == [b"-1"] else fields
 
 
-def _carries(pid: int, mark: bytes) -> bool:
-    return mark in _read(f"/proc/{pid}/environ").split(b"\0")
+def _carries(pid: int, mark: str) -> bool:
+    inherited = mark.encode() in _read(f"/proc/{pid}/environ").split(b"\0")
+    return inherited or cgroups.session_of(pid) == mark.partition("=")[2]
 
 
 def _read(path: str) -> bytes:
