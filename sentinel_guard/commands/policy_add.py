@@ -17,7 +17,7 @@ from pathlib import Path
 from sentinel_guard.commands import require_human
 from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.policy import file_schema, rule_from_example
-from sentinel_guard.core.policy.file_schema import Layer, line_of
+from sentinel_guard.core.policy.file_schema import Layer, Lines
 from sentinel_guard.core.policy.merge_layers import merge
 from sentinel_guard.core.policy.policy import Policy, Rule
 from sentinel_guard.core.text.control_characters import visible
@@ -152,7 +152,7 @@ def _refuse_double(rule: Rule, policy: Policy) -> None:
     if Path(place).is_file():
         text = Path(place).read_text(encoding="utf-8", errors="replace")
         nth = [r.id for r in policy_files.read(Path(place)).rules].index(rule.id)
-        place = f"{place}:{line_of(text, 'rule', 'id', nth)}"
+        place = f"{place}:{Lines(text).of('rule', 'id', nth)}"
     raise ConfigError(f"There is a rule {rule.id} already, in {place}.", "Give another --id, or edit it there.")
 
 

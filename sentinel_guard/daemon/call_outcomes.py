@@ -22,6 +22,8 @@ from sentinel_guard.errors import HostError
 from sentinel_guard.host.file_integrity.background_writes import are_background_writes
 from sentinel_guard.host.machine import processes
 
+AT_ONCE = 8192
+"""Characters of output of which the digest is made at once; whose launcher does not wait has no more (supervise.c)."""
 EXCERPT = 400
 """Characters of an error that the log keeps."""
 REDACTED = 8192
@@ -82,6 +84,9 @@ class Outcomes:
 
     async def _outcome(self, live: Live, begun: Begun, ended: Ended) -> Outcome:
         stdout, stderr, effects = ended.stdout or "", ended.stderr or "", begun.judged.verdict.effects
+        if len(stdout) + len(stderr) > AT_ONCE:
+            # They are remembered; no other session waits for it.
+            await asyncio.to_thread(lambda: [*map(digest, (stdout, stderr))])
         error = error_output(effects, ended.code, stdout, stderr)
         seen = ended.stdout is not None and ended.stderr is not None
         outcome = Outcome(

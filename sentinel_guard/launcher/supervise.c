@@ -14,7 +14,7 @@
 #include "tap.h"
 
 /* AT_ONCE: bytes that the guard reads in one go, and so before the next request. */
-enum { LAST_ANSWER_MS = 5000, SETTLE_MS = 10, STUCK_MS = 50, AT_ONCE = 32768 };
+enum { LAST_ANSWER_MS = 5000, SETTLE_MS = 10, STUCK_MS = 50, AT_ONCE = 8192 };
 
 extern char **environ;
 

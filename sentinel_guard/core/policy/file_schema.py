@@ -146,7 +146,8 @@ def parse(document: Mapping[str, object], source: str, text: str, *, limited: bo
 class _Parser:
     def __init__(self, source: str, text: str) -> None:
         self.source = source
-        self.text = text
+        self._text = text
+        self._lines: Lines | None = None
         self.errors: list[tuple[int, str]] = []
 
     def layer(self, document: Mapping[str, object]) -> Layer:
@@ -176,7 +177,8 @@ class _Parser:
 
     def say(self, table: str, key: str, words: str, nth: int = 0) -> None:
         place = f"[{table}] {key}" if table and key else key or f"[{table}]"
-        self.errors.append((line_of(self.text, table, key, nth), f"{place}: {words}"))
+        self._lines = self._lines or Lines(self._text)
+        self.errors.append((self._lines.of(table, key, nth), f"{place}: {words}"))
 
     def _unknown(self, table: str, key: str, known: tuple[str, ...], nth: int = 0) -> None:
         self.say(table, key, "unknown key; " + _nearest(key, known), nth)
@@ -344,23 +346,41 @@ def _printable(text: str) -> str:
     return text if text.isprintable() else text.encode("unicode_escape").decode("ascii")
 
 
-def line_of(text: str, table: str, key: str, nth: int = 0) -> int:
-    """The line, from 1, where ``key`` of ``table`` stands (``nth`` of its like, from 0); the table's; or 1."""
-    here, seen, fallback = "", -1, 1
-    for number, line in enumerate(text.splitlines(), 1):
-        if header := re.match(r"\s*\[\[?\s*([^\]]*?)\s*\]", line):
-            here = header[1].strip("\"' ")
-            seen += here == table
-            if here == table and seen == nth:
-                fallback = number
-            if here == (f"{table}.{key}" if table else key):
+class Lines:
+    """The lines of a TOML file, by what stands in them: read once, asked for each mistake."""
+
+    def __init__(self, text: str) -> None:
+        self._rows = [(number, *_read_line(line)) for number, line in enumerate(text.splitlines(), 1)]
+
+    def of(self, table: str, key: str, nth: int = 0) -> int:
+        """The line, from 1, where ``key`` of ``table`` stands (``nth`` of its like, from 0); the table's; or 1."""
+        here, seen, fallback = "", -1, 1
+        for number, header, name in self._rows:
+            if header is not None:
+                here = header
+                seen += here == table
+                if here == table and seen == nth:
+                    fallback = number
+                if here == (f"{table}.{key}" if table else key):
+                    return number
+            elif not name:
+                continue
+            elif (here == table and seen in (nth, -1) and _names(name, key)) or (
+                table and _names(name, f"{table}.{key}")
+            ):
                 return number
-        elif (here == table and seen in (nth, -1) and _names(line, key)) or (table and _names(line, f"{table}.{key}")):
-            return number
-        elif not here and table and _names(line, table):
-            fallback = number
-    return fallback
+            elif not here and table and _names(name, table):
+                fallback = number
+        return fallback
 
 
-def _names(line: str, key: str) -> bool:
-    return bool(key) and re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*(=|\.)", line) is not None
+def _read_line(line: str) -> tuple[str | None, str]:
+    """The table that begins in a line, and the name, with dots, that it gives a value to."""
+    if header := re.match(r"\s*\[\[?\s*([^\]]*?)\s*\]", line):
+        return header[1].strip("\"' "), ""
+    name, equals, _ = line.partition("=")
+    return None, ".".join(part.strip().strip("\"'") for part in name.split(".")) if equals else ""
+
+
+def _names(name: str, key: str) -> bool:
+    return bool(key) and (name == key or name.startswith(f"{key}."))

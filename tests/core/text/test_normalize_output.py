@@ -1,8 +1,10 @@
+import functools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentinel_guard.core.text.normalize_output import digest, mask, plain
+from sentinel_guard.core.text.normalize_output import MASKS, digest, mask, plain
 
 SAME = (
     ("Error at 10:45:23", "Error at 11:30:45", "time of day"),
@@ -68,3 +70,26 @@ def test_masking_twice_changes_nothing(text):
 @given(st.text(max_size=80))
 def test_plain_text_has_no_escapes(text):
     assert "\x1b" not in plain(text)
+
+
+PIECES = st.sampled_from(
+    [
+        *(text for row in (*SAME, *OTHER) for text in row[:2]),
+        "\n",
+        " ",
+        "5:30",
+        "am",
+        "tmp",
+        "/tmp/tmpabcdefgh",
+        "pid",
+        "7",
+    ]
+)
+
+
+@given(st.lists(PIECES, max_size=8).map("".join))
+def test_nothing_is_masked_otherwise_where_all_is_looked_for(text):
+    masked = plain(text).casefold()
+    while masked != (again := functools.reduce(lambda t, m: m.pattern.sub(m.token, t), MASKS, masked)):
+        masked = again
+    assert mask(text) == masked
