@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from sentinel_guard.audit import head as head_file
+from sentinel_guard.audit import opening
 from sentinel_guard.audit import sqlite as sqlite_store
 from sentinel_guard.audit.sqlite import HEAD_EVERY, SqliteReader, SqliteStore
 from sentinel_guard.core.hash_chain import GENESIS, Head, find_breaks
@@ -58,7 +61,10 @@ APPEND_ONLY = [
     ("a replace", "REPLACE INTO log SELECT seq, at, session, kind, level, '{}', prev, hash FROM log WHERE seq = 2"),
     ("an insert or ignore", "INSERT OR IGNORE INTO log SELECT * FROM log WHERE seq = 2"),
     ("an upsert", "INSERT INTO log SELECT * FROM log WHERE seq = 2 ON CONFLICT (seq) DO UPDATE SET data = '{}'"),
-    ("an insert before the end", "INSERT INTO log SELECT 0, at, session, kind, level, data, prev, hash FROM log"),
+    (
+        "an insert before the end",
+        "INSERT INTO log SELECT 0, at, session, kind, level, data, prev, hash FROM log WHERE seq = 2",
+    ),
     ("an update or replace of the number", "UPDATE OR REPLACE log SET seq = 2 WHERE seq = 3"),
 ]
 
@@ -116,10 +122,16 @@ def test_a_log_that_was_deleted_goes_on_after_the_gap(path):
     assert found(path) == [(1, "cut")]
 
 
+def replace_last(head: Path) -> None:
+    later = "INSERT INTO log SELECT 4, at, session, kind, level, data, prev, hash FROM log WHERE seq = 2"
+    raw(head.with_suffix(".sqlite3"), *DROP, "DELETE FROM log WHERE seq = 3", later)
+
+
 HEADS = [
     ("a missing head file is noted", lambda head: head.unlink(), "head-missing"),
     ("an unreadable head file is noted", lambda head: head.write_bytes(b"\xff"), "head-missing"),
     ("another hash in it is noted", lambda head: head_file.write(head, Head(2, "f" * 64)), "log-edited"),
+    ("an entry cut that it names, and others after it, is noted", replace_last, "log-edited"),
 ]
 
 
@@ -375,3 +387,69 @@ def test_the_head_follows_within_a_second_of_work_and_nobody_waits(path, monkeyp
     last = store.append(Entry(1.0, "s1", "verdict"))
     assert until(lambda: head_file.read(head_file.path_of(path)) == Head(last.seq, last.hash)), "and again"
     store.close()
+
+
+@pytest.fixture
+def written(monkeypatch):
+    """The entries as they are written: their kinds, and whether each is on the disk before anything goes on."""
+
+    class Watched(sqlite3.Connection):
+        def execute(self, sql, *values):
+            if sql.startswith("INSERT"):
+                found.append((values[0][3], super().execute("PRAGMA synchronous").fetchone() == (2,)))
+            return super().execute(sql, *values)
+
+    found: list[tuple[str, bool]] = []
+    monkeypatch.setattr(opening.sqlite3, "connect", functools.partial(sqlite3.connect, factory=Watched))
+    return found
+
+
+def test_a_durable_entry_is_synced_and_the_next_one_is_not_held_up(path, written):
+    with closing(SqliteStore(path)) as store:
+        for kind, durable in (("verdict", False), ("state", True), ("outcome", False)):
+            store.append(Entry(1.0, "s1", kind), durable=durable)
+    assert written == [("verdict", False), ("state", True), ("outcome", False)]
+
+
+def test_the_entry_that_the_head_file_names_by_its_number_is_synced(path, written):
+    fill(path, HEAD_EVERY + 1)
+    assert [n for n, (_, synced) in enumerate(written, 1) if synced] == [HEAD_EVERY]
+
+
+def test_what_was_wrong_with_a_log_is_synced_before_the_head_file_names_it(path, written):
+    fill(path, 2)
+    head_file.path_of(path).unlink()
+    fill(path, 0)
+    assert written == [("verdict", False), ("verdict", False), ("daemon", True)]
+
+
+def test_the_log_is_synced_before_the_head_file_follows(path, monkeypatch):
+    def sync(file):
+        synced.append(os.fstat(file).st_ino == Path(f"{path}-wal").stat().st_ino)
+
+    synced: list[bool] = []
+    monkeypatch.setattr(sqlite_store, "HEAD_SECONDS", 0.01)
+    with closing(SqliteStore(path)) as store:
+        monkeypatch.setattr(os, "fsync", sync)
+        store.append(Entry(1.0, "s1", "verdict"))
+        assert until(lambda: head_file.read(head_file.path_of(path)).seq == 1)
+        assert synced == [True, False], "first the log, then the head file"
+
+
+def test_a_head_that_comes_late_from_a_slow_disk_does_not_undo_a_newer_one(path, monkeypatch):
+    def sync(_):
+        if isinstance(threading.current_thread(), threading.Timer):
+            renewing.append(threading.current_thread())
+            begun.set()
+            assert go.wait(5)
+
+    begun, go, renewing = threading.Event(), threading.Event(), []
+    monkeypatch.setattr(sqlite_store, "HEAD_SECONDS", 0.01)
+    with closing(SqliteStore(path)) as store:
+        monkeypatch.setattr(os, "fsync", sync)
+        store.append(Entry(1.0, "s1", "verdict"))
+        assert begun.wait(5)
+        store.append(Entry(2.0, "s1", "verdict"), durable=True)
+        go.set()
+        renewing[0].join()
+        assert head_file.read(head_file.path_of(path)).seq == 2

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from sentinel_guard.core import encode_entries
-from sentinel_guard.core.model import Response
+from sentinel_guard.core.model import Ask, Entry, Finding, Response
 from sentinel_guard.core.response_phrases import WAITING
 from sentinel_guard.core.session.session import Event, State
 from sentinel_guard.daemon.waiting_launcher import telling
@@ -116,3 +116,19 @@ def test_before_its_agent_goes_on_without_it_a_waiting_call_says_so_once(asks, t
         return peer.held
 
     assert asyncio.run(play()) == told
+
+
+def test_what_a_git_hook_found_is_asked_about_after_another_question_too():
+    staged = Finding("leak", Response.ASK, "a.py", rule="pii.email", ask=Ask("COMMIT", "A.PY"))
+    stand = Stand(True, False)
+    action = stand.action("deploy production")
+    judged = asyncio.run(stand.guard.handle(stand.live, action, PatientPeer(), (staged,)))
+    assert judged.verdict.response is Response.DENY
+    assert [q.ask.action for q in stand.human.asked] == ["DEPLOY", "COMMIT"]
+
+
+def test_a_step_that_is_left_of_an_ended_session_asks_nobody():
+    stand = Stand(True)
+    stand.sessions.note(stand.live, [Entry(stand.now(), "s1", "end")])
+    assert stand.verdict("deploy production", parent="a1").response is Response.DENY
+    assert not stand.human.asked

@@ -21,6 +21,10 @@ from sentinel_guard.daemon.session_secrets import SessionSecrets
 from tests.support.fakes import PatientPeer
 from tests.support.guard_in_memory import POLICY, ROOT, Stand
 
+ANY_OF_GIT = replace(
+    POLICY.rules[0], program=("git",), subcommand=(), any_flag=frozenset(), operand=(), effect=(), target=()
+)
+
 
 def test_r6_a_cooling_session_waits_on_our_side_then_runs():
     policy = replace(POLICY, cost=Cost(tokens_per_minute=1000, cooldown_seconds=0.05))
@@ -67,6 +71,41 @@ def test_what_a_snapshot_can_undo_runs_after_one():
     assert len(stand.reactions.snapshots) == 1
     assert stand.verdict("git status").response is Response.ALLOW
     assert len(stand.reactions.snapshots) == 1
+
+
+def test_what_is_hinted_at_runs_after_its_snapshot_too():
+    hint = replace(ANY_OF_GIT, id="by.the.way", response=Response.HINT)
+    stand = Stand(policy=replace(POLICY, rules=(*POLICY.rules, hint)))
+    assert stand.verdict("git reset --hard").response is Response.HINT
+    assert len(stand.reactions.snapshots) == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "expected", "why"),
+    [
+        ("git checkout a.txt", True, "it runs: what it changes is explained"),
+        ("tee .env < a.txt", False, "refused: what changes now is somebody else's doing"),
+        ("rm -rf /", False, "nor does a kill explain anything"),
+    ],
+)
+def test_changes_of_files_are_explained_by_what_runs_alone(command, expected, why):
+    told: list[str] = []
+    stand = Stand()
+    stand.live.watch = SimpleNamespace(restricted=(), expect=lambda verdict, _: told.append(verdict.action.id))
+    assert (stand.verdict(command).action.id in told) is expected, why
+
+
+@pytest.mark.parametrize(
+    ("around", "response", "why"),
+    [
+        ("shopt -u extglob; eval 'ls' && pwd -P", Response.ALLOW, "what every wrapper does"),
+        ("eval 'ls'; tee .env < a.txt", Response.DENY, "what it does besides"),
+    ],
+)
+def test_what_an_agents_wrapper_does_in_the_same_shell_is_judged_too(around, response, why):
+    stand = Stand()
+    action = replace(stand.action("ls"), around=around)
+    assert asyncio.run(stand.guard.handle(stand.live, action, PatientPeer())).verdict.response is response, why
 
 
 def test_the_persons_own_command_is_recorded_and_not_judged():

@@ -30,6 +30,8 @@ _TALKERS = frozenset(
     )
 )
 """They can speak to a socket; who else is given its name looks at it, or writes of it."""
+_THEIRS = re.compile(r"\[[:.=]|\\[<>`']")
+"""In a POSIX expression, and nothing of the kind in ours."""
 _SOCKET = re.compile(r"/(operator|agent)\.sock\b")
 _LOOKS = frozenset(("pgrep", "pidof", "grep", "egrep", "fgrep", "rg", "lsof", "fuser", "ss", "systemctl", "awk", "sed"))
 """They look processes up; what they were asked for tells whom the pids belong to."""
@@ -78,11 +80,16 @@ def _aim(pattern: str) -> Aim:
 
 
 def _found(pattern: str, *, whole: bool) -> bool:
-    """Whether a regular expression finds the guard among process names, or with ``whole`` among command lines."""
+    """Whether a regular expression finds the guard among process names, or with ``whole`` among command lines.
+
+    One that says something else there than here (``[[:alpha:]]``, ``s**``) may find it.
+    """
+    if _THEIRS.search(pattern):
+        return True
     try:
         expression = re.compile(pattern, re.IGNORECASE)
     except re.error:
-        return "sentinel" in pattern.lower()
+        return True
     return any(expression.search(line) for line in (_LINES if whole else _PROCESSES))
 
 

@@ -132,6 +132,12 @@ def test_polls_are_the_loops_business():
     assert [story.call("sleep 5; curl x", poll=True, code=7, error="refused") for _ in range(12)] == [[]] * 12
 
 
+def test_the_end_of_a_poll_repeats_nothing_of_the_calls_before_it():
+    story = Story(ERROR_RATE)
+    assert story.words(*((f"c{i}", {"code": 1, "error": "x"}) for i in range(10)))[-1] == "break"
+    assert story.call("sleep 5; curl x", poll=True, code=7, error="refused") == []
+
+
 def test_a_silent_answer_is_no_error():
     story = Story(ERROR_RATE)
     for i in range(10):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from sentinel_guard.core.analysis.analyse import analyse
@@ -43,7 +45,7 @@ COMMANDS = (
 )
 
 
-def response(text: str, root: str, *, repository: bool = True) -> Response:
+def response(text: str, root: str, *, repository: bool = True, tracks: bool = False) -> Response:
     top = root if repository else ""
     world = FakeWorld({f"{root}/{name}".replace("/repo/../", "/"): "" for name in NAMES}, home=HOME, folders=("/etc",))
     action = Action("a", "s", Layer.SHELL, "shell", {"command": text}, root, 0.0, top)
@@ -51,6 +53,7 @@ def response(text: str, root: str, *, repository: bool = True) -> Response:
     restricted = (f"{root}/.env",) if top else ()
     session = Session("s", root=top)
     case = Case(action, analyse(action, world), session, POLICY, None, "", restricted, guarded, HOME)
+    case = replace(case, tracked=frozenset) if tracks else case
     return max((f.response for f in (*rules(case), *LEAKS(case))), default=Response.ALLOW)
 
 
@@ -149,3 +152,15 @@ def test_sweeps_and_what_comes_to_nothing(text: str, wanted: str) -> None:
         assert answer in (Response.ALLOW, Response.SNAPSHOT, Response.HINT)
     else:
         assert answer is Response[wanted.upper()]
+
+
+TRACKED = [
+    ("git clean -fdx", "ask", "clean leaves what git tracks"),
+    ("git rm -q --cached .env; git clean -fdx", "deny", "which another git command of the same text may end"),
+    ("git stash -a", "snapshot", "so does stash"),
+]
+
+
+@pytest.mark.parametrize(("text", "wanted"), [row[:2] for row in TRACKED], ids=[row[2] for row in TRACKED])
+def test_a_sweep_spares_a_restricted_file_that_git_tracks(text: str, wanted: str) -> None:
+    assert response(text, USUAL, tracks=True) is Response[wanted.upper()]

@@ -109,6 +109,12 @@ def test_the_breaker_opens_half_opens_and_closes():
     assert not other.half_open
 
 
+def test_what_ends_during_the_pause_closes_no_breaker():
+    begun = fold(call("c", "other"), call("a"), state("break", until=61.0, operations=["o"]))
+    session = fold(entry("outcome", 2.0, id="c", code=0), state("expire", 61.0), session=begun)
+    assert session.half_open, "it had begun before the breaker opened"
+
+
 def test_the_person_clears_the_record():
     session = fold(call("a"), state("break", until=61.0, operations=["o"]), state("help"), state("resume"))
     assert (session.state, session.calls, session.tripped) == (State.ACTIVE, (), frozenset())
@@ -124,9 +130,18 @@ def test_cooling_down_starts_the_count_anew_and_remembers_when():
     assert (session.usage, session.cooldowns) == ((), (700.0,))
 
 
+def test_cooling_down_hides_no_loop():
+    assert [c.action for c in fold(call("a"), state("cool", until=41.0), state("expire", 41.0)).calls] == ["a"]
+
+
 def test_old_usage_is_forgotten():
     session = fold(entry("usage", 1.0, input=5, cache_write=2), entry("usage", 700.0, output=7, cache_read=9))
     assert [u.work for u in session.usage] == [7]
+
+
+def test_of_very_many_reports_the_newest_count():
+    session = fold(*(entry("usage", 10.0, output=n) for n in range(1001)))
+    assert (len(session.usage), session.usage[-1].output) == (1000, 1000)
 
 
 @pytest.mark.parametrize(("last", "over"), [("kill", True), ("cool", False)])

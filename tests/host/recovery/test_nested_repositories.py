@@ -197,6 +197,16 @@ def test_plan_and_report_name_what_lies_inside(mine, tmp_path):
     assert "inner/x" in report.restored
 
 
+def test_one_that_cannot_be_put_back_is_never_called_ok_and_costs_no_other(mine, tmp_path):
+    baseline = taken(mine, tmp_path)
+    works_inside(mine)
+    (dict(baseline.below())["inner"].folder / "rollback.json").mkdir()
+    report = api.rollback(baseline)
+    assert not report.ok
+    assert any("inner could not be put back" in problem for problem in report.problems)
+    assert [name for name in INSIDE if (mine.root / name / "brand new").exists()] == ["inner"]
+
+
 def test_a_restricted_file_in_an_inner_repository_is_one(mine, tmp_path):
     baseline = taken(mine, tmp_path)
     assert "libs/sub/.env" in baseline.restricted

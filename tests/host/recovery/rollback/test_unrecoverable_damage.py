@@ -183,3 +183,16 @@ def test_one_ref_that_git_refuses_does_not_cost_the_others(clean):
     assert report.ok, report.problems
     assert made[0] in clean.git("rev-list", "--all")
     assert any(f"({made[1]}) is not kept" in note for note in report.notes)
+
+
+def test_a_commit_is_kept_whose_lost_content_still_lies_in_the_work_tree(clean):
+    """The rescue snapshot brings it back: so it is taken before it is seen which commits are whole."""
+    baseline = taken(clean)
+    clean.write("mine.txt", "the agent's\n")
+    clean.commit("the agent's")
+    made, blob = clean.git("rev-parse", "HEAD"), clean.git("rev-parse", "HEAD:mine.txt")
+    (clean.root / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    report = api.rollback(baseline)
+    assert report.ok, report.problems
+    assert made in clean.git("rev-list", "--all")
+    assert clean.git("cat-file", "blob", f"{made}:mine.txt") == "the agent's"
