@@ -3,9 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-SOURCES := $(wildcard sentinel_guard/launcher/*.c sentinel_guard/launcher/*.h)
+SOURCES := $(wildcard sentinel_guard/launcher/*.[ch] sentinel_guard/broker/*.[ch])
 
-.PHONY: demo test unit lint format test-agents test-agents-headless agents bench bench-agents corpus faults leaks oracles fuzz mutants clean
+.PHONY: demo test unit lint format test-agents test-agents-headless agents bench bench-agents corpus faults matrix leaks oracles fuzz mutants clean
 
 demo: $(READY)
 	@$(BIN)/sentinel-guard demo
@@ -33,7 +33,7 @@ format: $(READY)
 # The real coding agents, at pinned versions, against a scripted model; needs npm, and tmux for those on a full screen. What
 # a run finds goes into docs/agents.md.
 AGENTS := $(VENV)/agents
-AGENT_TESTS := SENTINEL_TEST_RECORD=1 SENTINEL_TEST_CLIENTS=$(abspath $(AGENTS)) $(BIN)/python -m pytest --dist worksteal
+AGENT_TESTS := SENTINEL_TEST_KERNEL=auto SENTINEL_TEST_RECORD=1 SENTINEL_TEST_CLIENTS=$(abspath $(AGENTS)) $(BIN)/python -m pytest --dist worksteal
 test-agents: agents
 	@command -v tmux >/dev/null || { echo "tmux is not on PATH: the agents on a full screen cannot be tested." >&2; exit 1; }
 	@$(AGENT_TESTS) -n 2 tests/real_agents
@@ -49,7 +49,7 @@ bench: $(READY)
 
 # What a session costs in each real agent; needs npm, and a machine that does nothing else. Minutes.
 bench-agents: agents
-	@SENTINEL_TEST_CLIENTS=$(abspath $(AGENTS)) $(BIN)/python -m bench.agent_overhead
+	@SENTINEL_TEST_KERNEL=auto SENTINEL_TEST_CLIENTS=$(abspath $(AGENTS)) $(BIN)/python -m bench.agent_overhead
 
 # The lists are not part of the project: SENTINEL_CORPUS names their folder.
 corpus: $(READY)
@@ -58,6 +58,10 @@ corpus: $(READY)
 # What runs free and what is lost while the guard is harmed (killed, stopped, its state deleted ...). FAULTS="kill stop" for some.
 faults: $(READY)
 	@$(BIN)/python -m bench.guard_faults $(FAULTS)
+
+# What comes of what programs do while they run, way by way, without the kernel layer and with it. Minutes. MATRIX="git" for some.
+matrix: $(READY)
+	@$(BIN)/python -m bench.runtime_matrix $(MATRIX)
 
 # The search for secrets beside detect-secrets and kingfisher; fetches both, and packages to search, once. Minutes.
 leaks: $(READY)
@@ -78,7 +82,7 @@ mutants: $(READY)
 	@MUTANTS="$(MUTANTS)" $(BIN)/python -m bench.mutation_testing
 
 clean:
-	rm -rf $(VENV) sentinel_guard/launcher/sentinel-launcher
+	rm -rf $(VENV) sentinel_guard/launcher/sentinel-launcher sentinel_guard/broker/sentinel-broker
 
 $(READY): pyproject.toml hatch_build.py $(SOURCES)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "sentinel-guard needs Python 3.11 or newer: make PYTHON=python3.11 ...")'

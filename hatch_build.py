@@ -1,4 +1,4 @@
-"""Builds the native launcher into the package, for wheels and for editable installs.
+"""Builds the native programs into the package, for wheels and for editable installs.
 
 The system's C compiler does it; only where there is none does the build ask for the ``ziglang`` wheel.
 A static program needs no libc of the machine it runs on, so its wheel may go anywhere. With musl it starts 0.5 ms
@@ -14,6 +14,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,21 +22,27 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 ROOT = Path(__file__).resolve().parent
 SOURCES = ROOT / "sentinel_guard" / "launcher"
+BROKER = ROOT / "sentinel_guard" / "broker"
+SHARED = ("base.c", "wire.c", "hmac.c")
+"""Of the launcher's sources: what the broker is built with, too."""
 FLAGS = ("-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-O2")
 COMPILERS = ("musl-gcc", "cc", "gcc", "clang")
 
 
 class LauncherBuildHook(BuildHookInterface):  # type: ignore[type-arg]
-    """Compiles ``sentinel_guard/launcher/*.c`` to ``sentinel-launcher`` beside them."""
+    """Compiles ``sentinel_guard/launcher/*.c`` to ``sentinel-launcher`` beside them, and the broker's the same way."""
 
     def dependencies(self) -> list[str]:
         return [] if system_compiler() else ["ziglang"]
 
     def initialize(self, _version: str, build_data: dict[str, Any]) -> None:
-        static = build_launcher(SOURCES / "sentinel-launcher")
+        static = build_launcher(SOURCES / "sentinel-launcher") and build_broker(BROKER / "sentinel-broker")
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{wheel_platform(static=static)}"
-        build_data["artifacts"].append("/sentinel_guard/launcher/sentinel-launcher")
+        build_data["artifacts"] += [
+            "/sentinel_guard/launcher/sentinel-launcher",
+            "/sentinel_guard/broker/sentinel-broker",
+        ]
 
 
 def build_launcher(target: Path, sources: Path = SOURCES) -> bool:
@@ -43,20 +50,23 @@ def build_launcher(target: Path, sources: Path = SOURCES) -> bool:
 
     Raises RuntimeError with the compiler's words where it does not compile.
     """
-    if _compile(sources, target, ["-static"]) is None:
-        return True
-    words = _compile(sources, target, [])
-    if words is not None:
-        raise RuntimeError(f"The launcher does not compile with {compiler()[0]}:\n{words}")
-    return False
+    return _build(compiler(), sorted(sources.glob("*.c")), target)
 
 
-def system_compiler() -> list[str] | None:
-    """The C compiler as a command: $CC, musl-gcc, cc, gcc or clang; None where there is none."""
+def build_broker(target: Path, *options: str) -> bool:
+    """Compiles the broker of held system calls to ``target``, as ``build_launcher``; ``options`` of the compiler."""
+    # musl-gcc does not know the kernel's headers.
+    command = system_compiler(COMPILERS[1:]) or compiler()
+    sources = [*sorted(BROKER.glob("*.c")), *(SOURCES / name for name in SHARED)]
+    return _build(command, sources, target, ["-pthread", *options])
+
+
+def system_compiler(names: Sequence[str] = COMPILERS) -> list[str] | None:
+    """The C compiler as a command: $CC, else the first of the names that is there; None where there is none."""
     named = shlex.split(os.environ.get("CC", ""))
     if named and shutil.which(named[0]):
         return named
-    return next(([name] for name in COMPILERS if shutil.which(name)), None)
+    return next(([name] for name in names if shutil.which(name)), None)
 
 
 def compiler() -> list[str]:
@@ -77,11 +87,20 @@ def _version() -> str:
     return found[1]
 
 
-def _compile(sources: Path, target: Path, more: list[str]) -> str | None:
+def _build(command: list[str], sources: list[Path], target: Path, options: list[str] | None = None) -> bool:
+    if _compile(command, sources, target, ["-static", *(options or [])]) is None:
+        return True
+    words = _compile(command, sources, target, options or [])
+    if words is not None:
+        raise RuntimeError(f"{target.name} does not compile with {command[0]}:\n{words}")
+    return False
+
+
+def _compile(compiler: list[str], sources: list[Path], target: Path, more: list[str]) -> str | None:
     """None when it worked, else what the compiler said. Written aside, then renamed: the old one may be running."""
     aside = target.with_name(f".{target.name}.{os.getpid()}")
-    command = [*compiler(), *FLAGS, *more, f'-DSENTINEL_VERSION="{_version()}"', "-s", "-o", str(aside)]
-    command += map(str, sorted(sources.glob("*.c")))
+    command = [*compiler, *FLAGS, *more, f'-DSENTINEL_VERSION="{_version()}"', "-s", "-o", str(aside)]
+    command += map(str, sources)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         aside.unlink(missing_ok=True)

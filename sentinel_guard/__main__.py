@@ -32,9 +32,11 @@ def _hook(name: str, arguments: Sequence[str]) -> int:
 
 
 def _run(command: Sequence[str]) -> int:
+    gc.disable()  # of what is imported nothing becomes garbage: looking through it takes 10 ms
     from sentinel_guard.commands.run.run import run  # noqa: PLC0415 - the same
     from sentinel_guard.host.machine.state_paths import places  # noqa: PLC0415 - the same
 
+    gc.enable()
     return run(places(), command)
 
 

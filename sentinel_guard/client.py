@@ -18,15 +18,17 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from sentinel_guard import __version__
 from sentinel_guard.core.wire_framing import MAX_CHUNK, Chunk, Message, exit_code
-from sentinel_guard.errors import DaemonError, PeerError, SentinelError
+from sentinel_guard.errors import DaemonError, NoDaemonError, PeerError, SentinelError
 from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.socket_connection import CLOSED, NO_PROTOCOL, RESTARTS, SocketConnection
 from sentinel_guard.host.machine.state_paths import StatePaths
-from sentinel_guard.host.start_daemon import START, Starter
+
+if TYPE_CHECKING:
+    from sentinel_guard.host.start_daemon import Starter
 
 PROTOCOL = 1
 CONNECT_SECONDS = 30.0
@@ -52,10 +54,12 @@ class Operator:
     ``with Operator(places) as operator`` connects. With ``start=False`` it starts nothing and takes any version.
     """
 
-    def __init__(self, places: StatePaths, *, start: bool = True, command: Sequence[str] = START) -> None:
+    def __init__(self, places: StatePaths, *, start: bool = True, command: Sequence[str] = ()) -> None:
         self._places, self._start, self._command = places, start, command
         self._line: SocketConnection | None = None
         self._starter: Starter | None = None
+        self._silent = False
+        """A daemon is there, and has not said who it is."""
         self._events: deque[Fields] = deque()
         self.daemon = 0
         """The daemon's pid, as it said last."""
@@ -95,8 +99,8 @@ class Operator:
         """Connect, starting the daemon if none runs. Raises DaemonError, HostError."""
         limit = time.monotonic() + seconds
         while not self.advance():
-            if not self._start:
-                raise DaemonError("No guard daemon runs.", "It starts by itself with 'sentinel-guard run'.")
+            if not (self._start or self._silent):
+                raise NoDaemonError("No guard daemon runs.", "It starts by itself with 'sentinel-guard run'.")
             if time.monotonic() > limit:
                 words = self._starter.words if self._starter else ""
                 self.close()
@@ -122,9 +126,13 @@ class Operator:
 
         Raises SentinelError with the daemon's words on a refusal, DaemonError where no reply came.
         """
+        self.send(op, seconds=seconds, **fields)
+        return self.reply(seconds)
+
+    def reply(self, seconds: float = REPLY_SECONDS) -> Fields:
+        """Wait for the reply to what was sent. Raises SentinelError, DaemonError as ``request``."""
         line = self._need()
         try:
-            line.send(_json({"op": op, **fields}), seconds)
             limit = time.monotonic() + seconds
             while "ok" not in (reply := _object(line.receive(max(0.001, limit - time.monotonic())))):
                 self._events.append(reply)
@@ -137,10 +145,10 @@ class Operator:
             return reply
         raise SentinelError(str(reply.get("error") or "The guard daemon refused."), str(reply.get("hint") or ""))
 
-    def send(self, op: str, **fields: object) -> None:
-        """Say something that has no reply. Raises DaemonError."""
+    def send(self, op: str, *, seconds: float = REPLY_SECONDS, **fields: object) -> None:
+        """Say something that has no reply, or whose ``reply`` is asked for later. Raises DaemonError."""
         try:
-            self._need().send(_json({"op": op, **fields}), REPLY_SECONDS)
+            self._need().send(_json({"op": op, **fields}), seconds)
         except DaemonError:
             self._drop()
             raise
@@ -180,6 +188,8 @@ class Operator:
 
     def _go_on_starting(self) -> None:
         if self._starter is None:
+            from sentinel_guard.host.start_daemon import Starter  # noqa: PLC0415 - most clients find a daemon
+
             self._places.make()
             self._starter = Starter(self._places, self._command)
         try:
@@ -197,8 +207,9 @@ class Operator:
         try:
             self._line = SocketConnection(self._places.operator_socket, HELLO_SECONDS)
         except OSError:
+            self._silent = False
             return False
-        server = self._line.server
+        server, self._silent = self._line.server, True
         try:
             hello = self.request("hello", seconds=HELLO_SECONDS)
         except DaemonError as e:
@@ -260,7 +271,7 @@ def to_streams(stream: bytes, text: bytes) -> None:
 
 
 def ask_agent(
-    places: StatePaths, face: str, argv: Sequence[str], show: Show = to_streams, command: Sequence[str] = START
+    places: StatePaths, face: str, argv: Sequence[str], show: Show = to_streams, command: Sequence[str] = ()
 ) -> tuple[str, int]:
     """Say something as the agent (faces ``help`` and ``usage``). Returns all that was printed, and the exit code.
 

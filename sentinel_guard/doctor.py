@@ -18,7 +18,7 @@ from sentinel_guard.agents import registry
 from sentinel_guard.audit.sqlite import SqliteReader
 from sentinel_guard.client import Operator
 from sentinel_guard.errors import HostError, SentinelError
-from sentinel_guard.host import audit_witness, shims
+from sentinel_guard.host import audit_witness, kernel_layer, shims
 from sentinel_guard.host.git import repository
 from sentinel_guard.host.githooks import install_hooks
 from sentinel_guard.host.machine import processes
@@ -73,6 +73,13 @@ def _launcher(_places: StatePaths, _cwd: Path) -> Probe:
     """The launcher"""
     built = shims.LAUNCHER.exists() and os.access(shims.LAUNCHER, os.X_OK)
     return Probe(built, f"launcher {shims.LAUNCHER}", "" if built else "Install again where there is a C compiler.")
+
+
+def _kernel(_places: StatePaths, _cwd: Path) -> Probe:
+    """The kernel layer"""
+    works, words = kernel_layer.probed(kernel_layer.begin_probe())
+    todo = "Restricted files are watched instead, and put back. docs/kernel-layer.md says what each machine can."
+    return Probe(works, f"kernel layer: {words}", "" if works else todo)
 
 
 def _folders(places: StatePaths, _cwd: Path) -> Probe:
@@ -182,6 +189,7 @@ PROBES: tuple[Callable[[StatePaths, Path], Probe], ...] = (
     _system,
     _git,
     _launcher,
+    _kernel,
     _folders,
     _daemon,
     _repository,
@@ -194,8 +202,9 @@ PROBES: tuple[Callable[[StatePaths, Path], Probe], ...] = (
 )
 
 LIMITS = (
-    "Programs that write by themselves (python, node, a compiled tool) are seen only after the fact, by the watcher.",
-    "A command started by its absolute path (/bin/rm) from a script is not seen by the shims.",
+    "Without the kernel layer what a program writes by itself (python, node) is seen after the fact, by the watcher.",
+    "Without it a command started by its absolute path (/bin/rm) from a script is not seen.",
+    "What a program reads is not held.",
     "What has left the machine (a push, a request) cannot be taken back.",
 )
 """What no layer of this release stops (docs/threat-model.md)."""

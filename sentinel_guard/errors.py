@@ -33,3 +33,7 @@ class StoreError(SentinelError):
 
 class DaemonError(SentinelError):
     """The guard daemon's: not running, another version, no answer."""
+
+
+class NoDaemonError(DaemonError):
+    """No guard daemon runs: nobody is guarded now. One that runs and does not answer is another matter."""

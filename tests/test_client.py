@@ -17,10 +17,10 @@ from pathlib import Path
 
 import pytest
 
-from sentinel_guard import __version__
+from sentinel_guard import __version__, client
 from sentinel_guard.client import Operator, ask_agent
 from sentinel_guard.core.wire_framing import Reader, encode
-from sentinel_guard.errors import DaemonError, SentinelError
+from sentinel_guard.errors import DaemonError, NoDaemonError, SentinelError
 from sentinel_guard.host.machine.state_paths import StatePaths, places
 from sentinel_guard.host.start_daemon import daemon_environ
 from tests.support.fake_daemon import FakeDaemon
@@ -153,6 +153,23 @@ def test_without_start_a_daemon_that_is_away_is_said_at_once(where):
     where.make()
     with pytest.raises(DaemonError, match="No guard daemon runs"), Operator(where, start=False):
         pass
+
+
+def test_a_daemon_that_takes_its_time_is_not_taken_for_none(where, daemon, monkeypatch):
+    monkeypatch.setattr(client, "HELLO_SECONDS", 0.05)
+    hello, slow = daemon.replies["hello"], iter((0.2, 0.2))
+
+    def late(_):
+        time.sleep(next(slow, 0))
+        return hello
+
+    daemon.replies["hello"] = late
+    with Operator(where, start=False) as operator:
+        assert operator.request("status")
+    daemon.replies["hello"] = lambda _: time.sleep(0.2) or hello
+    with pytest.raises(DaemonError, match="did not answer within") as caught:
+        Operator(where, start=False).connect(0.3)
+    assert not isinstance(caught.value, NoDaemonError)
 
 
 def test_a_start_that_fails_has_its_words(where):

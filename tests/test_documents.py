@@ -134,7 +134,7 @@ def test_no_other_check_has_a_section():
 
 def test_findings_that_stand_in_code_are_listed():
     code = Path(rules_check.__file__).read_text(encoding="utf-8")
-    ids = set(re.findall(r"\"((?:guard|paths)\.[a-z]+)\"", code))
+    ids = set(re.findall(r"\"((?:guard|paths|kernel)\.[a-z]+)\"", code))
     assert ids | {"confirm.NAME"} == set(first_column(CHECKS_PAGE, "## `rules`"))
 
 

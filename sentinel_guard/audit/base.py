@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
+from sentinel_guard.core.hash_chain import Head
 from sentinel_guard.core.model import Entry
 
 
@@ -27,5 +28,12 @@ class Store(Protocol):
 
     def ended_sessions(self) -> frozenset[str]:
         """Sessions whose end is on record."""
+
+    @property
+    def named(self) -> Head | None:
+        """The newest entry that outlives a power loss."""
+
+    def compare(self, head: Head, witness: str) -> bool:
+        """Whether the log has the entry that a witness knows; where not, that is on record."""
 
     def close(self) -> None: ...

@@ -33,9 +33,17 @@ def read(path: Path) -> Head | None:
 
 def set_aside(path: Path) -> None:
     """Keep a head file that did not fit its log, as ``audit.head.broken-N``; nothing where there is none."""
-    kept = next(p for n in itertools.count(1) if not os.path.lexists(p := path.with_name(f"{path.name}.broken-{n}")))
     with contextlib.suppress(FileNotFoundError):
-        path.rename(kept)
+        path.rename(_next_broken(path))
+
+
+def keep_broken(path: Path, head: Head) -> None:
+    """The same for a head that somebody else knew. Raises OSError."""
+    write(_next_broken(path), head)
+
+
+def _next_broken(path: Path) -> Path:
+    return next(p for n in itertools.count(1) if not os.path.lexists(p := path.with_name(f"{path.name}.broken-{n}")))
 
 
 def broken(path: Path) -> list[Path]:

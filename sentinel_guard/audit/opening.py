@@ -40,7 +40,8 @@ CREATE TRIGGER IF NOT EXISTS log_no_replace BEFORE INSERT ON log
     BEGIN SELECT RAISE (ABORT, 'the audit log is append-only'); END;
 COMMIT;
 """
-MISFITS = frozenset({"head-missing", "log-truncated", "log-edited"})
+EDITED = "log-edited"
+MISFITS = frozenset({"head-missing", "log-truncated", EDITED})
 """Notes on a head file that does not fit its log."""
 NOTES = MISFITS | {"log-damaged"}
 """Events of the notes that say what was wrong with a log."""
@@ -132,7 +133,7 @@ def _note(db: sqlite3.Connection, kept: Path | None, last: Head, named: Head | N
         return {"event": "log-truncated", "what": what}
     stands = db.execute("SELECT hash FROM log WHERE seq = ?", (named.seq,)).fetchone()
     if named.seq and (stands is None or stands[0] != named.hash):
-        return {"event": "log-edited", "what": f"Entry {named.seq} is not the one that the head file names."}
+        return {"event": EDITED, "what": f"Entry {named.seq} is not the one that the head file names."}
     return None
 
 

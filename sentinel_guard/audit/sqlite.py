@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from sentinel_guard.audit import head as head_file
-from sentinel_guard.audit.opening import MISFITS, failure, hold, newest, open_log, read_only
+from sentinel_guard.audit.opening import EDITED, MISFITS, failure, hold, newest, open_log, read_only
 from sentinel_guard.core import hash_chain
 from sentinel_guard.core.hash_chain import Head
 from sentinel_guard.core.json_codec import as_stored, dumps, entry_from
@@ -167,6 +167,26 @@ class SqliteStore(SqliteReader):
             finally:
                 os.close(self._lock)
                 self._lock = -1
+
+    @property
+    def named(self) -> Head | None:
+        """The newest entry that is safely on disk and in the head file."""
+        return head_file.read(self._head_path)
+
+    def compare(self, head: Head, witness: str) -> bool:
+        """Whether the log has the entry that a witness knows. Where not, that is on record, and ``log verify`` fails.
+
+        Raises StoreError.
+        """
+        with self._guard:
+            row = self._query("SELECT hash FROM log WHERE seq = ?", head.seq)
+            if row and row[0][0] == head.hash:
+                return True
+            stands = "is another one" if row else "is missing"
+            what = f"{witness} was told of entry {head.seq}, which {stands} here."
+            self.append(Entry(time.time(), "", "daemon", {"event": EDITED, "what": what}, "L2"), durable=True)
+            head_file.keep_broken(self._head_path, head)
+            return False
 
     def _insert(self, entry: Entry, data: str, *, durable: bool) -> None:
         row = (entry.seq, entry.at, entry.session, entry.kind, entry.level, data, entry.prev, entry.hash)

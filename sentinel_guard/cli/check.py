@@ -10,6 +10,7 @@ import click
 
 from sentinel_guard.cli import lazy_import
 from sentinel_guard.cli.lazy_import import ANY_COMMAND
+from sentinel_guard.cli.working_folder import working_folder
 from sentinel_guard.host.machine.state_paths import places
 
 
@@ -25,7 +26,7 @@ def check(
     *, explained: bool, tool: str, given: str, as_json: bool, jsonl: bool, cwd: Path | None, command: tuple[str, ...]
 ) -> Any:
     """Say what the guard would do with COMMAND. Nothing runs, nothing is recorded, no daemon is needed."""
-    module, folder = lazy_import.command_module("check"), cwd or Path.cwd()
+    module, folder = lazy_import.command_module("check"), cwd or working_folder()
     if jsonl:
         return module.lines(places(), sys.stdin, sys.stdout)
     if tool and not command:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from sentinel_guard.cli import lazy_import
+from sentinel_guard.cli.working_folder import working_folder
 from sentinel_guard.host.machine.state_paths import places
 
 
@@ -20,7 +21,7 @@ def incidents(ctx: click.Context, as_json: bool) -> Any:
     Each is open, filled (the agent has explained it) or signed off (by a person).
     """
     return (
-        lazy_import.command_module("incidents").list_reports(places(), Path.cwd(), as_json=as_json)
+        lazy_import.command_module("incidents").list_reports(places(), working_folder(), as_json=as_json)
         if ctx.invoked_subcommand is None
         else 0
     )
@@ -30,7 +31,7 @@ def incidents(ctx: click.Context, as_json: bool) -> Any:
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 def incidents_list(as_json: bool) -> Any:
     """List the reports, as without a subcommand."""
-    return lazy_import.command_module("incidents").list_reports(places(), Path.cwd(), as_json=as_json)
+    return lazy_import.command_module("incidents").list_reports(places(), working_folder(), as_json=as_json)
 
 
 @incidents.command("show")
@@ -40,7 +41,7 @@ def incidents_show(name: str) -> Any:
 
     Says whether the machine's part is as it was written; exit code 1 if it was changed.
     """
-    return lazy_import.command_module("incidents").show(places(), Path.cwd(), name)
+    return lazy_import.command_module("incidents").show(places(), working_folder(), name)
 
 
 @incidents.command("fill")
@@ -60,7 +61,7 @@ def incidents_fill(name: str, cause: str, actions: tuple[str, ...], file: Path |
     The root cause cites steps of the timeline by their numbers.
     """
     module = lazy_import.command_module("incidents")
-    return module.fill(places(), Path.cwd(), name, module.given(cause, actions, file))
+    return module.fill(places(), working_folder(), name, module.given(cause, actions, file))
 
 
 @incidents.command("sign-off")
@@ -71,7 +72,7 @@ def incidents_sign_off(name: str, note: str) -> Any:
 
     Refused from inside a guarded session.
     """
-    return lazy_import.command_module("incidents").sign_off(places(), Path.cwd(), name, note)
+    return lazy_import.command_module("incidents").sign_off(places(), working_folder(), name, note)
 
 
 @click.command()
@@ -82,4 +83,4 @@ def replay(incident: str, as_json: bool) -> Any:
 
     The newest if none is named. Nothing runs. Exit code 0 if it would be stopped at or before the same step, 1 if not.
     """
-    return lazy_import.command_module("replay").replay(places(), Path.cwd(), incident, as_json=as_json)
+    return lazy_import.command_module("replay").replay(places(), working_folder(), incident, as_json=as_json)

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from sentinel_guard.cli import lazy_import
+from sentinel_guard.cli.working_folder import working_folder
 from sentinel_guard.host.machine.state_paths import places
 
 _RESPONSES = ("deny", "ask", "hint", "snapshot", "kill")
@@ -21,7 +22,7 @@ def policy() -> None:
 @policy.command("show")
 def policy_show() -> Any:
     """Print the policy in force here, and where each part comes from."""
-    return lazy_import.command_module("policy").show(Path.cwd())
+    return lazy_import.command_module("policy").show(working_folder())
 
 
 @policy.command("validate")
@@ -31,7 +32,7 @@ def policy_validate(file: Path | None) -> Any:
 
     Names line, key and the nearest known key; a rule's own examples count. Exit code 1 if it is wrong.
     """
-    return lazy_import.command_module("policy").validate(Path.cwd(), file)
+    return lazy_import.command_module("policy").validate(working_folder(), file)
 
 
 @policy.command("test")
@@ -42,7 +43,7 @@ def policy_test(file: Path | None) -> Any:
     Every hit, every miss, and whether what a rule says to do instead passes the guard: of all rules in force here, or
     of those in FILE. Exit code 1 if something does not hold.
     """
-    return lazy_import.command_module("policy").test(Path.cwd(), file)
+    return lazy_import.command_module("policy").test(working_folder(), file)
 
 
 @policy.command("add")
@@ -83,4 +84,4 @@ def policy_add(*, id_: str, user: bool, yes: bool, dry_run: bool, **given: Any) 
         given["response"] = word
     keys = {key: list(value) if isinstance(value, tuple) else value for key, value in given.items() if value}
     asked = module.Asked(keys | ({"id": id_} if id_ else {}), next(iter(examples.values()), ""), user, yes, dry_run)
-    return module.add(places(), Path.cwd(), asked)
+    return module.add(places(), working_folder(), asked)

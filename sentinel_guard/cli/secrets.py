@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from sentinel_guard.cli import lazy_import
+from sentinel_guard.cli.working_folder import working_folder
 from sentinel_guard.host.machine.state_paths import places
 
 
@@ -38,7 +39,7 @@ def secrets_scan(*, paths: tuple[Path, ...], staged: bool, history: bool, warnin
     if bool(paths) + staged + history > 1:
         raise click.UsageError("Give paths, or --staged, or --history.")
     module = lazy_import.command_module("secrets.scan")
-    return module.scan(places(), Path.cwd(), module.Asked(paths, staged, history, warnings, as_json))
+    return module.scan(places(), working_folder(), module.Asked(paths, staged, history, warnings, as_json))
 
 
 @secrets.command("baseline")
@@ -53,7 +54,7 @@ def secrets_baseline(history: bool, yes: bool) -> Any:
     a person has marked it: sentinel-guard secrets audit.
     """
     return lazy_import.command_module("secrets.baseline").baseline(
-        places(), Path.cwd(), None if yes else _ask, history=history
+        places(), working_folder(), None if yes else _ask, history=history
     )
 
 
@@ -66,9 +67,9 @@ def secrets_audit(listed: bool, as_json: bool) -> Any:
     if as_json and not listed:
         raise click.UsageError("--json goes with --list.")
     if listed:
-        return module.show(Path.cwd(), as_json=as_json)
+        return module.show(working_folder(), as_json=as_json)
     seen = sys.stdin.isatty() and sys.stdout.isatty()
-    return module.audit(places(), Path.cwd(), click.getchar if seen else None)
+    return module.audit(places(), working_folder(), click.getchar if seen else None)
 
 
 def _ask(question: str) -> bool:

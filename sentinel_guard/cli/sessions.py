@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
 from sentinel_guard.cli import lazy_import
 from sentinel_guard.cli.lazy_import import ANY_COMMAND
+from sentinel_guard.cli.working_folder import working_folder
 from sentinel_guard.host.machine.state_paths import places
 
 
@@ -89,7 +89,7 @@ def rollback(session: str, dry_run: bool, yes: bool, later_too: bool) -> Any:
     """
     confirm = None if yes else lambda question: click.confirm(question, err=True)
     options = {"dry_run": dry_run, "confirm": confirm, "later_too": later_too}
-    return lazy_import.command_module("rollback").rollback(places(), Path.cwd(), session, **options)
+    return lazy_import.command_module("rollback").rollback(places(), working_folder(), session, **options)
 
 
 @click.command()
@@ -111,5 +111,5 @@ def allow(paths: tuple[str, ...], span: str, end: bool, listed: bool) -> Any:
         raise click.UsageError("Give paths, with --for TIME or --end, or --list alone.")
     module = lazy_import.command_module("allow_paths")
     if listed:
-        return module.show(places(), Path.cwd())
-    return module.allow(places(), Path.cwd(), paths, "0s" if end else span or "10m")
+        return module.show(places(), working_folder())
+    return module.allow(places(), working_folder(), paths, "0s" if end else span or "10m")

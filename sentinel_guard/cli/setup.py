@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from sentinel_guard.cli import lazy_import
+from sentinel_guard.cli.working_folder import working_folder
 from sentinel_guard.host.machine.state_paths import places
 
 _TEMPLATE = click.option(
@@ -22,14 +23,14 @@ def install(template: Path | None) -> Any:
 
     Hooks that are there already are kept, and run first; those of husky, lefthook, pre-commit and others are joined.
     """
-    return lazy_import.command_module("install").install(Path.cwd(), template)
+    return lazy_import.command_module("install").install(working_folder(), template)
 
 
 @click.command()
 @_TEMPLATE
 def uninstall(template: Path | None) -> Any:
     """Take out what install put in; every other byte is as before."""
-    return lazy_import.command_module("install").uninstall(Path.cwd(), template)
+    return lazy_import.command_module("install").uninstall(working_folder(), template)
 
 
 @click.command()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
 from sentinel_guard.cli import lazy_import
+from sentinel_guard.cli.working_folder import working_folder
 from sentinel_guard.host.machine.state_paths import places
 
 
@@ -24,14 +24,14 @@ def snapshots(ctx: click.Context, as_json: bool) -> Any:
     """  # noqa: D301 - the backspace is meant: it keeps click from joining the lines
     if ctx.invoked_subcommand is not None:
         return 0
-    return lazy_import.command_module("snapshots").show_all(places(), Path.cwd(), as_json=as_json)
+    return lazy_import.command_module("snapshots").show_all(places(), working_folder(), as_json=as_json)
 
 
 @snapshots.command("list")
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 def snapshots_list(as_json: bool) -> Any:
     """List the snapshots, as without a subcommand."""
-    return lazy_import.command_module("snapshots").show_all(places(), Path.cwd(), as_json=as_json)
+    return lazy_import.command_module("snapshots").show_all(places(), working_folder(), as_json=as_json)
 
 
 @snapshots.command("show")
@@ -42,7 +42,7 @@ def snapshots_show(ident: str, as_json: bool) -> Any:
 
     ID is the first digits of its commit, as the list shows them, or its place in the list: 1 is the newest.
     """
-    return lazy_import.command_module("snapshots").show(places(), Path.cwd(), ident, as_json=as_json)
+    return lazy_import.command_module("snapshots").show(places(), working_folder(), ident, as_json=as_json)
 
 
 @snapshots.command("diff")
@@ -50,7 +50,7 @@ def snapshots_show(ident: str, as_json: bool) -> Any:
 @click.argument("paths", nargs=-1, type=click.Path())
 def snapshots_diff(ident: str, paths: tuple[str, ...]) -> Any:
     """Show what has changed in its files since: + is what is there now."""
-    return lazy_import.command_module("snapshots").diff(places(), Path.cwd(), ident, paths)
+    return lazy_import.command_module("snapshots").diff(places(), working_folder(), ident, paths)
 
 
 @snapshots.command("restore")
@@ -67,7 +67,7 @@ def snapshots_restore(
 
     Files that came later stay. What is written over is kept in a snapshot first; HEAD and index are left alone.
     """
-    module, cwd = lazy_import.command_module("snapshots"), Path.cwd()
+    module, cwd = lazy_import.command_module("snapshots"), working_folder()
     if name:
         if paths or everything:
             raise click.UsageError("--branch brings no files back: give PATH or --all in a command of its own.")
@@ -86,7 +86,7 @@ def snapshots_drop(ids: tuple[str, ...], everything: bool, yes: bool) -> Any:
     Old ones go by themselves: keep_days and keep_megabytes in the policy's [recovery].
     """
     return lazy_import.command_module("snapshots").forget(
-        places(), Path.cwd(), ids, everything=everything, confirm=None if yes else _ask
+        places(), working_folder(), ids, everything=everything, confirm=None if yes else _ask
     )
 
 

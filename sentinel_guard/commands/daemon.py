@@ -11,7 +11,7 @@ import time
 from typing import NoReturn
 
 from sentinel_guard.client import Operator
-from sentinel_guard.core.model import Peer
+from sentinel_guard.core.peer import Peer
 from sentinel_guard.errors import DaemonError
 from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.state_paths import StatePaths

@@ -22,7 +22,8 @@ from sentinel_guard.audit.sqlite import SqliteReader, SqliteStore
 from sentinel_guard.commands import require_human
 from sentinel_guard.core.hash_chain import ChainBreak, find_breaks
 from sentinel_guard.core.json_codec import dumps, entry_json
-from sentinel_guard.core.model import Entry, Peer
+from sentinel_guard.core.model import Entry
+from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.text.entry_summary import summary
 from sentinel_guard.errors import SentinelError, StoreError
 from sentinel_guard.host import audit_witness, policy_files

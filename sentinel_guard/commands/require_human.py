@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from sentinel_guard.client import Operator
-from sentinel_guard.errors import DaemonError, SentinelError
+from sentinel_guard.errors import NoDaemonError, SentinelError
 from sentinel_guard.host.machine import ancestry, processes
 from sentinel_guard.host.machine.state_paths import StatePaths
 
@@ -17,13 +17,14 @@ MARK = "SENTINEL_SESSION"
 def require_human(places: StatePaths, root: Path | None, refused: str) -> None:
     """Raises SentinelError with the words ``refused`` inside of a live session, and while one works in ``root``.
 
-    Its watcher would put the project's file back. Where no daemon answers, a session is taken for alive.
+    Its watcher would put the project's file back. Where no daemon runs, a session is taken for alive. Raises
+    DaemonError where one runs and does not say.
     """
     mine = sessions()
     try:
         with Operator(places, start=False) as operator:
             live = [s for s in operator.request("status")["sessions"] if s["state"] not in ("KILLED", "ENDED")]
-    except DaemonError:
+    except NoDaemonError:
         live = [{"session": session, "root": ""} for session in mine]
     if any(s["session"] in mine for s in live):
         raise SentinelError(refused, "The user does it, in a terminal of their own.")

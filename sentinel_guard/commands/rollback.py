@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from sentinel_guard.audit.sqlite import SqliteReader
 from sentinel_guard.client import Operator
 from sentinel_guard.core.text.control_characters import visible
-from sentinel_guard.errors import ConfigError, DaemonError, SentinelError
+from sentinel_guard.errors import ConfigError, NoDaemonError, SentinelError
 from sentinel_guard.host import policy_files
 from sentinel_guard.host.git import repository
 from sentinel_guard.host.machine.state_paths import StatePaths
@@ -139,8 +140,17 @@ def _tell(report: api.Report, baseline: api.Baseline) -> None:
     if report.rescue_ref:
         print("To have back what was there before, your own edits during the session among it:")
         print(f"  sentinel-guard snapshots restore {report.rescue_ref} --all")
+    if _stands_in_deleted_folder():
+        print('Your shell stands in the folder that was deleted. Enter the one that came back: cd "$PWD"')
     alone = [(name, path) for name, path in moved if name not in report.rescued]
     _list("To have back what that does not hold", [_copy(name, path, baseline.root) for name, path in alone])
+
+
+def _stands_in_deleted_folder() -> bool:
+    try:
+        return not Path.cwd()
+    except FileNotFoundError:
+        return True
 
 
 def _files(report: api.Report) -> list[tuple[str, str]]:
@@ -175,14 +185,23 @@ def _baseline(places: StatePaths, cwd: Path, session: str) -> api.Baseline:
         if "/" in session or not (folder / session / "baseline").is_dir():
             raise ConfigError(f"There is no session {session!r} with a baseline.", "sentinel-guard log shows them.")
         return api.load(folder / session / "baseline")
+    known = (api.load(candidate) for candidate in sorted(folder.glob("*/baseline"), reverse=True))
     root = repository.top(str(cwd))
     if root is None:
-        raise ConfigError(f"{cwd} is not in a git work tree.", "cd into the repository, or name the session.")
-    for candidate in sorted(folder.glob("*/baseline"), reverse=True):
-        baseline = api.load(candidate)
-        if baseline.root == root:
-            return baseline
+        return _of_folder(known, os.path.realpath(cwd))
+    if found := next((baseline for baseline in known if baseline.root == root), None):
+        return found
     raise ConfigError("No session was recorded in this repository.", "Sessions begin with 'sentinel-guard run'.")
+
+
+def _of_folder(known: Iterable[api.Baseline], folder: str) -> api.Baseline:
+    """The newest session of the repository that was here before its ``.git``, or all of it, was deleted."""
+    for baseline in known:
+        whole = f"{os.path.realpath(baseline.root)}/"
+        gone = not os.path.lexists(f"{baseline.root}/.git")
+        if gone and (f"{folder}/".startswith(whole) or whole.startswith(f"{folder}/")):
+            return baseline
+    raise ConfigError(f"{folder} is not in a git work tree.", "cd into the repository, or name the session.")
 
 
 def _refuse_later(places: StatePaths, baseline: api.Baseline) -> None:
@@ -209,7 +228,7 @@ def _refuse_while_live(places: StatePaths, root: str) -> None:
     try:
         with Operator(places, start=False) as operator:
             live = [s for s in operator.request("status")["sessions"] if s["root"] == root and s["state"] != "KILLED"]
-    except DaemonError:
+    except NoDaemonError:
         return
     if live:
         raise SentinelError(f"Session {live[0]['session']} is working here.", "End its agent first.")

@@ -12,6 +12,8 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from sentinel_guard.core.peer import Peer
+
 
 class Response(enum.IntEnum):
     """What a finding asks for, ordered: the strictest decides (DESIGN section 5)."""
@@ -55,6 +57,7 @@ class Layer(enum.StrEnum):
     SHIM = "shim"
     HOOK = "hook"
     GIT = "git"
+    KERNEL = "kernel"
     WATCHER = "watcher"
     CLI = "cli"
 
@@ -115,14 +118,6 @@ class Effect:
     """Of a sender that is given secrets in variables: its words, with ``$NAME`` where one of these stands and no other
     dollar; else empty.
     """
-
-
-@dataclass(frozen=True, slots=True)
-class Peer:
-    """A process: its pid and its start time in clock ticks since boot, which together name it for ever."""
-
-    pid: int
-    start: int
 
 
 @dataclass(frozen=True, slots=True)

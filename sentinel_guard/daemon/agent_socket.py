@@ -19,10 +19,17 @@ from sentinel_guard.core import response_text
 from sentinel_guard.core.analysis.programs.git.changes_repository import changes_repository
 from sentinel_guard.core.model import Action, Response
 from sentinel_guard.core.wire_framing import Message
-from sentinel_guard.daemon import agent_programs, interactive_shells, restore_disabled_git_hooks, wire_messages
+from sentinel_guard.daemon import (
+    agent_programs,
+    held_call_requests,
+    interactive_shells,
+    restore_disabled_git_hooks,
+    wire_messages,
+)
 from sentinel_guard.daemon.call_outcomes import Begun, Outcomes
 from sentinel_guard.daemon.git_hook_requests import Githooks
 from sentinel_guard.daemon.guard import Guard, Judged
+from sentinel_guard.daemon.held_call_requests import HeldCallRequests
 from sentinel_guard.daemon.help_and_usage_requests import AgentRequests
 from sentinel_guard.daemon.live_sessions import STEP, Place, Sessions
 from sentinel_guard.daemon.peer_connection import FIRST_WORD, Link
@@ -53,6 +60,9 @@ class Server:
         self._sessions, self._guard, self._reactions = sessions, guard, reactions
         self._outcomes, self._faces, self._githooks, self._now = outcomes, faces, githooks, now
         self._ids = itertools.count(1)
+        self._held_calls = HeldCallRequests(
+            sessions=sessions, guard=guard, reactions=reactions, judge_program=self._judge, now=now
+        )
 
     def counted_as(self, link: Link) -> str:
         """Whose connection it is, of whom only so many are served at once: each process's own."""
@@ -85,6 +95,9 @@ class Server:
     async def _converse(self, link: Link) -> None:
         message = await link.receive(FIRST_WORD)
         link.proof = session_proof.answer(self._sessions.places, message)
+        if held_call_requests.is_held(message):
+            await self._held_calls.serve(message, link)
+            return
         asked = wire_messages.request(message)
         if asked.face == "githook":
             await self._githooks.serve(asked, link)

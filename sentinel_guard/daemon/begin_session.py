@@ -17,12 +17,13 @@ from sentinel_guard.agents import registry
 from sentinel_guard.audit.base import Store
 from sentinel_guard.core import encode_entries
 from sentinel_guard.core.hash_chain import entry_hash
-from sentinel_guard.core.model import Entry, Peer
+from sentinel_guard.core.model import Entry
+from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.secrets.user_secrets.find_user_secrets import UserSecrets
 from sentinel_guard.core.session.session import Event, Session, State
 from sentinel_guard.daemon import agent_programs, restore_disabled_git_hooks
-from sentinel_guard.daemon.file_integrity.watch_agent_settings import Begun
+from sentinel_guard.daemon.file_integrity.watch_agent_settings import AgentSettings, Begun
 from sentinel_guard.daemon.file_integrity.watch_session_files import SessionFileWatch
 from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.daemon.root_cause_requests import Reviews
@@ -92,11 +93,9 @@ class SessionStarter:
         self, live: Live, message: Fields, owner: Peer, environ: Mapping[str, str]
     ) -> tuple[Live, Fields]:
         ident, root, path = live.id, live.session.root, live.path
-        shimmed = shims.make(self._places, ident, self._names(live), path)
-        shimmed |= registry.environ(str(self._places.session(ident)))
-        live.shims = ShimIntegrity.of(self._places.shims(ident))
-        # Each asks git some things, and none what another finds.
-        _, _, live.hooks, hooks = await asyncio.gather(
+        # Each asks git some things, or waits for the disk, and none for what another finds.
+        (shimmed, seen), _, _, live.hooks, hooks = await asyncio.gather(
+            asyncio.to_thread(self._make_files, live, str(message["cwd"]), environ),
             self._recovery.begin(live),
             asyncio.to_thread(live.discretion.known),
             asyncio.to_thread(restore_disabled_git_hooks.standing, root, owner),
@@ -104,13 +103,28 @@ class SessionStarter:
         )
         data = {**_data(message, owner, live, path), "policy": self._policies.user_hash()}
         self.sessions.note(live, [Entry(self._now(), ident, "session", data)])
-        live.watch = self._watch(live, Begun(root, str(message["cwd"]), {**environ, **shimmed}))
+        live.watch = self._watch(live, seen)
         self.sessions.live[ident] = live
         await asyncio.to_thread(self.reviews.remember, live)
         notes = [*live.policy().warnings, *hooks, *self.reviews.note(live)]
         secret = session_proof.make(self._places, ident)
-        begun = {"session": ident, "environ": shimmed, "notes": notes, "secret": secret, "shims": live.shims.record}
+        begun = {"session": ident, "environ": shimmed, "notes": notes, "secret": secret}
+        begun["shims"] = live.shims.record if live.shims else ""
+        begun["kernel"] = live.policy().kernel.mode
         return live, begun
+
+    def _make_files(self, live: Live, cwd: str, environ: Mapping[str, str]) -> tuple[dict[str, str], Begun]:
+        """Its shims, and what its watch will remember of the settings of agents.
+
+        Returns the environment to set, and what the watch must know.
+        """
+        shimmed = shims.make(self._places, live.id, self._names(live), live.path)
+        live.shims = ShimIntegrity.of(self._places.shims(live.id))
+        folder = self._places.session(live.id)
+        shimmed |= registry.environ(str(folder))
+        seen = Begun(live.session.root, cwd, {**environ, **shimmed})
+        AgentSettings(folder, seen, live.policy())
+        return shimmed, seen
 
     def group(self, live: Live) -> None:
         """Put the agent's first process into a control group of the session, where one can be made."""

@@ -19,7 +19,8 @@ from sentinel_guard import __version__
 from sentinel_guard.audit.base import Store
 from sentinel_guard.core import response_text
 from sentinel_guard.core.analysis.analyse import analyse
-from sentinel_guard.core.model import Action, Entry, Finding, Kind, Layer, Peer, Response, Verdict
+from sentinel_guard.core.model import Action, Entry, Finding, Kind, Layer, Response, Verdict
+from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.session.session import State
 from sentinel_guard.core.text.redact_by_pattern import redact_data
 from sentinel_guard.daemon import wire_messages

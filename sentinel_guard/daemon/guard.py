@@ -14,6 +14,7 @@ import asyncio
 import contextlib
 import functools
 import itertools
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -23,13 +24,15 @@ from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.analysis.world import World
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.registry import CHECKS
+from sentinel_guard.core.checks.rules import OUTSIDE_RULES, evidence_target
 from sentinel_guard.core.judge import apply_reply, judge
-from sentinel_guard.core.model import Action, Effect, Entry, Finding, Outcome, Question, Response, Usage, Verdict
+from sentinel_guard.core.model import Action, Effect, Entry, Finding, Layer, Outcome, Question, Response, Usage, Verdict
+from sentinel_guard.core.policy.target_placeholders import inside
 from sentinel_guard.core.secrets.egress.outgoing_data import is_looked_into
 from sentinel_guard.core.session.failure_exit_codes import failed
 from sentinel_guard.core.session.operation_fingerprint import command_text, is_poll, operation
 from sentinel_guard.core.session.session import Event, Session, State
-from sentinel_guard.daemon.live_sessions import Live, Sessions
+from sentinel_guard.daemon.live_sessions import STEP, Live, Sessions
 from sentinel_guard.host.git import repository
 from sentinel_guard.humans.question_inbox import Channel, Inbox
 
@@ -175,6 +178,7 @@ class Guard:
         return Case(
             action, (), live.session, live.policy(), None, op, restricted, guarded,
             tracked=tracked, known=hidden.known, baseline=hidden.baseline, key=hidden.key, brought=brought,
+            held=live.broker is not None and os.geteuid() != 0,
         )  # fmt: skip
 
     async def _ask(self, live: Live, asked: Verdict, op: str, waiter: Waiter, brought: Brought) -> Verdict:
@@ -287,6 +291,8 @@ def _with_effects(case: Case, world: World) -> Case:
 
 def _verdict(live: Live, case: Case) -> Verdict:
     verdict = live.discretion.verdict(judge(case, CHECKS))
+    if case.action.layer is Layer.KERNEL:
+        return _carried_out(verdict, live)
     return _inherit(verdict, live.grants.get(case.action.parent, ()))
 
 
@@ -306,3 +312,16 @@ def _inherit(verdict: Verdict, granted: tuple[Finding, ...]) -> Verdict:
     """A step of a call that a person said yes to: what was shown of the call is granted to the step, too."""
     shown = {(f.rule, f.ask, f.evidence) for f in granted}
     return replace(verdict, granted=tuple(f for f in verdict.findings if (f.rule, f.ask, f.evidence) in shown))
+
+
+def _carried_out(verdict: Verdict, live: Live) -> Verdict:
+    """A held call that carries out what a person said yes to: they were shown its target, or a folder above it.
+
+    The agent's own process has no call above it: there the yes may be to any of its tools.
+    """
+    parent = verdict.action.parent
+    given = itertools.chain(*live.grants.values()) if parent == STEP else live.grants.get(parent, ())
+    shown = [(finding.rule, evidence_target(finding)) for finding in given]
+    shown += [(rule, path) for rule in OUTSIDE_RULES for path in live.released]
+    covered = [f for f in verdict.findings if any(f.rule == r and inside(evidence_target(f), p) for r, p in shown)]
+    return replace(verdict, granted=tuple(covered))

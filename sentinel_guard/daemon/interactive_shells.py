@@ -7,7 +7,8 @@ Rules of this file:
 
 from __future__ import annotations
 
-from sentinel_guard.core.model import Action, Finding, Layer, Peer, Response
+from sentinel_guard.core.model import Action, Finding, Layer, Response
+from sentinel_guard.core.peer import Peer
 from sentinel_guard.daemon import wire_messages
 from sentinel_guard.daemon.live_sessions import Place
 from sentinel_guard.errors import PeerError

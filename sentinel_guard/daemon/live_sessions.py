@@ -18,7 +18,8 @@ from typing import Protocol
 
 from sentinel_guard.audit.base import Store
 from sentinel_guard.core.checks.base import GuardResources
-from sentinel_guard.core.model import Entry, Finding, Peer, Verdict
+from sentinel_guard.core.model import Entry, Finding, Verdict
+from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.session.session import Session
 from sentinel_guard.daemon.session_secrets import SessionSecrets
@@ -63,6 +64,8 @@ class Watch(Protocol):
 
     def concerns(self, path: str) -> bool: ...
 
+    def lets_change(self, path: str, *, by_git: bool) -> bool: ...
+
     def stop(self) -> None: ...
 
 
@@ -81,6 +84,8 @@ class Live:
     """Pid of the agent's first process."""
     leader: int = 0
     """Pid of the process between it and the runner, which leads the agent's terminal session; a part of the runner."""
+    broker: Peer | None = None
+    """The process that performs the session's held system calls, where there is one: a part of the runner, too."""
     typed: float = 0.0
     """When the person last pressed a key that the agent got, seconds of the epoch."""
     begun: bool = False
@@ -100,6 +105,10 @@ class Live:
     """Git processes that came through a shim, and what let each run: the id of its action."""
     grants: dict[str, tuple[Finding, ...]] = field(default_factory=dict)
     """Id of a running call -> what a person said yes to."""
+    released: set[str] = field(default_factory=set)
+    """Files and folders outside of the repository that a person let its programs delete and replace."""
+    kept: set[tuple[str | Peer, str]] = field(default_factory=set)
+    """The same, where the answer was no: the call that asked, or the process, and the folder."""
     rescued: dict[str, tuple[str, frozenset[str]]] = field(default_factory=dict)
     """Id of a call -> the rescue snapshot that was taken before it, and the paths whose ignored files it holds."""
     answered: asyncio.Event = field(default_factory=asyncio.Event)
@@ -136,6 +145,11 @@ class Live:
     def members(self) -> frozenset[Peer]:
         """Those that were seen below its owner last: an orphan of a killed runner is known by its number and start."""
         return self.frozen | (self.watch.members if self.watch else frozenset())
+
+    @property
+    def parts(self) -> frozenset[int]:
+        """Pids of the runner's parts that stand among the session's processes."""
+        return frozenset((self.leader, self.broker.pid if self.broker else 0)) - {0}
 
     def call_above(self, lineage: Iterable[Peer]) -> str:
         """The call, or the line of an interactive shell, that the nearest of these processes carries out."""
@@ -190,7 +204,7 @@ class Place:
 
 class Sessions:
     def __init__(self, store: Store, places: StatePaths, revive: Callable[[Session], Live]) -> None:
-        self._store, self.places, self._revive = store, places, revive
+        self.store, self.places, self._revive = store, places, revive
         self.live: dict[str, Live] = {}
         self.set_aside: set[str] = set()
         """Sessions that could not be taken up after a restart: nothing of theirs runs."""
@@ -201,7 +215,7 @@ class Sessions:
     def note(self, live: Live, entries: Iterable[Entry]) -> None:
         """Put entries on record, then advance the session by them. Raises StoreError, and then nothing has advanced."""
         for entry in entries:
-            stored = self._store.append(live.discretion.entry(entry), durable=entry.level in DURABLE)
+            stored = self.store.append(live.discretion.entry(entry), durable=entry.level in DURABLE)
             live.session = live.session.after(stored)
 
     def locate(self, pid: int, call: str = "") -> Place | None:
@@ -261,14 +275,14 @@ class Sessions:
     def restore(self, session: str) -> Session | None:
         """Fold a session from all its entries (20 µs each): a strike of this morning still counts."""
         folded, began = Session(session), False
-        for entry in self._store.entries(session=session):
+        for entry in self.store.entries(session=session):
             began = began or entry.kind == "session"
             folded = folded.after(entry)
         return folded if began else None
 
     def said(self, session: str) -> Iterator[Entry]:
         """What persons said in a session, on record."""
-        return self._store.entries(session=session, kinds=("human",))
+        return self.store.entries(session=session, kinds=("human",))
 
     def guarded(self) -> GuardResources:
         """The guard's own belongings."""
@@ -279,8 +293,8 @@ class Sessions:
             *(path for r in sorted(roots) for path in (f"{r}/sentinel.toml", *install_hooks.hook_folders(r))),
         )
         owners = tuple(live.session.owner.pid for live in self.live.values() if live.session.owner)
-        leaders = tuple(live.leader for live in self.live.values() if live.leader)
-        return GuardResources(self._folders, settings, (*owners, *leaders, processes.own_pid()))
+        parts = tuple(pid for live in self.live.values() for pid in live.parts)
+        return GuardResources(self._folders, settings, (*owners, *parts, processes.own_pid()))
 
     def shims(self, live: Live) -> str:
         """The folder of a session's shims."""

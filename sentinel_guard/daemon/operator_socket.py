@@ -235,6 +235,8 @@ class Operators:
         """The runner's connection is gone: a session whose runner lives on is waited for, another one ends."""
         if live.session.owner and processes.alive(live.session.owner):
             return
+        if self._sessions.live.get(live.id) is not live:
+            return  # it has ended in the ordinary way
         await self._reactions.look_once_more(live)
         # Without its runner nobody guards what it started: the terminal is gone, and so is the session.
         await self._reactions.sweep_away(live)
@@ -245,6 +247,15 @@ class Operators:
         if live is None:
             raise DaemonError(f"There is no live session {message['session']}.", "sentinel-guard status")
         return live
+
+
+def _find_parts(live: Live, broker: int) -> None:
+    """The runner's parts between it and the agent: the leader of the agent's terminal session, and the broker."""
+    above = ancestry.lineage(live.agent)[1:]
+    if live.session.owner not in above[: 3 if broker else 2]:
+        return
+    live.leader = above[0].pid if above[0] != live.session.owner else 0
+    live.broker = next((peer for peer in above[1:2] if peer.pid == broker), None)
 
 
 async def _unknown(message: Fields) -> Fields:
@@ -299,13 +310,12 @@ class _Desk:
         live = self._mine(message)
         live.agent = int(message["pid"])
         self._all.group(live)
-        line = ancestry.lineage(live.agent)[:3]
-        live.leader = line[1].pid if line[2:] == [live.session.owner] else 0
+        _find_parts(live, int(message.get("broker") or 0))
         return {}
 
     async def _attach(self, message: Fields) -> Fields:
-        self._live = self._all.attach(message, self.link, self._runner)
-        return {"state": self._live.session.state.value, **self._all.proof(self._live, message)}
+        live = self._live = self._all.attach(message, self.link, self._runner)
+        return {"state": live.session.state.value, **self._all.proof(live, message)}
 
     async def _answered(self, message: Fields) -> Fields:
         shared, word = message.get("shared") is True, str(message.get("word", ""))

@@ -10,7 +10,8 @@ import asyncio
 import logging
 
 from sentinel_guard.core.analysis.programs.git.git_command import HOOKLESS
-from sentinel_guard.core.model import Action, Finding, Peer, Response
+from sentinel_guard.core.model import Action, Finding, Response
+from sentinel_guard.core.peer import Peer
 from sentinel_guard.daemon import wire_messages
 from sentinel_guard.daemon.live_sessions import Live
 from sentinel_guard.errors import HostError

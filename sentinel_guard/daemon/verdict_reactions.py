@@ -215,7 +215,7 @@ class Reactions:
         # What is on its way out is not left running.
         await asyncio.sleep(LEAVING)
         found = map(processes.describe, sorted(first & processes.tree(live.roots, spare, live.mark, live.members)))
-        return [{"pid": p.pid, "name": p.name} for p in found if p]
+        return [{"pid": p.pid, "name": p.name} for p in found if p and p.pid not in live.parts]
 
     def resume(self, live: Live) -> None:
         """Give autonomy back: a person typed /resume (R8)."""

@@ -12,7 +12,8 @@ import struct
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from sentinel_guard.core.model import Action, Layer, Peer
+from sentinel_guard.core.model import Action, Layer
+from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.core.wire_framing import Chunk, Message, exit_code
 from sentinel_guard.errors import PeerError
@@ -24,6 +25,7 @@ REFUSED = 126
 """Exit code of a command that was refused (found, and not allowed to run)."""
 MAX_ARGS = 1 << 16
 FACES = frozenset({"shell", "line", "shim", "hook", "githook", "help", "usage"})
+_LAYERS = {"shell": Layer.SHELL, "line": Layer.LINE, "kernel": Layer.KERNEL}
 _U32 = struct.Struct("<I")
 
 # Options of the shells whose value is the next word (bash(1), zsh(1), dash(1)).
@@ -111,13 +113,13 @@ def action(
     command: str | None = None,
 ) -> Action:
     """The action that a launcher proposes; ``command``: the part of a shell's text that is to be judged."""
-    layer, text, definitions = {"shell": Layer.SHELL, "line": Layer.LINE}.get(asked.face, Layer.SHIM), None, ""
+    layer, text, definitions = _LAYERS.get(asked.face, Layer.SHIM), None, ""
     if layer is Layer.SHELL:
         text = script(asked.argv) if command is None else command
     elif layer is Layer.LINE:
         _, text, definitions = line(asked)
     arguments: dict[str, object] = {"argv": list(asked.argv)} if text is None else {"command": text}
-    tool = program(asked.argv) if layer is Layer.SHIM else "shell"
+    tool = "shell" if layer in (Layer.SHELL, Layer.LINE) else program(asked.argv)
     return Action(ident, session, layer, tool, arguments, asked.cwd, at, root, parent, who, definitions=definitions)
 
 

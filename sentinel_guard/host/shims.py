@@ -16,6 +16,7 @@ import sentinel_guard
 from sentinel_guard.errors import HostError
 from sentinel_guard.host import bash_line_reader, session_proof
 from sentinel_guard.host.machine import atomic_files
+from sentinel_guard.host.machine.find_program import find_program
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.session_proof import SETTINGS
 from sentinel_guard.host.start_daemon import ENVIRON, daemon_environ
@@ -25,6 +26,8 @@ HOOK = "sentinel-hook"
 GITHOOK = "sentinel-githook"
 CLAUDES = ("bash", "zsh")
 OWN = "sentinel-guard"
+AGENT_FOLDERS = ("cline",)
+"""Folders of a session's own that its agent writes to (``agents``)."""
 PACKAGE = Path(sentinel_guard.__file__).resolve().parent
 LAUNCHER = Path(sentinel_guard.__file__).parent / "launcher" / "sentinel-launcher"
 
@@ -73,7 +76,7 @@ def make(places: StatePaths, session: str, names: Iterable[str], path: str) -> d
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         atomic_files.write(folder / SETTINGS, _settings(places, session), atomic_files.PRIVATE)
         _own_launcher(folder / HOOK)
-        wanted = {n for n in (*SHELLS, *names) if "/" not in n and shutil.which(n, path=path)}
+        wanted = {n for n in (*SHELLS, *names) if "/" not in n and find_program(n, path)}
         for name in (*sorted(wanted), bash_line_reader.LINE):
             _link(folder / HOOK, folder / name)
         _own_program(folder / OWN)

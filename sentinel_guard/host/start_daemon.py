@@ -38,9 +38,9 @@ ENVIRON = "environ."
 class Starter:
     """Starts the daemon, at most one client at a time."""
 
-    def __init__(self, places: StatePaths, command: Sequence[str] = START) -> None:
-        """Raises HostError where the machine has no room for a lock."""
-        self._places, self._command = places, command
+    def __init__(self, places: StatePaths, command: Sequence[str] = ()) -> None:
+        """``command``: another one than START. Raises HostError where the machine has no room for a lock."""
+        self._places, self._command = places, command or START
         self._process: subprocess.Popen[bytes] | None = None
         try:
             self._lock = os.open(places.runtime / "start.lock", os.O_RDWR | os.O_CREAT, 0o600)

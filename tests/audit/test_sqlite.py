@@ -188,8 +188,11 @@ def test_a_damaged_log_is_kept_and_a_new_one_goes_on(path, harm):
     assert path.with_name("audit.sqlite3.damaged-2").exists()
 
 
-def test_a_write_ahead_log_without_its_database_is_kept(path):
+@pytest.mark.parametrize("emptied", [False, True], ids=["gone", "emptied"])
+def test_a_write_ahead_log_without_its_database_is_kept(path, emptied):
     path.parent.mkdir()
+    if emptied:
+        path.touch()
     Path(f"{path}-wal").write_bytes(b"entries that were never folded in")
     fill(path, 0)
     assert Path(f"{path}.damaged-1-wal").read_bytes() == b"entries that were never folded in"

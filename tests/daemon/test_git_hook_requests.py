@@ -10,7 +10,8 @@ import pytest
 
 from sentinel_guard import __version__
 from sentinel_guard.core import encode_entries
-from sentinel_guard.core.model import Ask, Entry, Finding, Peer, Response
+from sentinel_guard.core.model import Ask, Entry, Finding, Response
+from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.session.session import Event, State
 from sentinel_guard.daemon import git_hook_requests
 from sentinel_guard.daemon.git_hook_requests import Githooks

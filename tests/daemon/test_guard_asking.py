@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,9 +12,11 @@ from sentinel_guard.core import encode_entries
 from sentinel_guard.core.model import Ask, Entry, Finding, Response
 from sentinel_guard.core.response_phrases import WAITING
 from sentinel_guard.core.session.session import Event, State
+from sentinel_guard.daemon import guard
 from sentinel_guard.daemon.waiting_launcher import telling
 from tests.support.fakes import PatientPeer, ScriptedHuman
 from tests.support.guard_in_memory import POLICY, Stand
+from tests.support.leak_check_world import TOKEN
 
 
 def test_a_terminal_of_the_launcher_is_asked_outside_of_run():
@@ -125,6 +128,33 @@ def test_what_a_git_hook_found_is_asked_about_after_another_question_too():
     judged = asyncio.run(stand.guard.handle(stand.live, action, PatientPeer(), (staged,)))
     assert judged.verdict.response is Response.DENY
     assert [q.ask.action for q in stand.human.asked] == ["DEPLOY", "COMMIT"]
+
+
+def test_a_yes_to_a_call_is_none_to_what_its_step_brings_beside_what_was_shown():
+    staged = Finding("leak", Response.ASK, "a.py", rule="pii.email", ask=Ask("COMMIT", "A.PY"), evidence="line 1")
+    stand = Stand(True, False)
+    call = stand.action("git commit -m x")
+    assert asyncio.run(stand.guard.handle(stand.live, call, PatientPeer(), (staged,))).verdict.response < Response.ASK
+    for evidence, response in (("line 1", Response.ALLOW), ("line 9", Response.DENY)):
+        step, brought = stand.action("git commit -m x", parent=call.id), (replace(staged, evidence=evidence),)
+        assert asyncio.run(stand.guard.handle(stand.live, step, PatientPeer(), brought)).verdict.response is response
+
+
+@pytest.mark.parametrize(("user", "asked"), [(0, 1), (1000, 0)], ids=["root has them already", "they are lost there"])
+def test_where_calls_are_held_only_root_is_asked_about_a_setuid_programs_rights(monkeypatch, user, asked):
+    monkeypatch.setattr(guard.os, "geteuid", lambda: user)
+    stand = Stand(True)
+    stand.live.broker = SimpleNamespace(pid=7)
+    stand.verdict("sudo systemctl restart nginx")
+    assert len(stand.human.asked) == asked
+
+
+def test_no_secret_is_shown_or_kept_with_a_question():
+    stand = Stand(True)
+    stand.verdict(f"deploy production --token {TOKEN}")
+    [shown] = stand.human.asked
+    assert shown.detail.startswith("deploy production --token") and TOKEN not in shown.detail
+    assert TOKEN not in str(stand.store.log)
 
 
 def test_a_step_that_is_left_of_an_ended_session_asks_nobody():

@@ -35,6 +35,7 @@ def test_r6_a_cooling_session_waits_on_our_side_then_runs():
     verdict = stand.verdict("ls", peer=peer)
     assert verdict.response is Response.ALLOW
     assert time.monotonic() - began >= 0.05
+    assert verdict.action.at >= began + 0.05, "it is judged at the time at which it runs"
     assert any("COOL DOWN" in text for text in peer.held)
     assert stand.kinds()[-4:] == ["verdict", "cool", "expire", "verdict"]
 
@@ -54,6 +55,7 @@ def test_r5_three_identical_failures_open_the_breaker_and_another_call_closes_it
     assert refused.response is Response.DENY and "SYSTEM INTERVENTION: Loop Detected" in refused.decisive.what
     assert again.response is Response.BREAK, "half-open: the same operation trips again at once"
     assert other == "allow" and not stand.live.session.tripped
+    assert not stand.reactions.frozen, "a breaker refuses; it stops no process"
 
 
 def test_a_kill_is_frozen_before_it_is_answered_and_nothing_is_taken_after_it():
@@ -123,6 +125,13 @@ def test_what_is_told_of_an_outcome_is_on_record_and_silence_is_not():
     assert stand.kinds()[-1] == "outcome"
     stand.guard.tell(stand.live, verdict, "SENTINEL HINT: look", stand.now())
     assert (stand.store.log[-1].kind, stand.store.log[-1].level) == ("observation", "L1")
+
+
+@pytest.mark.parametrize(("command", "poll"), [("sleep 30; curl -s http://localhost/up", True), ("make", False)])
+def test_whether_a_call_is_a_poll_is_on_record(command, poll):
+    stand = Stand()
+    stand.verdict(command)
+    assert bool(stand.store.log[-1].data.get("poll")) is poll
 
 
 PROGRESS = [

@@ -9,7 +9,8 @@ import struct
 import pytest
 
 from sentinel_guard.core import encode_entries
-from sentinel_guard.core.model import Peer, Usage
+from sentinel_guard.core.model import Usage
+from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.session.session import Event, State
 from sentinel_guard.daemon.help_and_usage_requests import AgentRequests, usage
 from sentinel_guard.daemon.live_sessions import Place

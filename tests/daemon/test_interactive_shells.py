@@ -8,7 +8,8 @@ import sys
 import pexpect
 import pytest
 
-from sentinel_guard.core.model import Action, Layer, Peer
+from sentinel_guard.core.model import Action, Layer
+from sentinel_guard.core.peer import Peer
 from sentinel_guard.daemon import interactive_shells
 from sentinel_guard.daemon.live_sessions import Live, Place
 from sentinel_guard.daemon.waiting_launcher import waiting

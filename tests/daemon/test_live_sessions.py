@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sentinel_guard.core import encode_entries
-from sentinel_guard.core.model import Action, Ask, Entry, Finding, Layer, Outcome, Peer, Response, TestRun, Verdict
+from sentinel_guard.core.model import Action, Ask, Entry, Finding, Layer, Outcome, Response, TestRun, Verdict
+from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.session.session import Event, Session, State
 from sentinel_guard.daemon.live_sessions import Live, Sessions

@@ -145,3 +145,10 @@ def test_who_waits_for_a_baseline_does_not_wait_for_ever(repo, where):
         await recovery.collected()
 
     asyncio.run(play())
+
+
+def test_fewer_ended_sessions_than_are_kept_all_stay(repo, where):
+    for ident in (some := [f"s{n}" for n in range(6)]):
+        (where.session(ident) / "shims").mkdir(parents=True)
+    prune_sessions.prune(where, lambda: {*some})
+    assert sorted(p.name for p in (where.state / "sessions").iterdir()) == some

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from sentinel_guard.core.model import Outcome, Peer
+from sentinel_guard.core.model import Outcome
+from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.session.session import Call, Session
 from sentinel_guard.daemon import shell_origin
 from sentinel_guard.daemon.live_sessions import Live, Place

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.core import encode_entries
-from sentinel_guard.core.model import Action, Effect, Finding, Kind, Layer, Peer, Response, Verdict
+from sentinel_guard.core.model import Action, Effect, Finding, Kind, Layer, Response, Verdict
+from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.session.session import Event, State
 from sentinel_guard.daemon.snapshots_and_rollback import Recovered
 from sentinel_guard.daemon.verdict_reactions import Reactions

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentinel_guard.core.model import Layer, Peer
+from sentinel_guard.core.model import Layer
+from sentinel_guard.core.peer import Peer
 from sentinel_guard.daemon import wire_messages
 from sentinel_guard.errors import PeerError
 

@@ -51,10 +51,11 @@ LOOSER = '[rules]\ndisable = ["git.push-force"]\n'
 def test_an_agents_own_file_tool_does_not_loosen_the_persons_policy(stage):
     stage.commit()
     policy = stage.guard / "config" / "sentinel.toml"
-    policy.write_text("[breaker]\nseconds = 9\n")
+    stage.policy("[breaker]\nseconds = 9\n")
+    before = policy.read_text()
     done = stage.sentinel("run", "--", *writes(stage, 1, (policy, LOOSER)))
     assert done.returncode == 0, done.stderr
-    assert policy.read_text() == "[breaker]\nseconds = 9\n"
+    assert policy.read_text() == before
     [seen] = stage.log(kind="watch")
     assert (seen["level"], seen["data"]["path"]) == ("L2", str(policy))
     [begun] = stage.log(kind="session")

@@ -14,6 +14,7 @@ import pytest
 
 from sentinel_guard.host.machine import cgroups, processes
 from tests.support.guarded_repository import BIN
+from tests.support.time_limits import limit
 from tests.support.wait_until import until
 
 # Leaves a process without environment, parent and terminal, and goes on.
@@ -59,10 +60,10 @@ def test_an_orphan_without_environment_ends_with_its_killed_runner(stage, orphan
     runner, pid = orphan
     peer = processes.identify(pid)
     assert processes.environ(pid) == {}
-    time.sleep(1.5)  # the daemon looks some times a second
+    time.sleep(limit(1.5))  # the daemon looks some times a second
     os.kill(runner.pid, signal.SIGKILL)
     runner.wait()
-    assert until(lambda: not processes.alive(peer), seconds=10), "known by its number and the time of its start"
+    assert until(lambda: not processes.alive(peer), seconds=20), "known by its number and the time of its start"
 
 
 def test_what_changed_while_nobody_watched_is_put_back_at_the_burial(stage, orphan):

@@ -218,7 +218,10 @@ STOPPED = [((), "a short request"), (("x" * 100_000,) * 15, "one that fills the 
 @pytest.mark.parametrize(("arguments", "why"), STOPPED, ids=[row[-1] for row in STOPPED])
 def test_a_stopped_guard_is_said_after_2_s(guard, arguments, why):
     g = guard(listen=False)
-    serve = "import socket, sys\ns = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(); input()"
+    serve = (  # it is there under its name when it listens
+        "import os, socket, sys; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1] + '.new'); s.listen()\n"
+        "os.rename(sys.argv[1] + '.new', sys.argv[1]); input()"
+    )
     with subprocess.Popen([sys.executable, "-c", serve, str(g.socket)], stdin=subprocess.PIPE) as daemon:
         assert until(g.socket.exists)
         daemon.send_signal(signal.SIGSTOP)

@@ -187,8 +187,9 @@ def test_hanging_up_ends_a_shell(console):
     shell = int(c.match[1])
     c.expect_exact(PROMPT)
     run_ready(c)
-    os.close(c.child_fd)
-    c.child_fd = os.open("/dev/null", os.O_RDWR)
+    null = os.open("/dev/null", os.O_RDWR)
+    os.dup2(null, c.child_fd)  # in one step: the number must not become another thread's
+    os.close(null)
     assert until(lambda: not Path(f"/proc/{shell}").exists())
 
 

@@ -75,7 +75,9 @@ def test_refusals_hints_breaker_and_kill_switch_reach_the_model(stage, play, age
     assert len(played.told) <= 9 and not (stage.repo / "reached").exists(), "and nothing comes after it"
     assert stage.git("rev-parse", "HEAD") == start and not (stage.repo / "bad.py").exists()
     assert stage.git("status", "--porcelain", "--", ":!docs/incidents") == ""
-    assert any(str(e["data"]["path"]).endswith(".pem") for e in stage.log(kind="watch")), "it was the watcher indeed"
+    held = [e["data"]["arguments"].get("object", "") for e in stage.log(kind="verdict", level="L2")]
+    seen = [*held, *(str(e["data"]["path"]) for e in stage.log(kind="watch"))]
+    assert any(path.endswith(".pem") for path in seen), "it was the watcher indeed, or the kernel layer"
     refused = [e["data"] for e in stage.log(kind="verdict", level="L2") if "argv" in e["data"]["arguments"]]
     rules = {f["rule"] for data in refused for f in data["findings"]}
     assert not {r for r in rules if r.startswith("git.")}, "the agent's own questions to git are let through"

@@ -152,6 +152,13 @@ class MemoryStore:
         found = [e for e in self.log if e.seq > after and session in ("", e.session) and (not kinds or e.kind in kinds)]
         return iter(found[-last:])
 
+    @property
+    def named(self) -> Head | None:
+        return Head(self.log[-1].seq, self.log[-1].hash) if self.log else None
+
+    def compare(self, head: Head, witness: str) -> bool:
+        return any((e.seq, e.hash) == (head.seq, head.hash) for e in self.log)
+
     def live_sessions(self) -> tuple[str, ...]:
         ended = {e.session for e in self.log if e.kind == "end"}
         return tuple(dict.fromkeys(e.session for e in self.log if e.kind == "session" and e.session not in ended))

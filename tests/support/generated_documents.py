@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bench import guard_faults
+from bench import guard_faults, runtime_matrix
 from sentinel_guard.commands import check_explain
 from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.analysis.evaluation import walk_syntax_tree
@@ -87,6 +87,8 @@ def settings() -> str:
 
 
 def _type(setting: Setting) -> str:
+    if setting.choices:
+        return ", ".join(f"`{choice}`" for choice in setting.choices)
     span = f", {setting.low:g} to {setting.high:,.10g}" if setting.high else ""
     return TYPES[setting.type] + span
 
@@ -208,6 +210,7 @@ GENERATED = {
     "agents": (AGENTS_PAGE, agents_tested),
     "overhead": (AGENTS_PAGE, agents_overhead),
     "faults": (THREATS_PAGE, guard_faults.table),
+    "ways": (THREATS_PAGE, runtime_matrix.table),
 }
 
 

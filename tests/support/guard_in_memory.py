@@ -10,7 +10,8 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
-from sentinel_guard.core.model import Action, Entry, Layer, Outcome, Peer
+from sentinel_guard.core.model import Action, Entry, Layer, Outcome
+from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.policy.merge_layers import merge
 from sentinel_guard.core.policy.policy import Gate, Policy
 from sentinel_guard.core.session.session import Session

@@ -19,6 +19,8 @@ from tests.support.time_limits import limit
 
 BIN = Path(sys.executable).parent
 AGENT = Path(__file__).parent / "coding_agent.py"
+KERNEL = os.environ.get("SENTINEL_TEST_KERNEL", "off")
+"""Mode of the kernel layer where a test says none: the other layers are tested without it."""
 
 
 class Stage:
@@ -30,6 +32,7 @@ class Stage:
         self.home, self.repo, self.guard = (self.folder / n for n in ("home", "repo", "guard"))
         for folder in (self.home, self.repo, self.guard / "config"):
             folder.mkdir(parents=True)
+        self.policy()
         self.stub_bin()
         self.environ = {
             "HOME": str(self.home),
@@ -98,8 +101,10 @@ class Stage:
         self.git("add", "-A")
         self.git("commit", "-qm", "start")
 
-    def policy(self, text: str) -> None:
-        (self.guard / "config" / "sentinel.toml").write_text("version = 1\n" + text)
+    def policy(self, text: str = "") -> None:
+        """The user's own policy."""
+        mode = "" if "[kernel]" in text else f'[kernel]\nmode = "{KERNEL}"\n'
+        (self.guard / "config" / "sentinel.toml").write_text(f"version = 1\n{text}\n{mode}")
 
     def sentinel(self, *arguments: str, cwd: Path | None = None, **options) -> subprocess.CompletedProcess:
         """Run our command line without a terminal."""

@@ -8,7 +8,7 @@ from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.model import Action, Command, Effect, Kind, Layer, Outcome
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.session.operation_fingerprint import operation
-from sentinel_guard.core.session.session import Call, Session
+from sentinel_guard.core.session.session import WINDOW, Call, Session
 from sentinel_guard.core.text.normalize_output import UNSEEN, digest
 
 ROOT = "/w"
@@ -56,7 +56,7 @@ class Story:
         done = outcome(act.id, at=self.now + 0.5, **ended)
         self.now = done.at
         call = Call(act.id, operation(act), tool, act.at, poll, done)
-        self.session = replace(self.session, calls=(*self.session.calls, call)[-64:])
+        self.session = replace(self.session, calls=(*self.session.calls, call)[-WINDOW:])
         seen = Case(replace(act, at=done.at), (), self.session, self.policy, done, call.operation)
         return list(self.check(seen))
 

@@ -12,6 +12,7 @@ FILES = sorted(p for p in PACKAGE.rglob("*.py") if p.name != "__init__.py")
 
 LAYERS = (
     "errors.py",
+    "core/peer.py",
     "core/model.py",
     "core/json_codec.py",
     "core/hash_chain.py",
@@ -35,6 +36,7 @@ LAYERS = (
     "core/analysis/programs/registry.py",
     "core/analysis/evaluation/",
     "core/analysis/agent_tools.py",
+    "core/analysis/held_calls.py",
     "core/analysis/analyse.py",
     "core/text/",
     "core/policy/",

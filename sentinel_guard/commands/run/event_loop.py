@@ -96,15 +96,16 @@ class Runner:
     def _wait(self) -> None:
         poll = select.poll()
         poll.register(self._signals, select.POLLIN)
-        for source in (self._operator, self._agent):
-            if source.fileno() >= 0:
-                poll.register(source, select.POLLIN)
+        ours = self._agent.filenos()
+        for fd in (*ours, self._operator.fileno()):
+            if fd >= 0:
+                poll.register(fd, select.POLLIN)
         for fd, events in (self._stage.interests() if self._stage else {}).items():
             poll.register(fd, events)
         for fd, events in poll.poll(self._patience()):
             if fd == self._signals.fileno():
                 self._on_signals()
-            elif fd == self._agent.fileno():
+            elif fd in ours:
                 self._look_at_agent()
             elif fd == self._operator.fileno():
                 self._hear()
@@ -377,7 +378,7 @@ class Runner:
         if self._lost_at:
             return
         if state:
-            self._request("agent", session=self._session, pid=self._agent.pid)
+            self._request("agent", session=self._session, pid=self._agent.pid, broker=self._agent.broker)
         if state != "AWAITING_HUMAN" and self._stage:
             self._stage.withdraw(lambda modal: isinstance(modal, Chat), time.monotonic())
         if self._told:

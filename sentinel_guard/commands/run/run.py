@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from sentinel_guard.client import Operator
 from sentinel_guard.commands.run.agent_command import agent_command
-from sentinel_guard.commands.run.event_loop import Runner
-from sentinel_guard.commands.run.look_at_shims import ShimLook
-from sentinel_guard.errors import ConfigError, HostError, SentinelError
-from sentinel_guard.host.machine.agent_process import spawn
-from sentinel_guard.host.machine.caught_signals import Signals
-from sentinel_guard.host.machine.process_control import become_subreaper, forbid_tracing
-from sentinel_guard.host.machine.pseudo_terminal import MULTIPLEXERS, AgentTerminal, UserTerminal
+from sentinel_guard.commands.run.start_notes import tell
+from sentinel_guard.core.text.control_characters import visible
+from sentinel_guard.errors import ConfigError, HostError
+from sentinel_guard.host.machine.find_program import find_program
+from sentinel_guard.host.machine.pseudo_terminal import UserTerminal
 from sentinel_guard.host.machine.state_paths import StatePaths
-from sentinel_guard.host.shim_integrity import ShimIntegrity
-from sentinel_guard.humans.terminal_prompts import visible
 
 START_SECONDS = 300.0
 """The baseline of a large repository takes its time."""
@@ -40,11 +34,11 @@ def run(places: StatePaths, command: Sequence[str]) -> int:
         print(f"sentinel-guard: {visible(command[0])}: {words}", file=sys.stderr)
         return code
     cwd = here()
-    command, note = agent_command(program, command)
+    command, note = agent_command(places, program, command)
     outer = UserTerminal.open()
     try:
         with Operator(places) as operator:
-            begun = operator.request(
+            operator.send(
                 "start",
                 command=[*command],
                 cwd=cwd,
@@ -52,11 +46,13 @@ def run(places: StatePaths, command: Sequence[str]) -> int:
                 interactive=outer is not None,
                 path=path,
                 kind="run",
-                seconds=START_SECONDS,
             )
+            # What is needed from here on is loaded while the daemon begins the session.
+            from sentinel_guard.commands.run.guarded_agent import run_guarded  # noqa: PLC0415
+
+            begun = operator.reply(START_SECONDS)
             tell([*filter(None, [note]), *begun.get("notes", ())])
-            shims = ShimIntegrity.of(places.shims(str(begun["session"])), str(begun.get("shims", "")))
-            return _guarded(operator, begun, program, command, outer, shims=shims)
+            return run_guarded(places, operator, begun, program, command, outer=outer)
     finally:
         if outer:
             outer.restore()
@@ -65,7 +61,7 @@ def run(places: StatePaths, command: Sequence[str]) -> int:
 
 def find(name: str, path: str) -> tuple[str, int, str]:
     """(the program's path, 0, "") or ("", exit code, why not)."""
-    if found := shutil.which(name, path=path):
+    if found := find_program(name, path):
         return found, 0, ""
     places = [name] if "/" in name else [f"{folder}/{name}" for folder in path.split(":") if folder]
     there = next((place for place in places if name and os.path.lexists(place)), None)
@@ -81,47 +77,3 @@ def here() -> str:
     except OSError as e:
         words = "The current directory cannot be read; was it deleted?"
         raise HostError(words, "Change to a folder that exists.") from e
-
-
-def environment(begun: dict[str, Any]) -> dict[str, str]:
-    """Ours with what the daemon sets for the session."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(MULTIPLEXERS)}
-    # A first shell (SHLVL 1) whose standard input is a socket reads ~/.bashrc in place of BASH_ENV (bash, shell.c).
-    level = kept.get("SHLVL", "")
-    below = {"SHLVL": level if level.isdigit() and int(level) else "1"}
-    return {**kept, **below, **{str(name): str(value) for name, value in begun.get("environ", {}).items()}}
-
-
-def tell(notes: Sequence[object]) -> None:
-    """What the daemon wants the person to know at the start."""
-    for note in notes:
-        said = "\n".join(visible(line) for line in str(note).splitlines())
-        print(f"sentinel-guard: {said}", file=sys.stderr)
-
-
-def _guarded(
-    operator: Operator,
-    begun: dict[str, Any],
-    program: str,
-    command: Sequence[str],
-    outer: UserTerminal | None,
-    *,
-    shims: ShimIntegrity,
-) -> int:
-    session, secret = str(begun["session"]), str(begun.get("secret", ""))
-    become_subreaper()
-    # It has the person's terminal. Before this the daemon has read with which environment the session begins.
-    forbid_tracing()
-    inner = AgentTerminal(outer) if outer else None
-    with Signals() as signals:
-        agent = spawn(program, command, environment(begun), signals, inner)
-        try:
-            operator.request("agent", session=session, pid=agent.pid)
-        except SentinelError:
-            # It waits for our word and ends without it.
-            agent.drop()
-            raise
-        screen = (outer, inner) if outer and inner else None
-        return Runner(
-            operator, session, agent, signals, screen, shims=ShimLook(shims, operator, session), secret=secret
-        ).run()

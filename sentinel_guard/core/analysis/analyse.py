@@ -55,6 +55,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
+from sentinel_guard.core.analysis import held_calls
 from sentinel_guard.core.analysis.agent_tools import command_of, tool_effects
 from sentinel_guard.core.analysis.evaluation import simple_command
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext
@@ -63,7 +64,7 @@ from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
 from sentinel_guard.core.analysis.expansion.shell_state import Field, Scope
 from sentinel_guard.core.analysis.step_budget import MAX_STEPS, BudgetExceeded
 from sentinel_guard.core.analysis.world import World
-from sentinel_guard.core.model import Action, Effect, Kind
+from sentinel_guard.core.model import Action, Effect, Kind, Layer
 
 _REPLACES = frozenset(("move", "link", "recursive"))
 """The old file keeps its other names, or it is no file."""
@@ -88,6 +89,8 @@ def _effects(action: Action, world: World) -> tuple[Effect, ...]:
     overlay = Overlay(world)
     overlay.root, overlay.typed = action.root, action.typed
     arguments = action.arguments
+    if action.layer is Layer.KERNEL and "object" in arguments:
+        return tuple(_by_all_names(held_calls.effects(action.tool, str(arguments["object"])), overlay))
     if action.tool == "shell" or "argv" in arguments:
         asked = arguments.get("command", arguments.get("argv"))
     else:

@@ -71,6 +71,8 @@ class Case:
     """For keyed hashes of what was found; empty: they are left out."""
     tracked: Callable[[tuple[str, ...]], frozenset[str]] = _nothing_tracked
     """Absolute paths -> those that git tracks; asked where ``git clean`` would take restricted files along."""
+    held: bool = False
+    """Whether the session's system calls are held: setuid programs have no rights then (no_new_privs, prctl(2))."""
     brought: tuple[Finding, ...] = ()
     """What a git hook found in what is staged or pushed."""
     shortened: dict[str, str] = field(default_factory=dict, compare=False)

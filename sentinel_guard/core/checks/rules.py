@@ -13,10 +13,12 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis.held_calls import LOSSES
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.chmod_modes import keeps_owner_rights, only_removes_access
 from sentinel_guard.core.checks.signals_to_guard import Aim, connects_to_guard, names_guard
 from sentinel_guard.core.model import Ask, Command, Effect, Finding, Kind, Layer, Response
+from sentinel_guard.core.policy.held_call_rules import released_with
 from sentinel_guard.core.policy.match_rules import Index
 from sentinel_guard.core.policy.policy import Policy, Rule, last_matching_pattern
 from sentinel_guard.core.policy.target_placeholders import TargetContext, inside, within
@@ -26,11 +28,14 @@ from sentinel_guard.core.session.operation_fingerprint import command_text
 NAME = "rules"
 SETTINGS_RULE = "guard.settings"
 STEERING_RULE = "system.guard"
+OUTSIDE_RULES = frozenset(("filesystem.delete-outside", "filesystem.overwrite-outside"))
+"""Of a held call, a yes to these holds for the folder that is shown, as long as the session lives."""
 STRIKES = frozenset({SETTINGS_RULE, STEERING_RULE})
 """Findings that are strikes: the daemon keeps them in ``Session.strikes``, and the second one is fatal."""
 
 _PATHS = (Kind.WRITE, Kind.DELETE, Kind.READ)
 _SHOWN = 120
+_UNSURE = " (not sure)"
 _ANOTHER = "work on another file, for example .env.example, or ask the user: sentinel-guard help-me 'what you need'"
 _NAMED_AGAIN = frozenset(("link", "stage"))
 """Reading that is more: the file gets another name, or goes into a commit."""
@@ -39,6 +44,8 @@ _WHOLE = ("find", "fd", "fdfind", "rsync")
 _SEARCHERS = frozenset(("find", "fd", "xargs"))
 _ALL = re.compile(r"(?:^|[\s/'\"])\*+(?:$|[\s;&|)'\"])")
 """A word that means all that is there."""
+_SETUID = frozenset(("sudo", "doas", "su", "pkexec", "root shell"))
+"""Privileges that the kernel gives to setuid programs alone."""
 _POLICIES = 16
 """Policies whose index is kept."""
 _INTERPRETERS = frozenset(
@@ -73,8 +80,11 @@ class Rules:
             elif effect.kind is Kind.SIGNAL and (aimed := names_guard(case, effect)):
                 why = "it attacks the guard's own processes"
                 yield _attack(case, "guard.process", effect, why, fatal=aimed is Aim.SURE)
+            elif effect.kind is Kind.PRIVILEGE and case.held and effect.target in _SETUID:
+                yield _without_rights(case, effect)
             for rule in index.rules(effect, ground):
-                yield _finding(case, rule, effect)
+                if _is_meant(case, rule):
+                    yield _finding(case, rule, effect)
         yield from _tool(case)
 
     def _index(self, policy: Policy) -> Index:
@@ -96,18 +106,39 @@ def target_context(case: Case) -> TargetContext:
     return TargetContext(case.policy, root, case.home, case.guarded.folders, case.guarded.settings, case.action.cwd)
 
 
+def _is_meant(case: Case, rule: Rule) -> bool:
+    """Of a held call by which a file loses its content only what was to be held: what a database does with its own
+    journal is another matter than a command that deletes it.
+    """
+    if case.action.layer is not Layer.KERNEL or case.action.tool not in LOSSES:
+        return True
+    return rule.held or rule.id in OUTSIDE_RULES
+
+
 def _finding(case: Case, rule: Rule, effect: Effect) -> Finding:
     response = Response.KILL if rule.id == STEERING_RULE and case.session.strikes else rule.response
     if response is Response.KILL and not effect.sure:
         response = Response.DENY
-    ask = Ask(rule.action, _asked(case, effect), rule.risk) if response is Response.ASK else None
+    ask = Ask(rule.action, _asked(case, rule, effect), rule.risk) if response is Response.ASK else None
     return Finding(NAME, response, f"`{_shown(case, effect)}`", rule.why, rule.instead, rule.id, _evidence(effect), ask)
 
 
-def _asked(case: Case, effect: Effect) -> str:
+def _without_rights(case: Case, effect: Effect) -> Finding:
+    """A yes of the person would lead to an error of ``sudo`` that nobody understands."""
+    why = f"{effect.target} has no rights in this session, whose system calls are held (kernel layer)"
+    way = (
+        'let the user run it in a terminal of their own, or begin a session with [kernel] mode = "off" in their policy'
+    )
+    return Finding(NAME, Response.DENY, f"`{_shown(case, effect)}`", why, way, "kernel.setuid", _evidence(effect))
+
+
+def _asked(case: Case, rule: Rule, effect: Effect) -> str:
     """What the gate shows as ``Target:``; the command where the target says nothing (``curl … | sh``)."""
     if _says_nothing(effect):
         return _shown(case, effect)
+    if rule.id in OUTSIDE_RULES and case.action.layer is Layer.KERNEL:
+        folder = released_with(effect.target, case.session.root, case.home)
+        return folder + effect.target[len(folder) :].replace("/", "/ (now ", 1) + ")" * (folder != effect.target)
     if effect.kind is not Kind.EXECUTE or effect.command is None:
         return _short(case, effect.target)
     return _short(case, (effect.command.operands or (effect.command.program,))[0])
@@ -137,7 +168,12 @@ def _says_nothing(effect: Effect) -> bool:
 
 
 def _evidence(effect: Effect) -> str:
-    return f"{effect.kind} {effect.target}" + ("" if effect.sure else " (not sure)")
+    return f"{effect.kind} {effect.target}" + ("" if effect.sure else _UNSURE)
+
+
+def evidence_target(finding: Finding) -> str:
+    """What the effect of a finding aims at."""
+    return finding.evidence.partition(" ")[2].removesuffix(_UNSURE)
 
 
 # The guard's own things

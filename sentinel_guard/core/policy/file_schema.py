@@ -19,7 +19,7 @@ from sentinel_guard.core.policy.project_file_size_limits import excess
 from sentinel_guard.errors import ConfigError
 
 VERSION = 1
-Value = bool | int | float | tuple[str, ...]
+Value = bool | int | float | str | tuple[str, ...]
 
 
 class Tighter(Enum):
@@ -38,12 +38,13 @@ class Tighter(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One key: its type (``int``, ``number``, ``bool``, ``patterns``, ``words``), its range, the tighter direction."""
+    """One key: its type (``int number bool patterns words choice``), the tighter direction, its range or choices."""
 
     type: str
     tighter: Tighter
     low: float = 0
     high: float = 0
+    choices: tuple[str, ...] = ()
 
 
 _DAY = 86_400
@@ -89,6 +90,7 @@ SETTINGS: Mapping[str, Mapping[str, Setting]] = {
         "seconds": Setting("number", Tighter.WAIT, 0, _DAY),
         "typed_word": Setting("bool", Tighter.TRUE),
     },
+    "kernel": {"mode": Setting("choice", Tighter.USER, choices=("auto", "require", "off"))},
     "alerts": {"urls": Setting("words", Tighter.USER)},
     "rules": {"disable": Setting("words", Tighter.USER)},
 }
@@ -102,11 +104,11 @@ HOW = (
     *("name", "data", "code", "delete", "write", "parse"),
 )
 
+_COMMAND_KEYS = ("program", "subcommand", "any_flag", "all_flags", "no_flag", "operand")
 RULE_KEYS: Mapping[str, str] = {
     **dict.fromkeys(("id", "response", "why", "instead", "action", "risk"), "text"),
-    **dict.fromkeys(("program", "subcommand", "any_flag", "all_flags", "no_flag", "operand", "effect"), "words"),
-    **dict.fromkeys(("target", "not_target", "how", "no_how", "hit", "miss"), "words"),
-    "sure": "bool",
+    **dict.fromkeys((*_COMMAND_KEYS, "effect", "target", "not_target", "how", "no_how", "hit", "miss"), "words"),
+    **dict.fromkeys(("sure", "held"), "bool"),
 }
 _RULE_SETS = frozenset({"any_flag", "all_flags", "no_flag", "how", "no_how"})
 _RULE_WORDS: Mapping[str, tuple[str, ...]] = {
@@ -116,6 +118,7 @@ _RULE_WORDS: Mapping[str, tuple[str, ...]] = {
     "how": HOW,
     "no_how": HOW,
 }
+_HELD = ("/", "{home}/", "{root}/")
 _MATCHERS = ("program", "effect")
 _ID = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
 _ACTION = re.compile(r"[a-z][a-z0-9_]*")
@@ -270,10 +273,19 @@ def _missing(given: Mapping[str, object]) -> list[tuple[str, str]]:
         lacks.append(("program", "is missing; a rule names a program or an effect, or it would match everything"))
     if given.get("target") and not given.get("effect"):
         lacks.append(("effect", "is missing; a target belongs to an effect"))
+    if given.get("held") and not _is_held_by_path(given):
+        lacks.append(("held", "goes with targets below /, {home}/ or {root}/ alone, and no key of a command"))
     if given.get("response") == "ask" and not given.get("action"):
         lacks.append(("action", 'is missing; it is what the gate shows, for example action = "FORCE_PUSH"'))
     lacks += [(k, f"is missing; give commands that the rule must {what}") for k, what in _EXAMPLES if not given.get(k)]
     return lacks
+
+
+def _is_held_by_path(given: Mapping[str, object]) -> bool:
+    """Of a held system call nothing is known but its path and what it does."""
+    target = given.get("target")
+    paths = [str(path) for path in (target if isinstance(target, list) else [target])]
+    return all(path.startswith(_HELD) for path in paths) and not any(given.get(key) for key in _COMMAND_KEYS)
 
 
 _EXAMPLES = (("hit", "match"), ("miss", "leave alone"))
@@ -290,6 +302,8 @@ def _mistake(setting: Setting, value: object) -> str:
     """What is wrong with a value, in words, or an empty string."""
     if setting.type == "bool":
         return _not_bool(value)
+    if setting.type == "choice":
+        return "" if value in setting.choices else f"must be one of {', '.join(map(repr, setting.choices))}"
     if setting.type in ("words", "patterns"):
         return _not_words(value) or (_not_patterns(value) if setting.type == "patterns" else "")
     if isinstance(value, bool) or not isinstance(value, int if setting.type == "int" else (int, float)):

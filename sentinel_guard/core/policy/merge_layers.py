@@ -77,7 +77,7 @@ def _in_force(values: Mapping[tuple[str, str], Value], place: tuple[str, str]) -
 def _looser(setting: Setting, value: Value, in_force: Value) -> bool:
     if setting.tighter is Tighter.USER:
         return value != in_force
-    if isinstance(value, tuple) or isinstance(in_force, tuple):
+    if isinstance(value, tuple | str) or isinstance(in_force, tuple | str):
         return False
     if setting.tighter is Tighter.TRUE:
         return value is False and in_force is True
@@ -126,4 +126,6 @@ def _words(value: Value) -> tuple[str, ...]:
 
 
 def _toml(value: Value) -> str:
+    if isinstance(value, str):
+        return f'"{value}"'
     return str(value).lower() if isinstance(value, bool) else str(list(value) if isinstance(value, tuple) else value)

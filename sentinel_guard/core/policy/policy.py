@@ -95,6 +95,12 @@ class Gate:
 
 
 @dataclass(frozen=True, slots=True)
+class Kernel:
+    mode: str = "auto"
+    """Whether system calls are held (docs/kernel-layer.md): ``auto`` where the machine can, ``require``, or ``off``."""
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """One rule: data, matched on analysed commands and effects, never on raw text."""
 
@@ -123,6 +129,8 @@ class Rule:
     no_how: frozenset[str] = frozenset()
     """Words of which the effect's ``how`` must have none."""
     sure: bool | None = None
+    held: bool = False
+    """Whether the kernel layer holds the system calls that change its targets, whatever program makes them."""
     hit: tuple[str, ...] = ()
     miss: tuple[str, ...] = ()
     source: str = ""
@@ -148,6 +156,7 @@ class Policy:
     leaks: Leaks = Leaks()
     audit: Audit = Audit()
     gate: Gate = Gate()
+    kernel: Kernel = Kernel()
     alerts: tuple[str, ...] = ()
     rules: tuple[Rule, ...] = ()
     warnings: tuple[str, ...] = ()

@@ -57,6 +57,7 @@ _SYSTEM_TREES = (
         *("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/ptmx"),
         *("/dev/fd/*", "/dev/pts/*", "/dev/tcp/*", "/dev/udp/*", "/proc/*/fd/*", "/dev/random", "/dev/urandom"),
         *("/dev/kmsg", "/run/user/*"),
+        *(f"/proc/*/{own}" for own in ("uid_map", "gid_map", "setgroups", "oom_score_adj", "comm", "coredump_filter")),
     )
 )
 (_ACCOUNTS,) = _joined(
@@ -85,16 +86,28 @@ _WORKED = ("/srv", "/opt", "/usr/src", "/usr/local/src", "/var/www", "/home", "/
 """System folders in which repositories lie."""
 _KEPT = ("/bin/", "/boot/", "/dev/", "/etc/", "/lib/", "/lib64/", "/proc/", "/sbin/", "/sys/", "/System/", "/usr/lib/")
 """Those whose files stay the system's even beside a repository."""
-_REBUILT = re.compile(
-    r"/(?:node_modules|bower_components|__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.tox|\.nox|\.venv|\.next"
-    r"|\.nuxt|\.svelte-kit|\.turbo|\.parcel-cache|\.nyc_output|\.gradle|\.eggs|[^/]+\.egg-info|htmlcov)(?:/|$)"
-    r"|\.py[co]$|/\.DS_Store$"
+REBUILT = (
+    *("node_modules", "bower_components", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".tox", ".nox"),
+    *(".venv", ".next", ".nuxt", ".svelte-kit", ".turbo", ".parcel-cache", ".nyc_output", ".gradle", ".eggs"),
+    *("*.egg-info", "htmlcov", "*.py[co]", ".DS_Store"),
 )
-_REBUILT_HERE = re.compile(
-    r"/(?:build|dist|target|out|coverage|venv|obj|_build|site|tmp|Pods|DerivedData|cmake-build-\w+|\.cache|\.coverage"
-    r"|\.terraform)(?:/|$)|\.(?:o|obj|class|tsbuildinfo|orig|rej|sw[op]|tmp|log)$"
+"""Shell patterns of names: what a build, a test run or an installation makes anew, with all that is in it."""
+REBUILT_HERE = (
+    *("build", "dist", "target", "out", "coverage", "venv", "obj", "_build", "site", "tmp", "Pods", "DerivedData"),
+    *("cmake-build-*", ".cache", ".coverage", ".terraform"),
+    *("*.o", "*.obj", "*.class", "*.tsbuildinfo", "*.orig", "*.rej", "*.sw[op]", "*.tmp", "*.log"),
 )
-_CACHES = (
+"""The same, of everyday names: meant where work is done."""
+
+
+def _on_the_way(names: Iterable[str]) -> re.Pattern[str]:
+    """A path on which one of the names lies."""
+    found = (re.escape(name).replace(r"\*", "[^/]*").replace(r"\[", "[").replace(r"\]", "]") for name in names)
+    return re.compile(rf"/(?:{'|'.join(found)})(?:/|$)")
+
+
+_REBUILT, _REBUILT_HERE = _on_the_way(REBUILT), _on_the_way(REBUILT_HERE)
+CACHES = (
     *("/.cache/", "/.npm/", "/.yarn/", "/.pnpm-store/", "/.cargo/registry/", "/.gradle/caches/", "/.m2/repository/"),
     *("/go/pkg/", "/.bun/install/cache/", "/Library/Caches/", "/.local/share/Trash/", "/.local/share/pnpm/store/"),
 )
@@ -172,7 +185,7 @@ def _rebuilt(path: str, g: TargetContext) -> bool:
 
 
 def _cache(path: str, g: TargetContext) -> bool:
-    return bool(g.home) and path.startswith(tuple(g.home + c for c in _CACHES))
+    return bool(g.home) and path.startswith(tuple(g.home + c for c in CACHES))
 
 
 _NAMED: Mapping[str, Callable[[str, TargetContext], bool]] = {

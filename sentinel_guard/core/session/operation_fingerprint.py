@@ -8,7 +8,7 @@ import re
 import shlex
 from collections.abc import Iterable
 
-from sentinel_guard.core.model import Action
+from sentinel_guard.core.model import Action, Layer
 
 COSMETIC = frozenset({"description", "explanation", "timeout", "timeout_ms"})
 """Argument names that change how a call is shown or how long it may take, not what it does."""
@@ -30,6 +30,8 @@ def command_text(action: Action) -> str:
         return command
     if isinstance(argv := action.arguments.get("argv"), list | tuple):
         return shlex.join(str(word) for word in argv)
+    if action.layer is Layer.KERNEL:
+        return f"{action.arguments.get('program', '')}\n{action.tool} {action.arguments.get('object', '')}".strip()
     return f"{action.tool} {json.dumps(dict(action.arguments), sort_keys=True, default=str)}"
 
 

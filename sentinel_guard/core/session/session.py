@@ -12,7 +12,8 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from sentinel_guard.core.model import Entry, Outcome, Peer, TestRun, Usage
+from sentinel_guard.core.model import Entry, Outcome, TestRun, Usage
+from sentinel_guard.core.peer import Peer
 
 WINDOW = 64
 """Calls that a session remembers; the loop's own window is policy and smaller."""

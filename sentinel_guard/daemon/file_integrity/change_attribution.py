@@ -35,7 +35,7 @@ def attribute(live: Live, activity: Activity, changed_after: float, acted: float
     lately = activity.lately(live.agent)
     if lately.others_ran or _busy(lately):
         return ChangeDecision.PUT_BACK
-    activity.look(shell=not live.agent, leader=live.leader)
+    activity.look(shell=not live.agent, parts=live.parts)
     word = judge(activity.since(changed_after, live.agent), waiting=session.state in _WAITING)
     if word is ChangeDecision.TAKE and not _all_known(live, activity):
         word = ChangeDecision.ASK
@@ -71,4 +71,4 @@ def _all_known(live: Live, activity: Activity) -> bool:
     owner = live.session.owner
     spare = frozenset({processes.own_pid(), *([owner.pid] if owner else [])})
     found = processes.tree((owner.pid,) if owner else (), spare, f"SENTINEL_SESSION={live.id}")
-    return found <= activity.known | {live.leader}
+    return found <= activity.known | live.parts

@@ -21,7 +21,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from sentinel_guard.core import encode_entries
-from sentinel_guard.core.model import Ask, Command, Entry, Kind, Peer, Question, Verdict
+from sentinel_guard.core.model import Ask, Command, Entry, Kind, Question, Verdict
+from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.policy.compare_settings import Key
 from sentinel_guard.core.policy.policy import Paths, Policy
 from sentinel_guard.core.session.session import Event, State
@@ -37,6 +38,7 @@ from sentinel_guard.host.file_integrity.restore_restricted_files import Restrict
 from sentinel_guard.host.file_integrity.restorer_group import RestorerGroup
 from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.atomic_files import write_json
+from sentinel_guard.host.machine.deep_folders import HEAVY
 from sentinel_guard.host.machine.processes import Process
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.recovery import api
@@ -72,6 +74,7 @@ OUTSIDE = 2
 """Place among a session's restorers of the one for what lies outside of the repository."""
 WINDOW = 60.0
 """Seconds for which a change that was the person's is known to be: longer than one look takes."""
+_GENERATED = HEAVY - {".git"}
 LISTED = 1.0
 """Seconds from one look for settings files that nothing told of to the next."""
 
@@ -176,6 +179,16 @@ class SessionFileWatch:
         """Whether a path is a settings file of an agent that is watched, or a folder of such files."""
         return self.settings.files.may_hold(path)
 
+    def lets_change(self, path: str, *, by_git: bool) -> bool:
+        """Whether a change of a restricted path that is about to happen would stand: in a window, by a git that may
+        bring it to what its index holds, or where files are generated and nothing is watched.
+        """
+        now, below = time.time(), path.removeprefix(f"{self.root}/").split("/")
+        opened = any(f"{path}/".startswith(f"{name}/") and until > now for name, until in self.windows().items())
+        unwatched = not self.guardian.knows(path) and not _GENERATED.isdisjoint(below[:-1])
+        held = path.startswith(f"{self.root}/") and (unwatched or (by_git and self.guardian.expects_git(path)))
+        return opened or (held and bool(self._live.policy().restricts(path, self.root)))
+
     def _reopen(self) -> None:
         """The windows that a person opened before the daemon was started anew."""
         for said in self._sessions.said(self._live.id):
@@ -200,7 +213,7 @@ class SessionFileWatch:
         self._tell_hushed(time.time())
 
     def _look(self) -> None:
-        self._activity.look(shell=not self._live.agent, leader=self._live.leader)
+        self._activity.look(shell=not self._live.agent, parts=self._live.parts)
 
     def _judge(self, path: str, since: float, keys: tuple[Key, ...]) -> ChangeDecision:
         """The strictest of what all sessions say that watch the path; an agent may write a person's answer down."""

@@ -44,6 +44,11 @@ class GitCheckoutTracker:
         self._tracked = before | self._index(names)
         self._until = until
 
+    @property
+    def expected(self) -> bool:
+        """Whether an allowed git command may run now."""
+        return time.time() < self._until
+
     def explain(self, name: str, *, new: bool) -> bool | None:
         """True: git did it. None: perhaps, look again soon. False: it was not git. ``new``: there was no such file."""
         now = time.time()

@@ -83,8 +83,9 @@ class Folders:
         os.eventfd_write(self._wake, 1)
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join()
-        self._inotify.close()
         os.close(self._wake)
+        # The kernel takes some 10 ms to let it go; nothing is read from it any more.
+        threading.Thread(target=self._inotify.close, name="sentinel-inotify-close", daemon=True).start()
 
     def arm(self) -> None:
         """Watch the wanted folders as they stand now; what lies in one that was not watched is told."""

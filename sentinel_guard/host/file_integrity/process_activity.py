@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sentinel_guard.core.model import Peer
+from sentinel_guard.core.peer import Peer
 from sentinel_guard.host.machine import processes
 
 TICK = 0.02
@@ -50,6 +50,8 @@ class _Look:
     began: float
     ended: float
     threads: Mapping[Peer, _Threads]
+    cost: float
+    """Seconds of CPU: on a busy machine the clock would put the next look off."""
 
 
 class Activity:
@@ -65,27 +67,28 @@ class Activity:
     def due(self) -> bool:
         """Whether it is time for another look: they take at most one part in SHARE of the time."""
         last = self._looks[-1] if self._looks else None
-        return last is None or time.time() - last.began >= SHARE * (last.ended - last.began)
+        return last is None or time.time() - last.began >= SHARE * last.cost
 
     @property
     def known(self) -> frozenset[int]:
         """Pids of the last look."""
         return frozenset(p.pid for p in self._looks[-1].threads) if self._looks else frozenset()
 
-    def look(self, *, shell: bool = False, leader: int = 0) -> list[Peer]:
+    def look(self, *, shell: bool = False, parts: frozenset[int] = frozenset()) -> list[Peer]:
         """Remember how the processes stand now; who they are. Should come some times a second, as ``due`` says.
 
-        ``leader``: the process between the runner and the agent, which counts as little as the runner.
+        ``parts``: of the runner, among them; they count as little as the runner.
         """
-        began = time.time()
+        began, cpu = time.time(), time.thread_time()
         below = processes.descendants(self._owner) if self._owner else None
         if below is not None:
             self.members = frozenset(below)
         if self._owner is None or below is None or len(below) > MOST:
             self._looks.clear()
             return below or []
-        peers = [p for p in ([self._owner, *below] if shell else below) if p.pid != leader]
-        self._looks.append(_Look(began, time.time(), {p: processes.ran(p.pid) for p in peers}))
+        peers = [p for p in ([self._owner, *below] if shell else below) if p.pid not in parts]
+        threads = {p: processes.ran(p.pid) for p in peers}
+        self._looks.append(_Look(began, time.time(), threads, time.thread_time() - cpu))
         return peers
 
     def since(self, at: float, agent: int) -> Ran:

@@ -157,6 +157,11 @@ class RestrictedFileRestorer:
             if self._tracks_git:
                 self._checkouts.begin(list(self._originals), until)
 
+    @property
+    def expects_git(self) -> bool:
+        """Whether git may bring restricted files to what its index holds now."""
+        return self._checkouts.expected
+
     def settle(self, path: str, *, yes: bool) -> Tampering | None:
         """A person's word on a change that was in question. What changed again meanwhile is judged anew."""
         name = self._name(path)

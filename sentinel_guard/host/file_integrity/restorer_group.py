@@ -56,6 +56,11 @@ class RestorerGroup:
         for restorer in self.restorers:
             restorer.expect_git(until)
 
+    def expects_git(self, path: str) -> bool:
+        """Whether git may bring a path to what its index holds now."""
+        restorer = self._of(path)
+        return restorer is not None and restorer.expects_git
+
     def settle(self, path: str, *, yes: bool) -> Tampering | None:
         """A person's word on a change that was in question."""
         restorer = self._of(path)

@@ -12,6 +12,8 @@ Rules of this file:
 4. The leader is a fork that runs no other program. It keeps no descriptor of the runner's, and ends with the agent and
    with the runner.
 5. Where there is no terminal, the agent inherits the descriptors as they are.
+6. Where system calls are held, the broker stands between the runner and the leader, and tells of both what the runner
+   would hear as their parent.
 """
 
 from __future__ import annotations
@@ -30,11 +32,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from sentinel_guard.errors import HostError
+from sentinel_guard.host.machine.broker_process import BrokerCommand, BrokerProcess
 from sentinel_guard.host.machine.caught_signals import Signals
 from sentinel_guard.host.machine.process_control import die_with_parent
 from sentinel_guard.host.machine.pseudo_terminal import NOT_OURS, STANDARD, AgentTerminal, foreground_of
 
-_NUMBER = struct.Struct("i")
+_NUMBER, _PIDS = struct.Struct("i"), struct.Struct("ii")
 _CONTINUED = 0xFFFF
 """Of the statuses of wait(2)."""
 _GO, _FOREGROUND, _BACKGROUND = 0xE0, 0xF0, 0xB0
@@ -44,23 +47,33 @@ _GO, _FOREGROUND, _BACKGROUND = 0xE0, 0xF0, 0xB0
 class AgentProcess:
     """The agent's first process. It waits until ``go`` is called."""
 
-    def __init__(self, pid: int, leader: int, line: socket.socket) -> None:
-        self.pid, self._leader, self._line = pid, leader, line
+    def __init__(self, pid: int, leader: int, line: socket.socket, broker: BrokerProcess | None = None) -> None:
+        self.pid, self._leader, self._line, self._broker = pid, leader, line, broker
         self._continuing = 0
         line.setblocking(False)
 
-    def fileno(self) -> int:
-        """Readable when ``changes`` has something to tell; -1 once the leader has gone."""
-        return self._line.fileno()
+    @property
+    def broker(self) -> int:
+        """Pid of the broker of its held system calls; 0 where none are held."""
+        return self._broker.pid if self._broker else 0
+
+    def filenos(self) -> list[int]:
+        """Descriptors that are readable when ``changes`` has something to tell."""
+        sources = (self._line, self._broker) if self._broker else (self._line,)
+        return [source.fileno() for source in sources if source.fileno() >= 0]
 
     def go(self, *, foreground: bool) -> None:
         """Let it become the program, in the inner terminal's foreground or not."""
+        if self._broker:
+            self._broker.go()
         self._order(_FOREGROUND if foreground else _BACKGROUND)
         self._order(_GO)
 
     def drop(self) -> None:
         """Never let it go: it ends without having been the program."""
         self._line.close()
+        if self._broker:
+            self._broker.drop()
         for pid in (self._leader, self.pid):
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, 0)
@@ -85,7 +98,7 @@ class AgentProcess:
         """Wait statuses of the agent since the last call: it has stopped, or ended. A stop that we have undone since is
         none. Reaps what else has ended below us, the orphans that we adopted.
         """
-        reaped = [*_reap(-1, os.WUNTRACED)]
+        reaped = [*_reap(-1, os.WUNTRACED), *(self._broker.reaped() if self._broker else ())]
         if any(pid == self._leader and not os.WIFSTOPPED(status) for pid, status in reaped):
             self._leader = 0
         return [*self._told(), *(status for pid, status in reaped if pid == self.pid)]
@@ -93,7 +106,9 @@ class AgentProcess:
     def close(self) -> None:
         """The agent has ended: so does its leader, and nothing of ours is left running."""
         self._line.close()
-        if self._leader:
+        if self._broker:
+            self._broker.end()
+        if self._leader and not self._broker:
             with contextlib.suppress(ProcessLookupError, ChildProcessError):
                 os.kill(self._leader, signal.SIGKILL)
                 os.waitpid(self._leader, 0)
@@ -123,29 +138,48 @@ class AgentProcess:
 
 
 def spawn(
-    path: str, argv: Sequence[str], environ: Mapping[str, str], signals: Signals, inner: AgentTerminal | None
+    path: str,
+    argv: Sequence[str],
+    environ: Mapping[str, str],
+    signals: Signals,
+    inner: AgentTerminal | None,
+    *,
+    held_by: BrokerCommand | None = None,
 ) -> AgentProcess:
-    """Fork the agent's first process and its leader; it becomes ``path`` once it is let go. Raises HostError."""
+    """Fork the agent's first process and its leader, and the broker above them; it becomes ``path`` once it is let go.
+
+    Raises HostError.
+    """
     near, far = socket.socketpair()
+    broker = BrokerProcess(held_by) if held_by else None
     sys.stdout.flush()
     sys.stderr.flush()
-    leader = os.fork()
-    if not leader:
+    runner, child = os.getpid(), os.fork()
+    if not child:
         try:
             signals.reset()
-            if _begin_session(inner, far):
-                _become(path, argv, environ)
+            near.close()
+            if broker and os.fork():
+                broker.become(far)
+            elif _begin_session(inner, far, runner):
+                _become(*(broker.wearing(path, argv) if broker else (path, argv)), environ)
         except OSError as e:
             os.write(2, f"sentinel-guard: {path}: {e.strerror}\n".encode(errors="replace"))
         finally:
             os._exit(126)
     far.close()
-    said = near.recv(_NUMBER.size)
+    if broker:
+        broker.begun(child)
+    said = near.recv(_PIDS.size)
     if not said:
         near.close()
-        os.waitpid(leader, 0)
+        if broker:
+            broker.drop()
+        else:
+            os.waitpid(child, 0)
         raise HostError("No session could be begun for the agent.", "End some processes.")
-    return AgentProcess(_NUMBER.unpack(said)[0], leader, near)
+    agent, leader = _PIDS.unpack(said)
+    return AgentProcess(agent, leader, near, broker)
 
 
 # --- in the leader ---
@@ -154,9 +188,9 @@ def spawn(
 class _Leader:
     """What the leader does, from the agent's first breath to its last."""
 
-    def __init__(self, agent: int, gate: int, terminal: int, line: socket.socket) -> None:
+    def __init__(self, agent: int, gate: int, terminal: int, line: socket.socket, runner: int) -> None:
         self._agent, self._gate, self._terminal, self._line = agent, gate, terminal, line
-        self._runner, self._stopped = os.getppid(), False
+        self._runner, self._stopped = runner, False
         self._do = {_GO: self._go, _FOREGROUND: self._give, _BACKGROUND: self._take}
 
     def run(self) -> None:
@@ -168,7 +202,7 @@ class _Leader:
         signal.signal(signal.SIGTTOU, signal.SIG_IGN)
         signal.signal(signal.SIGTTIN, signal.SIG_IGN)
         with Signals() as signals:
-            self._tell(self._agent)
+            self._line.send(_PIDS.pack(self._agent, os.getpid()))
             poll = select.poll()
             poll.register(signals, select.POLLIN)
             poll.register(self._line, select.POLLIN)
@@ -224,12 +258,12 @@ class _Leader:
             os.tcsetpgrp(self._terminal, group)
 
 
-def _begin_session(inner: AgentTerminal | None, line: socket.socket) -> bool:
+def _begin_session(inner: AgentTerminal | None, line: socket.socket, runner: int) -> bool:
     """Begin a session and lead it. Returns only in a process that it forks, the agent's first: whether it may go."""
     _settle(inner)
     hears, gate = os.pipe()
     if agent := os.fork():
-        _Leader(agent, gate, inner.far if inner else NOT_OURS, line).run()
+        _Leader(agent, gate, inner.far if inner else NOT_OURS, line, runner).run()
     # Without a leader there is no runner either to guard it: it hears what a closing terminal would say.
     die_with_parent(signal.SIGHUP)
     os.close(gate)

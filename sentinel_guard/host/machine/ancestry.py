@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Mapping
 
-from sentinel_guard.core.model import Peer
+from sentinel_guard.core.peer import Peer
 from sentinel_guard.errors import PeerError
 from sentinel_guard.host.machine import processes
 

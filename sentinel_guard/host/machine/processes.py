@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from sentinel_guard.core.model import Peer
+from sentinel_guard.core.peer import Peer
 from sentinel_guard.host.machine import cgroups
 
 _DEV_TTY = os.makedev(5, 0)
@@ -264,6 +264,12 @@ def call_ourselves(name: str) -> None:
 
 def own_pid() -> int:
     return os.getpid()
+
+
+def command_line(pid: int) -> tuple[str, ...]:
+    """The arguments of a process, as it shows them itself; none where it has ended."""
+    raw = _read(f"/proc/{pid}/cmdline").rstrip(b"\0")
+    return tuple(map(os.fsdecode, raw.split(b"\0"))) if raw else ()
 
 
 def environ(pid: int) -> dict[str, str]:

@@ -81,6 +81,18 @@ def test_a_program_that_does_not_say_what_it_knows_gets_the_option(daemon, folde
     assert said(str(program), "x")[:2] == (0, "--no-daemon x\n")
 
 
+def test_a_program_is_asked_once_until_it_changes(daemon, folder):
+    program, asked = stand_ins.agent(folder, "codex"), folder / "asked"
+    for help_text, added, times in (("--no-daemon", "--no-daemon ", 1), ("nothing", "", 2)):
+        program.unlink()
+        program.write_text(
+            f'#!/bin/sh\n[ "$1" = --help ] && {{ echo x >> {asked}; echo {help_text}; exit; }}\necho "$@"\n'
+        )
+        program.chmod(0o755)
+        assert [said(str(program), "x")[1] for _ in range(2)] == [f"{added}x\n"] * 2
+        assert asked.read_text() == "x\n" * times
+
+
 def test_what_works_elsewhere_is_refused_before_a_session_begins(daemon, folder):
     code, out, err = said(str(stand_ins.agent(folder, "codex")), "--remote", "ws://h")
     assert (code, out) == (1, "")

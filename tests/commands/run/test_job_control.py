@@ -235,6 +235,8 @@ def test_a_shell_as_agent_keeps_its_own_jobs(shell):
     shell.expect_exact("a\r\na\r\n")
     assert "Stopped" in shell.stop()
     shell.fg()
+    shell.send("b\n")
+    shell.expect_exact("b\r\nb\r\n")  # read by cat: it has the terminal, so the key is its own
     shell.send("\x03")
     shell.prompt()
     assert shell.line("echo inner $SHLVL") == f"inner {int(os.environ.get('SHLVL', '0')) + 2}\n"

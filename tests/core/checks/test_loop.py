@@ -205,6 +205,12 @@ def test_tries_a_minute_apart_are_a_poll():
     assert [story.call("gh run view", gap=61, **RED) for _ in range(9)] == [[]] * 9
 
 
+def test_one_minute_of_quiet_between_tries_makes_no_poll():
+    story = Story(CHECK)
+    found = [story.call("make", gap=gap, **RED) for gap in (1, 61, 1)]
+    assert [f.response for f in found[-1]] == [Response.BREAK]
+
+
 def test_infrastructure_errors_have_a_budget_of_eight():
     story = Story(CHECK)
     words = [

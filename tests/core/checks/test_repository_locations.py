@@ -138,6 +138,7 @@ FAMILY = [
     ("pre-commit uninstall", "ask", "hooks"),
     ("python3 -m sentinel_guard approve 1", "deny", "the guard, as a module"),
     ("nc -U ~/.local/state/sentinel-guard/operator.sock", "kill", "the guard's socket"),
+    ("nc -U ./operator.sock", "deny", "a socket of that name, wherever it lies"),
     ("nc -U /run/app/agent.sock", "ok", "another one"),
     ("git commit -m 'see /run/x/operator.sock'", "ok", "only said"),
     ("systemctl --user stop sentinel-guard", "kill", "the guard's service"),

@@ -84,6 +84,7 @@ MISTAKES = [
     (RULE + 'effect = "delte"', "'delte' is not known; did you mean delete?", "an unknown kind"),
     (RULE + 'effect = "delete"\ntarget = "{roof}"', "'{roof}' is no name of a target; did you mean {root}?", "a name"),
     (RULE + 'target = "/x"', "[rule] effect: is missing; a target belongs to an effect", "a target without an effect"),
+    (RULE + "held = true", "[rule] held: goes with targets below /, {home}/", "a held call has no command"),
     (RULE + 'effect = "delete"\nhow = ["recursiv"]', "did you mean recursive?", "an unknown word of how"),
 ]
 

@@ -2,7 +2,8 @@ import itertools
 
 import pytest
 
-from sentinel_guard.core.model import Entry, Outcome, Peer, TestRun
+from sentinel_guard.core.model import Entry, Outcome, TestRun
+from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.session.session import NEXT, WINDOW, Event, Session, State, outcome_data, outcome_from
 
 LIVE = {State.ACTIVE, State.COOLING, State.PAUSED, State.ASKING, State.AWAITING_HUMAN}
@@ -105,6 +106,8 @@ def test_the_breaker_opens_half_opens_and_closes():
     assert (session.half_open, session.calls) == (True, ())
     same = fold(call("b"), entry("outcome", 62.0, id="b", code=1), session=session)
     assert same.half_open
+    step = fold(entry("outcome", 62.0, id="a step", code=0), session=session)
+    assert step.half_open, "what is no call of the window closes nothing"
     other = fold(call("c", "other"), entry("outcome", 63.0, id="c", code=1), session=session)
     assert not other.half_open
 
@@ -128,6 +131,8 @@ def test_cooling_down_starts_the_count_anew_and_remembers_when():
         state("cool", 700.0, until=730.0),
     )
     assert (session.usage, session.cooldowns) == ((), (700.0,))
+    session = fold(*(state("cool", at) for at in (800.0, 1100.0, 1250.0)), session=session)
+    assert session.cooldowns == (700.0, 800.0, 1100.0, 1250.0), "those of ten minutes"
 
 
 def test_cooling_down_hides_no_loop():
@@ -156,6 +161,7 @@ def test_the_end_is_the_end():
 OUTCOMES = (
     (Outcome("a", 2.0, 0), "success"),
     (Outcome("a", 2.0, 1, "e", "o", "boom", TestRun("pytest", frozenset("ab"), 2), 1.5, "t", "u"), "everything"),
+    (Outcome("a", 2.0, 1, tests=TestRun("make", frozenset(), 3)), "a red run whose failed tests have no names"),
 )
 
 

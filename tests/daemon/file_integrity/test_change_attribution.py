@@ -46,7 +46,7 @@ class Looks:
     def __init__(self, ran, lately=REST) -> None:
         self.ran, self.recent, self.looked = ran, lately, 0
 
-    def look(self, *, shell=False, leader=0):
+    def look(self, *, shell=False, parts=frozenset()):
         self.looked += 1
         return []
 

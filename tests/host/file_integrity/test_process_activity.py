@@ -78,11 +78,11 @@ def test_another_process_counts_by_what_it_does(agent):
 def test_the_leader_of_the_agents_session_counts_as_little_as_the_runner(agent):
     leader = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
     activity = Activity(ME)
-    activity.look(leader=leader.pid)
+    activity.look(parts=frozenset({leader.pid}))
     time.sleep(TICK * 2)
     at = time.time()
     leader.communicate(b"x")
-    activity.look(leader=leader.pid)
+    activity.look(parts=frozenset({leader.pid}))
     seen = activity.since(at, agent.pid)
     assert (seen.proved, seen.others, seen.others_ran) == (True, False, False)
 

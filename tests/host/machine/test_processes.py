@@ -11,7 +11,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from sentinel_guard.core.model import Peer
+from sentinel_guard.core.peer import Peer
 from sentinel_guard.host.machine import ancestry, processes
 from tests.support.process_family import NONE, family
 from tests.support.time_limits import limit

@@ -87,9 +87,11 @@ def test_54_killed_again_and_again(templates, tmp_path, number):
     before = state(repo)
     baseline = api.take(str(repo.root), tmp_path / "session", lambda p: p.endswith("/.env"), "s1")
     agent(repo)
+    made = repo.git("rev-parse", "HEAD") if agent is agents.edits_and_commits else ""
     kills = sum(killed(baseline, step + number % 5) for step in KILLS)
     assert kills > 3
     report = api.rollback(api.load(baseline.folder))
     assert report.problems == ()
     assert state(repo) == before
     assert not (tmp_path / "ran").exists(), "a planted program ran"
+    assert made in repo.git("for-each-ref", "--format=%(objectname)", "refs/sentinel"), "what was committed is kept"

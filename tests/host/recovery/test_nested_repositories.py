@@ -207,6 +207,16 @@ def test_one_that_cannot_be_put_back_is_never_called_ok_and_costs_no_other(mine,
     assert [name for name in INSIDE if (mine.root / name / "brand new").exists()] == ["inner"]
 
 
+def test_one_whose_objects_are_lost_is_never_called_ok(mine, tmp_path):
+    baseline = taken(mine, tmp_path)
+    kept = dict(baseline.below())["inner"]
+    for folder in (kept.farm, kept.deep, mine.root / "inner/.git/objects"):
+        shutil.rmtree(folder, ignore_errors=True)
+    report = api.rollback(baseline)
+    assert not report.ok
+    assert all(problem.startswith("In inner: ") for problem in report.problems), report.problems
+
+
 def test_a_restricted_file_in_an_inner_repository_is_one(mine, tmp_path):
     baseline = taken(mine, tmp_path)
     assert "libs/sub/.env" in baseline.restricted

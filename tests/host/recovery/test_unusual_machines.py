@@ -120,6 +120,32 @@ def test_55_no_farm_and_git_deleted_comes_back_shallow(mine, monkeypatch):
     assert not api.rollback(baseline).ok, "it stays said"
 
 
+def test_55_a_shallow_clone_stays_one_where_only_the_pack_is_left(clean, tmp_path, monkeypatch):
+    clean.git("clone", "-q", "--depth=1", f"file://{clean.root}", str(tmp_path / "shallow/repo"))
+    shallow = Repo(tmp_path / "shallow/repo")
+    for text in ("one", "two"):
+        shallow.write("new.txt", text)
+        shallow.commit(text)
+    with monkeypatch.context() as patched:
+        elsewhere(patched)
+        baseline = taken(shallow)
+    agents.deletes_git(shallow)
+    assert api.rollback(baseline).problems == (LOST,)
+    assert shallow.git("rev-list", "--count", "origin/main") == "1", "where it ended before"
+    assert shallow.git("fsck", "--no-dangling", "--no-reflogs", "--connectivity-only", ok=False) == ""
+
+
+def test_a_reset_that_git_refuses_leaves_no_file_as_the_agent_wrote_it(clean, monkeypatch):
+    with monkeypatch.context() as patched:
+        elsewhere(patched)
+        baseline = taken(clean)
+    shutil.rmtree(baseline.deep)
+    overwrite(clean, "HEAD", EVIL)
+    clean.write("a.txt", "evil\n")
+    assert not api.rollback(baseline).ok
+    assert (clean.root / "a.txt").read_text() == "a one\n" * 5
+
+
 def test_55_without_the_pack_the_loss_is_reported(mine, monkeypatch):
     with monkeypatch.context() as patched:
         elsewhere(patched)
@@ -177,13 +203,19 @@ def test_48_the_users_own_settings_come_back(clean, home, tmp_path):
 # 52, 53: who still writes.
 
 
+WRITES = """
+import contextlib, itertools, sys
+for n in itertools.count():
+    with contextlib.suppress(OSError), open(sys.argv[1], "w") as file:  # a rollback may stand in its way for a moment
+        file.write(str(n))
+"""
+
+
 class Writer:
     """Writes to a file as fast as it can, from a process of its own."""
 
     def __init__(self, path: Path) -> None:
-        self._run = subprocess.Popen(
-            [sys.executable, "-c", "import sys\nn = 0\nwhile 1:\n n += 1\n open(sys.argv[1], 'w').write(str(n))", path]
-        )
+        self._run = subprocess.Popen([sys.executable, "-c", WRITES, path])
         while not path.exists() or "one" in path.read_text():
             pass
 

@@ -9,7 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sentinel_guard.host.machine.content_addressed_store import UNKEPT, difference
-from sentinel_guard.host.recovery.baseline import added_packs, gitdir_backup, object_backup, worktree_inventory
+from sentinel_guard.host.recovery.baseline import (
+    added_packs,
+    gitdir_backup,
+    object_backup,
+    shared_refs,
+    worktree_inventory,
+)
 from sentinel_guard.host.recovery.baseline.gitdir_backup import Change
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
 from sentinel_guard.host.recovery.baseline.worktree_diff import Scan, scan
@@ -21,6 +27,8 @@ class BaselineDiff:
 
     own: list[Change]
     shared: list[Change]
+    refs: list[Change]
+    """Branches, tags and the stash, in a linked worktree."""
     user: list[Change]
     """The user's own settings of git; names relative to ``/``."""
     objects: list[str]
@@ -48,7 +56,7 @@ class BaselineDiff:
         """All of it as a list for people."""
         return [
             *([Change(".git", "replaced")] if self.dot else []),
-            *(Change(f".git/{c.path}", c.what) for c in (*self.own, *self.shared)),
+            *(Change(f".git/{c.path}", c.what) for c in (*self.own, *self.shared, *self.refs)),
             *(Change(f".git/objects/{n}", "deleted") for n in self.objects),
             *(Change(f".git/objects/{n}", "changed") for n in self.packs),
             *(Change(f"/{c.path}", c.what) for c in self.user),
@@ -97,6 +105,7 @@ def diff_baseline(
     return BaselineDiff(
         own=own,
         shared=shared,
+        refs=shared_refs.differences(baseline),
         user=[Change(n, d) for n, k in baseline.user.items() if (d := difference(baseline.user_tree, n, k))],
         objects=object_backup.missing_or_changed_objects(baseline.farm, baseline.object_tree.root, baseline.sealed),
         packs=added_packs.find_false_packs(baseline),

@@ -8,6 +8,7 @@ from sentinel_guard.errors import HostError
 from sentinel_guard.host.git.run_git import Git
 from sentinel_guard.host.recovery.baseline import gitdir_backup
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
+from sentinel_guard.host.recovery.baseline.shared_refs import elsewhere
 
 SHOWN = 20
 """Commits of a branch that are named."""
@@ -66,7 +67,7 @@ def _stood(common_dir: str, name: str, ended: float) -> str:
 
 def _ours(baseline: Baseline, name: str) -> bool:
     """The branches of other worktrees go on being used."""
-    return not baseline.where.linked or name == baseline.branch
+    return not baseline.where.linked or name not in elsewhere(baseline)
 
 
 def _move(baseline: Baseline, name: str, now: str) -> Move:

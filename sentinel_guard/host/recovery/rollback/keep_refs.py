@@ -9,17 +9,15 @@ from dataclasses import replace
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.git.run_git import Git
-from sentinel_guard.host.recovery.baseline import gitdir_backup
+from sentinel_guard.host.recovery.baseline import gitdir_backup, shared_refs
 from sentinel_guard.host.recovery.baseline.backup_pack import existing
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
-
-RECORDS = ("refs/remotes/", "refs/sentinel/")
-"""Refs that tell what happened and are not rolled back."""
+from sentinel_guard.host.recovery.baseline.shared_refs import RECORDS
 
 
 def keep_refs(baseline: Baseline, found: Mapping[str, str]) -> list[str]:
     """Keep what ``found`` (refs before the rollback) held reachable under ``refs/sentinel/<session>/``, and put records
-    back that went with packed-refs. Returns notes.
+    back that went with packed-refs; in a linked worktree also the refs that it shares. Returns notes.
     """
     try:
         return _pinned(baseline, found)
@@ -34,31 +32,39 @@ def _pinned(baseline: Baseline, found: Mapping[str, str]) -> list[str]:
     if ours in now:  # it would leave no room for what is kept below it
         git.run("update-ref", "-d", ours)
     records = {n: h for n, h in found.items() if n.startswith(RECORDS) and n != ours}
-    strays = _strays(baseline, now)
-    held = {*baseline.refs.values(), *(now | strays).values()}
+    shared = shared_refs.moved(baseline, now)
+    back = {n: h for n, h in shared.items() if h}
+    stay = {n: h for n, h in now.items() if n not in shared}
+    held = {*baseline.refs.values(), *stay.values()}
     made = {h: n for n, h in found.items() if n not in records and h not in held}
     number = itertools.count(1)
     free = (ref for n in number if (ref := f"refs/sentinel/{baseline.session}/{n}") not in {*now, *found})
     pins = {next(free): h for h in made}
-    wanted = pins | {n: h for n, h in records.items() if now.get(n) != h} | strays
+    wanted = pins | {n: h for n, h in records.items() if now.get(n) != h} | back
     there = existing(git, set(wanted.values()))
     there -= {*pins.values()} - _whole(git, [h for h in pins.values() if h in there])
     refused = _updated(git, [(n, h) for n, h in wanted.items() if h in there])
+    pinned = {h for n, h in pins.items() if h in there and n not in refused}
+    gone = {n: h for n, h in now.items() if shared.get(n) == "" and (h in pinned or h in held)}
+    refused |= _updated(git, [(n, "") for n in gone])
+    _stash_again(git, baseline, now)
     kept = {h: n for n, h in pins.items() if h in there and n not in refused}
     return [
         *(f"{made[h]} of the session is kept as {ref}." for h, ref in kept.items()),
         *(f"{made[h]} of the session ({h}) is not kept: objects of it were destroyed." for h in made if h not in kept),
         *(f"{n} was lost and could not be set again." for n in refused if n not in pins),
+        *(f"{n} is checked out in another worktree: not undone." for n in shared_refs.left_alone(baseline)),
         *(f"{n} was moved by a push or fetch: not undone." for n in moved_remote_refs(baseline, records)),
     ]
 
 
 def _updated(git: Git, wanted: list[tuple[str, str]]) -> set[str]:
-    """Set refs; returns those that git refuses (half by half, for one that it refuses undoes all)."""
+    """Set refs, delete those without a hash; returns those that git refuses (half by half: one undoes all)."""
     if not wanted:
         return set()
     try:
-        git.run("update-ref", "--stdin", stdin=os.fsencode("".join(f"update {n} {h}\n" for n, h in wanted)))
+        told = (f"update {name} {to}\n" if to else f"delete {name}\n" for name, to in wanted)
+        git.run("update-ref", "--stdin", stdin=os.fsencode("".join(told)))
     except HostError:
         if len(wanted) == 1:
             return {wanted[0][0]}
@@ -84,10 +90,13 @@ def moved_remote_refs(baseline: Baseline, now: Mapping[str, str]) -> list[str]:
     return [n for n, h in now.items() if n.startswith("refs/remotes/") and baseline.refs.get(n) != h]
 
 
-def _strays(baseline: Baseline, now: Mapping[str, str]) -> dict[str, str]:
-    """In a linked worktree, whose refs are shared: its own branch, and refs that are gone."""
-    if not baseline.where.linked:
-        return {}
-    gone = {n: h for n, h in baseline.refs.items() if n.startswith("refs/") and n not in now}
-    own = {baseline.branch: baseline.head} if baseline.branch and baseline.head else {}
-    return gone | {n: h for n, h in own.items() if now.get(n) != h}
+def _stash_again(git: Git, baseline: Baseline, now: Mapping[str, str]) -> None:
+    """The stash of the start, in a linked worktree, with what came on top of it since. Raises HostError."""
+    if not baseline.where.linked or shared_refs.has_stashes(baseline, now):
+        return
+    before = shared_refs.stashes(baseline.refs)
+    entries = [*before, *(h for h in shared_refs.stashes(now) if h not in before)]
+    if shared_refs.STASH in now:
+        git.run("update-ref", "-d", shared_refs.STASH)
+    for entry in entries:
+        git.run("stash", "store", "-m", git.text("log", "-1", "--format=%s", entry), entry)

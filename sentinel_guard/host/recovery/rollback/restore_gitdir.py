@@ -9,8 +9,8 @@ from sentinel_guard.host.machine.content_addressed_store import difference
 from sentinel_guard.host.recovery.baseline import gitdir_backup
 from sentinel_guard.host.recovery.baseline.baseline_diff import misplaced, surveyed_metadata
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
+from sentinel_guard.host.recovery.baseline.shared_refs import RECORDS
 from sentinel_guard.host.recovery.baseline.worktree_diff import NS
-from sentinel_guard.host.recovery.rollback.keep_refs import RECORDS
 
 
 def put_metadata_back(baseline: Baseline) -> list[str]:

@@ -113,6 +113,8 @@ def plan_rollback(
     restricts: Callable[[str], bool] = lambda _: False,
 ) -> Plan:
     """What a rollback would undo, and what it could not; nothing is changed. Raises HostError."""
+    if not Path(baseline.root).is_dir():
+        return Plan((WHOLE,), (), ())
     if waiting := _waiting(baseline):
         hint = "Remove it, or roll back: it is moved away first."
         raise HostError(f"{waiting[0][1]} is a named pipe: git would wait for it for ever.", hint)
@@ -124,12 +126,14 @@ def plan_rollback(
         changes.remove(_REFRESHED)
     for name, inside in baseline.below():
         below = plan_rollback(inside, partial(_kept_below, keep, name), restricts)
-        changes += [Change(_below(name, c.path), c.what) for c in below.changes]
+        changes += [Change(name if c is WHOLE else _below(name, c.path), c.what) for c in below.changes]
         moved += [f"{name}: {ref}" for ref in below.pushed]
         beyond += [f"{name}/{n}" for n in below.beyond]
     return Plan(tuple(changes), tuple(moved), tuple(beyond))
 
 
+WHOLE = Change(".", "deleted")
+"""The folder itself is gone, with all that was in it."""
 _REFRESHED = Change(".git/index", "changed")
 
 

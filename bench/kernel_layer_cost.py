@@ -1,0 +1,124 @@
+"""Measures what held system calls cost: single calls, and work of every day, bare and held in turn.
+
+Run with ``python -m bench.kernel_layer_cost`` on a machine that does nothing else, or as a part of ``make bench``.
+Times are taken inside, without the start of the session, which has a row of its own.
+"""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench.benchmark_results import Row, show
+from tests.support.kernel_session import BROKER, KernelSession
+
+ROUNDS = 7
+CALLS = 4000
+MICROSECONDS = f"""
+import os, sys, time
+call = compile(sys.argv[1], "call", "exec")
+prepare = compile(sys.argv[2], "prepare", "exec")
+taken = []
+for _ in range(5):
+    exec(prepare)
+    began = time.perf_counter()
+    for n in range({CALLS}): exec(call)
+    taken.append(time.perf_counter() - began)
+print(sorted(taken)[2] / {CALLS} * 1e6)
+"""
+SINGLE = (
+    ("open for writing", 12.0, "os.close(os.open('f', os.O_WRONLY | os.O_CREAT))", "pass"),
+    ("open for reading", None, "os.close(os.open('f', os.O_RDONLY))", "open('f', 'w').close()"),
+    ("unlink", 12.0, "os.unlink(f'u{n}')", f"[os.close(os.open(f'u{{n}}', os.O_CREAT)) for n in range({CALLS})]"),
+    ("rename", None, "os.rename(f'r{n % 2}', f'r{1 - n % 2}')", "open('r0', 'w').close()"),
+    ("chmod", None, "os.chmod('f', 0o644)", "open('f', 'w').close()"),
+    ("exec, with fork and wait", 60.0, "os.waitpid(os.posix_spawn('/bin/true', ['true'], {}), 0)", "pass"),
+)
+"""What, its budget in microseconds over the bare call, the call, and what goes before it."""
+FILES = 'mkdir -p d; for i in $(seq 1400); do echo "line $i" > d/f$i; done; '
+GIT = "git -c user.name=a -c user.email=a@b"
+TESTS = """import os, tempfile, time
+for n in range(300):
+    folder = tempfile.mkdtemp()
+    open(f"{folder}/a", "w").close()
+    time.sleep(0.003)
+    os.rename(f"{folder}/a", f"{folder}/b")
+"""
+SOURCES = """for i in $(seq 40); do echo "int f$i(void){return $i;}" > f$i.c; done
+echo 'all: $(patsubst %.c,%.o,$(wildcard *.c))' > Makefile"""
+WORK = (
+    (
+        "checkout of 1,400 files",
+        1.35,
+        f"git init -q; {FILES}git add .; {GIT} commit -qm a; rm -r d",
+        "git checkout -q .",
+    ),
+    ("make -j2, 40 files of C", 1.05, SOURCES, "make -s -j2"),
+    ("300 tests of 3 ms", 1.10, f"cat > t.py <<'END'\n{TESTS}END", "python3 t.py"),
+    ("grep -r in 1,400 files, 5 times", 1.03, FILES, "for i in 1 2 3 4 5; do grep -r nothing d; done"),
+    ("1,000 spawns", 1.15, "true", "for i in $(seq 1000); do /bin/true; done"),
+    ("rm of 1,400 files", None, FILES, "rm -r d"),
+)
+"""What, the most of the bare time, what is prepared, and what is measured; scripts of bash."""
+
+
+class Bench:
+    """Programs run bare, and in a session with rules as a repository has them."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="sg-", dir="/var/tmp"))
+        names = (".env", ".env.*", "*.pem", "id_rsa*", "secrets", "sentinel.toml", ".sentinel-secrets.toml")
+        rules = [("name", "ask", str(self.folder), name) for name in names]
+        rules += [("below", "ask", f"/var/lib/{n}") for n in range(12)]
+        rules += [("program", "ask", path) for path in ("/usr/bin/gdb", "/usr/bin/ssh")]
+        self.session = KernelSession([*rules, ("socket", "ask", "*/docker.sock")])
+
+    def run(self, *command: str, held: bool) -> str:
+        """What the program says, on both streams."""
+        shutil.rmtree(self.folder)
+        self.folder.mkdir()
+        if held:
+            done = self.session.run(*command, cwd=self.folder)
+        else:
+            done = subprocess.run(command, cwd=self.folder, capture_output=True, check=False)
+        if done.returncode:
+            sys.exit(f"{command}: {done.returncode}\n{done.stderr.decode()}")
+        return done.stdout.decode() + done.stderr.decode()
+
+    def close(self) -> None:
+        self.session.close()
+        shutil.rmtree(self.folder)
+
+
+def rows() -> Iterator[Row]:
+    told = subprocess.run([BROKER, "probe"], capture_output=True, text=True, check=False)
+    if told.returncode:
+        print(f"the kernel layer: {told.stdout.strip()}: not measured")
+        return
+    bench = Bench()
+    try:
+        for what, budget, call, before in SINGLE:
+            command = ("python3", "-c", MICROSECONDS, call, before)
+            pairs = [[float(bench.run(*command, held=held)) for held in (False, True)] for _ in range(3)]
+            bare, held = (statistics.median(column) for column in zip(*pairs, strict=True))
+            yield Row(f"held call: {what}, over the bare one", budget, held - bare, "us", f"bare {bare:.1f} us")
+        for what, limit, before, work in WORK:
+            script = f"{{ {before}\n}} > /dev/null; TIMEFORMAT=%R; time {{ {work}; }} > /dev/null 2>&1; true"
+            pairs = [
+                [float(bench.run("bash", "-c", script, held=h).split()[-1]) for h in (False, True)]
+                for _ in range(ROUNDS)
+            ]
+            ratio = statistics.median(held / bare for bare, held in pairs)
+            bare = statistics.median(pair[0] for pair in pairs)
+            yield Row(f"held: {what}, of the bare time", limit, ratio, "", f"bare {bare * 1000:.0f} ms")
+    finally:
+        bench.close()
+
+
+if __name__ == "__main__":
+    show(rows())

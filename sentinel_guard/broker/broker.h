@@ -1,0 +1,124 @@
+/* The broker: performs the held system calls of a session, or refuses them (docs/protocol.md, "The face `kernel`").
+ *
+ * 1. What is judged is what is used: a path is resolved once, to a folder that is held open and a name in it.
+ * 2. What a call does is done here and given to the program (a descriptor, a result); its memory is read once. The few
+ *    calls that go on by themselves stand in held_*.c, each with its reason.
+ * 3. The broker lends no right: what the program could not do by itself is not done for it.
+ * 4. What cannot be judged is refused.
+ */
+#ifndef SENTINEL_BROKER_H
+#define SENTINEL_BROKER_H
+
+#include <limits.h>
+#include <linux/seccomp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+/* --- the task that makes a call (task.c) --- */
+
+struct task {
+    pid_t tid, tgid;
+    pid_t inner;   /* its number in its own pid namespace */
+    int dir;       /* /proc/TID, held open: a number that is given anew is not the same task */
+    mode_t umask;
+    bool confined; /* it wears a sandbox of its own, which must judge its calls too */
+    bool seen;     /* what it became by exec was looked at */
+};
+
+/* --- a held call (serve.c) --- */
+
+struct call {
+    const struct seccomp_notif *notification;
+    struct task *task;
+    bool answered;
+};
+
+void answer_error(struct call *call, int error);
+void answer_value(struct call *call, long value);
+void answer_continue(struct call *call);
+/* Gives an open file to the program, in one step with the answer; closes it here. False where it did not arrive. */
+bool answer_descriptor(struct call *call, int fd, bool close_on_exec);
+/* Whether the program still waits: it may have been killed meanwhile. */
+bool still_waits(const struct call *call);
+/* Between the two other calls are served: a person is asked, or a pipe waits for its other end. */
+void begin_wait(struct call *call);
+void end_wait(struct call *call);
+
+/* The task, or NULL where it is gone or cannot be seen. */
+struct task *find_task(pid_t tid);
+/* Reads the task anew: the number may have been another's. */
+bool renew_task(struct task *task);
+void remember_umask(pid_t tgid, mode_t umask);
+void remember_confinement(const struct task *task);
+/* False: the call was answered. */
+bool read_text(struct call *call, uint64_t at, char *text, size_t room);
+size_t read_memory(pid_t tid, uint64_t at, void *to, size_t size);
+/* Whether one process stands below another. All of the session stands below the broker. */
+bool descends_from(pid_t pid, pid_t above);
+
+/* --- where a path leads for a task (resolve_path.c) --- */
+
+struct place {
+    int folder;              /* O_PATH */
+    char name[NAME_MAX + 1]; /* "." for the folder itself */
+    char real[PATH_MAX];     /* as the kernel names it */
+    bool exists;
+    bool slash;              /* a slash stood behind the name: it must be a folder */
+    bool elsewhere;          /* in a mount namespace of the session's, under a name that says nothing to the rules */
+    struct stat status;      /* of the name itself */
+};
+
+/* What becomes of a link at the end of a path. UNSEEN: whether anything is there is not asked at all. */
+enum last_link { UNSEEN, KEEP, FOLLOW_WITH_SLASH, FOLLOW };
+
+/* What the kernel calls an open file. */
+bool name_descriptor(int fd, char real[PATH_MAX]);
+/* 0, or an error number; then nothing is held. */
+int resolve(struct call *call, int dirfd, const char *path, enum last_link last, struct place *place);
+void release(struct place *place);
+/* The name with its slash. */
+const char *spelled(const struct place *place, char room[NAME_MAX + 2]);
+/* Something in the session left the common root (chroot, a namespace): from now on it is asked at each call. */
+void roots_may_differ(void);
+/* A folder was renamed or removed: what the kernel called it may be wrong. */
+void forget_folder_names(void);
+
+/* --- what the daemon wants to be asked about (rules.c) --- */
+
+enum word { PASS, ASK };
+
+enum word word_on(const struct place *place);
+/* Of a file whose content goes: deleted, replaced, emptied. `file`: open, or -1; `only_a_name`: its other names would
+ * keep the content. */
+enum word word_on_loss(const struct place *place, int file, bool only_a_name);
+enum word stricter(enum word a, enum word b);
+/* The folder of a rule that has this inode, as the rule names it; NULL for none. */
+const char *ruled_folder(const struct stat *status);
+/* Of a folder that is moved or replaced: what lies in it. */
+enum word word_on_contents(const struct place *place);
+/* Whether a file has the size of a program that is asked about: only then need it be opened for `word_on_program`. */
+bool may_be_copy(const struct stat *status);
+/* What a file is: the program of a rule by its path there, or NULL. */
+struct program {
+    const char *path;
+    bool is_launcher;
+};
+enum word word_on_program(const struct stat *status, int file, struct program *program);
+/* Two files of one program that is asked about: git is installed twice. */
+bool is_same_program(const struct stat *a, const struct stat *b);
+enum word word_on_socket(const char *path);
+bool is_restricted(const struct stat *status);
+
+/* --- the daemon (daemon_link.c) --- */
+
+/* What a call would do, as the wire says it. */
+bool ask_daemon(struct call *call, const char *what, const char *object, char *const argv[]);
+
+/* --- what a held call does (held_*.c) --- */
+
+void handle(struct call *call);
+
+#endif

@@ -1,0 +1,227 @@
+/* Programs, sockets and mounts: calls that only their caller can make. They are judged, and go on by themselves. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "../launcher/base.h"
+#include "held_calls.h"
+
+enum { MOST_ARGUMENTS = 4096, ARGUMENTS_SIZE = 1 << 20, AGREED = 1 << 16, LOADED = 16 };
+
+/* What the daemon has said yes to: programs with their arguments. It may fork, and outlive who started it. */
+static uint64_t agreed[AGREED];
+static char arguments_seen[ARGUMENTS_SIZE]; /* under the lock */
+
+/* FNV-1a: what an attacker gains by a collision is a run of the same program. */
+static uint64_t hash(uint64_t h, const void *data, size_t size)
+{
+    for (const unsigned char *at = data; size--; at++)
+        h = (h ^ *at) * 1099511628211u;
+    return h;
+}
+
+static uint64_t hash_image(const struct stat *s, const char *arguments, size_t size)
+{
+    uint64_t h = hash(14695981039346656037u, &s->st_ino, sizeof s->st_ino);
+    h = hash(h, &s->st_dev, sizeof s->st_dev);
+    return hash(h, arguments, size);
+}
+
+struct arguments {
+    char *text;
+    size_t size;
+    char **argv;
+};
+
+/* False where they cannot be read whole. */
+static bool read_arguments(const struct call *call, uint64_t at, struct arguments *to)
+{
+    pid_t tid = (pid_t)call->notification->pid;
+    uint64_t *pointers = grow(NULL, MOST_ARGUMENTS * sizeof *pointers);
+    size_t n = read_memory(tid, at, pointers, MOST_ARGUMENTS * sizeof *pointers) / sizeof *pointers, i;
+    to->text = grow(NULL, ARGUMENTS_SIZE);
+    to->argv = grow(NULL, (MOST_ARGUMENTS + 1) * sizeof *to->argv);
+    to->size = 0;
+    for (i = 0; i < n && pointers[i]; i++) {
+        size_t got = read_memory(tid, pointers[i], to->text + to->size, ARGUMENTS_SIZE - to->size);
+        const char *end = memchr(to->text + to->size, 0, got);
+        if (!end)
+            break;
+        to->argv[i] = to->text + to->size;
+        to->size = (size_t)(end + 1 - to->text);
+    }
+    bool whole = i < n && !pointers[i] && to->size;
+    to->argv[i] = NULL;
+    free(pointers);
+    return whole;
+}
+
+static enum word judge_file(const struct place *place, const struct stat *s, int file, struct program *program)
+{
+    int fd = file;
+    if (fd < 0 && may_be_copy(s))
+        fd = openat(place->folder, place->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    enum word word = word_on_program(s, fd, program);
+    if (fd >= 0)
+        close(fd);
+    return word;
+}
+
+/* ld-linux.so PROGRAM: any of the first arguments that is a program which is asked about; `at`: which. */
+static enum word judge_loaded(struct call *call, uint64_t argv, struct program *program, size_t *at)
+{
+    uint64_t pointers[LOADED];
+    char path[PATH_MAX];
+    enum word word = PASS;
+    pid_t tid = (pid_t)call->notification->pid;
+    size_t n = read_memory(tid, argv, pointers, sizeof pointers) / sizeof *pointers;
+    for (size_t i = 1; i < n && pointers[i] && word == PASS; i++) {
+        struct place place;
+        struct stat s;
+        size_t got = read_memory(tid, pointers[i], path, sizeof path);
+        if (!memchr(path, 0, got) || resolve(call, AT_FDCWD, path, FOLLOW, &place))
+            continue;
+        if (fstatat(place.folder, place.name, &s, 0) == 0 && S_ISREG(s.st_mode))
+            word = judge_file(&place, &s, -1, program);
+        *at = i;
+        release(&place);
+    }
+    return word;
+}
+
+static bool is_loader(const char *real)
+{
+    const char *slash = strrchr(real, '/');
+    return slash && strncmp(slash + 1, "ld-", 3) == 0;
+}
+
+/* The launcher has asked already about what it becomes. A program that was agreed to may start itself again: git does. */
+static bool asks_itself(const struct call *call, const struct stat *program)
+{
+    struct stat exe;
+    struct program own;
+    if (fstatat(call->task->dir, "exe", &exe, 0))
+        return false;
+    word_on_program(&exe, -1, &own);
+    return own.is_launcher || is_same_program(&exe, program);
+}
+
+/* Asked about is the program of the rule, whatever name or copy of it is run; its arguments begin at `from`. */
+static void ask_to_run(struct call *call, const struct program *program, const struct stat *s, uint64_t argv, size_t from)
+{
+    struct arguments arguments = {0};
+    bool yes = read_arguments(call, argv, &arguments) &&
+               (asks_itself(call, s) || ask_daemon(call, "run", program->path, arguments.argv + from));
+    if (yes && call->task && still_waits(call)) {
+        uint64_t image = hash_image(s, arguments.text, arguments.size);
+        agreed[image % AGREED] = image;
+        call->task->seen = false;
+        answer_continue(call);
+    } else
+        answer_error(call, EACCES);
+    free(arguments.text);
+    free(arguments.argv);
+}
+
+/* Only the caller can become it. What it became is looked at before its first effect (check_image). */
+void held_exec(struct call *call, int dirfd, uint64_t path, uint64_t argv, int flags)
+{
+    char text[PATH_MAX], link[32];
+    struct place place = {.folder = -1};
+    struct stat s;
+    struct program program;
+    size_t from = 0;
+    int why, file = -1;
+    if (!read_text(call, path, text, sizeof text))
+        return;
+    if (!*text && (flags & AT_EMPTY_PATH)) {
+        snprintf(link, sizeof link, "fd/%d", dirfd);
+        file = openat(call->task->dir, link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        why = fstatat(call->task->dir, link, &s, 0) ? EBADF : 0;
+    } else {
+        why = resolve(call, dirfd, text, flags & AT_SYMLINK_NOFOLLOW ? FOLLOW_WITH_SLASH : FOLLOW, &place);
+        why = why ? why : fstatat(place.folder, place.name, &s, 0) ? errno : 0;
+    }
+    if (why) {
+        if (file >= 0)
+            close(file);
+        answer_error(call, why);
+    } else {
+        enum word word = judge_file(&place, &s, file, &program);
+        if (word == PASS && !program.path && place.folder >= 0 && is_loader(place.real))
+            word = judge_loaded(call, argv, &program, &from);
+        if (word == ASK)
+            ask_to_run(call, &program, &s, argv, from);
+        else {
+            call->task->seen = false;
+            answer_continue(call);
+        }
+    }
+    release(&place);
+}
+
+bool check_image(struct call *call)
+{
+    struct stat exe;
+    struct program became;
+    call->task->seen = true;
+    if (fstatat(call->task->dir, "exe", &exe, 0) || word_on_program(&exe, -1, &became) == PASS)
+        return true;
+    int fd = openat(call->task->dir, "cmdline", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, arguments_seen, sizeof arguments_seen);
+    if (fd >= 0)
+        close(fd);
+    uint64_t image = hash_image(&exe, arguments_seen, n > 0 ? (size_t)n : 0);
+    if (n > 0 && agreed[image % AGREED] == image)
+        return true;
+    kill(call->task->tgid, SIGKILL);
+    return false;
+}
+
+/* The address could be exchanged while it goes on: performing it here would change whom the other side sees. */
+void held_connect(struct call *call, uint64_t address, size_t size)
+{
+    struct sockaddr_un to = {0};
+    char path[sizeof to.sun_path + 1] = "";
+    struct place place = {.folder = -1};
+    size = size < sizeof to ? size : sizeof to;
+    if (read_memory((pid_t)call->notification->pid, address, &to, size) != size || to.sun_family != AF_UNIX) {
+        answer_continue(call);
+        return;
+    }
+    memcpy(path, to.sun_path, sizeof to.sun_path);
+    if (!*path)
+        *path = '@'; /* an abstract name */
+    bool named = *path != '@' && resolve(call, AT_FDCWD, path, FOLLOW, &place) == 0;
+    const char *object = named ? place.real : path;
+    enum word word = word_on_socket(object);
+    if (word == PASS || (ask_daemon(call, "connect", object, NULL) && call->task && still_waits(call)))
+        answer_continue(call);
+    else
+        answer_error(call, EACCES);
+    release(&place);
+}
+
+/* Binding, moving and making private names nothing new: inodes are judged, not mounts. An overlay or FUSE would. */
+void held_mount(struct call *call, uint64_t type, uint64_t flags)
+{
+    static const char *const plain[] = {"proc", "tmpfs", "sysfs", "devpts", "mqueue", "cgroup2", "ramfs"};
+    enum { BY_FLAGS = MS_BIND | MS_REMOUNT | MS_MOVE | MS_PRIVATE | MS_SHARED | MS_SLAVE | MS_UNBINDABLE };
+    char name[64] = "";
+    bool known = flags & BY_FLAGS; /* a register: it cannot be exchanged */
+    if (!known && type && !read_text(call, type, name, sizeof name))
+        return;
+    for (size_t i = 0; !known && i < sizeof plain / sizeof *plain; i++)
+        known = strcmp(plain[i], name) == 0;
+    if (known)
+        answer_continue(call);
+    else
+        answer_error(call, EPERM);
+}

@@ -1,0 +1,315 @@
+/* Where a path leads, for the task that named it: in its root, from its folder, by its descriptors. Links at the end are
+ * followed here, one by one, so that what is judged is a folder that is held and a name in it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "broker.h"
+#include "walk_path.h"
+
+enum { MOST_LINKS = 40, NAMED = 64, NAMED_SIZE = 512, FRESH_MS = 50 };
+
+static bool roots_differ;
+
+void roots_may_differ(void)
+{
+    roots_differ = true;
+}
+
+static int open_below(int base, const char *path, uint64_t resolve)
+{
+    struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = resolve};
+    return (int)syscall(__NR_openat2, base, path, &how, sizeof how);
+}
+
+/* What follows a prefix; several slashes are one. NULL where it does not begin so. */
+static const char *behind(const char *path, const char *prefix)
+{
+    for (; *prefix; prefix++, path++) {
+        if (*path != *prefix)
+            return NULL;
+        while (*path == '/' && path[1] == '/')
+            path++;
+    }
+    return path;
+}
+
+/* "self" would be the broker. False where it does not fit any more. */
+static bool name_the_task(const struct task *task, char path[PATH_MAX])
+{
+    static const struct {
+        const char *path, *becomes;
+        bool folder;
+    } own[] = {{"/proc/self/", "", true},    {"/proc/thread-self/", "", true}, {"/dev/fd/", "fd/", true},
+               {"/dev/stdin", "fd/0", false}, {"/dev/stdout", "fd/1", false},   {"/dev/stderr", "fd/2", false}};
+    char changed[PATH_MAX];
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        const char *rest = behind(path, own[i].path);
+        if (!rest || (!own[i].folder && *rest))
+            continue;
+        int size = snprintf(changed, sizeof changed, "/proc/%d/%s%s", task->inner, own[i].becomes, rest);
+        if (size < 0 || (size_t)size >= sizeof changed)
+            return false;
+        memcpy(path, changed, (size_t)size + 1);
+        break;
+    }
+    return true;
+}
+
+/* Until something in the session has left the common root, all paths begin at the broker's own. */
+static bool has_other_root(const struct task *task)
+{
+    static struct statx ours;
+    struct statx root;
+    if (!roots_differ)
+        return false;
+    if (!ours.stx_mask)
+        statx(AT_FDCWD, "/", 0, STATX_INO | STATX_MNT_ID, &ours);
+    return statx(task->dir, "root", 0, STATX_INO | STATX_MNT_ID, &root) || root.stx_ino != ours.stx_ino ||
+           root.stx_mnt_id != ours.stx_mnt_id;
+}
+
+/* In another root (a container, a chroot) links are read from there: the whole path, below that root. Magic links do not
+ * work then (EXDEV). */
+static int open_in_root(const struct task *task, const char *base, const char *path)
+{
+    char whole[2 * PATH_MAX], at[PATH_MAX] = "";
+    ssize_t n = *path == '/' ? 0 : readlinkat(task->dir, base, at, sizeof at - 1);
+    if (n < 0)
+        return -1;
+    at[n] = 0;
+    int root = openat(task->dir, "root", O_PATH | O_CLOEXEC);
+    if (root < 0)
+        return -1;
+    snprintf(whole, sizeof whole, "%s/%s", at, path);
+    int fd = open_below(root, whole, RESOLVE_IN_ROOT), why = errno;
+    close(root);
+    errno = why;
+    return fd;
+}
+
+static bool is_there(const struct task *task, const char *link)
+{
+    char one[2];
+    return readlinkat(task->dir, link, one, sizeof one) >= 0;
+}
+
+static bool is_brokers(int folder)
+{
+    char real[PATH_MAX];
+    return is_proc(folder) && name_descriptor(folder, real) && is_own_process(real);
+}
+
+/* No link on the way to a folder may lead through the broker's own entry of /proc, or by it to somewhere else. */
+static int open_for(const struct task *task, int base, const char *path)
+{
+    int fd = open_below(base, path, RESOLVE_NO_MAGICLINKS);
+    if (fd < 0 ? errno != ELOOP : !is_brokers(fd))
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return walk(task, base, path);
+}
+
+/* ESRCH: what is known of the task is another's. */
+static int open_folder(const struct task *task, int from, int dirfd, const char *path)
+{
+    char base[32];
+    if (from >= 0 && *path != '/')
+        return open_for(task, from, path);
+    snprintf(base, sizeof base, dirfd == AT_FDCWD ? "cwd" : "fd/%d", dirfd);
+    if (has_other_root(task))
+        return open_in_root(task, base, path);
+    if (*path == '/')
+        return open_for(task, AT_FDCWD, path);
+    int own = open_below(task->dir, base, 0);
+    if (own < 0 && errno == ENOENT)
+        errno = !is_there(task, "cwd") ? ESRCH : dirfd != AT_FDCWD && !is_there(task, base) ? EBADF : ENOENT;
+    if (own < 0 || strcmp(path, ".") == 0)
+        return own;
+    int fd = open_for(task, own, path), why = errno;
+    close(own);
+    errno = why;
+    return fd;
+}
+
+/* What the kernel calls a folder is asked for once in a while: a program that works on the files of one folder asks a
+ * thousand times. Whatever is moved in the session empties this. */
+static struct {
+    dev_t device;
+    ino_t inode;
+    int64_t at;
+    char name[NAMED_SIZE];
+} named[NAMED];
+
+void forget_folder_names(void)
+{
+    memset(named, 0, sizeof named);
+}
+
+static int64_t coarse_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static bool name_folder(int folder, char real[PATH_MAX])
+{
+    struct stat s;
+    if (roots_differ || fstat(folder, &s))
+        return name_descriptor(folder, real);
+    int at = (int)(s.st_ino % NAMED);
+    int64_t now = coarse_ms();
+    if (named[at].inode == s.st_ino && named[at].device == s.st_dev && now - named[at].at < FRESH_MS) {
+        strcpy(real, named[at].name);
+        return true;
+    }
+    if (!name_descriptor(folder, real))
+        return false;
+    if (strlen(real) < NAMED_SIZE) {
+        named[at].device = s.st_dev;
+        named[at].inode = s.st_ino;
+        named[at].at = now;
+        strcpy(named[at].name, real);
+    }
+    return true;
+}
+
+/* In a mount namespace of its own a folder may be bound to any name: the nearest folder above it that a rule names is
+ * known by its inode. */
+static bool name_by_inode(int folder, char real[PATH_MAX])
+{
+    char whole[PATH_MAX];
+    struct stat s = {0}, below;
+    size_t cut = strcmp(real, "/") == 0 ? 0 : strlen(real); /* where begins what lies below the folder that is looked at */
+    const char *known = NULL;
+    int fd = fcntl(folder, F_DUPFD_CLOEXEC, 0);
+    do {
+        below = s;
+        if (fd < 0 || fstat(fd, &s) || (known = ruled_folder(&s)))
+            break;
+        while (cut && real[--cut] != '/')
+            ;
+        int above = openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        close(fd);
+        fd = above;
+    } while (s.st_ino != below.st_ino || s.st_dev != below.st_dev);
+    if (fd >= 0)
+        close(fd);
+    if (!known || snprintf(whole, sizeof whole, "%s%s", known, real + cut) >= PATH_MAX)
+        return false;
+    strcpy(real, whole);
+    return true;
+}
+
+/* Cuts a path into its folder and its last name. */
+static int split(char *path, struct place *place, const char **folder)
+{
+    size_t n = strlen(path);
+    place->slash = n > 1 && path[n - 1] == '/';
+    while (n > 1 && path[n - 1] == '/')
+        path[--n] = 0;
+    char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    if (strlen(name) > NAME_MAX)
+        return ENAMETOOLONG;
+    if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
+        strcpy(place->name, ".");
+        *folder = path;
+        return 0;
+    }
+    strcpy(place->name, name);
+    *folder = !slash ? "." : slash == path ? "/" : path;
+    if (slash)
+        *slash = 0;
+    return 0;
+}
+
+static int enter(struct task *task, int from, int dirfd, char *path, bool look, struct place *place)
+{
+    const char *folder;
+    int why = split(path, place, &folder);
+    if (why)
+        return why;
+    for (int tries = 0; tries < 2; tries++) {
+        place->folder = open_folder(task, from, dirfd, folder);
+        if (place->folder >= 0 || errno != ESRCH || !renew_task(task))
+            break;
+    }
+    if (place->folder < 0)
+        return errno;
+    if (!name_folder(place->folder, place->real) || is_own_process(place->real))
+        return EACCES;
+    place->elsewhere = has_other_root(task) && !name_by_inode(place->folder, place->real);
+    size_t size = strlen(place->real), more = strlen(place->name);
+    if (strcmp(place->name, ".") != 0) {
+        if (size + more + 2 > sizeof place->real)
+            return ENAMETOOLONG;
+        if (size > 1)
+            place->real[size++] = '/';
+        memcpy(place->real + size, place->name, more + 1);
+    }
+    place->exists = look && fstatat(place->folder, place->name, &place->status, AT_SYMLINK_NOFOLLOW) == 0;
+    return 0;
+}
+
+/* A link of /proc to an open file: no text leads there, it is opened as it is. */
+static bool is_followed(const struct place *place, enum last_link last)
+{
+    if (!place->exists || !S_ISLNK(place->status.st_mode) || is_proc(place->folder))
+        return false;
+    return last == FOLLOW || (last == FOLLOW_WITH_SLASH && place->slash);
+}
+
+int resolve(struct call *call, int dirfd, const char *text, enum last_link last, struct place *place)
+{
+    char path[PATH_MAX];
+    int from = -1, why = ELOOP;
+    bool slash = false; /* "link/" means what the link leads to, and that must be a folder */
+    place->folder = -1;
+    if (!*text)
+        return ENOENT;
+    strcpy(path, text);
+    for (int links = 0; links <= MOST_LINKS; links++) {
+        place->folder = -1;
+        place->exists = place->slash = false;
+        why = name_the_task(call->task, path) ? enter(call->task, from, dirfd, path, last != UNSEEN, place) : ENAMETOOLONG;
+        if (from >= 0)
+            close(from);
+        from = -1;
+        slash = place->slash |= slash;
+        if (why || !is_followed(place, last))
+            break;
+        ssize_t n = readlinkat(place->folder, place->name, path, sizeof path - 1);
+        why = n > 0 ? ELOOP : n < 0 ? errno : ENOENT;
+        if (n <= 0)
+            break;
+        path[n] = 0;
+        from = place->folder;
+        place->folder = -1;
+    }
+    if (from >= 0)
+        close(from);
+    if (why)
+        release(place);
+    return why;
+}
+
+void release(struct place *place)
+{
+    if (place->folder >= 0)
+        close(place->folder);
+    place->folder = -1;
+}
+
+const char *spelled(const struct place *place, char room[NAME_MAX + 2])
+{
+    snprintf(room, NAME_MAX + 2, "%s%s", place->name, place->slash ? "/" : "");
+    return room;
+}

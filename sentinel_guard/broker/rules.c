@@ -1,0 +1,365 @@
+#include "rules.h"
+
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../launcher/base.h"
+#include "broker.h"
+
+enum { FIELDS = 4, OTHERS = 512 };
+
+/* A name below a folder, a folder, or a socket's path; texts point into `owned`. */
+struct pattern {
+    enum word word;
+    const char *folder, *glob;
+    dev_t device;
+    ino_t inode;
+};
+
+struct file {
+    enum word word;
+    const char *path;
+    dev_t device;
+    ino_t inode;
+    off_t size;
+};
+
+struct list {
+    void *at;
+    size_t count;
+};
+
+struct rules {
+    char *owned;
+    struct list names, folders, sockets, losses; /* of struct pattern */
+    struct list files, programs;                 /* of struct file */
+};
+
+static struct rules rules;
+static bool any;
+static struct timespec began; /* the session */
+
+bool have_rules(void)
+{
+    return any;
+}
+
+static void append(struct list *list, const void *item, size_t size)
+{
+    list->at = grow(list->at, (list->count + 1) * size);
+    memcpy((char *)list->at + list->count++ * size, item, size);
+}
+
+static void drop(struct rules *old)
+{
+    free(old->owned);
+    free(old->names.at);
+    free(old->folders.at);
+    free(old->sockets.at);
+    free(old->losses.at);
+    free(old->files.at);
+    free(old->programs.at);
+}
+
+static void add_file(struct list *list, enum word word, const char *path)
+{
+    struct stat s;
+    /* What is not there is judged by its name. */
+    if (stat(path, &s) == 0)
+        append(list, &(struct file){word, path, s.st_dev, s.st_ino, s.st_size}, sizeof(struct file));
+}
+
+/* KIND NUL WORD NUL TEXT [NUL TEXT]; what has no such kind is not understood. */
+static bool add_rule(struct rules *to, char *body, size_t size)
+{
+    const char *field[FIELDS] = {body, "", "", ""};
+    int count = 1;
+    for (size_t i = 0; i < size && count < FIELDS; i++)
+        if (!body[i])
+            field[count++] = body + i + 1;
+    enum word word = strcmp(field[1], "ask") == 0 ? ASK : PASS;
+    if (count < 3 || (word == PASS && strcmp(field[1], "pass") != 0) || !*field[2])
+        return false;
+    bool is_path = strcmp(field[0], "socket") != 0 && strcmp(field[0], "loss") != 0;
+    if (is_path && *field[2] != '/')
+        return false;
+    struct stat s = {0};
+    if (*field[2] == '/' && stat(field[2], &s))
+        s.st_ino = 0; /* it may come */
+    struct pattern pattern = {word, field[2], field[3], s.st_dev, s.st_ino};
+    if (strcmp(field[0], "name") == 0 && *field[3])
+        append(&to->names, &pattern, sizeof pattern);
+    else if (strcmp(field[0], "below") == 0)
+        append(&to->folders, &pattern, sizeof pattern);
+    else if (strcmp(field[0], "loss") == 0)
+        append(&to->losses, &pattern, sizeof pattern);
+    else if (strcmp(field[0], "socket") == 0)
+        append(&to->sockets, &pattern, sizeof pattern);
+    else if (strcmp(field[0], "file") == 0)
+        add_file(&to->files, word, field[2]);
+    else if (strcmp(field[0], "program") == 0)
+        add_file(&to->programs, word, field[2]);
+    else
+        return false;
+    return true;
+}
+
+bool take_rules(const struct message *message)
+{
+    struct rules fresh = {0};
+    size_t total = 0;
+    for (size_t i = 0; i < message->count; i++)
+        total += message->chunks[i].size + 1;
+    char *at = fresh.owned = grow(NULL, total + 1);
+    for (size_t i = 0; i < message->count; i++) {
+        const struct chunk *c = &message->chunks[i];
+        memcpy(at, c->body, c->size);
+        at[c->size] = 0;
+        if (c->tag != 'K' && (c->tag != 'R' || !add_rule(&fresh, at, c->size))) {
+            drop(&fresh);
+            return false;
+        }
+        at += c->size + 1;
+    }
+    drop(&rules);
+    rules = fresh;
+    if (!any)
+        clock_gettime(CLOCK_REALTIME_COARSE, &began); /* the clock of file times */
+    any = true;
+    return true;
+}
+
+/* The length of the folder where the path is it, or lies in it; else -1. "/" is all. */
+static int depth_below(const char *path, const char *folder)
+{
+    size_t n = strlen(folder);
+    if (n == 1 && *folder == '/')
+        return 1;
+    return strncmp(path, folder, n) == 0 && (path[n] == '/' || !path[n]) ? (int)n : -1;
+}
+
+/* A pattern fits the last name, or a folder on the way to it: what is restricted as a folder is so with its content. */
+static bool fits_on_the_way(const char *glob, const char *path)
+{
+    char name[NAME_MAX + 1];
+    while (*path) {
+        size_t n = strcspn(path, "/");
+        if (n && n < sizeof name) {
+            memcpy(name, path, n);
+            name[n] = 0;
+            if (fnmatch(glob, name, 0) == 0)
+                return true;
+        }
+        path += n + !!path[n];
+    }
+    return false;
+}
+
+static const char *by_folder_inode(const struct list *list, const struct stat *s)
+{
+    const struct pattern *patterns = list->at;
+    for (size_t i = 0; i < list->count; i++)
+        if (patterns[i].inode == s->st_ino && patterns[i].device == s->st_dev)
+            return patterns[i].folder;
+    return NULL;
+}
+
+const char *ruled_folder(const struct stat *status)
+{
+    const char *found = by_folder_inode(&rules.folders, status);
+    return found ? found : by_folder_inode(&rules.names, status);
+}
+
+/* The deepest folder decides, and of one folder's rules a `pass`. `anywhere`: the folder is not known. */
+static enum word by_name(const char *path, bool anywhere)
+{
+    const struct pattern *names = rules.names.at;
+    enum word word = PASS;
+    int deepest = -1;
+    for (size_t i = 0; i < rules.names.count; i++) {
+        int depth = anywhere ? 0 : depth_below(path, names[i].folder);
+        bool decides = depth > deepest || (depth == deepest && names[i].word == PASS);
+        if (depth >= 0 && decides && fits_on_the_way(names[i].glob, path + (depth > 1 ? depth : 0))) {
+            deepest = depth;
+            word = names[i].word;
+        }
+    }
+    return word;
+}
+
+static enum word by_folder(const char *path)
+{
+    const struct pattern *folders = rules.folders.at;
+    enum word word = PASS;
+    int deepest = -1;
+    for (size_t i = 0; i < rules.folders.count; i++) {
+        int depth = depth_below(path, folders[i].folder);
+        if (depth > deepest) {
+            deepest = depth;
+            word = folders[i].word;
+        }
+    }
+    return word;
+}
+
+static const struct file *by_inode(const struct list *list, const struct stat *s)
+{
+    const struct file *files = list->at;
+    for (size_t i = 0; i < list->count; i++)
+        if (files[i].inode == s->st_ino && files[i].device == s->st_dev)
+            return &files[i];
+    return NULL;
+}
+
+bool is_same_program(const struct stat *a, const struct stat *b)
+{
+    const struct file *one = by_inode(&rules.programs, a), *other = by_inode(&rules.programs, b);
+    return one && other && strcmp(strrchr(one->path, '/'), strrchr(other->path, '/')) == 0;
+}
+
+bool is_restricted(const struct stat *status)
+{
+    return by_inode(&rules.files, status) != NULL;
+}
+
+enum word stricter(enum word a, enum word b)
+{
+    return a > b ? a : b;
+}
+
+static bool is_in_ruled_loss(const char *path)
+{
+    const struct pattern *losses = rules.losses.at;
+    enum word word = PASS;
+    int deepest = -1;
+    for (size_t i = 0; i < rules.losses.count; i++) {
+        int depth = depth_below(path, losses[i].folder); /* never of a name alone */
+        if (depth > deepest) {
+            deepest = depth;
+            word = losses[i].word;
+        }
+    }
+    for (size_t i = 0; word == ASK && i < rules.losses.count; i++)
+        if (*losses[i].folder != '/' && fits_on_the_way(losses[i].folder, path + deepest))
+            word = PASS;
+    return word == ASK;
+}
+
+/* A file of before the session that has content; without a time of birth (an old file system) any is. */
+static bool is_older_file(const struct place *place, int file, bool only_a_name)
+{
+    struct statx s;
+    int folder = file < 0 ? place->folder : file;
+    if (statx(folder, file < 0 ? place->name : "", AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &s) ||
+        !S_ISREG(s.stx_mode) || !s.stx_size || (only_a_name && s.stx_nlink > 1))
+        return false;
+    return !(s.stx_mask & STATX_BTIME) || s.stx_btime.tv_sec < began.tv_sec ||
+           (s.stx_btime.tv_sec == began.tv_sec && s.stx_btime.tv_nsec < began.tv_nsec);
+}
+
+enum word word_on_loss(const struct place *place, int file, bool only_a_name)
+{
+    /* In a namespace of its own too, by the name there: mostly it is the same. */
+    bool ruled = rules.losses.count && is_in_ruled_loss(place->real);
+    return ruled && is_older_file(place, file, only_a_name) ? ASK : PASS;
+}
+
+enum word word_on(const struct place *place)
+{
+    enum word word = stricter(by_name(place->real, place->elsewhere), by_folder(place->real));
+    bool other_name = place->exists && !S_ISDIR(place->status.st_mode) && is_restricted(&place->status);
+    return other_name ? ASK : word;
+}
+
+enum word word_on_contents(const struct place *place)
+{
+    const struct file *files = rules.files.at;
+    const struct pattern *folders = rules.folders.at;
+    if (!place->exists || !S_ISDIR(place->status.st_mode))
+        return PASS;
+    for (size_t i = 0; i < rules.files.count; i++)
+        if (depth_below(files[i].path, place->real) > 0)
+            return ASK;
+    for (size_t i = 0; i < rules.folders.count; i++)
+        if (folders[i].word == ASK && depth_below(folders[i].folder, place->real) > 0)
+            return ASK;
+    return PASS;
+}
+
+static bool has_content_of(const char *path, int file, off_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    void *a = fd < 0 ? MAP_FAILED : mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
+    void *b = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, file, 0);
+    bool same = a != MAP_FAILED && b != MAP_FAILED && memcmp(a, b, (size_t)size) == 0;
+    if (a != MAP_FAILED)
+        munmap(a, (size_t)size);
+    if (b != MAP_FAILED)
+        munmap(b, (size_t)size);
+    if (fd >= 0)
+        close(fd);
+    return same;
+}
+
+/* Files that were compared and are no copy, by what changes with their content. */
+static struct other {
+    dev_t device;
+    ino_t inode;
+    int64_t changed;
+} others[OTHERS];
+
+static struct other *other_slot(const struct stat *s)
+{
+    return &others[s->st_ino % OTHERS];
+}
+
+static int64_t changed_at(const struct stat *s)
+{
+    return s->st_ctim.tv_sec * INT64_C(1000000000) + s->st_ctim.tv_nsec;
+}
+
+bool may_be_copy(const struct stat *s)
+{
+    const struct file *programs = rules.programs.at;
+    for (size_t i = 0; i < rules.programs.count; i++)
+        if (programs[i].word == ASK && programs[i].size == s->st_size && s->st_size)
+            return true;
+    return false;
+}
+
+/* A copy is the same program. */
+static const struct file *by_content(const struct stat *s, int file)
+{
+    const struct file *programs = rules.programs.at;
+    struct other *other = other_slot(s);
+    if (other->inode == s->st_ino && other->device == s->st_dev && other->changed == changed_at(s))
+        return NULL;
+    for (size_t i = 0; i < rules.programs.count; i++)
+        if (programs[i].word == ASK && programs[i].size == s->st_size && s->st_size &&
+            has_content_of(programs[i].path, file, s->st_size))
+            return &programs[i];
+    *other = (struct other){s->st_dev, s->st_ino, changed_at(s)};
+    return NULL;
+}
+
+enum word word_on_program(const struct stat *status, int file, struct program *program)
+{
+    const struct file *known = by_inode(&rules.programs, status);
+    known = !known && file >= 0 ? by_content(status, file) : known;
+    *program = (struct program){known ? known->path : NULL, known && known->word == PASS};
+    return known ? known->word : PASS;
+}
+
+enum word word_on_socket(const char *path)
+{
+    const struct pattern *sockets = rules.sockets.at;
+    for (size_t i = 0; i < rules.sockets.count; i++)
+        if (fnmatch(sockets[i].folder, path, 0) == 0)
+            return sockets[i].word;
+    return PASS;
+}

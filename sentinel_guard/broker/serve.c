@@ -1,0 +1,137 @@
+#include "serve.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "../launcher/base.h"
+#include "broker.h"
+
+#ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
+#define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
+#endif
+
+enum { SYNC_WAKE_UP = 1, MOST_IDLE = 4, STACK = 1 << 20 };
+
+pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+static int listener = -1;
+static int idle; /* workers that wait for a call */
+
+static void answer(struct call *call, struct seccomp_notif_resp response)
+{
+    response.id = call->notification->id;
+    call->answered = true;
+    ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
+}
+
+void answer_value(struct call *call, long value)
+{
+    answer(call, (struct seccomp_notif_resp){.val = value});
+}
+
+void answer_error(struct call *call, int error)
+{
+    answer(call, (struct seccomp_notif_resp){.error = -error});
+}
+
+void answer_continue(struct call *call)
+{
+    answer(call, (struct seccomp_notif_resp){.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE});
+}
+
+bool answer_descriptor(struct call *call, int fd, bool close_on_exec)
+{
+    struct seccomp_notif_addfd add = {
+        .id = call->notification->id,
+        .flags = SECCOMP_ADDFD_FLAG_SEND,
+        .srcfd = (unsigned)fd,
+        .newfd_flags = close_on_exec ? O_CLOEXEC : 0,
+    };
+    bool given = ioctl(listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add) >= 0;
+    int why = errno;
+    close(fd);
+    call->answered = true;
+    if (!given && why != ENOENT)
+        answer_error(call, why); /* EMFILE is the program's */
+    return given;
+}
+
+bool still_waits(const struct call *call)
+{
+    return ioctl(listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &call->notification->id) == 0;
+}
+
+static void *work(void *);
+
+static bool add_worker(void)
+{
+    pthread_t thread;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, STACK);
+    bool made = pthread_create(&thread, &attributes, work, NULL) == 0;
+    pthread_attr_destroy(&attributes);
+    idle += made;
+    return made;
+}
+
+/* The task's slot may be given to another meanwhile. Without a thread for the others they wait, and nothing is free. */
+void begin_wait(struct call *call)
+{
+    struct task *own = grow(NULL, sizeof *own);
+    *own = *call->task;
+    own->dir = dup(own->dir);
+    call->task = own;
+    if (!idle)
+        add_worker();
+    pthread_mutex_unlock(&one_at_a_time);
+}
+
+void end_wait(struct call *call)
+{
+    pthread_mutex_lock(&one_at_a_time);
+    close(call->task->dir);
+    free(call->task);
+    call->task = find_task((pid_t)call->notification->pid);
+}
+
+static void *work(void *unused)
+{
+    unshare(CLONE_FS); /* a umask of its own */
+    for (;;) {
+        struct seccomp_notif notification;
+        memset(&notification, 0, sizeof notification);
+        if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &notification)) {
+            if (errno == EINTR || errno == ENOENT)
+                continue;
+            _exit(0); /* nobody wears the filter any more */
+        }
+        pthread_mutex_lock(&one_at_a_time);
+        idle--;
+        struct call call = {.notification = &notification, .task = find_task((pid_t)notification.pid)};
+        if (call.task)
+            handle(&call);
+        if (!call.answered)
+            answer_error(&call, EPERM);
+        bool enough = ++idle > MOST_IDLE;
+        idle -= enough;
+        pthread_mutex_unlock(&one_at_a_time);
+        if (enough)
+            return unused;
+    }
+}
+
+void serve(int fd)
+{
+    listener = fd;
+    /* The caller's processor goes straight to us and back (Linux 6.6): half the time of a call. */
+    ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SYNC_WAKE_UP);
+    if (!add_worker())
+        refuse("there is no thread left for the broker of held system calls. End some programs and try again.");
+}

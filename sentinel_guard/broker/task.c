@@ -1,0 +1,142 @@
+/* The tasks of the session: their memory, and what of /proc their calls need. Kept for a while, by a held /proc/TID. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "broker.h"
+
+enum { KEPT = 128, PAGE = 4096, SHORT_TEXT = 256, MASK = 0777 };
+
+static struct task kept[KEPT];
+static bool any_confined;
+
+static long number_behind(const char *status, const char *name, int base)
+{
+    const char *at = strstr(status, name);
+    return at ? strtol(at + strlen(name), NULL, base) : -1;
+}
+
+/* NSpid lists the task's number in each pid namespace, its own last. */
+static long last_number_behind(const char *status, const char *name)
+{
+    const char *at = strstr(status, name);
+    long n = -1;
+    for (char *end = at ? (char *)at + strlen(name) : NULL; end && *end && *end != '\n';)
+        n = strtol(end, &end, 10);
+    return n;
+}
+
+static struct task *slot(pid_t tid)
+{
+    return &kept[(unsigned)tid % KEPT];
+}
+
+static ssize_t read_file(int folder, const char *name, char *text, size_t room)
+{
+    int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, room - 1);
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = 0;
+    return n;
+}
+
+static bool fill(struct task *task, pid_t tid)
+{
+    char path[32], status[PAGE];
+    snprintf(path, sizeof path, "/proc/%d", tid);
+    int dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0)
+        return false;
+    if (read_file(dir, "status", status, sizeof status) <= 0) {
+        close(dir);
+        return false;
+    }
+    if (task->tid)
+        close(task->dir);
+    pid_t parent = (pid_t)number_behind(status, "\nPPid:", 10);
+    pid_t leader = (pid_t)number_behind(status, "\nTgid:", 10), from = leader != tid ? leader : parent;
+    const struct task *above = slot(from);
+    bool filtered = number_behind(status, "\nSeccomp_filters:", 10) > 1;
+    *task = (struct task){
+        .tid = tid,
+        .dir = dir,
+        .tgid = leader,
+        .inner = (pid_t)last_number_behind(status, "\nNSpid:"),
+        .umask = (mode_t)number_behind(status, "\nUmask:", 8) & MASK,
+        /* Confinement is inherited; where it is not known from whom, the worst is believed. */
+        .confined = filtered || (any_confined && (above->tid != from || above->confined)),
+    };
+    return true;
+}
+
+struct task *find_task(pid_t tid)
+{
+    struct task *task = slot(tid);
+    return task->tid == tid || fill(task, tid) ? task : NULL;
+}
+
+bool renew_task(struct task *task)
+{
+    return fill(task, task->tid);
+}
+
+void remember_umask(pid_t tgid, mode_t umask)
+{
+    for (int i = 0; i < KEPT; i++)
+        if (kept[i].tid && kept[i].tgid == tgid)
+            kept[i].umask = umask & MASK;
+}
+
+void remember_confinement(const struct task *task)
+{
+    any_confined = true;
+    for (int i = 0; i < KEPT; i++)
+        if (kept[i].tid && kept[i].tgid == task->tgid)
+            kept[i].confined = true;
+}
+
+size_t read_memory(pid_t tid, uint64_t at, void *to, size_t size)
+{
+    /* In two pieces: a text may end before a page that is not there. */
+    size_t first = PAGE - (at & (PAGE - 1));
+    bool one = first >= size;
+    struct iovec here = {to, size};
+    struct iovec there[] = {{(void *)at, one ? size : first}, {(void *)(at + first), one ? 0 : size - first}};
+    ssize_t n = process_vm_readv(tid, &here, 1, there, one ? 1 : 2, 0);
+    return n < 0 ? 0 : (size_t)n;
+}
+
+bool read_text(struct call *call, uint64_t at, char *text, size_t room)
+{
+    pid_t tid = (pid_t)call->notification->pid;
+    size_t most = room < SHORT_TEXT ? room : SHORT_TEXT, n = read_memory(tid, at, text, most);
+    if (n == most && !memchr(text, 0, n))
+        n = read_memory(tid, at, text, room);
+    if (n && memchr(text, 0, n))
+        return true;
+    answer_error(call, n == room ? ENAMETOOLONG : EFAULT);
+    return false;
+}
+
+static pid_t parent_of(pid_t pid)
+{
+    char path[32], text[1024];
+    pid_t parent;
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    read_file(AT_FDCWD, path, text, sizeof text);
+    const char *behind = strrchr(text, ')');
+    return behind && sscanf(behind + 2, "%*c %d", &parent) == 1 ? parent : 0;
+}
+
+bool descends_from(pid_t pid, pid_t above)
+{
+    do
+        pid = parent_of(pid);
+    while (pid > 1 && pid != above);
+    return pid == above;
+}

@@ -1,0 +1,41 @@
+"""What a held system call would do (docs/protocol.md, "The face ``kernel``"): its effects are sure, not predicted."""
+
+from __future__ import annotations
+
+from sentinel_guard.core.model import Effect, Kind
+
+_WRITES = {
+    "write": (),
+    "make": (),
+    "truncate": ("truncate", "over"),
+    "replace": ("over",),
+    "overwrite": ("over",),
+    "link": ("link",),
+    "chmod": ("mode",),
+    "attribute": ("mode",),
+    "chown": ("owner",),
+}
+"""Call -> words of its effect."""
+CALLS = frozenset({*_WRITES, "delete", "move", "connect"})
+"""The calls with one object; ``run`` is judged as a command."""
+
+
+LOSSES = frozenset({"overwrite", "delete", "replace", "truncate"})
+"""Those of them by which content of a file may be lost."""
+
+
+def effects(call: str, target: str) -> tuple[Effect, ...]:
+    """The effects of one of ``CALLS``; ``target``: the absolute path as the kernel names it."""
+    if call == "connect":
+        return (Effect(Kind.PRIVILEGE, _socket(target)),)
+    if call == "delete":
+        return (Effect(Kind.DELETE, target, how=frozenset(("force",))),)
+    if call == "move":
+        return (Effect(Kind.DELETE, target, how=frozenset(("move", "recursive"))),)
+    # Who opens a file for writing has not written yet: a database is opened so by those who only read.
+    return (Effect(Kind.WRITE, target, sure=call != "write", how=frozenset(_WRITES[call])),)
+
+
+def _socket(path: str) -> str:
+    """The privilege that a connection to a socket gives."""
+    return "docker.sock" if path.endswith(("docker.sock", "podman.sock", "containerd.sock")) else "typing"

@@ -1,0 +1,245 @@
+"""Requests of a session's broker (face ``kernel``): the rules by which it holds system calls, and its questions.
+
+Rules of this file:
+1. Only the process that the runner announced is the broker.
+2. What is held was asked about for a reason: each answer is on record before it leaves, but what the guard itself
+   expects (a window of the person's, a checkout that git was allowed).
+3. A held call is a step, never a tool call: who started it was counted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import shlex
+import struct
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sentinel_guard.core import response_text
+from sentinel_guard.core.analysis.held_calls import CALLS
+from sentinel_guard.core.checks.rules import OUTSIDE_RULES
+from sentinel_guard.core.hash_chain import Head
+from sentinel_guard.core.model import Action, Finding, Layer, Response, Verdict
+from sentinel_guard.core.peer import Peer
+from sentinel_guard.core.policy.held_call_rules import HeldCallRule, HeldResources, released_with, rules
+from sentinel_guard.core.policy.target_placeholders import inside, within
+from sentinel_guard.core.response_phrases import USER_DENIED
+from sentinel_guard.core.wire_framing import Message
+from sentinel_guard.daemon import wire_messages
+from sentinel_guard.daemon.guard import Guard, Judged
+from sentinel_guard.daemon.live_sessions import STEP, Live, Place, Sessions
+from sentinel_guard.daemon.peer_connection import Link
+from sentinel_guard.daemon.verdict_reactions import Reactions
+from sentinel_guard.daemon.waiting_launcher import Waiting
+from sentinel_guard.errors import PeerError
+from sentinel_guard.host import kernel_layer, shims
+from sentinel_guard.host.machine import processes
+
+FACE = "kernel"
+RULES, RUN = "rules", "run"
+LOOK = 1.0
+"""Seconds from one look whether the rules have changed to the next."""
+SHOWN = 500
+"""Characters of a program's arguments that a question and the record show."""
+HOME = os.path.realpath(Path.home())
+_PROCESS = struct.Struct("<IQ")
+JudgeProgram = Callable[[Link, wire_messages.Request, Place], Awaitable[Judged]]
+
+
+@dataclass(frozen=True, slots=True)
+class HeldCall:
+    """A question of the broker."""
+
+    what: str
+    object: str
+    who: Peer
+    argv: tuple[str, ...] = ()
+    cwd: str = ""
+
+
+def is_held(message: Message) -> bool:
+    """Whether a request is a broker's."""
+    return dict(message).get(b"F") == FACE.encode()
+
+
+def parse(message: Message) -> HeldCall | None:
+    """The question that a message holds; None for a request of rules. Raises PeerError."""
+    one = dict(message)
+    what = os.fsdecode(one.get(b"C", b""))
+    if what == RULES:
+        return None
+    if what not in CALLS and what != RUN:
+        raise PeerError(f"{what!r} is no held call of the protocol")
+    if len(one.get(b"W", b"")) != _PROCESS.size or not one.get(b"O"):
+        raise PeerError("a held call comes with its object and its process")
+    argv = tuple(os.fsdecode(body) for tag, body in message if tag == b"A")
+    if what == RUN and not argv:
+        raise PeerError("a program comes with its arguments")
+    who = Peer(*_PROCESS.unpack(one[b"W"]))
+    return HeldCall(what, os.fsdecode(one[b"O"]), who, argv, os.fsdecode(one.get(b"D", b"")))
+
+
+class HeldCallRequests:
+    """``judge_program`` judges what is to run, as a shim's request."""
+
+    def __init__(
+        self,
+        *,
+        sessions: Sessions,
+        guard: Guard,
+        reactions: Reactions,
+        judge_program: JudgeProgram,
+        now: Callable[[], float],
+    ) -> None:
+        self._sessions, self._guard, self._reactions = sessions, guard, reactions
+        self._judge_program, self._now = judge_program, now
+        self._ids = itertools.count(1)
+
+    async def serve(self, message: Message, link: Link) -> None:
+        """One connection of a broker. Raises PeerError, SentinelError."""
+        live = next((live for live in self._sessions.live.values() if live.broker == link.peer and live.broker), None)
+        if live is None:
+            raise PeerError(f"process {link.pid} is the broker of no session")
+        call = parse(message)
+        if call is None:
+            known_head = _head(message)
+            if known_head:
+                self._sessions.store.compare(known_head, "The broker of a session's held calls")
+            await self._follow(live, link)
+            return
+        place = self._sessions.locate(call.who.pid)
+        if place is None or place.live is not live or place.peer != call.who:
+            raise PeerError(f"process {call.who.pid} is not in the session of its broker")
+        if not self._reactions.whole(live):
+            link.send(wire_messages.hold())
+            await self._reactions.wait_until_whole(live)
+        if call.what == RUN:
+            await self._run(call, place, link)
+        else:
+            await self._change(call, place, link)
+
+    # --- rules ---
+
+    async def _follow(self, live: Live, link: Link) -> None:
+        """Send the rules, and again whenever they have changed, for as long as the broker listens; and the newest entry
+        of the log, which the session cannot reach there.
+        """
+        terminals, sent, told = kernel_layer.terminal_sockets(), None, None
+        while True:
+            restricted, settings = live.watch.restricted if live.watch else (), self._sessions.guarded().settings
+            known = (live.policy(), restricted, settings, frozenset(live.released))
+            if known != sent:
+                link.send(_encoded(self._rules(live, terminals)))
+                sent = known
+            if (head := self._sessions.store.named) and head != told:
+                link.send([(b"T", f"{head.seq} {head.hash}".encode())])
+                told = head
+            with contextlib.suppress(TimeoutError):
+                await link.receive(LOOK)  # it says nothing more: it ends, with EOFError
+
+    def _rules(self, live: Live, terminals: tuple[str, ...]) -> list[HeldCallRule]:
+        policy, guarded, session = live.policy(), self._sessions.guarded(), self._sessions.places.session(live.id)
+        gated = (pattern.split(" ")[0] for patterns in policy.confirm.values() for pattern in patterns)
+        held = HeldResources(
+            files=live.watch.restricted if live.watch else (),
+            folders=(*guarded.folders, *guarded.settings),
+            own=tuple(str(session / name) for name in shims.AGENT_FOLDERS),
+            programs=kernel_layer.programs((*policy.shims, *gated), live.path, live.session.root),
+            launcher=str(self._sessions.places.shims(live.id) / shims.HOOK),
+            sockets=terminals,
+            home=HOME,
+            tools=_tools(live),
+            released=tuple(live.released),
+        )
+        return [*rules(policy, live.session.root, held)]
+
+    # --- questions ---
+
+    async def _change(self, call: HeldCall, place: Place, link: Link) -> None:
+        live = place.live
+        if not live.session.over and self._is_expected(call, live, by_git=_is_git(live, place)):
+            link.send(wire_messages.leave("", 0))
+            return
+        environment = kernel_layer.environment_above(call.object, live.session.started)
+        if environment and not (inside(live.session.root, environment) or inside(HOME, environment)):
+            live.released.add(environment)
+        now, root = self._now(), live.session.root
+        program = shlex.join(processes.command_line(call.who.pid))[:SHOWN]
+        action = Action(
+            f"{now:.3f}-k{next(self._ids)}", live.id, Layer.KERNEL, call.what,
+            {"object": call.object, "program": program}, root, now, root,
+            place.parent or STEP, call.who,
+        )  # fmt: skip
+        asked_for = (place.parent or call.who, released_with(call.object, root, HOME))
+        refused = (Finding("human", Response.DENY, USER_DENIED),) if asked_for in live.kept else ()
+        judged = await self._guard.handle(live, action, Waiting(link, None), refused)
+        live.grants.pop(action.id, None)
+        _remember(judged.verdict, live, asked_for)
+        await self._answer(judged, live, link)
+
+    def _is_expected(self, call: HeldCall, live: Live, *, by_git: bool) -> bool:
+        """What the guard itself expects, and what a git that was let run does in another repository."""
+        if live.watch and live.watch.lets_change(call.object, by_git=by_git):
+            return True
+        guarded = self._sessions.guarded()
+        kept = (live.session.root, *guarded.folders, *guarded.settings)
+        return by_git and not within(call.object, kept)
+
+    async def _run(self, call: HeldCall, place: Place, link: Link) -> None:
+        environ = processes.environ(call.who.pid)
+        asked = wire_messages.Request(FACE, _command(call), call.cwd, environ)
+        judged = await self._judge_program(link, asked, replace(place, parent=place.parent or STEP))
+        if judged.verdict.response < Response.ASK and wire_messages.program(asked.argv) == "git":
+            place.live.let_git_run(place.peer, judged.verdict.action.id)
+        await self._answer(judged, place.live, link)
+
+    async def _answer(self, judged: Judged, live: Live, link: Link) -> None:
+        answer = response_text.answer(judged.verdict)
+        link.send(wire_messages.leave(answer.text, 0 if answer.run else wire_messages.NO))
+        await self._reactions.after(live, judged.verdict)
+
+
+def _tools(live: Live) -> tuple[str, ...]:
+    """Folders of programs, by how the person began the session; none that holds the repository."""
+    owner = live.session.owner.pid if live.session.owner else 0
+    found = kernel_layer.tool_folders(HOME, processes.environ(owner), processes.command_line(owner))
+    return tuple(path for path in found if not inside(live.session.root, path))
+
+
+def _command(call: HeldCall) -> tuple[str, ...]:
+    """What is run: whatever name its caller gives it, but ``git-push`` is git with the subcommand ``push``."""
+    _, dash, subcommand = call.argv[0].rpartition("/")[2].partition(f"{call.object.rpartition('/')[2]}-")
+    return (call.object, *([subcommand] if dash and subcommand else []), *call.argv[1:])
+
+
+def _remember(verdict: Verdict, live: Live, asked_for: tuple[str | Peer, str]) -> None:
+    """What a person said of one file outside of the repository holds for the folder that they were shown."""
+    if not any(f.rule in OUTSIDE_RULES for f in verdict.findings):
+        return
+    if verdict.authorized_by:
+        live.released.add(asked_for[1])
+    elif verdict.decisive and verdict.decisive.check == "human":
+        live.kept.add(asked_for)
+
+
+def _is_git(live: Live, place: Place) -> bool:
+    """Whether a process is a git that was let run, or git's own helper below one."""
+    return any(peer in live.gits for peer in (place.peer, *place.above))
+
+
+def _head(message: Message) -> Head | None:
+    """The entry of the log that a broker was told of by an earlier daemon. Raises PeerError."""
+    told = dict(message).get(b"T")
+    if told is None:
+        return None
+    seq, _, digest = told.decode("ascii", "replace").partition(" ")
+    if not (seq.isdecimal() and len(seq) < 19 and digest):
+        raise PeerError("a broker tells an entry by its number and its hash")
+    return Head(int(seq), digest)
+
+
+def _encoded(found: list[HeldCallRule]) -> Message:
+    return [(b"R", os.fsencode("\0".join(rule))) for rule in found]

@@ -1,0 +1,103 @@
+"""The kernel layer of this machine: the broker of held system calls, whether it works here, and what it is to hold."""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import os
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import sentinel_guard
+from sentinel_guard.host.machine.find_program import find_program
+
+BROKER = Path(sentinel_guard.__file__).parent / "broker" / "sentinel-broker"
+PROBE_SECONDS = 5.0
+_TERMINALS = ("/tmp/tmux-{uid}/*", "{tmux}/tmux-{uid}/*", "/run/screen/S-*/*", "/run/user/{uid}/zellij/*/*")  # noqa: S108 - where they lie
+"""Sockets of programs that type on terminals."""
+_TOOLCHAINS = frozenset(
+    (
+        *("go", "snap", "miniconda3", "anaconda3", "miniforge3", "mambaforge", "micromamba", "Android", "flutter"),
+        *("perl5", "R", "vcpkg", "emsdk", "nltk_data", "scikit_learn_data", "esp"),
+    )
+)
+_TOOL_VARIABLES = ("_HOME", "_DIR", "_ROOT", "_PREFIX", "_CACHE", "GOPATH", "GOBIN")
+"""How variables end that name a program's own folder; search paths name the person's work, too."""
+_ENVIRONMENTS = ("pyvenv.cfg", "conda-meta")
+_AGAIN = {"git": ("lib/git-core/git", "libexec/git-core/git")}
+"""Where a program stands a second time, relative to the folder above its own: git starts itself by that path."""
+
+
+def begin_probe() -> subprocess.Popen[str] | None:
+    """Start to find out whether calls can be held here; None where there is no broker that runs."""
+    try:
+        return subprocess.Popen(
+            [BROKER, "probe"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+    except OSError:
+        return None
+
+
+def probed(begun: subprocess.Popen[str] | None) -> tuple[bool, str]:
+    """Whether calls can be held, and in words how well, or why not."""
+    if begun is None:
+        return False, f"none: {BROKER} is missing or cannot be run"
+    try:
+        said, _ = begun.communicate(timeout=PROBE_SECONDS)
+    except subprocess.TimeoutExpired:
+        begun.kill()
+        said, _ = begun.communicate()
+        return False, f"none: the probe took longer than {PROBE_SECONDS:.0f} s"
+    return begun.returncode == 0, said.strip() or f"none: the probe ended with {begun.returncode}"
+
+
+def programs(names: Iterable[str], path: str, root: str) -> tuple[str, ...]:
+    """The files that the names stand for: on a PATH, or (``./scripts/deploy*``) in the repository.
+
+    A program of many names (busybox) is left out: not all that it does is meant.
+    """
+    return tuple(dict.fromkeys(found for name in names for found in _files(name, path, root)))
+
+
+def _files(name: str, path: str, root: str) -> Iterator[str]:
+    if "/" in name:
+        found_here = glob.glob(name.removeprefix("./"), root_dir=root)  # noqa: PTH207 - text with surrogates
+        yield from (os.path.realpath(f"{root}/{found}") for found in found_here)
+    elif found := find_program(name, path):
+        real = os.path.realpath(found)
+        if os.path.basename(real) == name:  # noqa: PTH119 - text with surrogates, as it came
+            yield real
+            yield from filter(
+                os.path.exists, (os.path.normpath(f"{real}/../../{again}") for again in _AGAIN.get(name, ()))
+            )
+
+
+def tool_folders(home: str, environ: Mapping[str, str], command: Iterable[str]) -> tuple[str, ...]:
+    """What lies in a home and is not the person's own work: hidden folders, those of toolchains, and what the
+    environment (``CARGO_HOME``, ``GOPATH``) or the agent's command line names (``--data-dir``, ``--add-dir``).
+    """
+    found = []
+    with contextlib.suppress(OSError):
+        found = [f"{home}/{e.name}" for e in os.scandir(home) if e.name.startswith(".") or e.name in _TOOLCHAINS]
+    named = [text for name, text in environ.items() if name.endswith(_TOOL_VARIABLES) and name != "PROJECT_HOME"]
+    named += (word.partition("=")[2] or word for word in command)
+    found += (os.path.normpath(part) for part in named if part.startswith(f"{home}/"))
+    return tuple(sorted({*found}))
+
+
+def environment_above(path: str, before: float) -> str:
+    """The virtual environment of Python or conda, made ``before``, that a path lies in: what is there was installed."""
+    while (path := os.path.dirname(path)) != "/":  # noqa: PTH120 - text with surrogates
+        for mark in _ENVIRONMENTS:
+            with contextlib.suppress(OSError):
+                if os.stat(f"{path}/{mark}").st_ctime < before:  # noqa: PTH116 - as above
+                    return path
+    return ""
+
+
+def terminal_sockets() -> tuple[str, ...]:
+    """The sockets that are there now of programs which type on terminals (tmux, screen, zellij)."""
+    places = {p.format(uid=os.getuid(), tmux=os.environ.get("TMUX_TMPDIR") or "/tmp") for p in _TERMINALS}  # noqa: S108
+    there = (found for place in places for found in glob.glob(place))  # noqa: PTH207 - of any folder
+    return tuple(sorted(map(os.path.realpath, there)))

@@ -1,0 +1,74 @@
+"""The refs that a linked worktree shares with its repository: branches, tags and the stash of the start.
+
+Rules of this file:
+1. Where the session ran in a linked worktree, these are part of its baseline as they are anywhere else.
+2. What another worktree has checked out is not pulled away below it: it stays, and is named.
+3. Stash entries of the start come back; newer ones stay on top, since somebody else may have made them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from sentinel_guard.host.recovery.baseline import gitdir_backup
+from sentinel_guard.host.recovery.baseline.gitdir_backup import Change
+from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
+
+RECORDS = ("refs/remotes/", "refs/sentinel/")
+"""Refs that tell what happened and are not rolled back."""
+_APART = (*RECORDS, "refs/bisect/", "refs/worktree/", "refs/rewritten/")
+"""With them those that each worktree has for itself (gitglossary, "per-worktree ref")."""
+STASH = "refs/stash"
+
+
+def differences(baseline: Baseline) -> list[Change]:
+    """What of them a rollback puts right; nothing where the session ran in the main worktree, whose files say it."""
+    if not baseline.where.linked:
+        return []
+    now = _now(baseline)
+    found = [Change(n, _what(was, now.get(n, ""))) for n, was in moved(baseline, now).items()]
+    return found if has_stashes(baseline, now) else [*found, Change(STASH, "changed")]
+
+
+def _what(was: str, now: str) -> str:
+    return "created" if not was else "changed" if now else "deleted"
+
+
+def moved(baseline: Baseline, now: Mapping[str, str]) -> dict[str, str]:
+    """Name -> where it stood at the start (empty: nowhere), of those that stand elsewhere and are nobody else's."""
+    if not baseline.where.linked:
+        return {}
+    left = elsewhere(baseline)
+    names = (n for n in {**baseline.refs, **now} if n.startswith("refs/") and n != STASH and not n.startswith(_APART))
+    return {n: baseline.refs.get(n, "") for n in names if now.get(n) != baseline.refs.get(n) and n not in left}
+
+
+def left_alone(baseline: Baseline) -> list[str]:
+    """Branches that moved since, and that another worktree has checked out."""
+    if not baseline.where.linked:
+        return []
+    now, before = _now(baseline), baseline.refs
+    return sorted(n for n in elsewhere(baseline) if n in before and now.get(n) != before[n])
+
+
+def elsewhere(baseline: Baseline) -> frozenset[str]:
+    """The branches that other worktrees have checked out."""
+    common, own = baseline.where.common_dir, Path(baseline.where.git_dir)
+    tops = [Path(common), *Path(common, gitdir_backup.WORKTREES).glob("*")]
+    return frozenset(name for top in tops if top != own and (name := gitdir_backup.symbolic(str(top))))
+
+
+def stashes(refs: Mapping[str, str]) -> list[str]:
+    """The hashes of stash entries, the oldest first."""
+    return [h for n, h in refs.items() if n.startswith("stash@")]
+
+
+def has_stashes(baseline: Baseline, now: Mapping[str, str]) -> bool:
+    """Whether all entries of the start are there, in their order."""
+    there = iter(stashes(now))
+    return all(h in there for h in stashes(baseline.refs))
+
+
+def _now(baseline: Baseline) -> dict[str, str]:
+    return gitdir_backup.refs(baseline.where.common_dir, baseline.where.git_dir)

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+
+import hatch_build
+from sentinel_guard.host import kernel_layer
+from tests.support.kernel_session import BROKER, KernelSession
+
+USER = 65534 if os.getuid() == 0 else 0
+"""As root everything could be written to: tests run as nobody then."""
+
+
+@pytest.fixture(scope="session")
+def broker():
+    """The program where nobody, too, may run it; skipped where this machine cannot hold calls.
+
+    With sanitizers where the compiler has them: a fault of memory ends it, and the test. The stories of tests/e2e run
+    the one that is installed.
+    """
+    works, words = kernel_layer.probed(kernel_layer.begin_probe())
+    if not works:
+        pytest.skip(f"the kernel layer: {words}")
+    folder = Path(tempfile.mkdtemp(prefix="sg-broker-"))
+    folder.chmod(0o755)
+    program = folder / BROKER.name
+    try:
+        hatch_build.build_broker(program, "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-O1")
+    except RuntimeError:
+        shutil.copy2(BROKER, program)
+    yield program
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def repo():
+    """A folder of the user's with restricted files: ``.env``, all of ``secrets/``, a file with a second name."""
+    top = Path(tempfile.mkdtemp(prefix="sg-", dir="/var/tmp"))
+    top.chmod(0o755)
+    (top / "secrets").mkdir()
+    for name, text in ((".env", "GOOD=1\n"), ("a.txt", "plain\n"), ("secrets/token", "TOKEN\n")):
+        (top / name).write_text(text)
+    (top / "other-name").hardlink_to(top / ".env")
+    if USER:
+        for path in (top, *top.rglob("*")):
+            os.chown(path, USER, USER)
+    yield top
+    shutil.rmtree(top, ignore_errors=True)
+
+
+@pytest.fixture
+def session(broker, repo):
+    """Runs programs in the folder; asks about its restricted files and about git."""
+    rules = [
+        ("name", "ask", str(repo), ".env*"),
+        ("name", "pass", str(repo), ".env.example"),
+        ("name", "ask", str(repo), "secrets"),
+        ("file", "ask", str(repo / ".env")),
+        ("file", "ask", str(repo / "secrets/token")),
+        ("program", "ask", shutil.which("git")),
+        ("socket", "ask", "*/docker.sock"),
+    ]
+    made = KernelSession(rules, broker=broker)
+    made.in_repo = lambda *command, **options: made.run(*command, cwd=repo, user=USER, **options)
+    yield made
+    made.close()

@@ -1,0 +1,86 @@
+"""Whatever fails: nothing restricted changes, nothing hangs, and a program that cannot be held does not run."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.kernel_session import KernelSession
+
+USER = 65534 if os.getuid() == 0 else 0
+
+
+def test_without_rules_nothing_runs(broker, repo):
+    session = KernelSession([("nonsense", "ask", "x")], broker=broker)
+    done = session.run("echo", "ran", cwd=repo, user=USER)
+    session.close()
+    assert (done.returncode, done.stdout) == (126, b"") and b"no rules" in done.stderr
+
+
+@pytest.mark.parametrize("fails", [ConnectionError, OSError])
+def test_a_daemon_that_hangs_up_is_a_no(session, repo, fails):
+    def hang_up(_):
+        raise fails
+
+    session.answer = hang_up
+    done = session.in_repo("bash", "-c", "echo EVIL > .env; echo b >> a.txt")
+    assert done.returncode == 0, "ordinary work goes on"
+    assert (repo / ".env").read_text() == "GOOD=1\n" and (repo / "a.txt").read_text() == "plain\nb\n"
+
+
+def test_a_killed_broker_leaves_nobody_free(session, repo):
+    """Whoever wears the filter then has no such system call any more: it neither writes nor starts anything."""
+    script = """
+import os, pathlib, signal, time
+me = os.getpid()
+print(pathlib.Path('/proc/self/status').read_text().split('PPid:')[1].split()[0], flush=True)
+time.sleep(1)
+for change in (lambda: open('.env', 'w'), lambda: open('a.txt', 'w'), lambda: os.execv('/bin/echo', ['echo', 'ran'])):
+    try:
+        change()
+    except OSError as e:
+        print(e.errno, flush=True)
+"""
+    killed = {}
+
+    def kill(line: str) -> None:
+        killed["pid"] = int(line)
+        os.kill(int(line), signal.SIGKILL)
+
+    done = session.in_repo("python3", "-c", script, first_line=kill)
+    assert done.stdout.split() == [b"%d" % killed["pid"], b"38", b"38", b"38"], "ENOSYS"
+    assert (repo / ".env").read_text() == "GOOD=1\n" and (repo / "a.txt").read_text() == "plain\n"
+
+
+def test_the_broker_has_dropped_its_own_rights_in_all_its_threads(session):
+    seen = []
+
+    def look(broker: str) -> None:
+        threads = Path(f"/proc/{broker}/task").iterdir()
+        seen.extend(re.findall(r"(?:NoNewPrivs|Seccomp):\s*(\d)", (t / "status").read_text()) for t in threads)
+
+    session.in_repo("sh", "-c", "echo $PPID; sleep 1", first_line=look)
+    assert len(seen) > 2 and {*map(tuple, seen)} == {("1", "2")}
+
+
+CODES = (("exit 7", 7), ("kill -TERM $$", -signal.SIGTERM), ("exec no-such-program-at-all", 127))
+
+
+@pytest.mark.parametrize(("script", "code"), CODES)
+def test_the_exit_code_is_the_programs(session, script, code):
+    assert session.in_repo("bash", "-c", script).returncode == code
+
+
+def test_what_is_left_running_keeps_no_stream_open_and_stays_held(session, repo):
+    session.in_repo("bash", "-c", "(sleep 0.3; echo EVIL > .env; touch tried) >/dev/null 2>&1 & exit 0")
+    assert session.seconds < 5
+    for _ in range(100):
+        if (repo / "tried").exists():
+            break
+        subprocess.run(["sleep", "0.05"], check=True)
+    assert (repo / "tried").exists() and (repo / ".env").read_text() == "GOOD=1\n"

@@ -1,0 +1,55 @@
+"""What a broker of held system calls asks, and whom the daemon takes for one."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import struct
+
+import pytest
+
+from sentinel_guard.core.peer import Peer
+from sentinel_guard.daemon.held_call_requests import HeldCall, HeldCallRequests, parse
+from sentinel_guard.errors import PeerError
+from sentinel_guard.host.machine import processes
+from tests.support.guard_in_memory import Stand, linked
+
+WHO = struct.pack("<IQ", 7, 70)
+HEAD = [(b"V", b"1 0"), (b"F", b"kernel")]
+NOT_UNDERSTOOD = (
+    ([(b"C", b"read"), (b"O", b"/x"), (b"W", WHO)], "no held call", "a call that is not held"),
+    ([(b"O", b"/x"), (b"W", WHO)], "no held call", "no call"),
+    ([(b"C", b"write"), (b"W", WHO)], "its object", "no object"),
+    ([(b"C", b"write"), (b"O", b"/x")], "its process", "no process"),
+    ([(b"C", b"write"), (b"O", b"/x"), (b"W", WHO[:-1])], "its process", "half a process"),
+    ([(b"C", b"run"), (b"O", b"/x"), (b"W", WHO)], "its arguments", "a program without arguments"),
+)
+
+
+@pytest.mark.parametrize(("chunks", "words"), [r[:2] for r in NOT_UNDERSTOOD], ids=[r[2] for r in NOT_UNDERSTOOD])
+def test_what_is_not_understood_is_refused(chunks, words):
+    with pytest.raises(PeerError, match=words):
+        parse([*HEAD, *chunks])
+
+
+def test_a_question_and_a_request_of_rules():
+    assert parse([*HEAD, (b"C", b"rules")]) is None
+    run = [(b"C", b"run"), (b"O", b"/bin/\xff"), (b"W", WHO), (b"A", b"x"), (b"A", b"-y"), (b"D", b"/r")]
+    assert parse([*HEAD, *run]) == HeldCall("run", "/bin/\udcff", Peer(7, 70), ("x", "-y"), "/r")
+
+
+@pytest.mark.parametrize("broker", [None, Peer(os.getpid(), 1), Peer(1, 1)], ids=["none", "its number", "another"])
+def test_only_the_process_that_the_runner_announced_is_the_broker(broker):
+    stand = Stand()
+    stand.live.broker = broker
+    requests = HeldCallRequests(
+        sessions=stand.sessions, guard=stand.guard, reactions=stand.reactions, judge_program=None, now=stand.now
+    )
+
+    async def ask():
+        async with linked() as (link, _):
+            await requests.serve([*HEAD, (b"C", b"rules")], link)
+
+    assert processes.identify(os.getpid()) != broker
+    with pytest.raises(PeerError, match="the broker of no session"):
+        asyncio.run(ask())
