@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import stat
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from sentinel_guard.host.recovery.baseline import (
     shared_refs,
     worktree_inventory,
 )
+from sentinel_guard.host.recovery.baseline.folder_modes import folder_mode
 from sentinel_guard.host.recovery.baseline.gitdir_backup import Change
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
 from sentinel_guard.host.recovery.baseline.worktree_diff import Scan, scan
@@ -45,8 +45,8 @@ class BaselineDiff:
     scan: Scan
     folders: list[str]
     """Empty folders that are gone."""
-    locked: dict[str, int]
-    """Folders with another mode, and the one that they had."""
+    folder_modes: list[str]
+    """Folders that have another mode: set when all else is back."""
     beyond: list[str]
     """Changed, and had not been kept."""
     dot: bool
@@ -63,7 +63,7 @@ class BaselineDiff:
             *self.files,
             *(Change(n, "changed") for n in self.tracked),
             *(Change(n, "created") for n in self.created),
-            *(Change(n, "mode") for n in (*self.modes, *self.locked)),
+            *(Change(n, "mode") for n in (*self.modes, *self.folder_modes)),
             *(Change(n, "deleted") for n in self.folders),
             *(Change(n, "changed") for n in self.beyond),
         ]
@@ -75,8 +75,8 @@ class BaselineDiff:
 
     @property
     def done(self) -> bool:
-        """True where nothing is left that can be undone."""
-        return len(self.changes()) == len(self.beyond)
+        """True where nothing is left that can be undone, modes of folders apart."""
+        return len(self.changes()) == len(self.beyond) + len(self.folder_modes)
 
 
 def diff_baseline(
@@ -122,7 +122,7 @@ def diff_baseline(
         modes={n: mode for n in touched if not passed(n) and (mode := _wrong(baseline, scanned, n)) is not None},
         scan=scanned,
         folders=[n for n in rest.empty if not Path(baseline.root, n).is_dir()],
-        locked=locked(baseline),
+        folder_modes=changed_folders(baseline),
         beyond=sorted(unkept),
         dot=dot,
     )
@@ -139,7 +139,8 @@ def surveyed_metadata(baseline: Baseline) -> tuple[bool, list[Change], list[Chan
     dot = misplaced(baseline)
     if dot and baseline.dot is None:
         return dot, [Change(n, "deleted") for n in baseline.own], []
-    own = gitdir_backup.differences(baseline.git_tree, baseline.own)
+    left = shared_refs.left_alone(baseline, gitdir_backup.refs(baseline.where.common_dir))
+    own = [c for c in gitdir_backup.differences(baseline.git_tree, baseline.own) if c.path not in left]
     if baseline.shallowed.exists():
         own = [c for c in own if c.path != "shallow"]
     if not baseline.where.linked:
@@ -155,17 +156,14 @@ def misplaced(baseline: Baseline) -> bool:
     return seen is None or not stat.S_ISDIR(seen.st_mode)
 
 
-def locked(baseline: Baseline) -> dict[str, int]:
-    """Folders that have another mode than at the start, from the top down, and the mode that they had."""
-    found = {}
-    for name, mode in baseline.rest.folders.items():
-        try:
-            seen = os.lstat(f"{baseline.root}/{name}")
-        except OSError:
-            continue
-        if stat.S_ISDIR(seen.st_mode) and stat.S_IMODE(seen.st_mode) != mode:
-            found[name] = mode
-    return dict(sorted(found.items()))
+def changed_folders(baseline: Baseline) -> list[str]:
+    """Folders that have another mode than at the start, from the top down; named as in ``BaselineDiff.changes``."""
+    root, tops = baseline.root, dict.fromkeys((baseline.where.git_dir, baseline.where.common_dir))
+    named = {root: "."} | dict.fromkeys(tops, ".git")
+    doors = [p for p, mode in baseline.doors.items() if folder_mode(p) not in (None, mode)]
+    found = [named.get(p) or next(f".git{p[len(t) :]}" for t in tops if p.startswith(f"{t}/")) for p in doors]
+    found += [n for n, mode in baseline.rest.folders.items() if folder_mode(f"{root}/{n}") not in (None, mode)]
+    return sorted(found)
 
 
 def _wrong(baseline: Baseline, scanned: Scan, name: str) -> int | None:

@@ -1,7 +1,8 @@
 """Backs up a repository's git directory (refs, settings, hooks) as files, and restores it without running git.
 
 Rules of this file:
-1. Remote-tracking refs, ``refs/sentinel`` and reflogs that exist stay as they are: they tell what happened.
+1. Remote-tracking refs and ``refs/sentinel`` stay as they are: they tell what happened. So do new lines of a reflog,
+   behind those of the start.
 2. Everything else of the git directory becomes what it was; what was added goes to the attic.
 3. What cannot be put back is told, and the rest comes back all the same.
 4. Caches that are too large to be kept go away once they changed: git does without them, and would believe them.
@@ -11,6 +12,8 @@ Rules of this file:
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import os
 import re
 import stat
@@ -21,6 +24,7 @@ from pathlib import Path
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.machine import deep_folders
 from sentinel_guard.host.machine.content_addressed_store import (
+    FILE,
     MAX_FILE,
     UNKEPT,
     ContentAddressedStore,
@@ -32,13 +36,14 @@ from sentinel_guard.host.machine.symlink_safe_folder import ASIDE, SymlinkSafeFo
 
 APART = frozenset({"objects", "lfs", "modules", "worktrees", "annex", "svn", "gc.pid"})
 """Entries of a git directory that are neither kept nor touched."""
-SHARED = ("config", "hooks", "sentinel-guard", "info")
+SHARED = ("config", "hooks", "sentinel-guard", "info", "logs")
 """What a linked worktree has of the common directory besides refs; the rest there is other worktrees'."""
 WORKTREES = "worktrees"
 LARGEST = 512 << 20
 """Bytes of the largest file of metadata that is kept: the index of a repository with millions of files."""
 CACHES = "objects/info/commit-graph"
 """What names of caches begin with."""
+LOGS = "logs/"
 NEEDED = ("objects", "refs")
 """Folders without which git sees no repository; they may be empty."""
 STASH_LOG = "logs/refs/stash"
@@ -74,7 +79,9 @@ def names(git_dir: str, only: tuple[str, ...] = ()) -> Iterator[str]:
             below[:] = [b for b in below if _counts(b, only)]
             files[:] = [f for f in files if _counts(f, only)]
         for name in files:
-            yield name if base == "." else f"{base}/{name}"
+            path = name if base == "." else f"{base}/{name}"
+            if not (only and path == STASH_LOG):  # shared_refs puts stashes back
+                yield path
     for top in () if only else ("objects/info", WORKTREES):
         for folder, _, files in deep_folders.walk(f"{git_dir}/{top}"):
             yield from (os.path.relpath(f"{folder}/{f}", git_dir) for f in files)
@@ -87,11 +94,11 @@ def _counts(entry: str, only: tuple[str, ...]) -> bool:
 def differences(tree: SymlinkSafeFolder, kept: Mapping[str, Kept], only: tuple[str, ...] = ()) -> list[Change]:
     """What of the metadata is not as it was, as far as it would be put back."""
     found = [Change(n, d) for n, k in kept.items() if k.kind != UNKEPT and (d := difference(tree, n, k))]
-    found = [c for c in found if c.what == "deleted" or not _stays(c.path)]
+    found = [c for c in found if c.what == "deleted" or not _goes_on(tree, c.path, kept[c.path])]
     found += _redated(tree, kept, found)
     found += [Change(n, "deleted") for n in _needed(kept, only) if not Path(tree.root, n).is_dir()]
     found += [Change(n, "created") for n, k in kept.items() if k.kind == UNKEPT and _stale(tree, n, k)]
-    found += [Change(n, "created") for n in names(tree.root, only) if n not in kept and not _tells(n)]
+    found += [Change(n, "created") for n in names(tree.root, only) if n not in kept and not _stays(n, only)]
     theirs = f"{WORKTREES}/"
     return [c for c in found if not c.path.startswith(theirs)] + _worktrees(tree, kept, found)
 
@@ -135,6 +142,8 @@ def put_back(
         try:
             if change.what == "created":
                 tree.away(change.path)
+            elif change.what == "changed" and change.path.startswith(LOGS) and change.path != STASH_LOG:
+                _put_log_back(tree, vault, change.path, kept[change.path])
             elif change.path in kept:
                 vault.put_back(tree, change.path, kept[change.path])
         except (HostError, OSError) as e:
@@ -145,15 +154,32 @@ def put_back(
     return problems
 
 
-def _stays(name: str) -> bool:
-    return _tells(name) or (name.startswith("logs/") and name != STASH_LOG)
+def _goes_on(tree: SymlinkSafeFolder, name: str, kept: Kept) -> bool:
+    """True for a record of what happened that begins as it did at the start."""
+    if name.startswith(LOGS) and name != STASH_LOG and kept.kind == FILE:
+        with contextlib.suppress(OSError):
+            return hashlib.sha256(tree.read(name)[0][: kept.size]).hexdigest() == kept.content
+    return _tells(name)
+
+
+def _stays(name: str, only: tuple[str, ...]) -> bool:
+    """True for what stays though it was not there at the start."""
+    return _tells(name) or (bool(only) and name.startswith(LOGS))
 
 
 def _tells(name: str) -> bool:
-    """True for what is a record of what happened: it stays though it was not there at the start."""
+    """True for a record of what happened."""
     if name.rpartition("/")[2].startswith(ASIDE):
         return False
-    return name.removeprefix("logs/").startswith(("refs/remotes/", "refs/sentinel/")) or name == "logs/HEAD"
+    return name.removeprefix(LOGS).startswith(("refs/remotes/", "refs/sentinel/")) or name == f"{LOGS}HEAD"
+
+
+def _put_log_back(tree: SymlinkSafeFolder, vault: ContentAddressedStore, name: str, kept: Kept) -> None:
+    """The lines of the start, then those that came since. Raises HostError, OSError."""
+    start = vault.data(kept.content)
+    before = {*start.splitlines()}
+    since = b"".join(line + b"\n" for line in tree.read(name)[0].splitlines() if line and line not in before)
+    tree.write(name, start + since, kept.mode, kept.mtime_ns)
 
 
 def symbolic(git_dir: str) -> str:

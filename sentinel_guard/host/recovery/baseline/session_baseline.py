@@ -84,6 +84,8 @@ class Baseline:
     """Repositories of their own, untracked ones and submodules: not looked into from here."""
     nested: tuple[str, ...]
     """Those of them that have a baseline of their own."""
+    doors: Mapping[str, int]
+    """Modes of the root and of git's folders, by absolute path."""
     user: Mapping[str, Kept]
     """The user's own settings of git; names relative to ``/``."""
     notes: tuple[str, ...]
@@ -152,7 +154,7 @@ class Baseline:
 
 
 _MAPS = ("own", "shared", "files", "user")
-_WORDS = ("session", "root", "taken", "head", "branch", "clean", "refs")
+_WORDS = ("session", "root", "taken", "head", "branch", "clean", "refs", "doors")
 _LISTS = ("restricted", "displaced", "flagged", "embedded", "nested", "notes")
 _LATE = ("empty", "usual", "recent", "special", "notes")
 

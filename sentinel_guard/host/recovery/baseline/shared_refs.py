@@ -1,7 +1,7 @@
-"""The refs that a linked worktree shares with its repository: branches, tags and the stash of the start.
+"""The refs that worktrees share: in a linked one branches, tags and the stash of the start; in any, others' branches.
 
 Rules of this file:
-1. Where the session ran in a linked worktree, these are part of its baseline as they are anywhere else.
+1. Where the session ran in a linked worktree, they are part of its baseline as they are anywhere else.
 2. What another worktree has checked out is not pulled away below it: it stays, and is named.
 3. Stash entries of the start come back; newer ones stay on top, since somebody else may have made them.
 """
@@ -44,12 +44,10 @@ def moved(baseline: Baseline, now: Mapping[str, str]) -> dict[str, str]:
     return {n: baseline.refs.get(n, "") for n in names if now.get(n) != baseline.refs.get(n) and n not in left}
 
 
-def left_alone(baseline: Baseline) -> list[str]:
+def left_alone(baseline: Baseline, now: Mapping[str, str]) -> list[str]:
     """Branches that moved since, and that another worktree has checked out."""
-    if not baseline.where.linked:
-        return []
-    now, before = _now(baseline), baseline.refs
-    return sorted(n for n in elsewhere(baseline) if n in before and now.get(n) != before[n])
+    before = baseline.refs
+    return sorted(n for n in elsewhere(baseline) if n in before and now.get(n, before[n]) != before[n])
 
 
 def elsewhere(baseline: Baseline) -> frozenset[str]:

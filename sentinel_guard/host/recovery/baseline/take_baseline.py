@@ -23,7 +23,7 @@ from sentinel_guard.host.git.repository import commit
 from sentinel_guard.host.machine.content_addressed_store import UNKEPT, ContentAddressedStore, Kept
 from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 from sentinel_guard.host.recovery.baseline import backup_pack as packs
-from sentinel_guard.host.recovery.baseline import gitdir_backup, object_backup, user_git_config
+from sentinel_guard.host.recovery.baseline import folder_modes, gitdir_backup, object_backup, user_git_config
 from sentinel_guard.host.recovery.baseline.session_baseline import (
     MANIFEST,
     USUAL,
@@ -116,6 +116,7 @@ class _Taking:
             flagged=found.flagged,
             embedded=(*found.embedded, *found.submodules),
             nested=tuple(nested),
+            doors=folder_modes.of_git_folders(where),
             user=user.result() if user else {},
             notes=(*notes, *_unkept(files), *_unkept(own.result(), ".git/"), *_noted(nested)),
             rest=Completion(),

@@ -139,15 +139,16 @@ def walk(root: str, began: float) -> Walk:
 
 
 def _look(root: str, folder: str, found: Walk, todo: list[str]) -> None:
+    entries = list[os.DirEntry[str]]()
     try:
-        entries = list(os.scandir(f"{root}/{folder}"))
         seen = os.lstat(f"{root}/{folder}")
+        if known := bool(folder) and seen.st_ctime < found.began:
+            found.folders[folder] = stat.S_IMODE(seen.st_mode)
+        entries += os.scandir(f"{root}/{folder}")
     except OSError:
         return
-    if folder and seen.st_ctime < found.began:
-        found.folders[folder] = stat.S_IMODE(seen.st_mode)
-        if not entries:
-            found.empty.append(folder)
+    if known and not entries:
+        found.empty.append(folder)
     for entry in entries:
         name = f"{folder}/{entry.name}" if folder else entry.name
         if not entry.is_dir(follow_symlinks=False):

@@ -67,7 +67,7 @@ def _stood(common_dir: str, name: str, ended: float) -> str:
 
 def _ours(baseline: Baseline, name: str) -> bool:
     """The branches of other worktrees go on being used."""
-    return not baseline.where.linked or name not in elsewhere(baseline)
+    return name not in elsewhere(baseline)
 
 
 def _move(baseline: Baseline, name: str, now: str) -> Move:

@@ -31,7 +31,8 @@ def _pinned(baseline: Baseline, found: Mapping[str, str]) -> list[str]:
     ours = f"refs/sentinel/{baseline.session}"
     if ours in now:  # it would leave no room for what is kept below it
         git.run("update-ref", "-d", ours)
-    records = {n: h for n, h in found.items() if n.startswith(RECORDS) and n != ours}
+    left = shared_refs.left_alone(baseline, found)
+    records = {n: h for n, h in found.items() if (n.startswith(RECORDS) and n != ours) or n in left}
     shared = shared_refs.moved(baseline, now)
     back = {n: h for n, h in shared.items() if h}
     stay = {n: h for n, h in now.items() if n not in shared}
@@ -53,7 +54,7 @@ def _pinned(baseline: Baseline, found: Mapping[str, str]) -> list[str]:
         *(f"{made[h]} of the session is kept as {ref}." for h, ref in kept.items()),
         *(f"{made[h]} of the session ({h}) is not kept: objects of it were destroyed." for h in made if h not in kept),
         *(f"{n} was lost and could not be set again." for n in refused if n not in pins),
-        *(f"{n} is checked out in another worktree: not undone." for n in shared_refs.left_alone(baseline)),
+        *(f"{n} is checked out in another worktree: not undone." for n in left),
         *(f"{n} was moved by a push or fetch: not undone." for n in moved_remote_refs(baseline, records)),
     ]
 

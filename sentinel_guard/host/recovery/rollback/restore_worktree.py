@@ -52,8 +52,6 @@ def undo(baseline: Baseline, found: BaselineDiff) -> tuple[list[str], Scan | Non
     seen = _reset(baseline, found, problems)
     if seen is None:
         attempt("tracked files", lambda _: _check_out(baseline, found))
-    for name, mode in found.locked.items():
-        attempt(name, partial(tree.chmod_folder, mode=mode))
     return problems, seen
 
 

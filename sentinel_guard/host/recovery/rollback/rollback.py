@@ -29,12 +29,14 @@ from sentinel_guard.host.machine import deep_folders
 from sentinel_guard.host.machine.atomic_files import write_json
 from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 from sentinel_guard.host.recovery.baseline import gitdir_backup, object_backup
-from sentinel_guard.host.recovery.baseline.baseline_diff import BaselineDiff, diff_baseline, locked
+from sentinel_guard.host.recovery.baseline.baseline_diff import BaselineDiff, changed_folders, diff_baseline
+from sentinel_guard.host.recovery.baseline.folder_modes import folder_mode
 from sentinel_guard.host.recovery.baseline.gitdir_backup import Change
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
 from sentinel_guard.host.recovery.baseline.worktree_diff import Scan, scan
 from sentinel_guard.host.recovery.rollback import restore_objects
 from sentinel_guard.host.recovery.rollback.keep_refs import keep_refs, moved_remote_refs
+from sentinel_guard.host.recovery.rollback.restore_folders import Folders
 from sentinel_guard.host.recovery.rollback.restore_gitdir import put_metadata_back
 from sentinel_guard.host.recovery.rollback.restore_worktree import undo
 from sentinel_guard.host.recovery.snapshots.blocking_fifos import RULES, find_fifos, special_files
@@ -113,7 +115,7 @@ def plan_rollback(
     restricts: Callable[[str], bool] = lambda _: False,
 ) -> Plan:
     """What a rollback would undo, and what it could not; nothing is changed. Raises HostError."""
-    if not Path(baseline.root).is_dir():
+    if folder_mode(baseline.root) is None:
         return Plan((WHOLE,), (), ())
     if waiting := _waiting(baseline):
         hint = "Remove it, or roll back: it is moved away first."
@@ -133,7 +135,7 @@ def plan_rollback(
 
 
 WHOLE = Change(".", "deleted")
-"""The folder itself is gone, with all that was in it."""
+"""The folder itself is gone, with all that was in it, or something else stands in its place."""
 _REFRESHED = Change(".git/index", "changed")
 
 
@@ -175,9 +177,10 @@ def rollback(
 
 
 def _rolled_back(baseline: Baseline, keep: Callable[[str], bool], restricts: Callable[[str], bool]) -> Report:
-    Path(baseline.root).mkdir(parents=True, exist_ok=True)
+    moved = _make_root(baseline)
     earlier = [path for _, path in _versions(baseline.quarantine)]
-    opened = _unlock(baseline)
+    folders = Folders(baseline)
+    opened = [*moved, *folders.open()]
     with ThreadPoolExecutor(1) as pool:
         # git looks at the work tree meanwhile. Should it wait at a pipe, it goes on when that is taken away.
         scanned = pool.submit(scan, baseline)
@@ -185,7 +188,7 @@ def _rolled_back(baseline: Baseline, keep: Callable[[str], bool], restricts: Cal
     found = diff_baseline(baseline, keep, restricts, scanned.result())
     journal = _opened(baseline, [*opened, *found.changes()], earlier)
     if not journal.changes:
-        unsound = tuple(restore_objects.damaged_or_missing_objects(baseline))
+        unsound = (*folders.close(), *restore_objects.damaged_or_missing_objects(baseline))
         return Report(not unsound, (), (), unsound, baseline.head, False, "", _said(baseline))
     put_metadata_back(baseline)
     notes = restore_objects.put_back(baseline)
@@ -201,9 +204,21 @@ def _rolled_back(baseline: Baseline, keep: Callable[[str], bool], restricts: Cal
         if found.done:
             break
         found = diff_baseline(baseline, keep, restricts) if seen else found
+    problems += folders.close()
+    found = replace(found, folder_modes=changed_folders(baseline))
     problems += [*_remaining(found), *restore_objects.damaged_or_missing_objects(baseline)]
     journal.path.unlink(missing_ok=True)
     return _report(baseline, journal, found, problems, notes, reset=reset)
+
+
+def _make_root(baseline: Baseline) -> list[Change]:
+    """A real folder where the repository was; a link in its place goes aside, and what it leads to is left alone."""
+    root, found = Path(baseline.root), list[Change]()
+    if root.is_symlink() or (root.exists() and not root.is_dir()):
+        SymlinkSafeFolder(str(root.parent), baseline.quarantine / "root").away(root.name)
+        found.append(Change(".", "replaced by link"))
+    root.mkdir(parents=True, exist_ok=True)
+    return found
 
 
 def _report(
@@ -228,17 +243,6 @@ def _report(
 
 def _said(baseline: Baseline) -> tuple[str, ...]:
     return (*baseline.notes, *baseline.rest.notes, *(() if baseline.rest.complete else (HALF,)))
-
-
-def _unlock(baseline: Baseline) -> list[Change]:
-    """Folders that may not be read or written hide what is in them: their modes come first."""
-    opened: dict[str, int] = {}
-    # One that is opened shows those in it.
-    while shut := {n: mode for n, mode in locked(baseline).items() if n not in opened}:
-        for name, mode in shut.items():
-            baseline.tree.chmod_folder(name, mode)
-        opened |= shut
-    return [Change(name, "mode") for name in opened]
 
 
 def _waiting(baseline: Baseline) -> list[tuple[SymlinkSafeFolder, str]]:
@@ -337,7 +341,7 @@ def _versions(quarantine: Path) -> tuple[tuple[str, str], ...]:
     return tuple((_named(path[len(str(quarantine)) + 1 :]), path) for path in found)
 
 
-_HOMES = {"worktree": "", "git": ".git/", "common": ".git/", "objects": ".git/objects/", "user": "/"}
+_HOMES = {"root": "../", "worktree": "", "git": ".git/", "common": ".git/", "objects": ".git/objects/", "user": "/"}
 
 
 def _named(inside: str) -> str:

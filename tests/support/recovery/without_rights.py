@@ -1,0 +1,50 @@
+"""Baseline and rollback in a process to which modes of files apply: root may do anything, and tests of modes would tell nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from typing import Any
+
+from sentinel_guard.host.recovery import api
+from tests.support.recovery.repository import ENV, Repo
+
+WITHOUT_RIGHTS = ("setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all", "--")
+MISSING = not shutil.which("setpriv")
+_BEGIN = """
+import dataclasses, json, sys
+from pathlib import Path
+from sentinel_guard.host.recovery import api
+folder, restricts = Path(sys.argv[1]), lambda path: path.endswith("/.env")
+"""
+_TAKE = f"""{_BEGIN}
+api.take(sys.argv[2], folder, restricts, "s1")
+"""
+_ROLLBACK = f"""{_BEGIN}
+report = api.rollback(api.load(folder), restricts=restricts)
+print(json.dumps(dataclasses.asdict(report) | {{"rescued": sorted(report.rescued)}}))
+"""
+
+
+def taken(repo: Repo) -> api.Baseline:
+    """The baseline of a session that begins now."""
+    folder = repo.root.parent / "session"
+    _run(_TAKE, str(folder), str(repo.root))
+    return api.load(folder)
+
+
+def rolled_back(baseline: api.Baseline) -> dict[str, Any]:
+    """The report of a rollback, as ``dataclasses.asdict`` gives it."""
+    report: dict[str, Any] = json.loads(_run(_ROLLBACK, str(baseline.folder)))
+    return report
+
+
+def _run(program: str, *words: str) -> str:
+    weakly = WITHOUT_RIGHTS if os.geteuid() == 0 else ()
+    command = [*weakly, sys.executable, "-c", program, *words]
+    done = subprocess.run(command, capture_output=True, check=False, text=True, env={**os.environ, **ENV})
+    assert done.returncode == 0, done.stderr
+    return done.stdout
