@@ -9,9 +9,10 @@ import hashlib
 import os
 import stat
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeGuard
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
@@ -50,10 +51,16 @@ class Kept:
 
 
 class ContentAddressedStore:
-    """A private folder of file contents, each named by its SHA-256."""
+    """A private folder of file contents, each named by its SHA-256.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    ``earlier``: a store that holds files of ``known`` (names and how they were); what was not touched since is shared
+    with it, and not read again.
+    """
+
+    def __init__(
+        self, folder: Path, earlier: ContentAddressedStore | None = None, known: Mapping[str, Kept] | None = None
+    ) -> None:
+        self.folder, self._earlier, self._known = folder, earlier, known or {}
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def keep(self, tree: SymlinkSafeFolder, name: str, limit: int | None = None) -> Kept | None:
@@ -70,16 +77,34 @@ class ContentAddressedStore:
             return None
         if seen.st_size > (MAX_FILE if limit is None else limit):
             return _signed(UNKEPT, seen, "")
+        if self._shares(kept := self._known.get(name), seen):
+            return kept
         try:
             data, seen = tree.read(name)
         except OSError:
             return _signed(UNKEPT, seen, "")
         return _signed(FILE, seen, self.add(data))
 
+    def _shares(self, kept: Kept | None, seen: os.stat_result) -> TypeGuard[Kept]:
+        """Whether the earlier store holds the file as it is; its copy is this one's then, too."""
+        if self._earlier is None or kept is None or kept.kind != FILE or not untouched(kept, seen):
+            return False
+        source, to = self._earlier.path(kept.content), self.path(kept.content)
+        try:
+            if source.stat().st_size != kept.size:
+                return False
+            to.parent.mkdir(mode=0o700, exist_ok=True)
+            to.hardlink_to(source)
+        except FileExistsError:
+            return True
+        except OSError:
+            return False
+        return True
+
     def add(self, data: bytes) -> str:
         """Store bytes; returns their SHA-256."""
         digest = hashlib.sha256(data).hexdigest()
-        path = self._path(digest)
+        path = self.path(digest)
         if not path.exists():
             path.parent.mkdir(mode=0o700, exist_ok=True)
             aside = path.with_suffix(f".{os.getpid()}")
@@ -96,7 +121,7 @@ class ContentAddressedStore:
     def data(self, digest: str) -> bytes:
         """The bytes of that digest. Raises HostError where they are gone or altered."""
         try:
-            data = self._path(digest).read_bytes()
+            data = self.path(digest).read_bytes()
         except OSError as e:
             raise HostError(f"The copy {digest[:12]} is missing from the vault {self.folder}: {e.strerror}.") from e
         if hashlib.sha256(data).hexdigest() != digest:
@@ -105,7 +130,7 @@ class ContentAddressedStore:
 
     def forget(self, digest: str) -> None:
         """Remove the bytes of that digest; whoever kept them twice still needs them."""
-        self._path(digest).unlink(missing_ok=True)
+        self.path(digest).unlink(missing_ok=True)
 
     def put_back(self, tree: SymlinkSafeFolder, name: str, kept: Kept) -> str:
         """Make the path what it was: content, mode, time. Returns where in the tree's attic the present version is now.
@@ -120,7 +145,8 @@ class ContentAddressedStore:
             return tree.write(name, self.data(kept.content), kept.mode, kept.mtime_ns)
         raise HostError(f"{tree.root}/{name} was not kept: too large ({kept.size} bytes) or not readable.")
 
-    def _path(self, digest: str) -> Path:
+    def path(self, digest: str) -> Path:
+        """Where the bytes of that digest lie."""
         return self.folder / digest[:2] / digest[2:]
 
 

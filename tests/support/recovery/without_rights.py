@@ -1,4 +1,4 @@
-"""Baseline and rollback in a process to which modes of files apply: root may do anything, and tests of modes would tell nothing."""
+"""Baseline and rollback in a process to which modes of files apply: root may do anything, and proves nothing."""
 
 from __future__ import annotations
 

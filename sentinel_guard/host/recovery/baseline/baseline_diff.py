@@ -12,6 +12,7 @@ from sentinel_guard.host.recovery.baseline import (
     added_packs,
     gitdir_backup,
     object_backup,
+    other_stores,
     shared_refs,
     worktree_inventory,
 )
@@ -32,6 +33,8 @@ class BaselineDiff:
     user: list[Change]
     """The user's own settings of git; names relative to ``/``."""
     objects: list[str]
+    stores: list[str]
+    """Files of large-file stores and idle submodules, below the common directory."""
     packs: list[str]
     """Those that hold something else under the name of an object of the start's."""
     files: list[Change]
@@ -58,6 +61,7 @@ class BaselineDiff:
             *([Change(".git", "replaced")] if self.dot else []),
             *(Change(f".git/{c.path}", c.what) for c in (*self.own, *self.shared, *self.refs)),
             *(Change(f".git/objects/{n}", "deleted") for n in self.objects),
+            *(Change(f".git/{n}", "deleted") for n in self.stores),
             *(Change(f".git/objects/{n}", "changed") for n in self.packs),
             *(Change(f"/{c.path}", c.what) for c in self.user),
             *self.files,
@@ -69,9 +73,13 @@ class BaselineDiff:
         ]
 
     def snapshot(self, baseline: Baseline) -> list[str]:
-        """What differs from the start's index now, restricted and ignored files apart, for the rescue snapshot."""
-        apart = {*baseline.restricted, *baseline.flagged}
-        return [n for n in (*baseline.files, *self.tracked, *self.modes, *self.created) if n not in apart]
+        """What differs from the start's index now, for the rescue snapshot: without restricted and ignored files, and
+        without untracked ones that are as they were.
+        """
+        late = {n for n in baseline.rest.late if n not in self.scan.touched}
+        apart = {*baseline.restricted, *baseline.flagged, *late}
+        changed = (c.path for c in self.files)
+        return [n for n in (*baseline.dirty, *changed, *self.tracked, *self.modes, *self.created) if n not in apart]
 
     @property
     def done(self) -> bool:
@@ -88,7 +96,7 @@ def diff_baseline(
     Raises HostError.
     """
     scanned = seen or scan(baseline)
-    kept, rest, tree = baseline.files, baseline.rest, baseline.tree
+    kept, rest, tree = baseline.raw, baseline.rest, baseline.tree
     known = {*kept, *baseline.displaced}
     below = tuple(f"{name}/" for name in baseline.nested)
     restricted = [n for n in worktree_inventory.restricted(baseline.root, restricts) if not f"{n}/".startswith(below)]
@@ -108,6 +116,7 @@ def diff_baseline(
         refs=shared_refs.differences(baseline),
         user=[Change(n, d) for n, k in baseline.user.items() if (d := difference(baseline.user_tree, n, k))],
         objects=object_backup.missing_or_changed_objects(baseline.farm, baseline.object_tree.root, baseline.sealed),
+        stores=other_stores.missing_or_changed(baseline.stores, baseline.where.common_dir, baseline.sealed),
         packs=added_packs.find_false_packs(baseline),
         files=[c for c in files if c.path not in unkept],
         tracked=[n for n in scanned.changed if n not in known and not passed(n)],

@@ -3,12 +3,14 @@
 Rules of this file:
 1. Objects are never removed and never rewritten; missing or altered ones come back from the farm.
 2. The farm is hard links, which cost nothing and hide one thing: who writes into an object in place writes into the
-   farm too. So small loose objects are copied, the start's commit and trees first, and what was linked is read again
-   where its change time says that something was done to it. Nobody but the kernel sets a change time.
+   farm too. So small loose objects are copied, the start's commit and trees first, and packs up to a budget, once for
+   all sessions: a later one takes the earlier one's copy over. What was linked is read again where its change time
+   says that something was done to it. Nobody but the kernel sets a change time.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import filecmp
 import hashlib
@@ -27,6 +29,8 @@ COPIED = 256 << 20
 """Bytes of objects that are copied where the file system gives no hard links."""
 COPIES, SMALL = 500, 16 << 10
 """So many loose objects of at most so many bytes are copied in any case."""
+PACKS = 64 << 20
+"""Bytes of packs that are copied in any case, the smallest first."""
 CHUNK = 1 << 20
 LOOKS = 3
 LARGEST = 2 << 30
@@ -37,16 +41,19 @@ _SUMMED = re.compile(r"pack/(?:pack-[0-9a-f]+\.(?:pack|idx|rev|bitmap)|multi-pac
 _ENTRY = re.compile(rb"(\d+) [^\0]+\0", re.DOTALL)
 
 
-def back_up_objects(objects: str, folder: Path, head: str = "", since: int = 0) -> int:
+def back_up_objects(objects: str, folder: Path, head: str = "", since: int = 0, earlier: Path | None = None) -> int:
     """Keep the objects below ``objects``; ``head`` is the start's commit. Returns how many files the farm has.
 
     0 where it is not whole: no hard links, and too large to be copied; or something was not sound. What is there
     already is not touched. What was changed after ``since`` (nanoseconds of the epoch; 0: nothing was) is kept only if
-    its content is sound.
+    its content is sound. ``earlier``: the farm of an earlier session.
     """
     for name in _few(objects, head):
         if not since or _trusted(f"{objects}/{name}", name, since):
-            _copy(f"{objects}/{name}", folder / name)
+            copy(f"{objects}/{name}", folder / name)
+    for name in _packs(objects):
+        if not since or _trusted(f"{objects}/{name}", name, since):
+            _take_over(f"{objects}/{name}", folder / name, earlier / name if earlier else None)
     room, left = COPIED, False
     # While git packs, a name goes as another comes: then a second look finds what the first missed.
     for _ in range(LOOKS):
@@ -55,19 +62,42 @@ def back_up_objects(objects: str, folder: Path, head: str = "", since: int = 0) 
             return 0
         if not missed:
             break
-    return 0 if left else sum(1 for _ in _names(str(folder)))
+    return 0 if left else sum(1 for _ in names(str(folder)))
+
+
+def _packs(objects: str) -> list[str]:
+    """Files of packs that are copied."""
+    room, chosen = PACKS, list[str]()
+    with contextlib.suppress(OSError), os.scandir(f"{objects}/pack") as entries:
+        sizes = {e.name: e.stat(follow_symlinks=False).st_size for e in entries if e.is_file(follow_symlinks=False)}
+        for name in sorted((n for n in sizes if not n.startswith("tmp_")), key=sizes.__getitem__):
+            room -= sizes[name]
+            chosen += [f"pack/{name}"] if room >= 0 else []
+    return chosen
+
+
+def _take_over(source: str, to: Path, earlier: Path | None) -> None:
+    """An earlier session's copy of the file, where it has one; else a new copy."""
+    with contextlib.suppress(OSError):
+        if earlier is not None:
+            now, kept = os.lstat(source), os.lstat(earlier)
+            alike = (now.st_size, now.st_mtime_ns) == (kept.st_size, kept.st_mtime_ns)
+            if alike and now.st_ino != kept.st_ino:
+                link(str(earlier), to)
+                return
+    copy(source, to)
 
 
 def _farmed(objects: str, folder: Path, since: int, room: int) -> tuple[int, bool, bool]:
     """The bytes that may still be copied, whether a file had gone before it was its turn, and whether one was left."""
     missed = left = False
-    for name in _names(objects):
+    for name in names(objects):
         to, source = folder / name, f"{objects}/{name}"
         try:
             if since and not to.exists() and not _trusted(source, name, since):
                 left = True
                 continue
-            _link(source, to)
+            link(source, to)
         except FileNotFoundError:
             missed = True
         except OSError as e:
@@ -76,12 +106,12 @@ def _farmed(objects: str, folder: Path, since: int, room: int) -> tuple[int, boo
             room -= os.lstat(source).st_size
             if room < 0:
                 break
-            _copy(source, to)
+            copy(source, to)
     return room, missed, left
 
 
 def _trusted(source: str, name: str, since: int) -> bool:
-    return not _changed(source, since) or is_intact(Path(source), name)
+    return not changed(source, since) or is_intact(Path(source), name)
 
 
 def restore_objects(folder: Path, objects: SymlinkSafeFolder, since: int) -> int:
@@ -91,7 +121,7 @@ def restore_objects(folder: Path, objects: SymlinkSafeFolder, since: int) -> int
         source, to = folder / name, Path(objects.root, name)
         objects.make_way(name)
         try:
-            _link(str(source), to)
+            link(str(source), to)
         except OSError:
             shutil.copy2(source, to)
         count += 1
@@ -101,7 +131,7 @@ def restore_objects(folder: Path, objects: SymlinkSafeFolder, since: int) -> int
 def missing_or_changed_objects(folder: Path, objects: str, since: int) -> list[str]:
     """Objects of the farm that are missing from the repository or differ there. ``since``: as for ``damaged``."""
     kept = str(folder)
-    return [name for name in _names(kept) if not _same(f"{kept}/{name}", f"{objects}/{name}", since)]
+    return [name for name in names(kept) if not same(f"{kept}/{name}", f"{objects}/{name}", since)]
 
 
 def damaged_objects(folder: Path, since: int) -> list[str]:
@@ -110,20 +140,21 @@ def damaged_objects(folder: Path, since: int) -> list[str]:
     ``since``: nanoseconds of the epoch; what was not changed after, in any way, is not read.
     """
     kept = str(folder)
-    return [n for n in _names(kept) if _changed(f"{kept}/{n}", since) and not is_intact(folder / n, n)]
+    return [n for n in names(kept) if changed(f"{kept}/{n}", since) and not is_intact(folder / n, n)]
 
 
 def is_complete(folder: Path, farmed: int) -> bool:
     """True where the farm still has all files that it had when it was made."""
-    return bool(farmed) and sum(1 for _ in _names(str(folder))) >= farmed
+    return bool(farmed) and sum(1 for _ in names(str(folder))) >= farmed
 
 
 def loose(folder: Path) -> set[str]:
     """The hashes of the farm's loose objects."""
-    return {name.replace("/", "") for name in _names(str(folder)) if _LOOSE.fullmatch(name)}
+    return {name.replace("/", "") for name in names(str(folder)) if _LOOSE.fullmatch(name)}
 
 
-def _same(kept: str, now: str, since: int) -> bool:
+def same(kept: str, now: str, since: int) -> bool:
+    """Whether a file is as it was kept. ``since``: as for ``damaged_objects``."""
     try:
         old, new = os.lstat(kept), os.lstat(now)
         if old.st_ino == new.st_ino or (old.st_size == new.st_size and new.st_ctime_ns < since):
@@ -133,7 +164,8 @@ def _same(kept: str, now: str, since: int) -> bool:
         return False
 
 
-def _changed(path: str, since: int) -> bool:
+def changed(path: str, since: int) -> bool:
+    """Whether anything was done to a file since; its content need not be another."""
     try:
         return os.lstat(path).st_ctime_ns >= since
     except OSError:
@@ -142,7 +174,7 @@ def _changed(path: str, since: int) -> bool:
 
 def non_file_entries(objects: str) -> list[str]:
     """What is no file among a repository's objects: git opens a named pipe and waits for ever."""
-    return [n for n in _names(objects) if not _file(f"{objects}/{n}")]
+    return [n for n in names(objects) if not _file(f"{objects}/{n}")]
 
 
 def _file(path: str) -> bool:
@@ -194,7 +226,7 @@ def _hash(kind: str) -> hashlib._Hash:
 def _few(objects: str, head: str) -> list[str]:
     """Loose objects that are worth a copy: the start's commit and trees, then others."""
     chosen = dict.fromkeys(_spine(objects, head))
-    for name in _names(objects):
+    for name in names(objects):
         if len(chosen) >= COPIES:
             break
         if _LOOSE.fullmatch(name):
@@ -237,7 +269,8 @@ def _small(path: str) -> bool:
         return False
 
 
-def _names(top: str) -> Iterator[str]:
+def names(top: str) -> Iterator[str]:
+    """Relative names of the files of an object store."""
     for folder, below, files in deep_folders.walk(top):
         base = os.path.relpath(folder, top)
         if base == ".":
@@ -248,7 +281,8 @@ def _names(top: str) -> Iterator[str]:
                 yield name if base == "." else f"{base}/{name}"
 
 
-def _link(source: str, to: Path) -> None:
+def link(source: str, to: Path) -> None:
+    """A second name, where there is none yet. Raises OSError."""
     try:
         os.link(source, to)
     except FileExistsError:
@@ -258,10 +292,23 @@ def _link(source: str, to: Path) -> None:
         os.link(source, to)
 
 
-def _copy(source: str, to: Path) -> None:
-    """By rename: git reads the farm while it is being made."""
+def copy(source: str, to: Path) -> None:
+    """By rename, where there is none yet: git reads the farm while it is being made. Raises OSError."""
     if not to.exists():
         to.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
         aside = to.with_name(f"tmp_{to.name}")
-        shutil.copy2(source, aside)
+        _clone(source, aside)
+        shutil.copystat(source, aside)
         aside.rename(to)
+
+
+def _clone(source: str, to: Path) -> None:
+    """Copy the bytes; btrfs and XFS share the blocks of what copy_file_range(2) copies."""
+    with open(source, "rb") as old, to.open("wb") as new:  # noqa: PTH123 - text with surrogates
+        with contextlib.suppress(OSError):
+            while os.copy_file_range(old.fileno(), new.fileno(), CHUNK << 6):
+                pass
+            return
+        old.seek(0)
+        new.truncate(0)
+        shutil.copyfileobj(old, new, CHUNK)

@@ -7,9 +7,12 @@ Rules of this file:
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import json
+import os
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +23,10 @@ from sentinel_guard.host.machine.content_addressed_store import ContentAddressed
 from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 
 MANIFEST, REST = "baseline.json", "completed.json"
+LOOKED = 20
+"""Earlier sessions that are looked at for a baseline of the same work tree."""
+HEAD = 8192
+"""Bytes of a manifest within which its root stands."""
 USUAL = (0o644, 0o755)
 """Modes of plain and of executable files, where a work tree has none to learn from."""
 
@@ -43,6 +50,8 @@ class Completion:
     change of them, so a rollback looks into them."""
     farmed: int = 0
     """Files of the object farm; 0 where it could not be made whole."""
+    late: Mapping[str, Kept] = field(default_factory=dict)
+    """Ignored files, and clean tracked ones that git would write otherwise, raw."""
     special: tuple[str, ...] = ()
     """Named pipes, sockets and devices: what is none of files, links and folders. git does not see them."""
     notes: tuple[str, ...] = ()
@@ -56,14 +65,11 @@ class Baseline:
     folder: Path
     """Private; holds manifest, vault, shadow git directory, object farm and quarantine."""
     session: str
-    root: str
     taken: float
     head: str
     """START_HASH; empty on an unborn branch."""
     branch: str
     """``refs/heads/main``; empty where HEAD was detached."""
-    clean: bool
-    """True where no tracked file was staged, changed, deleted or flagged: ``git reset --hard`` alone loses nothing."""
     where: Layout
     dot: Kept | None
     """``.git`` itself where it is a file or a link; None for a folder."""
@@ -75,6 +81,10 @@ class Baseline:
     """Names (HEAD where detached, ``stash@{..}`` too) and their hashes."""
     files: Mapping[str, Kept]
     """Staged, changed, deleted, untracked, flagged and restricted files, raw."""
+    dirty: tuple[str, ...]
+    """Tracked files that were staged, changed, deleted or flagged."""
+    ignored: tuple[str, ...]
+    """What git ignored as a whole; folders end in ``/``."""
     restricted: tuple[str, ...]
     displaced: tuple[str, ...]
     """Tracked files in whose place a folder stood, or what is no file: not put back."""
@@ -91,6 +101,25 @@ class Baseline:
     notes: tuple[str, ...]
     """What could not be kept, in words."""
     rest: Completion
+
+    @property
+    def root(self) -> str:
+        return self.where.root
+
+    @property
+    def clean(self) -> bool:
+        """True where ``git reset --hard`` alone loses nothing."""
+        return not self.dirty
+
+    @property
+    def raw(self) -> Mapping[str, Kept]:
+        """All files that are kept raw."""
+        return {**self.rest.late, **self.files}
+
+    @property
+    def stores(self) -> Path:
+        """What is kept of the git directory besides git's own objects."""
+        return self.folder / "stores"
 
     @property
     def vault(self) -> ContentAddressedStore:
@@ -154,14 +183,19 @@ class Baseline:
 
 
 _MAPS = ("own", "shared", "files", "user")
-_WORDS = ("session", "root", "taken", "head", "branch", "clean", "refs", "doors")
-_LISTS = ("restricted", "displaced", "flagged", "embedded", "nested", "notes")
+_WORDS = ("session", "taken", "head", "branch", "refs", "doors")
+_LISTS = ("dirty", "ignored", "restricted", "displaced", "flagged", "embedded", "nested", "notes")
 _LATE = ("empty", "usual", "recent", "special", "notes")
 
 
 def save(baseline: Baseline) -> None:
     """Write the manifest. Raises OSError."""
-    data: dict[str, object] = {"version": 2, "git_dir": baseline.where.git_dir, "common_dir": baseline.where.common_dir}
+    data: dict[str, object] = {
+        "version": 2,
+        "root": baseline.root,
+        "git_dir": baseline.where.git_dir,
+        "common_dir": baseline.where.common_dir,
+    }
     data |= {name: getattr(baseline, name) for name in (*_WORDS, *_LISTS)}
     data |= {name: {n: k.row() for n, k in getattr(baseline, name).items()} for name in _MAPS}
     data["dot"] = baseline.dot.row() if baseline.dot else None
@@ -170,7 +204,8 @@ def save(baseline: Baseline) -> None:
 
 def save_rest(baseline: Baseline) -> None:
     """Write what was found later. Raises OSError."""
-    write_json(baseline.folder / REST, asdict(baseline.rest))
+    rest = {name: getattr(baseline.rest, name) for name in Completion.__dataclass_fields__}
+    write_json(baseline.folder / REST, rest | {"late": {n: k.row() for n, k in baseline.rest.late.items()}})
 
 
 def load(folder: Path) -> Baseline:
@@ -197,4 +232,18 @@ def _rest(path: Path) -> Completion:
         data = json.loads(path.read_bytes())
     except FileNotFoundError:
         return Completion()
-    return Completion(**data | {name: tuple(data[name]) for name in _LATE if name in data})
+    lists = {name: tuple(data[name]) for name in _LATE if name in data}
+    return Completion(**data | lists | {"late": {n: Kept.from_row(row) for n, row in data.get("late", {}).items()}})
+
+
+def earlier(folder: Path, root: str) -> Baseline | None:
+    """The newest baseline of the same work tree, of a session before the one whose baseline's folder this is."""
+    mine = os.fsencode(f'"root": {json.dumps(root)}')
+    siblings = (s / folder.name for s in sorted(folder.parents[1].iterdir(), reverse=True) if s != folder.parent)
+    for other in itertools.islice(siblings, LOOKED):
+        with contextlib.suppress(OSError, HostError):
+            with (other / MANIFEST).open("rb") as f:
+                if mine not in f.read(HEAD):
+                    continue
+            return load(other)
+    return None

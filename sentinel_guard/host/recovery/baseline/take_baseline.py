@@ -20,15 +20,24 @@ from sentinel_guard.errors import HostError
 from sentinel_guard.host.git.flatten_ignore_rules import flatten
 from sentinel_guard.host.git.private_git_dir import Layout, PrivateGitDir, layout
 from sentinel_guard.host.git.repository import commit
+from sentinel_guard.host.git.run_git import Setting
 from sentinel_guard.host.machine.content_addressed_store import UNKEPT, ContentAddressedStore, Kept
 from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 from sentinel_guard.host.recovery.baseline import backup_pack as packs
-from sentinel_guard.host.recovery.baseline import folder_modes, gitdir_backup, object_backup, user_git_config
+from sentinel_guard.host.recovery.baseline import (
+    folder_modes,
+    gitdir_backup,
+    late_files,
+    object_backup,
+    other_stores,
+    user_git_config,
+)
 from sentinel_guard.host.recovery.baseline.session_baseline import (
     MANIFEST,
     USUAL,
     Baseline,
     Completion,
+    earlier,
     save,
     save_rest,
 )
@@ -69,7 +78,8 @@ def begin(
     root = os.path.realpath(root)
     _make(folder, root)
     try:
-        return _Taking(restricts, session or folder.name).begin(root, folder, tuple(patterns), DEPTH)
+        taking = _Taking(restricts, session or folder.name)
+        return taking.begin(root, folder, tuple(patterns), DEPTH, earlier(folder, root))
     except OSError as e:
         raise HostError(f"The state of {root} cannot be kept in {folder}: {e.strerror}.", NO_ROOM) from e
 
@@ -81,63 +91,77 @@ class _Taking:
     restricts: Callable[[str], bool]
     session: str
 
-    def begin(self, root: str, folder: Path, patterns: Iterable[str], depth: int) -> Baseline:
-        at, where = time.time(), layout(root)
-        shadow, vault = PrivateGitDir(where, folder / "git"), ContentAddressedStore(folder / "vault")
-        tree = SymlinkSafeFolder(root, folder)
+    def begin(self, root: str, folder: Path, patterns: Iterable[str], depth: int, before: Baseline | None) -> Baseline:
+        at, where, tree = time.time(), layout(root), SymlinkSafeFolder(root, folder)
+        shadow, vault = PrivateGitDir(where, folder / "git"), _vault(folder, before)
         refs, stands_on, head = _heads(where)
         with ThreadPoolExecutor(2) as pool:
-            user = pool.submit(user_git_config.keep, vault, where) if depth == DEPTH else None
+            user = pool.submit(lambda: user_git_config.keep(vault, where) if depth == DEPTH else {})
             own = pool.submit(gitdir_backup.keep, SymlinkSafeFolder(where.git_dir, folder), vault)
-            settings = [(key, value) for _, key, value in shadow.make(head=head, farm=folder / "objects")]
+            settings = shadow.make(head=head, farm=folder / "objects")
             shadow.copy_index()
             found = inventory(shadow, self.restricts, patterns)
-        shadow.frozen.write_bytes(flatten(root, found.ignores, where.common_dir, settings, found.ignored))
-        nested, notes = self._nested(root, folder, found, depth)
-        restricted = (*found.restricted, *(f"{name}/{n}" for name, b in nested.items() for n in b.restricted))
+        _freeze(shadow, found, settings)
+        nested, notes = self._nested(root, folder, found, depth, before)
+        restricted = (*found.restricted, *_restricted(nested))
         touched = (*found.tracked, *found.flagged, *_usurped(root, found.submodules))
-        files = _kept(vault, tree, [*restricted, *touched, *found.untracked, *found.ignores])
+        files = _kept(vault, tree, [*restricted, *touched, *found.untracked, *found.ignores], frozenset(found.staged))
         baseline = Baseline(
             folder=folder,
             session=self.session,
-            root=root,
             taken=at,
             head=head,
             branch=stands_on,
-            clean=not touched,
             where=where,
             dot=vault.keep(tree, ".git"),
             own=own.result(),
             shared=_shared(where, folder, vault),
             refs=refs,
             files=files,
+            dirty=touched,
+            ignored=found.ignored,
             restricted=restricted,
-            displaced=tuple(n for n in (*found.tracked, *found.flagged) if n not in files),
+            displaced=tuple(n for n in (*found.tracked, *found.flagged) if n not in {*files, *found.staged}),
             flagged=found.flagged,
             embedded=(*found.embedded, *found.submodules),
             nested=tuple(nested),
             doors=folder_modes.of_git_folders(where),
-            user=user.result() if user else {},
+            user=user.result(),
             notes=(*notes, *_unkept(files), *_unkept(own.result(), ".git/"), *_noted(nested)),
             rest=Completion(),
         )
         save(baseline)
         return baseline
 
-    def _nested(self, root: str, folder: Path, found: Inventory, depth: int) -> tuple[dict[str, Baseline], list[str]]:
+    def _nested(
+        self, root: str, folder: Path, found: Inventory, depth: int, before: Baseline | None
+    ) -> tuple[dict[str, Baseline], list[str]]:
         """Baselines of the repositories in this one, and words about those that get none."""
         names = [*found.embedded, *(n for n in found.submodules if os.path.lexists(f"{root}/{n}/.git"))]
-        most = COUNT if depth else 0
+        most, known = COUNT if depth else 0, _below(before)
         taken: dict[str, Baseline] = {}
         notes = [f"{name} is a repository of its own, too deep or one too many: not kept." for name in names[most:]]
         for name in names[:most]:
             inside = folder / "nested" / str(len(taken))
             try:
                 inside.mkdir(mode=0o700, parents=True, exist_ok=True)
-                taken[name] = self.begin(f"{root}/{name}", inside, EVERYTHING, depth - 1)
+                taken[name] = self.begin(f"{root}/{name}", inside, EVERYTHING, depth - 1, known.get(name))
             except HostError as e:
                 notes.append(f"{name} is a repository of its own and could not be kept: {e}")
         return taken, notes
+
+
+def _vault(folder: Path, before: Baseline | None) -> ContentAddressedStore:
+    """What an earlier baseline holds of files that were not touched since is shared with it."""
+    known = {**before.own, **before.raw} if before else {}
+    return ContentAddressedStore(folder / "vault", before.vault if before else None, known)
+
+
+def _below(before: Baseline | None) -> dict[str, Baseline]:
+    try:
+        return dict(before.below()) if before else {}
+    except HostError:
+        return {}
 
 
 def _usurped(root: str, submodules: Iterable[str]) -> list[str]:
@@ -153,6 +177,16 @@ def _heads(where: Layout) -> tuple[dict[str, str], str, str]:
     """All refs, the branch that HEAD stands on (empty where it is detached), and its commit. Raises HostError."""
     refs, stands_on = gitdir_backup.refs(where.common_dir, where.git_dir), gitdir_backup.symbolic(where.git_dir)
     return refs, stands_on, refs.get(stands_on or "HEAD", "") or commit(where.git, "HEAD")
+
+
+def _freeze(shadow: PrivateGitDir, found: Inventory, settings: Iterable[Setting]) -> None:
+    """Write down which names are ignored at the start."""
+    where, given = shadow.where, [(key, value) for _, key, value in settings]
+    shadow.frozen.write_bytes(flatten(where.root, found.ignores, where.common_dir, given, found.ignored))
+
+
+def _restricted(nested: Mapping[str, Baseline]) -> list[str]:
+    return [f"{name}/{n}" for name, baseline in nested.items() for n in baseline.restricted]
 
 
 def _noted(nested: Mapping[str, Baseline]) -> list[str]:
@@ -177,10 +211,14 @@ def complete(baseline: Baseline, *, deep: bool = False) -> Baseline:
 
 
 def _completed(baseline: Baseline, notes: list[str], *, deep: bool) -> Baseline:
-    store = f"{baseline.where.common_dir}/objects"
-    farmed = object_backup.back_up_objects(store, baseline.farm, baseline.head, round(baseline.taken * 1e9))
+    store, before = f"{baseline.where.common_dir}/objects", earlier(baseline.folder, baseline.root)
+    since = round(baseline.taken * 1e9)
+    farmed = object_backup.back_up_objects(store, baseline.farm, baseline.head, since, before.farm if before else None)
     if deep or not farmed:
         notes = notes + packs.make(baseline.shadow, baseline.deep, baseline.refs.values())
+    apart = {inside.where.git_dir for _, inside in baseline.below()}
+    notes = notes + other_stores.keep(baseline.where.common_dir, baseline.stores, apart, since)
+    late, left = late_files.keep(baseline, _vault(baseline.folder, before))
     found, known = walk(baseline.root, baseline.taken), tracked(baseline.shadow)
     # Of tracked files: where the agent was quick, a secret and its mode may be all that is left of the start.
     plain = _commonest((m for n, m in found.modes.items() if known.get(n) is False), USUAL[0])
@@ -193,8 +231,9 @@ def _completed(baseline: Baseline, notes: list[str], *, deep: bool) -> Baseline:
         usual=(plain, executable),
         recent=tuple(n for n in found.recent if n in known and n not in baseline.files),
         farmed=farmed,
+        late=late,
         special=tuple(found.special),
-        notes=tuple(notes),
+        notes=(*notes, *left),
     )
     done = replace(baseline, rest=rest)
     save_rest(done)
@@ -214,7 +253,10 @@ def _shared(where: Layout, folder: Path, vault: ContentAddressedStore) -> dict[s
     )
 
 
-def _kept(vault: ContentAddressedStore, tree: SymlinkSafeFolder, names: list[str]) -> dict[str, Kept]:
+def _kept(
+    vault: ContentAddressedStore, tree: SymlinkSafeFolder, names: list[str], in_git: frozenset[str]
+) -> dict[str, Kept]:
+    """``in_git``: what need not be kept, as it is staged and was not changed after."""
     kept: dict[str, Kept] = {}
     room = TOTAL
     for name in dict.fromkeys(names):
@@ -223,7 +265,7 @@ def _kept(vault: ContentAddressedStore, tree: SymlinkSafeFolder, names: list[str
         found = (
             vault.keep(tree, name) if room >= 0 else Kept(UNKEPT, 0, seen.st_mtime_ns, seen.st_size) if seen else None
         )
-        if found is not None:
+        if found is not None and not (found.kind == UNKEPT and name in in_git):
             kept[name] = found
     return kept
 

@@ -136,10 +136,13 @@ def _differing(shadow: PrivateGitDir, touched: Mapping[str, tuple[str, str]]) ->
 
 def _sizes(shadow: PrivateGitDir, names: list[str]) -> dict[str, int]:
     """What the index says of files: bytes in the work tree; 0 where it does not know."""
-    told = b"".join(
-        shadow.git.run("--literal-pathspecs", "ls-files", "--debug", "-z", "--", *names[at : at + FEW])
-        for at in range(0, len(names), FEW)
-    )
+    chunks = (names[at : at + FEW] for at in range(0, len(names), FEW))
+    return {name: size for some in chunks for name, size in index_sizes(shadow, some).items()}
+
+
+def index_sizes(shadow: PrivateGitDir, names: Iterable[str] = ()) -> dict[str, int]:
+    """Bytes in the work tree, as the index says, of these files or of all. Raises HostError."""
+    told = shadow.git.run("--literal-pathspecs", "ls-files", "--debug", "-z", "--", *names)
     return {os.fsdecode(name): int(size) for name, size in _DEBUG.findall(told)}
 
 

@@ -32,6 +32,8 @@ class Inventory:
 
     tracked: tuple[str, ...]
     """Staged, changed, deleted or in conflict."""
+    staged: tuple[str, ...]
+    """Those of them that are in the work tree as they are in the index."""
     untracked: tuple[str, ...]
     embedded: tuple[str, ...]
     """Untracked repositories, without their closing slash."""
@@ -72,6 +74,7 @@ def inventory(
     seen = [*untracked, *ignored, *(row.partition("\t")[2] for row in listed if row.endswith(".gitignore"))]
     return Inventory(
         tracked=tuple(row.split(" ", _FIELDS[row[0]])[-1] for row in rows if row[0] in _FIELDS),
+        staged=tuple(row.split(" ", _FIELDS["1"])[-1] for row in rows if row[0] == "1" and row[3] == "."),
         untracked=untracked,
         embedded=tuple(n.rstrip("/") for n in others if n[-1] == "/"),
         ignored=ignored,

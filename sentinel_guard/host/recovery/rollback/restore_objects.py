@@ -12,7 +12,7 @@ from pathlib import Path
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.git.run_git import Git
 from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
-from sentinel_guard.host.recovery.baseline import added_packs, backup_pack, object_backup
+from sentinel_guard.host.recovery.baseline import added_packs, backup_pack, object_backup, other_stores
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
 
 SHOWN = 3
@@ -23,6 +23,7 @@ LOST = "The history before the start is lost: the repository is shallow now. `gi
 def put_back(baseline: Baseline) -> list[str]:
     """What the farm has; where that does not do, the independent pack. Returns notes. Raises HostError."""
     try:
+        other_stores.restore(baseline.stores, baseline.common_tree, baseline.sealed)
         object_backup.restore_objects(baseline.farm, baseline.object_tree, baseline.sealed)
         notes = added_packs.take_apart(baseline, added_packs.find_false_packs(baseline))
         if baseline.deep.is_dir() and damaged_or_missing_objects(baseline):
@@ -35,6 +36,10 @@ def put_back(baseline: Baseline) -> list[str]:
 def damaged_or_missing_objects(baseline: Baseline) -> list[str]:
     """What START needs and cannot be read as it was, in words."""
     problems = [LOST] if baseline.shallowed.exists() else []
+    problems += [
+        f".git/{n} was overwritten in place: no copy of it is left."
+        for n in other_stores.damaged(baseline.stores, baseline.sealed)
+    ]
     if bad := object_backup.damaged_objects(baseline.farm, baseline.sealed):
         some = ", ".join(bad[:SHOWN]) + (", …" if len(bad) > SHOWN else "")
         problems.append(f"{len(bad)} objects of the repository were overwritten: {some}. {CURE}")

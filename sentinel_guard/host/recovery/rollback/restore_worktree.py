@@ -9,6 +9,7 @@ from pathlib import PurePath
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.git.run_git import Git, lines
+from sentinel_guard.host.machine.content_addressed_store import difference
 from sentinel_guard.host.recovery.baseline.baseline_diff import BaselineDiff, wrong_mode
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
 from sentinel_guard.host.recovery.baseline.worktree_diff import Scan, refresh, scan_beside
@@ -19,40 +20,53 @@ def undo(baseline: Baseline, found: BaselineDiff) -> tuple[list[str], Scan | Non
 
     Returns problems, and the work tree as it is now where ``git reset --hard`` could be run.
     """
-    tree, problems = baseline.tree, list[str]()
-    keep = frozenset(baseline.rest.empty)
-
-    def attempt(name: str, undo: Callable[[str], object]) -> None:
-        try:
-            undo(name)
-        except (HostError, OSError) as e:
-            problems.append(f"{name} could not be put back: {e}")
-
-    looked = {*baseline.embedded, *baseline.rest.folders}
-
-    def remove(name: str) -> None:
-        tree.away(name)
-        for parent in (str(p) for p in list(PurePath(name).parents)[:-1]) if baseline.rest.complete else ():
-            # In a new folder, the file of a submodule that was moved: git passes over what leads to no repository.
-            if parent not in looked:
-                looked.add(parent)
-                tree.away(f"{parent}/.git")
-        tree.prune(name, keep)
-
+    tree, acts = baseline.tree, _Acts(baseline)
     for name in found.created:
-        attempt(name, remove)
+        acts.attempt(name, acts.remove)
     for change in found.files:
-        attempt(change.path, lambda n: baseline.vault.put_back(tree, n, baseline.files[n]))
+        acts.attempt(change.path, acts.put_back)
     for name in found.tracked:
-        attempt(name, tree.make_way)
+        acts.attempt(name, tree.make_way)
     for name, mode in found.modes.items():
-        attempt(name, partial(tree.chmod, mode=mode))
+        acts.attempt(name, partial(tree.chmod, mode=mode))
     for name in found.folders:
-        attempt(name, tree.folder)
-    seen = _reset(baseline, found, problems)
+        acts.attempt(name, tree.folder)
+    seen = _reset(baseline, found, acts.problems)
     if seen is None:
-        attempt("tracked files", lambda _: _check_out(baseline, found))
-    return problems, seen
+        acts.attempt("tracked files", lambda _: _check_out(baseline, found))
+    # What git holds in other bytes than the work tree did, a reset writes as git would.
+    for change in found.files if seen else ():
+        if change.path in baseline.rest.late and difference(tree, change.path, baseline.rest.late[change.path]):
+            acts.attempt(change.path, acts.put_back)
+    return acts.problems, seen
+
+
+class _Acts:
+    """Single acts on the work tree, and what of them could not be done."""
+
+    def __init__(self, baseline: Baseline) -> None:
+        self._tree, self._vault, self._kept = baseline.tree, baseline.vault, baseline.raw
+        self._empty, self._complete = frozenset(baseline.rest.empty), baseline.rest.complete
+        self._looked = {*baseline.embedded, *baseline.rest.folders}
+        self.problems: list[str] = []
+
+    def attempt(self, name: str, act: Callable[[str], object]) -> None:
+        try:
+            act(name)
+        except (HostError, OSError) as e:
+            self.problems.append(f"{name} could not be put back: {e}")
+
+    def put_back(self, name: str) -> None:
+        self._vault.put_back(self._tree, name, self._kept[name])
+
+    def remove(self, name: str) -> None:
+        self._tree.away(name)
+        for parent in (str(p) for p in list(PurePath(name).parents)[:-1]) if self._complete else ():
+            # In a new folder, the file of a submodule that was moved: git passes over what leads to no repository.
+            if parent not in self._looked:
+                self._looked.add(parent)
+                self._tree.away(f"{parent}/.git")
+        self._tree.prune(name, self._empty)
 
 
 def _check_out(baseline: Baseline, found: BaselineDiff) -> None:

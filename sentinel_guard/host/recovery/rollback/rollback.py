@@ -177,10 +177,9 @@ def rollback(
 
 
 def _rolled_back(baseline: Baseline, keep: Callable[[str], bool], restricts: Callable[[str], bool]) -> Report:
-    moved = _make_root(baseline)
     earlier = [path for _, path in _versions(baseline.quarantine)]
     folders = Folders(baseline)
-    opened = [*moved, *folders.open()]
+    opened = [*_make_root(baseline), *folders.open()]
     with ThreadPoolExecutor(1) as pool:
         # git looks at the work tree meanwhile. Should it wait at a pipe, it goes on when that is taken away.
         scanned = pool.submit(scan, baseline)

@@ -23,6 +23,7 @@ from pathlib import Path
 from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.core.text.redact_by_pattern import redact
 from sentinel_guard.errors import HostError
+from sentinel_guard.host.git.ignored_files import EndangeredFiles, find_endangered_files
 from sentinel_guard.host.git.private_git_dir import Layout, PrivateGitDir, capture, scan, trusted
 from sentinel_guard.host.git.repository import commit
 from sentinel_guard.host.git.run_git import Git, together
@@ -32,7 +33,6 @@ from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 from sentinel_guard.host.recovery.baseline.gitdir_backup import refs, symbolic
 from sentinel_guard.host.recovery.snapshots.blocking_fifos import find_fifos
-from sentinel_guard.host.recovery.snapshots.ignored_files import EndangeredFiles, find_endangered_files
 
 RESCUES = "refs/sentinel/rescue/"
 MARK = "sentinel-guard: "

@@ -5,7 +5,7 @@ The rollbacks run without root's rights over modes.
 
 from __future__ import annotations
 
-import os
+import hashlib
 import re
 import stat
 import subprocess
@@ -87,7 +87,7 @@ def test_a_repository_whose_place_a_link_took_comes_back_and_the_link_is_kept(re
     report = rolled_back(baseline)
     assert report["ok"], report["problems"]
     assert not repo.root.is_symlink() and state(repo)["files"] == start["files"]
-    assert sorted(os.listdir(other)) == ["theirs.txt"], "what it led to is left alone"
+    assert [*other.iterdir()] == [other / "theirs.txt"], "what it led to is left alone"
     assert [Path(path).readlink() for path in report["quarantined"] if Path(path).is_symlink()] == [other]
 
 
@@ -145,3 +145,151 @@ def test_a_branch_of_another_worktree_stays_where_it_is_and_is_named(repo, then)
     assert (theirs.git("rev-parse", "HEAD"), theirs.git("status", "--porcelain")) == (tip, "")
     assert "refs/heads/theirs is checked out in another worktree: not undone." in report["notes"]
     assert repo.git("rev-parse", "--verify", "other")
+
+
+# Ignored files, repositories in ignored folders.
+
+IGNORED = (
+    ("rm -rf build", "an ignored folder is deleted"),
+    ("git clean -xfdq", "all ignored files are cleaned away"),
+    ("echo evil > build/out.bin; echo evil >> own.log", "they are changed"),
+    ("rm -rf build/inner", "a repository in an ignored folder is deleted"),
+    ("git -C build/inner reset -q --hard HEAD~1; git -C build/inner reflog expire --expire=now --all", "or reset"),
+    ("rm -rf build; ln -s /etc build", "a link takes the folder's place"),
+    (
+        "git add -f build/out.bin own.log; git commit -qm all; git rm -q build/out.bin; git commit -qm none",
+        "they become tracked",
+    ),
+)
+
+
+@pytest.mark.parametrize("harm", [row[0] for row in IGNORED], ids=[row[1] for row in IGNORED])
+def test_ignored_files_come_back(repo, harm):
+    repo.write("own.log", "own\n", 0o640)
+    inner = Repo(repo.root / "build/inner")
+    inner.root.mkdir()
+    inner.git("init", "-q")
+    for text in ("one", "two"):
+        inner.write("x.txt", text)
+        inner.commit(text)
+    inner.write("x.txt", "three")
+    start, inside = state(repo), (inner.git("log", "--format=%H"), inner.git("status", "--porcelain"))
+    baseline = taken(repo)
+    shell(repo, harm)
+    report = rolled_back(baseline)
+    assert report["ok"], report["problems"]
+    assert state(repo) == start
+    assert (inner.git("log", "--format=%H"), inner.git("status", "--porcelain")) == inside
+    assert inner.git("fsck", "--no-dangling") == ""
+
+
+def test_what_an_agent_builds_stays_and_its_version_of_a_file_is_kept(repo):
+    baseline = taken(repo)
+    repo.write("build/new.bin", "new")
+    repo.write("build/out.bin", "built anew")
+    report = rolled_back(baseline)
+    assert (repo.root / "build/new.bin").read_text() == "new"
+    assert (repo.root / "build/out.bin").read_text() == "built"
+    assert [Path(p).read_text() for p in report["quarantined"] if p.endswith("build/out.bin")] == ["built anew"]
+
+
+def test_what_is_too_large_is_named_where_it_was_changed_and_only_there(repo):
+    for name in ("large.log", "other.log"):
+        with (repo.root / name).open("wb") as f:
+            f.truncate((50 << 20) + 1)
+    baseline = taken(repo)
+    (repo.root / "large.log").write_text("gone")
+    report = rolled_back(baseline)
+    assert not report["ok"]
+    assert report["problems"] == ["large.log was changed and had not been kept: too large or not readable."]
+
+
+def test_a_staged_file_that_is_too_large_comes_from_gits_own_object(repo):
+    with (repo.root / "large.bin").open("wb") as f:
+        f.truncate((50 << 20) + 1)
+    repo.git("add", "large.bin")
+    start, baseline = state(repo), taken(repo)
+    shell(repo, "rm large.bin; git reset -q; git gc -q --prune=now")
+    report = rolled_back(baseline)
+    assert report["ok"], report["problems"]
+    assert state(repo) == start
+
+
+# Stores of large files, and submodules that are not checked out.
+
+
+def test_the_stores_of_large_files_come_back(repo):
+    for name, text in (("lfs/objects/ab/cd/x", "large"), ("annex/objects/01/02/K/K", "annexed"), ("lfs/tmp/x", "t")):
+        repo.write(f".git/{name}", text)
+        (repo.root / ".git" / name).chmod(0o444)
+    large = repo.root / ".git/annex/objects/01/02/L"
+    large.write_bytes(b"x" * (1 << 20))
+    baseline = taken(repo)
+    shell(
+        repo,
+        "chmod -R u+w .git/annex; rm -rf .git/lfs .git/annex/objects/01/02/L; echo evil > .git/annex/objects/01/02/K/K",
+    )
+    assert ".git/lfs/objects/ab/cd/x" in {c.path for c in api.plan(baseline)}
+    report = rolled_back(baseline)
+    assert report["ok"], report["problems"]
+    assert (repo.root / ".git/lfs/objects/ab/cd/x").read_text() == "large"
+    assert (repo.root / ".git/annex/objects/01/02/K/K").read_text() == "annexed"
+    assert large.stat().st_size == 1 << 20
+    assert not (repo.root / ".git/lfs/tmp").exists()
+
+
+def test_a_large_file_that_was_overwritten_in_place_is_named(repo):
+    data = b"x" * (1 << 20)
+    digest = hashlib.sha256(data).hexdigest()
+    path = repo.root / f".git/lfs/objects/{digest[:2]}/{digest[2:4]}/{digest}"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(data)
+    baseline = taken(repo)
+    path.write_bytes(b"evil")
+    report = rolled_back(baseline)
+    assert not report["ok"]
+    assert report["problems"] == [
+        f".git/lfs/objects/{digest[:2]}/{digest[2:4]}/{digest} was overwritten in place: no copy of it is left."
+    ]
+
+
+def test_the_repository_of_an_idle_submodule_comes_back(repo, tmp_path):
+    inner = template(tmp_path / "inner")
+    repo.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner.root), "sub")
+    repo.git("commit", "-q", "-m", "sub")
+    sub = Repo(repo.root / "sub")
+    sub.git("commit", "-q", "--allow-empty", "-m", "unpushed")
+    tip = sub.git("rev-parse", "HEAD")
+    repo.git("submodule", "deinit", "-q", "-f", "sub")
+    idle = Repo(repo.root / ".git/modules/sub")
+    baseline = taken(repo)
+    shell(repo, "rm -rf .git/modules")
+    report = rolled_back(baseline)
+    assert report["ok"], report["problems"]
+    assert idle.git("--git-dir=.", "rev-parse", "main") == tip
+    assert idle.git("--git-dir=.", "fsck", "--no-dangling") == ""
+
+
+# Bytes that git would write otherwise.
+
+OTHERWISE = (
+    ("*.txt text eol=lf", "a\r\nb\r\n", "line ends of another system"),
+    ("*.txt ident", "$Id$\nx\n", "an ident that was not expanded"),
+    ("*.txt filter=missing", "plain\n", "a filter that is not there"),
+    ("*.txt text=auto", "a\nb\r\n", "mixed line ends"),
+)
+
+
+@pytest.mark.parametrize("harm", ["rm odd.txt", "echo evil > odd.txt", "git rm -q odd.txt", "git checkout -q other"])
+@pytest.mark.parametrize(("rule", "text"), [row[:2] for row in OTHERWISE], ids=[row[2] for row in OTHERWISE])
+def test_a_clean_file_comes_back_byte_for_byte(tmp_path, rule, text, harm):
+    repo = template(tmp_path / "repo")
+    (repo.root / "odd.txt").write_bytes(text.encode())
+    repo.write(".gitattributes", f"{rule}\n")
+    repo.commit("odd")
+    start, baseline = state(repo), taken(repo)
+    shell(repo, harm)
+    report = rolled_back(baseline)
+    assert report["ok"], report["problems"]
+    assert (repo.root / "odd.txt").read_bytes() == text.encode()
+    assert state(repo) == start

@@ -63,15 +63,29 @@ PACKS = [
 
 
 @pytest.mark.parametrize(("suffix", "change"), [r[:2] for r in PACKS], ids=[r[2] for r in PACKS])
-def test_a_damaged_pack_is_never_called_ok(clean, suffix, change):
+@pytest.mark.parametrize("copied", [64 << 20, 0], ids=["there is a copy", "too large to be copied"])
+def test_a_damaged_pack_comes_back_from_its_copy_or_is_not_called_ok(clean, monkeypatch, suffix, change, copied):
+    monkeypatch.setattr(object_backup, "PACKS", copied)
     clean.git("gc", "-q")
     baseline = taken(clean)
     (pack,) = (clean.root / ".git/objects/pack").glob(f"*{suffix}")
     pack.chmod(0o644)
     pack.write_bytes(change(pack.read_bytes()))
     report = api.rollback(baseline)
-    assert not report.ok
-    assert any("overwritten" in problem for problem in report.problems)
+    assert report.ok == bool(copied)
+    assert any("overwritten" in problem for problem in report.problems) != report.ok
+    assert not copied or clean.git("fsck", "--no-dangling") == ""
+
+
+def test_a_pack_is_copied_once_for_all_sessions(clean, tmp_path):
+    clean.git("gc", "-q")
+    folders = [tmp_path / "sessions" / name / "baseline" for name in ("1", "2", "3")]
+    for folder in folders:
+        folder.parent.mkdir(parents=True)
+        api.take(str(clean.root), folder, lambda _: False, "s")
+    (pack,) = (clean.root / ".git/objects/pack").glob("*.pack")
+    copies = {(folder / "objects/pack" / pack.name).stat().st_ino for folder in folders}
+    assert len(copies) == 1 and pack.stat().st_ino not in copies
 
 
 def test_what_is_gone_from_the_farm_too_is_never_called_ok(clean):

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from sentinel_guard.host.recovery.snapshots import ignored_files
+from sentinel_guard.host.git import ignored_files
 from sentinel_guard.host.recovery.snapshots.take_snapshot import Occasion, manifest, take_snapshot
 from tests.support.recovery.repository import Repo, files, template
 

@@ -1,4 +1,4 @@
-"""Finds git-ignored files that an action is about to destroy: a snapshot of the work tree would not hold them."""
+"""Chooses which git-ignored files are worth keeping: git holds no copy of them, and many were generated."""
 
 from __future__ import annotations
 
@@ -28,21 +28,37 @@ class EndangeredFiles:
     """Names relative to the root."""
 
     names: list[str] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=list)
-    """Too large, too many, or generated: a folder (ends in ``/``), or a pattern of what compilers write."""
+    too_large: list[str] = field(default_factory=list)
+    """Files over what one of them or all may hold."""
+    too_many: list[str] = field(default_factory=list)
+    """Folders of too many files; a name ends in ``/``."""
+    generated: list[str] = field(default_factory=list)
+    """A folder (ends in ``/``), or a pattern of what compilers write."""
+
+    @property
+    def left_out(self) -> list[str]:
+        return [*self.generated, *self.too_many, *self.too_large]
 
 
 def find_endangered_files(shadow: PrivateGitDir, targets: Iterable[str]) -> EndangeredFiles:
     """The ignored files among and below the targets, which are absolute paths. Raises HostError."""
-    found, sizes = EndangeredFiles(), dict[str, int]()
     wanted = _below(shadow.where.root, targets)
-    for name in _ignored(shadow, wanted):
-        for path in _meant(name, wanted):
-            sizes |= _sizes(shadow.where.root, path, found)
+    names = (path for name in _ignored(shadow, wanted) for path in _meant(name, wanted))
+    return choose(shadow.where.root, names, HEAVY)
+
+
+def choose(root: str, names: Iterable[str], heavy: frozenset[str]) -> EndangeredFiles:
+    """The files among and below ``names`` (relative to the root), the smallest first, as far as they may be kept.
+
+    ``heavy``: names of folders of generated files.
+    """
+    found, sizes = EndangeredFiles(), dict[str, int]()
+    for name in names:
+        sizes |= _sizes(root, name, found, heavy)
     room = MAX_ALL
     for name, size in sorted(sizes.items(), key=lambda row: row[1]):
         room -= size
-        (found.names if room >= 0 and size <= MAX_FILE else found.left_out).append(name)
+        (found.names if room >= 0 and size <= MAX_FILE else found.too_large).append(name)
     return found
 
 
@@ -70,29 +86,29 @@ def _meant(name: str, wanted: list[str]) -> Iterator[str]:
         yield from (w for w in wanted if w.startswith(name))
 
 
-def _sizes(root: str, path: str, found: EndangeredFiles) -> dict[str, int]:
+def _sizes(root: str, path: str, found: EndangeredFiles, heavy: frozenset[str]) -> dict[str, int]:
     """Files at and below a path, with their sizes; folders of generated files are left out."""
-    if HEAVY.intersection(path.split("/")):
-        found.left_out.append(f"{path}/")
+    if heavy.intersection(path.split("/")):
+        found.generated.append(f"{path}/")
         return {}
     sizes = _size(root, path)
     built: dict[str, None] = {}
     for folder, below, files in os.walk(f"{root}/{path}"):
         base = os.path.relpath(folder, root)
         if CACHE in files:
-            found.left_out.append(f"{base}/")
+            found.generated.append(f"{base}/")
             below.clear()
             continue
-        found.left_out += [f"{base}/{b}/" for b in below if b in HEAVY]
+        found.generated += [f"{base}/{b}/" for b in below if b in heavy]
         links = [b for b in below if os.path.islink(f"{folder}/{b}")]  # noqa: PTH114 - text with surrogates
-        below[:] = [b for b in below if b not in HEAVY]
+        below[:] = [b for b in below if b not in heavy]
         built |= {f"{path}/**/*{end}": None for n in files if (end := os.path.splitext(n)[1]) in BUILT}  # noqa: PTH122 - as above
         for name in (*(f for f in files if not f.endswith(BUILT)), *links):
             sizes |= _size(root, f"{base}/{name}")
         if len(sizes) > MAX_NAMES:
-            found.left_out.append(f"{path}/")
+            found.too_many.append(f"{path}/")
             return {}
-    found.left_out += built
+    found.generated += built
     return sizes
 
 
