@@ -23,8 +23,9 @@ from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.session.session import Session
 from sentinel_guard.daemon.session_secrets import SessionSecrets
-from sentinel_guard.errors import PeerError, SentinelError
+from sentinel_guard.errors import HostError, PeerError, SentinelError
 from sentinel_guard.host import shims
+from sentinel_guard.host.git.private_git_dir import layout
 from sentinel_guard.host.git.worktree_tree_hash import Worktrees
 from sentinel_guard.host.githooks import install_hooks
 from sentinel_guard.host.githooks.check_hooks_run import ActiveHooks
@@ -117,6 +118,10 @@ class Live:
     """What the person says in the chat; None for /resume."""
     buried: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a kill has been carried out to its end."""
+    moving: asyncio.Event | None = None
+    """Set when the rollback of another session of its repository is through; None while there is none."""
+    reports: set[asyncio.Event] = field(default_factory=set)
+    """One of each verdict whose consequences, an incident report for one, are being carried out; set when they are."""
     sourced: dict[str, tuple[int, ...] | None] = field(default_factory=dict)
     """Snapshot that the agent made at its start -> the file's identity when it was first loaded; None before that."""
     trees: Worktrees | None = None
@@ -265,6 +270,12 @@ class Sessions:
     def _by_member(self, lineage: Sequence[Peer]) -> Live | None:
         return next((live for live in self.live.values() if not live.members.isdisjoint(lineage)), None)
 
+    def beside(self, live: Live) -> list[Live]:
+        """The other live sessions of its repository, in other worktrees too."""
+        common = _common_dir(live.session.root)
+        others = (o for o in self.live.values() if o is not live and o.session.root and not o.session.over)
+        return [o for o in others if _common_dir(o.session.root) == common]
+
     def find(self, session: str) -> Live | None:
         """A session by its id, an ended one too."""
         if session in self.live:
@@ -326,3 +337,10 @@ class Sessions:
 def _set_aside() -> SentinelError:
     words = "The record of this session could not be read when the guard was started anew."
     return SentinelError(words, "Tell the user: end this agent and start it again under 'sentinel-guard run'.")
+
+
+def _common_dir(root: str) -> str:
+    try:
+        return layout(root).common_dir
+    except HostError:
+        return f"{root}/.git"

@@ -176,6 +176,7 @@ class Operators:
         # While the session lives, so that what their tools still try is judged.
         servers = await asyncio.to_thread(agent_programs.end_servers, live)
         self._reactions.end(live, int(message.get("code", 0)), servers)
+        await self._reactions.reported(live)
         left = await self._reactions.left_running(live)
         await self._beginnings.leave(live)
         return {"state": live.session.state.value, **({"left": left} if left else {})}

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 
 from sentinel_guard.core import encode_entries, response_text
@@ -30,6 +30,14 @@ FINISHED = 30.0
 """Seconds that a daemon without its state waits until a kill is carried out."""
 HARMLESS = frozenset({"append", "mode", "owner"})
 """Ways of writing that leave what is there."""
+BESIDE = (
+    "Session {0} works in this repository too and is being rolled back. Commands of this one wait until that is done."
+)
+MOVED = "Session {0} was rolled back: branches, index and files of this repository may have changed below this session."
+UNVERIFIED = (
+    "Session {0} lives in this repository. Its commands waited for the rollback; what its running programs wrote was not "
+    "waited for, and what it had changed since the start was put back, too. See: sentinel-guard snapshots"
+)
 WHOLE = 10.0
 """Seconds that a session's first command waits for what it could destroy to be kept."""
 LEAVING = 0.2
@@ -46,11 +54,18 @@ class Reactions:
         """Sessions whose baseline took too long."""
 
     def whole(self, live: Live) -> bool:
-        """False until everything is kept that the session's first command could destroy."""
-        return live.id in self._given_up or not self._recovery.pending(live)
+        """False until everything is kept that the session's first command could destroy, and while the repository is
+        being rolled back below it.
+        """
+        return not live.moving and (live.id in self._given_up or not self._recovery.pending(live))
 
     async def wait_until_whole(self, live: Live) -> None:
-        """Wait for the session's baseline. Where that takes too long, the record says so, and nobody waits again."""
+        """Wait for the session's baseline. Where that takes too long, the record says so, and nobody waits again.
+
+        A rollback below it is waited for to its end.
+        """
+        while live.moving:
+            await live.moving.wait()
         if await self._recovery.settled(live, WHOLE) or live.id in self._given_up:
             return
         self._given_up.add(live.id)
@@ -87,6 +102,20 @@ class Reactions:
 
     async def after(self, live: Live, verdict: Verdict) -> None:
         """What follows once the answer has left."""
+        done = asyncio.Event()
+        live.reports.add(done)
+        try:
+            await self._follow(live, verdict)
+        finally:
+            live.reports.discard(done)
+            done.set()
+
+    async def reported(self, live: Live) -> None:
+        """Wait until the reports of what the session did are on the disk."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.gather(*(done.wait() for done in live.reports)), FINISHED)
+
+    async def _follow(self, live: Live, verdict: Verdict) -> None:
         if verdict.response is Response.BREAK:
             self._tell(live, "L3", f"{response_text.headline(verdict)} {await self._reported(live, verdict)}")
         elif verdict.response is Response.KILL:
@@ -164,12 +193,35 @@ class Reactions:
         live.buried.set()
 
     async def _recover(self, live: Live) -> Recovered:
-        try:
-            recovered = await self._recovery.recover(live)
-        except Exception as e:
-            log.exception("recovery failed")
-            recovered = Recovered(problems=[f"The rollback failed: {e}. Run 'sentinel-guard rollback {live.id}'."])
+        async with self._alone(live) as beside:
+            try:
+                recovered = await self._recovery.recover(live)
+            except Exception as e:
+                log.exception("recovery failed")
+                recovered = Recovered(problems=[f"The rollback failed: {e}. Run 'sentinel-guard rollback {live.id}'."])
+        recovered.ok = recovered.ok and not beside
+        recovered.problems += [UNVERIFIED.format(other.id) for other in beside]
         return recovered
+
+    @contextlib.asynccontextmanager
+    async def _alone(self, live: Live) -> AsyncIterator[list[Live]]:
+        """Commands of the repository's other sessions wait meanwhile, and their people are told."""
+        while live.moving:
+            await live.moving.wait()
+        beside, done = self._sessions.beside(live) if live.session.root else [], asyncio.Event()
+        for other in beside:
+            other.moving = done
+            self._tell(other, "L2", BESIDE.format(live.id))
+        try:
+            yield beside
+        finally:
+            done.set()
+            for other in beside:
+                other.moving = None
+                self._tell(other, "L2", MOVED.format(live.id))
+                with contextlib.suppress(SentinelError):
+                    entry = Entry(self._now(), other.id, "daemon", {"what": MOVED.format(live.id)}, "L2")
+                    self._sessions.note(other, [entry])
 
     async def _reported(self, live: Live, verdict: Verdict) -> str:
         """Where the report of a breaker is, in words. The breaker is open whether it could be written or not."""

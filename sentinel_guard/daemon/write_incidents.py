@@ -96,7 +96,7 @@ class Incidents:
         facts = Incident(
             "", verdict, live.session, entries,
             loop=self._loop(live, entries, calls) if calls else None,
-            whole=self._whole(live, rescue),
+            whole=self._whole(live, rescue, recovered),
             restored=_restored(recovered, live.session.root) if recovered else None,
             rescue=rescue,
             head=newest[0].hash if newest else "",
@@ -113,12 +113,14 @@ class Incidents:
         except SentinelError as e:
             return Patch(unknown=e.message)
 
-    def _whole(self, live: Live, rescue: str) -> Patch:
+    def _whole(self, live: Live, rescue: str, recovered: Recovered | None) -> Patch:
         if not rescue:
             return Patch(unknown="there is no snapshot of the moment of failure")
+        # A rollback's snapshot is without the untracked files that were as they had been.
+        only = {*recovered.restored, *(name for name, _ in recovered.versions)} if recovered else None
         try:
             baseline = api.load(self._places.session(live.id) / "baseline")
-            told = api.patch(baseline, api.start_tree(baseline), rescue)
+            told = api.patch(baseline, api.start_tree(baseline, only), rescue)
         except SentinelError as e:
             log.warning("no difference for the report: %s", e)
             return Patch(unknown=e.message)

@@ -15,6 +15,7 @@ from sentinel_guard.core import encode_entries
 from sentinel_guard.core.model import Action, Effect, Finding, Kind, Layer, Response, Verdict
 from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.session.session import Event, State
+from sentinel_guard.daemon import verdict_reactions as module
 from sentinel_guard.daemon.snapshots_and_rollback import Recovered
 from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.errors import HostError, StoreError
@@ -234,6 +235,63 @@ def test_a_kill_is_recovered_reported_and_told():
     assert (told["event"], told["incident"]) == ("killed", "/r/INCIDENT.md")
     assert told["text"].startswith("`x`: why.")
     assert stand.live.buried.is_set()
+
+
+def test_beside_a_rollback_another_sessions_commands_wait_and_nothing_is_called_verified():
+    stand, reports, waited = Stand(), Reports(), []
+    other, done = stand.begin("s2"), stand.begin("s3")
+    stand.sessions.note(done, [encode_entries.state("s3", 1.0, Event.END)])
+    vault = Vault(on_recover=lambda: waited.append((acts.whole(other), acts.whole(done))))
+    vault.pending = lambda _: False
+    acts = reactions(stand, vault, reports)
+    asyncio.run(acts.after(stand.live, verdict(Response.KILL)))
+    assert waited == [(False, True)], "s3 has ended: nothing of it is left to wait"
+    assert acts.whole(other)
+    told = [t["text"] for t in stand.human.told if t["event"] == "notice"]
+    assert told == [module.BESIDE.format("s1"), module.MOVED.format("s1")]
+    [(_, recovered)] = reports.written
+    assert (recovered.ok, recovered.problems) == (False, [module.UNVERIFIED.format("s2")])
+    assert [e.data["what"] for e in stand.store.entries(session="s2", kinds=("daemon",))] == told[1:]
+
+
+def test_two_killed_sessions_of_a_repository_are_rolled_back_one_after_the_other():
+    stand, order = Stand(), []
+    other = stand.begin("s2")
+
+    class Slow(Vault):
+        async def recover(self, live):
+            order.append(f"{live.id} begins")
+            await asyncio.sleep(0.02)
+            order.append(f"{live.id} ends")
+            return Recovered(ok=True)
+
+    async def story():
+        acts = reactions(stand, Slow())
+        await asyncio.gather(*(acts.after(live, verdict(Response.KILL)) for live in (stand.live, other)))
+
+    asyncio.run(story())
+    assert order == ["s1 begins", "s1 ends", "s2 begins", "s2 ends"]
+
+
+def test_a_session_ends_when_its_reports_are_on_the_disk():
+    stand, order = Stand(), []
+
+    class Slow(Reports):
+        async def write(self, live, verdict, recovered):
+            await asyncio.sleep(0.02)
+            order.append("written")
+            return Path("/r/INCIDENT.md")
+
+    async def story():
+        acts = reactions(stand, None, Slow())
+        following = asyncio.create_task(acts.after(stand.live, verdict(Response.BREAK)))
+        await asyncio.sleep(0)
+        await acts.reported(stand.live)
+        order.append("ended")
+        await following
+
+    asyncio.run(story())
+    assert order == ["written", "ended"]
 
 
 FAILS = (

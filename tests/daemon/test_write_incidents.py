@@ -194,6 +194,7 @@ def test_a_kills_report_is_written_after_the_rollback_and_survives_it(bench):
     path = bench.run(story)
     text = path.read_text()
     assert (bench.root / "a.txt").read_text() == "start\n" and path.exists()
+    assert "mine.txt" not in text, "what the agent left alone"
     assert "- Put back as it was: a.txt" in text and "- Removed, as it was not there at the start: evil.txt" in text
     [command] = [line for line in text.splitlines() if line.startswith("cp -a -- ") and line.endswith("evil.txt")]
     subprocess.run(["sh", "-c", command], check=True)

@@ -124,9 +124,9 @@ def test_what_a_person_changes_while_the_agent_rests_is_theirs(stage):
         assert until(lambda: len(stage.log(kind="watch")) == 2)
         session.end()
     assert (stage.repo / ".env").read_text() == MINE and (stage.repo / ".env.local").exists()
-    first = stage.log(kind="watch")[0]
+    [first] = [e for e in stage.log(kind="watch") if e["data"].get("diff") == "-MODE=<masked>\n+MODE=<masked>"]
     assert (first["level"], first["data"]["done"]) == ("", "taken as yours")
-    assert "taken as yours" in first["data"]["what"] and first["data"]["diff"] == "-MODE=<masked>\n+MODE=<masked>"
+    assert "taken as yours" in first["data"]["what"]
 
 
 def test_while_a_call_runs_only_a_window_makes_it_theirs(stage):
@@ -143,7 +143,7 @@ def test_while_a_call_runs_only_a_window_makes_it_theirs(stage):
         stage.write(".env", MINE)
         assert until(lambda: [e for e in stage.log(kind="watch") if "you opened" in e["data"]["what"]])
         assert stage.sentinel("allow", ".env", "--end").returncode == 0
-        assert "No window is open" in stage.sentinel("allow", "--list").stdout
+        assert until(lambda: "No window is open" in stage.sentinel("allow", "--list").stdout)
         stage.write(".env", EVIL)
         assert until(lambda: (stage.repo / ".env").read_text() == MINE)
     said = [(e["data"]["action"], e["data"]["authorized_by"]) for e in stage.log(kind="human")]

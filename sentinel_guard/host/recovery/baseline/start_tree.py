@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,17 +21,17 @@ from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
 from sentinel_guard.host.recovery.baseline.worktree_diff import start_index
 
 
-def start_tree(baseline: Baseline) -> str:
+def start_tree(baseline: Baseline, only: Collection[str] | None = None) -> str:
     """The hash of the tree; ``patch`` reads it. Restricted, ignored and too large files are not in it.
 
-    What is missing though git was told not to look at it (a sparse checkout) is as the index has it. Raises HostError.
+    ``only``: the untracked files that are; None for all. What is missing though git was told not to look at it (a sparse checkout) is as the index has it. Raises HostError.
     """
     with tempfile.TemporaryDirectory(prefix="start-", dir=baseline.folder) as folder:
         private = PrivateGitDir(baseline.where, baseline.shadow.folder, Path(folder, "index"))
         start_index(baseline, private)
         work = SymlinkSafeFolder(f"{folder}/tree", Path(folder, "attic"))
         Path(work.root).mkdir()
-        names = _names(baseline)
+        names = _names(baseline, only)
         for name in names:
             if baseline.files[name].kind != ABSENT:
                 baseline.vault.put_back(work, name, baseline.files[name])
@@ -50,8 +51,9 @@ def patch(baseline: Baseline, old: str, new: str) -> str:
     return os.fsdecode(baseline.shadow.git.run("diff", *flags, *found, "--"))
 
 
-def _names(baseline: Baseline) -> list[str]:
+def _names(baseline: Baseline, only: Collection[str] | None) -> list[str]:
     """What differed from the index, as far as it may be shown."""
     sparse = (n for n in baseline.flagged if n in baseline.files and baseline.files[n].kind == ABSENT)
     apart = {*baseline.restricted, *sparse}
-    return [n for n, kept in baseline.files.items() if n not in apart and kept.kind != UNKEPT]
+    wanted = baseline.files if only is None else {*baseline.dirty, *only}
+    return [n for n, kept in baseline.files.items() if n in wanted and n not in apart and kept.kind != UNKEPT]
