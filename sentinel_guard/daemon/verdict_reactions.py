@@ -35,8 +35,8 @@ BESIDE = (
 )
 MOVED = "Session {0} was rolled back: branches, index and files of this repository may have changed below this session."
 UNVERIFIED = (
-    "Session {0} lives in this repository. Its commands waited for the rollback; what its running programs wrote was not "
-    "waited for, and what it had changed since the start was put back, too. See: sentinel-guard snapshots"
+    "Session {0} lives in this repository. Its commands waited; its programs that ran already did not, and what it had "
+    "changed was put back with the rest. See: sentinel-guard snapshots"
 )
 WHOLE = 10.0
 """Seconds that a session's first command waits for what it could destroy to be kept."""
@@ -50,6 +50,8 @@ class Reactions:
     ) -> None:
         self._sessions, self._recovery, self._incidents, self._now = sessions, recovery, incidents, now
         self._kills: set[asyncio.Task[None]] = set()
+        self._rollback = asyncio.Lock()
+        """Two killed sessions may be of one repository: their rollbacks come one after the other."""
         self._given_up: set[str] = set()
         """Sessions whose baseline took too long."""
 
@@ -193,7 +195,7 @@ class Reactions:
         live.buried.set()
 
     async def _recover(self, live: Live) -> Recovered:
-        async with self._alone(live) as beside:
+        async with self._rollback, self._alone(live) as beside:
             try:
                 recovered = await self._recovery.recover(live)
             except Exception as e:
@@ -206,8 +208,6 @@ class Reactions:
     @contextlib.asynccontextmanager
     async def _alone(self, live: Live) -> AsyncIterator[list[Live]]:
         """Commands of the repository's other sessions wait meanwhile, and their people are told."""
-        while live.moving:
-            await live.moving.wait()
         beside, done = self._sessions.beside(live) if live.session.root else [], asyncio.Event()
         for other in beside:
             other.moving = done

@@ -270,7 +270,7 @@ def test_two_killed_sessions_of_a_repository_are_rolled_back_one_after_the_other
         await asyncio.gather(*(acts.after(live, verdict(Response.KILL)) for live in (stand.live, other)))
 
     asyncio.run(story())
-    assert order == ["s1 begins", "s1 ends", "s2 begins", "s2 ends"]
+    assert [words.split()[1] for words in order] == ["begins", "ends", "begins", "ends"]
 
 
 def test_a_session_ends_when_its_reports_are_on_the_disk():

@@ -24,7 +24,9 @@ from sentinel_guard.host.recovery.baseline.worktree_diff import start_index
 def start_tree(baseline: Baseline, only: Collection[str] | None = None) -> str:
     """The hash of the tree; ``patch`` reads it. Restricted, ignored and too large files are not in it.
 
-    ``only``: the untracked files that are; None for all. What is missing though git was told not to look at it (a sparse checkout) is as the index has it. Raises HostError.
+    ``only``: the untracked files that are; None for all.
+
+    What is missing though git was told not to look at it (a sparse checkout) is as the index has it. Raises HostError.
     """
     with tempfile.TemporaryDirectory(prefix="start-", dir=baseline.folder) as folder:
         private = PrivateGitDir(baseline.where, baseline.shadow.folder, Path(folder, "index"))
