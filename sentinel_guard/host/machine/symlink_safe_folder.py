@@ -19,6 +19,7 @@ import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.machine import deep_folders
@@ -33,6 +34,8 @@ ASIDE = ".sentinel-"
 _TAKEN = (errno.EEXIST, errno.ENOTDIR, errno.ENAMETOOLONG)
 _LONGEST = 4000
 """Bytes of a path that every system call takes."""
+HOLE = 64 << 10
+"""Bytes of zeros that are not written."""
 _counter = itertools.count()
 
 
@@ -71,7 +74,7 @@ class SymlinkSafeFolder:
             fd = os.open(aside, _NEW, 0o600, dir_fd=at)
             try:
                 with open(fd, "wb") as f:  # noqa: PTH123 - a descriptor
-                    f.write(data)
+                    _write_with_holes(f, data)
                     f.flush()
                     os.fchmod(fd, mode)
                     os.utime(fd, ns=(mtime_ns, mtime_ns))
@@ -215,6 +218,21 @@ class SymlinkSafeFolder:
         self.away(name)
         os.mkdir(part, 0o755, dir_fd=at)
         return os.open(part, _FOLDER, dir_fd=at)
+
+
+def _write_with_holes(file: BinaryIO, data: bytes) -> None:
+    """Long runs of zeros take no room: a sparse file stays one."""
+    if len(data) <= HOLE:
+        file.write(data)
+        return
+    view, zeros = memoryview(data), bytes(HOLE)
+    for at in range(0, len(data), HOLE):
+        piece = view[at : at + HOLE]
+        if piece == zeros:
+            file.seek(HOLE, os.SEEK_CUR)
+        else:
+            file.write(piece)
+    file.truncate(len(data))
 
 
 def _parts(name: str) -> list[str]:

@@ -62,11 +62,25 @@ class Folders:
         with contextlib.suppress(OSError):
             base.user_tree.chmod_folder(path[1:], mode | WRITE)
 
+    def _remove_empty(self) -> None:
+        """Without its walk, a baseline does not know which are new."""
+        base = self.baseline
+        if not base.rest.complete:
+            return
+        apart, found = {*base.embedded, *base.rest.folders}, list[str]()
+        for folder, below, _ in deep_folders.walk(base.root):
+            below[:] = [b for b in below if b not in HEAVY and self._name(f"{folder}/{b}") not in base.embedded]
+            found += [f"{folder}/{b}" for b in below if self._name(f"{folder}/{b}") not in apart]
+        for path in reversed(found):
+            with contextlib.suppress(OSError):
+                os.rmdir(path)  # noqa: PTH106 - text with surrogates
+
     def _name(self, path: str) -> str:
         return path.removeprefix(f"{self.baseline.root}/")
 
     def close(self) -> list[str]:
-        """Set the modes of the start; returns what could not be, in words."""
+        """Remove empty folders that are new, and set the modes of the start; returns what could not be, in words."""
+        self._remove_empty()
         base, problems = self.baseline, list[str]()
         known = {f"{base.root}/{name}": mode for name, mode in base.rest.folders.items()}
         wanted = {**self._unknown, **known, **base.doors}

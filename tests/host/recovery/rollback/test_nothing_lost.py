@@ -91,6 +91,28 @@ def test_a_repository_whose_place_a_link_took_comes_back_and_the_link_is_kept(re
     assert [Path(path).readlink() for path in report["quarantined"] if Path(path).is_symlink()] == [other]
 
 
+def test_new_folders_that_are_empty_go_and_the_persons_own_stay(repo):
+    (repo.root / "own/empty").mkdir(parents=True)
+    baseline = taken(repo)
+    shell(repo, "mkdir -p new/one/two build/made; touch new/x; mkdir a.d; git clean -xfdq own untracked")
+    report = rolled_back(baseline)
+    assert report["ok"], report["problems"]
+    there = {name: (repo.root / name).is_dir() for name in ("own/empty", "untracked/dir", "new", "a.d", "build/made")}
+    assert there == {"own/empty": True, "untracked/dir": True, "new": False, "a.d": False, "build/made": False}
+
+
+def test_a_sparse_file_keeps_its_holes(repo):
+    path = repo.root / "sparse"
+    with path.open("wb") as f:
+        f.write(b"begin")
+        f.truncate(16 << 20)
+    before = path.stat().st_blocks
+    baseline = taken(repo)
+    path.unlink()
+    assert rolled_back(baseline)["ok"]
+    assert path.stat().st_size == 16 << 20 and path.stat().st_blocks <= before + 256
+
+
 # Reflogs: the lines of the start, then what came since.
 
 LOGS = ("HEAD", "main", "other", "stash")
