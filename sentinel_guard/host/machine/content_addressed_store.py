@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import TypeGuard
 
 from sentinel_guard.errors import HostError
+from sentinel_guard.host.machine import content_packs
+from sentinel_guard.host.machine.content_packs import ContentPacks
 from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 
 MAX_FILE = 50 << 20
@@ -51,17 +53,23 @@ class Kept:
 
 
 class ContentAddressedStore:
-    """A private folder of file contents, each named by its SHA-256.
+    """A private folder of file contents, each known by its SHA-256.
 
     ``earlier``: a store that holds files of ``known`` (names and how they were); what was not touched since is shared
-    with it, and not read again.
+    with it, and not read again. ``packed``: small contents lie together in packs; none of them is forgotten alone.
     """
 
     def __init__(
-        self, folder: Path, earlier: ContentAddressedStore | None = None, known: Mapping[str, Kept] | None = None
+        self,
+        folder: Path,
+        earlier: ContentAddressedStore | None = None,
+        known: Mapping[str, Kept] | None = None,
+        *,
+        packed: bool = False,
     ) -> None:
-        self.folder, self._earlier, self._known = folder, earlier, known or {}
+        self.folder, self._earlier, self._known, self._packed = folder, earlier, known or {}, packed
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.packs = ContentPacks(folder)
 
     def keep(self, tree: SymlinkSafeFolder, name: str, limit: int | None = None) -> Kept | None:
         """Keep what stands there; ABSENT for nothing, None for a folder, device, pipe or socket.
@@ -89,8 +97,10 @@ class ContentAddressedStore:
         """Whether the earlier store holds the file as it is; its copy is this one's then, too."""
         if self._earlier is None or kept is None or kept.kind != FILE or not untouched(kept, seen):
             return False
-        source, to = self._earlier.path(kept.content), self.path(kept.content)
         try:
+            if self.packs.share(self._earlier.packs, kept.content, kept.size):
+                return True
+            source, to = self._earlier.path(kept.content), self.path(kept.content)
             if source.stat().st_size != kept.size:
                 return False
             to.parent.mkdir(mode=0o700, exist_ok=True)
@@ -104,6 +114,9 @@ class ContentAddressedStore:
     def add(self, data: bytes) -> str:
         """Store bytes; returns their SHA-256."""
         digest = hashlib.sha256(data).hexdigest()
+        if self._packed and len(data) <= content_packs.SMALL:
+            self.packs.add(digest, data)
+            return digest
         path = self.path(digest)
         if not path.exists():
             path.parent.mkdir(mode=0o700, exist_ok=True)
@@ -121,7 +134,8 @@ class ContentAddressedStore:
     def data(self, digest: str) -> bytes:
         """The bytes of that digest. Raises HostError where they are gone or altered."""
         try:
-            data = self.path(digest).read_bytes()
+            data = self.packs.find(digest)
+            data = self.path(digest).read_bytes() if data is None else data
         except OSError as e:
             raise HostError(f"The copy {digest[:12]} is missing from the vault {self.folder}: {e.strerror}.") from e
         if hashlib.sha256(data).hexdigest() != digest:

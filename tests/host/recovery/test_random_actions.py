@@ -99,19 +99,53 @@ def files(root: Path) -> dict[str, tuple[object, ...]]:
 
 
 def whole(repo: Repo) -> dict[str, Any]:
-    """What must be as it was, bit for bit; files that git ignores and no policy restricts are nobody's promise."""
+    """What must be as it was, bit for bit."""
     git_dir = repo.root / ".git"
     ignored = {n.rstrip("/") for n in repo.git("ls-files", "-oi", "--exclude-standard", "-z").split("\0")}
+    pipes = [n for n, k in files(repo.root).items() if k[0] == "special"]  # which that does not list
+    ignored |= {n for n in pipes if repo.git("check-ignore", "--no-index", "--", n, ok=False)}
     metas = {n: k for n, k in files(git_dir).items() if not TELLING.match(n)}
     told = repo.git("fsck", "--connectivity-only", "--no-dangling", "--no-reflogs", ok=False)
     nobodys = {n for n in files(repo.root) if not restricts(n) and (INNER.search(n) or below(n, ignored))}
+    refs = gitdir_backup.refs(str(git_dir))
     return {
         "files": {n: k for n, k in files(repo.root).items() if n not in nobodys},
-        "refs": {n: h for n, h in gitdir_backup.refs(str(git_dir)).items() if not n.startswith("refs/sentinel/")},
+        "refs": {
+            n: h for n, h in refs.items() if not n.startswith(("refs/sentinel/", "refs/heads/side", "worktrees/"))
+        },
         "git directory": metas,
         "told": {args[0]: repo.git(*QUIETLY, *args, ok=False) for args in TOLD},
         "unsound": sorted(w for w in told.splitlines() if EMPTY_TREE not in w),
     }
+
+
+def more(repo: Repo) -> dict[str, Any]:
+    """What must be there at the end, where the baseline was complete at the start: what came besides stays."""
+    git_dir = repo.root / ".git"
+    trees = git_dir / "worktrees"
+    listed = repo.git("ls-files", "-oi", "--exclude-standard", "-z").split("\0")
+    ignored = {n for n in listed if n and n[-1] != "/" and not restricts(n) and "/.git/" not in f"/{n}"}
+    every = files(repo.root)
+    shown = [p for p in (repo.root, *repo.root.rglob("*")) if ".git" not in p.relative_to(repo.root).parts]
+    metas = (git_dir, git_dir / "refs", git_dir / "refs/heads", git_dir / "logs")
+    folders = (p for p in (*shown, *metas) if p.is_dir() and not p.is_symlink())
+    return {
+        "ignored": {n: every[n] for n in ignored if n in every and every[n][0] != "special"},
+        "modes": {str(p.relative_to(repo.root)): stat.S_IMODE(p.stat().st_mode) for p in folders},
+        "worktrees": dict.fromkeys(p.name for p in trees.glob("*")),
+        "logs": {n: k[-1] for n, k in files(git_dir / "logs").items() if n != "refs/stash"},
+    }
+
+
+def missing(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    """What of it is not there, in words."""
+    found = []
+    for part, names in before.items():
+        for name, old in names.items():
+            new = after[part].get(name, "nothing")
+            same = new[: len(old)] == old if part == "logs" and new != "nothing" else new == old
+            found += [] if same else [f"{part}: {name!r} was {old!s:.300}, is {new!s:.300}"]
+    return found
 
 
 def below(name: str, tops: set[str]) -> bool:
@@ -208,7 +242,8 @@ BY_NAME = {act.__name__: act for act in (*PERSON, *AGENT)}
 
 def perform(repo: Repo, chosen: list[tuple[str, int]]) -> None:
     for name, seed in chosen:
-        BY_NAME[name](repo, random.Random(seed))
+        with contextlib.suppress(PermissionError):  # a folder may be shut, and nobody here be root
+            BY_NAME[name](repo, random.Random(seed))
 
 
 CHECKS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
@@ -225,7 +260,7 @@ def test_whatever_is_done_the_end_is_the_start_and_nothing_is_lost(pool, person,
     """``late``: so many acts of the agent before the baseline is complete, if it ever is."""
     repo = pool.take()
     perform(repo, [act for act in person if not late or act[0] != "odd_mode"])
-    before = whole(repo)
+    before, besides = whole(repo), more(repo)
     baseline = api.begin(str(repo.root), repo.root.parent / "session", restricts, "s1")
     perform(repo, [act for act in agent[:late] if act[0] not in TOO_EARLY])
     if late <= len(agent):
@@ -239,6 +274,7 @@ def test_whatever_is_done_the_end_is_the_start_and_nothing_is_lost(pool, person,
     note(str(report.problems))
     assert differences(before, whole(repo)) == []
     assert report.problems == ()
+    assert late or missing(besides, more(repo)) == []
     assert not (repo.root.parent / "ran").exists(), "a planted program ran"
     assert contents(repo.root.parent / "outside") == outside
     assert made.lost(baseline, report.rescue_ref) == []

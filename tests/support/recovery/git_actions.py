@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import random
 import zlib
@@ -53,7 +54,7 @@ POISON = (
 )  # fmt: skip
 PARTS = (
     "HEAD", "index", "config", "refs", "refs/heads", "packed-refs", "hooks", "info", "logs", "objects", "objects/pack",
-    "ORIG_HEAD", "refs/stash", "logs/refs/stash", "description",
+    "ORIG_HEAD", "refs/stash", "logs/refs/stash", "description", "lfs", "logs/HEAD", "logs/refs/heads", "worktrees",
 )  # fmt: skip
 LOCKS = ("index.lock", "HEAD.lock", "config.lock", "refs/heads/main.lock", "packed-refs.lock", "shallow.lock")
 
@@ -201,6 +202,22 @@ def in_worktree(r: Repo, chance: random.Random) -> None:
         commit_all(side, chance)
 
 
+def large_file(r: Repo, chance: random.Random) -> None:
+    """As git-lfs keeps one."""
+    if (r.root / ".git").is_dir():
+        data = fresh(chance)
+        digest = hashlib.sha256(data).hexdigest()
+        put(r, f".git/lfs/objects/{digest[:2]}/{digest[2:4]}/{digest}", data)
+
+
+def shut_folder(r: Repo, chance: random.Random) -> None:
+    """One that may not be read or written any more: the root, a part of the git directory, or another."""
+    named = [r.root, r.root / ".git", r.root / ".git/refs", r.root / ".git/refs/heads", r.root / ".git/logs"]
+    path = chance.choice([*(p for p in named if p.is_dir()), pick(r, chance, folders=True) or r.root])
+    if path.is_dir() and not path.is_symlink() and inside(r, path):
+        path.chmod(chance.choice((0, 0o500, 0o300, 0o755)))
+
+
 def nothing(r: Repo, chance: random.Random) -> None:
     r.git("status", ok=False)
 
@@ -212,12 +229,13 @@ PERSON: tuple[Act, ...] = (
     git("stash", "push", "-q"), git("checkout", "-q", "--detach"), git("checkout", "-q", "--orphan", "unborn"),
     git("branch", "person"), git("tag", "-a", "-m", "t", "v2"), git("config", "alias.x", "status"),
     git("config", "core.autocrlf", "input"), git("pack-refs", "--all"), git("gc", "-q"), git("bisect", "start"),
-    submodule,
+    submodule, large_file, large_file, in_worktree,
     git("update-index", "--split-index"), git("notes", "add", "-m", "note"), git("checkout", "-qf", "other"),
 )  # fmt: skip
 
 AGENT: tuple[Act, ...] = (
-    *(act for act in PERSON if act is not submodule),
+    *(act for act in PERSON if act not in (submodule, large_file, in_worktree)), shut_folder, shut_folder,
+    git("reflog", "expire", "--expire=now", "--all"), git("reflog", "delete", "HEAD@{0}"),
     edit, edit_unseen, edit_unseen, touch, delete_folder, hard_link, folder_to_link, fifo, attributes,
     poison_config, poison_config, plant_hook, delete_part, delete_part, junk_part, junk_part, leave_lock, delete_git,
     init_again, move_git, delete_objects, poison_object, alternates, replace_start, commit_all, rewrite_and_collect,
@@ -240,7 +258,7 @@ AGENT: tuple[Act, ...] = (
 TOO_EARLY = frozenset([
     "delete_git", "move_git", "delete_part", "junk_part", "delete_objects", "poison_object", "rewrite_and_collect",
     "delete_folder", "folder_to_link", "swap_kind", "git clean -qffd", "git clean -qffdx", "git repack -adq", "rename",
-    "odd_mode", "git mv src lib",
+    "odd_mode", "git mv src lib", "shut_folder",
 ])  # fmt: skip
 """What no rollback promises to undo where it came before the baseline was complete: objects that are destroyed, here or
 in a repository in the repository, and modes that git does not know."""

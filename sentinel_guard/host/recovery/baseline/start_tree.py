@@ -33,10 +33,10 @@ def start_tree(baseline: Baseline, only: Collection[str] | None = None) -> str:
         start_index(baseline, private)
         work = SymlinkSafeFolder(f"{folder}/tree", Path(folder, "attic"))
         Path(work.root).mkdir()
-        names = _names(baseline, only)
+        vault, names = baseline.vault, _names(baseline, only)
         for name in names:
             if baseline.files[name].kind != ABSENT:
-                baseline.vault.put_back(work, name, baseline.files[name])
+                vault.put_back(work, name, baseline.files[name])
         private.unflag(n for n in baseline.flagged if n in names)
         git = replace(private.git, work_tree=work.root)
         git.run("update-index", "--add", "--remove", "--replace", "-z", "--stdin", stdin=lines(names))

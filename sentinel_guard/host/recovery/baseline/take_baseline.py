@@ -154,7 +154,7 @@ class _Taking:
 def _vault(folder: Path, before: Baseline | None) -> ContentAddressedStore:
     """What an earlier baseline holds of files that were not touched since is shared with it."""
     known = {**before.own, **before.raw} if before else {}
-    return ContentAddressedStore(folder / "vault", before.vault if before else None, known)
+    return ContentAddressedStore(folder / "vault", before.vault if before else None, known, packed=True)
 
 
 def _below(before: Baseline | None) -> dict[str, Baseline]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from sentinel_guard.host.recovery import api
@@ -98,16 +96,23 @@ def test_what_is_gone_from_the_farm_too_is_never_called_ok(clean):
     assert any("missing or unreadable" in problem for problem in report.problems)
 
 
-def junk_vault(baseline: api.Baseline, wanted: Callable[[str], bool] = lambda _: True) -> None:
+def junk_vault(baseline: api.Baseline) -> None:
     for path in (baseline.folder / "vault").rglob("*"):
-        if path.is_file() and wanted(path.parent.name + path.name):
+        if path.is_file():
             path.write_bytes(b"Z")
+
+
+def junk_copy(baseline: api.Baseline, digest: str) -> None:
+    path, at, size = baseline.vault.packs.place(digest)
+    with path.open("r+b") as f:
+        f.seek(at)
+        f.write(b"Z" * size)
 
 
 def test_a_damaged_copy_costs_its_own_file_only(mine):
     before = state(mine)
     baseline = taken(mine)
-    junk_vault(baseline, lambda digest: digest == baseline.files["c.txt"].content)
+    junk_copy(baseline, baseline.files["c.txt"].content)
     agents.edits_and_commits(mine)
     report = api.rollback(baseline)
     assert not report.ok
@@ -136,7 +141,7 @@ def test_a_vault_of_junk_stops_nothing_else(clean, agent):
 def test_a_damaged_copy_of_the_index_leaves_the_persons_work(mine):
     before = files(mine.root)
     baseline = taken(mine)
-    junk_vault(baseline, lambda digest: digest == baseline.own["index"].content)
+    junk_copy(baseline, baseline.own["index"].content)
     agents.resets_and_cleans(mine)
     report = api.rollback(baseline)
     assert {p.split(" ")[0] for p in report.problems} == {".git/index"}

@@ -1,0 +1,95 @@
+"""Packs of small contents: what was added is found by anybody, whatever a crash or damage did to the rest."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sentinel_guard.host.machine import content_packs
+from sentinel_guard.host.machine.content_packs import ContentPacks
+
+CONTENTS = [b"", b"one", b"two" * 1000, content_packs._MARK * 9, os.urandom(500)]
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def filled(folder) -> ContentPacks:
+    folder.mkdir(exist_ok=True)
+    packs = ContentPacks(folder)
+    for data in CONTENTS:
+        packs.add(digest(data), data)
+    return packs
+
+
+def test_what_was_added_is_found_by_another_reader_and_nothing_else_is(tmp_path):
+    packs = filled(tmp_path)
+    for reader in (packs, ContentPacks(tmp_path)):
+        assert [reader.find(digest(data)) for data in CONTENTS] == CONTENTS
+        assert reader.find(digest(b"other")) is None
+    [path] = tmp_path.iterdir()
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_two_writers_of_a_folder_do_not_disturb_each_other(tmp_path):
+    one, other = ContentPacks(tmp_path), ContentPacks(tmp_path)
+    for number in range(10):
+        for packs in (one, other):
+            packs.add(digest(data := f"{id(packs)} {number}".encode()), data)
+            assert one.find(digest(data)) == other.find(digest(data)) == data or packs is other
+    assert len(dict(ContentPacks(tmp_path).all())) == 20
+
+
+@given(at=st.integers(0, 4000), byte=st.integers(1, 255), cut=st.integers(0, 4000))
+def test_damage_costs_what_it_hits_and_no_more(tmp_path_factory, at, byte, cut):
+    folder = tmp_path_factory.mktemp("packs")
+    places = dict(filled(folder).all())
+    [path] = folder.iterdir()
+    data = bytearray(path.read_bytes())
+    at %= len(data)
+    data[at] ^= byte
+    path.write_bytes(data[: len(data) - cut])
+    head = content_packs._HEAD.size
+    reader = ContentPacks(folder)
+    for content in CONTENTS:
+        _, begin, size = places[digest(content)]
+        if not begin - head <= at < begin + size and begin + size <= len(data) - cut:
+            assert reader.find(digest(content)) == content
+
+
+def test_a_pack_is_shared_as_a_whole_and_only_where_the_content_is_there(tmp_path):
+    earlier = filled(tmp_path / "earlier")
+    (tmp_path / "later").mkdir()
+    later = ContentPacks(tmp_path / "later")
+    assert later.share(earlier, digest(b"one"), 3)
+    assert not later.share(earlier, digest(b"one"), 4), "another size"
+    assert not later.share(earlier, digest(b"other"), 5)
+    assert [later.find(digest(data)) for data in CONTENTS] == CONTENTS
+    [path] = (tmp_path / "later").iterdir()
+    assert path.stat().st_nlink == 2
+
+
+def test_of_many_packs_the_largest_are_shared(tmp_path, monkeypatch):
+    monkeypatch.setattr(content_packs, "SHARED", 1)
+    for data in (b"small", b"large" * 100):
+        ContentPacks(tmp_path).add(digest(data), data)
+    (tmp_path / "later").mkdir()
+    later = ContentPacks(tmp_path / "later")
+    assert later.share(ContentPacks(tmp_path), digest(b"large" * 100), 500)
+    assert not later.share(ContentPacks(tmp_path), digest(b"small"), 5)
+
+
+def test_a_full_disk_adds_nothing_and_spoils_nothing(tmp_path, monkeypatch):
+    packs = filled(tmp_path)
+    with monkeypatch.context() as full:
+        full.setattr(os, "pwritev", lambda _fd, parts, _at: sum(map(len, parts)) - 1)
+        with pytest.raises(OSError, match="No space left"):
+            packs.add(digest(b"more"), b"more")
+    packs.add(digest(b"later"), b"later")
+    assert ContentPacks(tmp_path).find(digest(b"later")) == b"later"
+    assert ContentPacks(tmp_path).find(digest(b"more")) is None
