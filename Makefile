@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SOURCES := $(wildcard sentinel_guard/launcher/*.[ch] sentinel_guard/broker/*.[ch])
 
-.PHONY: demo test unit lint format test-agents test-agents-headless agents bench bench-agents corpus faults matrix leaks oracles fuzz mutants clean
+.PHONY: demo test unit lint format test-agents test-agents-headless agents bench bench-agents corpus loops faults matrix leaks oracles fuzz mutants clean
 
 demo: $(READY)
 	@$(BIN)/sentinel-guard demo
@@ -54,6 +54,9 @@ bench-agents: agents
 # The lists are not part of the project: SENTINEL_CORPUS names their folder.
 corpus: $(READY)
 	@$(BIN)/python bench/verdict_accuracy.py
+
+loops: $(READY)
+	@$(BIN)/python -m bench.loop_detection
 
 # What runs free and what is lost while the guard is harmed (killed, stopped, its state deleted ...). FAULTS="kill stop" for some.
 faults: $(READY)

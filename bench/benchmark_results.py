@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 import time
 from collections.abc import Callable, Iterable
@@ -47,6 +48,14 @@ def timed(work: Callable[[], object], times: int = 1) -> list[float]:
         work()
         samples.append(time.perf_counter() - began)
     return samples
+
+
+def cpu_timed(work: Callable[[], object]) -> float:
+    """Seconds of CPU that a run took, of all its threads and of the processes that it waited for."""
+    began = os.times()
+    work()
+    ended = os.times()
+    return sum(ended[:4]) - sum(began[:4])
 
 
 def show(rows: Iterable[Row]) -> None:

@@ -1,13 +1,15 @@
 """Measures baseline, rollback, rescue snapshot and work tree hash beside git commands on the same work tree.
 
 Run with ``python -m bench.recovery_speed [FILES ...]`` at the top of the repository, or as a part of ``make bench``.
-Each figure is a median of interleaved runs, with a warm cache. The generated repositories are put back as they were.
+Each figure is a median of interleaved runs, with a warm cache; by the clock, or in CPU time of all processes where the
+row says so. The generated repositories are put back as they were.
 """
 
 from __future__ import annotations
 
 import contextlib
 import itertools
+import math
 import shutil
 import statistics
 import sys
@@ -17,8 +19,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from bench.benchmark_results import Row, median_ms, show, timed
-from bench.random_repositories import SIZES, git, names, repository
+from bench.benchmark_results import Row, cpu_timed, median_ms, show, timed
+from bench.random_repositories import SIZES, Texts, git, names, repository
 from sentinel_guard.host.git.worktree_tree_hash import Worktrees
 from sentinel_guard.host.recovery import api
 from sentinel_guard.host.recovery.api import Baseline
@@ -30,9 +32,16 @@ RESCUED, TREED = 5_000, 3_000
 """Files for which the budgets of a rescue snapshot and of a worktree tree are named."""
 FEW, MANY = 20, 1_000
 """Files that an agent changes."""
+UNTRACKED = 20_000
+"""Untracked files whose baseline has a budget of its own."""
 STATUS, RESET = ("status",), ("reset", "-q", "--hard")
+STATUS_ALL = ("status", "-uall")
 Pair = tuple[list[float], list[float]]
 """Seconds of ours, and of git's."""
+
+
+class TreeGivenUpError(Exception):
+    """It took too long, as it may on a machine that does something else."""
 
 
 @dataclass
@@ -60,6 +69,9 @@ class Ground:
 
     def git(self, *words: str) -> float:
         return timed(lambda: git(self.root, *words))[0]
+
+    def cpu(self, *words: str) -> float:
+        return cpu_timed(lambda: git(self.root, *words))
 
     def tidy(self) -> None:
         """Back to the commit, without the refs and objects that the guard has added."""
@@ -106,6 +118,77 @@ def rollback(on: Ground, count: int) -> Pair:
     return ours, theirs
 
 
+def baseline_cpu(on: Ground) -> tuple[Pair, Pair]:
+    """What the agent waits for, and the same with what is done while it works."""
+    begun, whole, theirs = [], [], []
+    for _ in range(TIMES):
+        theirs.append(on.cpu(*STATUS))
+        folder, found = on.folder / str(next(on.count)), list[Baseline]()
+        begun.append(cpu_timed(lambda f=folder, b=found: b.append(api.begin(str(on.root), f, restricts, f.name))))
+        whole.append(begun[-1] + cpu_timed(lambda b=found: api.complete(b[0])))
+    return (begun, theirs), (whole, theirs)
+
+
+def rollback_cpu(on: Ground) -> Pair:
+    ours, theirs = [], []
+    for _ in range(TIMES):
+        start, _ = on.begin()
+        on.edit(FEW)
+        theirs.append(on.cpu(*RESET))
+        on.edit(FEW)
+        ours.append(cpu_timed(partial(_roll_back, start.folder)))
+    return ours, theirs
+
+
+def untracked() -> Iterator[Row]:
+    """A small repository with UNTRACKED files that git does not know: first start, second start, rollback of FEW."""
+    with tempfile.TemporaryDirectory(prefix="untracked-") as folder:
+        root = Path(folder) / "repository"
+        root.mkdir()
+        git(root, "init", "-q", "-b", "main")
+        git(
+            root,
+            "-c",
+            "user.name=bench",
+            "-c",
+            "user.email=bench@example.com",
+            "commit",
+            "-q",
+            "--allow-empty",
+            "-m",
+            "start",
+        )
+        texts, made = Texts(UNTRACKED), names(UNTRACKED)
+        for name in made:
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_bytes(texts.next())
+        on = Ground(root, made, Path(folder) / "run")
+        on.folder.mkdir()
+        first = [cpu_timed(on.begin)]
+        theirs = [on.cpu(*STATUS_ALL) for _ in range(TIMES)]
+        yield _ratio(f"first baseline, {UNTRACKED:,} untracked files, CPU", None, (first, theirs), STATUS_ALL)
+        before = _bytes_in(on.folder)
+        second, room = [], []
+        for _ in range(TIMES):
+            second.append(cpu_timed(on.begin))
+            room.append(_bytes_in(on.folder) - before)
+            before += room[-1]
+        yield _ratio(f"second baseline, {UNTRACKED:,} untracked files, CPU", 3, (second, theirs), STATUS_ALL)
+        yield Row(f"second baseline, {UNTRACKED:,} untracked files, disk", 1, statistics.median(room) / 2**20, "MB")
+        undone = []
+        for _ in range(TIMES):
+            start, _ = on.begin()
+            on.edit(FEW)
+            undone.append(cpu_timed(partial(_roll_back, start.folder)))
+        yield _ratio(f"rollback of {FEW}, {UNTRACKED:,} untracked files, CPU", None, (undone, theirs), STATUS_ALL)
+
+
+def _bytes_in(folder: Path) -> int:
+    """Bytes on the disk below it, a hard link counted once."""
+    found = {(s.st_dev, s.st_ino): s.st_blocks * 512 for p in folder.rglob("*") if (s := p.lstat()).st_size}
+    return sum(found.values())
+
+
 def _roll_back(folder: Path) -> None:
     report = api.rollback(api.load(folder))
     if not report.ok:
@@ -122,7 +205,7 @@ def tree(on: Ground) -> Pair:
     def take(start: Baseline) -> None:
         trees[:] = trees or [Worktrees(str(on.root), start.folder)]
         if not trees[0].take():
-            raise SystemExit(f"A worktree tree could not be had: {trees[0].complaint()}")
+            raise TreeGivenUpError(trees[0].complaint())
 
     return _looking(on, take)
 
@@ -151,8 +234,19 @@ def rows(sizes: tuple[int, ...] = SIZES) -> Iterator[Row]:
                 yield _ratio(f"rollback of {count:,} in {size:,} files", budget, rollback(on, count), RESET)
                 on.tidy()
             yield _duration(f"rescue snapshot of {FEW} in {size:,} files", 50 if size == RESCUED else None, rescue(on))
+            if large:
+                begun, whole = baseline_cpu(on)
+                yield _ratio(f"baseline, {size:,} files, CPU until the agent goes on", 1.5, begun, STATUS)
+                yield _ratio(f"baseline, {size:,} files, CPU in all", 4, whole, STATUS)
+                on.tidy()
+                yield _ratio(f"rollback of {FEW} in {size:,} files, CPU", 3, rollback_cpu(on), RESET)
+    yield from untracked()
+    what = f"worktree tree, {FEW} changed in {TREED:,} files"
     with ground(TREED) as on:
-        yield _duration(f"worktree tree, {FEW} changed in {TREED:,} files", 25, tree(on))
+        try:
+            yield _duration(what, 25, tree(on))
+        except TreeGivenUpError as e:
+            yield Row(what, 25, math.inf, "ms", str(e))
 
 
 def _ratio(what: str, budget: float | None, pair: Pair, than: tuple[str, ...]) -> Row:

@@ -36,6 +36,7 @@ from sentinel_guard.errors import ConfigError
 from sentinel_guard.host import shims
 from sentinel_guard.host.git import repository
 from sentinel_guard.host.githooks import install_hooks
+from sentinel_guard.host.machine import birth_time
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.policy_files import Policies
 from sentinel_guard.host.recovery.baseline import worktree_inventory
@@ -87,7 +88,8 @@ class Checker:
         effects = () if outcome else analyse(action, self._world)
         case = Case(
             action, effects, session, policy, outcome, operation, restricted, guarded, self._world.home,
-            look=self._world.peek, tracked=functools.partial(repository.tracked, root),
+            look=self._world.peek, new=birth_time.is_gone,
+            tracked=functools.partial(repository.tracked, root),
             known=lambda: self._known(root, policy, restricted),
             baseline=lambda: allowlist_file.reviewed(root) if root else NONE,
         )  # fmt: skip

@@ -9,6 +9,7 @@ from sentinel_guard.core.checks.rules import STRIKES
 from sentinel_guard.core.json_codec import finding_json, verdict_json
 from sentinel_guard.core.model import Action, Entry, Finding, Outcome, Response, Verdict
 from sentinel_guard.core.policy.policy import Policy
+from sentinel_guard.core.session.operation_fingerprint import is_install
 from sentinel_guard.core.session.session import Event, outcome_data
 from sentinel_guard.core.text.redact_by_pattern import redact_data
 
@@ -30,6 +31,7 @@ def of_verdict(verdict: Verdict, operation: str, *, poll: bool, policy: Policy) 
     data |= _seen(verdict)
     data |= {"parent": action.parent} if action.parent else {"call": verdict.response < Response.ASK}
     data |= {"poll": True} if poll else {}
+    data |= {"installs": True} if is_install(action) else {}
     data |= {"agent": action.agent} if action.agent else {}
     data |= {"wrapper": "unknown"} if action.unknown_wrapper else {}
     if decisive and decisive.rule in STRIKES:

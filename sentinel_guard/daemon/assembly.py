@@ -24,7 +24,7 @@ from sentinel_guard.daemon.begin_session import SessionStarter
 from sentinel_guard.daemon.call_outcomes import Outcomes
 from sentinel_guard.daemon.git_hook_requests import Githooks
 from sentinel_guard.daemon.git_hook_worker import HookJudge
-from sentinel_guard.daemon.guard import Guard
+from sentinel_guard.daemon.guard import Guard, Tracked
 from sentinel_guard.daemon.help_and_usage_requests import AgentRequests
 from sentinel_guard.daemon.live_sessions import Live
 from sentinel_guard.daemon.operator_socket import Operators
@@ -34,7 +34,7 @@ from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.daemon.write_incidents import Incidents
 from sentinel_guard.errors import StoreError
 from sentinel_guard.host import audit_witness
-from sentinel_guard.host.machine import processes
+from sentinel_guard.host.machine import birth_time, processes
 from sentinel_guard.host.machine.process_control import forbid_tracing
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.policy_files import Policies
@@ -75,7 +75,9 @@ class Daemon:
         incidents = Incidents(places, self.store, sessions, recovery, self.now)
         reactions = Reactions(sessions=sessions, recovery=recovery, incidents=incidents, now=self.now)
         self.reactions = reactions
-        guard = Guard(sessions=sessions, inbox=Inbox(), reactions=reactions, world=self._world, now=self.now)
+        guard = Guard(
+            sessions=sessions, inbox=Inbox(), reactions=reactions, world=self._world, is_new=_is_new, now=self.now
+        )
         self.incidents = incidents
         outcomes = Outcomes(sessions, guard, self.beginnings.reviews, self.now)
         faces = AgentRequests(sessions, guard, self.now)
@@ -237,6 +239,11 @@ class Daemon:
         # What the process itself inherited, not what it says: the analysis must see what the command will see.
         environ = processes.environ(action.who.pid) if action.who else dict(os.environ)
         return HostWorld(environ, shims=(str(self.places.shims(live.id)),), memory=self.folders)
+
+
+def _is_new(live: Live, tracked: Tracked, path: str) -> bool:
+    """Without a baseline the time of birth says it alone."""
+    return live.watch.is_new(path, tracked) if live.watch else birth_time.is_younger(path, live.session.started)
 
 
 def serve(places: StatePaths) -> None:

@@ -23,8 +23,9 @@ from sentinel_guard.core import encode_entries, response_text
 from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.analysis.world import World
 from sentinel_guard.core.checks.base import Case
+from sentinel_guard.core.checks.finding_texts import evidence_target
 from sentinel_guard.core.checks.registry import CHECKS
-from sentinel_guard.core.checks.rules import OUTSIDE_RULES, evidence_target
+from sentinel_guard.core.checks.rules import OUTSIDE_RULES
 from sentinel_guard.core.judge import apply_reply, judge
 from sentinel_guard.core.model import Action, Effect, Entry, Finding, Layer, Outcome, Question, Response, Usage, Verdict
 from sentinel_guard.core.policy.target_placeholders import inside
@@ -41,7 +42,7 @@ SHARED = "it needs a person's yes, and [gate] typed_word lets nobody give it on 
 ATTEND = "start the agent in a terminal with 'sentinel-guard run -- AGENT', or let the user do this step"
 COMES_BACK = 3.0
 """Seconds that a runner may take to find the daemon again before nobody can be asked."""
-REPEATED = 5
+REPEATED = 2
 """Times that a call may come, well ended, before it is in question whether it serves anything."""
 EXPECTED = 30.0
 """Seconds for which an allowed git command may go on changing files."""
@@ -57,6 +58,8 @@ Brought = tuple[Finding, ...]
 """What a git hook found."""
 Tracked = Callable[[tuple[str, ...]], frozenset[str]]
 """Absolute paths -> those that git tracks."""
+IsNew = Callable[[Live, Tracked, str], bool]
+"""Whether nothing was at an absolute path when a session began."""
 
 
 class Waiter(Protocol):
@@ -93,9 +96,11 @@ class Guard:
         inbox: Inbox,
         reactions: Reactions,
         world: Callable[[Live, Action], World],
+        is_new: IsNew,
         now: Callable[[], float],
     ) -> None:
-        self._sessions, self._inbox, self._reactions, self._world, self._now = sessions, inbox, reactions, world, now
+        self._sessions, self._inbox, self._reactions, self._now = sessions, inbox, reactions, now
+        self._world, self._is_new = world, is_new
         self._questions = itertools.count(1)
 
     async def handle(self, live: Live, action: Action, waiter: Waiter, brought: Brought = ()) -> Judged:
@@ -178,7 +183,7 @@ class Guard:
         return Case(
             action, (), live.session, live.policy(), None, op, restricted, guarded,
             tracked=tracked, known=hidden.known, baseline=hidden.baseline, key=hidden.key, brought=brought,
-            held=live.broker is not None and os.geteuid() != 0,
+            held=live.broker is not None and os.geteuid() != 0, new=functools.partial(self._is_new, live, tracked),
         )  # fmt: skip
 
     async def _ask(self, live: Live, asked: Verdict, op: str, waiter: Waiter, brought: Brought) -> Verdict:

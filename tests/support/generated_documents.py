@@ -64,6 +64,7 @@ TIGHTER = {
     Tighter.HIGHER: "higher",
     Tighter.TRUE: "`true`",
     Tighter.MORE: "more entries",
+    Tighter.LATER: "one that stands later",
     Tighter.WAIT: "shorter; `0` (for ever) is the loosest",
     Tighter.USER: "none: only your own file may set it",
 }

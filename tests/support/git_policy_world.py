@@ -43,6 +43,7 @@ FILES = {
     "secrets/key.txt": "x",
     "build/out.o": "x",
     ".git/HEAD": "ref: refs/heads/main",
+    ".git/packed-refs": f"{'1' * 40} refs/heads/main\n{'2' * 40} refs/heads/feature\n",
     ".git/index": "x",
     ".git/config": CONFIG,
     ".git/hooks/pre-commit": "# sentinel-guard",

@@ -45,6 +45,7 @@ class Stand:
             inbox=Inbox(),
             reactions=self.reactions,
             world=lambda _live, _action: world(),
+            is_new=lambda _live, _tracked, _path: False,
             now=self.now,
         )
         self.live = self.begin("s1", interactive=interactive)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.model import Action, Command, Effect, Kind, Layer, Outcome
 from sentinel_guard.core.policy.policy import Policy
-from sentinel_guard.core.session.operation_fingerprint import operation
+from sentinel_guard.core.session.operation_fingerprint import is_install, operation
 from sentinel_guard.core.session.session import WINDOW, Call, Session
 from sentinel_guard.core.text.normalize_output import UNSEEN, digest
 
@@ -55,7 +55,7 @@ class Story:
         act = action(command, ident=f"a{self.count}", at=self.now, tool=tool)
         done = outcome(act.id, at=self.now + 0.5, **ended)
         self.now = done.at
-        call = Call(act.id, operation(act), tool, act.at, poll, done)
+        call = Call(act.id, operation(act), tool, act.at, poll, done, is_install(act))
         self.session = replace(self.session, calls=(*self.session.calls, call)[-WINDOW:])
         seen = Case(replace(act, at=done.at), (), self.session, self.policy, done, call.operation)
         return list(self.check(seen))

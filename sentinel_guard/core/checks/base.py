@@ -38,6 +38,10 @@ def _nothing_tracked(_paths: tuple[str, ...]) -> frozenset[str]:
     return frozenset()
 
 
+def _nothing_new(_path: str) -> bool:
+    return False
+
+
 def _nothing_known() -> UserSecrets:
     return NOTHING
 
@@ -71,6 +75,8 @@ class Case:
     """For keyed hashes of what was found; empty: they are left out."""
     tracked: Callable[[tuple[str, ...]], frozenset[str]] = _nothing_tracked
     """Absolute paths -> those that git tracks; asked where ``git clean`` would take restricted files along."""
+    new: Callable[[str], bool] = _nothing_new
+    """Whether nothing was at an absolute path when the session began, and nothing of a person's is now."""
     held: bool = False
     """Whether the session's system calls are held: setuid programs have no rights then (no_new_privs, prctl(2))."""
     brought: tuple[Finding, ...] = ()

@@ -55,6 +55,12 @@ def files_unchanged(earlier: Call, later: Call) -> bool:
     return (one.code, one.error, one.output) == (two.code, two.error, two.output)
 
 
+def changed_files(call: Call) -> bool:
+    """True where files are known to have changed from before a call to after it."""
+    done = result(call)
+    return bool(done.before and done.after) and done.before != done.after
+
+
 def files_changed(earlier: Call, later: Call) -> bool:
     """True where files are known to have changed between two ended calls."""
     after, before = result(earlier).after, result(later).before or result(later).after

@@ -15,7 +15,8 @@ NAME = "error_rate"
 
 
 class ErrorRate:
-    """Looks at outcomes only. A failure that is new after a change of files is work in progress and trips nothing.
+    """Looks at outcomes only. A failure that is new after a change of files is work in progress and trips nothing; nor
+    do failures of which each says something else: that is how one finds one's way.
 
     A poll has a budget of its own (``loop``), and the hint comes once, not again with each failure that follows.
     """
@@ -29,7 +30,7 @@ class ErrorRate:
         if not bad or window[-1].action != case.action.id:
             return
         stuck = sum(_stuck(window, i) for i in range(len(window)))
-        if stuck >= case.policy.error_rate.trip * size:
+        if stuck >= case.policy.error_rate.trip * size and not _all_differ(window):
             yield _trip(case, bad, size)
         elif bad >= limit > _failures(calls[-size - 1 : -1], size):
             what = f"{bad} of the last {size} calls failed"
@@ -44,6 +45,12 @@ def _failures(window: Sequence[Call], size: int) -> int:
     if len(window) < size or not failed(window[-1].outcome):
         return 0
     return sum(failed(call.outcome) for call in window)
+
+
+def _all_differ(window: Sequence[Call]) -> bool:
+    """Whether each failure said something, and none what another one said."""
+    said = [error_words(result(c)) for c in window if failed(c.outcome)]
+    return all(said) and len(set(said)) == len(said)
 
 
 def _stuck(window: Sequence[Call], i: int) -> bool:

@@ -15,7 +15,8 @@ from dataclasses import replace
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.checks.base import Case
-from sentinel_guard.core.checks.rules import near, target_context
+from sentinel_guard.core.checks.finding_texts import near
+from sentinel_guard.core.checks.rules import target_context
 from sentinel_guard.core.model import Ask, Command, Effect, Finding, Kind, Response
 from sentinel_guard.core.policy.target_placeholders import TargetContext, inside, matches_target
 from sentinel_guard.core.secrets.allowlisted_findings import ReviewStatus

@@ -1,12 +1,14 @@
 """The check ``loop`` (R5): detects an agent that repeats the same failing calls.
 
 Rules of this file:
-1. Progress is no loop: another output, another error, or a changed file between two tries is progress.
+1. Progress is no loop: another output, another error, a package that was installed, or a changed file between two tries
+   is progress; so is what another try changes itself.
    Without words (none were said, or nobody saw them) a failure is the same one for the same operation only.
 2. An error is a failed call (``core.session.failure_exit_codes``), never a word in an output.
 3. Each pattern names the calls that repeat; how many are too many depends on what they are (``_limits``).
 4. A hint comes one step (of a cycle: one round) before the trip, once, and after a call that failed.
-5. Only what failed is a loop of death. Repeated success is hinted at and trips as late as a poll does.
+5. Only what failed is a loop of death: repeated success is hinted at and trips later, and a poll later still. Different
+   tries that fail alike are given more room than one that comes again.
 6. The breaker is keyed to all operations of the pattern, so that no member of a cycle goes on alone.
 """
 
@@ -17,7 +19,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from sentinel_guard.core.checks.base import Case
-from sentinel_guard.core.checks.call_history import error_words, files_unchanged, finished_calls, result
+from sentinel_guard.core.checks.call_history import (
+    changed_files,
+    error_words,
+    files_unchanged,
+    finished_calls,
+    result,
+)
 from sentinel_guard.core.model import Finding, Response
 from sentinel_guard.core.response_phrases import INTERVENTION, seconds
 from sentinel_guard.core.session.failure_exit_codes import failed, infrastructure
@@ -28,7 +36,9 @@ NAME = "loop"
 
 MAX_PERIOD = 5
 DESPITE_CHANGES = 5
-"""The same error so often is a loop even where files change between."""
+"""The same error so often is a loop even where files change between, or each try is another one."""
+SUCCESS_HINT, SUCCESS_TRIP = 4, 8
+"""Rounds of the same successes."""
 INFRASTRUCTURE = 8
 """Errors of a network or a service have their own budget."""
 POLL_HINT, POLL_TRIP = 10, 20
@@ -78,10 +88,12 @@ def _patterns(case: Case, calls: Calls) -> Iterator[Pattern]:
     yield from _cycles(calls, repeats)
     if not failed(calls[-1].outcome):
         return
-    yield Pattern(_same_operation(window), "the same operation failed {n} times in the same way", repeats)
+    tried = _since_install(window)
+    yield Pattern(_same_operation(tried), "the same operation failed {n} times in the same way", repeats)
     if error_words(result(calls[-1])):
-        why = "the same error came {n} times"
-        yield Pattern(_same_error(window, still=True), f"{why}, and no file changed between", repeats)
+        why, same = "the same error came {n} times", _same_error(tried, still=True)
+        varied = len({c.operation for c in same}) == len(same)
+        yield Pattern(same, f"{why}, and no file changed between", DESPITE_CHANGES if varied else repeats)
         yield Pattern(_same_error(window, still=False), f"{why}, whatever was changed between", DESPITE_CHANGES)
     if returned := _returned(window):
         yield Pattern(returned, "the files are back in an earlier state for the second time", len(returned))
@@ -127,6 +139,12 @@ def _alike(one: tuple[object, ...], two: tuple[object, ...]) -> bool:
     return one[:-1] == two[:-1] and (one[-1] == two[-1] or not (one[-1] and two[-1]))
 
 
+def _since_install(window: Calls) -> Calls:
+    """The calls after the newest one that installed packages."""
+    done = [i for i, c in enumerate(window) if c.installs and not failed(c.outcome)]
+    return window[done[-1] + 1 :] if done else window
+
+
 def _same_operation(window: Calls) -> tuple[Call, ...]:
     """Tries of the newest operation, backwards until one ended otherwise or a file changed before the next."""
     return _tail([c for c in window if c.operation == window[-1].operation], _same_outcome)
@@ -136,9 +154,14 @@ def _same_error(window: Calls, *, still: bool) -> tuple[Call, ...]:
     """Failures with the newest error, of any operation; ``still``: with no change of files between."""
     same = [c for c in window if failed(c.outcome) and result(c).error == result(window[-1]).error]
     if still:
-        return _tail(same, files_unchanged)
+        return _tail(same, _nothing_changed)
     # Files changed and so did what was printed: that is progress, even under the same last words.
     return tuple(c for c in same if result(c).output == result(window[-1]).output)
+
+
+def _nothing_changed(earlier: Call, later: Call) -> bool:
+    """Whether no file changed between two tries, nor by the later one where it is another: ``sed -i … f && make``."""
+    return files_unchanged(earlier, later) and (later.operation == earlier.operation or not changed_files(later))
 
 
 def _same_outcome(earlier: Call, later: Call) -> bool:
@@ -222,14 +245,18 @@ def _limits(pattern: Pattern) -> tuple[int, int]:
     if not all(result(c).output for c in calls):
         # A success whose output nobody saw is no evidence of anything.
         return len(calls) + 1, len(calls) + 2
-    hint = max(POLL_HINT, whole, _compared(pattern))
-    return hint, max(POLL_TRIP, whole, hint + step)
+    if result(calls[-1]).after:
+        hint = max(SUCCESS_HINT, whole, _compared(pattern))
+        return hint, hint + max(SUCCESS_TRIP - SUCCESS_HINT, step)
+    if all(result(c).output == BLANK for c in calls):
+        return len(calls) + 1, len(calls) + 2
+    return max(POLL_HINT, whole), max(POLL_TRIP, whole)
 
 
 def _compared(pattern: Pattern) -> int:
-    """The number of calls from which on successes that said nothing are known to have changed no file, either."""
-    if all(result(c).output != BLANK for c in pattern.calls):
-        return 0
+    """The number of calls from which on successes are known to have changed no file: each may have been right after an
+    edit that is no call.
+    """
     unknown = next((i for i, c in enumerate(pattern.calls) if result(c).after), len(pattern.calls))
     return unknown + pattern.period + 1
 

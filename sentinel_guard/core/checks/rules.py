@@ -10,20 +10,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import pairwise
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.held_calls import LOSSES
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.chmod_modes import keeps_owner_rights, only_removes_access
+from sentinel_guard.core.checks.finding_texts import evidence, near, says_nothing, short, shown
 from sentinel_guard.core.checks.signals_to_guard import Aim, connects_to_guard, names_guard
 from sentinel_guard.core.model import Ask, Command, Effect, Finding, Kind, Layer, Response
 from sentinel_guard.core.policy.held_call_rules import released_with
 from sentinel_guard.core.policy.match_rules import Index
 from sentinel_guard.core.policy.policy import Policy, Rule, last_matching_pattern
 from sentinel_guard.core.policy.target_placeholders import TargetContext, inside, within
-from sentinel_guard.core.secrets.redact_before_logging import redact_secrets, shorten
-from sentinel_guard.core.session.operation_fingerprint import command_text
+from sentinel_guard.core.secrets.redact_before_logging import redact_secrets
 
 NAME = "rules"
 SETTINGS_RULE = "guard.settings"
@@ -33,12 +34,13 @@ OUTSIDE_RULES = frozenset(("filesystem.delete-outside", "filesystem.overwrite-ou
 STRIKES = frozenset({SETTINGS_RULE, STEERING_RULE})
 """Findings that are strikes: the daemon keeps them in ``Session.strikes``, and the second one is fatal."""
 
+_CREATE = "paths.create"
 _PATHS = (Kind.WRITE, Kind.DELETE, Kind.READ)
-_SHOWN = 120
-_UNSURE = " (not sure)"
 _ANOTHER = "work on another file, for example .env.example, or ask the user: sentinel-guard help-me 'what you need'"
 _NAMED_AGAIN = frozenset(("link", "stage"))
 """Reading that is more: the file gets another name, or goes into a commit."""
+_BRINGS = frozenset(("move", "link"))
+"""Writing by which a file that was there gets another name."""
 _WHOLE = ("find", "fd", "fdfind", "rsync")
 """To whom all that is in a folder is all: hidden files, too."""
 _SEARCHERS = frozenset(("find", "fd", "xargs"))
@@ -83,7 +85,7 @@ class Rules:
             elif effect.kind is Kind.PRIVILEGE and case.held and effect.target in _SETUID:
                 yield _without_rights(case, effect)
             for rule in index.rules(effect, ground):
-                if _is_meant(case, rule):
+                if _is_meant(case, rule, effect, ground):
                     yield _finding(case, rule, effect)
         yield from _tool(case)
 
@@ -103,13 +105,38 @@ rules = Rules()
 def target_context(case: Case) -> TargetContext:
     """What the names in a rule's targets stand for in this case."""
     root = case.session.root or case.action.root
-    return TargetContext(case.policy, root, case.home, case.guarded.folders, case.guarded.settings, case.action.cwd)
+    return TargetContext(
+        case.policy,
+        root,
+        case.home,
+        case.guarded.folders,
+        case.guarded.settings,
+        case.action.cwd,
+        partial(_is_new, case),
+    )
 
 
-def _is_meant(case: Case, rule: Rule) -> bool:
-    """Of a held call by which a file loses its content only what was to be held: what a database does with its own
-    journal is another matter than a command that deletes it.
+def _is_new(case: Case, path: str) -> bool:
+    """Whether what is at a path is the session's own, and nothing that this very text moves or links there.
+
+    Of a guess nobody knows what it will be.
     """
+    for effect in case.effects:
+        if effect.target == path and not effect.sure:
+            return False
+        brought = effect.kind is Kind.WRITE and effect.how & _BRINGS
+        if brought and (inside(path, effect.target) or inside(effect.target, path)):
+            return False
+    return case.new(path)
+
+
+def _is_meant(case: Case, rule: Rule, effect: Effect, ground: TargetContext) -> bool:
+    """Of a held call by which a file loses its content only what was to be held: what a database does with its own
+    journal is another matter than a command that deletes it. And no database that is a file of the session's own.
+    """
+    if effect.kind is Kind.DATABASE:
+        files = [e.target for e in case.effects if e.kind is Kind.WRITE and e.command == effect.command]
+        return not files or not all(map(ground.new, files))
     if case.action.layer is not Layer.KERNEL or case.action.tool not in LOSSES:
         return True
     return rule.held or rule.id in OUTSIDE_RULES
@@ -120,7 +147,7 @@ def _finding(case: Case, rule: Rule, effect: Effect) -> Finding:
     if response is Response.KILL and not effect.sure:
         response = Response.DENY
     ask = Ask(rule.action, _asked(case, rule, effect), rule.risk) if response is Response.ASK else None
-    return Finding(NAME, response, f"`{_shown(case, effect)}`", rule.why, rule.instead, rule.id, _evidence(effect), ask)
+    return Finding(NAME, response, f"`{shown(case, effect)}`", rule.why, rule.instead, rule.id, evidence(effect), ask)
 
 
 def _without_rights(case: Case, effect: Effect) -> Finding:
@@ -129,51 +156,19 @@ def _without_rights(case: Case, effect: Effect) -> Finding:
     way = (
         'let the user run it in a terminal of their own, or begin a session with [kernel] mode = "off" in their policy'
     )
-    return Finding(NAME, Response.DENY, f"`{_shown(case, effect)}`", why, way, "kernel.setuid", _evidence(effect))
+    return Finding(NAME, Response.DENY, f"`{shown(case, effect)}`", why, way, "kernel.setuid", evidence(effect))
 
 
 def _asked(case: Case, rule: Rule, effect: Effect) -> str:
     """What the gate shows as ``Target:``; the command where the target says nothing (``curl … | sh``)."""
-    if _says_nothing(effect):
-        return _shown(case, effect)
+    if says_nothing(effect):
+        return shown(case, effect)
     if rule.id in OUTSIDE_RULES and case.action.layer is Layer.KERNEL:
         folder = released_with(effect.target, case.session.root, case.home)
         return folder + effect.target[len(folder) :].replace("/", "/ (now ", 1) + ")" * (folder != effect.target)
     if effect.kind is not Kind.EXECUTE or effect.command is None:
-        return _short(case, effect.target)
-    return _short(case, (effect.command.operands or (effect.command.program,))[0])
-
-
-def _shown(case: Case, effect: Effect) -> str:
-    """The command of an effect, else the action as it was given, or a tool and its target; short enough to read."""
-    command = effect.command.argv if effect.command and not _says_nothing(effect) else ()
-    typed = {"command", "argv"} & set(case.action.arguments)
-    text = " ".join(" ".join(command).split()) or (
-        command_text(case.action) if typed else f"{case.action.tool} {effect.target}"
-    )
-    return _short(case, text)
-
-
-def _short(case: Case, text: str) -> str:
-    if len(text) <= _SHOWN:
-        return text
-    if text not in case.shortened:
-        case.shortened[text] = shorten(text, _SHOWN, case.known())
-    return case.shortened[text]
-
-
-def _says_nothing(effect: Effect) -> bool:
-    """Something unknown that left no text: an empty expansion, a pipe into an interpreter."""
-    return effect.kind is Kind.OPAQUE and not effect.target.strip("… ")
-
-
-def _evidence(effect: Effect) -> str:
-    return f"{effect.kind} {effect.target}" + ("" if effect.sure else _UNSURE)
-
-
-def evidence_target(finding: Finding) -> str:
-    """What the effect of a finding aims at."""
-    return finding.evidence.partition(" ")[2].removesuffix(_UNSURE)
+        return short(case, effect.target)
+    return short(case, (effect.command.operands or (effect.command.program,))[0])
 
 
 # The guard's own things
@@ -273,7 +268,7 @@ def _settings(case: Case, effect: Effect) -> Finding:
 def _attack(case: Case, rule: str, effect: Effect, why: str, *, fatal: bool = True) -> Finding:
     response = Response.KILL if fatal and effect.sure else Response.DENY
     instead = "ask the user to change it: sentinel-guard help-me 'what you need'"
-    return Finding(NAME, response, f"`{_shown(case, effect)}`", why, instead, rule, _evidence(effect))
+    return Finding(NAME, response, f"`{shown(case, effect)}`", why, instead, rule, evidence(effect))
 
 
 # Restricted and hidden paths
@@ -289,14 +284,25 @@ def _restricted(case: Case, effect: Effect, ground: TargetContext) -> Iterator[F
             _stays_readable(effect) and _along_with_all(effect, str(case.action.arguments))
         ):
             return
-        way = "leave it out of the commit, and name it in .gitignore" if "stage" in effect.how else _ANOTHER
         said = f"{near(path, ground.root)} is restricted (pattern {pattern})"
+        if effect.kind is not Kind.READ and policy.lets_create(pattern) and ground.new(path):
+            if policy.paths.create == "ask":
+                yield _creation(case, effect, said)
+            return
+        way = "leave it out of the commit, and name it in .gitignore" if "stage" in effect.how else _ANOTHER
         yield _path(case, "paths.restricted", effect, said, way)
     elif held := _held(case, effect, ground):
         pattern = policy.restricts(held, ground.root) or near(held, ground.root)
         what = f"{near(path, ground.root)} holds {near(held, ground.root)}, which is restricted (pattern {pattern})"
         way = f"git clean -fdx -e {paths.base(held)}" if "sweep" in effect.how else _ANOTHER
         yield _path(case, "paths.restricted", effect, what, way)
+
+
+def _creation(case: Case, effect: Effect, said: str) -> Finding:
+    """Of a restricted path at which nothing was when the session began."""
+    ask = Ask("CREATE_RESTRICTED", short(case, effect.target), "MEDIUM")
+    why = f"{said}, and [paths] create asks"
+    return Finding(NAME, Response.ASK, f"`{shown(case, effect)}`", why, _ANOTHER, _CREATE, evidence(effect), ask)
 
 
 def _held(case: Case, effect: Effect, ground: TargetContext) -> str:
@@ -335,12 +341,7 @@ def _takes_along(effect: Effect, held: tuple[str, ...], ground: TargetContext, a
 
 
 def _path(case: Case, rule: str, effect: Effect, why: str, way: str = _ANOTHER) -> Finding:
-    return Finding(NAME, Response.DENY, f"`{_shown(case, effect)}`", why, way, rule, _evidence(effect))
-
-
-def near(path: str, root: str) -> str:
-    """The path as the agent knows it: relative to the repository where it lies in it."""
-    return path[len(root) + 1 :] if root and path.startswith(root + "/") else path
+    return Finding(NAME, Response.DENY, f"`{shown(case, effect)}`", why, way, rule, evidence(effect))
 
 
 # The two-key gate by name
@@ -353,7 +354,7 @@ def _confirm(case: Case, effect: Effect, index: Index) -> Iterator[Finding]:
     for name in index.gates(argv):
         words = [w for w in argv[1:] if not w.startswith("-")]
         target = words[0] if words else paths.base(argv[0])
-        yield _gate(case, name, target, f"`{_shown(case, effect)}`", _evidence(effect))
+        yield _gate(case, name, target, f"`{shown(case, effect)}`", evidence(effect))
 
 
 def _as_program(command: Command) -> tuple[str, ...]:
@@ -374,6 +375,6 @@ def _tool(case: Case) -> Iterable[Finding]:
 
 def _gate(case: Case, name: str, target: str, what: str, evidence: str) -> Finding:
     # In capitals nobody would know a secret any more.
-    ask = Ask(name.upper(), _short(case, redact_secrets(target, case.known())).upper(), "HIGH")
+    ask = Ask(name.upper(), short(case, redact_secrets(target, case.known())).upper(), "HIGH")
     why = f"{name} needs a person's yes (policy [confirm])"
     return Finding(NAME, Response.ASK, what, why, "ask the user to run it", f"confirm.{name}", evidence, ask)

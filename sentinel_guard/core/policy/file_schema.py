@@ -19,6 +19,7 @@ from sentinel_guard.core.policy.project_file_size_limits import excess
 from sentinel_guard.errors import ConfigError
 
 VERSION = 1
+_DAY = 86_400
 Value = bool | int | float | str | tuple[str, ...]
 
 
@@ -30,6 +31,8 @@ class Tighter(Enum):
     TRUE = "true"
     MORE = "more"
     """A list: what the project names comes on top."""
+    LATER = "later"
+    """A choice: one behind it."""
     WAIT = "wait"
     """Lower, and 0 is without end."""
     USER = "user"
@@ -47,12 +50,11 @@ class Setting:
     choices: tuple[str, ...] = ()
 
 
-_DAY = 86_400
-
 SETTINGS: Mapping[str, Mapping[str, Setting]] = {
     "paths": {
         "restricted": Setting("patterns", Tighter.MORE),
         "hidden": Setting("patterns", Tighter.MORE),
+        "create": Setting("choice", Tighter.LATER, choices=("allow", "ask", "deny")),
     },
     "shims": {"names": Setting("words", Tighter.MORE)},
     "loop": {
@@ -115,11 +117,9 @@ _RULE_WORDS: Mapping[str, tuple[str, ...]] = {
     "response": RULE_RESPONSES,
     "risk": RISKS,
     "effect": KINDS,
-    "how": HOW,
-    "no_how": HOW,
+    **dict.fromkeys(("how", "no_how"), HOW),
 }
 _HELD = ("/", "{home}/", "{root}/")
-_MATCHERS = ("program", "effect")
 _ID = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
 _ACTION = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -269,7 +269,7 @@ class _Parser:
 def _missing(given: Mapping[str, object]) -> list[tuple[str, str]]:
     """What a rule needs and does not have: (key, words)."""
     lacks = [(k, "is missing; every rule has one") for k in ("id", "response", "why") if not given.get(k)]
-    if not any(given.get(k) for k in _MATCHERS):
+    if not any(given.get(k) for k in ("program", "effect")):
         lacks.append(("program", "is missing; a rule names a program or an effect, or it would match everything"))
     if given.get("target") and not given.get("effect"):
         lacks.append(("effect", "is missing; a target belongs to an effect"))

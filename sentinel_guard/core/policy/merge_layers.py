@@ -25,10 +25,11 @@ def merge(builtin: Layer, user: Layer = _EMPTY, project: Layer = _EMPTY, warning
     rules = _user_rules(builtin, user, said)
     _tighten(values, project, said)
     rules += project.rules
-    own = Paths(*(_words(project.settings.get(("paths", key), ())) for key in ("restricted", "hidden")))
+    restricted, hidden = (_words(project.settings.get(("paths", key), ())) for key in ("restricted", "hidden"))
     confirm = _confirm(builtin, user, project)
     policy = Policy(
-        project=own,
+        common=_common(builtin, user),
+        project=Paths(restricted, hidden),
         confirm=confirm,
         shims=_shims(_words(values.get(("shims", "names"), ())), confirm),
         alerts=_words(values.get(("alerts", "urls"), ())),
@@ -37,6 +38,13 @@ def merge(builtin: Layer, user: Layer = _EMPTY, project: Layer = _EMPTY, warning
         sources=tuple(layer.source for layer in (user, project) if layer.source),
     )
     return _with_sections(policy, values)
+
+
+def _common(builtin: Layer, user: Layer) -> frozenset[str]:
+    """The built-in restricted patterns, but those of the guard's own files at the repository's top."""
+    place = ("paths", "restricted")
+    own = {p for p in _words(builtin.settings.get(place, ())) if not p.startswith("/")}
+    return frozenset(own.difference(_words(user.settings.get(place, ()))))
 
 
 def _over(base: dict[tuple[str, str], Value], user: Mapping[tuple[str, str], Value]) -> dict[tuple[str, str], Value]:
@@ -51,7 +59,7 @@ def _over(base: dict[tuple[str, str], Value], user: Mapping[tuple[str, str], Val
 def _tighten(values: dict[tuple[str, str], Value], project: Layer, said: list[str]) -> None:
     for place, value in project.settings.items():
         setting = SETTINGS[place[0]][place[1]]
-        if place[0] == "paths":
+        if place[0] == "paths" and setting.tighter is Tighter.MORE:
             continue  # Policy.project: evaluated apart
         if setting.tighter is Tighter.MORE:
             values[place] = (*_words(values.get(place, ())), *_words(value))
@@ -77,6 +85,8 @@ def _in_force(values: Mapping[tuple[str, str], Value], place: tuple[str, str]) -
 def _looser(setting: Setting, value: Value, in_force: Value) -> bool:
     if setting.tighter is Tighter.USER:
         return value != in_force
+    if setting.tighter is Tighter.LATER:
+        return setting.choices.index(str(value)) < setting.choices.index(str(in_force))
     if isinstance(value, tuple | str) or isinstance(in_force, tuple | str):
         return False
     if setting.tighter is Tighter.TRUE:

@@ -20,6 +20,10 @@ class Paths:
     """gitignore patterns: no write, delete, rename, chmod, link."""
     hidden: tuple[str, ...] = ()
     """gitignore patterns: not read either."""
+    create: str = "allow"
+    """Whether a session may make, and then change, a file that a built-in pattern restricts, where nothing was when it
+    began: ``allow``, ``ask`` (a person's yes) or ``deny``.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +147,8 @@ class Policy:
     """The built-in patterns, then the user's, which may take some back with ``!``."""
     project: Paths = Paths()
     """The project's own patterns: evaluated apart, so that a ``!`` in them takes nothing back from ``paths``."""
+    common: frozenset[str] = frozenset()
+    """The built-in restricted patterns of files that a session may make where there is none (``[paths] create``)."""
     confirm: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Name of the action (``deploy``) -> command patterns (``./scripts/deploy*``)."""
     shims: tuple[str, ...] = ("git", "rm")
@@ -169,6 +175,13 @@ class Policy:
         return last_matching_pattern(self.paths.restricted, path, root) or last_matching_pattern(
             self.project.restricted, path, root
         )
+
+    def lets_create(self, pattern: str) -> bool:
+        """Whether a path that this pattern restricts may be made, or asked for, where nothing is.
+
+        What a person restricts in a policy of their own is closed to new files, too.
+        """
+        return self.paths.create != "deny" and pattern in self.common and pattern not in self.project.restricted
 
     def hides(self, path: str, root: str) -> str:
         """The pattern that hides an absolute path, or an empty string."""

@@ -20,6 +20,10 @@ from sentinel_guard.core.policy.match_agent_settings import PLACEHOLDER, is_agen
 from sentinel_guard.core.policy.policy import Policy
 
 
+def _nothing_is_new(_path: str) -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class TargetContext:
     """Where an action takes place: what the names stand for. Paths absolute, without a closing slash."""
@@ -30,6 +34,8 @@ class TargetContext:
     guard: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
     cwd: str = ""
+    new: Callable[[str], bool] = _nothing_is_new
+    """Whether what is at a path is the session's own."""
 
 
 def _joined(patterns: Iterable[str]) -> tuple[re.Pattern[str], ...]:
@@ -205,13 +211,15 @@ _NAMED: Mapping[str, Callable[[str, TargetContext], bool]] = {
     "{tmp}": _tmp,
     "{cache}": _cache,
     "{rebuilt}": _rebuilt,
+    "{new}": lambda path, g: g.new(path),
 }
 NAMES = tuple(_NAMED)
 """``{root}`` the repository; ``{git}`` its .git, refs and objects; ``{home}`` a home; ``{system}`` a system folder;
 ``{system-file}`` what lies below one; ``{account}`` accounts and privileges; ``{device}`` block devices and memory;
 ``{guard}`` the guard's folders; ``{settings}`` its settings; ``{restricted}`` restricted paths;
 ``{agent-settings}`` settings of coding agents; ``{secret}`` files of secrets; ``{inside}`` in the repository;
-``{tmp}`` below a temporary folder; ``{cache}`` below a cache; ``{rebuilt}`` what a build makes anew."""
+``{tmp}`` below a temporary folder; ``{cache}`` below a cache; ``{rebuilt}`` what a build makes anew; ``{new}`` what was
+not there when the session began."""
 
 
 _BELOW = ("{home}/", "{root}/")

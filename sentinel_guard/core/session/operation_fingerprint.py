@@ -13,6 +13,44 @@ from sentinel_guard.core.model import Action, Layer
 COSMETIC = frozenset({"description", "explanation", "timeout", "timeout_ms"})
 """Argument names that change how a call is shown or how long it may take, not what it does."""
 
+_INSTALLERS = (
+    *(
+        "pip3?",
+        "uv",
+        "uv pip",
+        "poetry",
+        "pdm",
+        "conda",
+        "mamba",
+        "npm",
+        "pnpm",
+        "yarn",
+        "bun",
+        "cargo",
+        "gem",
+        "bundle",
+    ),
+    *(
+        "composer",
+        "go",
+        "apt",
+        "apt-get",
+        "dnf",
+        "yum",
+        "apk",
+        "brew",
+        "pacman",
+        "zypper",
+        "nix-env",
+        "choco",
+        "winget",
+    ),
+)
+_INSTALL = re.compile(
+    rf"(?:^|[\s;&|(])(?:{'|'.join(_INSTALLERS)})\s+(?:-\S+\s+)*"
+    r"(?:install|i|ci|add|get|require|sync|update|upgrade|-S\w*|-i\w*)(?![\w-])"
+)
+_POLLS = re.compile(r"(?i)(?<![a-z])(?:poll|wait|status)(?![a-z])")
 SLEEP_LED = re.compile(r"\s*sleep\s+\S")
 
 
@@ -35,7 +73,16 @@ def command_text(action: Action) -> str:
     return f"{action.tool} {json.dumps(dict(action.arguments), sort_keys=True, default=str)}"
 
 
+def is_install(action: Action) -> bool:
+    """True for a call that installs packages: what failed for want of one may succeed after it."""
+    return _INSTALL.search(command_text(action)) is not None
+
+
 def is_poll(action: Action, declared: Iterable[str]) -> bool:
-    """True for a call that waits for something by design: led by ``sleep``, or declared (``loop.polls``: prefixes)."""
+    """True for a call that waits for something by design: led by ``sleep``, declared (``loop.polls``: prefixes), or by
+    the name of its tool or of its ``action``.
+    """
+    if action.layer is Layer.HOOK and _POLLS.search(f"{action.tool} {action.arguments.get('action', '')}"):
+        return True
     text = command_text(action).strip()
     return bool(SLEEP_LED.match(text)) or any(prefix and text.startswith(prefix) for prefix in declared)

@@ -73,6 +73,8 @@ class Call:
     at: float
     poll: bool = False
     outcome: Outcome | None = None
+    installs: bool = False
+    """True where it installs packages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,14 @@ def _verdict(session: Session, entry: Entry) -> Session:
     if isinstance(strike, str) and strike:
         session = replace(session, strikes=(*session.strikes, strike))
     if d.get("call"):
-        call = Call(str(d["id"]), str(d.get("operation", "")), str(d.get("tool", "")), entry.at, bool(d.get("poll")))
+        call = Call(
+            str(d["id"]),
+            str(d.get("operation", "")),
+            str(d.get("tool", "")),
+            entry.at,
+            poll=bool(d.get("poll")),
+            installs=bool(d.get("installs")),
+        )
         session = replace(session, calls=(*session.calls, call)[-WINDOW:])
     return session
 

@@ -21,13 +21,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from sentinel_guard.core import encode_entries
-from sentinel_guard.core.model import Ask, Command, Entry, Kind, Question, Verdict
+from sentinel_guard.core.model import Ask, Entry, Kind, Question, Verdict
 from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.policy.compare_settings import Key
 from sentinel_guard.core.policy.policy import Paths, Policy
 from sentinel_guard.core.session.session import Event, State
 from sentinel_guard.daemon.file_integrity import file_change_alerts
 from sentinel_guard.daemon.file_integrity.change_attribution import attribute
+from sentinel_guard.daemon.file_integrity.expected_checkouts import checks_out
+from sentinel_guard.daemon.file_integrity.file_change_alerts import AlertRateLimit
 from sentinel_guard.daemon.file_integrity.watch_agent_settings import AgentSettings, Begun
 from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.errors import SentinelError
@@ -42,23 +44,11 @@ from sentinel_guard.host.machine.deep_folders import HEAVY
 from sentinel_guard.host.machine.processes import Process
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.recovery import api
+from sentinel_guard.host.recovery.baseline.start_inventory import StartInventory
 from sentinel_guard.humans.question_inbox import Channel, Inbox, Reply
 
 log = logging.getLogger(__name__)
 
-CHECKS_OUT = frozenset(
-    {"checkout", "switch", "merge", "rebase", "pull", "stash", "cherry-pick", "revert", "am", "bisect", "worktree"}
-)
-"""Subcommands of git that change tracked files, and refuse to overwrite what is not committed."""
-LOOKS_ONLY = frozenset(
-    (
-        *(("stash", word) for word in ("create", "list", "show", "store", "drop", "clear")),
-        *(("worktree", word) for word in ("list", "prune", "lock", "unlock")),
-        *(("bisect", word) for word in ("log", "view", "visualize", "terms")),
-    )
-)
-"""Of these the ones that leave the files alone; agents ask them all day for purposes of their own."""
-FORCES = frozenset({"-f", "--force", "--discard-changes"})
 ALLOW = "ALLOW"
 """Action of a person's word that opens a window; where its ``until`` is its own time, it closes one."""
 CHANGE = "RESTRICTED_CHANGE"
@@ -94,13 +84,13 @@ class SessionFileWatch:
         self._live, self._sessions, self._now = live, sessions, now
         self._loop = asyncio.get_running_loop()
         self._activity, self._acted = Activity(live.session.owner), 0.0
-        self._toll, self._own = (
-            file_change_alerts.AlertRateLimit(),
-            file_change_alerts.AlertRateLimit(free=1, pause=file_change_alerts.OWN_PAUSE),
-        )
+        self._toll = AlertRateLimit()
+        self._own = AlertRateLimit(free=1, pause=file_change_alerts.OWN_PAUSE)
         restorer = RestrictedFileRestorer(
-            root, baseline.vault, files, folder, judge=self._judge, sisters=lambda: self._sisters(0)
-        )
+            root, baseline.vault, files, folder, judge=self._judge, sisters=lambda: self._sisters(0),
+            lets_create=lambda path: _lets_create(live.policy(), path, root) == "allow",
+        )  # fmt: skip
+        self._start = StartInventory(folder / "baseline", live.session.started)
         self.settings = AgentSettings(folder, begun, policy)
         self._listed, self._folders = 0.0, self.settings.files.folders()
         self.guardian = RestorerGroup(
@@ -155,10 +145,14 @@ class SessionFileWatch:
         """An allowed action announces what it changes itself, for so long."""
         self._acted = time.time()
         for effect in verdict.effects:
-            if effect.kind in (Kind.WRITE, Kind.DELETE) and self.concerns(effect.target):
+            if effect.kind not in (Kind.WRITE, Kind.DELETE):
+                continue
+            if self.concerns(effect.target):
                 self.guardian.announce(effect.target, self._acted + seconds)
+            elif _lets_create(self._live.policy(), effect.target, self.root) and not self.guardian.knows(effect.target):
+                self.guardian.let_create(effect.target)
         commands = (e.command for e in verdict.effects if e.command)
-        if any(c.program == "git" and _checks_out(c) for c in commands):
+        if any(c.program == "git" and checks_out(c) for c in commands):
             self.guardian.expect_git(time.time() + seconds)
 
     # --- windows: the person's own changes ---
@@ -178,6 +172,10 @@ class SessionFileWatch:
     def concerns(self, path: str) -> bool:
         """Whether a path is a settings file of an agent that is watched, or a folder of such files."""
         return self.settings.files.may_hold(path)
+
+    def is_new(self, path: str, tracked: Callable[[tuple[str, ...]], frozenset[str]]) -> bool:
+        """Whether nothing was at a path when the session began, and nothing of the person's is now."""
+        return not self.guardian.knows(path) and self._start.is_new(path, tracked)
 
     def lets_change(self, path: str, *, by_git: bool) -> bool:
         """Whether a change of a restricted path that is about to happen would stand: in a window, by a git that may
@@ -371,10 +369,10 @@ class SessionFileWatch:
         self._tell([self.guardian.settle(path, yes=yes) for path in paths])
 
 
-def _checks_out(git: Command) -> bool:
-    """Whether a git command changes tracked files, and refuses to overwrite what is not committed."""
-    what = (git.subcommand, git.operands[0] if git.operands else "")
-    return git.subcommand in CHECKS_OUT and what not in LOOKS_ONLY and not git.flags & FORCES
+def _lets_create(policy: Policy, path: str, root: str) -> str:
+    """What ``[paths] create`` says of a restricted path of the repository; empty where it says nothing."""
+    pattern = policy.restricts(path, root) if path.startswith(f"{root}/") else ""
+    return policy.paths.create if policy.lets_create(pattern) else ""
 
 
 def _restricts(policy: Policy, path: str, root: str) -> bool:

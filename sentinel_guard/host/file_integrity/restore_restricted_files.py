@@ -4,7 +4,8 @@ Rules of this file:
 1. A path that differs from its original and was not announced is put back by rename; nothing of it is lost.
 2. A change in an announced window, or one that is judged to be the person's, becomes the new original, and is
    remembered over a restart.
-3. A restricted file that appears unannounced is moved away.
+3. A restricted file that appears unannounced is moved away; where the policy lets a session make it, it stays, and is
+   the session's until the person changes it.
 4. What another session's guardian of the same tree has just put there is no tampering: they do not fight.
 5. Of an agent's settings a version that does not differ in what counts is the original from then on, without a word.
 """
@@ -12,7 +13,6 @@ Rules of this file:
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import stat
@@ -24,12 +24,12 @@ from pathlib import Path
 
 from sentinel_guard.core.policy.compare_settings import EVERYTHING, Key
 from sentinel_guard.errors import HostError
+from sentinel_guard.host.file_integrity.accepted_changes import remember, remembered
 from sentinel_guard.host.file_integrity.change_windows import ChangeWindows
 from sentinel_guard.host.file_integrity.file_change import GONE, ChangeDecision, Judge, Tampering
 from sentinel_guard.host.file_integrity.git_checkouts import GitCheckoutTracker
 from sentinel_guard.host.file_integrity.settings_comparison import Changed, SettingsComparison
-from sentinel_guard.host.file_integrity.tampered_versions import Quarantine
-from sentinel_guard.host.machine.atomic_files import write_json
+from sentinel_guard.host.file_integrity.tampered_versions import Quarantine, content
 from sentinel_guard.host.machine.content_addressed_store import (
     ABSENT,
     FILE,
@@ -68,22 +68,26 @@ class RestrictedFileRestorer:
         sisters: Callable[[], Iterable[RestrictedFileRestorer]] = tuple,
         changed: Changed | None = None,
         tracks_git: bool = True,
+        lets_create: Callable[[str], bool] = lambda _path: False,
     ) -> None:
         """``files``: originals, names relative to ``root``. ``folder``: for tampered versions and what was accepted.
 
         ``sisters``: the guardians of other sessions in the same tree. ``changed``: the files are settings of agents,
-        and the vault holds nothing else. ``tracks_git``: the tree is a repository's. Raises HostError.
+        and the vault holds nothing else. ``tracks_git``: the tree is a repository's. ``lets_create``: asked about paths
+        (absolute) at which nothing was. Raises HostError.
         """
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._tree = SymlinkSafeFolder(root, folder / "tampered")
         self._vault, self._judge, self._sisters = vault, judge, sisters
         self._memory = folder / "accepted.json"
-        self._accepted = _remembered(self._memory)
+        self._accepted = remembered(self._memory)
         self._begun, self._originals = dict(files), dict(files) | self._accepted
         self._comparison = SettingsComparison(self._tree, vault, changed) if changed else None
         self._base = root.rstrip("/")
         self._windows = ChangeWindows()
-        self._tracks_git = tracks_git
+        self._tracks_git, self._lets_create = tracks_git, lets_create
+        self._own: dict[str, _Seen] = {}
+        """What the session made where nothing was, as it was seen last."""
         self._checkouts = GitCheckoutTracker(self._tree, [*self._originals] if tracks_git else [])
         self._quarantine = Quarantine(folder / "tampered")
         self._good: dict[str, float] = {}
@@ -142,6 +146,11 @@ class RestrictedFileRestorer:
         with self._lock:
             self._windows.announce(self._name(path), until, since)
 
+    def let_create(self, path: str) -> None:
+        """The session may make this file (absolute), at which nothing is."""
+        with self._lock:
+            self._own.setdefault(self._name(path), None)
+
     def close(self, path: str) -> bool:
         """End the windows of this path now; False where none is open."""
         with self._lock:
@@ -191,7 +200,7 @@ class RestrictedFileRestorer:
             with contextlib.suppress(HostError):
                 before = self._vault.data(tampering.before.content)
         there = tampering.kept if tampering.word is ChangeDecision.PUT_BACK else tampering.path
-        return before, _bytes(Path(there)) if there else None
+        return before, content(Path(there)) if there else None
 
     def _made_it(self, name: str, seen: _Seen) -> bool:
         """Whether this guardian has left the path as it is seen."""
@@ -248,16 +257,23 @@ class RestrictedFileRestorer:
         announced = self._announced(name, seen)
         if announced or self._yours.get(name, ((0, 0), 0.0))[0] == _seen_as(seen):
             return _told(self._take_whole(name, kind, original, announced=announced), keys)
-        if by_git is None or self._waits(name, seen):
+        if by_git is None or self._waits(name, seen) or (name in self._own and self._own[name] == _seen_as(seen)):
             return None
         self._yours.pop(name, None)
         word = self._judge(self._path(name), self._since(name, seen), keys)
         if word is ChangeDecision.TAKE:
             return _told(self._take_whole(name, kind, original), keys)
+        if name in self._own or (original == GONE and word is ChangeDecision.PUT_BACK and self._is_free(name)):
+            self._own[name] = _seen_as(seen)
+            return None
         if word is ChangeDecision.ASK:
             self._asked[name] = _seen_as(seen)
             return Tampering(self._path(name), kind, "", time.time(), word=word, before=original, keys=keys)
         return _told(self._put_back(name, kind, original), keys)
+
+    def _is_free(self, name: str) -> bool:
+        """Whether nothing was there when the session began, and it may make it."""
+        return name not in self._begun and name not in self._accepted and self._lets_create(self._path(name))
 
     def _compare(self, name: str, original: Kept) -> tuple[Key, ...] | None:
         """Of an agent's settings the keys that differ; None where none that counts does, or it is half written."""
@@ -330,8 +346,9 @@ class RestrictedFileRestorer:
         if kept is None:
             return False
         self._good[name] = at
+        self._own.pop(name, None)
         self._accepted[name] = kept
-        write_json(self._memory, {n: k.row() for n, k in self._accepted.items()})
+        remember(self._memory, self._accepted)
         self._originals[name] = kept
         self._asked.pop(name, None)
         self._yours.pop(name, None)
@@ -379,21 +396,3 @@ def _seen_as(seen: os.stat_result | None) -> _Seen:
 def _words(error: Exception) -> str:
     said = (error.strerror if isinstance(error, OSError) else "") or str(error).rstrip(".")
     return f"{said}; it is tried again every few seconds"
-
-
-def _bytes(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes() if stat.S_ISREG(path.lstat().st_mode) else None
-    except OSError:
-        return None
-
-
-def _remembered(memory: Path) -> dict[str, Kept]:
-    try:
-        rows = json.loads(memory.read_bytes())
-    except FileNotFoundError:
-        return {}
-    except ValueError as e:
-        hint = "Remove it; changes of restricted files that were allowed in this session are then undone."
-        raise HostError(f"{memory} is damaged: {e}.", hint) from e
-    return {name: Kept.from_row(row) for name, row in rows.items()}

@@ -42,6 +42,11 @@ class RestorerGroup:
             if restorer.holds(path):
                 restorer.announce(path, until, since)
 
+    def let_create(self, path: str) -> None:
+        """The session may make this file, at which nothing is."""
+        if restorer := self._of(path):
+            restorer.let_create(path)
+
     def close(self, path: str) -> bool:
         """End the windows of a path; False where none is open."""
         closed = [restorer.close(path) for restorer in self.restorers if restorer.holds(path)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import stat
 from pathlib import Path
 
 FIRST, LAST = 5, 20
@@ -63,3 +64,11 @@ def _size(path: Path) -> int:
         return path.lstat().st_size
     except OSError:
         return 0
+
+
+def content(path: Path) -> bytes | None:
+    """The bytes of a version; None for what is no file or cannot be read."""
+    try:
+        return path.read_bytes() if stat.S_ISREG(path.lstat().st_mode) else None
+    except OSError:
+        return None

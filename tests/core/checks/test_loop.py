@@ -17,6 +17,7 @@ RED = {"code": 2, "error": "a.c:1: error: x", "before": "t", "after": "t"}
 OK = {"out": "clean"}
 QUIET = {"code": 3, "error": "", "out": "", "before": "t", "after": "t"}
 UNSEEN = {"code": 3, "error": None, "before": "t", "after": "t"}
+SAME = {"before": "t", "after": "t"}
 SILENT_OK = {"out": "", "before": "t", "after": "t"}
 
 
@@ -43,7 +44,23 @@ STORIES = (
         "only a duration differs",
     ),
     ((("make", red(before="", after="")),) * 3, "- hint break", "no fingerprint, the very same outcome"),
-    ((("a", RED), ("b", RED), ("c", RED)), "- hint break", "the same error, whatever was tried"),
+    (tuple((c, RED) for c in "abcde"), "- - - hint break", "the same error of five different tries"),
+    ((("a", RED), ("b", RED), ("a", RED)), "- - break", "the same error of two tries, one of which comes again"),
+    (
+        tuple((f"sed -i s/{n}/x/ f && make", RED | {"before": f"t{n}", "after": f"t{n + 1}"}) for n in range(6)),
+        "- - - hint break break",
+        "a change of its own is progress, but not for ever",
+    ),
+    (
+        (("make", RED), ("make", RED), ("npm install x", OK), ("make", RED), ("make", RED)),
+        "- hint - - hint",
+        "what was installed between is progress",
+    ),
+    (
+        (("make", RED), ("make", RED), ("npm install x", RED | {"error": "no such package"}), ("make", RED)),
+        "- hint - break",
+        "what could not be installed is none",
+    ),
     (
         (("test -d a", red("", code=1)), ("false", red("", code=1)), ("cmp x y", red("", code=1))),
         "- - -",
@@ -54,7 +71,7 @@ STORIES = (
     ((("git status", OK),) * 20, "-" + " -" * 8 + " hint" + " -" * 9 + " break", "looking twenty times"),
     (
         tuple(("git status", OK | {"after": "t" if n > 4 else ""}) for n in range(10)),
-        "-" + " -" * 8 + " hint",
+        "- - - - - - hint - - -",
         "files that were looked at only from the fifth time on",
     ),
     (
@@ -74,16 +91,18 @@ STORIES = (
         "- - - hint - break",
         "with reading between that nobody saw",
     ),
-    ((("true", SILENT_OK),) * 20, "-" + " -" * 8 + " hint" + " -" * 9 + " break", "twenty times without a word"),
+    ((("true", SILENT_OK),) * 8, "- - - hint - - - break", "eight times without a word"),
+    ((("cat x", OK | SAME),) * 8, "- - - hint - - - break", "the same success, and the files stand still"),
+    ((("ls", OK | SAME), ("cat x", OK | SAME)) * 5, "- - - - - hint - - - break", "two successes in turn"),
     ((("true", {"out": ""}),) * 24, "-" + " -" * 23, "without a word, and no file was looked at"),
     (
         tuple((c, SILENT_OK | {"after": "t" if n > 2 else ""}) for n in range(7) for c in "abc"),
-        "-" + " -" * 11 + " hint" + " -" * 6 + " break break",
+        "-" + " -" * 11 + " hint" + " -" * 3 + " break" * 5,
         "three silent calls in turn: told when files were compared",
     ),
     (
         tuple(("true", {"out": "", "after": f"v{n // 4}" if n % 3 == 0 else ""}) for n in range(30)),
-        "-" + " -" * 29,
+        "- - - hint" + " -" * 26,
         "without a word, and files that were looked at now and then are others",
     ),
     (tuple(("board", {"out": f"v{n}"}) for n in range(12)), " ".join("-" * 12), "the output changes"),

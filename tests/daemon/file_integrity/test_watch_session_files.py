@@ -312,8 +312,28 @@ def test_a_window_is_on_record_and_survives_the_daemon(room, repo):
     assert [(d["action"], d["authorized_by"]) for d in said] == [("ALLOW", "user")] * 3
 
 
+CLOSED = 'version = 1\n[paths]\ncreate = "deny"\n'
+
+
+def test_a_restricted_file_that_the_session_makes_where_none_was_stays(room, repo):
+    async def play():
+        live = await room.begin(repo)
+        made = repo / "made.pem"
+        made.write_text("x\n")
+        (repo / ".env").write_text("MODE=evil\n")
+        assert await until(lambda: (repo / ".env").read_text() == ORIGINAL)
+        made.write_text("y\n")
+        await asyncio.to_thread(live.watch.stop)
+        assert made.read_text() == "y\n"
+        assert live.watch.is_new(str(made), lambda _paths: frozenset())
+        assert not live.watch.is_new(str(repo / ".env"), lambda _paths: frozenset())
+
+    asyncio.run(play())
+
+
 def test_what_changed_while_the_daemon_was_away_is_put_back(room, repo):
     async def play():
+        (room.places.config / "sentinel.toml").write_text(CLOSED)
         live = await room.begin(repo)
         room.close()
         (repo / ".env").write_text("MODE=evil\n")
@@ -370,6 +390,7 @@ def test_of_very_many_files_some_are_told_and_then_how_many_more():
 
 def test_a_flood_is_summed_up_on_record(room, repo):
     async def play():
+        (room.places.config / "sentinel.toml").write_text(CLOSED)
         live = await room.begin(repo)
         for n in range(FLOOD + 20):
             (repo / f"{n}.pem").write_text("x\n")

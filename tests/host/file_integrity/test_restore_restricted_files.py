@@ -196,7 +196,7 @@ def test_what_cannot_be_remembered_is_not_taken(room, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left")
 
     with monkeypatch.context() as context:
-        context.setattr(module, "write_json", full)
+        context.setattr(module, "remember", full)
         assert "No space left" in twice(guardian, room.env).problem
     assert room.env.read_bytes() == b"KEY=mine\n"
     assert guardian.check(str(room.env)).word is ChangeDecision.TAKE
@@ -278,3 +278,51 @@ def test_what_lies_outside_is_nobodys(room):
         (room.top / "s1/accepted.json").write_text("{")
         RestrictedFileRestorer(str(room.root), ContentAddressedStore(room.top / "v"), {}, room.top / "s1")
     assert os.path.lexists(room.env)
+
+
+# What the session may make where nothing was.
+
+
+def making(room, allowed=True):
+    vault = ContentAddressedStore(room.top / "s" / "vault")
+    return RestrictedFileRestorer(
+        str(room.root), vault, {}, room.top / "s", judge=room.judge, lets_create=lambda _path: allowed
+    )
+
+
+def test_what_the_session_made_stays_and_is_its_own(room):
+    guardian = making(room)
+    assert guardian.check(str(room.env)) is None and room.env.read_bytes() == GOOD
+    assert len(room.asked) == 1
+    assert guardian.check(str(room.env)) is None and len(room.asked) == 1, "it is judged once"
+    room.env.write_bytes(EVIL)
+    assert guardian.check(str(room.env)) is None and room.env.read_bytes() == EVIL
+    assert not guardian.knows(str(room.env))
+
+
+def test_what_the_person_changed_since_is_theirs(room):
+    guardian = making(room)
+    guardian.check(str(room.env))
+    room.word = ChangeDecision.TAKE
+    room.env.write_bytes(b"KEY=mine\n")
+    assert twice(guardian, room.env).word is ChangeDecision.TAKE
+    room.word = ChangeDecision.PUT_BACK
+    room.env.write_bytes(EVIL)
+    assert guardian.check(str(room.env)).kind == "changed" and room.env.read_bytes() == b"KEY=mine\n"
+    room.env.unlink()
+    assert guardian.check(str(room.env)).kind == "deleted" and room.env.read_bytes() == b"KEY=mine\n"
+
+
+def test_where_the_policy_does_not_let_it_be_made_it_is_moved_away_but_once_said_it_stays(room):
+    guardian = making(room, allowed=False)
+    assert guardian.check(str(room.env)).kind == "created" and not room.env.exists()
+    guardian.let_create(str(room.env))
+    room.env.write_bytes(GOOD)
+    assert guardian.check(str(room.env)) is None and room.env.exists()
+
+
+def test_what_is_in_question_is_no_file_of_the_sessions(room):
+    guardian, room.word = making(room), ChangeDecision.ASK
+    assert guardian.check(str(room.env)).word is ChangeDecision.ASK
+    assert guardian.settle(str(room.env), yes=True).word is ChangeDecision.TAKE
+    assert guardian.knows(str(room.env))

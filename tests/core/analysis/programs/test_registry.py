@@ -147,7 +147,7 @@ GIT = [
     ("git clean -nfdx", [], "a dry run"),
     ("git branch -D x", ["git-rewrite branch x force"], "a branch that is not merged"),
     ("git branch -d x", ["git-rewrite branch x"], "a branch that is"),
-    ("git branch -M old new", ["git-rewrite branch old force move"], "renamed"),
+    ("git branch -M old new", ["git-rewrite branch old move", "git-rewrite branch new force move"], "renamed"),
     ("git tag -d v1", ["git-rewrite tag v1 force"], "a tag"),
     ("git stash clear", ["git-rewrite stash force"], "all stashes"),
     ("git stash drop", ["git-rewrite stash"], "one stash"),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
-from sentinel_guard.core.analysis.programs.git.git_config_files import given, own, read
+from sentinel_guard.core.analysis.programs.git.git_config_files import common_dir, given, own, read, top
 from sentinel_guard.core.analysis.programs.git.git_settings_changes import setting
 from sentinel_guard.core.analysis.programs.git.git_worktree import (
     message_file_reads,
@@ -142,9 +142,42 @@ def branch(call: Call) -> Effects:
                 yield rewrite(call, f"branch {item.text}", *how)
     elif "-C" in call.parsed.flags and len(call.operands) > 1:
         yield rewrite(call, f"branch {call.operands[1].text}", "move", "force")
-    elif call.operands and call.has("-f", "--force", "-m", "-M", "--move"):
-        forced = ("force",) if call.has("-f", "--force", "-M") else ()
-        yield rewrite(call, f"branch {call.operands[0].text}", "move", *forced)
+    elif call.operands and call.has("-m", "-M", "--move"):
+        yield from _renamed(call)
+    elif call.operands and call.has("-f", "--force"):
+        yield rewrite(call, f"branch {call.operands[0].text}", "move", "force")
+
+
+def _renamed(call: Call) -> Effects:
+    """A branch of the new name is lost where there is one."""
+    name = call.operands[-1]
+    if len(call.operands) > 1:
+        yield rewrite(call, f"branch {call.operands[0].text}", "move")
+    if call.has("-f", "--force", "-M") and not (name.known and _is_unused(call, name.text)):
+        yield rewrite(call, f"branch {name.text}", "move", "force")
+    elif len(call.operands) == 1:
+        yield rewrite(call, f"branch {name.text}", "move")
+
+
+def _is_unused(call: Call, name: str) -> bool:
+    """Whether it is proved that no other branch has that name: it is nowhere, or the one that is checked out."""
+    git, world = common_dir(call), call.world
+    if git is None or world.kind(f"{git}/HEAD") != "file" or world.kind(f"{git}/reftable"):
+        return False
+    alone = len(call.operands) == 1 and git == f"{(top(call) or '').rstrip('/')}/.git"
+    if alone and (world.read(f"{git}/HEAD") or "").strip() == f"ref: refs/heads/{name}":
+        return True
+    packed = world.read(f"{git}/packed-refs") if world.kind(f"{git}/packed-refs") else ""
+    return packed is not None and f" refs/heads/{name}\n" not in packed and not world.kind(f"{git}/refs/heads/{name}")
+
+
+def init(call: Call) -> Effects:
+    yield from created(call)
+    folder = call.locate(call.operands[0]) if call.operands and call.operands[0].known else call.cwd
+    git = f"{folder.rstrip('/')}/.git"
+    if call.here and not call.operands[1:] and not call.has("--bare") and not call.world.kind(git):
+        call.world.folder(git)
+        call.world.write(f"{git}/HEAD", "")
 
 
 def tag(call: Call) -> Effects:
@@ -262,7 +295,7 @@ SUBCOMMANDS: dict[str, Callable[[Call], Effects]] = {
     "push": push, "send-pack": push, "http-push": push, "fetch-pack": fetch, "notes": message_file_reads,
     "commit-tree": message_file_reads,
     "fetch": fetch, "ls-remote": fetch, "pull": pull, "clone": clone,
-    "init": created, "init-db": created, "branch": branch, "tag": tag, "rebase": rebase, "merge": merge,
+    "init": init, "init-db": init, "branch": branch, "tag": tag, "rebase": rebase, "merge": merge,
     "cherry-pick": merge, "revert": merge, "filter-branch": filter_branch, "filter-repo": filter_branch,
     "reflog": reflog, "gc": gc, "prune": prune, "update-ref": update_ref, "symbolic-ref": symbolic_ref,
     "fast-import": fast_import, "bisect": bisect, "remote": remote, "send-email": send_email, "imap-send": send_email,

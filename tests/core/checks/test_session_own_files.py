@@ -1,0 +1,96 @@
+"""What was not there when the session began is the session's own: it may be made, changed and deleted (ADR 0022)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from sentinel_guard.core.analysis.analyse import analyse
+from sentinel_guard.core.checks.base import Case
+from sentinel_guard.core.checks.rules import rules
+from sentinel_guard.core.model import Action, Layer, Response
+from sentinel_guard.core.policy.file_schema import parse
+from sentinel_guard.core.policy.merge_layers import merge
+from sentinel_guard.core.session.session import Session
+from sentinel_guard.host.policy_files import builtin
+from tests.support.fakes import HOME, FakeWorld
+
+ROOT = f"{HOME}/project"
+FILES = {f"{ROOT}/{name}": "x\n" for name in ("app.db", ".env.example", "keys/old.pem", "README.md", "made.db")}
+FILES |= {f"{HOME}/notes.txt": "x\n", f"{HOME}/made.txt": "x\n"}
+MADE = (f"{ROOT}/made.db", f"{HOME}/made.txt")
+"""What the session made, of all that is there."""
+
+
+def judged(text, *, policy=None):
+    world = FakeWorld(FILES, programs={"openssl": "/usr/bin/openssl"})
+    action = Action("a", "s", Layer.SHELL, "shell", {"command": text}, ROOT, 0.0, ROOT)
+    case = Case(
+        action, analyse(action, world), Session("s", ROOT), policy or merge(builtin()), home=HOME,
+        new=lambda path: path in MADE or not world.kind(path),
+    )  # fmt: skip
+    return max((f.response for f in rules(case)), default=Response.ALLOW)
+
+
+ROWS = [
+    ("cp .env.example .env", Response.ALLOW, "nothing was there"),
+    ("touch .env", Response.ALLOW, "nothing was there"),
+    ("touch .env; chmod 600 .env; echo A=1 >> .env; rm .env", Response.ALLOW, "what this text made"),
+    ("openssl genrsa -out keys/new.pem 2048", Response.ALLOW, "a first key"),
+    ("openssl genrsa -out keys/old.pem 2048", Response.DENY, "a key that was there"),
+    ("git add -f .env", Response.DENY, "a secret is a secret, whoever made it"),
+    ("mv README.md .env; rm .env", Response.DENY, "what was moved there was there before"),
+    ("echo 'version = 1' > sentinel.toml", Response.DENY, "the guard's own"),
+    ("echo x > .sentinel-secrets.toml", Response.DENY, "the guard's own"),
+    ("rm made.db", Response.ALLOW, "the session's database"),
+    ("rm app.db", Response.ASK, "the person's database"),
+    ("sqlite3 made.db 'DROP TABLE x'", Response.ALLOW, "a table in the session's database"),
+    ("sqlite3 app.db 'DROP TABLE x'", Response.ASK, "a table in the person's"),
+    ("echo x > new.db", Response.ALLOW, "onto nothing"),
+    ("rm ~/made.txt", Response.ALLOW, "outside, the session's"),
+    ("rm ~/nothing", Response.ALLOW, "outside, nothing"),
+    ("rm ~/notes.txt", Response.ASK, "outside, the person's"),
+    ("mv ~/notes.txt ~/n; rm ~/n", Response.ASK, "the person's by another name"),
+    ("mv ~/notes.txt ~/made.txt/n; rm -rf ~/made.txt", Response.ASK, "the person's in a folder of the session's"),
+    ("ln ~/notes.txt ~/n; echo > ~/n", Response.ASK, "the person's by another name"),
+    ("rm ~/made.txt/$(choose)", Response.ASK, "nobody knows what it will be"),
+    ("cp README.md ~/made.txt", Response.ALLOW, "over the session's"),
+    ("cp README.md ~/notes.txt", Response.ASK, "over the person's"),
+]
+
+
+@pytest.mark.parametrize(("text", "response", "why"), ROWS, ids=[row[0] for row in ROWS])
+def test_what_the_session_made_is_its_own(text, response, why):
+    assert judged(text) is response, why
+
+
+def layer(text, source):
+    return replace(parse(*_document(text), text), source=source)
+
+
+def _document(text):
+    import tomllib
+
+    return tomllib.loads(f"version = 1\n{text}"), "x.toml"
+
+
+POLICIES = [
+    ('[paths]\ncreate = "ask"', "", Response.ASK, "the user asks"),
+    ('[paths]\ncreate = "deny"', "", Response.DENY, "the user closes it"),
+    ('[paths]\nrestricted = [".env"]', "", Response.DENY, "what a person restricts is closed to new files, too"),
+    ("", '[paths]\nrestricted = [".env"]', Response.DENY, "the same by a project"),
+    ("", '[paths]\ncreate = "ask"', Response.ASK, "a project may tighten"),
+    ('[paths]\ncreate = "deny"', '[paths]\ncreate = "allow"', Response.DENY, "and not loosen"),
+]
+
+
+@pytest.mark.parametrize(("user", "project", "response", "why"), POLICIES)
+def test_a_policy_may_close_it(user, project, response, why):
+    policy = merge(builtin(), layer(user, "user"), layer(project, "project"))
+    assert judged("touch .env", policy=policy) is response, why
+
+
+def test_what_a_project_would_loosen_is_said():
+    policy = merge(builtin(), layer('[paths]\ncreate = "deny"', "user"), layer('[paths]\ncreate = "allow"', "project"))
+    assert '[paths] create = "allow" is not taken' in policy.warnings[0]
