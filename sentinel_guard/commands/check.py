@@ -27,6 +27,7 @@ from sentinel_guard.core.json_codec import verdict_json
 from sentinel_guard.core.judge import judge
 from sentinel_guard.core.model import Action, Layer, Outcome, Response, Verdict
 from sentinel_guard.core.policy.policy import Policy
+from sentinel_guard.core.policy.target_placeholders import inside
 from sentinel_guard.core.secrets.allowlisted_findings import NONE
 from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING, UserSecrets
 from sentinel_guard.core.session.operation_fingerprint import operation
@@ -88,7 +89,7 @@ class Checker:
         effects = () if outcome else analyse(action, self._world)
         case = Case(
             action, effects, session, policy, outcome, operation, restricted, guarded, self._world.home,
-            look=self._world.peek, new=birth_time.is_gone,
+            look=self._world.peek, new=functools.partial(_is_new, root),
             tracked=functools.partial(repository.tracked, root),
             known=lambda: self._known(root, policy, restricted),
             baseline=lambda: allowlist_file.reviewed(root) if root else NONE,
@@ -122,6 +123,11 @@ class Checker:
             found = worktree_inventory.restricted(root, lambda path: bool(policy.restricts(path, root))) if root else ()
             self._roots[cwd] = self._roots[root] = root, tuple(f"{root}/{name}" for name in found)
         return self._roots[cwd]
+
+
+def _is_new(root: str, path: str) -> bool:
+    """Of what lies elsewhere a text is judged as if all that it names were there."""
+    return inside(path, root) and birth_time.is_gone(path)
 
 
 def check(

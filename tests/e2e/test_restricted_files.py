@@ -31,6 +31,24 @@ def test_a_program_that_writes_a_restricted_file_changes_nothing(stage):
     assert Path(seen["data"]["kept"]).read_text() == "EVIL", "the tampered version is kept"
 
 
+SELF_MADE = "open('made.' + 'pe' + 'm', 'w').write('A')"
+
+
+def test_what_was_not_there_is_the_sessions_to_make_change_and_delete(stage):
+    stage.commit(_env__example="A=\n")
+    made, scratch = stage.repo / "made.pem", stage.repo / "scratch.db"
+    _, seen = stage.agent(
+        "echo A=1 > .env.local", "sleep 1.2; echo B=2 >> .env.local; cat .env.local", "rm .env.local",
+        f'{sys.executable} -c "{SELF_MADE}"', "sleep 1.2; cat made.pem; chmod 600 made.pem; echo B >> made.pem",
+        "echo x > scratch.db", "sleep 0.1; rm scratch.db",
+        "git add -f made.pem", "echo MODE=mine > .env", "echo 'version = 1' > sentinel.toml",
+    )  # fmt: skip
+    assert [s["code"] for s in seen] == [0] * 7 + [126] * 3, seen
+    assert (seen[1]["out"], seen[4]["out"]) == ("A=1\nB=2\n", "A")
+    assert made.read_text() == "AB\n" and not scratch.exists()
+    assert not stage.log(kind="watch")
+
+
 def test_git_clean_is_refused_only_for_restricted_files_that_git_does_not_track(stage):
     stage.commit(a__txt="a\n", sentinel__toml="version = 1\n")
     untracks = "git rm -q --cached sentinel.toml; git clean -fdx -e .env"
@@ -217,5 +235,5 @@ def test_what_changes_while_the_daemon_is_dead_is_put_back_when_it_is_back(stage
         stage.write(".env", EVIL)
         stage.write("deep/.env.new", EVIL)
         assert until(lambda: (stage.repo / ".env").read_text() == "MODE=debug\n", seconds=20)
-        assert until(lambda: not (stage.repo / "deep/.env.new").exists())
+    assert (stage.repo / "deep/.env.new").read_text() == EVIL, "nothing was there: it is the session's"
     assert not list(stage.repo.rglob(".sentinel-*"))

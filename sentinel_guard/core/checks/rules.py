@@ -119,10 +119,12 @@ def target_context(case: Case) -> TargetContext:
 def _is_new(case: Case, path: str) -> bool:
     """Whether what is at a path is the session's own, and nothing that this very text moves or links there.
 
-    Of a guess nobody knows what it will be.
+    Of a guess nobody knows what it will be, and what is read is there.
     """
     for effect in case.effects:
-        if effect.target == path and not effect.sure:
+        if effect.target == path and not (effect.sure or case.action.layer is Layer.KERNEL):
+            return False
+        if effect.target == path and effect.kind is Kind.READ and case.look(path) is None:
             return False
         brought = effect.kind is Kind.WRITE and effect.how & _BRINGS
         if brought and (inside(path, effect.target) or inside(effect.target, path)):
