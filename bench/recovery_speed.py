@@ -56,9 +56,13 @@ class Ground:
     def begin(self) -> tuple[Baseline, float]:
         """A session's baseline whole, and the seconds that its agent waited for it."""
         number = next(self.count)
-        folder, found = self.folder / str(number), list[Baseline]()
+        folder, found = self.session(number), list[Baseline]()
         waited = timed(lambda: found.append(api.begin(str(self.root), folder, restricts, f"bench{number}")))
         return api.complete(found[0]), waited[0]
+
+    def session(self, number: int) -> Path:
+        """Where a session's baseline lies: the next one finds it there."""
+        return self.folder / f"{number:04}" / "baseline"
 
     def edit(self, count: int) -> None:
         """Change so many files, all over the tree."""
@@ -123,8 +127,10 @@ def baseline_cpu(on: Ground) -> tuple[Pair, Pair]:
     begun, whole, theirs = [], [], []
     for _ in range(TIMES):
         theirs.append(on.cpu(*STATUS))
-        folder, found = on.folder / str(next(on.count)), list[Baseline]()
-        begun.append(cpu_timed(lambda f=folder, b=found: b.append(api.begin(str(on.root), f, restricts, f.name))))
+        folder, found = on.session(next(on.count)), list[Baseline]()
+        begun.append(
+            cpu_timed(lambda f=folder, b=found: b.append(api.begin(str(on.root), f, restricts, f.parent.name)))
+        )
         whole.append(begun[-1] + cpu_timed(lambda b=found: api.complete(b[0])))
     return (begun, theirs), (whole, theirs)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import fnmatch
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, options
 from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.programs import make_conditionals
 from sentinel_guard.core.analysis.programs.files import edited_file_content
 from sentinel_guard.core.analysis.programs.package_publishing import registry
 from sentinel_guard.core.model import Effect
@@ -22,6 +23,25 @@ _MAKE_SET = re.compile(r"(?:export\s+|override\s+)?([A-Za-z_][\w.]*)\s*(\+|\?|:{
 _MAKE_USE = re.compile(r"\$(?:\$|\((\w[\w.]*)\)|\{(\w[\w.]*)\}|(\w|@|<|\^))")
 _JUST_RULE = re.compile(r"@?([A-Za-z_][\w-]*)((?:\s+[^:=]+?)?)\s*:(?!=)\s*(.*)$")
 _INSTALLS = ("install", "i", "ci", "add", "in", "isntall")
+_UNMODELLED = frozenset(
+    (
+        *(
+            "MAKEFILE_LIST",
+            "MAKECMDGOALS",
+            "MAKEFLAGS",
+            "MFLAGS",
+            "MAKELEVEL",
+            "MAKEFILES",
+            "VPATH",
+            "SHELL",
+            "MAKESHELL",
+        ),
+        *("MAKE_VERSION", "MAKE_HOST", "MAKE_TERMOUT", "MAKE_COMMAND", "SUFFIXES", ".VARIABLES", ".FEATURES"),
+    )
+)
+"""Variables that make sets itself: nobody knows here what they hold, but they are not empty."""
+_SAID_BY_MAKE = "$( make-variable)"
+"""What stands for one of them: the output of a program that nobody knows."""
 TARGETS = 40
 """Prerequisites that are followed."""
 
@@ -36,16 +56,22 @@ class Makefile:
     first: str = ""
 
 
-def makefile(text: str) -> Makefile:
-    """The rules of a Makefile; conditionals are taken as true, functions are not evaluated."""
-    made = Makefile()
+def makefile(text: str, given: Mapping[str, str], inherited: Callable[[str], str | None]) -> Makefile:
+    """The rules of a Makefile; functions are not evaluated, and where a condition cannot be told both branches count.
+
+    ``given``: variables of the command line, which no assignment changes. ``inherited``: the environment's value of a
+    name, empty for none; None where it is not known.
+    """
+    made = Makefile(variables=dict(given))
     current: list[str] = []
-    for line in text.replace("\\\n", " ").splitlines():
+    for line in make_conditionals.taken(text.replace("\\\n", " ").splitlines(), made.variables, inherited):
         if line.startswith("\t"):
             for name in current:
                 made.recipes[name].append(line[1:])
         elif match := _MAKE_SET.match(line):
             name, how, value = match.groups()
+            if name in given:
+                continue
             old = made.variables.get(name, "")
             made.variables[name] = f"{old} {value}".strip() if how == "+" else (old or value if how == "?" else value)
         elif match := _MAKE_RULE.match(line):
@@ -88,7 +114,8 @@ def _expand(made: Makefile, text: str, target: str, depth: int = 0) -> str:
         if name == "@":
             return target
         if name not in made.variables:
-            return {"MAKE": "make", "RM": "rm -f"}.get(name, f"${{{name}}}" if name.isidentifier() else match[0])
+            own = _SAID_BY_MAKE if name in _UNMODELLED else f"${{{name}}}" if name.isidentifier() else match[0]
+            return {"MAKE": "make", "RM": "rm -f"}.get(name, own)
         return _expand(made, made.variables[name], target, depth + 1) if depth < 10 else ""
 
     return _MAKE_USE.sub(value, _as_substitutions(text)[0] if "shell" in text else text)
@@ -144,6 +171,12 @@ def _makefile_text(call: Call, given: Field | None, cwd: str) -> str | None:
     return next((t for n in names if (t := call.script_text(paths.locate(n, cwd, call.world))) is not None), None)
 
 
+def _inherited(call: Call, name: str) -> str | None:
+    """What an environment variable holds, empty for nothing; None where it is not known."""
+    value = call.scope.lookup(name)
+    return None if not value.known else " ".join(value.items or ("",))
+
+
 def make(call: Call) -> Effects:
     """The recipes of the targets that are named, else of the first one."""
     if call.has("--version", "--help"):
@@ -166,8 +199,8 @@ def make(call: Call) -> Effects:
         yield call.opaque("the makefile as it was changed here", "code")
     typed = bool(more) or from_stdin
     whole = _INCLUDE.sub(lambda match: _included(call, match[1].split()), f"{text or ''}\n{more}")
-    made = makefile(whole)
-    made.variables |= {name: value for item in call.operands for name, eq, value in [item.text.partition("=")] if eq}
+    given_here = {name: value for item in call.operands for name, eq, value in [item.text.partition("=")] if eq}
+    made = makefile(whole, {"CURDIR": cwd} | given_here, lambda name: _inherited(call, name))
     if "SHELL" in (item.text.partition("=")[0] for item in call.operands):
         yield from call.runner.script(made.variables["SHELL"], call, "make")
     targets = [item.text for item in call.operands if "=" not in item.text] or [made.first]

@@ -46,7 +46,8 @@ _GH = table(
     quiet="** --help",
     unpublish="repo|release|gist|issue|run|secret|variable|label|codespace|cs|ssh-key|gpg-key|project|discussion "
     "delete|delete-asset|remove|"
-    "item-delete|field-delete, repo archive, repo sync --force, repo deploy-key delete, issue transfer",
+    "item-delete|field-delete, repo archive, repo sync --force, repo deploy-key delete, issue transfer, "
+    "pr close --delete-branch|-d",
     publish="repo edit --visibility|--default-branch, repo create|rename|unarchive, repo deploy-key add, "
     "release create|upload|edit, gist create|edit, secret|variable set, workflow run|disable|enable, pr merge, "
     "ssh-key|gpg-key add, "

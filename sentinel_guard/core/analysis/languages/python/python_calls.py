@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
 from sentinel_guard.core.analysis.languages.python.client_libraries import Database, remote
-from sentinel_guard.core.analysis.languages.python.python_function_table import PATHS, PURE, SINKS, SQL, method
+from sentinel_guard.core.analysis.languages.python.python_function_table import CYPHER, PATHS, PURE, SINKS, SQL, method
 from sentinel_guard.core.analysis.languages.shared import value_operations
 from sentinel_guard.core.analysis.languages.shared.function_effects import EffectCollector
 from sentinel_guard.core.analysis.languages.shared.program_values import (
@@ -25,6 +25,7 @@ from sentinel_guard.core.analysis.languages.shared.program_values import (
     path_join,
     text_of,
 )
+from sentinel_guard.core.analysis.programs.databases.cypher_statements import is_cypher
 
 POOLS = ("map", "submit", "apply_async", "imap")
 """Methods of a pool of workers."""
@@ -95,7 +96,7 @@ class PythonCaller(ABC):
             return File(values[0] if values else named.get("file")) if name == "open" else UNRESOLVED
         if name.startswith("os.spawn"):
             self.deeds.do("exec", values[1:], named)
-        elif last in SQL:
+        elif _is_statement(last, values):
             self.deeds.do("database", values)
         elif name.startswith(("Path.", "pathlib.Path.")) and last in PATHS and values:
             return self._path(PathValue(text_of(values[0])), last, values[1:], named)
@@ -142,7 +143,7 @@ class PythonCaller(ABC):
             return self._path(owner, name, values, named)
         if isinstance(owner, Database):
             return owner.call(self.deeds, name, values)
-        if name in SQL:
+        if _is_statement(name, values):
             self.deeds.do("database", values)
         if (owner is UNRESOLVED or isinstance(owner, Method)) and name not in POOLS and not self._later(values):
             remote(self.deeds, name, values or list(named.values()))
@@ -199,3 +200,8 @@ class PythonCaller(ABC):
         function.active, self.deeds.level = False, self.deeds.level - 1
         result, self.names, self.returned = self.returned, saved, before
         return result
+
+
+def _is_statement(name: str, values: Sequence[object]) -> bool:
+    """Whether a method of this name, given these values, runs a statement on a database."""
+    return name in SQL or (name in CYPHER and bool(values) and is_cypher(text_of(values[0])))

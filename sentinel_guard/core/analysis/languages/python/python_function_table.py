@@ -79,6 +79,8 @@ PATHS: dict[str, str] = {
 """Methods of a ``Path``."""
 
 SQL = ("execute", "executescript", "executemany")
+CYPHER = ("run", "query", "execute_query", "write")
+"""Methods of many things: meant where they are given a statement."""
 
 
 # ---- pure functions ----

@@ -37,7 +37,7 @@ from sentinel_guard.core.analysis.languages.shared.program_values import (
     narrowed,
     text_of,
 )
-from sentinel_guard.core.analysis.programs.databases import sql_statements
+from sentinel_guard.core.analysis.programs.databases import cypher_statements, sql_statements
 from sentinel_guard.core.model import Effect, Kind
 
 MAX_STEPS = 10_000
@@ -281,6 +281,10 @@ class EffectCollector:
 
     def database(self, values: list[object], _: list[str], __: Mapping[str, object]) -> None:
         text = text_of(values[0]) if values else ""
+        if cypher_statements.is_cypher(text):
+            for statement in cypher_statements.losing(text):
+                self.effects.append(self.call.effect(Kind.DATABASE, statement, "delete", sure=UNKNOWN not in text))
+            return
         for what in sql_statements.found(text.replace(UNKNOWN, "?")):
             if what.how in ("delete", "truncate"):
                 self.effects.append(self.call.effect(Kind.DATABASE, what.text, what.how, sure=UNKNOWN not in text))

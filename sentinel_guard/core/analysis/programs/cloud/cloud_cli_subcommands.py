@@ -105,7 +105,7 @@ _AZ = table(
     change="** create|update|set|up|deploy*|start|restart|apply|import|scale|upgrade|add|assign|invoke|swap|approve|"
     "restore|"
     "regenerate*|renew*|rotate*|enable*|attach|resize|upload-batch|sync|build|run|publish|copy|move|import-*|create-*|"
-    "update-*|add-*|grant*|redeploy|reimage, rest --method=[pP]*",
+    "update-*|add-*|grant*|redeploy|reimage|open-port, rest --method=[pP]*",
 )
 _CTL_READS = "list|ls|get|show|view|info|status|describe|logs|kubeconfig|read|ssh|events|types-list|regions-list"
 _CTL = table(

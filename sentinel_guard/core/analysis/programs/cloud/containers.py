@@ -11,6 +11,7 @@ from sentinel_guard.core.analysis import network_addresses, paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, Parsed, options, parse
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs import subcommand_tables
+from sentinel_guard.core.analysis.programs.cloud.remote_consoles import is_console, is_production
 from sentinel_guard.core.model import Effect, Kind
 
 Effects = Iterable[Effect]
@@ -36,6 +37,7 @@ _HOST = frozenset(
 )
 _KEPT = ("/var/lib", "/data", "/srv", "/home", "/mnt", "/media", "/etc", "/root", "/opt", "/var/www", "/bitnami")
 """Where a container that lives on keeps what is not made anew with it; all of ``/`` holds these."""
+_ENVIRONMENT_READERS = ("env", "printenv", "set", "export")
 _SHUT = "ro:"
 _SOCKETS = ("/docker.sock", "/podman.sock", "/containerd.sock", "/crio.sock")
 _POWERS = ("ALL", "SYS_ADMIN", "SYS_MODULE", "SYS_PTRACE", "SYS_RAWIO", "DAC_READ_SEARCH", "SYS_BOOT")
@@ -159,6 +161,9 @@ def _run(call: Call) -> Effects:
     entry = call.parsed.value("--entrypoint")
     command = [*([entry] if entry and entry.text else []), *call.operands[1:]]
     yield from _inside(call, command, mounts, tuple(_volumes(call)) + _KEPT * call.has("--volumes-from"))
+    if command and command[0].text in _ENVIRONMENT_READERS:
+        for item in call.parsed.values("--env-file"):
+            yield call.effect(Kind.READ, call.locate(item), "shown", sure=item.known)
 
 
 def _reached(call: Call, mounts: dict[str, str]) -> Iterator[Effect]:
@@ -174,7 +179,7 @@ def _powers(call: Call) -> Iterator[Effect]:
     parsed = call.parsed
     if call.has("--privileged"):
         yield call.effect(Kind.PRIVILEGE, "container --privileged")
-    if any(v.text in ("host", "") for v in parsed.values("--pid", "--ipc", "--userns", "--uts", "--cgroupns")):
+    if any(v.text in ("host", "") for v in parsed.values("--pid", "--userns", "--uts", "--cgroupns")):
         yield call.effect(Kind.PRIVILEGE, "container host namespace")
     if any(v.text.upper().removeprefix("CAP_") in _POWERS for v in parsed.values("--cap-add")):
         yield call.effect(Kind.PRIVILEGE, "capabilities")
@@ -254,7 +259,12 @@ def _copy(call: Call) -> Effects:
 
 
 def away(call: Call, body: str | Sequence[Field], *, known: bool = True, target: str = "") -> Iterator[Effect]:
-    """A command or text on another machine: what it does to paths is not ours, but its loss is somebody's."""
+    """A command or text on another machine: what it does to paths is not ours, but its loss is somebody's.
+
+    What is typed into a console there, nobody has seen.
+    """
+    if is_console(body) and is_production(call):
+        yield call.effect(Kind.DEPLOY, target or call.command.program)
     if isinstance(body, str):
         effects = call.runner.script(body if known else body or UNKNOWN, call, call.command.program, cwd="/")
     else:

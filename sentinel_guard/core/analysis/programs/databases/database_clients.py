@@ -11,7 +11,12 @@ from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.command_and_options import STDIN, UNKNOWN, Call, options, parse
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs.cloud import other_service_clis
-from sentinel_guard.core.analysis.programs.databases import migrations, sql_client_commands, sql_statements
+from sentinel_guard.core.analysis.programs.databases import (
+    cypher_statements,
+    migrations,
+    sql_client_commands,
+    sql_statements,
+)
 from sentinel_guard.core.analysis.programs.databases.sql_statements import Found
 from sentinel_guard.core.model import Effect, Kind
 
@@ -293,15 +298,10 @@ def mongo(call: Call) -> Effects:
             yield _losing(call, match[0])
 
 
-_CYPHER = re.compile(r"\bDELETE\b(?!.*\bIF\b)", re.IGNORECASE | re.DOTALL)
-_CYPHER_SOME = re.compile(r"\bWHERE\b|\{|\bLIMIT\b|\(\s*\w*\s*:", re.IGNORECASE)
-
-
 def cypher(call: Call) -> Effects:
     for text in [item.text for item in call.operands] or [call.stdin]:
-        for statement in text.split(";"):
-            if _CYPHER.search(statement) and not _CYPHER_SOME.search(statement):
-                yield _losing(call, *statement.split())
+        for statement in cypher_statements.losing(text):
+            yield _losing(call, *statement.split())
 
 
 def etcd(call: Call) -> Effects:

@@ -259,6 +259,10 @@ def searcher(call: Call) -> Effects:
     for item in named:
         yield from call.read(item)
     deep = call.has("-r", "-R", "--recursive", "-u", "--unrestricted", "--hidden", "-.")
+    if deep:
+        for name in (item.text for item in call.parsed.values("--include") if item.known):
+            for folder in (item.text for item in named or [Field(".")] if item.known):
+                yield from call.read(Field(f"{folder.rstrip('/')}/{name}"))
     if deep and not (named or call.stdin):
         yield call.effect(Kind.READ, call.cwd, sure=call.here)
 

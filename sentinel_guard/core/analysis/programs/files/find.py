@@ -31,6 +31,12 @@ _TESTS = frozenset(
 )  # fmt: skip
 _NAMES = ("-name", "-iname", "-path", "-wholename", "-ipath")
 _FILES = ("-fprint", "-fprint0", "-fls", "-fprintf")
+_LEFT_BEHIND = frozenset(
+    (
+        *("*.pyc", "*.pyo", "*.py[co]", "__pycache__", "*.o", "*.obj", "*.class", "*.log", "*.tmp", "*.swp", "*.orig"),
+        *("*.rej", ".DS_Store", "._*", "Thumbs.db", ".pytest_cache", ".mypy_cache", ".ruff_cache", "node_modules"),
+    )
+)
 _ACTIONS = (*EXECS, *_FILES, "-delete", "-print", "-print0", "-printf", "-ls")
 _OR = ("-o", "-or", ",")
 _SETTING = re.compile(r"-[HLP]|-O\d*|-D|--")
@@ -208,8 +214,11 @@ def _deletes(call: Call, seen: Search, start: Field) -> Iterator[Effect]:
     if (seen.everything and not seen.flat) or _reaches_all(seen):
         yield call.contents(start.text, sure=not seen.narrow or seen.everything)
     elif (known := matches(call, seen, start)) is None:
-        # Many files of one name (*.pyc) are not everything: a question, never a kill.
-        yield call.opaque(start, "delete")
+        # Many files of one name (*.pyc) are not everything: a snapshot or a question, never a kill.
+        if many := _too_many(call, seen, start):
+            yield from (call.effect(Kind.DELETE, call.locate(path), "recursive", sure=False) for path in many)
+        else:
+            yield call.opaque(start, "delete")
     else:
         for path in known:
             yield call.effect(Kind.DELETE, path, sure=not seen.narrow and call.certain(start.text))
@@ -282,6 +291,7 @@ def _executes(call: Call, seen: Search, argv: Sequence[Field]) -> Iterator[Effec
         return
     items: list[Field] = []
     tops: dict[str, str] = {}
+    spread: set[str] = set()
     for start in seen.starts:
         known = matches(call, seen, start)
         if known is not None:
@@ -290,13 +300,30 @@ def _executes(call: Call, seen: Search, argv: Sequence[Field]) -> Iterator[Effec
             whole = Field(f"{start.text.rstrip('/')}/*", pattern=True)
             tops[call.locate(whole)] = call.locate(start)
             items.append(whole)
+        elif many := _too_many(call, seen, start):
+            items += [Field(path, known=True) for path in many]
+            spread |= {call.locate(path) for path in many}
         else:
             items.append(start if not start.known else Field(f"$(find {start.text})", known=False))
     if not items and any("{}" in place.text for place in argv):
         return  # nothing is found, nothing runs
     # What needs no match may find one all the same: the file is made before it runs.
     for effect in call.runner.run([f for place in argv for f in _put(place, items)], call, "find"):
-        yield from _below(effect, tops, sure=bool(items) and not seen.narrow)
+        if effect.kind is Kind.DELETE and effect.target in spread:
+            yield replace(effect, how=effect.how | {"recursive"}, sure=False)
+        else:
+            yield from _below(effect, tops, sure=bool(items) and not seen.narrow)
+
+
+def _too_many(call: Call, seen: Search, start: Field) -> list[str]:
+    """In the repository, which a snapshot holds: a path for each name of which more was found than is looked at, where
+    all names are those of what programs leave behind: a wider one may take in what is restricted, or git's own.
+    """
+    root = call.world.root
+    if not (root and start.known and seen.names) or not _LEFT_BEHIND.issuperset(seen.names):
+        return []
+    inside = f"{call.locate(start)}/".startswith(f"{root}/")
+    return [f"{start.text.rstrip('/')}/{name}" for name in seen.names] if inside else []
 
 
 def _below(effect: Effect, tops: dict[str, str], *, sure: bool) -> Iterator[Effect]:
