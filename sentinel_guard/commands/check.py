@@ -91,7 +91,7 @@ class Checker:
             action, effects, session, policy, outcome, operation, restricted, guarded, self._world.home,
             look=self._world.peek, new=functools.partial(_is_new, root),
             tracked=functools.partial(repository.tracked, root),
-            known=lambda: self._known(root, policy, restricted),
+            known=functools.cache(lambda: self._known(root, policy, restricted)),
             baseline=lambda: allowlist_file.reviewed(root) if root else NONE,
         )  # fmt: skip
         return judge(case, CHECKS)

@@ -152,7 +152,8 @@ def _file(read: Effect, sends: Effect, found: tuple[str, str], ground: TargetCon
 
 def _sent(case: Case) -> Iterator[Finding]:
     root = case.session.root or case.action.root
-    for sending in sendings(case.action, case.effects, case.look, root):
+    # A loop sends the same again and again.
+    for sending in dict.fromkeys(sendings(case.action, case.effects, case.look, root)):
         if not _may_have(case, sending.host):
             yield from _content(case, sending)
             yield from _variables(sending)

@@ -26,6 +26,8 @@ class Folders:
     baseline: Baseline
     _unknown: dict[str, int] = field(default_factory=dict)
     """Absolute path -> mode before it was opened, of those whose mode at the start is not known."""
+    _seen: list[str] = field(default_factory=list)
+    """Absolute paths of the work tree's folders, from the top down."""
 
     def open(self) -> list[Change]:
         """Give their owner access to all that may have to be read or written; returns those whose mode had changed."""
@@ -34,6 +36,8 @@ class Folders:
             self._open(top)
             for folder, below, _ in deep_folders.walk(top):
                 below[:] = [b for b in below if b not in HEAVY and self._enter(f"{folder}/{b}")]
+                if top == base.root:
+                    self._seen.extend(f"{folder}/{b}" for b in below)
         return [Change(name, "mode") for name in {**found, **dict.fromkeys(changed_folders(base))}]
 
     def _enter(self, path: str) -> bool:
@@ -67,13 +71,12 @@ class Folders:
         base = self.baseline
         if not base.rest.complete:
             return
-        apart, found = {*base.embedded, *base.rest.folders}, list[str]()
-        for folder, below, _ in deep_folders.walk(base.root):
-            below[:] = [b for b in below if b not in HEAVY and self._name(f"{folder}/{b}") not in base.embedded]
-            found += [f"{folder}/{b}" for b in below if self._name(f"{folder}/{b}") not in apart]
-        for path in reversed(found):
-            with contextlib.suppress(OSError):
-                os.rmdir(path)  # noqa: PTH106 - text with surrogates
+        inside = tuple(f"{name}/" for name in base.embedded)
+        for path in reversed(self._seen):
+            name = self._name(path)
+            if name not in base.rest.folders and not f"{name}/".startswith(inside):
+                with contextlib.suppress(OSError):
+                    os.rmdir(path)  # noqa: PTH106 - text with surrogates
 
     def _name(self, path: str) -> str:
         return path.removeprefix(f"{self.baseline.root}/")

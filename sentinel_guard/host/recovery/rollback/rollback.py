@@ -39,7 +39,7 @@ from sentinel_guard.host.recovery.rollback.keep_refs import keep_refs, moved_rem
 from sentinel_guard.host.recovery.rollback.restore_folders import Folders
 from sentinel_guard.host.recovery.rollback.restore_gitdir import put_metadata_back
 from sentinel_guard.host.recovery.rollback.restore_worktree import undo
-from sentinel_guard.host.recovery.snapshots.blocking_fifos import RULES, find_fifos, special_files
+from sentinel_guard.host.recovery.snapshots.blocking_fifos import RULES, special_files
 from sentinel_guard.host.recovery.snapshots.take_snapshot import Occasion, take_snapshot
 
 ROUNDS = 3
@@ -117,13 +117,14 @@ def plan_rollback(
     """What a rollback would undo, and what it could not; nothing is changed. Raises HostError."""
     if folder_mode(baseline.root) is None:
         return Plan((WHOLE,), (), ())
-    if waiting := _waiting(baseline):
+    special = special_files(baseline.root)
+    if waiting := _waiting(baseline, special):
         hint = "Remove it, or roll back: it is moved away first."
         raise HostError(f"{waiting[0][1]} is a named pipe: git would wait for it for ever.", hint)
     found = diff_baseline(baseline, keep, restricts)
     now = gitdir_backup.refs(baseline.where.common_dir)
     changes, moved, beyond = found.changes(), moved_remote_refs(baseline, now), found.beyond
-    changes += [Change(name, "created") for name in _new_special_files(baseline, keep)]
+    changes += [Change(name, "created") for name in _new_special_files(baseline, special, keep)]
     if _REFRESHED in changes and _same_entries(baseline):
         changes.remove(_REFRESHED)
     for name, inside in baseline.below():
@@ -244,18 +245,20 @@ def _said(baseline: Baseline) -> tuple[str, ...]:
     return (*baseline.notes, *baseline.rest.notes, *(() if baseline.rest.complete else (HALF,)))
 
 
-def _waiting(baseline: Baseline) -> list[tuple[SymlinkSafeFolder, str]]:
+def _waiting(baseline: Baseline, special: list[str]) -> list[tuple[SymlinkSafeFolder, str]]:
     """Named pipes, and what else is no file, where git would open one and wait."""
     store = baseline.object_tree
     return [
-        *((baseline.tree, n) for n in find_fifos(baseline.root)),
+        *((baseline.tree, n) for n in special if n.rpartition("/")[2] in RULES),
         *((store, n) for n in object_backup.non_file_entries(store.root)),
     ]
 
 
 def _unblock(baseline: Baseline, keep: Callable[[str], bool], scanned: Future[Scan]) -> list[Change]:
     """Takes away what git would wait for, and what is no file and was not there at the start: git sees none of it."""
-    waiting = [*_waiting(baseline), *((baseline.tree, n) for n in _new_special_files(baseline, keep))]
+    special = special_files(baseline.root)
+    waiting = _waiting(baseline, special)
+    waiting += [(baseline.tree, n) for n in _new_special_files(baseline, special, keep)]
     moved = [tree.away(name) for tree, name in waiting]
     for path in moved:
         _release_fifo_readers(path)
@@ -266,12 +269,12 @@ def _unblock(baseline: Baseline, keep: Callable[[str], bool], scanned: Future[Sc
     return [Change(os.path.relpath(f"{tree.root}/{name}", baseline.root), "created") for tree, name in waiting]
 
 
-def _new_special_files(baseline: Baseline, keep: Callable[[str], bool]) -> list[str]:
+def _new_special_files(baseline: Baseline, special: list[str], keep: Callable[[str], bool]) -> list[str]:
     """Those that ``_waiting`` does not tell; as with files, not what the start ignored, nor in repositories inside."""
     if not baseline.rest.complete:
         return []
     known, inside = frozenset(baseline.rest.special), tuple(f"{name}/" for name in baseline.embedded)
-    found = [n for n in special_files(baseline.root) if n not in known and not n.startswith(inside) and not keep(n)]
+    found = [n for n in special if n not in known and not n.startswith(inside) and not keep(n)]
     rules = os.fsdecode(baseline.shadow.frozen.read_bytes()).splitlines() if found else []
     patterns = [gitignore_patterns.parse(rule) for rule in rules]
     return [n for n in found if n.rpartition("/")[2] not in RULES and not _ignored(patterns, n)]
