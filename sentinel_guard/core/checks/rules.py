@@ -41,6 +41,10 @@ _NAMED_AGAIN = frozenset(("link", "stage"))
 """Reading that is more: the file gets another name, or goes into a commit."""
 _BRINGS = frozenset(("move", "link"))
 """Writing by which a file that was there gets another name."""
+_IN_FILES = frozenset(("sqlite3", "sqlite", "litecli", "duckdb"))
+"""Clients of databases that are files."""
+_OTHER_FILE = re.compile(r"(?i)\battach\b|\.(?:open|read|restore|import)\b")
+"""What such a client does with another file than the one that it was given."""
 _WHOLE = ("find", "fd", "fdfind", "rsync")
 """To whom all that is in a folder is all: hidden files, too."""
 _SEARCHERS = frozenset(("find", "fd", "xargs"))
@@ -136,9 +140,11 @@ def _is_meant(case: Case, rule: Rule, effect: Effect, ground: TargetContext) -> 
     """Of a held call by which a file loses its content only what was to be held: what a database does with its own
     journal is another matter than a command that deletes it. And no database that is a file of the session's own.
     """
-    if effect.kind is Kind.DATABASE:
+    if effect.kind is Kind.DATABASE and effect.command and effect.command.program in _IN_FILES:
         files = [e.target for e in case.effects if e.kind is Kind.WRITE and e.command == effect.command]
-        return not files or not all(map(ground.new, files))
+        return (
+            not files or _OTHER_FILE.search(str(case.action.arguments)) is not None or not all(map(ground.new, files))
+        )
     if case.action.layer is not Layer.KERNEL or case.action.tool not in LOSSES:
         return True
     return rule.held or rule.id in OUTSIDE_RULES

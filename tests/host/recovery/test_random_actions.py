@@ -31,6 +31,7 @@ from tests.support.recovery import person_actions as actions
 from tests.support.recovery.git_actions import AGENT, PERSON, TOO_EARLY
 from tests.support.recovery.person_actions import ODD, Act
 from tests.support.recovery.repository import ENV, TOLD, Repo, copied, template
+from tests.support.recovery.without_rights import MISSING, WITHOUT_RIGHTS
 
 EXAMPLES = int(os.environ.get("SENTINEL_EXAMPLES", "0"))
 POOL = 64
@@ -249,7 +250,7 @@ def perform(repo: Repo, chosen: list[tuple[str, int]]) -> None:
 CHECKS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
 
-@settings(max_examples=EXAMPLES or 40, suppress_health_check=CHECKS, phases=set(Phase) - {Phase.explain})
+@settings(max_examples=EXAMPLES or 30, suppress_health_check=CHECKS, phases=set(Phase) - {Phase.explain})
 @given(
     person=acts(PERSON, 0, 6),
     agent=acts(AGENT, 1, 9),
@@ -282,3 +283,12 @@ def test_whatever_is_done_the_end_is_the_start_and_nothing_is_lost(pool, person,
     assert api.plan(baseline) == []
     assert api.rollback(baseline).restored == ()
     shutil.rmtree(repo.root.parent)
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or MISSING, reason="setpriv takes from root what modes of files do not hold back")
+def test_the_same_where_modes_of_files_hold():
+    which = f"{__file__}::{test_whatever_is_done_the_end_is_the_start_and_nothing_is_lost.__name__}"
+    command = [*WITHOUT_RIGHTS, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", which]
+    environ = {**os.environ, "SENTINEL_EXAMPLES": str(EXAMPLES or 10)}
+    done = subprocess.run(command, env=environ, capture_output=True, check=False, text=True)
+    assert done.returncode == 0, done.stdout
