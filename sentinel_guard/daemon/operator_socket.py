@@ -17,7 +17,7 @@ from typing import Any
 
 import sentinel_guard
 from sentinel_guard.core import encode_entries
-from sentinel_guard.core.checks.rules import STEERING_RULE
+from sentinel_guard.core.checks.rules import OPERATOR_RULE
 from sentinel_guard.core.model import Action, Finding, Layer, Response, Verdict
 from sentinel_guard.core.session.session_health import status
 from sentinel_guard.daemon import agent_programs
@@ -114,7 +114,7 @@ class Operators:
             what,
             "only the person outside has this power",
             "Ask the user",
-            rule=STEERING_RULE,
+            rule=OPERATOR_RULE,
         )
         at = self._now()
         action = Action(

@@ -83,7 +83,8 @@ def test_nothing_else_changes_a_session(response):
 
 STRIKES = (
     ("guard.settings", Response.DENY, ("guard.settings",), "the guard's settings"),
-    ("system.guard", Response.KILL, ("system.guard",), "its steering"),
+    ("guard.operator", Response.KILL, ("guard.operator",), "its operator socket"),
+    ("system.guard", Response.DENY, (), "a command that steers it"),
     ("paths.restricted", Response.DENY, (), "an ordinary refusal"),
 )
 

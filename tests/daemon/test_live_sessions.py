@@ -230,7 +230,7 @@ def test_what_matters_is_kept_against_power_loss_too():
 
 # A session's life at random: what the guard notes, in any order, with any answers.
 
-RULES = st.sampled_from(["", "system.guard", "guard.settings", "git.push-force"])
+RULES = st.sampled_from(["", "guard.operator", "guard.settings", "git.push-force"])
 RESPONSES = st.sampled_from(Response)
 DEEDS = st.one_of(
     st.tuples(st.just("verdict"), st.integers(0, 9), RESPONSES, RULES, st.booleans()),

@@ -104,7 +104,7 @@ def test_rule_1_power_is_refused_from_inside_recorded_and_a_strike(office, child
     refused = [e for e in office.stand.store.log if e.kind == "verdict"]
     assert [(e.level, e.data["tool"]) for e in refused] == [("L2", f"operator:{op}")]
     assert live.session.state is State.ACTIVE and not office.stopped
-    assert live.session.strikes == ("system.guard",)
+    assert live.session.strikes == ("guard.operator",)
 
 
 def test_who_says_nothing_is_not_waited_for(office, monkeypatch):

@@ -64,7 +64,12 @@ def test_silence_is_a_no(gated):
 def test_the_agent_cannot_answer_for_the_person(gated):
     # It writes to every terminal that it can reach, and connects to the operator's socket.
     forge = "(sleep 0.5; echo y > /dev/tty; printf 'y' > /dev/stderr) & deploy production"
-    person = gated.on_terminal(forge, "sentinel-guard daemon stop --force", "sentinel-guard run -- deploy production")
+    steers = (
+        "sentinel-guard daemon stop --force",
+        "sentinel-guard run -- deploy production",
+        "sentinel-guard allow .env",
+    )
+    person = gated.on_terminal(forge, *steers)
     person.expect_exact(PROMPT)
     time.sleep(1.5)
     person.send("n")
@@ -72,8 +77,9 @@ def test_the_agent_cannot_answer_for_the_person(gated):
     person.close()
     seen = gated.seen()
     assert seen[0]["code"] == 126
-    assert "403 SENTINEL BLOCKED" in seen[1]["err"], "power is refused from inside"
-    assert person.exitstatus == 137, "the second try is fatal"
+    refused = "in another terminal, outside of this session"
+    assert all(refused in s["err"] and s["code"] == 126 for s in seen[1:]), "power is refused from inside"
+    assert person.exitstatus == 0, "but a command of the person's in the wrong terminal is no attack"
 
 
 def test_the_beacon_waits_for_resume_and_brings_the_persons_words(stage):

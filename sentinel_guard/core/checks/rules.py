@@ -28,10 +28,10 @@ from sentinel_guard.core.secrets.redact_before_logging import redact_secrets
 
 NAME = "rules"
 SETTINGS_RULE = "guard.settings"
-STEERING_RULE = "system.guard"
+OPERATOR_RULE = "guard.operator"
 OUTSIDE_RULES = frozenset(("filesystem.delete-outside", "filesystem.overwrite-outside"))
 """Of a held call, a yes to these holds for the folder that is shown, as long as the session lives."""
-STRIKES = frozenset({SETTINGS_RULE, STEERING_RULE})
+STRIKES = frozenset({SETTINGS_RULE, OPERATOR_RULE})
 """Findings that are strikes: the daemon keeps them in ``Session.strikes``, and the second one is fatal."""
 
 _CREATE = "paths.create"
@@ -151,7 +151,7 @@ def _is_meant(case: Case, rule: Rule, effect: Effect, ground: TargetContext) -> 
 
 
 def _finding(case: Case, rule: Rule, effect: Effect) -> Finding:
-    response = Response.KILL if rule.id == STEERING_RULE and case.session.strikes else rule.response
+    response = rule.response
     if response is Response.KILL and not effect.sure:
         response = Response.DENY
     ask = Ask(rule.action, _asked(case, rule, effect), rule.risk) if response is Response.ASK else None

@@ -203,7 +203,7 @@ def test_the_persons_own_command_is_not_judged(argv, command, own):
 
 
 def test_what_was_tried_on_the_guard_itself_is_taken_as_given():
-    tried = entry("verdict", id="op", tool="operator:stop", layer="cli", response="deny", strike="system.guard")
+    tried = entry("verdict", id="op", tool="operator:stop", layer="cli", response="deny", strike="guard.operator")
     [step] = again([entry("session", root=ROOT), tried], call="none")
     assert step.then == step.now and step.now.response is Response.DENY
 
