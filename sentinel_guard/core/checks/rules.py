@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
@@ -74,6 +75,7 @@ class Rules:
         if case.outcome is not None:
             return
         ground = target_context(case)
+        reading = replace(ground, new=partial(_was_made, case))
         index, told = self._index(case.policy), set[str]()
         for effect in case.effects:
             if effect.kind is Kind.EXECUTE:
@@ -88,7 +90,7 @@ class Rules:
                 yield _attack(case, "guard.process", effect, why, fatal=aimed is Aim.SURE)
             elif effect.kind is Kind.PRIVILEGE and case.held and effect.target in _SETUID:
                 yield _without_rights(case, effect)
-            for rule in index.rules(effect, ground):
+            for rule in index.rules(effect, reading if effect.kind is Kind.READ else ground):
                 if _is_meant(case, rule, effect, ground):
                     yield _finding(case, rule, effect)
         yield from _tool(case)
@@ -123,12 +125,10 @@ def target_context(case: Case) -> TargetContext:
 def _is_new(case: Case, path: str) -> bool:
     """Whether what is at a path is the session's own, and nothing that this very text moves or links there.
 
-    Of a guess nobody knows what it will be, and what is read is there.
+    Of a guess nobody knows what it will be.
     """
     for effect in case.effects:
         if effect.target == path and not (effect.sure or case.action.layer is Layer.KERNEL):
-            return False
-        if effect.target == path and effect.kind is Kind.READ and case.look(path) is None:
             return False
         brought = effect.kind is Kind.WRITE and effect.how & _BRINGS
         if brought and (inside(path, effect.target) or inside(effect.target, path)):
@@ -148,6 +148,12 @@ def _is_meant(case: Case, rule: Rule, effect: Effect, ground: TargetContext) -> 
     if case.action.layer is not Layer.KERNEL or case.action.tool not in LOSSES:
         return True
     return rule.held or rule.id in OUTSIDE_RULES
+
+
+def _was_made(case: Case, path: str) -> bool:
+    """Of what is read: whether the session, or this very text, made it."""
+    here = any(e.kind is Kind.WRITE and e.target == path for e in case.effects) or case.look(path) is not None
+    return here and _is_new(case, path)
 
 
 def _finding(case: Case, rule: Rule, effect: Effect) -> Finding:

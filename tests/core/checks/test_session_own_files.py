@@ -37,6 +37,8 @@ ROWS = [
     ("cp .env.example .env", Response.ALLOW, "nothing was there"),
     ("touch .env", Response.ALLOW, "nothing was there"),
     ("touch .env; chmod 600 .env; echo A=1 >> .env; rm .env", Response.ALLOW, "what this text made"),
+    ("cp .env.example .env && echo A=1 >> .env && cat .env", Response.ALLOW, "and is shown"),
+    ("cat .env", Response.ASK, "what is read is there when it runs, and nobody has seen it"),
     ("openssl genrsa -out keys/new.pem 2048", Response.ALLOW, "a first key"),
     ("openssl genrsa -out keys/old.pem 2048", Response.DENY, "a key that was there"),
     ("git add -f .env", Response.DENY, "a secret is a secret, whoever made it"),
