@@ -103,13 +103,13 @@ def test_patterns_mean_the_same_to_re2(family):
 def test_texts_made_of_needles_are_no_trouble(family):
     for row in family.FORMATS:
         pattern = re.compile(row.pattern, re.ASCII)
-        started = time.perf_counter()
+        started = time.process_time()
         for joint in ("", " ", "=", "\n"):
             needle = row.needles[0] + joint
             for text in (needle * 400, needle + "a" * 2000, needle + "a1_- " * 400, row.hit[0][:-4] * 20):
                 for _ in pattern.finditer(text):
                     pass
-        assert time.perf_counter() - started < LIMIT, row.rule
+        assert time.process_time() - started < LIMIT, row.rule
 
 
 def test_rules_have_one_row_each():
