@@ -95,6 +95,8 @@ static int check_opened(struct call *call, int fd, const struct place *place, in
         return 0;
     if (fstat(fd, &opened.status))
         return errno;
+    if (S_ISDIR(opened.status.st_mode) && (flags & O_TRUNC) && !(flags & ONLY_TMPFILE)) /* by a magic link */
+        return EISDIR;
     if (place->exists && S_ISREG(place->status.st_mode) && opened.status.st_ino != place->status.st_ino)
         return EACCES;
     if (place->exists && S_ISLNK(place->status.st_mode)) { /* a magic link: to what? */
