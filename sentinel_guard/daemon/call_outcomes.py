@@ -42,6 +42,8 @@ class Begun:
     """True where no check has a word for a success: its launcher need not wait for one."""
     on_screen: bool = False
     """True where it prints on the inner terminal, which the runner sees."""
+    in_turn: bool = False
+    """True where it comes for the third time in the same turn."""
 
 
 class Outcomes:
@@ -51,6 +53,7 @@ class Outcomes:
     async def begin(self, live: Live, judged: Judged) -> Begun:
         """Note how the worktree stands, where progress is in question."""
         doubtful = self._guard.in_question(live.session, judged.operation)
+        in_turn = self._guard.comes_in_turn(live.session, judged.operation)
         before = await self._tree(live) if doubtful else ""
         who = judged.verdict.action.who
         # A client may run its shell on a terminal of its own: what the inner one shows is then the client's screen.
@@ -59,7 +62,7 @@ class Outcomes:
             # What was printed before must not count as this call's words: the runner takes it in first.
             await live.runner.tail(time.monotonic())
         nothing_to_say = not doubtful and _is_new(live, judged) and not may_run_tests(_commands(judged.verdict.effects))
-        return Begun(judged, time.monotonic(), before, nothing_to_say, on_screen)
+        return Begun(judged, time.monotonic(), before, nothing_to_say, on_screen, in_turn)
 
     async def end(self, live: Live, begun: Begun, ended: Ended) -> tuple[Verdict, str]:
         """The verdict on the outcome, and the words for the agent's standard error."""
@@ -99,7 +102,7 @@ class Outcomes:
             tests=_tests(effects, stdout, stderr, ended.code),
             duration=ended.seconds,
             before=begun.before,
-            after=await self._tree(live) if error is not None or begun.before else "",
+            after=await self._tree(live) if error is not None or begun.before or begun.in_turn else "",
         )
         return await self._without_background_writes(live, begun.judged.operation, outcome)
 

@@ -24,6 +24,7 @@ from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.analysis.world import World
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.finding_texts import evidence_target
+from sentinel_guard.core.checks.loop import MAX_PERIOD
 from sentinel_guard.core.checks.registry import CHECKS
 from sentinel_guard.core.checks.rules import OUTSIDE_RULES
 from sentinel_guard.core.judge import apply_reply, judge
@@ -42,8 +43,6 @@ SHARED = "it needs a person's yes, and [gate] typed_word lets nobody give it on 
 ATTEND = "start the agent in a terminal with 'sentinel-guard run -- AGENT', or let the user do this step"
 COMES_BACK = 3.0
 """Seconds that a runner may take to find the daemon again before nobody can be asked."""
-REPEATED = 2
-"""Times that a call may come, well ended, before it is in question whether it serves anything."""
 EXPECTED = 30.0
 """Seconds for which an allowed git command may go on changing files."""
 MOVED = 3
@@ -265,11 +264,17 @@ class Guard:
 
     def in_question(self, session: Session, op: str) -> bool:
         """True where a loop may be under way, and progress is worth measuring: the last call failed, or the same
-        operation has failed, or has come REPEATED times, within the window.
+        operation has failed, within the window.
         """
         ended = [c for c in session.calls if c.outcome]
-        same = [c for c in ended if c.operation == op]
-        return any(failed(c.outcome) for c in (*same, *ended[-1:])) or len(same) >= REPEATED
+        return any(failed(c.outcome) for c in (*(c for c in ended if c.operation == op), *ended[-1:]))
+
+    def comes_in_turn(self, session: Session, op: str) -> bool:
+        """True where an operation comes for the third time in the same turn, so that it may serve nothing."""
+        ended = [c.operation for c in session.calls if c.outcome]
+        return any(
+            ended[-n:][:1] == ended[-2 * n :][:1] == [op] for n in range(1, MAX_PERIOD + 1) if len(ended) >= 2 * n
+        )
 
     def _note(self, live: Live, entries: list[Entry]) -> None:
         self._sessions.note(live, entries)

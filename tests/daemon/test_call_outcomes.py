@@ -62,7 +62,9 @@ LOOKS = [
     ((("ls a", 2),), [("", "1")], "after a failure"),
     ((("ls a", 2), ("ls a", 2)), [("", "1"), ("2", "3")], "before and after the same again"),
     ((("ls a", 2), ("ls", 0), ("ls", 0)), [("", "1"), ("2", "3"), ("", "")], "around the call that follows a failure"),
-    ((("ls", 0),) * 4, [("", "")] * 2 + [("1", "2"), ("3", "4")], "around a call that comes again and again"),
+    ((("ls", 0),) * 4, [("", "")] * 2 + [("", "1"), ("", "2")], "after a call that comes again and again"),
+    ((("ls", 0), ("pwd", 0)) * 3, [("", "")] * 4 + [("", "1"), ("", "2")], "after calls that come in turn"),
+    ((("ls", 0), *((f"echo {n}", 0) for n in range(5))) * 3, [("", "")] * 18, "a longer turn is none"),
 ]
 
 
