@@ -272,9 +272,8 @@ class Guard:
     def comes_in_turn(self, session: Session, op: str) -> bool:
         """True where an operation comes for the third time in the same turn, so that it may serve nothing."""
         ended = [c.operation for c in session.calls if c.outcome]
-        return any(
-            ended[-n:][:1] == ended[-2 * n :][:1] == [op] for n in range(1, MAX_PERIOD + 1) if len(ended) >= 2 * n
-        )
+        turns = range(1, min(MAX_PERIOD, len(ended) // 2) + 1)
+        return any(ended[-turn] == ended[-2 * turn] == op for turn in turns)
 
     def _note(self, live: Live, entries: list[Entry]) -> None:
         self._sessions.note(live, entries)
