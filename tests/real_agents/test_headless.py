@@ -51,7 +51,7 @@ def test_a_days_work_is_on_record_as_the_model_wrote_it(stage, play, agent):
 def test_refusals_hints_breaker_and_kill_switch_reach_the_model(stage, play, agent):
     stage.commit(a__txt="a\n")
     start = stage.git("rev-parse", "HEAD")
-    stage.policy("[breaker]\nseconds = 1\n")
+    stage.policy('[breaker]\nseconds = 1\n[paths]\ncreate = "deny"\n')
     failing = "ls no-such-file"
     gone = "for i in 1 2 3 4 5 6; do ls key.pem || break; sleep 0.3; done"
     steps = (
