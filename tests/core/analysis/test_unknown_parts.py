@@ -11,8 +11,8 @@ from tests.support.fakes import FakeWorld
 
 ERRORS = [
     ("rm -rf ${x", ["opaque ${x delete ?", "opaque unterminated ${ at 10 parse ?"], "shells may not share it"),
-    ("rm -rf 'x", ["delete x force recursive", "opaque unterminated ' at 7 data ?"], "one that all share"),
-    ("bash -c 'rm .env\necho \"oops'", ["delete .env", 'opaque unterminated " at 18 data ?'], "the lines before it"),
+    ("rm -rf 'x", ["delete x force recursive", "opaque unterminated ' at 7 syntax ?"], "one that all share"),
+    ("bash -c 'rm .env\necho \"oops'", ["delete .env", 'opaque unterminated " at 18 syntax ?'], "the lines before it"),
     ("bash <<E\nrm .env", ["delete .env", "opaque unterminated heredoc at 16 data ?"], "a body without end runs"),
     ('fish -c "echo \'oops"', ["opaque unterminated ' at 5 parse ?"], "another language"),
     (

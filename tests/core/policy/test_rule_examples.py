@@ -167,7 +167,7 @@ REQUIRED = [
     ("git config core.hooksPath .husky/_", Response.ASK, "npm's own idiom: a person may say yes"),
     ("git -c core.hooksPath=/dev/null commit -m x", Response.DENY, "hooks switched off for one commit"),
     ("GIT_CONFIG_KEY_0=core.hooksPath git commit -m x", Response.DENY, "the same by the environment"),
-    ("bash -c 'echo \"oops'", Response.ALLOW, "bash says its own error"),
+    ("bash -c 'echo \"oops'", Response.HINT, "no shell runs it"),
     ("bash -c 'rm -rf /\necho \"oops'", Response.KILL, "the lines before it run"),
     ("cat <<E\nx", Response.ALLOW, "bash takes the rest as the body"),
     ("bash <<E\nrm -rf /", Response.KILL, "and so do we"),

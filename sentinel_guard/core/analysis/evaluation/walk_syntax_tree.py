@@ -114,7 +114,7 @@ class Walk:
         output = self.node(script.body, place._replace(depth=place.depth + 1))
         for error in script.errors[:1]:
             plain = _FAITHFUL.issuperset(place.via) and not (place.elsewhere or place.scope.aliases)
-            self.opaque(error, "data" if plain and all_fatal(script.source, script.errors) else "parse", place)
+            self.opaque(error, _how(error) if plain and all_fatal(script.source, script.errors) else "parse", place)
         return output + UNKNOWN if script.errors else output
 
     def follow(self, item: Field, rest: Sequence[Field], place: WalkContext) -> str:
@@ -381,3 +381,8 @@ _HANDLERS: dict[type, Callable[..., str]] = {
     Arithmetic: Walk.arithmetic,
     Coproc: Walk.coproc,
 }
+
+
+def _how(error: str) -> str:
+    """What an error means that stops every shell; of a heredoc without its end the rest is the body, and all runs."""
+    return "data" if "heredoc" in error else "syntax"
