@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sentinel_guard.core.analysis import paths
@@ -25,18 +25,8 @@ _JUST_RULE = re.compile(r"@?([A-Za-z_][\w-]*)((?:\s+[^:=]+?)?)\s*:(?!=)\s*(.*)$"
 _INSTALLS = ("install", "i", "ci", "add", "in", "isntall")
 _UNMODELLED = frozenset(
     (
-        *(
-            "MAKEFILE_LIST",
-            "MAKECMDGOALS",
-            "MAKEFLAGS",
-            "MFLAGS",
-            "MAKELEVEL",
-            "MAKEFILES",
-            "VPATH",
-            "SHELL",
-            "MAKESHELL",
-        ),
-        *("MAKE_VERSION", "MAKE_HOST", "MAKE_TERMOUT", "MAKE_COMMAND", "SUFFIXES", ".VARIABLES", ".FEATURES"),
+        *("MAKEFILE_LIST", "MAKECMDGOALS", "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEFILES", "MAKE_VERSION"),
+        *("MAKE_HOST", "MAKE_TERMOUT", "MAKE_COMMAND", "SUFFIXES", ".VARIABLES", ".FEATURES"),
     )
 )
 """Variables that make sets itself: nobody knows here what they hold, but they are not empty."""
@@ -56,21 +46,21 @@ class Makefile:
     first: str = ""
 
 
-def makefile(text: str, given: Mapping[str, str], inherited: Callable[[str], str | None]) -> Makefile:
+def makefile(text: str, cwd: str, given: Mapping[str, str], inherited: make_conditionals.Value) -> Makefile:
     """The rules of a Makefile; functions are not evaluated, and where a condition cannot be told both branches count.
 
-    ``given``: variables of the command line, which no assignment changes. ``inherited``: the environment's value of a
-    name, empty for none; None where it is not known.
+    ``given``: variables of the command line, which change only by ``override``. ``inherited``: the value of a name in the
+    environment, empty for none; None where it is not known.
     """
-    made = Makefile(variables=dict(given))
+    made = Makefile(variables={"SHELL": "/bin/sh", "CURDIR": cwd} | dict(given))
     current: list[str] = []
-    for line in make_conditionals.taken(text.replace("\\\n", " ").splitlines(), made.variables, inherited):
+    for line in make_conditionals.taken(text.replace("\\\n", " ").splitlines(), given, inherited):
         if line.startswith("\t"):
             for name in current:
                 made.recipes[name].append(line[1:])
-        elif match := _MAKE_SET.match(line):
+        elif match := _MAKE_SET.match(line.lstrip(" ")):
             name, how, value = match.groups()
-            if name in given:
+            if name in given and not line.lstrip().startswith("override"):
                 continue
             old = made.variables.get(name, "")
             made.variables[name] = f"{old} {value}".strip() if how == "+" else (old or value if how == "?" else value)
@@ -200,7 +190,9 @@ def make(call: Call) -> Effects:
     typed = bool(more) or from_stdin
     whole = _INCLUDE.sub(lambda match: _included(call, match[1].split()), f"{text or ''}\n{more}")
     given_here = {name: value for item in call.operands for name, eq, value in [item.text.partition("=")] if eq}
-    made = makefile(whole, {"CURDIR": cwd} | given_here, lambda name: _inherited(call, name))
+    certain = not _INCLUDE.search(text or "") and len(call.parsed.values("-f", "--file", "--makefile")) < 2
+    certain = certain and not call.has("-e", "--environment-overrides", "-I", "--include-dir")
+    made = makefile(whole, cwd, given_here, lambda name: _inherited(call, name) if certain else None)
     if "SHELL" in (item.text.partition("=")[0] for item in call.operands):
         yield from call.runner.script(made.variables["SHELL"], call, "make")
     targets = [item.text for item in call.operands if "=" not in item.text] or [made.first]
