@@ -16,6 +16,7 @@ from dataclasses import replace
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.finding_texts import near
+from sentinel_guard.core.checks.new_files import NewFiles
 from sentinel_guard.core.checks.rules import target_context
 from sentinel_guard.core.model import Ask, Command, Effect, Finding, Kind, Response
 from sentinel_guard.core.policy.target_placeholders import TargetContext, inside, matches_target
@@ -80,7 +81,7 @@ def _restricted(case: Case) -> Iterator[Finding]:
     sends = [e for e in case.effects if e.kind is Kind.NETWORK and "data" in e.how and leaves(e)]
     if not sends or all(_may_have(case, host_of(e.target)) for e in sends):
         return
-    ground = target_context(case)
+    ground = target_context(case, NewFiles(case))
     for effect in case.effects:
         if effect.kind is not Kind.READ or not (found := _secret(case, effect, ground)):
             continue

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise
 
 from sentinel_guard.core.analysis import paths
@@ -19,6 +18,7 @@ from sentinel_guard.core.analysis.held_calls import LOSSES
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.chmod_modes import keeps_owner_rights, only_removes_access
 from sentinel_guard.core.checks.finding_texts import evidence, near, says_nothing, short, shown
+from sentinel_guard.core.checks.new_files import NewFiles
 from sentinel_guard.core.checks.signals_to_guard import Aim, connects_to_guard, names_guard
 from sentinel_guard.core.model import Ask, Command, Effect, Finding, Kind, Layer, Response
 from sentinel_guard.core.policy.held_call_rules import released_with
@@ -40,8 +40,6 @@ _PATHS = (Kind.WRITE, Kind.DELETE, Kind.READ)
 _ANOTHER = "work on another file, for example .env.example, or ask the user: sentinel-guard help-me 'what you need'"
 _NAMED_AGAIN = frozenset(("link", "stage"))
 """Reading that is more: the file gets another name, or goes into a commit."""
-_BRINGS = frozenset(("move", "link"))
-"""Writing by which a file that was there gets another name."""
 _IN_FILES = frozenset(("sqlite3", "sqlite", "litecli", "duckdb"))
 """Clients of databases that are files."""
 _OTHER_FILE = re.compile(r"(?i)\battach\b|\.(?:open|read|restore|import)\b")
@@ -74,8 +72,9 @@ class Rules:
     def __call__(self, case: Case) -> Iterator[Finding]:
         if case.outcome is not None:
             return
-        ground = target_context(case)
-        reading = replace(ground, new=partial(_was_made, case))
+        own = NewFiles(case)
+        ground = target_context(case, own)
+        reading = replace(ground, new=own.was_made)
         index, told = self._index(case.policy), set[str]()
         for effect in case.effects:
             if effect.kind is Kind.EXECUTE:
@@ -108,7 +107,7 @@ class Rules:
 rules = Rules()
 
 
-def target_context(case: Case) -> TargetContext:
+def target_context(case: Case, own: NewFiles) -> TargetContext:
     """What the names in a rule's targets stand for in this case."""
     root = case.session.root or case.action.root
     return TargetContext(
@@ -118,22 +117,8 @@ def target_context(case: Case) -> TargetContext:
         case.guarded.folders,
         case.guarded.settings,
         case.action.cwd,
-        partial(_is_new, case),
+        own.is_new,
     )
-
-
-def _is_new(case: Case, path: str) -> bool:
-    """Whether what is at a path is the session's own, and nothing that this very text moves or links there.
-
-    Of a guess nobody knows what it will be.
-    """
-    for effect in case.effects:
-        if effect.target == path and not (effect.sure or case.action.layer is Layer.KERNEL):
-            return False
-        brought = effect.kind is Kind.WRITE and effect.how & _BRINGS
-        if brought and (inside(path, effect.target) or inside(effect.target, path)):
-            return False
-    return case.new(path)
 
 
 def _is_meant(case: Case, rule: Rule, effect: Effect, ground: TargetContext) -> bool:
@@ -148,12 +133,6 @@ def _is_meant(case: Case, rule: Rule, effect: Effect, ground: TargetContext) -> 
     if case.action.layer is not Layer.KERNEL or case.action.tool not in LOSSES:
         return True
     return rule.held or rule.id in OUTSIDE_RULES
-
-
-def _was_made(case: Case, path: str) -> bool:
-    """Of what is read: whether the session, or this very text, made it."""
-    here = any(e.kind is Kind.WRITE and e.target == path for e in case.effects) or case.look(path) is not None
-    return here and _is_new(case, path)
 
 
 def _finding(case: Case, rule: Rule, effect: Effect) -> Finding:

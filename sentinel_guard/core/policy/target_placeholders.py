@@ -68,16 +68,9 @@ _SYSTEM_TREES = (
 )
 (_ACCOUNTS,) = _joined(
     (
-        *(
-            "/etc/passwd",
-            "/etc/shadow",
-            "/etc/group",
-            "/etc/gshadow",
-            "/etc/sudoers",
-            "/etc/sudoers.d",
-            "/etc/sudoers.d/*",
-        ),
-        *("/etc/ld.so.preload", "/etc/pam.d/*", "/etc/security/*", "/etc/polkit-1/*", "/etc/doas.conf", "/root/.ssh/*"),
+        *("/etc/passwd", "/etc/shadow", "/etc/group", "/etc/gshadow", "/etc/sudoers", "/etc/sudoers.d"),
+        *("/etc/sudoers.d/*", "/etc/ld.so.preload", "/etc/pam.d/*", "/etc/security/*", "/etc/polkit-1/*"),
+        *("/etc/doas.conf", "/root/.ssh/*"),
     )
 )
 (_DEVICES,) = _joined(

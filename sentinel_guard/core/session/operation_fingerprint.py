@@ -14,40 +14,12 @@ COSMETIC = frozenset({"description", "explanation", "timeout", "timeout_ms"})
 """Argument names that change how a call is shown or how long it may take, not what it does."""
 
 _INSTALLERS = (
-    *(
-        "pip3?",
-        "uv",
-        "uv pip",
-        "poetry",
-        "pdm",
-        "conda",
-        "mamba",
-        "npm",
-        "pnpm",
-        "yarn",
-        "bun",
-        "cargo",
-        "gem",
-        "bundle",
-    ),
-    *(
-        "composer",
-        "go",
-        "apt",
-        "apt-get",
-        "dnf",
-        "yum",
-        "apk",
-        "brew",
-        "pacman",
-        "zypper",
-        "nix-env",
-        "choco",
-        "winget",
-    ),
+    *("pip3?", "uv", "uv pip", "poetry", "pdm", "conda", "mamba", "npm", "pnpm", "yarn", "bun", "cargo", "gem"),
+    *("bundle", "composer", "go", "apt", "apt-get", "dnf", "yum", "apk", "brew", "pacman", "zypper", "nix-env"),
+    *("choco", "winget"),
 )
 _INSTALL = re.compile(
-    rf"(?:^|[\s;&|(])(?:{'|'.join(_INSTALLERS)})\s+(?:-\S+\s+)*"
+    rf"(?:^|[\s;&|(/])(?:{'|'.join(_INSTALLERS)})\s+(?:-\S+\s+)*"
     r"(?:install|i|ci|add|get|require|sync|update|upgrade|-S\w*|-i\w*)(?![\w-])"
 )
 _POLLS = re.compile(r"(?i)(?<![a-z])(?:poll|wait|status)(?![a-z])")

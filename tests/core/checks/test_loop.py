@@ -57,6 +57,11 @@ STORIES = (
         "what was installed between is progress",
     ),
     (
+        (("make", RED), ("make", RED), (".venv/bin/pip install x", OK), ("make", RED), ("make", RED)),
+        "- hint - - hint",
+        "a program of an environment installs as any",
+    ),
+    (
         (("make", RED), ("make", RED), ("npm install x", RED | {"error": "no such package"}), ("make", RED)),
         "- hint - break",
         "what could not be installed is none",

@@ -163,6 +163,7 @@ HISTORY: list[Row] = [
     ("git branch --delete --force feature", "snapshot"),
     ("git branch -M feature main", "ask"),
     ("git branch -M main feature", "snapshot"),
+    ("git branch -M x @{-1}", "snapshot"),
     ("git branch -D main", "ask"),
     ("git branch -C feature main", "ask"),
     ("git tag -d v1", "snapshot"),

@@ -49,8 +49,8 @@ class Makefile:
 def makefile(text: str, cwd: str, given: Mapping[str, str], inherited: make_conditionals.Value) -> Makefile:
     """The rules of a Makefile; functions are not evaluated, and where a condition cannot be told both branches count.
 
-    ``given``: variables of the command line, which change only by ``override``. ``inherited``: the value of a name in the
-    environment, empty for none; None where it is not known.
+    ``given``: variables of the command line, which only ``override`` changes. ``inherited``: the value of a name
+    in the environment, empty for none; None where it is not known.
     """
     made = Makefile(variables={"SHELL": "/bin/sh", "CURDIR": cwd} | dict(given))
     current: list[str] = []

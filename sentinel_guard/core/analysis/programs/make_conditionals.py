@@ -22,14 +22,14 @@ _UNSEEN = re.compile(
 )
 _USE = re.compile(r"\$[({]\s*$|^ *(?:else +)?ifn?def +$")
 _OWN = re.compile(
-    r"MAKE\w*|MFLAGS|GNUMAKE|CURDIR|SUFFIXES|SHELL|VPATH|RM|AR|AS|CC|CXX|CPP|FC|F77|PC|M2C|CO|GET|LD|LEX|YACC|LINT|TEX|TEXI2DVI"
-    r"|WEAVE|CWEAVE|TANGLE|CTANGLE|MAKEINFO|OBJC|CHECKOUT|OUTPUT_OPTION|ARFLAGS|\w+FLAGS"
+    r"MAKE\w*|MFLAGS|GNUMAKE|CURDIR|SUFFIXES|SHELL|VPATH|RM|AR|AS|CC|CXX|CPP|FC|F77|PC|M2C|CO|GET|LD|LEX|YACC|LINT"
+    r"|TEX|TEXI2DVI|WEAVE|CWEAVE|TANGLE|CTANGLE|MAKEINFO|OBJC|CHECKOUT|OUTPUT_OPTION|ARFLAGS|\w+FLAGS"
 )
 """Variables that make sets itself."""
 
 
 def taken(lines: Sequence[str], given: Mapping[str, str], inherited: Value) -> Iterator[str]:
-    """The lines that count, without the directives. ``given``: on the command line; ``inherited``: the environment's."""
+    """The lines that count, no directives. ``given``: on the command line; ``inherited``: the environment's."""
     text = "\n".join(lines)
     certain = _UNSEEN.search(text) is None
 

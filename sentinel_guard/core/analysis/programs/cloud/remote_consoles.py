@@ -14,23 +14,8 @@ from sentinel_guard.core.analysis.expansion.shell_state import Field
 
 _CONSOLES = frozenset(
     (
-        *(
-            "sh",
-            "bash",
-            "zsh",
-            "ash",
-            "dash",
-            "fish",
-            "rails",
-            "irb",
-            "iex",
-            "python",
-            "python3",
-            "node",
-            "php",
-            "psql",
-        ),
-        *("mysql", "mongosh", "mongo", "redis-cli", "sqlite3", "cqlsh", "tinker"),
+        *("sh", "bash", "zsh", "ash", "dash", "fish", "rails", "irb", "iex", "python", "python3", "node", "php"),
+        *("psql", "mysql", "mongosh", "mongo", "redis-cli", "sqlite3", "cqlsh", "tinker"),
     )
 )
 _CONSOLE_VERB = re.compile(

@@ -37,6 +37,9 @@ _LEFT_BEHIND = frozenset(
         *("*.rej", ".DS_Store", "._*", "Thumbs.db", ".pytest_cache", ".mypy_cache", ".ruff_cache", "node_modules"),
     )
 )
+"""Names of what programs make anew."""
+_FOLLOWS = ("-L", "-follow")
+"""With these, what is found may lie elsewhere, behind a link."""
 _ACTIONS = (*EXECS, *_FILES, "-delete", "-print", "-print0", "-printf", "-ls")
 _OR = ("-o", "-or", ",")
 _SETTING = re.compile(r"-[HLP]|-O\d*|-D|--")
@@ -322,7 +325,10 @@ def _too_many(call: Call, seen: Search, start: Field) -> list[str]:
     root = call.world.root
     if not (root and start.known and seen.names) or not _LEFT_BEHIND.issuperset(seen.names):
         return []
-    inside = f"{call.locate(start)}/".startswith(f"{root}/")
+    top = call.locate(start)
+    inside = f"{top}/".startswith(f"{root}/") and not any(item.text in _FOLLOWS for item in call.fields)
+    if inside and not seen.outside_git and _in_git(seen.names, top, call.world):
+        return []
     return [f"{start.text.rstrip('/')}/{name}" for name in seen.names] if inside else []
 
 

@@ -162,7 +162,8 @@ def _renamed(call: Call) -> Effects:
 def _is_unused(call: Call, name: str) -> bool:
     """Whether it is proved that no other branch has that name: it is nowhere, or the one that is checked out."""
     git, world = common_dir(call), call.world
-    if git is None or world.kind(f"{git}/HEAD") != "file" or world.kind(f"{git}/reftable"):
+    # ``@{-1}`` is the name of the branch before.
+    if git is None or "@{" in name or world.kind(f"{git}/HEAD") != "file" or world.kind(f"{git}/reftable"):
         return False
     alone = len(call.operands) == 1 and git == f"{(top(call) or '').rstrip('/')}/.git"
     if alone and (world.read(f"{git}/HEAD") or "").strip() == f"ref: refs/heads/{name}":
