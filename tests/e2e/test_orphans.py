@@ -92,9 +92,11 @@ def test_what_a_person_changed_long_after_the_end_stays(stage, orphan):
     runner.wait()
     stage.write(".env", "MODE=mine\n")
     # A change in the future of the session's last entry, as it is a day later.
-    with subprocess.Popen([sys.executable, "-c", A_DAY_LATER], env=stage.environ) as served:
-        assert until(lambda: stage.sentinel("daemon", "status").returncode == 0)
+    served = subprocess.Popen([sys.executable, "-c", A_DAY_LATER], env=stage.environ)
+    try:
+        assert until(lambda: stage.sentinel("daemon", "status").returncode == 0, seconds=20)
         assert until(lambda: stage.log(kind="end"))
         assert (stage.repo / ".env").read_text() == "MODE=mine\n"
-        stage.sentinel("daemon", "stop")
-        served.wait(20)
+    finally:
+        served.terminate()
+        served.wait()

@@ -28,6 +28,7 @@ class FakeDaemon:
             places.shims(session).mkdir(parents=True, exist_ok=True)
             (places.shims(session) / "git").touch()
         self.heard: list[Fields] = []
+        self._answered = 0
         self.replies: dict[str, Fields | Callable[[Fields], Fields]] = {
             "hello": {"version": version, "pid": os.getpid(), "protocol": 1, "sessions": sessions},
             # Another mark than that of the sessions that tests of the kill switch end, all over the machine.
@@ -67,10 +68,10 @@ class FakeDaemon:
         self.peers[-1].sendall(encode([(b"J", json.dumps({"event": event, **fields}).encode())]))
 
     def wait(self, op: str, count: int = 1, seconds: float = 10.0) -> Fields:
-        """The count-th message with this op, once it has come."""
+        """The count-th message with this op, once it has been answered: a daemon that then dies owes no reply."""
         limit = time.monotonic() + seconds
         while time.monotonic() < limit:
-            found = [m for m in self.heard if m["op"] == op]
+            found = [m for m in self.heard[: self._answered] if m["op"] == op]
             if len(found) >= count:
                 return found[count - 1]
             time.sleep(0.01)
@@ -107,8 +108,8 @@ class FakeDaemon:
         asked = json.loads(dict(message)[b"J"])
         reply = self.replies.get(asked["op"], {})
         said = reply(asked) if callable(reply) else reply
+        self.heard.append(asked)
         if asked["op"] not in ("tail", "typed"):
             with contextlib.suppress(OSError):
                 peer.sendall(encode([(b"J", json.dumps({"ok": True, **said}).encode())]))
-        # A test that has waited for this may die at once: its client has the reply by then.
-        self.heard.append(asked)
+        self._answered += 1

@@ -20,6 +20,12 @@ from sentinel_guard.host.recovery import api
 from tests.support.recovery.repository import Repo, dirty, files, template
 
 
+@pytest.fixture(autouse=True)
+def on_a_busy_machine(monkeypatch):
+    """No look is dear, however slow the machine is, but where a test says so."""
+    monkeypatch.setattr(worktree_tree_hash, "DEAR", 60.0)
+
+
 @pytest.fixture
 def fresh(tmp_path):
     return template(tmp_path / "repo")

@@ -11,7 +11,7 @@ from sentinel_guard.host.machine import cgroups, processes
 from tests.support.process_family import NONE
 from tests.support.wait_until import until
 
-SESSION = "of-test-cgroups"
+SESSION = f"of-test-cgroups-{os.getpid()}"  # groups are the machine's: another checkout's tests may run
 GONE = """
 import os
 if os.fork(): os._exit(0)
