@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SOURCES := $(wildcard sentinel_guard/launcher/*.[ch] sentinel_guard/broker/*.[ch])
 
-.PHONY: demo test unit lint format test-agents test-agents-headless agents bench bench-agents corpus loops faults matrix leaks oracles fuzz mutants clean
+.PHONY: demo test unit lint format test-agents test-agents-headless agents bench bench-agents corpus loops faults matrix leaks oracles metamorphic fuzz mutants clean
 
 demo: $(READY)
 	@$(BIN)/sentinel-guard demo
@@ -74,6 +74,10 @@ leaks: $(READY)
 oracles: $(READY)
 	@$(BIN)/python -m bench.parser_oracles
 	@$(BIN)/python -m bench.execution_oracle
+
+# Every rewriting of a command with every dangerous command, proved by bash in a cage of stubs; minutes. Prints what is softer.
+metamorphic: $(READY)
+	@$(BIN)/python -m bench.rewritings
 
 fuzz: $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]'

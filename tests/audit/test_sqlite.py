@@ -444,14 +444,14 @@ def test_a_head_that_comes_late_from_a_slow_disk_does_not_undo_a_newer_one(path,
         if isinstance(threading.current_thread(), threading.Timer):
             renewing.append(threading.current_thread())
             begun.set()
-            assert go.wait(5)
+            assert go.wait(limit(5))
 
     begun, go, renewing = threading.Event(), threading.Event(), []
     monkeypatch.setattr(sqlite_store, "HEAD_SECONDS", 0.01)
     with closing(SqliteStore(path)) as store:
         monkeypatch.setattr(os, "fsync", sync)
         store.append(Entry(1.0, "s1", "verdict"))
-        assert begun.wait(5)
+        assert begun.wait(limit(5))
         store.append(Entry(2.0, "s1", "verdict"), durable=True)
         go.set()
         renewing[0].join()

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.broker.conftest import USER
+from tests.support.time_limits import limit
 
 FOUND = tomllib.loads((Path(__file__).parent / "attacks.toml").read_text())
 ENVIRON = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/nonexistent", "GIT_CONFIG_GLOBAL": "/dev/null"}
@@ -59,5 +60,7 @@ def test_nothing_comes_of_it(session, remote, row):
     session.run(*command(row), cwd=remote, env=ENVIRON, user=USER)
     assert harm(remote) == []
     if "harmless" not in row:
-        subprocess.run([*AS_USER, *command(row)], cwd=remote, env=ENVIRON, capture_output=True, check=False, timeout=30)
+        subprocess.run(
+            [*AS_USER, *command(row)], cwd=remote, env=ENVIRON, capture_output=True, check=False, timeout=limit(30)
+        )
         assert harm(remote), "without the layer it does harm: the row tests something"

@@ -19,6 +19,7 @@ import pytest
 
 from tests.broker.conftest import USER
 from tests.support.kernel_session import KernelSession
+from tests.support.time_limits import limit
 
 WORK = tomllib.loads((Path(__file__).parent / "honest_work.toml").read_text())["work"]
 PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -58,7 +59,7 @@ def test_it_is_the_same_with_its_calls_held(broker, folders, row):
     as_user = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups"] if USER else []
     alone = subprocess.run(
         [*as_user, "bash", "-c", script], cwd=bare, env={**environ, "HOME": str(bare)}, stdin=subprocess.DEVNULL,
-        capture_output=True, check=False, timeout=60,
+        capture_output=True, check=False, timeout=limit(60),
     )  # fmt: skip
     rules = [("name", "ask", str(held), ".env*"), ("below", "ask", "/var/lib"), ("socket", "ask", "*/docker.sock")]
     session = KernelSession(rules, broker=broker)

@@ -12,6 +12,7 @@ import pytest
 
 from tests.broker.conftest import USER
 from tests.support.kernel_session import KernelSession
+from tests.support.time_limits import limit
 
 PROGRAM = Path(__file__).parent / "parity_program.py"
 OTHER = {
@@ -55,7 +56,7 @@ def hear(broker, folders):
         environ = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "PYTHONHASHSEED": "0"}
         as_user = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups"] if USER else []
         bare, held = (["python3", "-I", str(f / PROGRAM.name), str(f / "w"), *arguments] for f in folders)
-        alone = subprocess.run([*as_user, *bare], env=environ, capture_output=True, check=True, timeout=60)
+        alone = subprocess.run([*as_user, *bare], env=environ, capture_output=True, check=True, timeout=limit(60))
         session = KernelSession([("name", "ask", "/nowhere", ".env*")], broker=broker)
         try:
             done = session.run(*held, env=environ, user=USER)

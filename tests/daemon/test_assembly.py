@@ -12,6 +12,7 @@ import pytest
 
 from sentinel_guard.daemon import assembly
 from sentinel_guard.host.machine.state_paths import StatePaths, places
+from tests.support.time_limits import limit
 from tests.support.wait_until import until
 
 
@@ -48,7 +49,7 @@ def test_a_daemon_whose_files_are_gone_ends(where: StatePaths, lose, why):
         await asyncio.sleep(0.1)
         lived = not served.done()
         lose(where)
-        await asyncio.wait_for(served, 5)
+        await asyncio.wait_for(served, limit(5))
         return lived
 
     assert asyncio.run(story()), "it lived until then"

@@ -17,6 +17,7 @@ from sentinel_guard.daemon.wire_messages import Request
 from sentinel_guard.errors import PeerError
 from sentinel_guard.host.githooks.hook_request import Judged
 from sentinel_guard.host.machine.state_paths import StatePaths
+from tests.support.time_limits import limit
 
 
 @pytest.fixture
@@ -71,7 +72,7 @@ def test_what_takes_a_while_is_said_and_holds_nobody_up(judging, monkeypatch):
     freed, told = threading.Event(), []
     monkeypatch.setattr(git_hook_worker, "SOON", 0.02)
     monkeypatch.setattr(git_hook_worker, "LIMIT", 0.1)
-    monkeypatch.setattr(HookJudge, "_judge", lambda *_: freed.wait(5) and Judged())
+    monkeypatch.setattr(HookJudge, "_judge", lambda *_: freed.wait(limit(5)) and Judged())
 
     async def others() -> float:
         asked = Request("githook", ("sentinel-githook", "pre-commit"), "/w")

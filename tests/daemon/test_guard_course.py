@@ -20,6 +20,7 @@ from sentinel_guard.daemon import guard
 from sentinel_guard.daemon.session_secrets import SessionSecrets
 from tests.support.fakes import PatientPeer
 from tests.support.guard_in_memory import POLICY, ROOT, Stand
+from tests.support.time_limits import limit
 
 ANY_OF_GIT = replace(
     POLICY.rules[0], program=("git",), subcommand=(), any_flag=frozenset(), operand=(), effect=(), target=()
@@ -211,7 +212,7 @@ def test_what_happened_to_the_session_while_it_was_searched_counts():
     async def play():
         def collect():
             asked.set()
-            assert go.wait(5)
+            assert go.wait(limit(5))
             return NOTHING
 
         stand.live.discretion = SessionSecrets(collect)

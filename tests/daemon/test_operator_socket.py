@@ -17,6 +17,7 @@ from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.host.machine import processes
 from tests.daemon.test_verdict_reactions import Reports, Vault
 from tests.support.guard_in_memory import Stand, linked
+from tests.support.time_limits import limit
 
 ME = processes.identify(os.getpid())
 
@@ -67,13 +68,13 @@ class Office:
             serving = asyncio.create_task(self.operators.serve(ours))
             for message in messages:
                 theirs.send_json(message)
-                while "ok" not in (said := await asyncio.wait_for(theirs.receive_json(), 5)):
+                while "ok" not in (said := await asyncio.wait_for(theirs.receive_json(), limit(5))):
                     self.said.append(said)
                 replies.append(said)
             if linger:
                 await linger(theirs)
             await theirs.close()
-            await asyncio.wait_for(serving, 5)
+            await asyncio.wait_for(serving, limit(5))
         return replies
 
 
@@ -100,7 +101,7 @@ POWERS = sorted(POWER)
 def test_rule_1_power_is_refused_from_inside_recorded_and_a_strike(office, child, op):
     live = office.stand.begin("s2", owner=ME)
     message = {"op": op, "session": "s2", "question": "q1", "yes": True, "text": "", "pid": child, "code": 0}
-    asyncio.run(asyncio.wait_for(office.converse(message, pid=child), 5))
+    asyncio.run(asyncio.wait_for(office.converse(message, pid=child), limit(5)))
     refused = [e for e in office.stand.store.log if e.kind == "verdict"]
     assert [(e.level, e.data["tool"]) for e in refused] == [("L2", f"operator:{op}")]
     assert live.session.state is State.ACTIVE and not office.stopped
@@ -110,7 +111,7 @@ def test_rule_1_power_is_refused_from_inside_recorded_and_a_strike(office, child
 def test_who_says_nothing_is_not_waited_for(office, monkeypatch):
     async def silent():
         async with linked() as (ours, theirs):
-            await asyncio.wait_for(office.operators.serve(ours), 5)
+            await asyncio.wait_for(office.operators.serve(ours), limit(5))
             await ours.close()
             with pytest.raises(EOFError):
                 await theirs.receive(5)
@@ -281,8 +282,8 @@ def test_what_is_no_message_is_answered_and_closes():
         async with linked() as (ours, theirs):
             serving = asyncio.create_task(Office().operators.serve(ours))
             theirs.send([(b"J", body)])
-            said = await asyncio.wait_for(theirs.receive_json(), 5)
-            await asyncio.wait_for(serving, 5)
+            said = await asyncio.wait_for(theirs.receive_json(), limit(5))
+            await asyncio.wait_for(serving, limit(5))
             return said
 
     for body in (b"{", b"[]", b"\xff"):

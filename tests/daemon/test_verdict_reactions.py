@@ -203,7 +203,7 @@ def test_a_session_whose_shims_are_gone_is_killed(shimmed, tree, store, kinds):
         await reaction.look_at_shims(live)
         assert live.session.state is State.KILLED, "at once: its runner asks"
         await reaction.look_at_shims(live)
-        await asyncio.wait_for(live.buried.wait(), 20)
+        await asyncio.wait_for(live.buried.wait(), limit(20))
         await reaction.finished(live)
 
     asyncio.run(story())

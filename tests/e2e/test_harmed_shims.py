@@ -13,6 +13,7 @@ import time
 import pytest
 
 from tests.support.guarded_repository import BIN
+from tests.support.time_limits import limit
 from tests.support.wait_until import until
 
 # A child in a terminal session of its own goes on with what the program was about to do.
@@ -142,7 +143,7 @@ def test_a_session_lives_on_whatever_happens_beside_it(stage, happens):
     agent = run(stage, sys.executable, "-c", STAYS)
     assert begun(stage)
     happens(stage, pid)
-    out, err = agent.communicate(timeout=60)
+    out, err = agent.communicate(timeout=limit(60))
     assert (agent.returncode, out) == (0, "done\n"), err
     assert not [e for e in stage.log() if e["level"] == "L4"]
 
@@ -152,7 +153,7 @@ def test_of_two_sessions_only_that_whose_shims_are_harmed_is_ended(stage):
     (stage.folder / "harm.py").write_text(PROGRAM)
     other = run(stage, sys.executable, "-c", STAYS)
     with contextlib.ExitStack() as ended:
-        ended.callback(other.communicate, timeout=60)
+        ended.callback(other.communicate, timeout=limit(60))
         assert begun(stage)
         agent = [sys.executable, str(stage.folder / "harm.py"), str(stage.guard / "state"), "bytes", "0"]
         assert stage.sentinel("run", "--", *agent).returncode == 137

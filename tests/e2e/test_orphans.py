@@ -99,4 +99,4 @@ def test_what_a_person_changed_long_after_the_end_stays(stage, orphan):
         assert (stage.repo / ".env").read_text() == "MODE=mine\n"
     finally:
         served.terminate()
-        served.wait()
+        served.wait(limit(20))

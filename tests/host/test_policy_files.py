@@ -167,7 +167,7 @@ def test_who_asks_does_not_wait_for_a_changed_file(here, root, monkeypatch) -> N
     """Examples of rules are tried: thousands may take a second."""
 
     def slow(rules):
-        assert go.wait(10)
+        assert go.wait(limit(10))
         return prove(rules)
 
     go, prove, policies = threading.Event(), policy_files._problems, Policies(here)

@@ -178,9 +178,9 @@ def test_a_hold_can_be_interrupted(guard):
 
     g = guard(handler)
     process = subprocess.Popen([g.shim("git")])
-    assert held.wait(5)
+    assert held.wait(limit(5))
     process.send_signal(signal.SIGTERM)
-    assert process.wait(5) == -signal.SIGTERM
+    assert process.wait(limit(5)) == -signal.SIGTERM
 
 
 def test_a_refusal_is_one_line_that_does_nothing_to_a_terminal(guard):

@@ -13,8 +13,9 @@ import time
 
 import pytest
 
-from tests.support.launcher_guard import answers, exit_code, says, until
+from tests.support.launcher_guard import answers, exit_code, says
 from tests.support.time_limits import limit
+from tests.support.wait_until import until
 
 
 def test_nobody_listens_is_a_refusal_after_2_s(guard):
@@ -208,7 +209,7 @@ def test_many_launchers_start_one_guard(guard, tmp_path):
     starter.chmod(0o755)
     g.settings(python=str(starter))
     started = [subprocess.Popen([g.shim("git")]) for _ in range(20)]
-    assert [p.wait(20) for p in started] == [5] * 20
+    assert [p.wait(limit(20)) for p in started] == [5] * 20
     assert record.read_text() == "started\n"
 
 
@@ -255,4 +256,4 @@ def test_a_busy_guard_is_waited_for(guard):
 
     g = guard(handler)
     started = [subprocess.Popen([g.shim("git")]) for _ in range(10)]
-    assert [p.wait(10) for p in started] == [5] * 10
+    assert [p.wait(limit(10)) for p in started] == [5] * 10

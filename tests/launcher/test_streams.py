@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.launcher_guard import link, real, started, until, value, values
+from tests.support.launcher_guard import link, real, started, value, values
 from tests.support.time_limits import limit
+from tests.support.wait_until import until
 
 TAIL = 64 * 1024
 
@@ -35,7 +36,7 @@ def test_large_output_on_both_streams(guard):
             reader.start()
         for reader in readers:
             reader.join()
-        assert p.wait(10) == 0
+        assert p.wait(limit(10)) == 0
     assert counts == {"out": LARGE, "err": LARGE}
     assert value(g.outcomes[0], "1") == value(g.outcomes[0], "2") == bytes(TAIL)
 
@@ -47,7 +48,7 @@ def test_a_slow_reader_loses_nothing(guard):
         while block := os.read(p.stdout.fileno(), 30000):
             read += block
             time.sleep(0.002)
-        assert p.wait(10) == 0
+        assert p.wait(limit(10)) == 0
     assert read.split() == [str(n).encode() for n in range(1, 100001)]
 
 
@@ -69,7 +70,7 @@ def test_a_reader_that_goes_away_ends_the_program_by_sigpipe(guard, kind, why):
     os.close(writer)
     assert os.read(reader, 2) == b"y\n"
     os.close(reader)
-    assert p.wait(10) == -signal.SIGPIPE
+    assert p.wait(limit(10)) == -signal.SIGPIPE
 
 
 def test_a_program_learns_at_its_first_write_that_nobody_reads(guard):
@@ -81,7 +82,7 @@ def test_a_program_learns_at_its_first_write_that_nobody_reads(guard):
     time.sleep(0.1)
     p.stdin.write(b"go\n")
     p.stdin.close()
-    assert p.wait(10) == -signal.SIGPIPE
+    assert p.wait(limit(10)) == -signal.SIGPIPE
 
 
 def test_an_early_end_of_output_is_seen_early(guard):
@@ -90,7 +91,7 @@ def test_an_early_end_of_output_is_seen_early(guard):
         assert p.stdout.read() == b"all\n"
         assert p.poll() is None
         p.stdin.close()
-        assert p.wait(10) == 3
+        assert p.wait(limit(10)) == 3
 
 
 def test_a_background_job_outlives_the_program_and_loses_nothing(guard):
@@ -99,7 +100,7 @@ def test_a_background_job_outlives_the_program_and_loses_nothing(guard):
     with started(g, "bash", "-c", script) as p:
         assert p.stdout.readline() == b"early\n"
         began = time.monotonic()
-        assert p.wait(10) == 0
+        assert p.wait(limit(10)) == 0
         assert time.monotonic() - began < limit(0.35)
         assert p.stdout.read() == b"late\n" + bytes(200_000)
         assert p.stderr.read() == b"last\n"
@@ -118,7 +119,7 @@ def test_a_full_pipe_that_nobody_reads_does_not_keep_the_launcher(guard):
     g = guard()
     script = "head -c 1000000 /dev/zero & until [ $(ls -l /proc/$!/fd 2>/dev/null | wc -l) -gt 1 ]; do :; done; exit 3"
     with started(g, "bash", "-c", script) as p:
-        assert p.wait(5) == 3
+        assert p.wait(limit(5)) == 3
         assert len(p.stdout.read()) == 1_000_000
 
 
@@ -126,7 +127,7 @@ def test_a_background_job_dies_by_sigpipe_when_the_reader_goes(guard, tmp_path):
     g = guard()
     script = f"(trap '' HUP; {real('yes')}; echo $? > {tmp_path}/code) & echo early"
     p = subprocess.Popen([g.shim("bash"), "-c", script], stdout=subprocess.PIPE)
-    assert p.wait(10) == 0
+    assert p.wait(limit(10)) == 0
     p.stdout.close()
     assert until(lambda: (tmp_path / "code").exists() and (tmp_path / "code").read_text() == "141\n")
 
@@ -141,7 +142,7 @@ def test_the_relay_of_a_background_job_holds_nothing_else(guard, tmp_path):
     os.close(reader)
     os.close(other_writer)
     p.stdout.readline()
-    assert p.wait(10) == 0
+    assert p.wait(limit(10)) == 0
     (relay,) = [p for p in Path("/proc").glob("[0-9]*") if link(p / "exe") == g.shim("bash")]
     assert until(lambda: len(held(relay)) == 2)
     assert [name.partition(":")[0] for name in held(relay)] == ["pipe", "pipe"]
@@ -170,7 +171,7 @@ def test_streams_that_are_one_keep_their_order(guard, tmp_path, kind):
         with one, started(g, "bash", "-c", ORDER, stdout=other, stderr=other) as p:
             other.close()
             seen = b"".join(iter(lambda: one.recv(1 << 16), b""))
-            assert p.wait(10) == 0
+            assert p.wait(limit(10)) == 0
     else:
         with (tmp_path / "log").open("ab") as f:
             f.write(b"before")
@@ -235,7 +236,7 @@ def test_standard_input_is_interactive(guard):
             p.stdin.flush()
             assert p.stdout.readline() == line
         p.stdin.close()
-        assert p.wait(10) == 0
+        assert p.wait(limit(10)) == 0
 
 
 def test_a_non_blocking_output_stays_as_it_is(guard):
@@ -253,7 +254,7 @@ def test_a_non_blocking_output_stays_as_it_is(guard):
     while block := os.read(reader, 1 << 16):
         read += block
     os.close(reader)
-    assert p.wait(10) == 0
+    assert p.wait(limit(10)) == 0
     assert read.split()[-1] == b"50000"
 
 
@@ -264,6 +265,6 @@ def test_a_blocking_output_stays_as_it_is(guard):
     os.read(reader, 10)
     assert os.get_blocking(writer) is True
     p.stdin.close()
-    p.wait(10)
+    p.wait(limit(10))
     os.close(reader)
     os.close(writer)

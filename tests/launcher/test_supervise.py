@@ -10,8 +10,9 @@ import time
 
 import pytest
 
-from tests.support.launcher_guard import answers, exit_code, number, real, started, state, until, value, values, wanted
+from tests.support.launcher_guard import answers, exit_code, number, real, started, state, value, values, wanted
 from tests.support.time_limits import limit
+from tests.support.wait_until import until
 
 TAIL = 64 * 1024
 
@@ -112,7 +113,7 @@ def test_signals_sent_to_the_launcher_alone_reach_the_program(guard, sig, code, 
     with started(g, "bash", "-c", script) as p:
         assert p.stdout.readline() == b"ready\n"
         p.send_signal(sig)
-        assert p.wait(10) == code
+        assert p.wait(limit(10)) == code
 
 
 def test_an_alarm_set_before_exec_rings_in_the_program(guard):
@@ -147,7 +148,7 @@ def test_a_tree_that_is_frozen_and_thawed_goes_on(guard):
             assert state(p.pid) != "T"
         p.stdin.write(b"x\n")
         p.stdin.close()
-        assert p.wait(10) == 4
+        assert p.wait(limit(10)) == 4
 
 
 @pytest.mark.parametrize("stop", [signal.SIGSTOP, signal.SIGTSTP])
@@ -159,7 +160,7 @@ def test_the_launcher_stops_as_its_program_and_continues_it(guard, stop):
         pid, status = os.waitpid(p.pid, os.WUNTRACED)
         assert (pid, os.WIFSTOPPED(status), os.WSTOPSIG(status)) == (p.pid, True, stop)
         os.kill(p.pid, signal.SIGCONT)
-        assert p.wait(10) == 4
+        assert p.wait(limit(10)) == 4
 
 
 def test_how_long_it_ran(guard):

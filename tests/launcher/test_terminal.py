@@ -12,8 +12,9 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from tests.support.launcher_guard import exit_code, real, supervises, until, value, values, wanted
+from tests.support.launcher_guard import exit_code, real, supervises, value, values, wanted
 from tests.support.time_limits import limit
+from tests.support.wait_until import until
 
 PROMPT = "%%% "
 
@@ -279,7 +280,7 @@ def test_what_was_typed_before_the_question_is_thrown_away(console):
 
     def handler(connection):
         connection.read()
-        typed.wait(5)
+        typed.wait(limit(5))
         connection.send((b"Q", b"Confirm? (Y/N): "))
         connection.guard.replies = [value(connection.read(), "R")]
         connection.send(exit_code(126))

@@ -7,13 +7,13 @@ import json
 import os
 import socket
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
 from sentinel_guard import __version__
 from sentinel_guard.core.wire_framing import Message, Reader, encode
 from sentinel_guard.host.machine.state_paths import StatePaths
+from tests.support.wait_until import until
 
 Fields = dict[str, Any]
 
@@ -69,13 +69,12 @@ class FakeDaemon:
 
     def wait(self, op: str, count: int = 1, seconds: float = 10.0) -> Fields:
         """The count-th message with this op, once it has been answered: a daemon that then dies owes no reply."""
-        limit = time.monotonic() + seconds
-        while time.monotonic() < limit:
-            found = [m for m in self.heard[: self._answered] if m["op"] == op]
-            if len(found) >= count:
-                return found[count - 1]
-            time.sleep(0.01)
+        if until(lambda: len(self._heard(op)) >= count, seconds):
+            return self._heard(op)[count - 1]
         raise AssertionError(f"{op} was not heard; heard {[m['op'] for m in self.heard]}")
+
+    def _heard(self, op: str) -> list[Fields]:
+        return [m for m in self.heard[: self._answered] if m["op"] == op]
 
     def _begin(self, target, *args) -> None:
         thread = threading.Thread(target=target, args=args, daemon=True)

@@ -18,6 +18,7 @@ from pathlib import Path
 from sentinel_guard.core.wire_framing import Chunk, Message, encode
 from sentinel_guard.host import session_proof
 from tests.support.launcher_guard import Closed, Connection
+from tests.support.time_limits import limit
 
 BROKER = Path(__file__).parents[2] / "sentinel_guard" / "broker" / "sentinel-broker"
 SECRET = "5" * 64
@@ -146,10 +147,10 @@ class KernelSession:
             assert process.stdout
             first = process.stdout.readline()
             first_line(first.decode().strip())
-            out, err = process.communicate(timeout=60)
+            out, err = process.communicate(timeout=limit(60))
             self.seconds = time.monotonic() - began
             code = _code(status[0])
-            process.wait(timeout=60)
+            process.wait(timeout=limit(60))
         os.close(status[0])
         return subprocess.CompletedProcess(command, process.returncode if code is None else code, first + out, err)
 

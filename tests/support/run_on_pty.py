@@ -13,15 +13,18 @@ import pyte
 from tests.support.time_limits import limit
 
 ROOT = str(Path(__file__).resolve().parents[2])
+GRACE = "SENTINEL_TEST_GRACE"
+"""Variable: seconds of silence that a question waits for, where a test has to be quicker than they are over."""
 # A runner that lost the fake daemon must not start the real one; five seconds of silence are too long for a test.
 DRIVER = f"""
-import functools, sys
+import functools, os, sys
 sys.path.insert(0, {ROOT!r})
-from sentinel_guard.commands.run import event_loop, run
+from sentinel_guard.commands.run import event_loop, pty_proxy, run
 from sentinel_guard.errors import SentinelError
 from sentinel_guard.host.machine.state_paths import places
 run.Operator = functools.partial(run.Operator, command=(sys.executable, "-c", ""))
 event_loop.SILENCE = 0.3
+pty_proxy.GRACE = float(os.environ.get({GRACE!r}, pty_proxy.GRACE))
 try:
     code = run.run(places(), sys.argv[1:])
 except SentinelError as e:
@@ -59,9 +62,9 @@ def by_shell(line: str) -> bytes:
     return shell.before
 
 
-def settled() -> None:
+def settled(grace: float = 0.15) -> None:
     """Longer than a question that was just shown ignores its keyboard."""
-    time.sleep(0.3)
+    time.sleep(grace + limit(0.15))
 
 
 class TwoScreens(pyte.Screen):

@@ -1,4 +1,7 @@
-"""Limits of time that scale with the machine: how slow it is, and how busy, is measured once, when a run begins."""
+"""Limits of time that scale with the machine.
+
+How slow it is is measured once, when a run begins; how busy it is, each time that a limit is asked for.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +30,11 @@ TIMES = float(os.environ.get(FACTOR) or measured())
 os.environ[FACTOR] = str(TIMES)
 
 
+def busy() -> float:
+    """How many processes wait for each processor just now: what was measured when a run began may be long past."""
+    return min(MOST, os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
 def limit(seconds: float) -> float:
-    """So many seconds of the reference machine, in seconds of this one."""
-    return seconds * TIMES
+    """So many seconds of the reference machine, in seconds of this one as it is now."""
+    return seconds * max(TIMES, busy())

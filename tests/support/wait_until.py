@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from tests.support.time_limits import TIMES, measured
+from tests.support.time_limits import limit, measured
 
 T = TypeVar("T")
 STEP = 0.002
@@ -15,13 +15,12 @@ STEP = 0.002
 def until(happened: Callable[[], T], seconds: float = 10.0) -> T:
     """What was seen last, at the latest after so many seconds of the reference machine: a test asserts it.
 
-    Before it gives up it measures again how busy the machine is: that may have changed since the run began.
+    Before it gives up it measures again how slow the machine is: that may have changed since the run began.
     """
-    began, times = time.monotonic(), TIMES
+    began = time.monotonic()
     while not (seen := happened()):
-        if time.monotonic() - began >= seconds * times:
-            times, before = max(times, measured()), times
-            if times == before:
-                break
+        waited = time.monotonic() - began
+        if waited >= limit(seconds) and waited >= seconds * measured():
+            break
         time.sleep(STEP)
     return seen

@@ -13,6 +13,7 @@ from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.policy_files import Policies
 from tests.support.fakes import MemoryStore, ScriptedHuman
+from tests.support.time_limits import limit
 
 
 class Room:
@@ -46,9 +47,9 @@ class Room:
 
 
 async def until(happened, seconds=20.0) -> bool:
-    deadline = time.monotonic() + seconds
+    began = time.monotonic()
     while not (seen := happened()):
-        if time.monotonic() > deadline:
+        if time.monotonic() > began + limit(seconds):
             break
         await asyncio.sleep(0.01)
     return bool(seen)

@@ -109,7 +109,7 @@ def test_the_terminal_is_given_back_as_it_was(daemon):
             while termios.tcgetattr(far) == before and time.monotonic() < deadline:
                 time.sleep(0.01)
             os.kill(runner, number)
-        process.wait(10)
+        process.wait(limit(10))
         assert termios.tcgetattr(far) == before
     os.close(near)
     os.close(far)

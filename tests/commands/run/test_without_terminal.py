@@ -13,6 +13,7 @@ import pytest
 
 from sentinel_guard.host import session_proof
 from tests.support.run_on_pty import ASK, DRIVER, plain
+from tests.support.time_limits import limit
 
 CODES = [
     (["true"], 0, "success"),
@@ -128,7 +129,7 @@ def test_the_agent_finds_signals_as_any_program_does(daemon):
     piped = plain("sh", "-c", "yes | head -1; exec 2>&-; cat /dev/zero", stdout=subprocess.PIPE)
     assert piped.stdout.readline() == b"y\n"
     piped.stdout.close()
-    assert piped.wait(10) == 141, "SIGPIPE is not ignored"
+    assert piped.wait(limit(10)) == 141, "SIGPIPE is not ignored"
     piped.stdin.close()
     piped.stderr.close()
 

@@ -6,9 +6,11 @@ the verdict on it is at least as strict as the one on the plain command.
 
 from __future__ import annotations
 
+import fcntl
+import json
+import os
 import shutil
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -28,15 +30,26 @@ ROWS = [
 
 
 @pytest.fixture(scope="module")
-def started() -> Iterator[dict[str, list[list[str]]]]:
-    """What each text really started."""
+def started(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[list[str]]]:
+    """What each text really started. Where several processes share the tests, one of them asks bash."""
+    folder = tmp_path_factory.getbasetemp()
+    kept = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "rewritings.json"
+    with kept.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not kept.exists():
+            kept.write_text(json.dumps(_started()))
+    said: dict[str, list[list[str]]] = json.loads(kept.read_text())
+    if not said:
+        pytest.skip("no cage can be made here (user namespaces)")
+    return said
+
+
+def _started() -> dict[str, list[list[str]]]:
     cage = RewritingCage([argv[0] for argv in COMMANDS.values()])
     try:
-        if not cage.works():
-            pytest.skip("no cage can be made here (bwrap)")
         texts = list(dict.fromkeys(row.values[2] for row in ROWS))
         texts += [f"echo '{text}'" for text in COMMANDS]
-        yield dict(zip(texts, cage.started(texts), strict=True))
+        return dict(zip(texts, cage.started(texts), strict=True)) if cage.works() else {}
     finally:
         cage.close()
 

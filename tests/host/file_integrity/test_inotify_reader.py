@@ -13,6 +13,7 @@ from inotify_simple import Event, flags
 
 from sentinel_guard.host.file_integrity import inotify_reader
 from sentinel_guard.host.file_integrity.inotify_reader import Batch, Folders
+from tests.support.time_limits import limit
 from tests.support.wait_until import until
 
 
@@ -123,7 +124,7 @@ def test_a_folder_that_goes_is_told_and_forgotten(reader):
 
 def test_the_watched_folder_itself_may_be_replaced(reader, tmp_path):
     reader.root.rename(tmp_path / "elsewhere")
-    assert reader.lost.wait(5)
+    assert reader.lost.wait(limit(5))
     reader.root.mkdir()
     (reader.root / "before").write_text("x")
     reader.folders.arm()

@@ -9,6 +9,7 @@ import pytest
 
 from sentinel_guard.host.machine import cgroups, processes
 from tests.support.process_family import NONE
+from tests.support.time_limits import limit
 from tests.support.wait_until import until
 
 SESSION = f"of-test-cgroups-{os.getpid()}"  # groups are the machine's: another checkout's tests may run
@@ -39,7 +40,7 @@ def test_what_left_its_parents_its_terminal_and_its_environment_is_found_by_its_
     assert cgroups.session_of(waiting.pid) == SESSION and cgroups.session_of(os.getpid()) == ""
     waiting.stdin.write("go\n")
     waiting.stdin.flush()
-    waiting.wait(10)
+    waiting.wait(limit(10))
     assert until(lambda: len((folder / "cgroup.procs").read_text().split()) == 1)
     (orphan,) = map(int, (folder / "cgroup.procs").read_text().split())
     assert until(lambda: processes.environ(orphan) == {})
@@ -54,12 +55,12 @@ def test_a_group_in_which_something_runs_stays_and_goes_with_the_next_session(gr
     cgroups.leave(folder)
     assert folder.exists()
     waiting.kill()
-    waiting.wait(10)
+    waiting.wait(limit(10))
     other = start("sleep", "60")
     again = cgroups.enter(other.pid, f"{SESSION}-2")
     assert again and not folder.exists()
     other.kill()
-    other.wait(10)
+    other.wait(limit(10))
     assert until(lambda: cgroups.leave(again) or not again.exists())
 
 

@@ -1,17 +1,20 @@
 """Runs texts in real bash in a cage, and tells which commands they started: the programs themselves are stubs.
 
-The cage (bwrap) is the file system of this machine, read only, with a throw-away home, no network and no other process.
-Over each program in question, and in front of PATH, lies a stub that appends its argv to a file, and nothing else; the
-one of cat also copies what it reads.
+The cage (namespaces, as nobody) is the file system of this machine, read only, with a throw-away home, no devices, no
+network and no other process. Over each program in question, and in front of PATH, lies a stub that appends its argv to
+a file, and nothing else; the one of cat also copies what it reads.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+
+from tests.support.time_limits import limit
 
 ROOT = "/home/user/project"
 """Where every text runs: as in core/policy/rule_examples.py."""
@@ -49,13 +52,37 @@ int main(int argc, char **argv) {
 }
 """
 _MARK = "rewriting-cage-mark"
+_DEVICES = {"fd": "/proc/self/fd", "ptmx": "pts/ptmx"} | {
+    name: f"/proc/self/fd/{number}" for number, name in enumerate(("stdin", "stdout", "stderr"))
+}
+_NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
+_NAMESPACES = ("--user", "--map-root-user", "--mount", "--net", "--ipc", "--uts", "--pid", "--fork", "--kill-child")
+# Where one step fails, nothing runs. What a mount is must be said again, or it may not be made read only.
+_ENTER = """
+set -e
+mount --make-rprivate /
+mount -t tmpfs -o size=64m cage /home
+mkdir /home/cage /home/user
+mount --bind "$1" /home/cage
+while read -r _ _ _ _ at options _; do
+    case $at in /proc | /proc/* | /home | /home/cage) continue ;; esac
+    mount -o "remount,bind,ro,$options" "$(printf %b "$at")"
+done < /proc/self/mountinfo
+mkdir /home/dev /home/dev/pts
+for at in null zero full random urandom tty; do touch /home/dev/$at; mount --bind /dev/$at /home/dev/$at; done
+while read -r link to; do ln -s "$to" "/home/dev/$link"; done < /home/cage/devices
+mount -t devpts -o newinstance,ptmxmode=0666 cage /home/dev/pts
+mount --rbind /home/dev /dev
+for at in /tmp /var/tmp; do mount -t tmpfs -o size=64m cage $at; done
+while read -r stub real; do mount --bind "/home/cage/stubs/$stub" "$real"; done < /home/cage/over
+exec env -i HOME=/home/user LC_ALL=C.UTF-8 PATH=/home/cage/stubs:/usr/bin:/bin:/usr/sbin:/sbin sh -c "$2"
+"""
 
 
 class RewritingCage:
     """One throw-away folder with the stubs of these programs."""
 
     def __init__(self, programs: Sequence[str]) -> None:
-        self.programs = {name: shutil.which(name) for name in programs}
         self.folder = Path(tempfile.mkdtemp(prefix="rewritings-"))
         self.stubs = self.folder / "stubs"
         self.stubs.mkdir()
@@ -64,6 +91,9 @@ class RewritingCage:
         subprocess.run(["cc", "-static", "-O1", "-o", self.stubs / _MARK, source], check=True)
         for name in programs:
             shutil.copy(self.stubs / _MARK, self.stubs / name)
+        over = [(name, real) for name in programs if (real := shutil.which(name))]
+        (self.folder / "over").write_text("".join(f"{name} {os.path.realpath(real)}\n" for name, real in over))
+        (self.folder / "devices").write_text("".join(f"{name} {to}\n" for name, to in _DEVICES.items()))
         self.folder.chmod(0o755)
 
     def close(self) -> None:
@@ -97,15 +127,6 @@ class RewritingCage:
         return found[:-1]
 
     def _run(self, command: str) -> subprocess.CompletedProcess[bytes]:
-        over = [word for name, real in self.programs.items() if real for word in ("--ro-bind", self.stubs / name, real)]
-        words = [
-            *("bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--uid", "0", "--gid", "0"),
-            *("--cap-add", "CAP_SYS_CHROOT", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
-            *("--tmpfs", "/tmp", "--tmpfs", "/home", "--tmpfs", "/var/tmp", *over),
-            *("--bind", self.folder, "/home/cage", "--clearenv", "--setenv", "HOME", "/home/user"),
-            *("--setenv", "LC_ALL", "C.UTF-8", "--setenv", "PATH", "/home/cage/stubs:/usr/bin:/bin:/usr/sbin:/sbin"),
-            *("--", "/bin/sh", "-c", command),
-        ]
-        if shutil.which("bwrap") is None:
-            return subprocess.CompletedProcess(words, 127)
-        return subprocess.run(words, check=False, stdin=subprocess.DEVNULL, capture_output=True)
+        words = [*(_NOBODY if os.geteuid() == 0 else ()), "unshare", *_NAMESPACES, "--mount-proc"]
+        words += ["/bin/sh", "-c", _ENTER, "sh", str(self.folder), command]
+        return subprocess.run(words, check=False, stdin=subprocess.DEVNULL, capture_output=True, timeout=limit(600))
