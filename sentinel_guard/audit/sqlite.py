@@ -2,7 +2,8 @@
 
 Rules of this file:
 1. ``append`` returns only after the commit (it survives kill -9); a durable one also after the sync to disk.
-2. The head file never names an entry that a power loss could take away.
+2. The head file never names an entry that a power loss could take away. A sync that failed is told to one who asks, and
+   the next succeeds although nothing was written (fsync(2)): after one that failed all is put into the database first.
 3. What was wrong with the log when it was opened (``audit.opening``) is the first entry that is appended. A head file
    that did not fit stays beside the new one: ``log verify`` goes on failing.
 """
@@ -110,6 +111,8 @@ class SqliteStore(SqliteReader):
         self._guard = threading.RLock()
         self._head_path = head_file.path_of(path)
         self._named, self._naming = -1, threading.Lock()
+        self._unproved = False
+        """Whether a sync failed, so that later ones say nothing of what was appended before."""
         self._renewal: threading.Timer | None = None
         with self._words(), contextlib.ExitStack() as undo:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -138,6 +141,7 @@ class SqliteStore(SqliteReader):
                 with self._words():
                     self._insert(sealed, data, durable=durable)
             except StoreError:
+                self._unproved = True
                 self._look_again()
                 raise
             self._head = Head(sealed.seq, sealed.hash)
@@ -215,12 +219,26 @@ class SqliteStore(SqliteReader):
             log = os.open(f"{self._path}-wal", os.O_RDONLY | os.O_CLOEXEC)
             try:
                 os.fsync(log)
+            except OSError:
+                self._unproved = True
+                raise
             finally:
                 os.close(log)
             self._keep_head(head)
 
+    def _is_proved(self) -> bool:
+        """Whether what was synced is on the disk; who has just been told that it is not has set that by now."""
+        with self._guard:
+            if self._unproved:
+                with contextlib.suppress(sqlite3.Error):
+                    _, frames, moved = self._db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+                    self._unproved = frames != moved
+            return not self._unproved
+
     def _keep_head(self, head: Head | None = None) -> None:
         head = head or self._head
+        if not self._is_proved():
+            return
         # Where it cannot be renewed, the head file names an earlier entry, and that is still true.
         with self._naming, contextlib.suppress(OSError):
             if head.seq > self._named:

@@ -3,7 +3,8 @@
 Rules of this file:
 1. While nothing is asked, not a byte of ours is written and not a byte of the agent's or the person's is changed.
 2. While something is asked, nothing that is typed reaches the agent, and nothing that it prints reaches the screen.
-3. What was typed before a question was on the screen, or too soon after, is no answer to it.
+3. What was typed before a question was on the screen, or too soon after, is no answer to it. That nobody types is seen,
+   not concluded from the time: on a busy machine a key may be read long after it was typed.
 4. What the agent had on the screen is there again afterwards.
 5. While another job of the person's has the terminal, the agent's output goes there as that of any background job, and
    nothing is asked: a line says that a question waits.
@@ -22,7 +23,7 @@ from sentinel_guard.humans.escape_sequence_parser import Keys, Modes
 from sentinel_guard.humans.terminal_prompts import Chat, Gate, banner, columns, notification
 
 GRACE = 0.15
-"""Seconds of silence on the keyboard before a question that was just shown takes an answer."""
+"""Seconds of silence on the keyboard, once a question is on the screen, before it takes an answer."""
 AFTERGLOW = 0.25
 """Seconds after an answer in which keys are dropped: the Enter that often follows a Y is not for the agent. What a
 terminal replies to the agent is not: it would wait for that (Codex asks where the cursor is)."""
@@ -76,6 +77,8 @@ class PtyProxy:
         self._after_answer = Keys()
         self._notices: list[str] = []
         self._deaf_until = self._nudged_until = 0.0
+        self._hears = False
+        """Whether the keyboard was seen to be silent since the question was shown."""
         self._away, self._adopted = True, False
         self._keys = Keys()
         self.typed = False
@@ -112,6 +115,8 @@ class PtyProxy:
             return NUDGE / 4
         if self._away:
             return AWAY_TICK
+        if self._shown and not self._hears:
+            return min(TICK, max(0.001, self._deaf_until - time.monotonic()))
         return TICK if self._modals else None
 
     def tick(self, now: float) -> None:
@@ -121,6 +126,8 @@ class PtyProxy:
         for modal in self._modals:
             modal.tick(now)
         self._settle(now)
+        if self._shown and now >= self._deaf_until and not self._to_person:
+            self._hears = self._hears or not self._outer.typed()
 
     # --- the runner's side ---
 
@@ -222,15 +229,14 @@ class PtyProxy:
             self.gone = True
             return
         now = time.monotonic()
-        if now < self._deaf_until:
+        if self._shown and not self._hears:
             # A key that is held down, or a paste that goes on, never becomes an answer.
-            if self._shown:
-                self._deaf_until = now + GRACE
-            else:
-                self._type(self._after_answer.sequences(data))
+            self._deaf_until = now + GRACE
         elif self._shown:
             self._shown.feed(data)
             self._settle(now)
+        elif now < self._deaf_until:
+            self._type(self._after_answer.sequences(data))
         else:
             self.typed = bool(self._keys.feed(data).strip(ESCAPE)) or self.typed
             self._type(self._after_answer.unfinished() + data)
@@ -292,12 +298,14 @@ class PtyProxy:
             self._open()
         self._shown = front
         self._outer.flush_input()
-        self._deaf_until = now + (GRACE if front else AFTERGLOW)
+        self._hears = False
         if front is None:
+            self._deaf_until = now + AFTERGLOW
             self._close(now)
             return
         self._draw(now, anew=True)
         self._put(notification(front.headline) if isinstance(front, Chat) else b"\x07")
+        self._deaf_until = time.monotonic() + GRACE
 
     def _open(self) -> None:
         self._to_agent.clear()

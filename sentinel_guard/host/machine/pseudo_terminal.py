@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import select
 import stat
 import termios
 import tty
@@ -79,6 +80,12 @@ class UserTerminal:
         """Throw away what was typed and not yet read."""
         with contextlib.suppress(termios.error):
             termios.tcflush(self.fd, termios.TCIFLUSH)
+
+    def typed(self) -> bool:
+        """Whether something was typed and not yet read."""
+        poll = select.poll()
+        poll.register(self.fd, select.POLLIN)
+        return bool(poll.poll(0))
 
     def foreground(self) -> bool:
         """Whether our job has it."""

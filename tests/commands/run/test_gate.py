@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 import time
 
@@ -190,6 +192,24 @@ def test_a_key_that_is_held_down_answers_nothing(daemon, terminal, grace):
     settled(grace)
     child.send("y")
     assert daemon.wait("answer")["yes"] is True
+
+
+def test_a_key_that_was_typed_too_soon_is_no_answer_however_late_it_is_read(daemon, terminal, grace):
+    child = terminal("sleep", "99")
+    daemon.wait("agent")
+    os.kill(child.pid, signal.SIGSTOP)  # as on a machine that has no time for it
+    daemon.tell("ask", **ASK)
+    child.send("y")
+    os.kill(child.pid, signal.SIGCONT)
+    child.expect_exact(BLOCK)
+    os.kill(child.pid, signal.SIGSTOP)
+    child.send("y")
+    settled(grace)
+    os.kill(child.pid, signal.SIGCONT)
+    settled(grace)
+    assert not [m for m in daemon.heard if m["op"] == "answer"]
+    child.send("n")
+    assert daemon.wait("answer")["yes"] is False
 
 
 def test_the_person_is_told_of_a_daemon_that_stays_away(daemon, terminal):
