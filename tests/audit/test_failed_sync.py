@@ -30,7 +30,7 @@ def in_database(path: Path) -> int:
     alone.write_bytes(path.read_bytes())
     with closing(sqlite3.connect(alone)) as db:
         made = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'log'").fetchone()
-        return int(made and db.execute("SELECT max(seq) FROM log").fetchone()[0] or 0)
+        return int((made and db.execute("SELECT max(seq) FROM log").fetchone()[0]) or 0)
 
 
 @pytest.fixture

@@ -6,12 +6,12 @@ import json
 import os
 import signal
 import subprocess
-import time
 
 import pexpect
 import pytest
 
 from tests.support.time_limits import limit
+from tests.support.wait_until import settled
 
 TOKEN = "ghp_" + "x1Y2z3A4b5C6d7E8" + "f9G0h1I2j3K4l5M6n7O8"
 TOOL = """#!/usr/bin/env python3
@@ -140,7 +140,7 @@ def test_r7_a_yes_is_not_asked_for_twice(repo):
     repo.git("checkout", "-q", "-b", "side")
     person = repo.on_terminal("git branch -D main; git branch --list main")
     person.expect_exact("Action: DELETE_BRANCH")
-    time.sleep(0.4)
+    settled()
     person.send("y")
     person.expect(pexpect.EOF)
     [told] = repo.seen()

@@ -7,6 +7,8 @@ import time
 import pexpect
 import pytest
 
+from tests.support.wait_until import settled
+
 PROMPT = "[SENTINEL SECURITY]\r\nAction: DEPLOY\r\nTarget: PRODUCTION\r\nRisk: HIGH\r\nConfirm? (Y/N):"
 
 
@@ -20,7 +22,7 @@ def gated(stage):
 def test_y_lets_it_run_and_is_on_record(gated):
     person = gated.on_terminal("deploy production")
     person.expect_exact(PROMPT)
-    time.sleep(0.4)
+    settled()
     person.send("y")
     person.expect(pexpect.EOF)
     [told] = gated.seen()
@@ -32,7 +34,7 @@ def test_y_lets_it_run_and_is_on_record(gated):
 def test_n_is_the_protocols_error(gated):
     person = gated.on_terminal("deploy production")
     person.expect_exact(PROMPT)
-    time.sleep(0.4)
+    settled()
     person.send("n")
     person.expect(pexpect.EOF)
     [told] = gated.seen()
@@ -86,9 +88,9 @@ def test_the_beacon_waits_for_resume_and_brings_the_persons_words(stage):
     stage.commit()
     person = stage.on_terminal('sentinel-guard help-me "I am stuck on the regex"', "echo on")
     person.expect_exact("I am stuck on the regex")
-    time.sleep(0.4)
+    settled()
     person.send("try a raw string\r")
-    time.sleep(0.5)
+    settled()
     assert stage.log(kind="state")[-1]["data"]["event"] == "help"
     person.send("/resume\r")
     person.expect(pexpect.EOF)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 
 import pexpect
 import pytest
 
 from tests.support.guarded_repository import BIN
+from tests.support.wait_until import settled
 
 # Types lines into a program on a terminal of its own, each when that prompts, and keeps what it showed.
 AGENT = """
@@ -178,7 +178,7 @@ def test_a_person_is_asked_once_for_a_line(typed):
         *command(typed, SHELL, ["deploy production", "echo $((6 * 7))", "exit"]),
     )
     person.expect_exact("Confirm? (Y/N):")
-    time.sleep(0.4)
+    settled()
     person.send("y")
     person.expect(pexpect.EOF)
     shown = typed.seen()["shown"]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import shlex
 import sys
-import time
 
 import pytest
 
 from tests.support.guarded_repository import BIN
 from tests.support.job_control_shell import Shell
-from tests.support.wait_until import until
+from tests.support.wait_until import settled, until
 
 STOPS_BETWEEN = """
 import os, signal, subprocess
@@ -80,7 +79,7 @@ def test_the_person_is_told_of_a_question_while_the_agent_is_stopped(stage, shel
     shell.jobs_say("Stopped")
     shell.sendline("fg")
     shell.expect_exact("Confirm? (Y/N): ")
-    time.sleep(0.4)
+    settled()
     shell.send("y")
     shell.prompt()
     [answer] = stage.log(kind="human")

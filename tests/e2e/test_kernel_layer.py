@@ -18,7 +18,7 @@ import pytest
 from sentinel_guard.host import kernel_layer
 from tests.support.guarded_repository import BIN
 from tests.support.time_limits import limit
-from tests.support.wait_until import until
+from tests.support.wait_until import settled, until
 
 LISTENER = """
 import ctypes, os, struct, sys
@@ -130,7 +130,7 @@ def test_a_person_is_asked_before_a_program_runs_by_its_path(held, key, code, pu
     runs = "words = name.split(); os.execv(words[0], words)"
     child = held.on_terminal(program(held, f"{shutil.which('git')} push --force origin main", runs))
     child.expect("Action: ")
-    time.sleep(0.4)  # a key that comes sooner was meant for something else
+    settled()
     child.send(key)
     child.expect(pexpect.EOF)
     assert held.seen()[0]["code"] == code
@@ -167,7 +167,7 @@ def test_a_person_is_asked_once_for_a_folder(beside):
     child = beside.on_terminal(program(beside, str(beside.home / "other/src"), WIPE))
     child.expect("Action: DELETE_OUTSIDE")
     child.expect(r"other/ \(now src/")
-    time.sleep(0.4)
+    settled()
     child.send("y")
     child.expect(pexpect.EOF)
     assert not (beside.home / "other/src").exists() and (beside.home / "other/b.txt").read_text() == ""
@@ -178,7 +178,7 @@ def test_a_no_holds_for_the_folder_and_what_the_call_still_tries_there(beside):
     stubborn = WIPE.replace("tree(name)", "tree(name, True)")
     child = beside.on_terminal(program(beside, str(beside.home / "other/src"), stubborn))
     child.expect("Action: DELETE_OUTSIDE")
-    time.sleep(0.4)
+    settled()
     child.send("n")
     child.expect(pexpect.EOF)
     assert {p.read_text() for p in (beside.home / "other").rglob("*") if p.is_file()} == {"theirs"}
@@ -196,7 +196,7 @@ def test_what_a_command_was_let_do_is_not_asked_again(beside, command):
     questions = 0 if "node_modules" in command else 1
     for _ in range(questions):
         child.expect("Action: ")
-        time.sleep(0.4)
+        settled()
         child.send("y")
     child.expect(pexpect.EOF)
     assert beside.seen()[0]["code"] == 0, beside.seen()

@@ -15,7 +15,7 @@ import pytest
 
 from tests.support.guarded_repository import BIN
 from tests.support.time_limits import limit
-from tests.support.wait_until import until
+from tests.support.wait_until import settled, until
 
 # A name that no analysis can know before it runs.
 CODE = "import os, time, zlib; name = next(n for n in os.listdir() if zlib.crc32(n.encode()) == 1840094458)"
@@ -209,7 +209,7 @@ def test_what_may_be_either_is_asked_about(stage, key, stays, by, why):
     with stage.terminal(str(BIN / "sentinel-guard"), *command) as person:
         person.expect_exact("Action: RESTRICTED_CHANGE")
         person.expect_exact("Confirm? (Y/N):")
-        time.sleep(0.4)
+        settled()
         assert (stage.repo / ".env").read_text() == EVIL, "it stands while it is asked about"
         person.send(key)
         assert until(lambda: (stage.repo / ".env").read_text() == stays and stage.log(kind="human"))

@@ -29,7 +29,6 @@ import os
 import re
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,6 +37,7 @@ import pexpect
 import pytest
 
 from tests.support.time_limits import limit
+from tests.support.wait_until import settled
 
 STORIES = sorted((Path(__file__).parent.parent / "scenarios").glob("*.txt"))
 HEAD = re.compile(r"# R\d+(, R\d+)*: \S")
@@ -123,7 +123,7 @@ class Play:
             if verb == "sees":
                 screen.expect_exact(rest)
                 # A key that comes at once was not meant for what has just appeared.
-                time.sleep(0.4)
+                settled()
             elif verb in ("types", "says"):
                 screen.send(rest + ("\r" if verb == "says" else ""))
             elif verb == "falls":

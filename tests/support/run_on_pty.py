@@ -62,11 +62,6 @@ def by_shell(line: str) -> bytes:
     return shell.before
 
 
-def settled(grace: float = 0.15) -> None:
-    """Longer than a question that was just shown ignores its keyboard."""
-    time.sleep(grace + limit(0.15))
-
-
 class TwoScreens(pyte.Screen):
     """pyte with an alternate screen, as every terminal has one."""
 

@@ -24,3 +24,8 @@ def until(happened: Callable[[], T], seconds: float = 10.0) -> T:
             break
         time.sleep(STEP)
     return seen
+
+
+def settled(grace: float = 0.15) -> None:
+    """Wait until a question that was just shown takes a key: it was seen that nobody types for so many seconds."""
+    time.sleep(grace + limit(0.15))

@@ -10,8 +10,9 @@ import time
 import pexpect
 import pytest
 
-from tests.support.run_on_pty import ASK, BLOCK, ECHO, GRACE, ended, settled
+from tests.support.run_on_pty import ASK, BLOCK, ECHO, GRACE, ended
 from tests.support.time_limits import limit
+from tests.support.wait_until import settled
 
 
 def asked(daemon, terminal, **fields):

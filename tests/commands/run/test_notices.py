@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 import time
 
-from tests.support.run_on_pty import ASK, BLOCK, ECHO, settled
+from tests.support.run_on_pty import ASK, BLOCK, ECHO
+from tests.support.wait_until import settled
 
 
 def test_a_notice_is_a_line_with_a_bell(daemon, terminal):

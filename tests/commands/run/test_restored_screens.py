@@ -6,7 +6,8 @@ import shutil
 
 import pytest
 
-from tests.support.run_on_pty import ASK, Watcher, ended, settled
+from tests.support.run_on_pty import ASK, Watcher, ended
+from tests.support.wait_until import settled
 
 
 @pytest.mark.parametrize("program", ["vim", "less"])

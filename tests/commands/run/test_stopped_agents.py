@@ -12,8 +12,8 @@ import pexpect
 import pytest
 
 from tests.support.job_control_shell import Shell
-from tests.support.run_on_pty import ASK, ended, plain, settled
-from tests.support.wait_until import until
+from tests.support.run_on_pty import ASK, ended, plain
+from tests.support.wait_until import settled, until
 
 
 def agent_of(runner: int) -> int:

@@ -7,8 +7,8 @@ import time
 import pytest
 
 from sentinel_guard.commands.run.event_loop import TYPED
-from tests.support.run_on_pty import ASK, BLOCK, settled
-from tests.support.wait_until import until
+from tests.support.run_on_pty import ASK, BLOCK
+from tests.support.wait_until import settled, until
 
 SENT = [
     ("2", True, "a key"),
