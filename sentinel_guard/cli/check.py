@@ -25,7 +25,11 @@ from sentinel_guard.host.machine.state_paths import places
 def check(
     *, explained: bool, tool: str, given: str, as_json: bool, jsonl: bool, cwd: Path | None, command: tuple[str, ...]
 ) -> Any:
-    """Say what the guard would do with COMMAND. Nothing runs, nothing is recorded, no daemon is needed."""
+    """Say what the guard would do with COMMAND. Nothing runs, nothing is recorded, no daemon is needed.
+
+    Exit code 0: it would run, at most with a hint or a snapshot; 3: a person would be asked; 126: it would be refused;
+    137: it would end the session. With --jsonl 0, or 1 where a line could not be read.
+    """
     module, folder = lazy_import.command_module("check"), cwd or working_folder()
     if jsonl:
         return module.lines(places(), sys.stdin, sys.stdout)

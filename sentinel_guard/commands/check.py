@@ -44,6 +44,8 @@ from sentinel_guard.host.recovery.baseline import worktree_inventory
 from sentinel_guard.host.secrets import allowlist_file, user_secret_files
 from sentinel_guard.host.world import HostWorld
 
+REFUSED, KILLED = 126, 137
+"""Exit codes: as the launcher's of a refused command, and of a session that was killed."""
 _LINE = '{"command": TEXT, "cwd": FOLDER} or {"tool": NAME, "input": {...}, "cwd": FOLDER}'
 
 
@@ -133,7 +135,7 @@ def _is_new(root: str, path: str) -> bool:
 def check(
     places: StatePaths, command: tuple[str, ...], cwd: Path, *, as_json: bool = False, explained: bool = False
 ) -> int:
-    """Say what would happen to a command; exit code 0 if it would run, 126 if it would be refused or asked about."""
+    """Say what would happen to a command. Returns the exit code: see ``exit_code``."""
     # One word is a shell text, as an agent's shell tool gives it; several are an argv.
     text = command[0] if len(command) == 1 else shlex.join(command)
     checker, folder = Checker(places), str(cwd.absolute())
@@ -197,7 +199,16 @@ def _say(checker: Checker, verdict: Verdict, *, as_json: bool, explained: bool) 
         check_explain.show(verdict, checker.policy(verdict.action.cwd), checker.home, Console(highlight=False))
     else:
         _print(verdict)
-    return 0 if verdict.response < Response.ASK else 126
+    return exit_code(verdict.response)
+
+
+def exit_code(response: Response) -> int:
+    """0 where it would run; 3 where a person would be asked; 126 refused (L2, L3); 137 where the session would end."""
+    if response < Response.ASK:
+        return 0
+    if response is Response.ASK:
+        return 3
+    return KILLED if response is Response.KILL else REFUSED
 
 
 def _json(verdict: Verdict, *, effects: bool = False) -> dict[str, object]:

@@ -35,9 +35,9 @@ COMMANDS = (
     (("tee .env",), 126, "deny (L2)", "a restricted file"),
     (("tee", ".env"), 126, "deny (L2)", "several words are an argv"),
     (("echo", "x > .env"), 0, "allow", "a word of an argv is no redirection"),
-    (("git push --force origin main",), 126, "ask", "the two-key gate"),
+    (("git push --force origin main",), 3, "ask", "the two-key gate"),
     (("git reset --hard",), 0, "snapshot", "what a snapshot can undo"),
-    (("rm -rf /",), 126, "kill (L4)", "a threat to the system"),
+    (("rm -rf /",), 137, "kill (L4)", "a threat to the system"),
     (("mv secrets elsewhere",), 126, "deny (L2)", "a folder that holds restricted files"),
     (("",), 0, "allow", "nothing at all"),
 )

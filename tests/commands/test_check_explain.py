@@ -151,15 +151,15 @@ def repo(tmp_path):
 
 
 FOLLOWED = (
-    ("bash wipe.sh", "rm -f .env  via bash", "a script on disk"),
-    ("make nuke", "rm -rf /  via make nuke", "a target of make"),
+    ("bash wipe.sh", 126, "rm -f .env  via bash", "a script on disk"),
+    ("make nuke", 137, "rm -rf /  via make nuke", "a target of make"),
 )
 
 
-@pytest.mark.parametrize("row", FOLLOWED, ids=[f[2] for f in FOLLOWED])
+@pytest.mark.parametrize("row", FOLLOWED, ids=[f[3] for f in FOLLOWED])
 def test_what_a_file_holds_is_followed(places, repo, capsys, row):
-    command, wanted, _ = row
-    assert check(places, (command,), repo, explained=True) == 126
+    command, code, wanted, _ = row
+    assert check(places, (command,), repo, explained=True) == code
     assert wanted in capsys.readouterr().out
 
 
@@ -174,9 +174,9 @@ TOOLS = (
     ("Write", {"file_path": ".env", "content": "A=1\nB=2"}, 126, "writes .env", "a restricted file"),
     ("Edit", {"file_path": "a.py", "old_string": "x", "new_string": "y"}, 0, "edits a.py", "an edit"),
     ("WebFetch", {"url": "https://x.example"}, 0, "connects to https://x.example", "a page"),
-    ("Bash", {"command": "cd sub; rm -rf /"}, 126, "deletes / and all below", "a shell of the agent"),
-    ("mcp__fs__delete_file", {"path": "/etc/hosts"}, 126, "deletes /etc/hosts", "an MCP tool"),
-    ("deploy", {"to": "prod"}, 126, "DEPLOY PROD, risk HIGH", "a tool that bears a gate's name"),
+    ("Bash", {"command": "cd sub; rm -rf /"}, 137, "deletes / and all below", "a shell of the agent"),
+    ("mcp__fs__delete_file", {"path": "/etc/hosts"}, 3, "deletes /etc/hosts", "an MCP tool"),
+    ("deploy", {"to": "prod"}, 3, "DEPLOY PROD, risk HIGH", "a tool that bears a gate's name"),
     ("Think", {}, 0, "Think\nallow  It runs.", "a tool that does nothing"),
 )
 
