@@ -33,13 +33,14 @@ def judge(case: Case, checks: Sequence[Check]) -> Verdict:
     return Verdict(case.action, case.effects, found if len(found) <= MOST else _strictest(found))
 
 
-def apply_reply(asked: Verdict, now: Verdict, *, yes: bool) -> Verdict:
+def apply_reply(asked: Verdict, now: Verdict, *, yes: bool, reason: str = "") -> Verdict:
     """What a person's reply makes of the case as it stands now.
 
-    A yes grants the questions that were asked, and only them; a no is a finding of the check ``human``.
+    A yes grants the questions that were asked, and only them; a no is a finding of the check ``human``, with the
+    ``reason`` that the person gave.
     """
     if not yes:
-        refused = Finding("human", Response.DENY, USER_DENIED)
+        refused = Finding("human", Response.DENY, USER_DENIED, reason)
         return replace(now, findings=(refused, *now.findings), granted=asked.granted)
     shown = tuple(f for f in asked.findings if f.response is Response.ASK and f not in asked.granted)
     return replace(now, granted=(*asked.granted, *shown), authorized_by="user")

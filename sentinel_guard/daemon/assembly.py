@@ -39,7 +39,6 @@ from sentinel_guard.host.machine.process_control import forbid_tracing
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.policy_files import Policies
 from sentinel_guard.host.world import FolderMemory, HostWorld
-from sentinel_guard.humans.question_inbox import Inbox
 
 IDLE = 600.0
 """Seconds without a session or a question after which the daemon ends by itself."""
@@ -75,9 +74,7 @@ class Daemon:
         incidents = Incidents(places, self.store, sessions, recovery, self.now)
         reactions = Reactions(sessions=sessions, recovery=recovery, incidents=incidents, now=self.now)
         self.reactions = reactions
-        guard = Guard(
-            sessions=sessions, inbox=Inbox(), reactions=reactions, world=self._world, is_new=_is_new, now=self.now
-        )
+        guard = Guard(sessions=sessions, reactions=reactions, world=self._world, is_new=_is_new, now=self.now)
         self.incidents = incidents
         outcomes = Outcomes(sessions, guard, self.beginnings.reviews, self.now)
         faces = AgentRequests(sessions, guard, self.now)

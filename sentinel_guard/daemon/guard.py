@@ -36,7 +36,7 @@ from sentinel_guard.core.session.operation_fingerprint import command_text, is_p
 from sentinel_guard.core.session.session import Event, Session, State
 from sentinel_guard.daemon.live_sessions import STEP, Live, Sessions
 from sentinel_guard.host.git import repository
-from sentinel_guard.humans.question_inbox import Channel, Inbox
+from sentinel_guard.humans.question_inbox import Channel
 
 NOBODY = "it needs a person's yes, and nobody can be asked here (no terminal)"
 SHARED = "it needs a person's yes, and [gate] typed_word lets nobody give it on a terminal that the agent shares"
@@ -45,6 +45,8 @@ COMES_BACK = 3.0
 """Seconds that a runner may take to find the daemon again before nobody can be asked."""
 EXPECTED = 30.0
 """Seconds for which an allowed git command may go on changing files."""
+PAUSE_LOOK = 0.2
+"""Seconds between two looks whether a person has ended their pause."""
 MOVED = 3
 """Times that an action is judged beside the loop, while its session goes on."""
 SHORT = 500
@@ -92,13 +94,12 @@ class Guard:
         self,
         *,
         sessions: Sessions,
-        inbox: Inbox,
         reactions: Reactions,
         world: Callable[[Live, Action], World],
         is_new: IsNew,
         now: Callable[[], float],
     ) -> None:
-        self._sessions, self._inbox, self._reactions, self._now = sessions, inbox, reactions, now
+        self._sessions, self._reactions, self._now = sessions, reactions, now
         self._world, self._is_new = world, is_new
         self._questions = itertools.count(1)
 
@@ -141,7 +142,7 @@ class Guard:
         """Wait until the session may speak; the time at which it may."""
         while True:
             session, now = live.session, self._now()
-            if session.state in (State.COOLING, State.PAUSED) and session.until <= now:
+            if session.waited(now):
                 self._note(live, [encode_entries.state(session.id, now, Event.EXPIRE)])
             elif session.state is State.COOLING:
                 await waiter.hold()
@@ -149,6 +150,9 @@ class Guard:
             elif session.state is State.ASKING:
                 await waiter.hold()
                 await live.answered.wait()
+            elif session.paused_by_person:
+                await waiter.hold()
+                await asyncio.sleep(PAUSE_LOOK)
             else:
                 return now
 
@@ -209,20 +213,16 @@ class Guard:
         self._note(live, [encode_entries.state(live.id, now, Event.ASK, **shown)])
         await waiter.hold()
         try:
-            reply = await self._inbox.ask(question, channel, gate.seconds)
+            reply = await live.inbox.ask(question, channel, gate.seconds)
         finally:
             at = self._now()
             self._note(live, [encode_entries.state(live.id, at, Event.ANSWERED)])
             live.answered.set()
-        word = {
-            "yes": reply.yes,
-            "assurance": reply.assurance,
-            "why": reply.why,
-            "authorized_by": "user" if reply.yes else "",
-        }
-        self._note(live, [Entry(at, live.id, "human", {**shown, **word})])
+        reason = live.discretion.text(reply.reason)
+        said = {**reply.as_data(), **({"reason": reason} if reason else {})}
+        self._note(live, [Entry(at, live.id, "human", {**shown, **said})])
         again = await self._judge(live, replace(asked.action, at=at), op, brought)
-        settled = apply_reply(_as_shown(asked, finding), again, yes=reply.yes)
+        settled = apply_reply(_as_shown(asked, finding), again, yes=reply.yes, reason=reason)
         live.grants[asked.action.id] = settled.granted
         return settled
 

@@ -32,7 +32,7 @@ from sentinel_guard.host.githooks.check_hooks_run import ActiveHooks
 from sentinel_guard.host.machine import ancestry, cgroups, processes
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.shim_integrity import ShimIntegrity
-from sentinel_guard.humans.question_inbox import Channel
+from sentinel_guard.humans.question_inbox import Channel, Inbox
 
 DURABLE = frozenset({"L2", "L3", "L4"})
 STEP = "session"
@@ -114,6 +114,8 @@ class Live:
     """The same, where the answer was no: the call that asked, or the process, and the folder."""
     rescued: dict[str, tuple[str, frozenset[str]]] = field(default_factory=dict)
     """Id of a call -> the rescue snapshot that was taken before it, and the paths whose ignored files it holds."""
+    inbox: Inbox = field(default_factory=Inbox)
+    """Its open questions."""
     answered: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a question was answered."""
     words: asyncio.Queue[str | None] = field(default_factory=asyncio.Queue)

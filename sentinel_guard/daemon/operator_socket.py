@@ -1,9 +1,10 @@
 """Server of the operator socket: operations for a person's commands and for the runner of a session.
 
 Rules of this file:
-1. What gives power (start, answer, say, resume, sign-off, stop) is never taken from a process inside a guarded session:
-   refused, recorded (L2); the second try is L4.
-2. A runner speaks for its own session only, on the connection that began or took up that session.
+1. What gives power (start, answer, say, pause, resume, kill, sign-off, stop) is never taken from a process inside a
+   guarded session: refused, recorded (L2); the second try is L4.
+2. A runner speaks for its own session only, on the connection that began or took up that session. A person in another
+   terminal names the session that they pause, resume or kill, and the question that they answer.
 3. A runner that vanishes without a word ends its session, and every process of it.
 """
 
@@ -25,6 +26,7 @@ from sentinel_guard.daemon.begin_session import SessionStarter
 from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.daemon.peer_connection import FIRST_WORD, Link
 from sentinel_guard.daemon.runner_channel import RunnerChannel
+from sentinel_guard.daemon.session_control import SessionControl
 from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.daemon.wire_messages import PROTOCOL
 from sentinel_guard.errors import DaemonError, PeerError, SentinelError
@@ -32,7 +34,9 @@ from sentinel_guard.host import session_proof
 from sentinel_guard.host.machine import ancestry, processes
 
 log = logging.getLogger(__name__)
-POWER = frozenset({"start", "agent", "attach", "answer", "say", "resume", "typed", "end", "stop", "allow", "sign-off"})
+POWER = frozenset(
+    {"start", "agent", "attach", "answer", "decide", "say", "pause", "resume", "kill", "typed", "end", "stop", "allow"}
+) | {"sign-off"}
 NO_SESSION = "No guarded session is running here."
 LONGEST = 86_400.0
 """Seconds that a window for a person's own changes may be open."""
@@ -50,6 +54,7 @@ class Operators:
         stop: Callable[[], None],
     ) -> None:
         self._sessions, self._beginnings, self._reactions = sessions, beginnings, reactions
+        self.control = SessionControl(sessions, reactions)
         self._now, self._stop = now, stop
 
     def counted_as(self, link: Link) -> str:
@@ -220,9 +225,6 @@ class Operators:
         self._stop()
         return {}
 
-    def resume(self, live: Live) -> None:
-        self._reactions.resume(live)
-
     def filled(self, message: Fields, link: Link) -> Fields:
         """The agent's part of an incident report was filled in, by the agent or by a person."""
         self._beginnings.reviews.filled(str(message["path"]), self._sessions.inside(link.pid))
@@ -277,7 +279,11 @@ class _Desk:
             "agent": self._agent,
             "attach": self._attach,
             "answer": self._answered,
+            "questions": self._questions,
+            "decide": self._decide,
             "say": self._say,
+            "pause": self._pause,
+            "kill": self._kill,
             "resume": self._resume,
             "tail": self._tailed,
             "typed": self._typed,
@@ -320,16 +326,30 @@ class _Desk:
 
     async def _answered(self, message: Fields) -> Fields:
         shared, word = message.get("shared") is True, str(message.get("word", ""))
-        self._runner.answered(str(message["question"]), yes=message["yes"] is True, shared=shared, word=word)
+        reason = str(message.get("reason", ""))
+        yes = message["yes"] is True
+        self._runner.answered(str(message["question"]), yes=yes, shared=shared, word=word, reason=reason)
         return {}
+
+    async def _questions(self, _: Fields) -> Fields:
+        return self._all.control.questions()
+
+    async def _decide(self, message: Fields) -> Fields:
+        return self._all.control.decide(message)
+
+    async def _pause(self, message: Fields) -> Fields:
+        return self._all.control.pause(message)
+
+    async def _kill(self, message: Fields) -> Fields:
+        return await self._all.control.kill(message)
 
     async def _say(self, message: Fields) -> Fields:
         self._mine(message).words.put_nowait(str(message["text"]))
         return {}
 
     async def _resume(self, message: Fields) -> Fields:
-        self._all.resume(self._mine(message))
-        return {}
+        control = self._all.control
+        return control.resume(self._mine(message) if self._live else control.named(message))
 
     async def _typed(self, _: Fields) -> None:
         if self._live:

@@ -44,12 +44,14 @@ class RunnerChannel:
             del self._words[question.id]
             self.tell("unask", question=question.id)
 
-    def answered(self, question: str, *, yes: bool, shared: bool = False, word: str = "") -> None:
-        """``shared``: an agent could have typed it, through a terminal multiplexer; ``word``: what stood behind it."""
+    def answered(self, question: str, *, yes: bool, shared: bool = False, word: str = "", reason: str = "") -> None:
+        """``shared``: an agent could have typed it, through a terminal multiplexer; ``word``: what stood behind it;
+        ``reason``: what the person says to the agent with a no.
+        """
         waiting = self._questions.get(question)
         if waiting and not waiting.done():
             yes = yes and (not shared or not self._words[question] or word == self._words[question])
-            waiting.set_result(Reply(yes=yes, assurance="shared-terminal" if shared else "terminal"))
+            waiting.set_result(Reply(yes, "shared-terminal" if shared else "terminal", reason="" if yes else reason))
 
     def tell(self, event: str, **fields: object) -> None:
         self._link.send_json({"event": event, **fields})

@@ -109,10 +109,15 @@ class Recovery:
             occasion=Occasion(live.id, label, words or OCCASIONS.get(label, label)),
         )
 
-    async def recover(self, live: Live) -> Recovered:
-        """Put the repository back to where the session started. Raises HostError."""
-        if not live.policy().fatal.rollback:
+    async def recover(self, live: Live, *, rollback: bool = True) -> Recovered:
+        """Put the repository back to where the session started; without ``rollback`` only keep it as it is.
+
+        Raises HostError.
+        """
+        if not (rollback and live.policy().fatal.rollback):
             rescue = await self.rescue(live, "killed")
+            if not rollback:
+                return Recovered(rescue=rescue, notes=["The user ended the session without a rollback."])
             return Recovered(
                 rescue=rescue, problems=["The policy says fatal.rollback = false: nothing was rolled back."]
             )

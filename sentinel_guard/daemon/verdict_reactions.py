@@ -26,6 +26,8 @@ from sentinel_guard.host.shim_integrity import UNSHIMMED
 
 log = logging.getLogger(__name__)
 SHIMS = "guard.shims"
+PULLED_RULE = "user.kill"
+PULLED = "the user ended this session"
 FINISHED = 30.0
 """Seconds that a daemon without its state waits until a kill is carried out."""
 HARMLESS = frozenset({"append", "mode", "owner"})
@@ -135,9 +137,21 @@ class Reactions:
         finding = Finding(
             "shims", Response.KILL, what, "what the agent starts is no longer judged", "Start the agent again", SHIMS
         )
+        self._kill(live, finding, Layer.WATCHER, "shims", {})
+
+    def end_for_person(self, live: Live, *, rollback: bool) -> None:
+        """A person ends the session, with a rollback or with the work tree as it is; ``live.buried`` tells when that
+        is carried out.
+        """
+        why = "the repository goes back to its start" if rollback else "the work tree stays as it is"
+        finding = Finding("operators", Response.KILL, PULLED, why, "", PULLED_RULE)
+        self._kill(live, finding, Layer.CLI, "kill", {"rollback": rollback})
+
+    def _kill(self, live: Live, finding: Finding, layer: Layer, tool: str, arguments: dict[str, object]) -> None:
+        """Freeze a session, put its kill on record, and carry it out beside what else is to be done."""
         at = self._now()
-        action = Action(f"{at:.3f}-shims", live.id, Layer.WATCHER, "shims", {}, "", at, live.session.root, "session")
-        verdict = Verdict(action, (), (finding,))
+        action = Action(f"{at:.3f}-{tool}", live.id, layer, tool, arguments, "", at, live.session.root, "session")
+        verdict = Verdict(action, (), (finding,), authorized_by="user" if layer is Layer.CLI else "")
         self.freeze(live, verdict)
         try:
             self._sessions.note(live, encode_entries.of_verdict(verdict, "", poll=False, policy=live.policy()))
@@ -178,7 +192,7 @@ class Reactions:
         )
         if live.watch:
             live.watch.stop()
-        recovered = await self._recover(live)
+        recovered = await self._recover(live, rollback=verdict.action.arguments.get("rollback") is not False)
         if left:
             recovered.problems.append(f"These processes could not be ended: {sorted(left)}.")
         path = await self._report(live, verdict, recovered)
@@ -194,10 +208,10 @@ class Reactions:
             await self._bury(live, verdict)
         live.buried.set()
 
-    async def _recover(self, live: Live) -> Recovered:
+    async def _recover(self, live: Live, *, rollback: bool) -> Recovered:
         async with self._rollback, self._alone(live) as beside:
             try:
-                recovered = await self._recovery.recover(live)
+                recovered = await self._recovery.recover(live, rollback=rollback)
             except Exception as e:
                 log.exception("recovery failed")
                 recovered = Recovered(problems=[f"The rollback failed: {e}. Run 'sentinel-guard rollback {live.id}'."])
@@ -269,8 +283,12 @@ class Reactions:
         found = map(processes.describe, sorted(first & processes.tree(live.roots, spare, live.mark, live.members)))
         return [{"pid": p.pid, "name": p.name} for p in found if p and p.pid not in live.parts]
 
+    def pause(self, live: Live) -> None:
+        """Hold what the agent starts until a person lets it go on."""
+        self._sessions.note(live, [encode_entries.state(live.id, self._now(), Event.PAUSE, authorized_by="user")])
+
     def resume(self, live: Live) -> None:
-        """Give autonomy back: a person typed /resume (R8)."""
+        """Give autonomy back: a person typed /resume (R8), or ended a pause."""
         self._sessions.note(live, [encode_entries.state(live.id, self._now(), Event.RESUME, authorized_by="user")])
         live.words.put_nowait(None)
 

@@ -41,7 +41,7 @@ class Vault:
         self.told.append((words, sorted(also)))
         return f"refs/sentinel/rescue/{label}"
 
-    async def recover(self, live):
+    async def recover(self, live, *, rollback=True):
         self.on_recover()
         if isinstance(self.result, Exception):
             raise self.result
@@ -259,7 +259,7 @@ def test_two_killed_sessions_of_a_repository_are_rolled_back_one_after_the_other
     other = stand.begin("s2")
 
     class Slow(Vault):
-        async def recover(self, live):
+        async def recover(self, live, *, rollback=True):
             order.append(f"{live.id} begins")
             await asyncio.sleep(0.02)
             order.append(f"{live.id} ends")

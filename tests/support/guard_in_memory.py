@@ -20,7 +20,6 @@ from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.daemon.peer_connection import Link
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.policy_files import builtin
-from sentinel_guard.humans.question_inbox import Inbox
 from tests.support.fakes import Clock, FakeWorld, MemoryStore, PatientPeer, QuietReactions, ScriptedHuman
 
 ROOT = "/home/ann/work"
@@ -42,7 +41,6 @@ class Stand:
         self.reactions = QuietReactions()
         self.guard = Guard(
             sessions=self.sessions,
-            inbox=Inbox(),
             reactions=self.reactions,
             world=lambda _live, _action: world(),
             is_new=lambda _live, _tracked, _path: False,

@@ -135,6 +135,8 @@ def summary(facts: Incident) -> str:
     if facts.verdict.response is Response.KILL:
         did = "tried something that endangers the machine or the repository; it was not run, and the session was ended"
         after = " and the repository put back to where it had started" if facts.restored and facts.restored.ok else ""
+        if facts.verdict.authorized_by:
+            return f"{when}: the user ended the session of {who}{after}."
         return f"{when}: {who} {did}{after}."
     pause = f" for {facts.seconds:g} seconds" if facts.seconds else ""
     return f"{when}: {who} kept failing without getting anywhere; it was paused{pause}. Nothing was rolled back."

@@ -155,7 +155,7 @@ class _Again:
     def _let_go(self, at: float) -> None:
         """End a cool-down, and a pause that is over: the next request waited for the one, or came after the other."""
         session = self._session
-        if session.state is State.COOLING or (session.state is State.PAUSED and session.until <= at):
+        if session.state is State.COOLING or session.waited(at):
             self._fold([encode_entries.state(session.id, at, Event.EXPIRE)])
 
     def _fold(self, entries: Iterable[Entry]) -> None:

@@ -35,6 +35,7 @@ class Event(enum.StrEnum):
     ASK = "ask"
     ANSWERED = "answered"
     HELP = "help"
+    PAUSE = "pause"
     RESUME = "resume"
     EXPIRE = "expire"
     KILL = "kill"
@@ -54,6 +55,9 @@ NEXT: Mapping[tuple[State, Event], State] = {
     (State.ACTIVE, Event.HELP): State.AWAITING_HUMAN,
     (State.COOLING, Event.HELP): State.AWAITING_HUMAN,
     (State.PAUSED, Event.HELP): State.AWAITING_HUMAN,
+    (State.ACTIVE, Event.PAUSE): State.PAUSED,
+    (State.COOLING, Event.PAUSE): State.PAUSED,
+    (State.PAUSED, Event.PAUSE): State.PAUSED,
     (State.AWAITING_HUMAN, Event.RESUME): State.ACTIVE,
     (State.PAUSED, Event.RESUME): State.ACTIVE,
     (State.COOLING, Event.EXPIRE): State.ACTIVE,
@@ -94,7 +98,7 @@ class Session:
     """True where a person can be asked on the runner's terminal."""
     state: State = State.ACTIVE
     until: float = 0.0
-    """When COOLING or PAUSED ends."""
+    """When COOLING or PAUSED ends; 0 for a pause that only a person ends."""
     reason: str = ""
     """Why it is COOLING, PAUSED or KILLED, in words."""
     calls: tuple[Call, ...] = ()
@@ -123,6 +127,15 @@ class Session:
     @property
     def over(self) -> bool:
         return self.state in (State.KILLED, State.ENDED)
+
+    def waited(self, now: float) -> bool:
+        """True where a cool-down or the breaker's pause has run out at ``now`` (seconds of the epoch)."""
+        return self.state in (State.COOLING, State.PAUSED) and 0 < self.until <= now
+
+    @property
+    def paused_by_person(self) -> bool:
+        """True where a person has paused it: nothing but their word ends that."""
+        return self.state is State.PAUSED and not self.until
 
     @property
     def half_open(self) -> bool:

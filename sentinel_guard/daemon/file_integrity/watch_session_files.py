@@ -45,7 +45,7 @@ from sentinel_guard.host.machine.processes import Process
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.recovery import api
 from sentinel_guard.host.recovery.baseline.start_inventory import StartInventory
-from sentinel_guard.humans.question_inbox import Channel, Inbox, Reply
+from sentinel_guard.humans.question_inbox import Channel, Reply
 
 log = logging.getLogger(__name__)
 
@@ -328,14 +328,12 @@ class SessionFileWatch:
         with self._held(shown):
             if runner:
                 reply = await self._reply(question, runner, gate.seconds, paths)
-        word = {"yes": reply.yes, "assurance": reply.assurance, "why": reply.why}
-        word["authorized_by"] = "user" if reply.yes else ""
-        self._sessions.note(live, [Entry(self._now(), live.id, "human", shown | word)])
+        self._sessions.note(live, [Entry(self._now(), live.id, "human", shown | reply.as_data())])
         return reply.yes and not live.session.over
 
     async def _reply(self, question: Question, runner: Channel, seconds: float, paths: tuple[str, ...]) -> Reply:
         """The person's word. The question is taken back when nothing of it is in doubt: it was undone, or put back."""
-        asking = asyncio.ensure_future(Inbox().ask(question, runner, seconds))
+        asking = asyncio.ensure_future(self._live.inbox.ask(question, runner, seconds))
         try:
             while not {*paths}.isdisjoint(self.guardian.in_question):
                 if (await asyncio.wait([asking], timeout=STALE))[0]:

@@ -1,0 +1,87 @@
+"""What a person does to a session from any terminal outside of all sessions: pause, resume, end it, answer for it (R7).
+
+That they stand outside is the operator socket's to see.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sentinel_guard.core.model import Question
+from sentinel_guard.core.session.session import NEXT, Event
+from sentinel_guard.daemon.live_sessions import Live, Sessions
+from sentinel_guard.daemon.verdict_reactions import Reactions
+from sentinel_guard.errors import DaemonError
+from sentinel_guard.humans.question_inbox import Reply
+
+LOOK = "sentinel-guard status"
+QUESTIONS = "sentinel-guard questions"
+OTHER_TERMINAL = "other-terminal"
+"""Assurance of an answer that was given in another terminal than the session's."""
+Fields = dict[str, Any]
+
+
+class SessionControl:
+    """Its methods take and give the fields of operator messages (docs/protocol.md); each raises DaemonError."""
+
+    def __init__(self, sessions: Sessions, reactions: Reactions) -> None:
+        self._sessions, self._reactions = sessions, reactions
+
+    def named(self, message: Fields) -> Live:
+        """The live session that a message names."""
+        live = self._sessions.live.get(str(message["session"]))
+        if live is None:
+            raise DaemonError(f"There is no live session {message['session']}.", LOOK)
+        if live.session.over:
+            raise DaemonError(f"The session {live.id} is {live.session.state.value}.", LOOK)
+        return live
+
+    def pause(self, message: Fields) -> Fields:
+        """Hold what a session's agent starts, until it is resumed."""
+        live = self.named(message)
+        if not _can(live, Event.PAUSE):
+            raise DaemonError(f"The session is {live.session.state.value}: it waits for you already.", QUESTIONS)
+        self._reactions.pause(live)
+        return {"state": live.session.state.value}
+
+    def resume(self, live: Live) -> Fields:
+        """End a pause, a breaker's too, or a call for help (R8)."""
+        if not _can(live, Event.RESUME):
+            raise DaemonError(f"The session is {live.session.state.value}: there is no pause to end.", LOOK)
+        self._reactions.resume(live)
+        return {"state": live.session.state.value}
+
+    async def kill(self, message: Fields) -> Fields:
+        """End a session; replies when that is carried out, its rollback too where one was asked for."""
+        live = self.named(message)
+        self._reactions.end_for_person(live, rollback=message["rollback"] is True)
+        await live.buried.wait()
+        return {"state": live.session.state.value}
+
+    def questions(self) -> Fields:
+        """What is asked in all sessions."""
+        return {"questions": [_as_data(q) for live in self._sessions.live.values() for q in live.inbox.open()]}
+
+    def decide(self, message: Fields) -> Fields:
+        """Answer an open question. The first answer counts."""
+        live, ident, yes = self.named(message), str(message["question"]), message["yes"] is True
+        reason = "" if yes else str(message.get("reason", ""))
+        if not live.inbox.answer(ident, Reply(yes, OTHER_TERMINAL, reason=reason)):
+            raise DaemonError(f"There is no open question {ident}.", QUESTIONS)
+        return {}
+
+
+def _can(live: Live, event: Event) -> bool:
+    return (live.session.state, event) in NEXT
+
+
+def _as_data(question: Question) -> Fields:
+    ask = question.ask
+    shown = {"action": ask.action, "target": ask.target, "risk": ask.risk, "until": question.until}
+    return {
+        "question": question.id,
+        "session": question.session,
+        "detail": question.detail,
+        "why": question.why,
+        **shown,
+    }
