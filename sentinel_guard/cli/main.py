@@ -15,7 +15,18 @@ import traceback
 import click
 
 from sentinel_guard import __version__
-from sentinel_guard.cli import agent, check, daemon, incidents, policy, secrets, sessions, setup, snapshots
+from sentinel_guard.cli import (
+    agent,
+    check,
+    daemon,
+    incidents,
+    policy,
+    secrets,
+    session_control,
+    sessions,
+    setup,
+    snapshots,
+)
 from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.errors import SentinelError
 from sentinel_guard.host.machine.state_paths import places
@@ -91,6 +102,12 @@ for _command in (
     sessions.log,
     sessions.rollback,
     sessions.allow,
+    session_control.pause,
+    session_control.resume,
+    session_control.kill,
+    session_control.questions,
+    session_control.approve,
+    session_control.deny,
     setup.install,
     setup.uninstall,
     setup.doctor,

@@ -59,3 +59,42 @@ def test_a_fault_of_ours_is_not_taken_for_an_answer():
 
     with pytest.raises(ZeroDivisionError):
         ask(Broken())
+
+
+def test_the_first_answer_counts_wherever_it_comes_from():
+    async def play():
+        inbox, elsewhere = Inbox(), Reply(yes=True, assurance="other-terminal")
+        waiting = asyncio.create_task(inbox.ask(QUESTION, silent := ScriptedHuman(), 5))
+        await asyncio.sleep(0.01)
+        assert (inbox.open(), silent.asked) == ([QUESTION], [QUESTION])
+        assert not inbox.answer("q9", elsewhere), "no such question"
+        assert inbox.answer("q1", elsewhere)
+        assert not inbox.answer("q1", Reply(yes=False, assurance="other-terminal")), "it is answered"
+        assert await waiting == elsewhere
+        assert not inbox.open() and not inbox.answer("q1", elsewhere)
+
+    asyncio.run(play())
+
+
+def test_a_question_that_is_answered_elsewhere_is_taken_back_from_its_channel():
+    class Screen:
+        shown = False
+
+        async def ask(self, question):
+            self.shown = True
+            try:
+                await asyncio.Event().wait()
+            finally:
+                self.shown = False
+
+    async def play():
+        inbox, screen = Inbox(), Screen()
+        waiting = asyncio.create_task(inbox.ask(QUESTION, screen, 5))
+        await asyncio.sleep(0.01)
+        assert screen.shown
+        inbox.answer("q1", Reply(yes=False, assurance="other-terminal"))
+        await waiting
+        await asyncio.sleep(0)
+        assert not screen.shown
+
+    asyncio.run(play())

@@ -168,3 +168,13 @@ OUTCOMES = (
 @pytest.mark.parametrize(("outcome", "why"), OUTCOMES, ids=[r[1] for r in OUTCOMES])
 def test_outcomes_survive_the_log(outcome, why):
     assert outcome_from(Entry(2.0, "s", "outcome", outcome_data(outcome))) == outcome
+
+
+def test_a_persons_pause_has_no_end_of_its_own():
+    paused = fold(state("pause"), session=Session("s"))
+    assert paused.paused_by_person and not paused.waited(1e12)
+    assert fold(state("resume"), session=paused).state is State.ACTIVE
+    breaker = fold(state("break", until=61.0, operations=["o"]), session=Session("s"))
+    assert not breaker.paused_by_person and (breaker.waited(60.0), breaker.waited(61.0)) == (False, True)
+    held = fold(state("pause", 2.0), session=breaker)
+    assert held.paused_by_person and held.tripped == {"o"}, "the breaker's memory stays"
