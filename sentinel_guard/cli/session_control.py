@@ -17,7 +17,7 @@ _OF = click.option("--session", default="", help="Of this session, where two hav
 @click.command()
 @_SESSION
 def pause(session: str) -> Any:
-    """Let what a session's agent starts wait, until you resume it.
+    """Let what an agent starts wait, until you resume.
 
     SESSION: its name, or the last part of it; by default the one of this folder. What runs already goes on.
     """
@@ -56,7 +56,10 @@ def questions(as_json: bool) -> Any:
 @click.argument("question", required=False, default="")
 @_OF
 def approve(question: str, session: str) -> Any:
-    """Answer an open question at this terminal: it is shown, and Y is a yes."""
+    """Answer an open question at this terminal.
+
+    It is shown as the gate shows it, and only a Y is a yes.
+    """
     return lazy_import.command_module("open_questions").approve(places(), question, session)
 
 
