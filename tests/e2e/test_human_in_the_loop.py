@@ -7,6 +7,8 @@ import time
 import pexpect
 import pytest
 
+from tests.support.wait_until import until
+
 from tests.support.wait_until import settled
 
 PROMPT = "[SENTINEL SECURITY]\r\nAction: DEPLOY\r\nTarget: PRODUCTION\r\nRisk: HIGH\r\nConfirm? (Y/N):"
