@@ -7,9 +7,7 @@ import time
 import pexpect
 import pytest
 
-from tests.support.wait_until import until
-
-from tests.support.wait_until import settled
+from tests.support.wait_until import settled, until
 
 PROMPT = "[SENTINEL SECURITY]\r\nAction: DEPLOY\r\nTarget: PRODUCTION\r\nRisk: HIGH\r\nConfirm? (Y/N):"
 
