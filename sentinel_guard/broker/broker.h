@@ -20,12 +20,14 @@
 /* --- the task that makes a call (task.c) --- */
 
 struct task {
-    pid_t tid, tgid;
-    pid_t inner;   /* its number in its own pid namespace */
+    pid_t tid;
     int dir;       /* /proc/TID, held open: a number that is given anew is not the same task */
+    bool seen;     /* what it became by exec was looked at */
+    bool known;    /* what follows was read (know_task): who only starts a program needs none of it */
+    pid_t tgid;
+    pid_t inner;   /* its number in its own pid namespace */
     mode_t umask;
     bool confined; /* it wears a sandbox of its own, which must judge its calls too */
-    bool seen;     /* what it became by exec was looked at */
 };
 
 /* --- a held call (serve.c) --- */
@@ -49,6 +51,8 @@ void end_wait(struct call *call);
 
 /* The task, or NULL where it is gone or cannot be seen. */
 struct task *find_task(pid_t tid);
+/* Reads what a call that is performed here needs to know of it. False: it has gone. */
+bool know_task(struct task *task);
 /* Reads the task anew: the number may have been another's. */
 bool renew_task(struct task *task);
 void remember_umask(pid_t tgid, mode_t umask);

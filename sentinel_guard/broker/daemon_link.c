@@ -182,7 +182,7 @@ bool ask_daemon(struct call *call, const char *what, const char *object, char *c
 {
     struct link link = {.fd = -1};
     int milliseconds = ANSWER_MS;
-    bool yes = false, ready = put_question(&link.request, call->task, what, object, argv);
+    bool yes = false, ready = know_task(call->task) && put_question(&link.request, call->task, what, object, argv);
     begin_wait(call);
     if (ready && send_request(&link))
         while (hear(&link, milliseconds) && !obey(call->task, &link.reader.message, &milliseconds, &yes))

@@ -266,6 +266,10 @@ static void handle_process(struct call *call)
 
 void handle(struct call *call)
 {
+    int number = call->notification->data.nr;
+    bool starts = number == __NR_execve || number == __NR_execveat;
+    if (!starts && !know_task(call->task) && !renew_task(call->task))
+        return;
     if (!call->task->seen && !check_image(call))
         return;
     if (!handle_files(call) && !handle_old(call) && !handle_attributes(call))

@@ -171,9 +171,11 @@ bool check_image(struct call *call)
 {
     struct stat exe;
     struct program became;
-    call->task->seen = true;
-    if (fstatat(call->task->dir, "exe", &exe, 0) || word_on_program(&exe, -1, &became) == PASS)
-        return true;
+    bool found = fstatat(call->task->dir, "exe", &exe, 0) == 0 ||
+                 (renew_task(call->task) && fstatat(call->task->dir, "exe", &exe, 0) == 0);
+    call->task->seen = found;
+    if (!found || word_on_program(&exe, -1, &became) == PASS)
+        return found;
     int fd = openat(call->task->dir, "cmdline", O_RDONLY | O_CLOEXEC);
     ssize_t n = fd < 0 ? -1 : read(fd, arguments_seen, sizeof arguments_seen);
     if (fd >= 0)
@@ -181,7 +183,7 @@ bool check_image(struct call *call)
     uint64_t image = hash_image(&exe, arguments_seen, n > 0 ? (size_t)n : 0);
     if (n > 0 && agreed[image % AGREED] == image)
         return true;
-    kill(call->task->tgid, SIGKILL);
+    kill(call->task->tid, SIGKILL); /* all of its threads */
     return false;
 }
 

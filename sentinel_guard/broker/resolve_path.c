@@ -39,8 +39,8 @@ static const char *behind(const char *path, const char *prefix)
     return path;
 }
 
-/* "self" would be the broker. False where it does not fit any more. */
-static bool name_the_task(const struct task *task, char path[PATH_MAX])
+/* "self" would be the broker. False where it does not fit any more, or the task has gone. */
+static bool name_the_task(struct task *task, char path[PATH_MAX])
 {
     static const struct {
         const char *path, *becomes;
@@ -52,7 +52,7 @@ static bool name_the_task(const struct task *task, char path[PATH_MAX])
         const char *rest = behind(path, own[i].path);
         if (!rest || (!own[i].folder && *rest))
             continue;
-        int size = snprintf(changed, sizeof changed, "/proc/%d/%s%s", task->inner, own[i].becomes, rest);
+        int size = !know_task(task) ? -1 : snprintf(changed, sizeof changed, "/proc/%d/%s%s", task->inner, own[i].becomes, rest);
         if (size < 0 || (size_t)size >= sizeof changed)
             return false;
         memcpy(path, changed, (size_t)size + 1);
@@ -106,7 +106,7 @@ static bool is_brokers(int folder)
 }
 
 /* No link on the way to a folder may lead through the broker's own entry of /proc, or by it to somewhere else. */
-static int open_for(const struct task *task, int base, const char *path)
+static int open_for(struct task *task, int base, const char *path)
 {
     int fd = open_below(base, path, RESOLVE_NO_MAGICLINKS);
     if (fd < 0 ? errno != ELOOP : !is_brokers(fd))
@@ -117,7 +117,7 @@ static int open_for(const struct task *task, int base, const char *path)
 }
 
 /* ESRCH: what is known of the task is another's. */
-static int open_folder(const struct task *task, int from, int dirfd, const char *path)
+static int open_folder(struct task *task, int from, int dirfd, const char *path)
 {
     char base[32];
     if (from >= 0 && *path != '/')

@@ -143,6 +143,19 @@ static int depth_below(const char *path, const char *folder)
     return strncmp(path, folder, n) == 0 && (path[n] == '/' || !path[n]) ? (int)n : -1;
 }
 
+/* fnmatch for one name; most patterns differ from it in their first byte, or are a name's end. */
+static bool fits(const char *glob, const char *name)
+{
+    static const char wild[] = "*?[\\";
+    if (!strchr(wild, *glob) && *glob != *name)
+        return false;
+    if (*glob == '*' && !strpbrk(glob + 1, wild)) {
+        size_t end = strlen(glob + 1), n = strlen(name);
+        return n >= end && strcmp(name + n - end, glob + 1) == 0;
+    }
+    return fnmatch(glob, name, 0) == 0;
+}
+
 /* A pattern fits the last name, or a folder on the way to it: what is restricted as a folder is so with its content. */
 static bool fits_on_the_way(const char *glob, const char *path)
 {
@@ -152,7 +165,7 @@ static bool fits_on_the_way(const char *glob, const char *path)
         if (n && n < sizeof name) {
             memcpy(name, path, n);
             name[n] = 0;
-            if (fnmatch(glob, name, 0) == 0)
+            if (fits(glob, name))
                 return true;
         }
         path += n + !!path[n];

@@ -16,7 +16,8 @@
 #define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
 #endif
 
-enum { SYNC_WAKE_UP = 1, MOST_IDLE = 4, STACK = 1 << 20 };
+/* The kernel wakes all who wait for a call, not one of them: one waits. */
+enum { SYNC_WAKE_UP = 1, MOST_IDLE = 1, STACK = 1 << 20 };
 
 pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 static int listener = -1;

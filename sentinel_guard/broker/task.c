@@ -47,30 +47,39 @@ static ssize_t read_file(int folder, const char *name, char *text, size_t room)
 
 static bool fill(struct task *task, pid_t tid)
 {
-    char path[32], status[PAGE];
+    char path[32];
     snprintf(path, sizeof path, "/proc/%d", tid);
     int dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (dir < 0)
         return false;
-    if (read_file(dir, "status", status, sizeof status) <= 0) {
-        close(dir);
-        return false;
-    }
     if (task->tid)
         close(task->dir);
-    pid_t parent = (pid_t)number_behind(status, "\nPPid:", 10);
-    pid_t leader = (pid_t)number_behind(status, "\nTgid:", 10), from = leader != tid ? leader : parent;
+    *task = (struct task){.tid = tid, .dir = dir, .tgid = tid};
+    return true;
+}
+
+/* Confinement is inherited; where it is not known from whom, the worst is believed. */
+static bool inherits_confinement(pid_t from)
+{
     const struct task *above = slot(from);
-    bool filtered = number_behind(status, "\nSeccomp_filters:", 10) > 1;
-    *task = (struct task){
-        .tid = tid,
-        .dir = dir,
-        .tgid = leader,
-        .inner = (pid_t)last_number_behind(status, "\nNSpid:"),
-        .umask = (mode_t)number_behind(status, "\nUmask:", 8) & MASK,
-        /* Confinement is inherited; where it is not known from whom, the worst is believed. */
-        .confined = filtered || (any_confined && (above->tid != from || above->confined)),
-    };
+    return any_confined && (above->tid != from || !above->known || above->confined);
+}
+
+/* The kernel takes longer to write this text than for all else that a call needs. */
+bool know_task(struct task *task)
+{
+    char status[PAGE];
+    if (task->known)
+        return true;
+    if (read_file(task->dir, "status", status, sizeof status) <= 0)
+        return false;
+    pid_t parent = (pid_t)number_behind(status, "\nPPid:", 10);
+    task->tgid = (pid_t)number_behind(status, "\nTgid:", 10);
+    task->inner = (pid_t)last_number_behind(status, "\nNSpid:");
+    task->umask = (mode_t)number_behind(status, "\nUmask:", 8) & MASK;
+    task->confined = number_behind(status, "\nSeccomp_filters:", 10) > 1 ||
+                     inherits_confinement(task->tgid != task->tid ? task->tgid : parent);
+    task->known = true;
     return true;
 }
 
@@ -82,7 +91,7 @@ struct task *find_task(pid_t tid)
 
 bool renew_task(struct task *task)
 {
-    return fill(task, task->tid);
+    return fill(task, task->tid) && know_task(task);
 }
 
 void remember_umask(pid_t tgid, mode_t umask)

@@ -56,9 +56,13 @@ static int step(const struct task *task, int at, const char *name, char rest[PAT
     return next;
 }
 
-int walk(const struct task *task, int base, const char *path)
+int walk(struct task *task, int base, const char *path)
 {
     char rest[PATH_MAX], name[NAME_MAX + 1];
+    if (!know_task(task)) {
+        errno = ESRCH;
+        return -1;
+    }
     int at = *path == '/' ? open("/", O_PATH | O_CLOEXEC) : fcntl(base, F_DUPFD_CLOEXEC, 0);
     snprintf(rest, sizeof rest, "%s", path);
     for (int steps = 0; at >= 0 && *rest; steps++) {

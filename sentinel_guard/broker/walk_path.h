@@ -10,6 +10,6 @@ bool is_proc(int fd);
 bool is_own_process(const char *real);
 
 /* The folder that a path leads to from `base`, with the task's own "self" on the way; -1 with errno. */
-int walk(const struct task *task, int base, const char *path);
+int walk(struct task *task, int base, const char *path);
 
 #endif
