@@ -114,6 +114,8 @@ enum word word_on_program(const struct stat *status, int file, struct program *p
 /* Two files of one program that is asked about: git is installed twice. */
 bool is_same_program(const struct stat *a, const struct stat *b);
 enum word word_on_socket(const char *path);
+/* Of connections to other machines, by their addresses. */
+enum word word_on_machines(void);
 bool is_restricted(const struct stat *status);
 
 /* --- the daemon (daemon_link.c) --- */

@@ -229,7 +229,7 @@ static void handle_process(struct call *call)
         held_exec(call, INT(0), ARG(1), ARG(2), INT(4));
         break;
     case __NR_connect:
-        held_connect(call, ARG(1), ARG(2));
+        held_connect(call, INT(0), ARG(1), ARG(2));
         break;
     case __NR_mount:
         held_mount(call, ARG(2), ARG(3));

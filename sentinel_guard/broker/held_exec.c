@@ -1,4 +1,4 @@
-/* Programs, sockets and mounts: calls that only their caller can make. They are judged, and go on by themselves. */
+/* Programs and mounts: calls that only their caller can make. They are judged, and go on by themselves. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "../launcher/base.h"
@@ -185,30 +183,6 @@ bool check_image(struct call *call)
         return true;
     kill(call->task->tid, SIGKILL); /* all of its threads */
     return false;
-}
-
-/* The address could be exchanged while it goes on: performing it here would change whom the other side sees. */
-void held_connect(struct call *call, uint64_t address, size_t size)
-{
-    struct sockaddr_un to = {0};
-    char path[sizeof to.sun_path + 1] = "";
-    struct place place = {.folder = -1};
-    size = size < sizeof to ? size : sizeof to;
-    if (read_memory((pid_t)call->notification->pid, address, &to, size) != size || to.sun_family != AF_UNIX) {
-        answer_continue(call);
-        return;
-    }
-    memcpy(path, to.sun_path, sizeof to.sun_path);
-    if (!*path)
-        *path = '@'; /* an abstract name */
-    bool named = *path != '@' && resolve(call, AT_FDCWD, path, FOLLOW, &place) == 0;
-    const char *object = named ? place.real : path;
-    enum word word = word_on_socket(object);
-    if (word == PASS || (ask_daemon(call, "connect", object, NULL) && call->task && still_waits(call)))
-        answer_continue(call);
-    else
-        answer_error(call, EACCES);
-    release(&place);
 }
 
 /* Binding, moving and making private names nothing new: inodes are judged, not mounts. An overlay or FUSE would. */

@@ -38,6 +38,7 @@ struct rules {
     char *owned;
     struct list names, folders, sockets, losses; /* of struct pattern */
     struct list files, programs;                 /* of struct file */
+    enum word machines;
 };
 
 static struct rules rules;
@@ -85,6 +86,10 @@ static bool add_rule(struct rules *to, char *body, size_t size)
     enum word word = strcmp(field[1], "ask") == 0 ? ASK : PASS;
     if (count < 3 || (word == PASS && strcmp(field[1], "pass") != 0) || !*field[2])
         return false;
+    if (strcmp(field[0], "machines") == 0) {
+        to->machines = word;
+        return strcmp(field[2], "*") == 0;
+    }
     bool is_path = strcmp(field[0], "socket") != 0 && strcmp(field[0], "loss") != 0;
     if (is_path && *field[2] != '/')
         return false;
@@ -375,4 +380,9 @@ enum word word_on_socket(const char *path)
         if (fnmatch(sockets[i].folder, path, 0) == 0)
             return sockets[i].word;
     return PASS;
+}
+
+enum word word_on_machines(void)
+{
+    return rules.machines;
 }

@@ -34,6 +34,11 @@ static const int foreign[] = {FOREIGN_CALLS};
 static const int reaching[] = {REACHING_CALLS};
 static const int reaching_by_descriptor[] = {__NR_pidfd_getfd, __NR_pidfd_send_signal};
 
+static const struct {
+    int number;
+    unsigned flags;
+} sending[] = {SENDING_CALLS};
+
 static struct sock_filter code[256];
 static unsigned short size;
 
@@ -100,6 +105,18 @@ static void add_prctl(void)
     add(RETURN(SECCOMP_RET_ALLOW));
 }
 
+/* A connection that begins with its first data (TCP fast open): told that it is off, programs connect first. */
+static void add_sending(void)
+{
+    for (size_t i = 0; i < COUNT(sending); i++) {
+        add(SKIP_UNLESS(BPF_JEQ, (uint32_t)sending[i].number, 4));
+        add((struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args) + sending[i].flags * 8));
+        add(SKIP_UNLESS(BPF_JSET, MSG_FASTOPEN, 1));
+        add(RETURN(SECCOMP_RET_ERRNO | EOPNOTSUPP));
+        add(RETURN(SECCOMP_RET_ALLOW));
+    }
+}
+
 static void build(bool scoped)
 {
     size = 0;
@@ -117,6 +134,7 @@ static void build(bool scoped)
         add_calls(reaching, COUNT(reaching), SECCOMP_RET_USER_NOTIF);
         add_calls(reaching_by_descriptor, COUNT(reaching_by_descriptor), SECCOMP_RET_ERRNO | ENOSYS);
     }
+    add_sending();
     add_namespaces();
     add_prctl();
 }

@@ -59,6 +59,9 @@
         __NR_setfsgid, __NR_capset, __NR_perf_event_open, __NR_add_key, __NR_request_key, __NR_keyctl,                 \
         __NR_personality, __NR_pidfd_send_signal
 
+/* They connect without connect(2) where their flags say so; the number of the argument that holds these. */
+#define SENDING_CALLS {__NR_sendto, 3}, {__NR_sendmsg, 2}, {__NR_sendmmsg, 3}
+
 #define REACHING_CALLS __NR_kill, __NR_tkill, __NR_tgkill, __NR_ptrace, __NR_process_vm_writev
 
 #endif

@@ -116,8 +116,8 @@ class Guard:
         self._note(live, encode_entries.of_verdict(verdict, op, poll=is_poll(action, policy.loop.polls), policy=policy))
         if verdict.response is Response.KILL:
             self._reactions.freeze(live, verdict)
-        elif verdict.response < Response.ASK and live.watch:
-            live.watch.expect(verdict, EXPECTED)
+        elif verdict.response < Response.ASK:
+            live.expect(verdict, EXPECTED)
         return Judged(verdict, op)
 
     def admit(self, live: Live, action: Action) -> Judged:

@@ -20,15 +20,16 @@ from pathlib import Path
 
 from sentinel_guard.core import response_text
 from sentinel_guard.core.analysis.held_calls import CALLS
+from sentinel_guard.core.analysis.secret_names import may_hold_secret
 from sentinel_guard.core.checks.rules import OUTSIDE_RULES
 from sentinel_guard.core.hash_chain import Head
-from sentinel_guard.core.model import Action, Finding, Layer, Response, Verdict
+from sentinel_guard.core.model import Action, Entry, Finding, Layer, Response, Verdict
 from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.policy.held_call_rules import HeldCallRule, HeldResources, released_with, rules
 from sentinel_guard.core.policy.target_placeholders import inside, within
 from sentinel_guard.core.response_phrases import USER_DENIED
 from sentinel_guard.core.wire_framing import Message
-from sentinel_guard.daemon import wire_messages
+from sentinel_guard.daemon import connections_after_reads, wire_messages
 from sentinel_guard.daemon.guard import Guard, Judged
 from sentinel_guard.daemon.live_sessions import STEP, Live, Place, Sessions
 from sentinel_guard.daemon.peer_connection import Link
@@ -36,10 +37,11 @@ from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.daemon.waiting_launcher import Waiting
 from sentinel_guard.errors import PeerError
 from sentinel_guard.host import kernel_layer, shims
+from sentinel_guard.host.file_integrity.secret_reads import SecretReads
 from sentinel_guard.host.machine import processes
 
 FACE = "kernel"
-RULES, RUN = "rules", "run"
+RULES, RUN, REACH = "rules", "run", "reach"
 LOOK = 1.0
 """Seconds from one look whether the rules have changed to the next."""
 SHOWN = 500
@@ -108,7 +110,12 @@ class HeldCallRequests:
             known_head = _head(message)
             if known_head:
                 self._sessions.store.compare(known_head, "The broker of a session's held calls")
-            await self._follow(live, link)
+            try:
+                await self._follow(live, link)
+            finally:
+                if live.reads:
+                    live.reads.close()
+                    live.reads = None
             return
         place = self._sessions.locate(call.who.pid)
         if place is None or place.live is not live or place.peer != call.who:
@@ -118,6 +125,8 @@ class HeldCallRequests:
             await self._reactions.wait_until_whole(live)
         if call.what == RUN:
             await self._run(call, place, link)
+        elif call.what == REACH:
+            await self._reach(call, place, link)
         else:
             await self._change(call, place, link)
 
@@ -128,7 +137,9 @@ class HeldCallRequests:
         of the log, which the session cannot reach there.
         """
         terminals, sent, told = kernel_layer.terminal_sockets(), None, None
+        self._watch_reads(live)
         while True:
+            self._look_at_reads(live)
             restricted, settings = live.watch.restricted if live.watch else (), self._sessions.guarded().settings
             known = (live.policy(), restricted, settings, frozenset(live.released))
             if known != sent:
@@ -152,11 +163,45 @@ class HeldCallRequests:
             sockets=terminals,
             home=HOME,
             tools=_tools(live),
+            secrets=live.reads is not None,
             released=tuple(live.released),
         )
         return [*rules(policy, live.session.root, held)]
 
+    def _watch_reads(self, live: Live) -> None:
+        """Begin to see which files of secrets are read; a daemon before this one may have seen some."""
+        if live.reads is None:
+            with contextlib.suppress(OSError):
+                live.reads = SecretReads(lambda: _secret_files(live))
+                for entry in self._sessions.store.entries(session=live.id, kinds=("watch",)):
+                    if entry.data.get("check") == "read":
+                        live.reads.seen[str(entry.data["path"])] = entry.at
+
+    def _look_at_reads(self, live: Live) -> None:
+        for path in live.reads.look() if live.reads else ():
+            data = connections_after_reads.read_entry(path, live.session.root)
+            self._sessions.note(live, [Entry(self._now(), live.id, "watch", data)])
+
     # --- questions ---
+
+    async def _reach(self, call: HeldCall, place: Place, link: Link) -> None:
+        live = place.live
+        self._look_at_reads(live)
+        program = connections_after_reads.connecting(call.who.pid, live.session.started)
+        if connections_after_reads.is_expected(live, place, program):
+            link.send(wire_messages.leave("", 0))
+            return
+        asked_for = (place.parent or call.who, program.words)
+        finding = connections_after_reads.question(live, call.object, program)
+        if asked_for in live.kept:
+            finding = Finding("human", Response.DENY, USER_DENIED, rule=finding.rule)
+        judged = await self._guard.handle(live, self._action(call, place), Waiting(link, None), (finding,))
+        live.grants.pop(judged.verdict.action.id, None)
+        if judged.verdict.authorized_by:
+            live.reaching.add(program.words)
+        elif judged.verdict.response >= Response.ASK:
+            live.kept.add(asked_for)
+        await self._answer(judged, live, link)
 
     async def _change(self, call: HeldCall, place: Place, link: Link) -> None:
         live = place.live
@@ -166,19 +211,22 @@ class HeldCallRequests:
         environment = kernel_layer.environment_above(call.object, live.session.started)
         if environment and not (inside(live.session.root, environment) or inside(HOME, environment)):
             live.released.add(environment)
-        now, root = self._now(), live.session.root
-        program = shlex.join(processes.command_line(call.who.pid))[:SHOWN]
-        action = Action(
-            f"{now:.3f}-k{next(self._ids)}", live.id, Layer.KERNEL, call.what,
-            {"object": call.object, "program": program}, root, now, root,
-            place.parent or STEP, call.who,
-        )  # fmt: skip
+        action, root = self._action(call, place), live.session.root
         asked_for = (place.parent or call.who, released_with(call.object, root, HOME))
         refused = (Finding("human", Response.DENY, USER_DENIED),) if asked_for in live.kept else ()
         judged = await self._guard.handle(live, action, Waiting(link, None), refused)
         live.grants.pop(action.id, None)
         _remember(judged.verdict, live, asked_for)
         await self._answer(judged, live, link)
+
+    def _action(self, call: HeldCall, place: Place) -> Action:
+        now, root = self._now(), place.live.session.root
+        program = shlex.join(processes.command_line(call.who.pid))[:SHOWN]
+        return Action(
+            f"{now:.3f}-k{next(self._ids)}", place.live.id, Layer.KERNEL, call.what,
+            {"object": call.object, "program": program}, root, now, root,
+            place.parent or STEP, call.who,
+        )  # fmt: skip
 
     def _is_expected(self, call: HeldCall, live: Live, *, by_git: bool) -> bool:
         """What the guard itself expects, and what a git that was let run does in another repository."""
@@ -200,6 +248,13 @@ class HeldCallRequests:
         answer = response_text.answer(judged.verdict)
         link.send(wire_messages.leave(answer.text, 0 if answer.run else wire_messages.NO))
         await self._reactions.after(live, judged.verdict)
+
+
+def _secret_files(live: Live) -> tuple[str, ...]:
+    """The restricted files of the session that hold secrets by their names, and those that nobody may read."""
+    root, policy = live.session.root, live.policy()
+    known = live.watch.restricted if live.watch else ()
+    return tuple(path for path in known if may_hold_secret(path) or policy.hides(path, root))
 
 
 def _tools(live: Live) -> tuple[str, ...]:

@@ -18,13 +18,14 @@ from typing import Protocol
 
 from sentinel_guard.audit.base import Store
 from sentinel_guard.core.checks.base import GuardResources
-from sentinel_guard.core.model import Entry, Finding, Verdict
+from sentinel_guard.core.model import Entry, Finding, Kind, Verdict
 from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.session.session import Session
 from sentinel_guard.daemon.session_secrets import SessionSecrets
 from sentinel_guard.errors import HostError, PeerError, SentinelError
 from sentinel_guard.host import shims
+from sentinel_guard.host.file_integrity.secret_reads import SecretReads
 from sentinel_guard.host.git.private_git_dir import layout
 from sentinel_guard.host.git.worktree_tree_hash import Worktrees
 from sentinel_guard.host.githooks import install_hooks
@@ -37,8 +38,8 @@ from sentinel_guard.humans.question_inbox import Channel, Inbox
 DURABLE = frozenset({"L2", "L3", "L4"})
 STEP = "session"
 """Parent of what is no call: the agent's own process, and shells that read their commands from elsewhere."""
-GITS = 256
-"""Git processes of a session that are remembered."""
+GITS = ANNOUNCED = 256
+"""Git processes of a session, and actions with the programs that they name, that are remembered."""
 
 
 class Runner(Channel, Protocol):
@@ -112,6 +113,12 @@ class Live:
     """Files and folders outside of the repository that a person let its programs delete and replace."""
     kept: set[tuple[str | Peer, str]] = field(default_factory=set)
     """The same, where the answer was no: the call that asked, or the process, and the folder."""
+    reads: SecretReads | None = None
+    """Which files of secrets its programs read, where that can be seen."""
+    announced: dict[str, frozenset[str]] = field(default_factory=dict)
+    """Id of an action that was let run -> the programs that its text names."""
+    reaching: set[str] = field(default_factory=set)
+    """Programs that a person let connect to other machines after such a file was read."""
     rescued: dict[str, tuple[str, frozenset[str]]] = field(default_factory=dict)
     """Id of a call -> the rescue snapshot that was taken before it, and the paths whose ignored files it holds."""
     inbox: Inbox = field(default_factory=Inbox)
@@ -170,6 +177,16 @@ class Live:
             if old in self.lines:
                 self.grants.pop(self.lines.pop(old), None)
         self.lines[shell] = action
+
+    def expect(self, verdict: Verdict, seconds: float) -> None:
+        """What an action that is let run says of itself: what it changes, reads and runs."""
+        if self.watch:
+            self.watch.expect(verdict, seconds)
+        if self.reads:
+            self.reads.announce((e.target for e in verdict.effects if e.kind is Kind.READ), seconds)
+        self.announced[verdict.action.id] = frozenset(e.command.program for e in verdict.effects if e.command)
+        if len(self.announced) > ANNOUNCED:
+            del self.announced[next(iter(self.announced))]
 
     def let_git_run(self, git: Peer, action: str) -> None:
         """Remember a git process, for what its hooks ask; the oldest is forgotten."""

@@ -15,7 +15,6 @@ import time
 import pexpect
 import pytest
 
-from sentinel_guard.host import kernel_layer
 from tests.support.guarded_repository import BIN
 from tests.support.time_limits import limit
 from tests.support.wait_until import settled, until
@@ -29,16 +28,6 @@ libc.prctl(38, 1, 0, 0, 0)
 os.set_inheritable(libc.syscall(317, 1, 8, program), True)
 os.execv(sys.argv[1], sys.argv[1:])
 """
-
-
-@pytest.fixture
-def held(stage):
-    works, words = kernel_layer.probed(kernel_layer.begin_probe())
-    if not works:
-        pytest.skip(f"the kernel layer: {words}")
-    stage.policy('[kernel]\nmode = "require"\n')
-    stage.commit(a__txt="a\n")
-    return stage
 
 
 def program(stage, name, code):

@@ -16,7 +16,7 @@ _WRITES = {
     "chown": ("owner",),
 }
 """Call -> words of its effect."""
-CALLS = frozenset({*_WRITES, "delete", "move", "connect"})
+CALLS = frozenset({*_WRITES, "delete", "move", "connect", "reach"})
 """The calls with one object; ``run`` is judged as a command."""
 
 
@@ -25,9 +25,13 @@ LOSSES = frozenset({"overwrite", "delete", "replace", "truncate"})
 
 
 def effects(call: str, target: str) -> tuple[Effect, ...]:
-    """The effects of one of ``CALLS``; ``target``: the absolute path as the kernel names it."""
+    """The effects of one of ``CALLS``; ``target``: the absolute path as the kernel names it; of
+    ``reach`` an address with its port.
+    """
     if call == "connect":
         return (Effect(Kind.PRIVILEGE, _socket(target)),)
+    if call == "reach":
+        return (Effect(Kind.NETWORK, target),)
     if call == "delete":
         return (Effect(Kind.DELETE, target, how=frozenset(("force",))),)
     if call == "move":

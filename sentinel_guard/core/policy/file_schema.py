@@ -83,16 +83,16 @@ SETTINGS: Mapping[str, Mapping[str, Setting]] = {
         "keep_days": Setting("int", Tighter.USER, 1, 3650),
         "keep_megabytes": Setting("int", Tighter.USER, 1, 1_000_000),
     },
-    "leaks": {
-        "allow": Setting("patterns", Tighter.USER),
-        "hosts": Setting("words", Tighter.USER),
-    },
+    "leaks": {"allow": Setting("patterns", Tighter.USER), "hosts": Setting("words", Tighter.USER)},
     "audit": {"witness": Setting("words", Tighter.USER)},
     "gate": {
         "seconds": Setting("number", Tighter.WAIT, 0, _DAY),
         "typed_word": Setting("bool", Tighter.TRUE),
     },
-    "kernel": {"mode": Setting("choice", Tighter.USER, choices=("auto", "require", "off"))},
+    "kernel": {
+        "mode": Setting("choice", Tighter.USER, choices=("auto", "require", "off")),
+        "after_reading": Setting("choice", Tighter.USER, choices=("ask", "off")),
+    },
     "alerts": {"urls": Setting("words", Tighter.USER)},
     "rules": {"disable": Setting("words", Tighter.USER)},
 }

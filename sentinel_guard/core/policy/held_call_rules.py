@@ -43,6 +43,8 @@ class HeldResources:
     home: str = ""
     tools: tuple[str, ...] = ()
     """Folders of the home, and below it, in which programs keep what is theirs."""
+    secrets: bool = False
+    """Whether it is seen that programs read files of secrets: what they then connect to is asked about."""
     released: tuple[str, ...] = ()
     """Files and folders outside of the repository that a person let the session delete and replace."""
 
@@ -57,6 +59,8 @@ def rules(policy: Policy, root: str, held: HeldResources) -> Iterator[HeldCallRu
     yield from (("program", "ask", path) for path in held.programs)
     yield ("program", "pass", held.launcher)
     yield from (("socket", "ask", glob) for glob in (*_SOCKETS, *map(_literally, held.sockets)))
+    if held.secrets:
+        yield ("machines", "ask", "*")
     yield from dict.fromkeys(found for rule in policy.rules for found in _of_rule(rule, root, held.home))
     yield from _losses(root, held)
 

@@ -102,6 +102,8 @@ class Gate:
 class Kernel:
     mode: str = "auto"
     """Whether system calls are held (docs/kernel-layer.md): ``auto`` where the machine can, ``require``, or ``off``."""
+    after_reading: str = "ask"
+    """What becomes of connections to other machines once a program has read a file of secrets: ``ask``, or ``off``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,125 @@
+"""Connections to other machines, in a session whose programs have read a file of secrets (ADR 0024).
+
+Rules of this file:
+1. What the guard judged as a command, the agent itself and package managers are not asked about: they connect all day.
+2. A program is what it was before the session: who made it in the session may call it what they like.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sentinel_guard.core.model import Ask, Finding, Response
+from sentinel_guard.core.text.control_characters import visible
+from sentinel_guard.daemon.live_sessions import STEP, Live, Place
+from sentinel_guard.host import shims
+from sentinel_guard.host.machine import processes
+
+RULE = "kernel.reach"
+SHOWN = 80
+"""Characters of a program's words in a question."""
+_INTERPRETER = re.compile(r"(?:python|pypy|node|ruby|perl|php|bun|deno|lua|java)[\d.]*")
+_SCRIPTS = {"npm-cli.js": "npm", "npx-cli.js": "npx", "yarn.js": "yarn", "pnpm.cjs": "pnpm", "pip3": "pip"}
+"""Names of programs that an interpreter runs, where they are not the program's own."""
+_INSTALLERS = frozenset(
+    (
+        *("npm", "npx", "yarn", "pnpm", "corepack", "pip", "uv", "poetry", "pdm", "pipx", "conda", "mamba"),
+        *("cargo", "rustup", "go", "gem", "bundle", "composer", "mvn", "gradle", "brew", "apt-get", "dnf", "nix"),
+        *("git-remote-http", "git-remote-https", "pre-commit"),
+    )
+)
+"""Programs that fetch: what is installed, and what git sends after it was judged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Connecting:
+    """A process that connects."""
+
+    name: str
+    """Of the program that it runs; empty where that is a script of nobody's, or was made in the session."""
+    words: str
+    """What a person sees of it, and what their yes is for."""
+
+
+def connecting(pid: int, began: float) -> Connecting:
+    """What a process runs, in a session that began then (epoch seconds)."""
+    words, path = processes.command_line(pid), processes.executable(pid)
+    name = os.path.basename(path)  # noqa: PTH119 - text with surrogates, as it came
+    if _INTERPRETER.fullmatch(name):
+        name, path = _script(words, _folder(pid), path)
+    stood = name not in shims.SHELLS and (_stood(path, began) or (name in _INSTALLERS and _in_environment(path)))
+    return Connecting(name if stood else "", visible(shlex.join(words[:3]))[:SHOWN])
+
+
+def is_expected(live: Live, place: Place, program: Connecting) -> bool:
+    """Whether a connection needs nobody's word."""
+    if live.reads is None or not live.reads.seen or live.policy().kernel.after_reading == "off":
+        return True
+    if place.parent in ("", STEP):
+        # What has left the agent's tree is not the agent: it was started by a call.
+        return place.is_agent or any(peer.pid == live.agent for peer in place.above)
+    above = os.path.basename(processes.executable(place.above[0].pid)) if place.above else ""  # noqa: PTH119 - as above
+    judged = program.name in live.announced.get(place.parent, ())
+    by_git = program.name == "ssh" and above == "git"
+    return (program.name and (program.name in _INSTALLERS or judged or by_git)) or program.words in live.reaching
+
+
+def question(live: Live, address: str, program: Connecting) -> Finding:
+    """What is asked about a connection."""
+    assert live.reads
+    read = sorted(path.removeprefix(f"{live.session.root}/") for path in live.reads.seen)
+    why = (
+        f"a program has read {', '.join(read[:3])} in this session, and this one is no command that was judged: "
+        "what it sends is not seen"
+    )
+    instead = "send it by a command that the guard can judge, such as curl -d @FILE URL"
+    ask = Ask("CONNECT_AFTER_READING", f"{address} ({program.words})", "HIGH")
+    return Finding("human", Response.ASK, f"`{program.words}`", why, instead, RULE, f"connects to {address}", ask)
+
+
+def read_entry(path: str, root: str) -> dict[str, object]:
+    """What goes on record of a file that was read; ``data`` of an entry ``watch``."""
+    name = path.removeprefix(f"{root}/")
+    what = f"SENTINEL: {name} was read by a program while the session ran, without a command that names it."
+    return {"what": what, "path": path, "check": "read"}
+
+
+def _script(words: Sequence[str], cwd: str, interpreter: str) -> tuple[str, str]:
+    """The name and the file of what an interpreter runs; empty for code in its arguments or on its input."""
+    for at, word in enumerate(words[1:], 1):
+        if word == "-m" and at + 1 < len(words):
+            module = words[at + 1]
+            shadowed = any(os.path.lexists(f"{cwd}/{name}") for name in (module, f"{module}.py"))
+            return ("", "") if shadowed else (module, interpreter)
+        if not word.startswith("-"):
+            path = os.path.realpath(os.path.join(cwd, word))  # noqa: PTH118 - text with surrogates, as it came
+            name = os.path.basename(path)  # noqa: PTH119 - as above
+            return _SCRIPTS.get(name, name), path
+        if word in ("-c", "-e", "-", "--eval", "-p", "--print", "-r"):
+            break
+    return "", ""
+
+
+def _folder(pid: int) -> str:
+    try:
+        return os.readlink(f"/proc/{pid}/cwd")  # noqa: PTH115 - text with surrogates, as it came
+    except OSError:
+        return ""
+
+
+def _in_environment(path: str) -> bool:
+    """Whether a program is one of a virtual environment: those are made in sessions all day."""
+    folder = os.path.dirname(os.path.dirname(path))  # noqa: PTH120 - text with surrogates, as it came
+    return os.path.exists(f"{folder}/pyvenv.cfg")  # noqa: PTH110 - as above
+
+
+def _stood(path: str, began: float) -> bool:
+    """Whether a file is as it was before that moment (epoch seconds): no program can set its change time."""
+    try:
+        return os.stat(path).st_ctime < began  # noqa: PTH116 - text with surrogates, as it came
+    except OSError:
+        return False
