@@ -25,7 +25,6 @@ from sentinel_guard.host.machine.state_paths import StatePaths, places
 from sentinel_guard.host.start_daemon import daemon_environ
 from tests.support.fake_daemon import FakeDaemon
 from tests.support.time_limits import limit
-from tests.support.wait_until import until
 
 NEVER = (sys.executable, "-c", "import sys; sys.exit('the words of a failed start')")
 SERVE = """
@@ -114,10 +113,11 @@ def test_a_daemon_that_hangs_up_is_an_error_in_words_and_can_come_back(where, da
 
 def test_a_stopped_daemon_is_said(where):
     where.make()
-    serve = "import socket, sys\ns = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(); input()"
+    serve = "import socket, sys\ns = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(); print(flush=True)"
+    serve += "; input()"
     program = [sys.executable, "-c", serve, str(where.operator_socket)]
-    with subprocess.Popen(program, stdin=subprocess.PIPE) as stopped:
-        assert until(where.operator_socket.exists)
+    with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as stopped:
+        assert stopped.stdout.readline(), "it listens"
         stopped.send_signal(signal.SIGSTOP)
         began = time.monotonic()
         with pytest.raises(DaemonError, match=rf"process {stopped.pid}\) is stopped") as caught:

@@ -21,7 +21,6 @@ from sentinel_guard.core.model import Action, Response
 from sentinel_guard.core.wire_framing import Message
 from sentinel_guard.daemon import (
     agent_programs,
-    held_call_requests,
     interactive_shells,
     restore_disabled_git_hooks,
     wire_messages,
@@ -29,7 +28,8 @@ from sentinel_guard.daemon import (
 from sentinel_guard.daemon.call_outcomes import Begun, Outcomes
 from sentinel_guard.daemon.git_hook_requests import Githooks
 from sentinel_guard.daemon.guard import Guard, Judged
-from sentinel_guard.daemon.held_call_requests import HeldCallRequests
+from sentinel_guard.daemon.held_calls import held_call_requests
+from sentinel_guard.daemon.held_calls.held_call_requests import HeldCallRequests
 from sentinel_guard.daemon.help_and_usage_requests import AgentRequests
 from sentinel_guard.daemon.live_sessions import STEP, Place, Sessions
 from sentinel_guard.daemon.peer_connection import FIRST_WORD, Link

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from sentinel_guard.daemon.connections_after_reads import connecting
+from sentinel_guard.daemon.held_calls.connections_after_reads import connecting
 from tests.support.wait_until import until
 
 WAIT = "import sys, time; print(flush=True); time.sleep(60)"

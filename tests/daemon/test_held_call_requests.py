@@ -9,7 +9,7 @@ import struct
 import pytest
 
 from sentinel_guard.core.peer import Peer
-from sentinel_guard.daemon.held_call_requests import HeldCall, HeldCallRequests, parse
+from sentinel_guard.daemon.held_calls.held_call_requests import HeldCall, HeldCallRequests, parse
 from sentinel_guard.errors import PeerError
 from sentinel_guard.host.machine import processes
 from tests.support.guard_in_memory import Stand, linked

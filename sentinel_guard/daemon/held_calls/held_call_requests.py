@@ -29,8 +29,9 @@ from sentinel_guard.core.policy.held_call_rules import HeldCallRule, HeldResourc
 from sentinel_guard.core.policy.target_placeholders import inside, within
 from sentinel_guard.core.response_phrases import USER_DENIED
 from sentinel_guard.core.wire_framing import Message
-from sentinel_guard.daemon import connections_after_reads, wire_messages
+from sentinel_guard.daemon import wire_messages
 from sentinel_guard.daemon.guard import Guard, Judged
+from sentinel_guard.daemon.held_calls import connections_after_reads
 from sentinel_guard.daemon.live_sessions import STEP, Live, Place, Sessions
 from sentinel_guard.daemon.peer_connection import Link
 from sentinel_guard.daemon.verdict_reactions import Reactions
