@@ -91,7 +91,7 @@ class Checker:
         effects = () if outcome else analyse(action, self._world)
         case = Case(
             action, effects, session, policy, outcome, operation, restricted, guarded, self._world.home,
-            look=self._world.peek, new=functools.partial(_is_new, root),
+            look=self._world.peek, new=functools.partial(_is_new, root), supposed=True,
             tracked=functools.partial(repository.tracked, root),
             known=functools.cache(lambda: self._known(root, policy, restricted)),
             baseline=lambda: allowlist_file.reviewed(root) if root else NONE,

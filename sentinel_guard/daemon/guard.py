@@ -58,7 +58,7 @@ WRAPPERS = frozenset(("eval", "exit", "jobs", "pwd", "shopt", "trap"))
 Brought = tuple[Finding, ...]
 """What a git hook found."""
 Tracked = Callable[[tuple[str, ...]], frozenset[str]]
-"""Absolute paths -> those that git tracks."""
+"""Absolute paths -> those that git tracks, or that a commit holds."""
 IsNew = Callable[[Live, Tracked, str], bool]
 """Whether nothing was at an absolute path when a session began."""
 
@@ -183,10 +183,11 @@ class Guard:
         """All that is known of an action but its effects."""
         restricted, guarded = live.watch.restricted if live.watch else (), self._sessions.guarded()
         hidden = live.discretion
+        began = functools.cache(functools.partial(repository.committed, live.session.root, live.session.start_hash))
         return Case(
             action, (), live.session, live.policy(), None, op, restricted, guarded,
             tracked=tracked, known=hidden.known, baseline=hidden.baseline, key=hidden.key, brought=brought,
-            held=live.broker is not None and os.geteuid() != 0, new=functools.partial(self._is_new, live, tracked),
+            held=live.broker is not None and os.geteuid() != 0, new=functools.partial(self._is_new, live, began),
         )  # fmt: skip
 
     async def _ask(self, live: Live, asked: Verdict, op: str, waiter: Waiter, brought: Brought) -> Verdict:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-_EXAMPLES = (".example", ".sample", ".template", ".dist", ".defaults", ".pub")
+_EXAMPLE = re.compile(r".*\.(?:example|sample|template|dist|defaults)(?:\.[^/]*)?|.*\.(?:pub|patch)")
 _SECRET = re.compile(
     r".*/(?:"
     r"\.env(?:\.[^/]*)?|[^/.][^/]*\.env|\.envrc"
@@ -46,7 +46,7 @@ def names_credential(variable: str) -> bool:
 
 def is_secret(path: str) -> bool:
     """Whether an absolute path names a file of secrets; examples of one and public keys are none."""
-    return _SECRET.fullmatch(path) is not None and not path.endswith(_EXAMPLES)
+    return _SECRET.fullmatch(path) is not None and _EXAMPLE.fullmatch(path.rpartition("/")[2]) is None
 
 
 def may_hold_secret(path: str) -> bool:

@@ -77,6 +77,8 @@ class Case:
     """Absolute paths -> those that git tracks; asked where ``git clean`` would take restricted files along."""
     new: Callable[[str], bool] = _nothing_new
     """Whether nothing was at an absolute path when the session began, and nothing of a person's is now."""
+    supposed: bool = False
+    """Whether what is named and is not there is judged as if it were, as ``sentinel-guard check`` does."""
     held: bool = False
     """Whether the session's system calls are held: setuid programs have no rights then (no_new_privs, prctl(2))."""
     brought: tuple[Finding, ...] = ()

@@ -26,13 +26,13 @@ class ErrorRate:
     def __call__(self, case: Case) -> Iterable[Finding]:
         calls, size = [c for c in finished_calls(case) if not c.poll], case.policy.loop.window
         window, limit = calls[-size:], case.policy.error_rate.hint * size
-        bad = _failures(window, size)
-        if not bad or window[-1].action != case.action.id:
+        bad = _failures(window)
+        if len(window) < size or not failed(window[-1].outcome) or window[-1].action != case.action.id:
             return
         stuck = sum(_stuck(window, i) for i in range(len(window)))
         if stuck >= case.policy.error_rate.trip * size and not _all_differ(window):
             yield _trip(case, bad, size)
-        elif bad >= limit > _failures(calls[-size - 1 : -1], size):
+        elif bad >= limit and not _hinted(calls[:-1], size, limit):
             what = f"{bad} of the last {size} calls failed"
             yield Finding(NAME, Response.HINT, what, "", "read the first error in full before the next try")
 
@@ -40,11 +40,14 @@ class ErrorRate:
 CHECK = ErrorRate()
 
 
-def _failures(window: Sequence[Call], size: int) -> int:
-    """The failures among the calls, where there are ``size`` of them and the newest has failed; else 0."""
-    if len(window) < size or not failed(window[-1].outcome):
-        return 0
+def _failures(window: Sequence[Call]) -> int:
     return sum(failed(call.outcome) for call in window)
+
+
+def _hinted(calls: Sequence[Call], size: int, limit: float) -> bool:
+    """Whether so many failed before, within a window's length: a success between does not make it news."""
+    ends = range(max(size, len(calls) - size), len(calls) + 1)
+    return any(failed(calls[n - 1].outcome) and _failures(calls[n - size : n]) >= limit for n in ends)
 
 
 def _all_differ(window: Sequence[Call]) -> bool:

@@ -28,8 +28,9 @@ class NewFiles:
         return path not in self._guessed and not self._is_brought(path) and self._case.new(path)
 
     def was_made(self, path: str) -> bool:
-        """Of what is read: whether the session, or this very text, made it."""
-        return (path in self._written or self._case.look(path) is not None) and self.is_new(path)
+        """Of what is read: whether the session, or this very text, made it, or will have before there is anything."""
+        there = not self._case.supposed or path in self._written or self._case.look(path) is not None
+        return there and self.is_new(path)
 
     @cached_property
     def _written(self) -> frozenset[str]:
@@ -43,7 +44,14 @@ class NewFiles:
 
     @cached_property
     def _brought(self) -> Sequence[str]:
-        return sorted({e.target for e in self._case.effects if e.kind is Kind.WRITE and e.how & _BRINGS})
+        ways = _BRINGS - {"move"} if self._moves_own else _BRINGS
+        return sorted({e.target for e in self._case.effects if e.kind is Kind.WRITE and e.how & ways})
+
+    @cached_property
+    def _moves_own(self) -> bool:
+        """Whether all that the text moves is the session's own: it brings nothing old to another name."""
+        moved = {e.target for e in self._case.effects if e.kind is Kind.DELETE and "move" in e.how}
+        return bool(moved) and all(path not in self._guessed and self._case.new(path) for path in moved)
 
     def _is_brought(self, path: str) -> bool:
         """Whether the text moves or links something there, above or below it."""

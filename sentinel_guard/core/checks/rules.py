@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.held_calls import LOSSES
@@ -53,9 +53,11 @@ _SETUID = frozenset(("sudo", "doas", "su", "pkexec", "root shell"))
 """Privileges that the kernel gives to setuid programs alone."""
 _POLICIES = 16
 """Policies whose index is kept."""
+_SHELLS = ("sh", "bash", "zsh", "dash", "ksh")
+_NO_EXECUTION = re.compile(r"-[a-bd-z]*n[a-bd-z]*")
 _INTERPRETERS = frozenset(
     (
-        *("sh", "bash", "zsh", "dash", "ksh", "source", "."),
+        *(*_SHELLS, "source", "."),
         *("python", "python3", "node", "deno", "bun", "ruby", "perl"),
     )
 )
@@ -341,7 +343,7 @@ def _path(case: Case, rule: str, effect: Effect, why: str, way: str = _ANOTHER) 
 
 
 def _confirm(case: Case, effect: Effect, index: Index) -> Iterator[Finding]:
-    if effect.command is None or not effect.command.argv:
+    if effect.command is None or not effect.command.argv or _only_parses(effect.command):
         return
     argv = _as_program(effect.command)
     for name in index.gates(argv):
@@ -354,6 +356,12 @@ def _as_program(command: Command) -> tuple[str, ...]:
     """What runs and its words: the script, where an interpreter is given one."""
     scripted = command.program in _INTERPRETERS and command.operands
     return command.operands if scripted else command.argv
+
+
+def _only_parses(command: Command) -> bool:
+    """``bash -n deploy.sh`` reads the script and runs nothing of it."""
+    before = takewhile(lambda word: word.startswith("-"), command.argv[1:])
+    return command.program in _SHELLS and any(_NO_EXECUTION.fullmatch(word) for word in before)
 
 
 def _tool(case: Case) -> Iterable[Finding]:

@@ -102,7 +102,7 @@ RISKS = ("LOW", "MEDIUM", "HIGH", "CRITICAL")
 KINDS = tuple(k.value for k in Kind)
 HOW = (
     *("recursive", "force", "append", "truncate", "mode", "owner", "link", "move", "raw", "inplace", "mkfs"),
-    *("contents", "forkbomb", "typed", "elsewhere", "shut", "shown", "over", "snapshots", "unwatched"),
+    *("contents", "forkbomb", "typed", "elsewhere", "empty", "shut", "shown", "over", "snapshots", "unwatched"),
     *("name", "data", "code", "delete", "write", "parse", "syntax"),
 )
 

@@ -45,6 +45,20 @@ def tracked(root: str, paths: Iterable[str]) -> frozenset[str]:
     return frozenset(f"{root}/{name}" for name in held)
 
 
+def committed(root: str, commit: str, paths: Iterable[str]) -> frozenset[str]:
+    """Which of these absolute paths a commit holds; none where git cannot say, or where there is no commit."""
+    names = [path.removeprefix(f"{root}/") for path in paths]
+    try:
+        held = (
+            layout(root).git.names("ls-tree", "-z", "--name-only", "--full-tree", commit, "--", *names)
+            if commit
+            else ()
+        )
+    except HostError:
+        return frozenset()
+    return frozenset(f"{root}/{name}" for name in held)
+
+
 def branch(root: str) -> str:
     """The branch that HEAD stands on (``refs/heads/main``), born or not; empty where HEAD is detached."""
     return layout(root).git.text("symbolic-ref", "--quiet", "HEAD", ok=(0, 1))

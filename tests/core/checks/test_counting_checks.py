@@ -119,6 +119,8 @@ def test_error_rate(pattern, word, why):
 ONCE = (
     ("xxxxxx....x.", ["hint"], "said at the call that crosses the line"),
     ("....xxxxxx" + "n" * 3, ["hint"], "not again with each failure that follows"),
+    ("....xxxxxx.n.n", ["hint"], "nor after a success between"),
+    ("....xxxxxx" + "." * 10 + "....nnnnnn", ["hint", "hint"], "again where all went well in between"),
 )
 
 

@@ -38,7 +38,11 @@ ROWS = [
     ("touch .env", Response.ALLOW, "nothing was there"),
     ("touch .env; chmod 600 .env; echo A=1 >> .env; rm .env", Response.ALLOW, "what this text made"),
     ("cp .env.example .env && echo A=1 >> .env && cat .env", Response.ALLOW, "and is shown"),
-    ("cat .env", Response.ASK, "what is read is there when it runs, and nobody has seen it"),
+    ("cat .env", Response.ALLOW, "nothing is there, and what comes will be the session's"),
+    ("mv README.md .env; cat .env", Response.DENY, "what was moved there was there before"),
+    ("cp made.db copy.db && rm made.db && mv copy.db made.db", Response.ALLOW, "the session's own, there and back"),
+    ("mv made.db copy.db; mv app.db made.db; rm made.db", Response.ASK, "the person's in its place"),
+    ("ln app.db made.db; rm made.db", Response.ASK, "the person's by another name"),
     ("openssl genrsa -out keys/new.pem 2048", Response.ALLOW, "a first key"),
     ("openssl genrsa -out keys/old.pem 2048", Response.DENY, "a key that was there"),
     ("git add -f .env", Response.DENY, "a secret is a secret, whoever made it"),
@@ -68,6 +72,14 @@ ROWS = [
 @pytest.mark.parametrize(("text", "response", "why"), ROWS, ids=[row[0] for row in ROWS])
 def test_what_the_session_made_is_its_own(text, response, why):
     assert judged(text) is response, why
+
+
+def test_a_check_beforehand_supposes_that_what_is_read_is_there():
+    world = FakeWorld(FILES)
+    action = Action("a", "s", Layer.CLI, "shell", {"command": "cat .env"}, ROOT, 0.0, ROOT)
+    case = Case(action, analyse(action, world), Session("s", ROOT), merge(builtin()), home=HOME, new=lambda _path: True)
+    assert [f.response for f in rules(case)] == []
+    assert [f.response for f in rules(replace(case, supposed=True))] == [Response.ASK]
 
 
 def layer(text, source):

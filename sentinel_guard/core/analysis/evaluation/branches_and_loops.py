@@ -67,7 +67,7 @@ def case(walk: Walker, node: Case, place: WalkContext) -> str:
     for arm in node.arms:
         walk.substitute(arm.patterns, place)
         patterns = [pattern(p, (looking or falling or [place.scope])[-1]) for p in arm.patterns]
-        known = subject.known and None not in patterns
+        known = subject.tells and None not in patterns
         hit = not known or any(p is not None and _fits(p, subject.text, place) for p in patterns)
         entering = [*falling, *(looking if hit else [])]
         if not entering:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from sentinel_guard.core.analysis.expansion import constant_output, process_listing
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
 from sentinel_guard.core.analysis.expansion.constant_filters import PRINT_WITHOUT_INPUT
-from sentinel_guard.core.analysis.expansion.shell_state import Field, PartlyKnownText
+from sentinel_guard.core.analysis.expansion.shell_state import Field, NothingPrinted, PartlyKnownText
 from sentinel_guard.core.analysis.programs.files import fd, find, ls_output
 from sentinel_guard.core.analysis.programs.files.edited_file_content import printed
 from sentinel_guard.core.analysis.secret_names import names_credential
@@ -16,6 +16,8 @@ from sentinel_guard.core.analysis.world import MAX_READ
 
 _SPEAKERS = ("echo", "printf", "pwd", "basename", "dirname", "realpath", "readlink", "which", "mktemp", "git")
 """Their output does not come from standard input."""
+_CHOOSERS = ("grep", "egrep", "fgrep", "head", "tail", "sort", "uniq", "tac")
+"""Without a file they print lines that they read."""
 
 
 _FILE_ADDRESS = re.compile(r"file:(?://(?:localhost|127\.0\.0\.1)?)?(/.*)", re.IGNORECASE | re.DOTALL)
@@ -44,6 +46,8 @@ def output(call: Call) -> str:
         return _together(_content(call, item) for item in call.operands)
     if name == "curl" and (files := [(m[1], f.known) for f in call.operands if (m := _FILE_ADDRESS.match(f.text))]):
         return _together(_content(call, Field(path, known)) for path, known in files)
+    if isinstance(call.stdin, NothingPrinted) and _chooses_lines(call):
+        return ""
     known = all(f.known for f in call.fields)
     if (
         (not call.stdin and name not in _SPEAKERS and name not in PRINT_WITHOUT_INPUT)
@@ -54,6 +58,14 @@ def output(call: Call) -> str:
     spot = constant_output.ProgramContext(call.world, call.cwd if call.here else None)
     text = constant_output.output(call.command.argv, call.stdin, spot)
     return UNKNOWN if text is None else text if known else text + UNKNOWN
+
+
+def _chooses_lines(call: Call) -> bool:
+    """Whether a program prints nothing but lines that it reads on standard input."""
+    name = call.command.program
+    if name not in _CHOOSERS or call.has("-c", "--count", "-f", "--file", "-r", "-R", "--recursive", "-L"):
+        return False
+    return not (call.operands[1:] if name.endswith("grep") and not call.has("-e", "--regexp") else call.operands)
 
 
 def _together(texts: Iterable[str]) -> str:

@@ -54,7 +54,7 @@ def truth(node: Node, scope: Scope) -> bool | None:
             return None
     else:
         fields = [field for word in words for field in expand(word, inner)]
-    return _compared([f.text for f in fields]) if all(f.known for f in fields) else None
+    return _compared([f.text for f in fields]) if all(f.tells for f in fields) else None
 
 
 def _comparison(node: Node, scope: Scope) -> list[Word] | None:

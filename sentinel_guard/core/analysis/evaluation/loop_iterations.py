@@ -13,7 +13,14 @@ from sentinel_guard.core.analysis.evaluation.conditions import truth, variables_
 from sentinel_guard.core.analysis.evaluation.environment_variables import reassigned
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
-from sentinel_guard.core.analysis.expansion.shell_state import Field, PartlyKnownText, Scope, Values
+from sentinel_guard.core.analysis.expansion.shell_state import (
+    NEW_NAME,
+    Field,
+    NothingPrinted,
+    PartlyKnownText,
+    Scope,
+    Values,
+)
 from sentinel_guard.core.analysis.expansion.word_expansion import expand, number
 from sentinel_guard.core.analysis.parser.syntax_tree import Arithmetic, Literal, Loop, Part, Simple, simple_commands
 
@@ -100,6 +107,8 @@ def _within(values: Values | None, others: Values | None) -> bool:
 def _reads(walk: Walker, node: Loop, place: WalkContext) -> str:
     """One round for each line that ``while read`` is known to get."""
     scope = place.scope
+    if isinstance(place.stdin, NothingPrinted):
+        place = place._replace(stdin=f"{NEW_NAME}\n")  # what came all the same would have been made meanwhile
     inner = any(_is_read(c) for c in simple_commands(node.body))
     known = UNKNOWN not in place.stdin and not isinstance(place.stdin, PartlyKnownText)
     plain = bool(place.stdin) and known and not inner

@@ -29,7 +29,7 @@ from sentinel_guard.core.analysis.expansion.command_and_options import (
 )
 from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
 from sentinel_guard.core.analysis.expansion.output_visibility import COPIERS, exposes_content, last_discarding_stage
-from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.expansion.shell_state import Field, NothingPrinted
 from sentinel_guard.core.analysis.expansion.word_expansion import expand_one, number
 from sentinel_guard.core.analysis.parser import bash_parser
 from sentinel_guard.core.analysis.parser.find_substitutions import (
@@ -172,7 +172,8 @@ class Walk:
             wanted = place.wanted or (at < last and at < reader)
             shown = place.shown and at >= swallower
             here = place._replace(scope=place.scope.copy(), stdin=output, forks=True, wanted=wanted, shown=shown)
-            output = self.node(stage, here)
+            here.scope.feeds = _as_written(node.commands[at - 1]) if at else ""
+            output = self.node(stage, here) or NothingPrinted()
         simple_command.fetches(self, mark)
         return output
 
@@ -381,6 +382,10 @@ _HANDLERS: dict[type, Callable[..., str]] = {
     Arithmetic: Walk.arithmetic,
     Coproc: Walk.coproc,
 }
+
+
+def _as_written(stage: Node) -> str:
+    return " ".join(word.source for word in stage.words) if isinstance(stage, Simple) else ""
 
 
 def _how(error: str) -> str:

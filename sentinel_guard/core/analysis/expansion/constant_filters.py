@@ -6,6 +6,9 @@ import ast
 import json
 import re
 from collections.abc import Callable
+from functools import partial
+
+from sentinel_guard.core.analysis.expansion.grep_filter import grep
 
 MAX_NUMBERS = 10_000
 """Lines of ``seq``."""
@@ -185,6 +188,9 @@ FILTERS: dict[str, Callable[[tuple[str, ...], str], str | None]] = {
     "sort": sort,
     "uniq": uniq,
     "tac": tac,
+    "grep": grep,
+    "egrep": partial(grep, extended=True),
+    "fgrep": partial(grep, fixed=True),
 }
 PRINT_WITHOUT_INPUT = ("seq", "python", "python3", "perl", "ruby", "awk", "gawk", "mawk", "jq", "expr")
 """Those that may print without reading anything."""

@@ -74,6 +74,16 @@ class PartlyKnownText(str):
     __slots__ = ()
 
 
+class NothingPrinted(str):
+    """What a command gives to the next one of a pipe where it is certain to print nothing."""
+
+    __slots__ = ()
+
+
+NEW_NAME = "XXXXXX"
+"""Stands for what makes a name that nobody has used yet, as in a template of mktemp."""
+
+
 @dataclass(slots=True)
 class Field:
     """One argument after expansion. Nobody changes one; it is not frozen only because so many are made."""
@@ -85,6 +95,11 @@ class Field:
     """True: ``text`` holds glob characters that are not quoted and matched nothing that could be seen."""
     source: str = ""
     """The word as written."""
+
+    @property
+    def tells(self) -> bool:
+        """Whether a comparison with it can be told: what makes a new name is known as a place only."""
+        return self.known and NEW_NAME[:3] not in self.text
 
 
 @dataclass(slots=True)
@@ -127,6 +142,8 @@ class Scope:
     """Texts of traps that may mean something else at the end."""
     input: tuple[str, str] | None = None
     """What ``exec < FILE`` made standard input, and what stood there before: the one takes the place of the other."""
+    feeds: str = ""
+    """The command whose output is read from a pipe, as written."""
     last: tuple[str, ...] | None = None
     """What ``$_`` is: the last word of the command before; None where it is not known."""
 
@@ -151,6 +168,7 @@ class Scope:
             loaded=self.loaded.copy(),
             written=self.written.copy(),
             input=self.input,
+            feeds=self.feeds,
             last=self.last,
         )
 

@@ -13,13 +13,13 @@ from __future__ import annotations
 import posixpath
 import re
 
-from sentinel_guard.core.analysis.expansion import constant_output, parameter_expansion
+from sentinel_guard.core.analysis.expansion import constant_output, parameter_expansion, word_splitting
 from sentinel_guard.core.analysis.expansion.arithmetic import assigned, evaluate
 from sentinel_guard.core.analysis.expansion.brace_expansion import TooManyWords, braces, joined
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
 from sentinel_guard.core.analysis.expansion.find_output import find_output
 from sentinel_guard.core.analysis.expansion.glob_patterns import escape
-from sentinel_guard.core.analysis.expansion.shell_state import Field, Keyed, Numbers, Scope, Value, keys_of
+from sentinel_guard.core.analysis.expansion.shell_state import NEW_NAME, Field, Keyed, Numbers, Scope, Value, keys_of
 from sentinel_guard.core.analysis.expansion.tilde_expansion import tilde, tilded_operand
 from sentinel_guard.core.analysis.expansion.word_splitting import BREAK, Piece, glob_fields, separators, split
 from sentinel_guard.core.analysis.parser.syntax_tree import (
@@ -103,6 +103,8 @@ def _pieces(parts: tuple[Part, ...], scope: Scope, *, quoted: bool = False) -> l
         elif isinstance(part, DoubleQuoted):
             inner = _pieces(part.parts, scope, quoted=True)
             pieces.extend(inner if inner or part.parts else [Piece("", quoted=True)])
+        elif isinstance(part, Variable) and word_splitting.makes_new_name(part.name, pieces):
+            pieces.append(Piece(NEW_NAME, quoted))
         elif isinstance(part, Variable):
             pieces.extend(_values(part.name, "$" + part.name, _variable(part.name, scope), scope, quoted))
         elif isinstance(part, Parameter):

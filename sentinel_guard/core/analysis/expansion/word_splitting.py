@@ -30,9 +30,23 @@ class Piece(NamedTuple):
     """From an unquoted expansion: IFS splits it."""
 
 
+_NEW_NUMBERS = frozenset(("$", "BASHPID", "RANDOM", "SRANDOM", "EPOCHSECONDS", "EPOCHREALTIME"))
+"""Variables whose number nobody can know beforehand."""
+
 BREAK = Piece("\0break")
 """Stands between the words of ``"$@"``."""
 _EMPTY = Piece("", quoted=True)
+
+
+def makes_new_name(variable: str, before: list[Piece]) -> bool:
+    """Whether a variable ends a path at which nothing is yet: ``/tmp/work-$$``, as from mktemp.
+
+    In ``/proc`` a number is a process.
+    """
+    if variable not in _NEW_NUMBERS:
+        return False
+    begun = "".join(piece.text for piece in before)
+    return "/" in begun and not begun.startswith("/proc")
 
 
 def separators(scope: Scope) -> str | None:

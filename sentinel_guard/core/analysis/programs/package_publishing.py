@@ -31,7 +31,7 @@ _NPM = table(
 )
 _PYTHON = table(quiet=_DRY, publish="publish, upload")
 _MVN = table(
-    quiet="** -DdryRun|--help, ** jib:dockerBuild",
+    quiet="** --help, ** -D=dryRun*, ** jib:dockerBuild, ** -D=altDeploymentRepository=*file:*",
     publish="** deploy|deploy:*|*:deploy|*:deploy-file|release:perform|release:prepare|*:release|jib:build|*:publish|"
     "jreleaser:*release",
 )

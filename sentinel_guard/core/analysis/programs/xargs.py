@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, options
 from sentinel_guard.core.analysis.expansion.shell_state import Field
@@ -74,7 +75,8 @@ def _items(call: Call, text: str) -> list[Field]:
     else:
         found = [m[1] or m[2] or (m[3] or "").replace("\\", "") for m in _WORD.finditer(known)]
     more = UNKNOWN in text or len(found) > MAX_ITEMS
-    return [Field(w) for w in found[:MAX_ITEMS] if w] + ([_ANY] if more else [])
+    rest = replace(_ANY, source=f"$({call.scope.feeds})" if call.scope.feeds else "")
+    return [Field(w) for w in found[:MAX_ITEMS] if w] + ([rest] if more else [])
 
 
 def _each(

@@ -16,7 +16,7 @@ from sentinel_guard.host.machine import birth_time
 from sentinel_guard.host.recovery.baseline import session_baseline
 
 Tracked = Callable[[tuple[str, ...]], frozenset[str]]
-"""Absolute paths -> those that git tracks."""
+"""Absolute paths -> those that the commit of the start holds."""
 
 
 class StartInventory:

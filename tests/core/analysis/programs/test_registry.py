@@ -49,7 +49,7 @@ FILES = [
     ("rm -rf src/*", ["delete src contents force recursive", "delete src/a.py force recursive"], "a folder's content"),
     ("rm -rf build/*", ["delete build contents force recursive"], "an empty folder's content"),
     ("rm -rf ./* .*", None, "hidden files too"),
-    ("rmdir build", ["delete build"], "an empty folder"),
+    ("rmdir build", ["delete build empty"], "an empty folder"),
     ("unlink .env", ["delete .env"], "unlink"),
     ("shred -u .env", ["delete .env"], "removed after overwriting"),
     ("shred .env", ["delete .env truncate"], "overwritten only"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import time
 
 import pytest
@@ -32,8 +33,8 @@ def begun(tmp_path):
     began = time.time() - 0.01
     api.take(str(repo.root), tmp_path / "baseline", lambda _path: False, "s")
     inventory = StartInventory(tmp_path / "baseline", began)
-    root = str(repo.root)
-    return repo.root, lambda path: inventory.is_new(str(path), lambda paths: repository.tracked(root, paths))
+    root, start = str(repo.root), repository.head(str(repo.root))
+    return repo.root, lambda path: inventory.is_new(str(path), lambda paths: repository.committed(root, start, paths))
 
 
 def test_what_was_there_is_not_new_and_what_was_made_since_is(begun):
@@ -71,3 +72,16 @@ def test_without_a_baseline_what_is_there_is_not_new(tmp_path):
     inventory = StartInventory(tmp_path / "none", 1.0)
     assert not inventory.is_new(str(tmp_path / "x"), lambda _paths: frozenset())
     assert inventory.is_new(str(tmp_path / "gone"), lambda _paths: frozenset())
+
+
+def test_what_the_session_commits_stays_its_own_and_what_it_takes_out_of_git_does_not_become_it(begun):
+    repo, is_new = begun
+    (repo / "made.db").write_text("x")
+    subprocess.run(["git", "add", "made.db"], cwd=repo, check=True)
+    subprocess.run(
+        ["git", "-c", "user.name=a", "-c", "user.email=a@example", "commit", "-qm", "x"], cwd=repo, check=True
+    )
+    subprocess.run(["git", "rm", "-q", "--cached", "tracked.db"], cwd=repo, check=True)
+    (repo / "tracked.db").unlink()
+    (repo / "tracked.db").write_text("again")
+    assert [is_new(repo / name) for name in ("made.db", "tracked.db")] == [True, False]

@@ -90,6 +90,7 @@ _EMPTIES = re.compile(
     r"|\b[A-Z]\w*::(?:truncate\(|query\(\)->delete\()|->truncate\(\)|\bcall_command\(\s*['\"](?:flush|reset_db)"
     r"|\bmigrate:fresh\b|\bdb:wipe\b"
 )
+_DATABASE_FILE = re.compile(r"(?:file|sqlite3?):(?://)?(?://)?(/[^?\0]+)(?:\?.*)?")
 _LITERAL = re.compile(r"\"((?:[^\"\\]|\\.)*+)\"|'((?:[^'\\]|\\.)*+)'")
 
 
@@ -155,9 +156,13 @@ def _like(want: str, word: str) -> bool:
 
 
 def _on_tests(call: Call, words: Sequence[str]) -> bool:
-    """The environment of the tests has a database that they make anew; ``DATABASE_URL`` would say another one."""
-    if call.scope.lookup("DATABASE_URL").isset:
-        return False
+    """The environment of the tests has a database that they make anew; ``DATABASE_URL`` would say another one, and a
+    file in a temporary folder is none that anybody keeps.
+    """
+    url = call.scope.lookup("DATABASE_URL")
+    if url.isset:
+        file = _DATABASE_FILE.fullmatch("".join(url.items)) if url.known else None
+        return file is not None and paths.normal(file[1]).startswith(paths.TEMPORARY)
     values = (call.scope.lookup(name) for name in _TESTS)
     named = any(value.items in (("test",), ("testing",)) for value in values)
     return named or bool({"--env=test", "--env=testing"} & set(words))
@@ -174,7 +179,8 @@ def _shell(call: Call, program: str, given: Sequence[Field]) -> Iterator[Effect]
     elif words[:1] and words[0] in _CODE.get(program, ()):
         for text in (*words[1:], call.stdin):
             told = text.partition("=")[2] if text.startswith("--") else text
-            yield from code(call, told)
+            if not _on_tests(call, words):
+                yield from code(call, told)
             if program in _LANGUAGES and any(mark in told for mark in ".(`"):
                 run = [Field(word) for word in (*_LANGUAGES[program], told.replace(UNKNOWN, " "))]
                 yield from (e for e in call.runner.run(run, call, program, stdin="") if e.kind is not Kind.DATABASE)

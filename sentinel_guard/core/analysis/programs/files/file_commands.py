@@ -33,7 +33,8 @@ def rimraf(call: Call) -> Effects:
 
 
 def rmdir(call: Call) -> Effects:
-    return call.delete(call.operands)
+    """Only what is empty goes."""
+    return call.delete(call.operands, *(("empty",) if call.command.program == "rmdir" else ()))
 
 
 def shred(call: Call) -> Effects:
@@ -260,11 +261,18 @@ def searcher(call: Call) -> Effects:
         yield from call.read(item)
     deep = call.has("-r", "-R", "--recursive", "-u", "--unrestricted", "--hidden", "-.")
     if deep:
-        for name in (item.text for item in call.parsed.values("--include") if item.known):
-            for folder in (item.text for item in named or [Field(".")] if item.known):
-                yield from call.read(Field(f"{folder.rstrip('/')}/{name}"))
+        for folder in (item.text for item in named or [Field(".")] if item.known):
+            yield from _chosen(call, folder)
     if deep and not (named or call.stdin):
         yield call.effect(Kind.READ, call.cwd, sure=call.here)
+
+
+def _chosen(call: Call, folder: str) -> Effects:
+    """What a search through a folder is to look into by name: ``--include=.env``, ``--include='.env*'``."""
+    for name in (item.text for item in call.parsed.values("--include") if item.known):
+        pattern = f"{folder.rstrip('/')}/{name}"
+        for path in (pattern, *call.world.glob(call.locate(pattern))):
+            yield from call.read(Field(path))
 
 
 def sort(call: Call) -> Effects:

@@ -1,0 +1,94 @@
+"""What agents do in whole sessions and a careful person would not have stopped, each beside what looks like it."""
+
+from __future__ import annotations
+
+import pytest
+
+from sentinel_guard.core.analysis.analyse import analyse
+from sentinel_guard.core.checks.base import Case
+from sentinel_guard.core.checks.rules import rules
+from sentinel_guard.core.model import Action, Layer, Response
+from sentinel_guard.core.policy.merge_layers import merge
+from sentinel_guard.core.session.session import Session
+from sentinel_guard.host.policy_files import builtin
+from tests.support.fakes import HOME, FakeWorld
+
+ROOT = f"{HOME}/project"
+FILES = {
+    f"{ROOT}/{name}": "x\n"
+    for name in (
+        ".env",
+        ".git/HEAD",
+        "src/a.py",
+        "src/b.py",
+        "dist/x.js",
+        "node_modules/dist/y.js",
+        "deploy.sh",
+        "a.tmp",
+    )
+}
+FILES[f"{ROOT}/nuke.sh"] = "rm -rf /\n"
+
+ALLOW, SNAPSHOT, ASK, DENY, KILL = Response.ALLOW, Response.SNAPSHOT, Response.ASK, Response.DENY, Response.KILL
+
+ROWS = [
+    # A name that nobody has used yet.
+    ("d=/tmp/work-$$; mkdir -p $d; rm -rf $d", ALLOW, "a scratch folder with the shell's number"),
+    ('rm -rf "/tmp/x.$RANDOM"', ALLOW, "with a random number"),
+    ("rm -rf /tmp/x-$Y", ASK, "a variable that may hold anything"),
+    ("rm -rf /tmp/x.$$/../../etc", KILL, "the way out of it"),
+    ("rm -f /proc/$$/cwd/.env", DENY, "in /proc a number is a process"),
+    ("x=/; case /$$ in /XXXXXX) x=build;; esac; rm -rf $x", DENY, "no test tells what the number is"),
+    ("x=/; case $(mktemp) in *XXX*) x=build;; esac; rm -rf $x", DENY, "nor what mktemp says"),
+    ("x=/; [ /$$ = /XXXXXX ] && x=build; rm -rf $x", DENY, "the same"),
+    # Lists of names through filters.
+    ("find . -name dist | grep -v node_modules | xargs rm -rf", SNAPSHOT, "what is found, less what is left out"),
+    ("find . -name '*.pyc' | grep -v venv | xargs rm -f", ALLOW, "nothing is found"),
+    ("find . -name '*.bak' | while read -r f; do rm -f \"$f\"; done", ALLOW, "nothing is found, and no round made"),
+    ("find . -name '*.bak' | while read -r f; do rm -rf /; done", KILL, "every command counts"),
+    ("find . -name '.e*' | grep -v git | xargs rm -f", DENY, "a restricted file among them"),
+    ("find . -name '*.py' | grep -c a | xargs rm -f", ASK, "what is printed is no name that was found"),
+    ("grep -v x | xargs rm -rf", ASK, "what is read is not known"),
+    ("printf 'rm -rf /\\nls\\n' | grep -v ls | sh", KILL, "a filter before a shell"),
+    ("docker ps -aq --filter name=e2e | xargs docker rm -f", ALLOW, "containers that were chosen"),
+    ("docker ps -aq | xargs docker rm -f", ASK, "every container"),
+    # Databases of tests.
+    ("DATABASE_URL=file:/tmp/e2e.db npx prisma migrate reset --force", ALLOW, "a file in a temporary folder"),
+    ("DATABASE_URL=file:/tmp/../srv/x.db npx prisma migrate reset --force", ASK, "that leads out of it"),
+    ("DATABASE_URL=postgres://localhost/x npx prisma migrate reset --force", ASK, "a server"),
+    ("RAILS_ENV=test bin/rails runner 'User.delete_all'", ALLOW, "the tests' own database"),
+    ("bin/rails runner 'User.delete_all'", ASK, "the one that is worked with"),
+    # What only looks, or goes nowhere.
+    ("bash -n deploy.sh", ALLOW, "it parses, and runs nothing"),
+    ("bash -x deploy.sh", ASK, "it runs"),
+    ("bash -nc 'rm -rf /'", ALLOW, "the same of a text"),
+    ("rmdir ~/empty", ALLOW, "only what is empty goes"),
+    ("rmdir /etc/x", ASK, "a part of the system"),
+    ("mvn deploy -DaltDeploymentRepository=x::file:./target/repo", ALLOW, "a repository in a folder"),
+    ("mvn deploy -DaltDeploymentRepository=x::https://example.com/r", ASK, "one of others"),
+    ("echo AT > /dev/ttyUSB0", ALLOW, "a serial line"),
+    ("echo x > /dev/sda", KILL, "a disk"),
+    # Names of secrets.
+    ("cat .env.example.local config.env.patch .env.dist", ALLOW, "examples, and patches"),
+    ("cat .env", ASK, "the secret itself"),
+    ("grep -r TOKEN . --include='.env*'", ASK, "a search that a pattern leads into it"),
+    ("grep -r TOKEN . --include='*.py'", ALLOW, "one that leads elsewhere"),
+    # Programs that code looks up.
+    ("python3 -c \"import shutil,subprocess as s; s.run([shutil.which('git'),'status'])\"", ALLOW, "by its name"),
+    (
+        "python3 -c \"import shutil,subprocess as s; s.run([shutil.which('rm'),'-rf','/'])\"",
+        KILL,
+        "and is judged by it",
+    ),
+    ("python3 -c \"import os,subprocess as s; s.run([os.environ['X'],'-rf'])\"", ASK, "one that nobody knows"),
+]
+
+
+@pytest.mark.parametrize(("text", "response", "why"), ROWS, ids=[row[0] for row in ROWS])
+def test_honest_work_and_what_looks_like_it(text, response, why):
+    world = FakeWorld(FILES, folders=(f"{HOME}/empty", "/etc/x"))
+    action = Action("a", "s", Layer.SHELL, "shell", {"command": text}, ROOT, 0.0, ROOT)
+    case = Case(
+        action, analyse(action, world), Session("s", ROOT), merge(builtin()), home=HOME, restricted=(f"{ROOT}/.env",)
+    )
+    assert max((f.response for f in rules(case)), default=ALLOW) is response, why
