@@ -5,7 +5,8 @@ goes on record as a verdict and an outcome, and the checks that look at outcomes
 call writes something else than it did before.
 
 Caught: hinted at or stopped. Wrong: stopped where the list says that it is no loop. What is too often differs from one
-project to the next (``upstream_threshold``), so each row that differs is printed with its reason.
+project to the next (``upstream_threshold``): a row that is no loop only because that project's limit is higher, or its
+check is off, stands apart, and each row that differs is printed with its reason.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from sentinel_guard.core.session.session import Event, Session
 from sentinel_guard.core.text.normalize_output import digest
 from sentinel_guard.host.policy_files import builtin
 
+_LIMITS = ("threshold", "disabled")
 _WRITERS = ("write", "write_file", "patch", "edit")
 
 
@@ -39,6 +41,8 @@ class Row(NamedTuple):
 
     id: str
     loop: bool
+    limit: bool
+    """It is no loop by that project's limit alone."""
     note: str
     response: Response
 
@@ -94,7 +98,7 @@ def measured(corpus: Path) -> Iterator[Row]:
             for number, call in enumerate(line["history"]):
                 replay.step(number, call)
             note = line.get("why_ok") or line.get("note") or ""
-            yield Row(line["id"], line["expected"] == "loop", note, replay.worst)
+            yield Row(line["id"], line["expected"] == "loop", line.get("why_ok") in _LIMITS, note, replay.worst)
 
 
 def main() -> None:
@@ -102,9 +106,10 @@ def main() -> None:
     if not corpus:
         sys.exit("The lists are not part of the project: SENTINEL_CORPUS names their folder.")
     rows = [*measured(Path(corpus))]
-    loops, others = [r for r in rows if r.loop], [r for r in rows if not r.loop]
+    loops, others = [r for r in rows if r.loop], [r for r in rows if not r.loop and not r.limit]
+    limits = [r for r in rows if not r.loop and r.limit]
     table = Table("", "of", "hinted at or stopped", "stopped", title="histories of ten agent projects", box=None)
-    for name, found in (("loops", loops), ("no loops", others)):
+    for name, found in (("loops", loops), ("no loops", others), ("none by that project's limit", limits)):
         said = sum(r.response >= Response.HINT for r in found)
         table.add_row(name, str(len(found)), str(said), str(sum(r.response >= Response.BREAK for r in found)))
     Console().print(table)

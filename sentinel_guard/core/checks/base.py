@@ -74,7 +74,7 @@ class Case:
     key: bytes = b""
     """For keyed hashes of what was found; empty: they are left out."""
     tracked: Callable[[tuple[str, ...]], frozenset[str]] = _nothing_tracked
-    """Absolute paths -> those that git tracks; asked where ``git clean`` would take restricted files along."""
+    """Absolute paths -> those that git tracks; asked of restricted files only."""
     new: Callable[[str], bool] = _nothing_new
     """Whether nothing was at an absolute path when the session began, and nothing of a person's is now."""
     supposed: bool = False

@@ -124,9 +124,21 @@ def _cycles(calls: Calls, repeats: int) -> Iterator[Pattern]:
         # With all of its turn, not with the next alone: a worktree that was not looked at would join two that differ.
         while length < len(keys) and all(_alike(keys[-length - 1], k) for k in keys[-length - 1 + period :: period]):
             length += 1
+        length += _first_round(keys, length, period)
         if length >= 2 * period:
             what = "the same call came {n} times" if period == 1 else f"{period} calls came in turn, {{n}} in all"
             yield Pattern(tuple(calls[-length:]), f"{what}, with the same outcome", repeats * period, period)
+
+
+def _first_round(keys: Sequence[tuple[object, ...]], length: int, period: int) -> int:
+    """Calls before a cycle of several that differ from their turn in the files only: the rest repeats what they did."""
+    done = 0
+    while done < period - 1 and length + done < len(keys):
+        at = len(keys) - length - done - 1
+        if keys[at][:-1] != keys[at + period][:-1]:
+            break
+        done += 1
+    return done
 
 
 def _key(call: Call) -> tuple[object, ...]:

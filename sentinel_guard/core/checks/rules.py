@@ -32,6 +32,8 @@ SETTINGS_RULE = "guard.settings"
 OPERATOR_RULE = "guard.operator"
 OUTSIDE_RULES = frozenset(("filesystem.delete-outside", "filesystem.overwrite-outside"))
 """Of a held call, a yes to these holds for the folder that is shown, as long as the session lives."""
+_SHOWS = "filesystem.show-secret"
+_REHEARSAL = re.compile(r"\.env\.(?:test|testing|ci|dev|development)")
 STRIKES = frozenset({SETTINGS_RULE, OPERATOR_RULE})
 """Findings that are strikes: the daemon keeps them in ``Session.strikes``, and the second one is fatal."""
 
@@ -125,8 +127,11 @@ def target_context(case: Case, own: NewFiles) -> TargetContext:
 
 def _is_meant(case: Case, rule: Rule, effect: Effect, ground: TargetContext) -> bool:
     """Of a held call by which a file loses its content only what was to be held: what a database does with its own
-    journal is another matter than a command that deletes it. And no database that is a file of the session's own.
+    journal is another matter than a command that deletes it. And no database that is a file of the session's own, nor
+    what git tracks under a name for tests: whoever has the repository has it.
     """
+    if rule.id == _SHOWS and _REHEARSAL.fullmatch(paths.base(effect.target)):
+        return effect.target not in case.tracked((effect.target,))
     if effect.kind is Kind.DATABASE and effect.command and effect.command.program in _IN_FILES:
         files = [e.target for e in case.effects if e.kind is Kind.WRITE and e.command == effect.command]
         return (

@@ -29,6 +29,8 @@ FILES = {
 }
 FILES[f"{ROOT}/nuke.sh"] = "rm -rf /\n"
 
+TRACKED = frozenset((f"{ROOT}/.env.test", f"{ROOT}/.env.production"))
+
 ALLOW, SNAPSHOT, ASK, DENY, KILL = Response.ALLOW, Response.SNAPSHOT, Response.ASK, Response.DENY, Response.KILL
 
 ROWS = [
@@ -50,6 +52,14 @@ ROWS = [
     ("find . -name '*.py' | grep -c a | xargs rm -f", ASK, "what is printed is no name that was found"),
     ("grep -v x | xargs rm -rf", ASK, "what is read is not known"),
     ("printf 'rm -rf /\\nls\\n' | grep -v ls | sh", KILL, "a filter before a shell"),
+    (
+        "d=$(find . -name dist -not -path '*/node_modules/*'); for x in $d; do rm -rf \"$x\"; done",
+        SNAPSHOT,
+        "less what a path leaves out",
+    ),
+    ("rm -rf $(find . -maxdepth 1 -type d -name dist)", SNAPSHOT, "not deeper than that"),
+    ("rm -rf $(find . -maxdepth 2 -name '.e*')", DENY, "a restricted file among them"),
+    ("rm -rf $(find . -name dist -mtime +3)", ASK, "a test that is not followed"),
     ("docker ps -aq --filter name=e2e | xargs docker rm -f", ALLOW, "containers that were chosen"),
     ("docker ps -aq | xargs docker rm -f", ASK, "every container"),
     # Databases of tests.
@@ -58,6 +68,8 @@ ROWS = [
     ("DATABASE_URL=postgres://localhost/x npx prisma migrate reset --force", ASK, "a server"),
     ("RAILS_ENV=test bin/rails runner 'User.delete_all'", ALLOW, "the tests' own database"),
     ("bin/rails runner 'User.delete_all'", ASK, "the one that is worked with"),
+    ("python3 -c \"import chromadb; chromadb.EphemeralClient().delete_collection('x')\"", ALLOW, "held in memory"),
+    ("python3 -c \"import chromadb; chromadb.HttpClient('h').delete_collection('x')\"", ASK, "held by a server"),
     # What only looks, or goes nowhere.
     ("bash -n deploy.sh", ALLOW, "it parses, and runs nothing"),
     ("bash -x deploy.sh", ASK, "it runs"),
@@ -71,6 +83,10 @@ ROWS = [
     # Names of secrets.
     ("cat .env.example.local config.env.patch .env.dist", ALLOW, "examples, and patches"),
     ("cat .env", ASK, "the secret itself"),
+    ("cat .env.test", ALLOW, "a file for tests that git tracks"),
+    ("cat .env.development", ASK, "one that git does not"),
+    ("cat .env.production", ASK, "no name for tests, and tracked by mistake"),
+    ("echo A=1 >> .env.test", DENY, "changing it is another matter"),
     ("grep -r TOKEN . --include='.env*'", ASK, "a search that a pattern leads into it"),
     ("grep -r TOKEN . --include='*.py'", ALLOW, "one that leads elsewhere"),
     # Programs that code looks up.
@@ -89,6 +105,7 @@ def test_honest_work_and_what_looks_like_it(text, response, why):
     world = FakeWorld(FILES, folders=(f"{HOME}/empty", "/etc/x"))
     action = Action("a", "s", Layer.SHELL, "shell", {"command": text}, ROOT, 0.0, ROOT)
     case = Case(
-        action, analyse(action, world), Session("s", ROOT), merge(builtin()), home=HOME, restricted=(f"{ROOT}/.env",)
-    )
+        action, analyse(action, world), Session("s", ROOT), merge(builtin()), home=HOME, restricted=(f"{ROOT}/.env",),
+        tracked=TRACKED.intersection,
+    )  # fmt: skip
     assert max((f.response for f in rules(case)), default=ALLOW) is response, why

@@ -116,6 +116,19 @@ STORIES = (
     ((("a", OK), ("b", OK), ("c", RED)) * 3, "- - - - - hint - - break", "a cycle of three calls"),
     ((("ls", OK), ("cat x", OK)) * 4, "- - - - - - - -", "a short cycle without a failure"),
     (
+        (
+            *(("ls", OK | {"before": "s", "after": "s"}), ("write a", SILENT_OK | {"before": "s"})),
+            *(("ls", OK | SAME), ("write a", SILENT_OK)) * 3,
+        ),
+        "- - - - - hint - -",
+        "what the first round made, the others only repeat",
+    ),
+    (
+        tuple((f"write {c}", SILENT_OK | {"before": f"t{n}", "after": f"t{n + 1}"}) for n, c in enumerate("ab" * 4)),
+        "- - - - - - - -",
+        "each round makes something else",
+    ),
+    (
         (("ls", OK), ("make", RED), ("make", RED), ("ls", OK), ("make", RED)),
         "- - hint - break",
         "no cycle, but the same failure",

@@ -15,12 +15,13 @@ KINDS = {"d": "dir", "f": "file"}
 """Letters of ``-type``, and what the world calls them."""
 _PLAIN = re.compile(r"[\w./@+,=:%-]+")
 _LOOK = re.compile(
-    r"(?:(?P<start>[^-(!\0][^\0]*)\0)?(?:-type\0(?P<kind>[df])\0)?-name\0(?P<name>[^\0]+)(?:\0-type\0(?P<late>[df]))?"
+    r"(?:(?P<start>[^-(!\0][^\0]*)\0)?(?:-maxdepth\0(?P<depth>\d+)\0)?(?:-type\0(?P<kind>[df])\0)?"
+    r"-name\0(?P<name>[^\0]+)(?:\0-type\0(?P<late>[df]))?(?P<less>(?:\0(?:-not|!)\0-path\0[\w./*-]+)*)"
 )
 
 
 def find_output(words: Sequence[str], cwd: str, world: World) -> str | None:
-    """What ``find FOLDER -type d -name PATTERN`` prints, exactly; None for any other search."""
+    """What ``find FOLDER -type d -name PATTERN -not -path PATTERN`` prints, exactly; None for any other search."""
     given = _LOOK.fullmatch("\0".join(words[1:]))
     if given is None or (given["kind"] and given["late"]):
         return None
@@ -32,8 +33,14 @@ def find_output(words: Sequence[str], cwd: str, world: World) -> str | None:
     if len(found) >= MATCHES or not all(map(_PLAIN.fullmatch, (start, *found))):
         return None
     kind = KINDS.get(given["kind"] or given["late"] or "")
-    printed = (start.rstrip("/") + path[len(top.rstrip("/")) :] for path in found if kind in (None, world.kind(path)))
-    return "".join(f"{path}\n" for path in printed)
+    printed = [start.rstrip("/") + path[len(top.rstrip("/")) :] for path in found if kind in (None, world.kind(path))]
+    return "".join(f"{path}\n" for path in printed if not _is_left_out(path, start, given))
+
+
+def _is_left_out(path: str, start: str, given: re.Match[str]) -> bool:
+    """Whether a path lies too deep, or a ``-not -path PATTERN`` leaves it out."""
+    deep = given["depth"] is not None and path[len(start.rstrip("/")) :].count("/") > int(given["depth"])
+    return deep or any(fnmatchcase(path, pattern) for pattern in given["less"].split("\0")[3::3])
 
 
 def named_below(name: str, start: str, top: str, world: World) -> list[str]:
