@@ -83,6 +83,10 @@ fuzz: $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
 	@$(BIN)/python -m bench.fuzz_atheris -max_total_time=300
 
+# Random paths through the broker's resolution, beside the kernel's own, under sanitizers; a minute or so. SEEDS="1 2 3" for more.
+fuzz-broker: $(READY)
+	@for seed in $(or $(SEEDS),1); do SENTINEL_FUZZ=400000 $(BIN)/python -m pytest -q tests/broker/test_fuzz_resolve.py || exit 1; done
+
 # Small changes of the code that no test notices; minutes. MUTANTS="guard checks ..." for others, "all" for hours.
 mutants: $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[mutants]'

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+
 import pytest
 
 from tests.support.kernel_session import KernelSession
@@ -65,3 +67,15 @@ print(link.send(b"x"), link.sendmsg([b"y"]))"""
 def test_without_the_rule_nobody_is_asked(session):
     assert b"PermissionError" not in session.in_repo("python3", "-c", TRY, *ROWS[0][:3]).stdout
     assert session.asked == []
+
+
+@pytest.mark.parametrize("name", ["docker.sock", "link"], ids=["by its name", "by a link"])
+def test_a_socket_that_gives_rights_is_asked_about(session, repo, name):
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(repo / "docker.sock"))
+        (repo / "docker.sock").chmod(0o777)
+        (repo / "link").symlink_to("docker.sock")
+        server.listen()
+        done = session.in_repo("python3", "-c", f"import socket; socket.socket(socket.AF_UNIX).connect('{name}')")
+    assert b"PermissionError" in done.stderr
+    assert [(q.what, *q.objects) for q in session.asked] == [("connect", str(repo / "docker.sock"))]

@@ -1,0 +1,39 @@
+"""Random paths lead where the kernel says, and never to the broker's own process; under sanitizers.
+
+``SENTINEL_FUZZ`` sets how many (``make fuzz-broker``).
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import hatch_build
+from tests.broker.conftest import USER
+
+COUNT = int(os.environ.get("SENTINEL_FUZZ", "20000"))
+SOURCES = ("resolve_path.c", "walk_path.c", "task.c")
+SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-O1", "-g")
+
+
+def test_random_paths(repo):
+    compiler = hatch_build.system_compiler(hatch_build.COMPILERS[1:])
+    if not compiler:
+        pytest.skip("no C compiler")
+    here = Path(__file__).parent
+    target = repo / "fuzz_resolve"
+    command = [*compiler, *hatch_build.FLAGS, "-I", hatch_build.BROKER, "-o", target, here / "fuzz_resolve.c"]
+    command += [hatch_build.BROKER / name for name in SOURCES]
+    if subprocess.run([*command, *SANITIZED], capture_output=True, check=False).returncode:
+        subprocess.run(command, check=True)
+    (repo / "tree").mkdir()
+    os.chown(repo / "tree", USER, USER)
+    seed = secrets.randbelow(1 << 30)
+    as_user = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups"] if USER else []
+    run = [*as_user, target, repo / "tree", str(seed), str(COUNT)]
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, ""), f"seed {seed}"
