@@ -94,6 +94,13 @@ def test_a_no_is_the_protocols_error_word_for_word():
     assert answer(settled).text == "UserDenied: Authorization refused."
 
 
+def test_a_no_keeps_what_was_granted_before():
+    """A second question of the same call: what its first yes granted stays on record, nothing that came meanwhile."""
+    asked = replace(judge(case(), [Says(ASK, OTHER)]), granted=(ASK,))
+    now = replace(judge(case(), [Says(ASK, OTHER)]), granted=(OTHER,))
+    assert apply_reply(asked, now, yes=False).granted == (ASK,)
+
+
 def test_a_no_does_not_soften_a_kill():
     kill = Finding("rules", Response.KILL, "rm -rf /")
     assert apply_reply(judge(case(), [Says(ASK)]), judge(case(), [Says(kill)]), yes=False).response is Response.KILL

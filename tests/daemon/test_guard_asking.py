@@ -9,13 +9,15 @@ from types import SimpleNamespace
 import pytest
 
 from sentinel_guard.core import encode_entries
-from sentinel_guard.core.model import Ask, Entry, Finding, Response
+from sentinel_guard.core.model import Action, Ask, Entry, Finding, Layer, Response
+from sentinel_guard.core.policy.policy import Gate
 from sentinel_guard.core.response_phrases import WAITING
 from sentinel_guard.core.session.session import Event, State
 from sentinel_guard.daemon import guard
+from sentinel_guard.daemon.live_sessions import STEP
 from sentinel_guard.daemon.waiting_launcher import telling
 from tests.support.fakes import PatientPeer, ScriptedHuman
-from tests.support.guard_in_memory import POLICY, Stand
+from tests.support.guard_in_memory import POLICY, ROOT, Stand
 from tests.support.leak_check_world import TOKEN
 
 
@@ -40,6 +42,46 @@ def test_where_a_word_is_demanded_no_launcher_asks():
     stand = Stand(True, policy=policy)
     assert stand.verdict("deploy production").response is Response.ALLOW
     assert [question.typed_word for question in stand.human.asked] == [True]
+
+
+@pytest.mark.parametrize(("yes", "by"), [(True, "user"), (False, "")], ids=["yes", "no"])
+def test_only_a_yes_is_on_record_as_the_persons_authority(yes, by):
+    stand = Stand(yes)
+    stand.verdict("deploy production")
+    [said] = [e.data for e in stand.store.log if e.kind == "human"]
+    assert (said["yes"], said["authorized_by"]) == (yes, by)
+
+
+def test_a_question_without_a_limit_of_time_has_no_end():
+    stand = Stand(True, policy=replace(POLICY, gate=Gate(seconds=0)))
+    stand.verdict("deploy production")
+    assert [question.until for question in stand.human.asked] == [0]
+    stand = Stand(True)
+    stand.verdict("deploy production")
+    assert [question.until - question.asked for question in stand.human.asked] == [POLICY.gate.seconds]
+
+
+LOGIN = "/home/ann/.bashrc"
+GRANTED = Finding("rules", Response.ASK, "", rule="filesystem.login", evidence=f"write {LOGIN}")
+CARRIED_OUT = (
+    ({"a1": (GRANTED,)}, "a1", Response.ALLOW, "what its call was granted"),
+    ({"a1": (GRANTED,)}, "a2", Response.ASK, "what another call was granted"),
+    ({"a1": (GRANTED,)}, STEP, Response.ALLOW, "the agent's own process carries out what any of its tools was granted"),
+    ({"a1": (replace(GRANTED, rule="some.other"),)}, "a1", Response.ASK, "a yes to another rule"),
+    ({"a1": (replace(GRANTED, evidence="write /home/ann/.zshrc"),)}, "a1", Response.ASK, "a yes to another file"),
+    ({}, "a1", Response.ASK, "none"),
+)
+
+
+@pytest.mark.parametrize(("grants", "parent", "response", "why"), CARRIED_OUT, ids=[row[-1] for row in CARRIED_OUT])
+def test_a_held_call_needs_no_second_yes_and_no_others(grants, parent, response, why):
+    stand = Stand(False)
+    stand.live.grants = dict(grants)
+    held = Action("k1", stand.live.id, Layer.KERNEL, "make", {"object": LOGIN}, ROOT, stand.now(), ROOT, parent)
+    verdict = asyncio.run(stand.guard.handle(stand.live, held, PatientPeer())).verdict
+    assert (verdict.response, len(stand.human.asked)) == (
+        (Response.ALLOW, 0) if response is Response.ALLOW else (Response.DENY, 1)
+    )
 
 
 class Slow(ScriptedHuman):

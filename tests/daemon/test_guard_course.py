@@ -15,7 +15,7 @@ from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.model import Outcome, Response, Usage
 from sentinel_guard.core.policy.policy import Cost
 from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING
-from sentinel_guard.core.session.session import Event
+from sentinel_guard.core.session.session import Call, Event, Session
 from sentinel_guard.daemon import guard
 from sentinel_guard.daemon.session_secrets import SessionSecrets
 from tests.support.fakes import PatientPeer
@@ -74,6 +74,30 @@ def test_what_a_snapshot_can_undo_runs_after_one():
     assert len(stand.reactions.snapshots) == 1
     assert stand.verdict("git status").response is Response.ALLOW
     assert len(stand.reactions.snapshots) == 1
+
+
+def test_what_is_refused_costs_no_snapshot():
+    refused = replace(ANY_OF_GIT, id="not.at.all", response=Response.DENY)
+    stand = Stand(policy=replace(POLICY, rules=(*POLICY.rules, refused)))
+    assert stand.verdict("git reset --hard").response is Response.DENY
+    assert not stand.reactions.snapshots
+
+
+TURNS = (
+    ("a b a b", "a", True, "for the third time, in turn with another"),
+    ("a b c a b c", "a", True, "of three"),
+    ("a a", "a", True, "alone"),
+    ("a b c b", "a", False, "it came once before"),
+    ("x b a b", "a", False, "the turn before was another"),
+    ("a", "a", False, "too few"),
+)
+
+
+@pytest.mark.parametrize(("before", "now", "turn", "why"), TURNS, ids=[row[-1] for row in TURNS])
+def test_what_comes_in_turn(before, now, turn, why):
+    done = Outcome("", 0.0, 0)
+    calls = tuple(Call(str(n), op, "shell", 0.0, outcome=done) for n, op in enumerate(before.split()))
+    assert Stand().guard.comes_in_turn(Session("s", calls=calls), now) is turn
 
 
 def test_what_is_hinted_at_runs_after_its_snapshot_too():

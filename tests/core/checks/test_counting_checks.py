@@ -87,13 +87,14 @@ def test_red_runs_speak_of_the_test():
 
 def rates(pattern, **more):
     """One call a letter: ``.`` is fine, ``x`` fails as before; after a change of files ``n`` fails anew, ``q`` without
-    a word, and ``u`` so that nobody sees what it says.
+    a word, and ``u`` so that nobody sees what it says; ``d`` says something new where no file changed.
     """
     story, words = Story(ERROR_RATE), []
     for i, letter in enumerate(pattern):
         ended = {".": {"out": "ok"}, "x": {"code": 1, "error": "x", "before": "t", "after": "t"}}.get(letter)
         error = {"q": "", "u": None}.get(letter, f"new {chr(97 + i)}")
-        ended = ended or {"code": 1, "error": error, "before": f"t{i}", "after": f"t{i}"}
+        tree = "t" if letter == "d" else f"t{i}"
+        ended = ended or {"code": 1, "error": error, "before": tree, "after": tree}
         words += story.words((f"c{i}", {**ended, **more}))
     return words
 
@@ -106,6 +107,7 @@ RATES = (
     ("xxxxxxxxx.", "", "the last one succeeded"),
     ("nnnnnnnnnn", "hint", "each failure is new, files change: work in progress"),
     ("nnnnnnxxxx", "hint", "some of both"),
+    ("dddddddddd", "hint", "each says something else, and no file changes: one finds one's way"),
     ("qqqqqqqqqq", "hint", "files change before each: whether it is the same without words is not known"),
     ("uuuuuuuuuu", "hint", "the same where nobody saw the words"),
 )
@@ -157,6 +159,7 @@ COSTS = (
     (tokens((60, 90_000)), None, "one response is no velocity"),
     (tokens((50, 25_000), (60, 25_000)), None, "at the limit"),
     (tokens((1, 30_000), (70, 30_000)), None, "a minute ago is over"),
+    (tokens((60, 30_000), (66, 30_000)), None, "what is reported of a later time counts then"),
     (tokens((50, 30_000), (60, 30_000), cooldowns=(10, 20)), Response.COOL_DOWN, "the third"),
     (tokens((50, 30_000), (60, 30_000), cooldowns=(10, 20, 30)), Response.BREAK, "the fourth within ten minutes"),
     (tokens((50, 30_000), (60, 30_000), cooldowns=(-700, -600, -550)), Response.COOL_DOWN, "long ago"),

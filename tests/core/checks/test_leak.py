@@ -263,6 +263,9 @@ def test_who_is_asked_is_told_the_host() -> None:
     assert finding.ask == Ask("LOG_IN", "api.example")
     (finding,) = found(f"echo {OWN} > {HOME}/notes")
     assert finding.ask == Ask("WRITE_SECRET", f"{HOME}/notes")
+    assert found(f"echo 'password = Xk9vQ2mLp4Rt7' > {HOME}/notes") == [], (
+        "what may be none is asked about where it leaves"
+    )
 
 
 def test_a_comment_in_what_leaves_allows_nothing() -> None:

@@ -7,6 +7,7 @@ from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.session.session import NEXT, WINDOW, Event, Session, State, outcome_data, outcome_from
 
 LIVE = {State.ACTIVE, State.COOLING, State.PAUSED, State.ASKING, State.AWAITING_HUMAN}
+WORKS = {State.ACTIVE, State.COOLING, State.ASKING}
 PAIRS = tuple(itertools.product(State, Event))
 
 
@@ -37,6 +38,10 @@ RULES = (
     (
         lambda s, e: e not in (Event.COOL, Event.ASK) or s is not State.PAUSED or (s, e) not in NEXT,
         "nothing softens a pause",
+    ),
+    (
+        lambda s, e: e is not Event.BREAK or s not in WORKS or NEXT.get((s, e)) is State.PAUSED,
+        "the breaker opens whatever the session is at, a question too",
     ),
 )
 
@@ -70,6 +75,7 @@ def test_a_session_begins():
     )
     assert (session.root, session.start_hash, session.started) == ("/w", "abc", 5.0)
     assert (session.command, session.owner, session.interactive) == (("x", "-y"), Peer(7, 9), True)
+    assert not fold(entry("session", root="/w")).interactive, "nobody can be asked where nothing says so"
 
 
 def test_an_unknown_kind_changes_nothing():
