@@ -131,7 +131,7 @@ class SessionFileWatch:
 
     @property
     def members(self) -> frozenset[Peer]:
-        """The session's processes, as they were seen last while its owner lived."""
+        """The processes that were seen below the session's owner, and run."""
         return self._activity.members
 
     def take_later(self, at: float) -> None:

@@ -2,7 +2,9 @@
 
 Rules of this file:
 1. What cannot be read, was not there before, or is gone since, has run.
-2. Nothing is proved about a moment before the first look, or one so late that the kernel's clock has not ticked since.
+2. Who was once below the owner belongs to the session as long as it runs: processes are read one after the other, and
+   one whose parent ends meanwhile stands nowhere for that look.
+3. Nothing is proved about a moment before the first look, or one so late that the kernel's clock has not ticked since.
 """
 
 from __future__ import annotations
@@ -61,7 +63,7 @@ class Activity:
         self._owner = owner
         self._looks: deque[_Look] = deque(maxlen=LOOKS)
         self.members: frozenset[Peer] = frozenset()
-        """Those below the owner, when that was last there."""
+        """Those that run and were seen below the owner."""
 
     @property
     def due(self) -> bool:
@@ -81,8 +83,7 @@ class Activity:
         """
         began, cpu = time.time(), time.thread_time()
         below = processes.descendants(self._owner) if self._owner else None
-        if below is not None:
-            self.members = frozenset(below)
+        self.members = frozenset(filter(processes.alive, self.members.difference(below or ()))).union(below or ())
         if self._owner is None or below is None or len(below) > MOST:
             self._looks.clear()
             return below or []

@@ -167,18 +167,16 @@ def of_user() -> list[Process]:
 
 
 def descendants(root: Peer) -> list[Peer] | None:
-    """All that descends from a process and runs; None where that very process is gone."""
+    """All that descends from a process and runs; None where that very process is gone by the end of the reading."""
     children: dict[int, list[Peer]] = {}
-    there = False
     for pid in _pids():
         seen = stat(pid)
         if seen and seen[2] not in "ZX":
             children.setdefault(seen[0], []).append(Peer(pid, seen[1]))
-            there = there or (pid, seen[1]) == (root.pid, root.start)
     found = [root]
     for peer in found:
         found += children.get(peer.pid, ())
-    return found[1:] if there else None
+    return found[1:] if alive(root) else None
 
 
 def ran(pid: int) -> dict[int, tuple[int, int]] | None:

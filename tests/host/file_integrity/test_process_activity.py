@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -11,6 +12,7 @@ import pytest
 
 from sentinel_guard.host.file_integrity.process_activity import TICK, Activity
 from sentinel_guard.host.machine import processes
+from tests.support.wait_until import until
 
 ME = processes.identify(os.getpid())
 WAITS = "import sys, subprocess; child = {child}; print('ready', flush=True); [exec(line) for line in sys.stdin]"
@@ -103,3 +105,33 @@ def test_a_process_is_described():
     process.wait()
     assert (seen.name, seen.command) == ("sleep", ("sleep", "60"))
     assert processes.describe(process.pid) is None
+
+
+LEAVES = "sleep 60 >/dev/null & echo $!; read line"
+
+
+@pytest.mark.parametrize("when", ["while it is read", "before it is read"])
+def test_who_loses_the_owner_in_the_middle_of_a_look_is_not_forgotten(monkeypatch, when):
+    owner = subprocess.Popen(["sh", "-c", LEAVES], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    orphan = processes.identify(int(owner.stdout.readline()))
+    activity = Activity(processes.identify(owner.pid))
+    activity.look()
+    assert activity.members == {orphan}
+
+    def read():
+        if when == "while it is read":
+            yield owner.pid
+        owner.kill()
+        owner.wait()
+        assert until(lambda: processes.stat(orphan.pid)[0] != owner.pid)
+        yield orphan.pid
+
+    monkeypatch.setattr(processes, "_pids", read)
+    activity.look()
+    assert activity.members == {orphan}
+    os.kill(orphan.pid, signal.SIGKILL)
+    assert until(lambda: not processes.alive(orphan))
+    activity.look()
+    assert not activity.members, "who has ended belongs to nobody"
+    owner.stdin.close()
+    owner.stdout.close()
