@@ -33,8 +33,8 @@ sys.path.insert(0, {root!r})
 from pathlib import Path
 from tests.support.fake_daemon import FakeDaemon
 from sentinel_guard.host.machine.state_paths import places
-daemon = FakeDaemon(places())
 with open({log!r}, "a") as log: log.write("started\\n")
+daemon = FakeDaemon(places())
 daemon.wait("stop", seconds=10)
 time.sleep(0.1)
 daemon.close()

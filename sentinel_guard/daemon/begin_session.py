@@ -111,6 +111,7 @@ class SessionStarter:
         begun = {"session": ident, "environ": shimmed, "notes": notes, "secret": secret}
         begun["shims"] = live.shims.record if live.shims else ""
         begun["kernel"] = live.policy().kernel.mode
+        begun["menu_key"] = live.policy().terminal.menu_key
         return live, begun
 
     def _make_files(self, live: Live, cwd: str, environ: Mapping[str, str]) -> tuple[dict[str, str], Begun]:

@@ -338,18 +338,17 @@ class _Desk:
         return self._all.control.decide(message)
 
     async def _pause(self, message: Fields) -> Fields:
-        return self._all.control.pause(message)
+        return self._all.control.pause(self._checked(message))
 
     async def _kill(self, message: Fields) -> Fields:
-        return await self._all.control.kill(message)
+        return await self._all.control.kill(self._checked(message))
 
     async def _say(self, message: Fields) -> Fields:
         self._mine(message).words.put_nowait(str(message["text"]))
         return {}
 
     async def _resume(self, message: Fields) -> Fields:
-        control = self._all.control
-        return control.resume(self._mine(message) if self._live else control.named(message))
+        return self._all.control.resume(self._checked(message))
 
     async def _typed(self, _: Fields) -> None:
         if self._live:
@@ -375,6 +374,12 @@ class _Desk:
 
     async def _signed_off(self, message: Fields) -> Fields:
         return self._all.sign_off(message)
+
+    def _checked(self, message: Fields) -> Fields:
+        """The message, where it is of another terminal, or names the session of this runner."""
+        if self._live:
+            self._mine(message)
+        return message
 
     def _mine(self, message: Fields) -> Live:
         if self._live is None or self._live.id != str(message["session"]):

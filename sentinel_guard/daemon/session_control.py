@@ -41,14 +41,15 @@ class SessionControl:
         live = self.named(message)
         if not _can(live, Event.PAUSE):
             raise DaemonError(f"The session is {live.session.state.value}: it waits for you already.", QUESTIONS)
-        self._reactions.pause(live)
+        self._reactions.pause(live, _assurance(message))
         return {"state": live.session.state.value}
 
-    def resume(self, live: Live) -> Fields:
+    def resume(self, message: Fields) -> Fields:
         """End a pause, a breaker's too, or a call for help (R8)."""
+        live = self.named(message)
         if not _can(live, Event.RESUME):
             raise DaemonError(f"The session is {live.session.state.value}: there is no pause to end.", LOOK)
-        self._reactions.resume(live)
+        self._reactions.resume(live, _assurance(message))
         return {"state": live.session.state.value}
 
     async def kill(self, message: Fields) -> Fields:
@@ -69,6 +70,13 @@ class SessionControl:
         if not live.inbox.answer(ident, Reply(yes, OTHER_TERMINAL, reason=reason)):
             raise DaemonError(f"There is no open question {ident}.", QUESTIONS)
         return {}
+
+
+def _assurance(message: Fields) -> str:
+    """How sure it is that a person said so: a runner says whether an agent could type on its terminal."""
+    if "shared" not in message:
+        return OTHER_TERMINAL
+    return "shared-terminal" if message["shared"] is True else "terminal"
 
 
 def _can(live: Live, event: Event) -> bool:

@@ -283,14 +283,18 @@ class Reactions:
         found = map(processes.describe, sorted(first & processes.tree(live.roots, spare, live.mark, live.members)))
         return [{"pid": p.pid, "name": p.name} for p in found if p and p.pid not in live.parts]
 
-    def pause(self, live: Live) -> None:
-        """Hold what the agent starts until a person lets it go on."""
-        self._sessions.note(live, [encode_entries.state(live.id, self._now(), Event.PAUSE, authorized_by="user")])
+    def pause(self, live: Live, assurance: str) -> None:
+        """Hold what the agent starts until a person lets it go on. ``assurance``: as in ``Reply``."""
+        self._by_person(live, Event.PAUSE, assurance)
 
-    def resume(self, live: Live) -> None:
+    def resume(self, live: Live, assurance: str) -> None:
         """Give autonomy back: a person typed /resume (R8), or ended a pause."""
-        self._sessions.note(live, [encode_entries.state(live.id, self._now(), Event.RESUME, authorized_by="user")])
+        self._by_person(live, Event.RESUME, assurance)
         live.words.put_nowait(None)
+
+    def _by_person(self, live: Live, event: Event, assurance: str) -> None:
+        entry = encode_entries.state(live.id, self._now(), event, authorized_by="user", assurance=assurance)
+        self._sessions.note(live, [entry])
 
 
 def _in_danger(verdict: Verdict) -> frozenset[str]:

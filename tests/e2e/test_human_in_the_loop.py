@@ -192,3 +192,32 @@ def test_an_agent_steers_no_session(stage):
     _, seen = stage.agent(*INSIDE)
     assert [told["code"] for told in seen] == [126] * len(INSIDE)
     assert all("outside of this session" in told["err"] for told in seen)
+
+
+def test_the_menu_pauses_resumes_and_rolls_back(stage):
+    stage.commit()
+    agent = stage.on_terminal("touch first", 4, "touch second", "sleep 600")
+    assert until((stage.repo / "first").exists, seconds=20)
+
+    def choose(*keys):
+        agent.send("\x1c")
+        agent.expect_exact("Your choice: ")
+        settled()
+        for key in keys:
+            agent.send(key)
+            settled()
+
+    choose("p")
+    assert until(lambda: "PAUSED" in stage.sentinel("status").stdout)
+    time.sleep(5)
+    assert not (stage.repo / "second").exists(), "it waits"
+    choose("r")
+    assert until((stage.repo / "second").exists, seconds=20)
+    choose("b", "y")
+    agent.expect_exact("the user ended this session")
+    agent.expect(pexpect.EOF)
+    agent.close()
+    assert agent.exitstatus == 137
+    assert not (stage.repo / "first").exists() and not (stage.repo / "second").exists()
+    said = [(e["data"]["event"], e["data"].get("assurance")) for e in stage.log(kind="state")]
+    assert said == [("pause", "terminal"), ("resume", "terminal"), ("kill", None)]

@@ -21,18 +21,20 @@ from typing import Any
 
 from sentinel_guard.client import Operator
 from sentinel_guard.commands.run.look_at_shims import LOOK, ShimLook
+from sentinel_guard.commands.run.menu_actions import MenuActions
 from sentinel_guard.commands.run.pty_proxy import Modal, PtyProxy
+from sentinel_guard.commands.run.session_notices import AWAY, BACK, IMPOSTOR, SWITCH, left_running, unsaid
 from sentinel_guard.errors import DaemonError, SentinelError
 from sentinel_guard.host import session_proof
 from sentinel_guard.host.machine.agent_process import AgentProcess
 from sentinel_guard.host.machine.caught_signals import FORWARDED, Signals
 from sentinel_guard.host.machine.pseudo_terminal import AgentTerminal, UserTerminal
+from sentinel_guard.humans.session_menu import Menu
 from sentinel_guard.humans.terminal_prompts import Chat, Gate, banner, visible
 
 KILLED = 137
 WANTS_TERMINAL = (signal.SIGTTIN, signal.SIGTTOU)
 """What stops a program in the background that reads from its terminal, or sets its modes."""
-SWITCH = "SENTINEL KILL SWITCH:"
 END_SECONDS = 120.0
 """A kill that is being carried out is waited for: its rollback may take a while."""
 FIRST_RETRY, LAST_RETRY = 0.1, 5.0
@@ -40,12 +42,6 @@ TYPED = 0.5
 """Seconds from one word to the daemon that the person is typing to the next."""
 SILENCE = 5.0
 """Seconds without the daemon after which the person is told."""
-AWAY = "SENTINEL: the guard daemon is away. Every command of the agent is refused until it is back."
-IMPOSTOR = (
-    "SENTINEL: what listens in the guard daemon's place does not know this session's secret, and is not obeyed. "
-    "End it, then run 'sentinel-guard daemon start'."
-)
-BACK = "SENTINEL: the guard daemon is back."
 
 Fields = dict[str, Any]
 
@@ -61,13 +57,17 @@ class Runner:
         *,
         shims: ShimLook,
         secret: str = "",
+        menu_key: str = "none",
     ) -> None:
-        """``secret``: what the daemon that began the session knows; who takes its place must prove it."""
+        """``secret``: what the daemon that began the session knows; who takes its place must prove it.
+        ``menu_key``: a name of ``session_menu.KEY_NAMES``.
+        """
         self._secret, self._doubted, self._shims = secret, False, shims
         self._operator, self._session, self._agent, self._signals = operator, session, agent, signals
         self._outer = screen[0] if screen else None
         self._shared = bool(screen and screen[0].shared)
-        self._stage = PtyProxy(*screen, self._heard) if screen else None
+        self._menu = MenuActions(session, menu_key, self._request, shared=self._shared)
+        self._stage = PtyProxy(*screen, self._heard, self._open_menu, self._menu.codes) if screen else None
         self._code: int | None = None
         self._killed, self._by_signal, self._stopped_by = "", False, 0
         self._lost_at = self._retry_at = self._typed_at = 0.0
@@ -212,7 +212,7 @@ class Runner:
         if not self._end(code) and self._shims.harm and self._shims.seek_daemon() and self._state():
             self._end(code)
         if self._killed:
-            self._say(_unsaid(self._killed, printed))
+            self._say(unsaid(self._killed, printed))
             return KILLED
         return code
 
@@ -226,7 +226,7 @@ class Runner:
         except SentinelError:
             return False
         if left := ended.get("left"):
-            self._say(_left(left))
+            self._say(left_running(left))
         if ended.get("state") == "KILLED" and not self._killed:
             self._killed = f"{SWITCH} this session was ended."
         return True
@@ -276,8 +276,15 @@ class Runner:
         else:
             self._stage.show(Chat(context), time.monotonic())
 
+    def _open_menu(self) -> None:
+        if self._stage and (state := self._state()):
+            self._stage.show(self._menu.menu(state), time.monotonic())
+
     def _heard(self, modal: Modal) -> None:
-        """A person has answered, or entered something."""
+        """A person has answered, chosen or entered something."""
+        if isinstance(modal, Menu):
+            self._menu.carry_out(modal.choice, self._stage.type if self._stage else lambda _: None)
+            return
         if isinstance(modal, Gate):
             shared = {"shared": True, "word": modal.typed} if self._shared else {}
             self._request("answer", question=modal.id, yes=modal.answer is True, **shared)
@@ -287,7 +294,7 @@ class Runner:
             said = self._request("say", session=self._session, text=line)
             modal.add("you" if said is not None else "you (not delivered)", line)
         if modal.done:
-            self._request("resume", session=self._session)
+            self._request("resume", session=self._session, shared=self._shared)
 
     def _tail(self, event: Fields) -> None:
         since = event.get("since")
@@ -386,14 +393,3 @@ class Runner:
             self._notice(BACK)
         if state and self._stopped_by:
             self._suspend()
-
-
-def _unsaid(text: str, printed: str) -> str:
-    """The lines that do not stand on the screen already: the launcher has told the agent the same."""
-    return "\n".join(line for line in text.splitlines() if line not in printed)
-
-
-def _left(left: list[Fields]) -> str:
-    """Words for what an agent has left running."""
-    names = ", ".join(f"{p.get('name')} (pid {p.get('pid')})" for p in left)
-    return f"SENTINEL: still running, and no longer watched: {names}."

@@ -9,7 +9,7 @@ from typing import Any
 from sentinel_guard.client import Operator
 from sentinel_guard.commands.run.event_loop import Runner
 from sentinel_guard.commands.run.look_at_shims import ShimLook
-from sentinel_guard.commands.run.start_notes import tell
+from sentinel_guard.commands.run.session_notices import tell
 from sentinel_guard.errors import HostError, SentinelError
 from sentinel_guard.host import kernel_layer
 from sentinel_guard.host.machine.agent_process import spawn
@@ -19,6 +19,7 @@ from sentinel_guard.host.machine.process_control import become_subreaper, forbid
 from sentinel_guard.host.machine.pseudo_terminal import MULTIPLEXERS, AgentTerminal, UserTerminal
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.shim_integrity import ShimIntegrity
+from sentinel_guard.humans.session_menu import KEY_NAMES
 
 
 def run_guarded(
@@ -34,6 +35,9 @@ def run_guarded(
     shims = ShimIntegrity.of(places.shims(str(begun["session"])), str(begun.get("shims", "")))
     held_by = _held_by(places, begun, outer)
     session, secret = str(begun["session"]), str(begun.get("secret", ""))
+    menu_key = str(begun.get("menu_key", "none"))
+    if outer and (key := KEY_NAMES.get(menu_key)):
+        tell([f"this session is guarded; {key} shows its menu."])
     become_subreaper()
     # It has the person's terminal. Before this the daemon has read with which environment the session begins.
     forbid_tracing()
@@ -48,8 +52,9 @@ def run_guarded(
             raise
         screen = (outer, inner) if outer and inner else None
         return Runner(
-            operator, session, agent, signals, screen, shims=ShimLook(shims, operator, session), secret=secret
-        ).run()
+            operator, session, agent, signals, screen,
+            shims=ShimLook(shims, operator, session), secret=secret, menu_key=menu_key,
+        ).run()  # fmt: skip
 
 
 def environment(begun: dict[str, Any]) -> dict[str, str]:

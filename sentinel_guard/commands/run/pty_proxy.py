@@ -1,7 +1,8 @@
 """A pty proxy between the agent and the person's terminal: passes bytes on unchanged, and shows questions on top.
 
 Rules of this file:
-1. While nothing is asked, not a byte of ours is written and not a byte of the agent's or the person's is changed.
+1. While nothing is asked, not a byte of ours is written and not a byte of the agent's or the person's is changed, but
+   for the key of the menu.
 2. While something is asked, nothing that is typed reaches the agent, and nothing that it prints reaches the screen.
 3. What was typed before a question was on the screen, or too soon after, is no answer to it. That nobody types is seen,
    not concluded from the time: on a busy machine a key may be read long after it was typed.
@@ -16,10 +17,11 @@ import os
 import select
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from sentinel_guard.host.machine.pseudo_terminal import AgentTerminal, UserTerminal
 from sentinel_guard.humans.escape_sequence_parser import Keys, Modes
+from sentinel_guard.humans.session_menu import Menu
 from sentinel_guard.humans.terminal_prompts import Chat, Gate, banner, columns, notification
 
 GRACE = 0.15
@@ -44,7 +46,8 @@ FLUSH_SECONDS = 5.0
 ESCAPE = b"\x1b"
 """May be the beginning of a terminal's reply: no proof of a person."""
 
-Modal = Gate | Chat
+Modal = Gate | Chat | Menu
+PASTE = b"\x1b[200~"
 
 
 class Recent:
@@ -65,10 +68,20 @@ class Recent:
 
 
 class PtyProxy:
-    """``heard`` is called with a modal that is done (it is off the screen by then) or has lines entered."""
+    """``heard`` is called with a modal that is done (it is off the screen by then) or has lines entered, and
+    ``called`` when one of ``menu_keys`` was pressed: what a terminal may send for it.
+    """
 
-    def __init__(self, outer: UserTerminal, inner: AgentTerminal, heard: Callable[[Modal], None]) -> None:
+    def __init__(
+        self,
+        outer: UserTerminal,
+        inner: AgentTerminal,
+        heard: Callable[[Modal], None],
+        called: Callable[[], None] = lambda: None,
+        menu_keys: Sequence[bytes] = (),
+    ) -> None:
         self._outer, self._inner, self._heard = outer, inner, heard
+        self._called, self._menu_keys = called, menu_keys
         self._to_person, self._to_agent, self._held = bytearray(), bytearray(), bytearray()
         self._modes, self._recent = Modes(), Recent()
         self._modals: list[Modal] = []
@@ -236,12 +249,21 @@ class PtyProxy:
             self._shown.feed(data)
             self._settle(now)
         elif now < self._deaf_until:
-            self._type(self._after_answer.sequences(data))
+            self.type(self._after_answer.sequences(data))
         else:
-            self.typed = bool(self._keys.feed(data).strip(ESCAPE)) or self.typed
-            self._type(self._after_answer.unfinished() + data)
+            before, pressed = self._until_menu_key(data)
+            self.typed = bool(self._keys.feed(before).strip(ESCAPE)) or self.typed
+            self.type(self._after_answer.unfinished() + before)
+            if pressed:
+                self._called()
 
-    def _type(self, data: bytes) -> None:
+    def _until_menu_key(self, data: bytes) -> tuple[bytes, bool]:
+        """What is the agent's of what was typed, and whether the menu's key came behind it. A paste holds no keys."""
+        found = [at for key in self._menu_keys if (at := data.find(key)) >= 0]
+        return (data[: min(found)], True) if found and PASTE not in data else (data, False)
+
+    def type(self, data: bytes) -> None:
+        """Give the agent what the person has typed."""
         self._to_agent += data
         self._flush_to_agent()
 

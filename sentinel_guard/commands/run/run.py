@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sentinel_guard.client import Operator
 from sentinel_guard.commands.run.agent_command import agent_command
-from sentinel_guard.commands.run.start_notes import tell
+from sentinel_guard.commands.run.session_notices import tell
 from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.errors import ConfigError, HostError
 from sentinel_guard.host.machine.find_program import find_program

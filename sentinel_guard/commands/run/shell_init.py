@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from sentinel_guard.client import Operator
 from sentinel_guard.commands.run.run import START_SECONDS, here
-from sentinel_guard.commands.run.start_notes import tell
+from sentinel_guard.commands.run.session_notices import tell
 from sentinel_guard.errors import ConfigError
 from sentinel_guard.host.machine.state_paths import StatePaths
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from sentinel_guard.core.model import Kind, Response
-from sentinel_guard.core.policy.policy import Rule, is_pattern
+from sentinel_guard.core.policy.policy import MENU_KEYS, Rule, is_pattern
 from sentinel_guard.core.policy.project_file_size_limits import excess
 from sentinel_guard.errors import ConfigError
 
@@ -93,6 +93,7 @@ SETTINGS: Mapping[str, Mapping[str, Setting]] = {
         "mode": Setting("choice", Tighter.USER, choices=("auto", "require", "off")),
         "after_reading": Setting("choice", Tighter.USER, choices=("ask", "off")),
     },
+    "terminal": {"menu_key": Setting("choice", Tighter.USER, choices=MENU_KEYS)},
     "alerts": {"urls": Setting("words", Tighter.USER)},
     "rules": {"disable": Setting("words", Tighter.USER)},
 }

@@ -106,6 +106,15 @@ class Kernel:
     """What becomes of connections to other machines once a program has read a file of secrets: ``ask``, or ``off``."""
 
 
+MENU_KEYS = ("ctrl-\\", "ctrl-]", "ctrl-^", "ctrl-_", "none")
+
+
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    menu_key: str = "ctrl-\\"
+    """The key that opens the menu of a session under ``run``, one of MENU_KEYS."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One rule: data, matched on analysed commands and effects, never on raw text."""
@@ -165,6 +174,7 @@ class Policy:
     audit: Audit = Audit()
     gate: Gate = Gate()
     kernel: Kernel = Kernel()
+    terminal: Terminal = Terminal()
     alerts: tuple[str, ...] = ()
     rules: tuple[Rule, ...] = ()
     warnings: tuple[str, ...] = ()
