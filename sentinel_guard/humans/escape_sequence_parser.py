@@ -69,7 +69,8 @@ class Modes:
         off = b"".join(b"\x1b[?%dl" % mode for mode in sorted(self._on))
         keys = (b"\x1b[<9u" if self._kitty else b"") + (b"\x1b[>4;0m" if self._other else b"")
         cursor = b"\x1b[?25h" if self._hidden else b""
-        return (b"\x1b[r" if self._margins else b"") + keys + cursor + off + b"\x1b[0m"
+        # Margins that are taken off send the cursor home, to what stands on the screen (DECSTBM): it is put back.
+        return (b"\x1b7\x1b[r\x1b8" if self._margins else b"") + keys + cursor + off + b"\x1b[0m"
 
     def _forget(self) -> None:
         self._on: frozenset[int] = frozenset()

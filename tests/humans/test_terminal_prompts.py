@@ -359,6 +359,14 @@ def test_a_killed_program_leaves_nothing_switched_on():
     assert modes.leave() == b"\x1b[<9u\x1b[?25h\x1b[?1003l\x1b[?1049l\x1b[0m"
 
 
+def test_what_is_said_after_a_killed_program_stands_below_its_text():
+    screen = pyte.Screen(20, 6)
+    modes, data = Modes(), b"\x1b[1;6rone\r\ntwo\r\n"
+    modes.feed(data)
+    pyte.ByteStream(screen).feed(data + modes.leave() + b"after")
+    assert [line.rstrip() for line in screen.display[:3]] == ["one", "two", "after"]
+
+
 WORDS = (
     (["y", "b", "a", "k", "o", "\r"], True, "the word, key by key"),
     (["y", "bako\r"], True, "at once"),

@@ -85,10 +85,7 @@ SETTINGS: Mapping[str, Mapping[str, Setting]] = {
     },
     "leaks": {"allow": Setting("patterns", Tighter.USER), "hosts": Setting("words", Tighter.USER)},
     "audit": {"witness": Setting("words", Tighter.USER)},
-    "gate": {
-        "seconds": Setting("number", Tighter.WAIT, 0, _DAY),
-        "typed_word": Setting("bool", Tighter.TRUE),
-    },
+    "gate": {"seconds": Setting("number", Tighter.WAIT, 0, _DAY), "typed_word": Setting("bool", Tighter.TRUE)},
     "kernel": {
         "mode": Setting("choice", Tighter.USER, choices=("auto", "require", "off")),
         "after_reading": Setting("choice", Tighter.USER, choices=("ask", "off")),
