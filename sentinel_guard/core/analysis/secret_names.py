@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+STORE = "secrets of "
+"""What an effect's target begins with where secrets are read that lie in no file: ``secrets of gh``."""
 _EXAMPLE = re.compile(r".*\.(?:example|sample|template|dist|defaults)(?:\.[^/]*)?|.*\.(?:pub|patch)")
 _SECRET = re.compile(
     r".*/(?:"
@@ -16,6 +18,14 @@ _SECRET = re.compile(
     r"|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?"
     r"|\.(?:aws/credentials|docker/config\.json|kube/config|gnupg/.*|config/gh/hosts\.yml|config/gcloud/.*)|Library/Keychains/.*"
     r"|\.cargo/credentials(?:\.toml)?|\.gem/credentials|\.terraform\.d/credentials\.tfrc\.json"
+    r"|\.[a-z_]+_history|\.local/share/fish/fish_history|\.local/share/keyrings/.*|\.password-store/.*"
+    r"|\.claude/\.credentials\.json|\.codex/auth\.json|\.gemini/oauth_creds\.json|\.aws/(?:sso|cli)/cache/.*"
+    r"|\.azure/(?:msal_token_cache|accessTokens)\.[a-z]+|\.config/sops/age/keys\.txt|\.config/hub|\.fly/config\.yml"
+    r"|\.config/(?:glab-cli/config\.yml|netlify/config\.json|doctl/config\.yaml)|\.railway/config\.json"
+    r"|(?:[^/]+[-_.])?service[-_]?account[^/]*\.json|client_secret[^/]*\.json|(?:config/)?master\.key"
+    r"|(?:\.config|Library/Application Support|\.var/app)/.*(?:hrom|rave|dge|pera|ivaldi).*/"
+    r"(?:Cookies|Login Data|Web Data|Local State)"
+    r"|(?:\.mozilla|Firefox|firefox)/.*/(?:cookies\.sqlite|logins\.json|key4\.db)"
     r")|/etc/(?:shadow-?|gshadow-?|sudoers|ssh/ssh_host_[^/]*_key)|/proc/[^/]+/environ"
 )
 _KEYS = (".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".asc")
@@ -32,6 +42,7 @@ def names_secret(variable: str) -> bool:
 _CREDENTIAL = re.compile(
     r"(?:.*(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|API_?KEY)"
     r"|(?:.*_)?(?:PASS|PAT|JWT|CREDENTIALS?|COOKIE|DSN|PWD)(?<!^PWD)(?<!OLDPWD)"
+    r"|(?:.*_)?(?:DATABASE|DB|MONGO(?:DB)?|REDIS|POSTGRES(?:QL)?|MYSQL|AMQP|RABBITMQ|BROKER|SUPABASE_DB)_UR[IL]"
     r"|.*_?(?:ACCESS|SECRET|PRIVATE|SIGNING|ENCRYPTION|AUTH|MASTER|ADMIN|ACCOUNT)_?KEY)"
     r"(?:_?\d|_(?:PROD|PRODUCTION|LIVE|STAGING|DEV|TEST))?"
 )
@@ -45,7 +56,9 @@ def names_credential(variable: str) -> bool:
 
 
 def is_secret(path: str) -> bool:
-    """Whether an absolute path names a file of secrets; examples of one and public keys are none."""
+    """Whether an absolute path names a file of secrets, or a store of them; examples and public keys are none."""
+    if path.startswith(STORE):
+        return True
     return _SECRET.fullmatch(path) is not None and _EXAMPLE.fullmatch(path.rpartition("/")[2]) is None
 
 

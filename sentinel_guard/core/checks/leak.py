@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis.programs.secret_stores import VARIABLE
+from sentinel_guard.core.analysis.secret_names import STORE
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.finding_texts import near
 from sentinel_guard.core.checks.new_files import NewFiles
@@ -35,7 +37,7 @@ _SECRETS = (
     *("{home}/.aws", "{home}/.aws/credentials", "{home}/.gnupg", "{home}/.gnupg/*", "{home}/.npmrc", "{home}/.pypirc"),
     *("{home}/.kube", "{home}/.kube/config", "{home}/.docker/config.json", "{home}/.config/gh/hosts.yml"),
     *("{home}/.config/gcloud", "{home}/.config/gcloud/*", "/etc/passwd", "/etc/shadow", "/etc/gshadow"),
-    *("/etc/sudoers", "/proc/*/environ"),
+    *("/etc/sudoers", "/proc/*/environ", f"{STORE}*"),
 )
 """What no policy needs to name: whoever has it is somebody else."""
 _PUBLIC = frozenset(("sentinel.toml", ".sentinel-secrets.toml"))
@@ -86,9 +88,26 @@ def _restricted(case: Case) -> Iterator[Finding]:
         if effect.kind is not Kind.READ or not (found := _secret(case, effect, ground)):
             continue
         to = next((e for e in sends if goes_along(effect, e)), sends[0])
+        if effect.target.startswith(STORE) and (effect.target == VARIABLE or _only_logs_in(to)):
+            continue
         if _is_loaded(case, effect) and (not to.data or "value" in to.how):
             continue
         yield _file(effect, to, found, ground)
+
+
+_BODIES = frozenset(
+    (
+        *("-d", "--data", "--data-raw", "--data-binary", "--data-ascii", "--data-urlencode", "-F", "--form", "--json"),
+        *("-T", "--upload-file", "--url-query", "--post-data", "--body-data", "--post-file", "--body-file"),
+    )
+)
+"""Options that send something beside headers."""
+
+
+def _only_logs_in(send: Effect) -> bool:
+    """Whether all that an HTTP client is given beside the address is headers: a token there is for logging in."""
+    command = send.command
+    return command is not None and command.program in ("curl", "wget", "http", "https") and not _BODIES & command.flags
 
 
 def _is_loaded(case: Case, read: Effect) -> bool:

@@ -13,6 +13,7 @@ from sentinel_guard.core.analysis.expansion.tilde_expansion import expand_assign
 from sentinel_guard.core.analysis.expansion.word_expansion import expand_one
 from sentinel_guard.core.analysis.parser.syntax_tree import Redirect, Word
 from sentinel_guard.core.analysis.programs.command_wrappers import WRAPPERS
+from sentinel_guard.core.analysis.secret_names import is_secret
 from sentinel_guard.core.model import Command, Effect, Kind
 
 _WRITES = {
@@ -139,7 +140,9 @@ def _output(item: Redirect, field: Field, path: str) -> Output:
 
 def _read(field: Field, place: WalkContext, world: Overlay, command: Command | None) -> tuple[list[Effect], str]:
     if not field.known:
-        return [], UNKNOWN
+        secret = is_secret(field.text)
+        path = paths.locate(field.text, place.cwd, world)
+        return [Effect(Kind.READ, path, sure=False, command=command)] if secret else [], UNKNOWN
     if field.text.startswith(_SOCKETS):
         return [Effect(Kind.NETWORK, field.text[9:], command=command)], UNKNOWN
     path = field.text if field.text.startswith("/dev/fd/") else paths.locate(field.text, place.cwd, world)

@@ -171,7 +171,7 @@ def _unset_item(name: str, key: str, scope: Scope) -> None:
         scope.forget([name])
 
 
-_SET = {"f": "noglob", "e": "errexit", "u": "nounset", "B": "braceexpand"}
+_SET = {"f": "noglob", "e": "errexit", "u": "nounset", "B": "braceexpand", "x": "xtrace", "v": "verbose"}
 
 
 def set_(_walk: Walker, fields: Fields, place: WalkContext) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from sentinel_guard.core.analysis import paths
-from sentinel_guard.core.analysis.evaluation import tainted_variables, wrapper_effects
+from sentinel_guard.core.analysis.evaluation import secret_output, tainted_variables, wrapper_effects
 from sentinel_guard.core.analysis.evaluation.autoloaded_files import autoload_effects
 from sentinel_guard.core.analysis.evaluation.builtin_code import code_texts, subscript_texts
 from sentinel_guard.core.analysis.evaluation.command_output import output
@@ -48,8 +48,6 @@ _ASSIGNS = frozenset(("read", "mapfile", "readarray", "printf", "getopts", "unse
 """Builtins that give variables another value."""
 _CHANGES = re.compile(r"\$\(\(|\$\[|\{\w+:?=")
 """Expansions that may assign."""
-_ALL = re.compile(r"(?:env|printenv)(?: -[^ ]+)*|set|(?:export|declare|typeset|readonly)(?: -[px]+)*")
-"""What prints every variable with its value."""
 _PLAIN_VARIABLE = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
 _TERMINALS = re.compile(r"/dev/(?:tty\w*|pts/\d+|console)")
 _TEXTS = ("-c", "-e", "-m", "-r", "-p", "-n", "--eval", "--print")
@@ -60,6 +58,7 @@ def simple(walk: Walker, node: Simple, place: WalkContext) -> str:
     """One simple command, and what it does to what was loaded."""
     mark = len(walk.effects)
     tainted_variables.report_printed_taint(walk, node, place)
+    secret_output.add_printed_variables(walk, node, place)
     text = _simple(walk, node, place)
     tainted_variables.record_taint(node, place.scope, walk.effects[mark:])
     return text
@@ -90,7 +89,7 @@ def _simple(walk: Walker, node: Simple, place: WalkContext) -> str:
     if declares:
         own = build(fields, OPTIONS, place.via)[0]
         walk.add(Effect(Kind.EXECUTE, fields[0].text, command=own), place)
-        _environment(walk, own, place)
+        secret_output.add_variables(walk, own, place)
         for text in subscript_texts(fields[1:]):
             walk.text(text, place.inside())
         return walk.keep(declare(walk, words, fields, place), outputs, place)
@@ -216,7 +215,7 @@ def command(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
         place = wrapper_effects.enter_wrapper(walk, fields, row, peeled, place)
         direct = direct and name == "time"  # nothing else that wraps a command looks for functions
         if not peeled.rest:
-            _environment(walk, Command(name, (name,)), place)
+            secret_output.add_variables(walk, Command(name, (name,)), place)
             return UNKNOWN
         fields = peeled.rest
     else:
@@ -242,19 +241,13 @@ def _own(walk: Walker, fields: Sequence[Field], place: WalkContext, *, direct: b
     if name in BUILTINS and (name != "printf" or [f.text for f in fields[1:2]] == ["-v"]):
         own = build(fields, OPTIONS, place.via)[0]
         walk.add(Effect(Kind.EXECUTE, name, command=own), place)
-        _environment(walk, own, place)
+        secret_output.add_variables(walk, own, place)
         for text in code_texts(walk, fields, place):
             walk.text(text, place.inside()._replace(stdin=""))
         if name in _ASSIGNS:
             return reassigned(walk, place, lambda: BUILTINS[name](walk, fields, place))
         return BUILTINS[name](walk, fields, place)
     return None
-
-
-def _environment(walk: Walker, own: Command, place: WalkContext) -> None:
-    """All variables, with the secrets among them, are handed to whoever reads the output."""
-    if place.wanted and _ALL.fullmatch(" ".join((own.program, *own.argv[1:]))):
-        walk.add(Effect(Kind.READ, "/proc/self/environ", command=own), place)
 
 
 def _renamed(fields: Sequence[Field], place: WalkContext) -> Sequence[Field]:
@@ -297,7 +290,6 @@ def _program(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
     privileged = any(v in wrapper_effects.PRIVILEGED for v in place.via)
     if name in SHELLS and not parsed.operands and not place.stdin and privileged:
         walk.add(Effect(Kind.PRIVILEGE, "root shell", command=own), place)
-    _environment(walk, own, place)
     program = PROGRAMS.get(name)
     path = fields[0].text
     local = program is None and "/" in path and not path.startswith(_SYSTEM)
@@ -323,6 +315,7 @@ def _program(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
             walk.add(effect, place)
     for effect in (*exec_option_effects(call), *autoload_effects(call)):
         walk.add(effect, place)
+    secret_output.add(walk, call, place)
     return output(call) if place.wanted else UNKNOWN
 
 

@@ -42,6 +42,8 @@ class WalkContext(NamedTuple):
     shown: bool = True
     """What is printed here comes before the eyes of whoever asked."""
 
+    harmless: bool = False
+    """Of lines ``NAME=VALUE`` only those come that a filter takes, and it takes no secret's name."""
     stumbles: bool = False
     """What follows runs though this command fails: a ``cd`` to nowhere leaves the directory as it is."""
 

@@ -14,7 +14,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from sentinel_guard.core.analysis import paths
-from sentinel_guard.core.analysis.evaluation import branches_and_loops, possible_values, shell_functions, simple_command
+from sentinel_guard.core.analysis.evaluation import (
+    branches_and_loops,
+    possible_values,
+    shell_functions,
+    shown_reads,
+    simple_command,
+)
 from sentinel_guard.core.analysis.evaluation.and_or_lists import items
 from sentinel_guard.core.analysis.evaluation.break_and_return import changed_names
 from sentinel_guard.core.analysis.evaluation.builtin_code import texts_of_test
@@ -28,7 +34,7 @@ from sentinel_guard.core.analysis.expansion.command_and_options import (
     Call,
 )
 from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
-from sentinel_guard.core.analysis.expansion.output_visibility import COPIERS, exposes_content, last_discarding_stage
+from sentinel_guard.core.analysis.expansion.output_visibility import last_discarding_stage, last_harmless_filter
 from sentinel_guard.core.analysis.expansion.shell_state import Field, NothingPrinted
 from sentinel_guard.core.analysis.expansion.word_expansion import expand_one, number
 from sentinel_guard.core.analysis.parser import bash_parser
@@ -57,6 +63,7 @@ from sentinel_guard.core.analysis.parser.syntax_tree import (
     Subshell,
     Test,
 )
+from sentinel_guard.core.analysis.programs.secret_stores import METADATA, is_metadata
 from sentinel_guard.core.analysis.step_budget import COMMAND, EFFECT, NODE, BudgetExceeded
 from sentinel_guard.core.model import Command, Effect, Kind
 
@@ -84,8 +91,10 @@ class Walk:
         self.effects: list[Effect] = []
 
     def add(self, effect: Effect, place: WalkContext) -> None:
-        if effect.kind is Kind.READ and _is_shown(effect, place):
-            effect = replace(effect, how=effect.how | {"shown"})
+        if effect.kind is Kind.READ:
+            effect = shown_reads.as_seen(effect, place)
+        if effect.kind is Kind.NETWORK and is_metadata(effect.target):
+            self.add(Effect(Kind.READ, METADATA, effect.sure, frozenset(("shown",)), effect.command), place)
         if effect.kind is Kind.WRITE and effect.how & _REPLACES and self.world.replaces_outside_file(effect.target):
             effect = replace(effect, how=effect.how | {"over"})
         if effect.kind is Kind.NETWORK and place.stdin and "data" in effect.how and place.stdin not in effect.data:
@@ -128,7 +137,9 @@ class Walk:
         text = self.world.read(path) if path == PIPE or place.files < MAX_FILES else None
         if path == PIPE:
             return self.text(UNKNOWN if text is None else text, place)
-        self.add(Effect(Kind.READ, path, sure=place.scope.cwd is not None or item.text.startswith("/")), place)
+        traced = place.shown and not place.disk and (place.scope.is_on("xtrace") or place.scope.is_on("verbose"))
+        sure = place.scope.cwd is not None or item.text.startswith("/")
+        self.add(Effect(Kind.READ, path, sure, frozenset(("shown",) if traced else ())), place)
         if path in self.world.fetched:
             self.opaque(item.text, "code", place)
         if text is None or len(text) > MAX_SCRIPT:
@@ -167,11 +178,15 @@ class Walk:
         stages = range(last, -1, -1)
         reader = last if place.wanted else next((at for at in stages if consumes(node.commands[at])), -1)
         swallower = last_discarding_stage(node.commands) if place.shown else -1
+        picker = last_harmless_filter(node.commands) if place.shown else -1
         mark = len(self.effects)
         for at, stage in enumerate(node.commands):
             wanted = place.wanted or (at < last and at < reader)
             shown = place.shown and at >= swallower
-            here = place._replace(scope=place.scope.copy(), stdin=output, forks=True, wanted=wanted, shown=shown)
+            here = place._replace(
+                scope=place.scope.copy(), stdin=output, forks=True, wanted=wanted, shown=shown,
+                harmless=place.harmless or at < picker,
+            )  # fmt: skip
             here.scope.feeds = _as_written(node.commands[at - 1]) if at else ""
             output = self.node(stage, here) or NothingPrinted()
         simple_command.fetches(self, mark)
@@ -358,14 +373,6 @@ class Walk:
         finally:
             found, self.effects = self.effects, saved
         return found
-
-
-def _is_shown(effect: Effect, place: WalkContext) -> bool:
-    """Of what runs inside of another command, its own place has said so before."""
-    command = effect.command
-    if command is None or place.disk or effect.target.startswith("/dev/fd/") or len(command.via) > len(place.via):
-        return False
-    return (place.shown or command.program in COPIERS) and exposes_content(command, effect.target)
 
 
 _HANDLERS: dict[type, Callable[..., str]] = {

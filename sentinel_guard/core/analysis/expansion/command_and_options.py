@@ -16,6 +16,7 @@ from typing import Protocol
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
 from sentinel_guard.core.analysis.expansion.shell_state import Field, Scope
+from sentinel_guard.core.analysis.secret_names import is_secret
 from sentinel_guard.core.model import Command, Effect, Kind
 
 UNKNOWN = "\0"
@@ -196,8 +197,10 @@ class Call:
         return self.here or text.startswith("/")
 
     def read(self, item: Field, *how: str) -> Iterator[Effect]:
-        """Reading; what is not known is data and passes."""
-        if item.known and item.text not in ("-", ""):
+        """Reading; what is not known is data and passes, but for a name at its end that is a secret's."""
+        if not item.known and is_secret(item.text):
+            yield self.effect(Kind.READ, self.locate(item), *how, sure=False)
+        elif item.known and item.text not in ("-", ""):
             path = self.locate(item)
             if path not in paths.IGNORED:
                 yield self.effect(Kind.READ, path, *how, sure=self.certain(item.text))

@@ -60,6 +60,15 @@ _BYTES = {
     **dict.fromkeys(("wc", "du"), frozenset(("--files0-from",))),
 }
 """Options with which these show bytes or lines."""
+_LOADS = re.compile(
+    r"(?:docker|podman|crane(?: auth)?|gh auth|glab auth|npm|oras|helm registry|skopeo|vercel|op|bw) login\b.*"
+    r"|(?:gh|wrangler|fly|flyctl|glab|vercel|supabase|doppler) (?:secret|secrets|variable|variables|env) "
+    r"(?:set|put|add|import|upload)\b.*"
+    r"|(?:kubectl|oc) .*?(?:apply|create|replace)\b.*|ssh-add\b.*|gpg2? .*--import\b.*|vault (?:write|kv put)\b.*"
+    r"|(?:pbcopy|xclip|xsel|wl-copy)\b.*|pass (?:insert|add)\b.*|openssl (?:dgst|sha\d+|md5)\b.*"
+    r"|(?:head|tail) -c ?[1-8]|cut -c ?(?:1-)?[1-8]"
+)
+"""Who takes in what it reads, or lets a few characters of it through."""
 _FILTERS = frozenset(("grep", "egrep", "fgrep", "rg", "cut", "sed", "gsed", "awk", "gawk", "diff"))
 LONGEST = 200
 """Characters of a filter that are looked at."""
@@ -98,6 +107,8 @@ def discards_input(stage: Node) -> bool:
     if any(r.op in (">", ">>", ">|", "&>") and r.target and r.target.literal == "/dev/null" for r in stage.redirects):
         return True
     program = stage.words[0].literal
+    if _LOADS.fullmatch(" ".join(word.literal or word.source for word in stage.words)):
+        return True
     if program not in _FILTERS:
         return program in _SILENT and program not in _PASSES_ON
     plain = [word.literal if word.literal is not None else word.source for word in stage.words]
@@ -109,6 +120,45 @@ def last_discarding_stage(stages: Sequence[Node]) -> int:
     if any(isinstance(s, Simple) and s.words and s.words[0].literal == "tee" for s in stages):
         return -1
     return next((at for at in range(len(stages) - 1, -1, -1) if discards_input(stages[at])), -1)
+
+
+_GREPS = frozenset(("grep", "egrep", "fgrep", "rg"))
+_AROUND = re.compile(r"-[A-Za-z]*[vABCf]\d*|-\d+|--(?:invert-match|after-|before-|context|file).*")
+_NAMES_OF_SECRETS = tuple(
+    f"{name}{sign}x"
+    for name in (
+        *("API_KEY", "SECRET_KEY", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "ACCESS_TOKEN", "NPM_TOKEN", "JWT_SECRET"),
+        *("DB_PASSWORD", "POSTGRES_PASSWORD", "MYSQL_ROOT_PASSWORD", "SMTP_PASS", "DATABASE_URL", "REDIS_URL"),
+        *("SENTRY_DSN", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "STRIPE_SECRET_KEY", "PRIVATE_KEY", "CREDENTIALS"),
+    )
+    for sign in ("=", ": ")
+)
+"""Lines of a list of variables as they usually are: who picks none of them picks no secret."""
+
+
+def last_harmless_filter(stages: Sequence[Node]) -> int:
+    """Where the last stage stands that picks lines by a pattern which no secret's name meets; -1 for none."""
+    return next((at for at in range(len(stages) - 1, 0, -1) if _picks_harmless(stages[at])), -1)
+
+
+def _picks_harmless(stage: Node) -> bool:
+    if not isinstance(stage, Simple) or not stage.words or stage.words[0].literal not in _GREPS:
+        return False
+    words = [word.literal for word in stage.words[1:]]
+    if any(word is None or _AROUND.fullmatch(word) for word in words):
+        return False
+    flags = "".join(word for word in words if word and re.fullmatch(r"-[a-zA-Z]+", word))
+    patterns = [word for word in words if word and word[0] != "-"]
+    if len(patterns) != 1:
+        return False
+    extended = "E" in flags or stage.words[0].literal in ("egrep", "rg")
+    text = re.escape(patterns[0]) if "F" in flags else patterns[0]
+    text = text if extended or "P" in flags else text.replace("\\|", "|")
+    try:
+        pattern = re.compile(text, re.IGNORECASE if "i" in flags else 0)
+    except re.error:
+        return False
+    return not any(map(pattern.search, _NAMES_OF_SECRETS))
 
 
 def printing_command(tree: Node) -> Command | None:

@@ -46,6 +46,9 @@ def shell(call: Call) -> Effects:
         return
     if call.has("-n") and not call.has("-i"):
         return  # reads the script, runs nothing
+    if call.has("-x", "-v"):
+        call = replace(call, scope=call.scope.copy())
+        call.scope.options |= {"xtrace": True}
     for item in call.parsed.values("--rcfile", "--init-file"):
         yield from follow(call, item, (), name)
     for item in call.parsed.values("-c", "--command", "-C", "--init-command"):

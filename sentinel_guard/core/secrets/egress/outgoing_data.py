@@ -131,7 +131,7 @@ def _files(sends: Effect, effects: Iterable[Effect], look: Look, root: str) -> t
     notes: list[str] = []
     for effect in effects:
         path = effect.target
-        if effect.kind is not Kind.READ or path in found or not goes_along(effect, sends):
+        if effect.kind is not Kind.READ or path[:1] != "/" or path in found or not goes_along(effect, sends):
             continue
         if len(found) >= MAX_FILES or sum(len(piece.text) for piece in found.values()) >= MAX_TEXT:
             notes.append(f"not looked at: {path} and what follows")

@@ -12,6 +12,7 @@ from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, 
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs import subcommand_tables
 from sentinel_guard.core.analysis.programs.cloud.remote_consoles import is_console, is_production
+from sentinel_guard.core.analysis.secret_names import STORE
 from sentinel_guard.core.model import Effect, Kind
 
 Effects = Iterable[Effect]
@@ -225,9 +226,12 @@ def _inside(
         return
     folder = call.parsed.value("-w", "--workdir")
     cwd = folder.text if folder and folder.text.startswith("/") else "/"
+    given = call.command.subcommand != "run" or call.has("-e", "--env", "--env-file")
     for effect in call.runner.run(command, call, "docker", cwd=cwd):
         if effect.kind not in _ON_PATHS:
             yield effect
+        elif effect.target.startswith(STORE):
+            yield from (effect,) if given else ()
         elif effect.kind in _ON_PATHS[:3]:
             yield from _mapped(effect, mounts)
             if _is_loss(effect) and any(_holds(effect.target, place) for place in kept):
@@ -270,7 +274,7 @@ def away(call: Call, body: str | Sequence[Field], *, known: bool = True, target:
     else:
         effects = call.runner.run(body, call, call.command.program, cwd="/")
     for effect in effects:
-        if effect.kind not in _ON_PATHS:
+        if effect.kind not in _ON_PATHS or effect.target.startswith(STORE):
             yield effect
         elif _is_loss(effect):
             yield call.effect(Kind.DEPLOY, target or call.command.program, "delete", sure=effect.sure)
@@ -330,6 +334,7 @@ OPTIONS = {
     "docker": options(
         "-H= --host= -c= --context= --config= -l= --log-level= -f= --file= -p= --project-name= | sub first"
     ),
+    "docker inspect": options("-f= --format= --type="),
     "docker run": options(_RUN),
     "docker create": options(_RUN),
     "docker exec": options("-e= --env= --env-file= -u= --user= -w= --workdir= --detach-keys= | first"),
@@ -343,7 +348,9 @@ OPTIONS = {
 }
 for _name in ("podman", "nerdctl"):
     OPTIONS[_name] = OPTIONS["docker"]
-    OPTIONS |= {f"{_name} {verb}": OPTIONS[f"docker {verb}"] for verb in ("run", "create", "exec", "compose")}
+    OPTIONS |= {
+        f"{_name} {verb}": OPTIONS[f"docker {verb}"] for verb in ("run", "create", "exec", "compose", "inspect")
+    }
 OPTIONS["incus"] = OPTIONS["machinectl"] = OPTIONS["multipass"] = OPTIONS["lxc"]
 OPTIONS["podman-compose"] = OPTIONS["docker-compose"]
 

@@ -1,0 +1,220 @@
+"""Which commands hand out secrets that no file of this machine shows: keyrings, vaults, clouds, environments.
+
+One kind, whatever the program: a row says ``shows`` (a secret is printed) or ``lists`` (lines ``NAME=VALUE``: a filter
+may take harmless ones). The tables read as ``subcommand_tables.py`` says; what only names, sets or loads secrets
+has no row. Sources: each program's own reference, versions of 2026.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sentinel_guard.core.analysis.expansion.command_and_options import Call
+from sentinel_guard.core.analysis.programs import subcommand_tables
+from sentinel_guard.core.analysis.programs.subcommand_tables import Row, table
+from sentinel_guard.core.analysis.secret_names import STORE, names_credential
+from sentinel_guard.core.model import Command
+
+SHOWS, LISTS = "shows", "lists"
+ENVIRONMENT, VARIABLE = f"{STORE}the environment", f"{STORE}a variable"
+
+_HELP = "** --help|-h"
+_KUBECTL_SECRETS = "get secret|secrets|secret/*|secrets/*"
+_KUBECTL = table(
+    shows=f"{_KUBECTL_SECRETS} -o|--output=*json*, {_KUBECTL_SECRETS} -o|--output=*yaml*, "
+    f"{_KUBECTL_SECRETS} -o|--output=*template*, {_KUBECTL_SECRETS} -o|--output=custom-columns*, "
+    "config view --raw, create token, view-secret, extract secret*, whoami -t|--show-token, serviceaccounts get-token",
+    lists="set env --list",
+)
+_VAULT = table(
+    quiet=f"{_HELP}, read sys/*|auth/token/lookup*, kv get -field=version",
+    shows="kv get, read, print token, unwrap, operator init, token create -field=token",
+)
+_TERRAFORM = table(
+    quiet="output -help",
+    shows="output -json|--json, output *secret*|*password*|*token*|*_key|*credential*|*connection*|*dsn* -raw|--raw, "
+    "state pull",
+)
+_COMPOSE_ASIDE = (
+    "!--services !-q !--quiet !--images !--volumes !--networks !--models !--profiles !--hash !--no-interpolate "
+    "!-h !--help"
+)
+_DOCKER = table(
+    shows="compose config|convert --environment, inspect --format|-f=*Env*, container inspect --format|-f=*Env*, "
+    "inspect --format|-f=*.Config}}*, container inspect --format|-f=*.Config}}*",
+    lists=f"compose config|convert {_COMPOSE_ASIDE}",
+)
+_COMPOSE = table(lists=f"config|convert {_COMPOSE_ASIDE}")
+
+TABLES: dict[str, tuple[Row, ...]] = {
+    # forges and registries
+    "gh": table(shows="auth token, auth status --show-token|-t"),
+    "glab": table(shows="auth status --show-token|-t, config get *token*"),
+    "git": table(shows="credential fill, credential-* get, config *extraheader"),
+    **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), table(shows="config get *auth*|*token*|*password*")),
+    "hf": table(shows="auth token"),
+    # clouds
+    "aws": table(
+        quiet=f"** help, {_HELP}",
+        shows="configure export-credentials, configure get *secret*|*token*, secretsmanager get-secret-value|"
+        "batch-get-secret-value, ssm get-parameter* --with-decryption, sts get-session-token|assume-role*|"
+        "get-federation-token, ecr|ecr-public get-login*, codeartifact get-authorization-token, kms decrypt, "
+        "rds generate-db-auth-token, eks get-token, lightsail get-relational-database-master-user-password",
+    ),
+    "gcloud": table(
+        shows="auth print-access-token|print-identity-token|print-refresh-token, "
+        "auth application-default print-access-token, secrets versions access, "
+        "config config-helper, sql generate-login-token, iam service-accounts keys create",
+    ),
+    "az": table(
+        shows="account get-access-token, keyvault secret show|download|backup, acr login --expose-token, "
+        "acr credential show, "
+        "** keys|admin-key|query-key list, storage account show-connection-string, redis list-keys, "
+        "ad sp create-for-rbac|credential, webapp deployment list-publishing-credentials|list-publishing-profiles",
+        lists="webapp|functionapp config appsettings|connection-string list",
+    ),
+    "doctl": table(shows="registry docker-config, databases connection, kubernetes cluster kubeconfig show"),
+    "heroku": table(
+        shows="config:get *SECRET*|*TOKEN*|*PASS*|*KEY*|*_URL|*CRED*, auth:token, pg:credentials:url, "
+        "authorizations:create",
+        lists="config",
+    ),
+    **dict.fromkeys(("fly", "flyctl"), table(shows="auth token, tokens create")),
+    **dict.fromkeys(("netlify", "ntl"), table(
+        shows="env:get, env get", lists="env:list --plain|--json, env list --plain|--json",
+    )),
+    "railway": table(lists="variables|variable !--set !--set-from-stdin !--help"),
+    "supabase": table(shows="projects api-keys"),
+    "wrangler": table(shows="auth token"),
+    "firebase": table(shows="functions:secrets:access, login:ci", lists="functions:config:get"),
+    "cf": table(shows="oauth-token", lists="env"),
+    "eb": table(lists="printenv"),
+    "dokku": table(shows="config:get *SECRET*|*TOKEN*|*PASS*|*KEY*|*_URL", lists="config, config:show|config:export"),
+    "kamal": table(shows="secrets print|fetch|extract"),
+    "sst": table(shows="secret list"),
+    "convex": table(shows="env get", lists="env list"),
+    "databricks": table(shows="auth token, secrets get-secret"),
+    # clusters, infrastructure
+    **dict.fromkeys(("kubectl", "oc"), _KUBECTL),
+    **dict.fromkeys(("terraform", "tofu", "terragrunt"), _TERRAFORM),
+    "pulumi": table(
+        shows="** --show-secrets, config get *secret*|*password*|*token*|*key*, env open|get --show-secrets",
+    ),
+    **dict.fromkeys(("vault", "bao"), _VAULT),
+    "nomad": table(shows="var get"),
+    **dict.fromkeys(("docker", "podman", "nerdctl"), _DOCKER),
+    **dict.fromkeys(("docker-compose", "podman-compose"), _COMPOSE),
+    "pm2": table(lists="env|jlist|prettylist"),
+    "rclone": table(shows="config show|dump|reveal, reveal"),
+    **dict.fromkeys(("mc", "mcli"), table(shows="alias list|ls|export")),
+    "s3cmd": table(shows="** --dump-config"),
+    "wg": table(shows="showconf, show *|all private-key|preshared-keys|dump"),
+    "nmcli": table(shows="** -s|--show-secrets"),
+    # keyrings, password managers
+    "security": table(
+        shows="find-generic-password|find-internet-password -w|-g, dump-keychain|export",
+    ),
+    "secret-tool": table(shows="lookup|search"),
+    "keyring": table(shows="get"),
+    "kwallet-query": table(shows="** -r|--read-password"),
+    **dict.fromkeys(("pass", "gopass"), table(
+        quiet=f"{_HELP}, ls|list|find|search|insert|add|create|generate|edit|rm|remove|delete|mv|cp|git|init|sync|"
+        "setup|version|help|audit|mounts|recipients|config, ., show -c|--clip",
+        shows="**",
+    )),
+    "op": table(
+        shows="read, item get --reveal, item get --fields=*password*, item get --fields=*credential*, "
+        "item get --otp, document get, inject, signin --raw, service-account create, connect token",
+    ),
+    "bw": table(shows="get password|totp|item|notes|attachment, export, list items, unlock|login --raw"),
+    "bws": table(shows="secret get|list"),
+    "rbw": table(shows="get|code"),
+    "lpass": table(shows="show|export"),
+    "keepassxc-cli": table(shows="show -s|--show-protected|-a|--attributes|-t, export"),
+    "dcli": table(shows="password|p|note|secret|read"),
+    # tools that keep the secrets of projects
+    "doppler": table(
+        quiet=f"{_HELP}, secrets --only-names|set|delete|upload|notes",
+        shows="secrets get|download, configure get token",
+        lists="secrets, run -- env|printenv",
+    ),
+    "infisical": table(shows="secrets get, export, user get, service-token", lists="secrets !--help"),
+    "chamber": table(shows="read", lists="export|env, list -e|--expand"),
+    "sops": table(
+        quiet="** -i|--in-place|--output, edit|encrypt|rotate|set|unset|updatekeys|publish|groups|filestatus",
+        shows="decrypt, ** -d|--decrypt",
+    ),
+    "ansible-vault": table(shows="view, decrypt --output=-"),
+    "dotenvx": table(shows="get|keypair, decrypt --stdout"),
+    "dotenv-vault": table(shows="decrypt|keys"),
+    "phase": table(shows="secrets get|export", lists="secrets list --show"),
+    "teller": table(lists="env|export|sh|show"),
+    "berglas": table(shows="access"),
+    "conjur": table(shows="variable get"),
+    "akeyless": table(shows="get-secret-value|get-dynamic-secret-value"),
+    "aws-vault": table(shows="export"),
+    "gpg": table(shows="** -d|--decrypt !-o !--output"),
+    "gpg2": table(shows="** -d|--decrypt !-o !--output"),
+    "age": table(shows="** -d|--decrypt !-o !--output"),
+    "age-keygen": table(shows=". !-o !--output"),
+    "git-credential-manager": table(shows="get"),
+    "systemctl": table(lists="show-environment"),
+    "launchctl": table(shows="getenv *SECRET*|*TOKEN*|*PASS*|*KEY*"),
+    "mise": table(lists="env"),
+}  # fmt: skip
+
+_ALL = re.compile(r"(?:env|printenv)(?: -0| --null)*|set|(?:export|declare|typeset|readonly)(?: -[px]+)*")
+"""What prints every variable with its value."""
+_PROCESSES = re.compile(r"[a-zA-Z]*e[a-zA-Z]*")
+"""Of ps: letters without a dash in front; ``e`` shows the environment of each process."""
+_METADATA = re.compile(
+    r"(?:https?://)?(?:169\.254\.169\.254|169\.254\.170\.2|\[?fd00:ec2::254\]?|metadata\.google\.internal|metadata|"
+    r"100\.100\.100\.200)(?::\d+)?/.*(?:security-credentials|identity/oauth2|/token\b|user-data|credentials)",
+    re.IGNORECASE,
+)
+METADATA = f"{STORE}the cloud's metadata service"
+_TOKENS = re.compile(r"sk_live|AKIA|gh[pousr]_|xox[bp]|glpat-|AIza|BEGIN[ A-Z\\.]*PRIVATE|hf_\[|npm_\[")
+"""Beginnings of tokens, as they stand in a pattern that looks for them."""
+
+
+def sources(call: Call) -> Iterator[tuple[str, str]]:
+    """Pairs of (what holds the secrets, ``shows`` or ``lists``) of a call that prints them."""
+    program = call.command.program
+    found = subcommand_tables.what(call, TABLES.get(program, ()))
+    if found in (SHOWS, LISTS) and not (program == "git" and not call.stdin):
+        yield f"{STORE}{program}", found
+    if printed := printed_variables(call.command):
+        yield printed, LISTS
+    if program == "ps" and call.fields[1:2] and _PROCESSES.fullmatch(call.fields[1].text):
+        yield f"{STORE}the environments of processes", SHOWS
+    if _looks_for_tokens(call):
+        yield f"{STORE}all files here", SHOWS
+
+
+def printed_variables(command: Command) -> str:
+    """What is printed of variables that may hold secrets: all, or those that are called like one; else empty."""
+    if command.program == "printenv" and command.operands:
+        return VARIABLE if any(map(names_credential, command.operands)) else ""
+    return ENVIRONMENT if _ALL.fullmatch(" ".join((command.program, *command.argv[1:]))) else ""
+
+
+def is_metadata(address: str) -> bool:
+    """Whether an address of the cloud's metadata service gives out credentials."""
+    return _METADATA.match(address) is not None
+
+
+def _looks_for_tokens(call: Call) -> bool:
+    """A search through all files, those that git does not know too, whose pattern is the beginning of a token."""
+    match call.command.program:
+        case "rg":
+            whole = call.has("--no-ignore", "-u", "--unrestricted") and call.has(
+                "--hidden", "-.", "-u", "--unrestricted"
+            )
+        case "grep" | "egrep":
+            whole = call.has("-r", "-R", "--recursive", "--dereference-recursive")
+        case _:
+            return False
+    if not whole or call.has("-l", "-L", "-c", "-q", "--files-with-matches", "--count", "--quiet", "--include"):
+        return False
+    return any(_TOKENS.search(item.text) for item in call.fields[1:])

@@ -1,0 +1,115 @@
+"""Secrets that lie in no file: the same response for every source that prints them, none for what only loads them."""
+
+from __future__ import annotations
+
+import pytest
+
+from sentinel_guard.core.model import Kind
+from tests.support.analysis_effects import effects_of, repository
+
+WORLD = repository()
+
+SHOWN = [
+    ("env", "all variables"),
+    ("env | sort | head -80", "through filters that let them pass"),
+    ("env > /tmp/e.txt", "into a copy"),
+    ("env | grep -i key", "those that a filter takes"),
+    ("printenv GITHUB_TOKEN", "one of them"),
+    ("echo $GITHUB_TOKEN", "one, by the shell"),
+    ("set", "all variables of the shell"),
+    ("export -p", "those that are exported"),
+    ("bash -c env", "by another shell"),
+    ('python3 -c "import os; print(os.environ)"', "by Python"),
+    ('python3 -c "import os\nfor k, v in os.environ.items(): print(k, v)"', "by Python, one after the other"),
+    ("python3 -c \"import os; print(os.getenv('DB_PASSWORD'))\"", "by Python, one of them"),
+    ("node -p process.env", "by node, as a value"),
+    ('node -e "Object.entries(process.env).forEach(([k, v]) => console.log(k, v))"', "by node, one after the other"),
+    ("node -e \"require('dotenv').config(); console.log(process.env.DATABASE_URL)\"", "by node, loaded before"),
+    ("ruby -e 'ENV.each { |k, v| puts v }'", "by Ruby"),
+    ("perl -e 'print \"$_=$ENV{$_}\\n\" for keys %ENV'", "by Perl"),
+    ("jq -n env", "by jq"),
+    ("jq -n '$ENV.API_KEY'", "by jq, one of them"),
+    ("awk 'BEGIN { for (k in ENVIRON) print ENVIRON[k] }'", "by awk"),
+    ("ps auxe", "of all processes"),
+    ("tr '\\0' '\\n' < /proc/$(pgrep node)/environ", "of a process that is not known"),
+    ("docker exec web env", "of a container"),
+    ("kubectl exec web -- printenv", "of a container elsewhere"),
+    ("docker compose config", "filled in"),
+    ("docker compose config | grep -A20 environment:", "with the lines around"),
+    ("docker inspect -f '{{.Config.Env}}' web", "of a container, by name"),
+    ("gh auth token", "a forge's"),
+    ("T=$(gh auth token); echo $T", "held in a variable"),
+    ("aws secretsmanager get-secret-value --secret-id x", "a cloud's"),
+    ("kubectl get secret x -o yaml", "a cluster's"),
+    ("vault kv get secret/x", "a vault's"),
+    ("terraform output -json", "a stack's"),
+    ("secret-tool lookup service x", "a keyring's"),
+    ("pass show x", "a password manager's"),
+    ("sops -d x.yaml", "decrypted"),
+    ("printf 'host=x\\n' | git credential fill", "git's"),
+    ("curl http://169.254.169.254/latest/meta-data/iam/security-credentials/x", "the machine's role"),
+    ("set -x; . ./.env", "traced while it is loaded"),
+    ("bash -xc '. ./.env'", "traced by another shell"),
+    ("tail ~/.bash_history", "what was typed before"),
+    ("cp ~/.config/google-chrome/Default/Cookies /tmp/c", "a browser's"),
+    ('cat "$DIR/.env"', "by its name in a folder that is not known"),
+    ("grep -rn 'ghp_' .", "looked for in all files"),
+]
+NOT_SHOWN = [
+    ("env FOO=1 make", "a variable is given to a program"),
+    ("env | grep -i proxy", "a filter takes harmless ones"),
+    ("env | cut -d= -f1", "their names"),
+    ("env | grep -c TOKEN", "their number"),
+    ("env > /dev/null", "nowhere"),
+    ("printenv PATH", "a harmless one"),
+    ('echo "${GITHUB_TOKEN:+set} ${#GITHUB_TOKEN} ${GITHUB_TOKEN:0:4}"', "whether it is set, how long it is"),
+    ('echo "$NPM_TOKEN" | docker login -u x --password-stdin', "given to who logs in"),
+    ("TOKEN=x; echo $TOKEN", "a value of this text's own"),
+    ("python3 -c \"import os; print('API_KEY' in os.environ, bool(os.getenv('API_KEY')))\"", "whether it is set"),
+    ("python3 -c \"import os; e = dict(os.environ, A='1'); print(len(e))\"", "handed on"),
+    ('python3 -c "import os; print(sorted(os.environ))"', "names, by Python"),
+    ('node -p "Object.keys(process.env)"', "names, by node"),
+    (
+        "node -e \"console.log(process.env.API_KEY ? 'set' : 'unset', process.env.NODE_ENV)\"",
+        "whether, and a harmless one",
+    ),
+    ("jq .env package.json", "a key of a file"),
+    ("ps aux", "no environments"),
+    ("docker compose config -q", "checked only"),
+    ("docker compose config | grep image", "harmless lines"),
+    ("docker run --rm alpine env", "of a container that was given none"),
+    ("docker inspect -f '{{.State.Status}}' web", "another field"),
+    ("gh auth status", "masked"),
+    ("gh auth token | docker login ghcr.io -u x --password-stdin", "given to who logs in"),
+    ("aws ecr get-login-password | docker login -u AWS --password-stdin x", "given to who logs in"),
+    ('curl -H "Authorization: Bearer $(gh auth token)" https://api.github.com/user', "in a header"),
+    ("kubectl get secrets", "their names"),
+    ("terraform output -raw vpc_id", "no secret"),
+    ("curl http://169.254.169.254/latest/meta-data/instance-id", "what the machine is called"),
+    ("pass ls", "their names"),
+    (". ./.env", "loaded"),
+    ("doppler run -- npm start", "loaded for a program"),
+    ("rg -n AKIA src", "looked for in what git knows"),
+]
+
+
+def rows(given: list[tuple[str, str]]) -> list[object]:
+    return [pytest.param(command, id=why) for command, why in given]
+
+
+def shown(command: str) -> bool:
+    return any(e.kind is Kind.READ and "shown" in e.how and not _plain(e.target) for e in effects_of(command, WORLD))
+
+
+def _plain(target: str) -> bool:
+    return target.endswith(("package.json", "/src", "/repo"))
+
+
+@pytest.mark.parametrize("command", rows(SHOWN))
+def test_what_comes_before_who_asked(command: str) -> None:
+    assert shown(command)
+
+
+@pytest.mark.parametrize("command", rows(NOT_SHOWN))
+def test_what_is_only_loaded_counted_or_named(command: str) -> None:
+    assert not shown(command)
