@@ -8,9 +8,11 @@ EXECUTE program      how: forkbomb | typed (its commands are what the agent type
 WRITE path           how: truncate append inplace | mode (chmod; shut: unreadable) | owner (chown) |
                      recursive (the tree below) |
                      over (with truncate, move: a file outside of the repository was there before) |
+                     empty (nothing is left in it) | unpack (over what is in a folder) |
                      sweep (a folder from which git clean -x, git stash -a take what is ignored) |
                      link (the new name) | move (came by mv) | raw (a device, by dd, cp, >) | mkfs (mkfs, fdisk, wipefs)
 DELETE path          how: recursive force | contents (all that is in it) | move (moved away) |
+                     out (with move: out of the guarded repository) | many (one of MANY or more files that were there) |
                      truncate (shred: the name stays, the data is lost)
 READ path            how: link (another name for it is made) | shown (what is read comes before the agent, or into a
                      copy: output_visibility.py) | stage (by name into git's index), else none
@@ -52,7 +54,7 @@ A link's own name counts for DELETE and moves (``rm link``); what it points to c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from sentinel_guard.core.analysis import held_calls
@@ -140,8 +142,24 @@ def _walked(action: Action, world: Overlay, start: Callable[[Walk, WalkContext],
         walk.opaque(TOO_MUCH if isinstance(e, BudgetExceeded) else "nested too deeply", "parse", place)
     except Exception as e:  # noqa: BLE001 - whatever goes wrong is told, and what was found before it
         walk.effects.append(_failure(e))
-    effects = _with_texts(walk.effects, world) if world.made() else walk.effects
-    return tuple(_by_all_names(effects, world))
+    effects = list(_with_texts(walk.effects, world)) if world.made() else walk.effects
+    return tuple(_by_all_names(_counted(effects, world), world))
+
+
+MANY = 3
+"""Files whose loss in one go is more than the deletion of a file or two."""
+
+
+def _counted(effects: Sequence[Effect], world: Overlay) -> Sequence[Effect]:
+    """Deletions of files that were there, each with the word ``many`` where there are many of them."""
+    lost = {
+        e.target
+        for e in effects
+        if e.kind is Kind.DELETE and "recursive" not in e.how and world.kind(e.target) == "file"
+    }
+    if len(lost) < MANY:
+        return effects
+    return [replace(e, how=e.how | {"many"}) if e.kind is Kind.DELETE and e.target in lost else e for e in effects]
 
 
 def _with_texts(effects: Iterable[Effect], world: Overlay) -> Iterator[Effect]:

@@ -100,8 +100,8 @@ RISKS = ("LOW", "MEDIUM", "HIGH", "CRITICAL")
 KINDS = tuple(k.value for k in Kind)
 HOW = (
     *("recursive", "force", "append", "truncate", "mode", "owner", "link", "move", "raw", "inplace", "mkfs"),
-    *("contents", "forkbomb", "typed", "elsewhere", "empty", "shut", "shown", "over", "snapshots", "unwatched"),
-    *("name", "data", "code", "delete", "write", "parse", "syntax"),
+    *("contents", "forkbomb", "typed", "elsewhere", "shut", "shown", "over", "out", "empty", "unpack", "many"),
+    *("snapshots", "unwatched", "name", "data", "code", "delete", "write", "parse", "syntax"),
 )
 
 _COMMAND_KEYS = ("program", "subcommand", "any_flag", "all_flags", "no_flag", "operand")

@@ -104,6 +104,9 @@ def _duplicated(text: str | None, world: Overlay) -> str | None:
     return UNKNOWN if held is None else held
 
 
+_SPEAK = frozenset(("echo", "printf"))
+
+
 def _is_descriptor(field: Field) -> bool:
     return field.text.rstrip("-").isdigit() or field.text == "-"
 
@@ -118,7 +121,33 @@ def _write(item: Redirect, field: Field, path: str, place: WalkContext, command:
     if path in paths.IGNORED or path.startswith(("/dev/fd/", "/dev/pts/", "/proc/self/fd/")):
         return []
     how = (_WRITES[item.op], *(("raw",) if paths.is_device(path) else ()))
+    if how == ("truncate",) and _leaves_nothing(command, path, place):
+        how = (*how, "empty")
     return [Effect(Kind.WRITE, path, _certain(field, place), frozenset(how), command)]
+
+
+_SILENT = (":", "true", "false", "exec")
+
+
+def _leaves_nothing(command: Command | None, path: str, place: WalkContext) -> bool:
+    """Whether a file that is truncated stays empty: nothing is printed into it, or what is read is the file itself."""
+    if command is None:
+        return False
+    if command.program in _SILENT:
+        return True
+    words = command.operands
+    if command.program == "cat" and words[:1] == ("/dev/null",):
+        return True
+    return (
+        path != ""
+        and command.program not in _SPEAK
+        and any(
+            word.rpartition("/")[2] == path.rpartition("/")[2]
+            and paths.locate(word, place.cwd, place.scope.world) == path
+            for word in words
+            if not word.startswith(("<", ">", "-"))
+        )
+    )
 
 
 def _socket(field: Field, path: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.evaluation import secret_output, tainted_variables, wrapper_effects
@@ -79,20 +80,17 @@ def _simple(walk: Walker, node: Simple, place: WalkContext) -> str:
     declares = bool(words) and words[0].literal in DECLARES
     fields = [field for word in words for field in expand(word, scope.copy() if declares else scope)]
     named = _redirecting(fields, node.redirects) if node.redirects else None
+    mark = len(walk.effects)
     place, outputs = walk.redirect(node.redirects, place, named)
     if node.redirects and fields and fields[-1].text == "exec":
         _exec_redirects(node.redirects, beside, place)
     if not fields:
+        walk.effects[mark:] = map(_emptied, walk.effects[mark:])
         later += _assign(walk, node, place)
         reads = not (words or node.assignments) and [r.op for r in node.redirects] == ["<"]
         return walk.keep(place.stdin if reads else "", outputs, place)
     if declares:
-        own = build(fields, OPTIONS, place.via)[0]
-        walk.add(Effect(Kind.EXECUTE, fields[0].text, command=own), place)
-        secret_output.add_variables(walk, own, place)
-        for text in subscript_texts(fields[1:]):
-            walk.text(text, place.inside())
-        return walk.keep(declare(walk, words, fields, place), outputs, place)
+        return walk.keep(_declared(walk, words, fields, place), outputs, place)
     if not (node.assignments or later):
         mark = len(walk.effects)
         text = command(walk, fields, place)
@@ -104,6 +102,22 @@ def _simple(walk: Walker, node: Simple, place: WalkContext) -> str:
     scope.last = (fields[-1].text,) if fields[-1].known else None
     outputs += [Output(sub=sub) for sub in (*later, *more)]
     return walk.keep(text, outputs, place) if outputs else text
+
+
+def _declared(walk: Walker, words: Sequence[Word], fields: Sequence[Field], place: WalkContext) -> str:
+    """``export``, ``declare`` and their kin."""
+    own = build(fields, OPTIONS, place.via)[0]
+    walk.add(Effect(Kind.EXECUTE, fields[0].text, command=own), place)
+    secret_output.add_variables(walk, own, place)
+    for text in subscript_texts(fields[1:]):
+        walk.text(text, place.inside())
+    return declare(walk, words, fields, place)
+
+
+def _emptied(effect: Effect) -> Effect:
+    """A redirection without a command leaves nothing in the file: ``> FILE``."""
+    empty = effect.kind is Kind.WRITE and "truncate" in effect.how and "raw" not in effect.how
+    return replace(effect, how=effect.how | {"empty"}) if empty else effect
 
 
 def _with_assignments(

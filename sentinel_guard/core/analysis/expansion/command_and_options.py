@@ -224,10 +224,18 @@ class Call:
             if folder is not None and folder not in emptied:
                 emptied.add(folder)
                 yield self.contents(folder, *how, sure=item.known)
+                if not item.known and folder[:1] in ("$", "`"):  # of an empty value all that is below the root
+                    yield self.opaque(item, "delete")
             if not item.known and folder is None:
                 yield from self._partly(item, how)
             elif item.text and not (item.pattern and folder is not None):
                 yield self.effect(Kind.DELETE, self.locate(item, follow=follow), *how, sure=self.certain(item.text))
+
+    def leaves(self, target: Field | None) -> tuple[str, ...]:
+        """The word of a move out of the guarded repository; empty where what is moved stays in it."""
+        root = self.world.root
+        kept = target is not None and target.known and root and f"{self.locate(target)}/".startswith(f"{root}/")
+        return () if kept else ("out",)
 
     def contents(self, folder: str, *how: str, sure: bool = True) -> Effect:
         """All that is in a folder is deleted."""

@@ -124,6 +124,12 @@ def _path(call: Call, text: str) -> Field:
     return Field(expanded(text.replace("\\ ", " "), call.world.home), "%" not in text and "#" not in text)
 
 
+_ALL_LINES = re.compile(
+    r"(?:^|[|:]|do!?\s)\s*(?:silent!?\s+)?(?:%|1,\$|0,\$|g/\^?\.?\*?/)\s*d(?:e|elete)?\b(?:\s*[_a-z])?\s*(?:\||$)"
+)
+"""A command that leaves no line of the buffer."""
+
+
 def vim(call: Call) -> Effects:
     """The commands do what they say. The operands are written, unless a batch of commands does not write them."""
     run = _Vim(call)
@@ -145,8 +151,9 @@ def vim(call: Call) -> Effects:
     yield from run.effects
     reads = call.has("-R", "-M") or name in ("view", "vimdiff")
     known = given and batch and not run.writes
+    emptied = ("empty",) if any(map(_ALL_LINES.search, given)) else ()
     for item in items:
-        yield from call.read(item) if reads or known else call.write(item, "inplace")
+        yield from call.read(item) if reads or known else call.write(item, "inplace", *emptied)
 
 
 # ---- ed ----

@@ -166,10 +166,14 @@ class _Script:
             else:
                 self._command(stage)
         self.pending = ""
+        flags = [text_of(w).lower() for w in stage.words[1:]]
+        self.listed = end == "|" and (self.listed or any(f.startswith("-rec") or f == "-r" for f in flags))
         self.piped = [w for w in stage.words[1:] if not text_of(w).startswith("-")] if end == "|" else []
         return assigns if end in ("(", "@(", "$(") else ""
 
     pending = ""
+    listed = False
+    """What comes by the pipe is a listing of folders and all below, by a filter."""
 
     def _command(self, stage: _Stage) -> None:
         first = text_of(stage.words[0])
@@ -209,7 +213,9 @@ class _Script:
         given = operands or self.piped
         home = self.deeds.call.world.home
         values = [expanded(v.replace("\\", "/"), home) if isinstance(v, str) else v for v in given]
-        if name == "remove-item":
+        if name == "remove-item" and not operands and self.listed:
+            self.deeds.opaque("what a recursive listing gives", "delete")
+        elif name == "remove-item":
             self.deeds.delete_all(values or [UNRESOLVED], row.split()[1:], {})
         elif name in ("set-content", "add-content", "out-file", "new-item"):
             self.deeds.do(row, values[:1])

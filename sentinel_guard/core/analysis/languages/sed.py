@@ -21,6 +21,10 @@ _FLAGS = re.compile(r"[gpiImM0-9]*")
 _STREAMS = ("/dev/stdout", "/dev/stderr")
 
 
+_ALL_LINES = re.compile(r"\s*(?:1,\$|/\.?\*?/|/\^/|/\.\*/|1~1)?\s*d\s*;?\s*")
+"""A script that leaves no line."""
+
+
 class ScriptAction(NamedTuple):
     how: str
     """``run``, ``write``, ``read``, or ``parse`` where the script is none."""
@@ -166,7 +170,8 @@ def sed(call: Call) -> Effects:
             yield from _done(call, text, lines)
     yield from _done(call, "\n".join(abstract(call, item) for item in scripts), lines)
     for item in operands:
-        yield from call.write(item, "inplace") if inplace else call.read(item)
+        emptied = ("empty",) if any(_ALL_LINES.fullmatch(script.text) for script in scripts) else ()
+        yield from call.write(item, "inplace", *emptied) if inplace else call.read(item)
         if inplace and item.known:
             _edit(call, item, [abstract(call, script) for script in scripts] if not files else [UNKNOWN])
 

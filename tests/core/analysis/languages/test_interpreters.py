@@ -176,7 +176,7 @@ EDITORS = [
     ("vim -c '!rm -f .env' -c q", ["delete .env force"], "a bang"),
     ("vim -c 'call delete(\".env\")' -c q", ["delete .env recursive"], "a function of vim"),
     ("vim -es -c 'w! .env' -c q README.md", ["write .env truncate", "read README.md"], "w to another file"),
-    ("ex -s -c '%d|x' .env", ["write .env inplace"], "a bar"),
+    ("ex -s -c '%d|x' .env", ["write .env empty inplace"], "a bar"),
     ("printf 'w\\nq\\n' | ed -s .env", ["write .env inplace"], "ed that writes"),
     ("printf '!rm -f .env\\nq\\n' | ed -s README.md", ["delete .env force"], "ed that runs"),
     ("emacs --batch --eval '(delete-file (concat \".e\" \"nv\"))'", ["delete .env"], "emacs"),

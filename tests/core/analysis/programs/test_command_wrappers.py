@@ -221,7 +221,11 @@ LISTED = [
     ("ls *.log | xargs rm -f", ["delete old.log force"], "a glob, listed"),
     ("ls sub | xargs rm", ["delete a"], "names without their folder"),
     ("rm $(ls sub/*)", ["delete sub/a"], "substituted"),
-    ("ls -A | xargs rm", ["delete README.md", "delete old.log", "delete .env", "delete .git"], "hidden ones, too"),
+    (
+        "ls -A | xargs rm",
+        ["delete README.md many", "delete old.log many", "delete .env many", "delete .git"],
+        "hidden ones, too",
+    ),
 ]
 
 

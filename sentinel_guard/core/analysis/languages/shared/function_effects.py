@@ -109,8 +109,9 @@ class EffectCollector:
 
     def move(self, values: list[object], how: list[str], named: Mapping[str, object]) -> None:
         source, target = _two(values, named)
+        out = self.call.leaves(field(target)) if constant(target) is not None else ("out",)
         for item in flat(source):
-            self.effects += self.call.delete([field(item)], "move", *how)
+            self.effects += self.call.delete([field(item)], "move", *out, *how)
         self._arrive(source, target, "move")
 
     def copy(self, values: list[object], how: list[str], named: Mapping[str, object]) -> None:

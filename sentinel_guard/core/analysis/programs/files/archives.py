@@ -39,7 +39,7 @@ def rsync(call: Call) -> Effects:
         else:
             yield from call.read(item)
             if call.has("--remove-source-files") and not dry:
-                yield from call.delete([item], "recursive", "move", follow=True)
+                yield from call.delete([item], "recursive", "move", *call.leaves(target), follow=True)
     if paths.is_remote(target.text):
         yield call.effect(Kind.NETWORK, target.text, "data")
         if not dry and any(flag.startswith("--del") for flag in call.command.flags):
@@ -47,9 +47,15 @@ def rsync(call: Call) -> Effects:
         elif not dry and network_addresses.is_remote_system_path(target.text):
             yield call.effect(Kind.DEPLOY, target.text)
     elif sources and not dry:
-        yield from call.write(target, "append")
+        safe = call.has("--ignore-existing", "-u", "--update", "-b", "--backup")
+        yield from call.write(target, *(("append",) if safe else unpacked(call, target)))
         if target.known and any(flag.startswith("--del") for flag in call.command.flags):
             yield call.contents(target.text)
+
+
+def unpacked(call: Call, folder: Field) -> tuple[str, ...]:
+    """How members that nobody named arrive in a folder: over what is there, if it is one."""
+    return ("append", "unpack") if call.is_folder(folder) or folder.text in ("", ".") else ("append",)
 
 
 def tar(call: Call) -> Effects:
@@ -64,11 +70,13 @@ def tar(call: Call) -> Effects:
     if flags & {"-x", "--extract", "--get"}:
         if flags & {"-P", "--absolute-names"}:
             yield call.effect(Kind.WRITE, "/", "append", sure=False)
+        over = call.has("--overwrite", "--unlink-first", "--recursive-unlink") or not any(f.text != "-" for f in files)
+        arrive = unpacked(call, folder) if over else ("append",)
         for item in items or [Field("")]:
             path = (
                 item if item.text.startswith("/") else Field(f"{folder.text}/{item.text}", item.known and folder.known)
             )
-            yield from call.write(path, "append" if item.text == "" else "truncate")
+            yield from call.write(path, *(arrive if item.text == "" else ("truncate",)))
     elif flags & {"-c", "--create", "-r", "--append", "-u", "--update", "--delete"}:
         for item in items:
             plain = item.text.startswith("/") or folder.text == "."
@@ -89,7 +97,7 @@ def unzip(call: Call) -> Effects:
         folder = call.parsed.value("-d") or Field(".")
         for member in call.operands[1:]:
             yield from call.write(call.into(folder, member), "truncate")
-        yield from call.write(folder, "append")
+        yield from call.write(folder, *(unpacked(call, folder) if call.has("-o") else ("append",)))
 
 
 _UNPACKS = ("x", "e", "-x", "-e")
@@ -116,7 +124,8 @@ def seven(call: Call) -> Effects:
             folder = items.pop()
         for item in items[1:]:
             yield from call.write(call.into(folder, item) if folder is not None else item, "truncate")
-        yield from call.write(folder or Field("."), "append")
+        over = "-y" in texts or "-o+" in texts or "-aoa" in texts
+        yield from call.write(folder or Field("."), *(unpacked(call, folder or Field(".")) if over else ("append",)))
     elif verb.text in ("a", "u", "m", "d", "rn", "f"):
         for item in items[:1]:
             yield from call.write(item, "append")
@@ -154,7 +163,7 @@ def cpio(call: Call) -> Effects:
         folder = call.parsed.value("-D", "--directory")
         for item in call.operands:
             yield from call.write(call.into(folder, item) if folder is not None else item, "truncate")
-        yield from call.write(folder or Field("."), "append")
+        yield from call.write(folder or Field("."), *unpacked(call, folder or Field(".")))
     elif call.has("-p", "--pass-through"):
         for item in call.operands[-1:]:
             yield from call.write(item, "append")

@@ -70,7 +70,7 @@ def mv(call: Call) -> Effects:
     if into is None and all(item.known for item in sources):
         return  # mv without a destination only complains
     sure = into is None or into.known
-    for effect in call.delete(sources, "move"):
+    for effect in call.delete(sources, "move", *call.leaves(into)):
         yield effect if sure else replace(effect, sure=False)
     for source, target in _landings(call):
         yield from call.write(target, "move")
@@ -82,7 +82,9 @@ def cp(call: Call) -> Effects:
     link = ["link"] if call.has("-l", "--link", "-s", "--symbolic-link") else []
     for source, target in _landings(call):
         yield from call.read(source, *link)
-        yield from call.write(target, *how, *(link or ("truncate",)))
+        deep = ("unpack",) if how and call.is_folder(target) else ()
+        empty = ("empty",) if source.text == "/dev/null" else ()
+        yield from call.write(target, *how, *(link or ("truncate",)), *deep, *empty)
         call.copy(source, target)
 
 
@@ -113,6 +115,8 @@ def _link(call: Call, source: Field, name: Field) -> Effects:
     if not path:
         yield call.opaque(name, "write")
         return
+    if call.has("-f", "--force") and call.world.kind(path) == "file":
+        yield call.effect(Kind.DELETE, path, sure=call.certain(name.text))
     yield call.effect(Kind.WRITE, path, "link", sure=call.certain(name.text))
     if source.known:
         call.world.link(path, call.locate(source))
@@ -159,14 +163,16 @@ def trash(call: Call) -> Effects:
     """What can be had back from the bin is moved there; ``gio trash``, ``trash-empty``."""
     program, items = call.command.program, call.operands
     if program == "gio":
+        if call.command.subcommand == "trash" and call.has("--empty"):
+            yield call.contents(f"{call.world.home}/.local/share/Trash")
         if call.command.subcommand not in ("trash", "remove") or call.has("--empty", "--list", "--restore"):
             return
-        how = ("move",) if call.command.subcommand == "trash" else ()
+        how = ("move", "out") if call.command.subcommand == "trash" else ()
         yield from call.delete(items, *how)
     elif program == "trash-empty":
         yield call.contents(f"{call.world.home}/.local/share/Trash")
     else:
-        yield from call.delete(items, "move")
+        yield from call.delete(items, "move", "out")
 
 
 def labels(call: Call) -> Effects:
@@ -199,8 +205,10 @@ def sponge(call: Call) -> Effects:
 
 
 def truncate(call: Call) -> Effects:
+    size = call.parsed.value("-s", "--size")
+    empty = ("empty",) if size is not None and size.text.strip("<>=/%") in ("0", "0K", "0M", "0G") else ()
     for item in call.operands:
-        yield from call.write(item, "truncate")
+        yield from call.write(item, "truncate", *empty)
 
 
 _SHUT = re.compile(r"0*[0-3]?\d{2}|0*[0-7]?[0-3]\d{2}|0+\d?|[ua]*(?:-[wxXst]*r[rwxXst]*|=[wxXst]*)(?:,.*)?")

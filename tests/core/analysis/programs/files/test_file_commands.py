@@ -55,7 +55,7 @@ GROUPS: list[Group] = [
     ("write notes link", "link: writes", ("link .env notes",)),
     ("write R2 link", "link: writes", ("link README.md R2",)),
     ("write x link", "ln: writes", ("ln -f .env x",)),
-    ("write .env link", "ln: writes", ("ln -sf /dev/null .env",)),
+    ("delete .env, write .env link", "ln: writes, and what was there is gone", ("ln -sf /dev/null .env",)),
     ("write build/x link", "ln: writes", ("ln -s ../x build/x",)),
     ("write build/shared link", "ln: writes", ("ln -sfn ../shared build/shared",)),
     ("write .env", "split: writes", ("split -b 1k x .env", "split -b 1 /dev/null .env")),
