@@ -34,6 +34,7 @@ from sentinel_guard.core.analysis.parser.syntax_tree import (
     Word,
     simple_commands,
 )
+from sentinel_guard.core.analysis.programs import remote_code
 from sentinel_guard.core.analysis.programs.command_wrappers import MAX_WRAPPERS, WRAPPERS, peel
 from sentinel_guard.core.analysis.programs.downloads_and_dns import annotate_sent_data
 from sentinel_guard.core.analysis.programs.exec_options import exec_option_effects
@@ -330,6 +331,8 @@ def _program(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
     for effect in (*exec_option_effects(call), *autoload_effects(call)):
         walk.add(effect, place)
     secret_output.add(walk, call, place)
+    for source in remote_code.sources(call):
+        walk.opaque(source[:200], "code", place)
     return output(call) if place.wanted else UNKNOWN
 
 
@@ -359,12 +362,12 @@ def _is_fetched(call: Call, name: str, *, local: bool) -> bool:
     if not call.world.fetched:
         return False
     scripts = call.fields[:1] if local else call.operands[:1] if name in INTERPRETERS and not call.has(*_TEXTS) else []
-    return any(item.known and call.locate(item) in call.world.fetched for item in scripts)
+    return any(item.known and remote_code.is_fetched(call.locate(item), call.world) for item in scripts)
 
 
 def fetches(walk: Walker, mark: int, files: Iterable[str] = ()) -> None:
     """Marks what a command that reads from the network has written since, and the files that its output goes to."""
     found = walk.effects[mark:]
-    if any(e.kind is Kind.NETWORK and "data" not in e.how for e in found):
+    if any(e.kind is Kind.NETWORK and "data" not in e.how and e.target[:1] not in "./" for e in found):
         walk.world.fetched.update(e.target for e in found if e.kind is Kind.WRITE)
         walk.world.fetched.update(files)

@@ -1,0 +1,236 @@
+"""Code that came by network and runs, by whatever runner: installers and package runners that are given an address.
+
+Installing by a name from the usual registry passes. An address of a tarball or of a repository, an index that the
+command itself names, and what lies in a folder that this same text fetched (``git clone … && make -C …``) are code that
+nobody has seen. A folder counts as fetched with all that is below.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from sentinel_guard.core.analysis import network_addresses, paths
+from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
+from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
+from sentinel_guard.core.analysis.expansion.shell_state import Field
+
+_ADDRESS = re.compile(r"(?:[\w.\[\],-]+ ?@ ?)?(?:(?:git|hg|svn|bzr)\+\S+|(?:https?|ssh|git|ftp)://\S+|git@[\w.-]+:\S+)")
+_FORGE = re.compile(r"(?:[\w.-]+@)?(?:github|gitlab|bitbucket|gist|gh|gl):[\w.~/-]+\S*")
+_SHORT = re.compile(r"[A-Za-z][\w.-]*/[A-Za-z][\w.-]*(?:#\S+)?")
+"""``user/repo``, as npm and its kin read it; a scoped package begins with ``@``."""
+
+
+class _Runner(NamedTuple):
+    verbs: tuple[str, ...] = ()
+    """First words behind which addresses run code; none: the program itself does."""
+    options: tuple[str, ...] = ()
+    """Options whose values are packages."""
+    short: bool = False
+    """``user/repo`` is an address."""
+    first: bool = False
+    """Only the first operand is a package; the rest belongs to what it starts."""
+    plain: bool = True
+    """Operands are packages; else only the options' values."""
+
+
+_NODE = ("install", "i", "in", "ci", "add", "exec", "x", "dlx", "create", "init", "update", "up", "upgrade")
+_SWITCHES = ("--", "-y", "--yes", "-D", "-g", "-q", "--quiet", "-U")
+"""Options without a value, behind which a package may stand."""
+_STARTS = frozenset(("exec", "x", "dlx", "create", "init", "run", "tool"))
+"""Behind these the first word is the package, the rest belongs to what it starts."""
+_PIP = _Runner(("install", "wheel"), ("-e", "--editable", "-r", "--requirement", "-c", "--constraint"))
+_UVX = _Runner((), ("--from", "--with", "--with-editable"), first=True)
+_RUNNERS: dict[str, _Runner] = {
+    **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), _Runner(_NODE, short=True)),
+    **dict.fromkeys(("npx", "pnpx", "bunx"), _Runner((), ("-p", "--package"), short=True, first=True)),
+    **dict.fromkeys(("pip", "pip3", "pip2"), _PIP),
+    "uv": _Runner(("pip", "add", "tool", "run"), (*_PIP.options, *_UVX.options)),
+    "uvx": _UVX,
+    "pipx": _Runner(("install", "run", "inject", "upgrade"), ("--spec",)),
+    **dict.fromkeys(("poetry", "pdm", "rye", "pixi", "pipenv", "conda", "mamba"),
+                    _Runner(("add", "install"), ("--git",))),
+    "cargo": _Runner(("install", "binstall"), ("--git",), plain=False),
+    **dict.fromkeys(("gem", "composer", "brew", "helm", "asdf", "mise", "dpkg", "rpm", "dnf", "yum", "zypper",
+                     "apt", "apt-get", "luarocks", "opam", "nimble", "mix"),
+                    _Runner(("install", "plugin", "plugins", "add", "require", "global", "-i", "-U"))),
+    "deno": _Runner(("run", "install", "x", "serve", "test", "eval", "add", "i")),
+    "nix": _Runner(("run", "shell", "develop", "profile", "build"), first=True),
+    **dict.fromkeys(("docker", "podman"), _Runner(("build",))),
+    **dict.fromkeys(("cookiecutter", "copier", "degit"), _Runner()),
+    "gemini": _Runner(("extensions",)), "claude": _Runner(("plugin",)),
+}  # fmt: skip
+_RUNNERS["bun"] = _RUNNERS["npm"]
+
+_INDEXES = ("-i", "--index-url", "--extra-index-url", "--index", "--default-index", "--registry", "-f", "--find-links")
+_INDEXED = frozenset(
+    ("pip", "pip3", "uv", "uvx", "pipx", "npm", "pnpm", "yarn", "bun", "npx", "poetry", "pdm", "cargo", "gem")
+)
+_KNOWN = re.compile(
+    r"(?:[\w-]+\.)*(?:pypi\.org|pythonhosted\.org|npmjs\.org|yarnpkg\.com|crates\.io|rubygems\.org|pytorch\.org|nvidia\.com|"
+    r"npm\.pkg\.github\.com|pkgs\.dev\.azure\.com|jfrog\.io|pkg\.dev|amazonaws\.com|jsr\.io|gitlab\.com|piwheels\.org|"
+    r"pyg\.org|tuna\.tsinghua\.edu\.cn|aliyun\.com|npmmirror\.com)"
+)
+"""Registries that many use: what is published there by a name passes."""
+_NO_SCRIPTS = ("--ignore-scripts", "--dry-run", "--help", "--no-build", "--only-binary")
+_BUILDERS = frozenset(
+    (
+        *(
+            "make",
+            "gmake",
+            "ninja",
+            "cmake",
+            "npm",
+            "pnpm",
+            "yarn",
+            "bun",
+            "npx",
+            "cargo",
+            "go",
+            "pip",
+            "pip3",
+            "uv",
+            "poetry",
+        ),
+        *(
+            "gradle",
+            "gradlew",
+            "mvn",
+            "mvnw",
+            "rake",
+            "bundle",
+            "composer",
+            "just",
+            "task",
+            "tox",
+            "nox",
+            "pytest",
+            "node",
+        ),
+        *("deno", "mix", "sbt", "dotnet", "swift", "stack", "cabal", "meson", "scons", "bazel", "docker-compose"),
+    )
+)
+"""Whoever runs what stands in the folder where it is started."""
+_LOOKS = frozenset(
+    ("--version", "--help", "-v", "-V", "-n", "--dry-run", "ls", "list", "view", "info", "show", "outdated", "fmt")
+)
+_FOLDERS = (
+    "-C",
+    "--directory",
+    "--prefix",
+    "--cwd",
+    "--dir",
+    "--project",
+    "--manifest-path",
+    "-f",
+    "--file",
+    "-S",
+    "-B",
+)
+MOST = 60
+"""Words of a call that are looked at."""
+
+
+def sources(call: Call) -> Iterator[str]:
+    """What code a call fetches and runs, or runs of what was fetched, each in a few words."""
+    program = call.command.program
+    if program == "git" and call.command.subcommand == "clone":
+        _cloned(call)
+    for text in addresses(program, call.fields[1:MOST]):
+        if not (_SHORT.fullmatch(text) and call.world.kind(call.locate(text))):
+            yield text
+    if call.world.fetched and program in _BUILDERS and not _LOOKS & {item.text for item in call.fields[1:4]}:
+        yield from _from_fetched(call)
+    if program in ("npm", "pnpm", "yarn", "bun", "pip", "pip3", "uv"):
+        yield from _of_manifest(call)
+
+
+def addresses(program: str, words: Sequence[Field]) -> Iterator[str]:
+    """Addresses among the words of an installer or a package runner, and indexes that it is pointed to."""
+    row = _RUNNERS.get(program)
+    texts = [item.text for item in words]
+    if row is None or any(text.partition("=")[0] in _NO_SCRIPTS for text in texts):
+        return
+    if row.verbs and not (texts[:1] and texts[0] in row.verbs) and not any(text in row.verbs for text in texts[:4]):
+        return
+    yield from (f"an index: {text}" for text in _indexes(program, texts))
+    for text in _packages(row, texts):
+        if not (_FORGE.fullmatch(text) or _ADDRESS.fullmatch(text) or (row.short and _SHORT.fullmatch(text))):
+            continue
+        if not network_addresses.is_local_address(re.sub(r"^(?:[\w.-]+ ?@ ?)?\w+\+", "", text)):
+            yield text
+
+
+def _packages(row: _Runner, texts: Sequence[str]) -> Iterator[str]:
+    values = [b for a, b in pairwise(texts) if a in row.options]
+    yield from values
+    yield from (text.partition("=")[2] for text in texts if text.partition("=")[0] in row.options and "=" in text)
+    plain = [b for a, b in pairwise(("", *texts)) if b[:1] != "-" and (a[:1] != "-" or a in _SWITCHES)]
+    if row.plain:
+        first = row.first or bool(_STARTS & set(plain[:1]))
+        begun = plain[1:] if row.verbs else plain
+        yield from begun[:1] if first else begun
+
+
+def _indexes(program: str, texts: Sequence[str]) -> Iterator[str]:
+    if program not in _INDEXED:
+        return
+    given = [b for a, b in pairwise(texts) if a in _INDEXES]
+    given += [text.partition("=")[2] for text in texts if text.partition("=")[0] in _INDEXES]
+    for text in given:
+        host = network_addresses.host(text)
+        away = "://" in text and not network_addresses.is_local_address(text)
+        if away and (text.startswith("http://") or not _KNOWN.fullmatch(host)):
+            yield text
+
+
+# ---- what this text fetched ----
+
+
+def is_fetched(path: str, world: Overlay) -> bool:
+    """Whether a path, or a folder that it lies in, came from the network in this text."""
+    return any(path == one or path.startswith(f"{one}/") for one in world.fetched)
+
+
+def _cloned(call: Call) -> None:
+    """``git clone ADDRESS [FOLDER]``: from here on the folder is fetched."""
+    items = call.operands
+    if items and items[0].known and (_ADDRESS.fullmatch(items[0].text) or paths.is_remote(items[0].text)):
+        name = items[1].text if items[1:] else paths.base(items[0].text.rstrip("/")).removesuffix(".git")
+        call.world.fetched.add(call.locate(name))
+
+
+def _from_fetched(call: Call) -> Iterator[str]:
+    texts = [item.text for item in call.fields[1:MOST]]
+    given = [b for a, b in pairwise(texts) if a in _FOLDERS]
+    given += [text.partition("=")[2] for text in texts if text.partition("=")[0] in _FOLDERS and "=" in text]
+    given += [text for text in texts if text[:1] in "./" and text[:1]]
+    places = [call.cwd, *(call.locate(text) for text in given)]
+    if any(is_fetched(place, call.world) for place in places):
+        yield f"what was fetched into {next(p for p in places if is_fetched(p, call.world))}"
+
+
+def _of_manifest(call: Call) -> Iterator[str]:
+    """Addresses in a manifest or a list of requirements that this text wrote itself."""
+    made = call.world.made()
+    verb = call.command.subcommand or (call.operands[0].text if call.operands else "")
+    if not made or verb not in (*_NODE, "sync"):
+        return
+    names = [b.text for a, b in pairwise(call.fields) if a.text in ("-r", "--requirement")]
+    for path in [call.locate("package.json"), *(call.locate(name) for name in names)]:
+        text = call.world.read(path) if path in made else None
+        for spec in _specs(text.replace(UNKNOWN, "")) if text else ():
+            if _FORGE.fullmatch(spec) or _ADDRESS.fullmatch(spec):
+                yield spec
+
+
+def _specs(text: str) -> Iterable[str]:
+    try:
+        package = json.loads(text, strict=False)
+    except ValueError:
+        return [line.strip() for line in text.splitlines()]
+    groups = [value for key, value in package.items() if "ependencies" in key] if isinstance(package, dict) else []
+    return [spec for group in groups if isinstance(group, dict) for spec in group.values() if isinstance(spec, str)]
