@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import click
@@ -45,15 +46,21 @@ def status(as_json: bool) -> Any:
 
 @click.group(invoke_without_command=True)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
-@click.option("--session", default="", help="Only this session.")
+@click.option("--session", default="", help="Only this session; the last part of its name is enough.")
+@click.option("--blocked", is_flag=True, help="Only what was refused, put back or ended (L2 to L4).")
+@click.option("--asked", is_flag=True, help="Only what you were asked, and what you said.")
+@click.option("--rule", default="", metavar="PATTERN", help="Only what met such a rule: 'git.*'.")
+@click.option("--since", default="", metavar="TIME", help="30m, 2h, 1d, or 2026-11-25T14:00.")
 @click.option("--follow", "-f", is_flag=True, help="Go on as entries come.")
 @click.option("--last", "-n", type=int, default=50, show_default=True, help="How many entries; 0 for all.")
 @click.pass_context
-def log(ctx: click.Context, as_json: bool, session: str, follow: bool, last: int) -> Any:
+def log(ctx: click.Context, /, *, as_json: bool, session: str, follow: bool, last: int, since: str, **only: Any) -> Any:
     """Read the audit log."""
     if ctx.invoked_subcommand is None:
+        filters = lazy_import.command_module("log_filter")
+        wanted = filters.LogFilter(since=filters.since(since, time.time()), **only)
         return lazy_import.command_module("log").show(
-            places(), as_json=as_json, session=session, follow=follow, limit=last
+            places(), as_json=as_json, session=session, follow=follow, limit=last, wanted=wanted
         )
     return 0
 

@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from itertools import islice
@@ -20,6 +21,7 @@ from sentinel_guard.audit import head as head_file
 from sentinel_guard.audit.opening import NOTES, hold
 from sentinel_guard.audit.sqlite import SqliteReader, SqliteStore
 from sentinel_guard.commands import require_human
+from sentinel_guard.commands.log_filter import LogFilter
 from sentinel_guard.core.hash_chain import ChainBreak, find_breaks
 from sentinel_guard.core.json_codec import dumps, entry_json
 from sentinel_guard.core.model import Entry
@@ -33,6 +35,7 @@ from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.humans.terminal_prompts import visible
 
 POLL_SECONDS = 0.25
+ALL = LogFilter()
 MAX_BREAKS = 20
 Told = dict[str, list[Witnessed]]
 """Witness -> what it was told, oldest first."""
@@ -43,8 +46,9 @@ WIDTHS = {"seq": 6, "time": 12, "session": 20, "": 2, "kind": 11}
 """Columns of the table; the date stands in the session's name."""
 
 
-def show(places: StatePaths, *, as_json: bool, session: str, follow: bool, limit: int) -> int:
-    """Print the newest ``limit`` entries (0 = all), of one session if named; with ``follow`` go on as entries come.
+def show(places: StatePaths, *, as_json: bool, session: str, follow: bool, limit: int, wanted: LogFilter = ALL) -> int:
+    """Print the newest ``limit`` entries (0 = all) that are ``wanted``, of one session if named (the last part of its
+    name is enough); with ``follow`` go on as entries come.
 
     A table in a terminal, else a line an entry: JSON with ``as_json``, or fields with tabs between. Raises StoreError.
     """
@@ -52,10 +56,12 @@ def show(places: StatePaths, *, as_json: bool, session: str, follow: bool, limit
         print(f"Nothing is on record yet: there is no {places.database}.", file=sys.stderr)
         return 0
     put, shown = _printer(as_json=as_json), 0
-    for shown, entry in enumerate(_entries(places.database, session, limit, follow=follow), 1):  # noqa: B007
+    session = _whole_name(places.database, session)
+    for shown, entry in enumerate(_entries(places.database, session, limit, wanted, follow=follow), 1):  # noqa: B007
         put(entry)
     if session and not shown:
-        print(f"Nothing is on record of the session '{visible(session)}'.", file=sys.stderr)
+        what = "Nothing of that" if wanted else "Nothing"
+        print(f"{what} is on record of the session '{visible(session)}'.", file=sys.stderr)
     return 0
 
 
@@ -234,18 +240,30 @@ class _Seen:
                     break
 
 
-def _entries(path: Path, session: str, limit: int, *, follow: bool) -> Iterator[Entry]:
+def _whole_name(path: Path, session: str) -> str:
+    """The newest session of which this is the last part of the name; the text itself where there is none."""
+    if not session or not path.exists():
+        return session
+    with contextlib.closing(SqliteReader(path)) as reader:
+        names = [entry.session for entry in reader.entries(kinds=("session",))]
+    return next((name for name in reversed(names) if name == session or name.endswith(f"-{session}")), session)
+
+
+def _entries(path: Path, session: str, limit: int, wanted: LogFilter = ALL, *, follow: bool) -> Iterator[Entry]:
     while not path.exists():
         time.sleep(POLL_SECONDS)
     reader, after = SqliteReader(path), 0
-    for entry in reader.entries(session=session, last=limit):
+    # A filter looks at each entry: the newest that it takes may be far back.
+    found = filter(wanted.takes, reader.entries(session=session, last=0 if wanted else limit))
+    for entry in deque(found, maxlen=limit or None) if wanted else found:
         after = entry.seq
         yield entry
     while follow:
         time.sleep(POLL_SECONDS)
         for entry in reader.entries(session=session, after=after):
             after = entry.seq
-            yield entry
+            if wanted.takes(entry):
+                yield entry
 
 
 def _printer(*, as_json: bool) -> Callable[[Entry], None]:

@@ -15,7 +15,9 @@ import pytest
 
 from sentinel_guard.audit.sqlite import SqliteStore
 from sentinel_guard.commands import log
+from sentinel_guard.commands.log_filter import LogFilter, since
 from sentinel_guard.core.model import Entry
+from sentinel_guard.errors import ConfigError
 from sentinel_guard.host.machine.state_paths import StatePaths
 
 ROOT = Path(__file__).parent.parent.parent
@@ -146,3 +148,57 @@ def read_all(descriptor: int) -> str:
         data += chunk
     os.close(descriptor)
     return data.decode()
+
+
+ASK = Entry(1004.0, "20261125-1-ab", "human", {"yes": False, "action": "DEPLOY", "target": "x", "assurance": "none"})
+MORE = [
+    Entry(1003.5, "20261125-1-ab", "session", {"root": "/r", "command": ["agent"], "start_hash": ""}),
+    ASK,
+    Entry(1005.0, "20261125-1-ab", "watch", {"path": ".env", "check": "unannounced"}, "L2"),
+]
+FILTERS = (
+    (LogFilter(), "", [1, 2, 3, 4, 5, 6, 7], "no filter"),
+    (LogFilter(blocked=True), "", [3, 7], "what was refused or put back"),
+    (LogFilter(asked=True), "", [6], "what a person was asked"),
+    (LogFilter(blocked=True, asked=True), "", [3, 6, 7], "both"),
+    (LogFilter(rule="paths.*"), "", [3], "a rule's pattern"),
+    (LogFilter(rule="unannounced"), "", [7], "a check that is no rule"),
+    (LogFilter(since=1003.0), "", [4, 5, 6, 7], "since a time"),
+    (LogFilter(blocked=True), "ab", [7], "the last part of a session's name"),
+    (LogFilter(rule="nothing"), "", [], "no such rule"),
+)
+
+
+@pytest.mark.parametrize("row", FILTERS, ids=[row[3] for row in FILTERS])
+def test_what_is_wanted_is_shown(places, store, capsys, row):
+    wanted, session, seqs, _ = row
+    for entry in MORE:
+        store.append(entry)
+    log.show(places, as_json=True, session=session, follow=False, limit=0, wanted=wanted)
+    assert [json.loads(line)["seq"] for line in capsys.readouterr().out.splitlines()] == seqs
+
+
+def test_the_newest_of_what_is_wanted_may_be_far_back(places, store, capsys):
+    log.show(places, as_json=True, session="", follow=False, limit=1, wanted=LogFilter(blocked=True))
+    assert json.loads(capsys.readouterr().out)["seq"] == 3
+
+
+NOW = 1_764_000_000.0
+SINCE = (
+    ("", 0.0, "none"),
+    ("30m", NOW - 1800, "minutes"),
+    ("2h", NOW - 7200, "hours"),
+    ("1d", NOW - 86_400, "days"),
+    ("2026-11-25T14:00+00:00", 1_795_615_200.0, "a time with its zone"),
+    ("yesterday", None, "a word"),
+    ("5", None, "a number without a unit"),
+)
+
+
+@pytest.mark.parametrize(("text", "at"), [row[:2] for row in SINCE], ids=[row[2] for row in SINCE])
+def test_since_when(text, at):
+    if at is None:
+        with pytest.raises(ConfigError, match="is no time"):
+            since(text, NOW)
+    else:
+        assert since(text, NOW) == at
