@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from sentinel_guard.core.analysis import paths
@@ -14,7 +15,7 @@ from sentinel_guard.core.analysis.expansion.command_and_options import MAX_FILES
 from sentinel_guard.core.analysis.languages.one_liners.one_liner_effects import inline, lenient
 from sentinel_guard.core.analysis.languages.python.python_effects import python
 from sentinel_guard.core.analysis.languages.unparsed_languages import code_effects
-from sentinel_guard.core.model import Effect
+from sentinel_guard.core.model import Effect, Kind
 
 MAX_LOADED = 8
 """Files of one command."""
@@ -58,7 +59,7 @@ _ROWS: dict[str, _Row] = {
     "direnv": _row(r"\.envrc", "shell", "allow reload"),
     "git": _HOOKS, "pre-commit": _HOOKS,
     "cargo": _RUST, "go": _GO,
-    "gradle": _row(r"(?:.*/)?build\.gradle", "groovy"), "gradlew": _row(r"(?:.*/)?build\.gradle", "groovy"),
+    **dict.fromkeys(("gradle", "gradlew"), _row(r"(?:.*/)?(?:build|settings)\.gradle(?:\.kts)?", "gradle")),
     "mix": _row(r"(?:mix|config/.*)\.exs", "elixir"),
     **dict.fromkeys(("fab", "fabric"), _row(r"fabfile\.py", "python")),
     **dict.fromkeys(("invoke", "inv"), _row(r"tasks\.py", "python")),
@@ -69,6 +70,8 @@ _ROWS: dict[str, _Row] = {
     "gulp": _row(r"gulpfile\.[cm]?[jt]s", "js"), "grunt": _row(r"Gruntfile\.[cm]?js", "js"),
     "Rscript": _row(r"\.Rprofile", "r"), "R": _row(r"\.Rprofile", "r"),
 }  # fmt: skip
+_TASKS = frozenset(("rake", "thor", "fab", "invoke", "inv", "gulp", "grunt", "go", "gradle", "gradlew"))
+"""They run what the file says, and no tests: what cannot be resolved in it counts."""
 _SETTINGS = re.compile(r"\.?([\w-]+?)(?:\.config|rc)?\.[cm]?[jt]s")
 """``webpack.config.js``, ``.eslintrc.cjs``: named after the tool that loads it."""
 
@@ -86,7 +89,8 @@ def autoload_effects(call: Call) -> Iterator[Effect]:
         text = call.world.read(path)
         language = _language(call, row, path)
         if language and text and UNKNOWN not in text:
-            yield from lenient(run(call, text, language))
+            found = run(call, text, language)
+            yield from found if call.command.program in _TASKS else lenient(found)
 
 
 def _language(call: Call, row: _Row | None, path: str) -> str:
@@ -98,6 +102,10 @@ def _language(call: Call, row: _Row | None, path: str) -> str:
     return "js" if match and match[1] == call.command.program else ""
 
 
+def _deep(effect: Effect) -> Effect:
+    return replace(effect, how=effect.how | {"recursive"}) if effect.kind is Kind.DELETE else effect
+
+
 def run(call: Call, text: str, language: str) -> Iterable[Effect]:
     """The effects of a text in the language of this name."""
     match language:
@@ -107,4 +115,6 @@ def run(call: Call, text: str, language: str) -> Iterable[Effect]:
             return call.runner.script(text, call, call.command.program, file=True)
         case "c":
             return code_effects(call, text)
+        case "gradle":  # its delete takes folders
+            return map(_deep, code_effects(call, text))
     return inline(call, text, language)

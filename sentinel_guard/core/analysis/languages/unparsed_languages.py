@@ -62,6 +62,8 @@ _DELETES = _names(
     "delete-recursively deletetree deletetreeabsolute deletefileabsolute delete-directory-and-files deltree"
 )
 _DEEP = re.compile(r"all|rec|tree|rf|rm_r|forcib|and-files|directory/files")
+_TREE = re.compile(r"(?:os\.RemoveAll|(?:std::)?fs::remove_(?:dir_all|all)|(?:std::)?filesystem::remove_all)$")
+"""Functions that delete a folder with all in it, and nothing else."""
 _WRITES = _names(
     "writefile write_file writestring write_text filewriter fileoutputstream ofstream create truncate printwriter "
     "with-output-to-file write-region spit call-with-output-file open-output-file writealltext writeallbytes open_out"
@@ -123,6 +125,8 @@ def _calls(deeds: EffectCollector, tokens: Sequence[Token], *, lisp: bool) -> No
             values = _arguments(deeds, tokens, at, lisp=lisp)
             if not values and _KINDS[name] == "delete":
                 values += [t.text for t in tokens[max(0, at - 6) : at] if t.kind == "text"][-1:]
+            if UNRESOLVED in values and _TREE.match(token.text):
+                deeds.opaque(token.text, "delete")
             _do(deeds, _KINDS[name], name, values)
 
 

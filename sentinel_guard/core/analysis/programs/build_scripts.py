@@ -22,6 +22,8 @@ _MAKE_RULE = re.compile(r"([^\s:=#][^:=#]*?)\s*::?(?!=)\s*([^=;]*?)\s*(?:;(.*))?
 _MAKE_SET = re.compile(r"(?:export\s+|override\s+)?([A-Za-z_][\w.]*)\s*(\+|\?|:{1,3}|!)?=\s*(.*)$")
 _MAKE_USE = re.compile(r"\$(?:\$|\((\w[\w.]*)\)|\{(\w[\w.]*)\}|(\w|@|<|\^))")
 _JUST_RULE = re.compile(r"@?([A-Za-z_][\w-]*)((?:\s+[^:=]+?)?)\s*:(?!=)\s*(.*)$")
+_JUST_VALUE = re.compile(r"\{\{.*?\}\}")
+"""What just fills in: nobody knows here what it is."""
 _INSTALLS = ("install", "i", "ci", "add", "in", "isntall")
 _UNMODELLED = frozenset(
     (
@@ -236,7 +238,63 @@ def npm(call: Call) -> Effects:
         name, rest = verb, call.operands
     else:
         return
-    yield from _steps(call, name, rest, cwd)
+    found = list(_steps(call, name, rest, cwd))
+    yield from found
+    if not found and name == verb and name not in (*_INSTALLS, *_OWN, ""):
+        yield from call.runner.run(
+            call.fields[call.fields.index(rest[0]) - 1 if rest else -1 :], call, "node_modules/.bin"
+        )
+
+
+_OWN = frozenset(
+    (
+        *(
+            "init",
+            "create",
+            "update",
+            "up",
+            "upgrade",
+            "remove",
+            "rm",
+            "uninstall",
+            "un",
+            "link",
+            "unlink",
+            "list",
+            "ls",
+        ),
+        *("why", "outdated", "audit", "pack", "publish", "config", "set", "get", "cache", "store", "rebuild", "prune"),
+        *("import", "fetch", "dedupe", "patch", "deploy", "env", "setup", "bin", "root", "prefix", "login", "logout"),
+        *(
+            "whoami",
+            "version",
+            "info",
+            "view",
+            "owner",
+            "team",
+            "tag",
+            "workspace",
+            "workspaces",
+            "plugin",
+            "self-update",
+        ),
+        *(
+            "doctor",
+            "licenses",
+            "node",
+            "npm",
+            "help",
+            "global",
+            "pm",
+            "build",
+            "test",
+            "repl",
+            "shell",
+            "install-test",
+        ),
+    )
+)
+"""Verbs of the package managers themselves: what is none of them, and no script, is a program that was installed."""
 
 
 def _folder(call: Call) -> str:
@@ -291,19 +349,22 @@ def just(call: Call) -> Effects:
     """The recipe of a justfile: indented lines below ``name:``, prerequisites first."""
     given = call.parsed.value("-f", "--justfile")
     names = [given.text] if given is not None and given.known else ["justfile", "Justfile", ".justfile"]
-    text = next((t for n in names if (t := call.script_text(paths.locate(n, call.cwd, call.world))) is not None), None)
+    found = next(
+        (path for n in names if call.script_text(path := paths.locate(n, call.cwd, call.world)) is not None), ""
+    )
+    text = call.script_text(found) if found else None
     if text is None:
         return
     made = Makefile()
     current: list[str] = []
     for line in text.splitlines():
         if line[:1] in (" ", "\t") and current:
-            made.recipes[current[0]].append(line.strip())
+            made.recipes[current[0]].append(_JUST_VALUE.sub('"$just_value"', line.strip().lstrip("@-")))
         elif match := _JUST_RULE.match(line):
             current = [match[1]]
             _add_rule(made, current, match[3].replace("&&", " ").split(), None)
     for line in recipe(made, call.operands[0].text if call.operands else made.first):
-        yield from call.runner.script(line, call, "just", file=True)
+        yield from call.runner.script(line, call, "just", file=found not in call.world.made())
 
 
 OPTIONS = {

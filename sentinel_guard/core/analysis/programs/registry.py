@@ -64,7 +64,10 @@ PROGRAMS: dict[str, Program] = {
 }
 PROGRAMS |= {n: _also(PROGRAMS[n], row) if n in PROGRAMS else row for n, row in compilers_and_runtimes.PROGRAMS.items()}
 PROGRAMS |= {name: _also(PROGRAMS[name], build_scripts.node_script) for name in ("node", "nodejs")}
-PROGRAMS |= {name: _also(PROGRAMS[name], package_publishing.registry) for name in ("deno", "dotnet", "hub", "mix")}
+PROGRAMS |= {
+    name: _also(PROGRAMS[name], package_publishing.registry)
+    for name in ("deno", "dotnet", "hub", "mix", "pdm", "hatch", "pixi")
+}
 
 OPTIONS: dict[str, Options] = {
     **{name: row.options for name, row in command_wrappers.WRAPPERS.items()},

@@ -95,6 +95,19 @@ def _holds(call: Call, item: _Given) -> bool:
     return found is item.wanted
 
 
+_LOSS = re.compile(
+    r"(?:.*[-_:.])?(?:delete|destroy|drop|purge|wipe|erase|reset|obliterate|terminate|nuke)(?:[-_:.].*)?"
+)
+_SAFE = frozenset(("--help", "-h", "--dry-run", "--dryrun", "--list", "--version"))
+
+
+def loses_by_words(call: Call) -> bool:
+    """Whether a verb that no row names says that something is lost: for tools whose other end is elsewhere."""
+    words = [call.command.subcommand, *(item.text for item in call.operands[:2])]
+    plain = [word for word in words if re.fullmatch(r"[a-z][a-z:_.-]+", word)]
+    return not (_SAFE & call.command.flags) and any(map(_LOSS.fullmatch, plain))
+
+
 def effects(call: Call, rows: tuple[Row, ...], target: str = "") -> Iterator[Effect]:
     """The effect of the row that this call meets, on ``target`` where the row's name does not say on what."""
     found = EFFECTS.get(what(call, rows))

@@ -89,6 +89,28 @@ def _poe_lines(task: object) -> Iterator[str]:
         yield from _texts(task)
 
 
+def _table(*keys: str) -> Callable[[str], Tasks]:
+    """Tasks in a table of a TOML file: a text, a list of texts, or ``run``, ``cmd``, ``shell`` with ``depends``."""
+
+    def read(text: str) -> Tasks:
+        found: dict[str, object] = tomllib.loads(text)
+        for key in keys:
+            found = _mapping(found.get(key))
+        return {name: list(_table_lines(task)) for name, task in found.items()}
+
+    return read
+
+
+def _table_lines(task: object) -> Iterator[str]:
+    if not isinstance(task, dict):
+        yield from _texts(task)
+        return
+    for key in ("depends", "depends-on", "depends_on"):
+        yield from (f"@{need}" for need in _texts(task.get(key)))
+    for key in ("run", "cmd", "shell", "composite"):
+        yield from _texts(task.get(key))
+
+
 def _mapping(value: object) -> dict[str, object]:
     return value if isinstance(value, dict) else {}
 
@@ -119,6 +141,7 @@ _RUNNERS = {
     "composer": _Runner(("composer.json",), _composer, ("run", "run-script")),
     "deno": _Runner(("deno.json", "deno.jsonc", "package.json"), _deno, ("task",)),
     "poe": _Runner(("pyproject.toml",), _poe),
+    "mise": _Runner(("mise.toml", ".mise.toml", "mise.local.toml", ".mise/config.toml"), _table("tasks"), ("run", "r")),
 }
 
 
@@ -130,23 +153,25 @@ def run(call: Call) -> Iterator[Effect]:
         return
     folder = call.parsed.value("-d", "--dir", "-C", "--directory", "--working-dir")
     cwd = call.locate(folder) if folder is not None and folder.known else call.cwd
-    tasks = _tasks(call, runner, cwd)
+    tasks, typed = _tasks(call, runner, cwd)
     for name in names or ["default"]:
         for line in _lines(tasks, name, DEEP):
-            yield from call.runner.script(line, call, f"{call.command.program} {name}", cwd=cwd, file=True)
+            yield from call.runner.script(line, call, f"{call.command.program} {name}", cwd=cwd, file=not typed)
 
 
-def _tasks(call: Call, runner: _Runner, cwd: str) -> Tasks:
+def _tasks(call: Call, runner: _Runner, cwd: str) -> tuple[Tasks, bool]:
+    """The tasks, and whether this very text wrote the file."""
     given = call.parsed.value("-t", "--taskfile", "-c", "--config")
     names = [given] if given is not None and given.known else [Field(name) for name in runner.files]
     for name in names:
-        text = call.script_text(paths.locate(name.text, cwd, call.world))
+        path = paths.locate(name.text, cwd, call.world)
+        text = call.script_text(path)
         if text is not None:
             try:
-                return runner.read(text)
+                return runner.read(text), path in call.world.made()
             except ValueError:  # json's and tomllib's: the runner cannot read it either
-                return {}
-    return {}
+                return {}, False
+    return {}, False
 
 
 def _lines(tasks: Tasks, name: str, left: int) -> Iterator[str]:
@@ -162,6 +187,7 @@ OPTIONS = {
     "task": options("-d= --dir= -t= --taskfile= -o= --output= -C= --concurrency= -I= --interval="),
     "composer": options("-d= --working-dir= | sub"),
     "poe": options("-C= --directory= -e= --executor="),
+    "mise": options("-C= --cd= -E= --env= -j= --jobs= | sub"),
 }
 OPTIONS["go-task"] = OPTIONS["task"]
 

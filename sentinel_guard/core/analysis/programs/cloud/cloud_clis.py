@@ -58,6 +58,14 @@ _SERVERS: dict[str, tuple[tuple[str, ...], str]] = {
 """Options and the variable that name the other end."""
 
 
+_AT_HOME = frozenset(("kind", "minikube", "k3d", "microk8s", "ctlptl", "limactl", "colima", "orb", "orbctl", "packer"))
+"""Tools whose other end is this machine."""
+_GOES_ON = frozenset(
+    ("run", "run:detached", "exec", "ssh", "console", "help", "logs", "search", "explain", "completion")
+)
+"""Verbs whose further words are another command's, or are only looked for."""
+
+
 def cloud(call: Call) -> Effects:
     """kubectl, terraform, aws …: a verb that destroys or changes; plans, dry runs and queries do nothing."""
     program = call.command.program
@@ -72,7 +80,11 @@ def cloud(call: Call) -> Effects:
         return
     where = next((call.head.value(name) or call.parsed.value(name) for name in _WHERE.get(program, ())
                   if call.has(name)), None)  # fmt: skip
-    yield from subcommand_tables.effects(call, rows, f"{program} {where.text}" if where is not None else program)
+    target = f"{program} {where.text}" if where is not None else program
+    aside = program in _AT_HOME or call.command.subcommand in _GOES_ON
+    if not (aside or subcommand_tables.what(call, rows)) and subcommand_tables.loses_by_words(call):
+        yield call.effect(Kind.DEPLOY, target, "delete", sure=False)
+    yield from subcommand_tables.effects(call, rows, target)
 
 
 def _is_here(call: Call) -> bool:

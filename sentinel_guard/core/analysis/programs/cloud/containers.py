@@ -11,7 +11,7 @@ from sentinel_guard.core.analysis import network_addresses, paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, Parsed, options, parse
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs import subcommand_tables
-from sentinel_guard.core.analysis.programs.cloud.remote_consoles import is_console, is_production
+from sentinel_guard.core.analysis.programs.cloud.remote_consoles import changes_models, is_console, is_production
 from sentinel_guard.core.analysis.secret_names import STORE
 from sentinel_guard.core.model import Effect, Kind
 
@@ -76,7 +76,9 @@ def docker(call: Call) -> Effects:
     elif verb == "exec":
         if call.has("--privileged"):
             yield call.effect(Kind.PRIVILEGE, "container --privileged", sure=False)
-        yield from _inside(call, operands[1:], {}, _KEPT)
+        own = bool(operands) and f"container {operands[0].text}" in call.world.own
+        found = _inside(call, operands[1:], {}, () if own else _KEPT)
+        yield from (effect for effect in found if not (own and effect.kind in (Kind.DATABASE, Kind.DEPLOY)))
     elif verb == "cp":
         yield from _copy(call)
     elif verb in ("rm", "rmi") and call.has("-f", "--force") and any(_is_every(item) for item in operands):
@@ -157,6 +159,9 @@ def compose(call: Call) -> Effects:
 
 def _run(call: Call) -> Effects:
     mounts = dict(_mounts(call, call.parsed))
+    name = call.parsed.value("--name")
+    if name is not None and not call.has("-v", "--volume", "--mount", "--volumes-from"):
+        call.world.own.add(f"container {name.text}")
     yield from _powers(call)
     yield from _reached(call, mounts)
     entry = call.parsed.value("--entrypoint")
@@ -226,9 +231,11 @@ def _inside(
         return
     folder = call.parsed.value("-w", "--workdir")
     cwd = folder.text if folder and folder.text.startswith("/") else "/"
+    host = _on_host(cwd, mounts)
     given = call.command.subcommand != "run" or call.has("-e", "--env", "--env-file")
-    for effect in call.runner.run(command, call, "docker", cwd=cwd):
-        if effect.kind not in _ON_PATHS:
+    for effect in call.runner.run(command, call, "docker", cwd=host or cwd):
+        mine = host and f"{effect.target}/".startswith(f"{host}/")
+        if mine or effect.kind not in _ON_PATHS:
             yield effect
         elif effect.target.startswith(STORE):
             yield from (effect,) if given else ()
@@ -236,6 +243,13 @@ def _inside(
             yield from _mapped(effect, mounts)
             if _is_loss(effect) and any(_holds(effect.target, place) for place in kept):
                 yield call.effect(Kind.DEPLOY, "docker volumes", "delete", sure=False)
+
+
+def _on_host(path: str, mounts: dict[str, str]) -> str:
+    """The folder of this machine that lies there and may be written to; empty for none."""
+    found = [(place, host) for place, host in mounts.items() if f"{path}/".startswith(f"{place.rstrip('/')}/")]
+    place, host = max(found, default=("", ""), key=lambda pair: len(pair[0]))
+    return paths.normal(host + path[len(place.rstrip("/")) :]) if host else ""
 
 
 def _holds(target: str, place: str) -> bool:
@@ -267,7 +281,7 @@ def away(call: Call, body: str | Sequence[Field], *, known: bool = True, target:
 
     What is typed into a console there, nobody has seen.
     """
-    if is_console(body) and is_production(call):
+    if (is_console(body) or changes_models(body)) and is_production(call):
         yield call.effect(Kind.DEPLOY, target or call.command.program)
     if isinstance(body, str):
         effects = call.runner.script(body if known else body or UNKNOWN, call, call.command.program, cwd="/")

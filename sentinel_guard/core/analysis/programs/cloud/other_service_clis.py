@@ -114,6 +114,8 @@ TABLES: dict[str, tuple[Row, ...]] = {
     "cockroach": table(destroy="node decommission|drain, quit, debug reset-quorum, workload init --drop"),
     "convex": table(quiet="dev|logs|dashboard|docs|function-spec|export|** --help", destroy="data clear, import "
                     "--replace|--replace-all, env remove|unset", change="deploy|import, env set"),
+    "ldcli": table(quiet=QUIET, destroy=f"* {_GONE}|archive",
+                   change="flags|segments toggle-on|toggle-off|patch, flags|segments update|replace --data|-d"),
     "instant-cli": table(quiet="pull|login|init", change="push"),
     "op": table(quiet=f"{QUIET}, read|run|inject|signin|signout", destroy=f"{_GONE}, * {_GONE}"),
 }  # fmt: skip

@@ -42,6 +42,23 @@ def is_console(body: str | Sequence[Field]) -> bool:
     )
 
 
+_RUNS_CODE = re.compile(
+    r"(?:\S*/)?(?:rails (?:r|runner)|(?:python3? )?(?:\S*/)?manage\.py shell|php artisan tinker"
+    r"|(?:python3?|node|ruby|perl|php) -[a-z]*[cer]|flask shell|mix run -e)\b",
+    re.DOTALL,
+)
+_CHANGES = re.compile(
+    r"\b(?:destroy|delete|update|save|create|remove|drop|truncate|insert|purge|reset|flush)\w*\b", re.IGNORECASE
+)
+
+
+def changes_models(body: str | Sequence[Field]) -> bool:
+    """Whether a command on another machine runs code there that speaks of changing what it holds."""
+    text = body if isinstance(body, str) else " ".join(item.text for item in body)
+    match = _RUNS_CODE.match(text)
+    return match is not None and _CHANGES.search(text, match.end()) is not None
+
+
 def is_production(call: Call) -> bool:
     """Whether a word of the call says so, or a platform runs it for others and no word says that it is a rehearsal."""
     words = [item.text for item in call.fields]

@@ -14,6 +14,8 @@ from sentinel_guard.core.analysis.programs.cloud import other_service_clis
 from sentinel_guard.core.analysis.programs.databases import (
     cypher_statements,
     migrations,
+    other_stores,
+    own_databases,
     sql_client_commands,
     sql_statements,
 )
@@ -140,6 +142,7 @@ def is_scratch(path: str, root: str) -> bool:
 
 def run(call: Call, item: Field, row: Client, depth: int = 0, *, loses: bool = True) -> Iterator[Effect]:
     """The effects of a text that such a client is given; ``loses`` is False where no data can be lost."""
+    own_databases.note_created(call, item.text)
     text, did = sql_client_commands.split(item.text, row.style, row.dialect)
     for what in did:
         yield from _done(call, what, row, depth, item, loses=loses)
@@ -151,7 +154,7 @@ def run(call: Call, item: Field, row: Client, depth: int = 0, *, loses: bool = T
 def _done(call: Call, what: Found, row: Client, depth: int, item: Field, *, loses: bool) -> Iterator[Effect]:
     named = Field(what.text, item.known or "$" not in what.text)
     if what.how in ("delete", "truncate"):
-        if loses:
+        if loses and not own_databases.drops_own(call, what.text):
             yield call.effect(Kind.DATABASE, what.text, what.how, sure=item.known)
     elif what.how in ("shell", "program"):
         yield from call.runner.script(what.text, call, call.command.program)
@@ -188,6 +191,8 @@ def _losing(call: Call, *words: str, how: str = "delete") -> Effect:
 
 def drop(call: Call) -> Effects:
     for item in call.operands[:1] or [Field(call.command.program)]:
+        if own_databases.is_own(call, item.text):
+            continue
         yield call.effect(Kind.DATABASE, item.text, "delete", sure=item.known)
 
 
@@ -304,27 +309,6 @@ def cypher(call: Call) -> Effects:
             yield _losing(call, *statement.split())
 
 
-def etcd(call: Call) -> Effects:
-    words = [item.text for item in call.operands]
-    if words[:1] == ["del"] or words[:2] == ["snapshot", "restore"]:
-        yield _losing(call, "etcdctl", *words)
-
-
-_SHELLS = re.compile(
-    r"\b_drop(?:Database)?\s*\(|\b(?:drop|drop_all|drop_namespace|truncate|truncate_preserve|deleteall|disable_all)\b\s*['\"]"
-    r"|\bdrop_all\b|\bREMOVE\s+(?:DATABASE|NAMESPACE|TABLE)\b",
-    re.IGNORECASE,
-)
-
-
-def own_shell(call: Call) -> Effects:
-    """hbase, arangosh, surreal: commands of their own, in an option or on standard input."""
-    given = call.parsed.values("--javascript.execute-string", "--execute-string", "-e", "--execute")
-    for text in [item.text for item in given] or [call.stdin]:
-        if match := _SHELLS.search(text):
-            yield _losing(call, text[match.start() :].splitlines()[0])
-
-
 def flush(call: Call) -> Effects:
     yield _losing(call, call.command.program)
 
@@ -369,7 +353,9 @@ OPTIONS = {
     "influx": options(
         "-execute= --execute= -b= --bucket= -n= --name= -o= --org= -t= --token= --start= --stop= -p= | words"
     ),
-    **dict.fromkeys(("dropdb", "dropuser"), options("-h= --host= -p= --port= -U= --username= --maintenance-db=")),
+    **dict.fromkeys(
+        ("createdb", "dropdb", "dropuser"), options("-h= --host= -p= --port= -U= --username= --maintenance-db=")
+    ),
     "pg_restore": options("-d= --dbname= -f= -h= -p= -U= -j= -n= -t= -L= -F= -S= -T= -P= -I= -N="),
     **dict.fromkeys(("pg_dump", "pg_dumpall"), options("-f= --file= -d= -h= -p= -U= -j= -n= -t= -F= -T= -N= -Z=")),
     **dict.fromkeys(("mysqldump", "mariadb-dump"), options("-r= --result-file= -h= -P= -u= -w= --where= -S=")),
@@ -387,6 +373,7 @@ OPTIONS = {
 PROGRAMS: dict[str, Callable[[Call], Effects]] = {
     **migrations.PROGRAMS,
     **dict.fromkeys(CLIENTS, client),
+    "createdb": own_databases.create,
     **dict.fromkeys(("dropdb", "dropuser", "pg_dropcluster", "pg_resetwal"), drop),
     **dict.fromkeys(("mysqladmin", "mariadb-admin"), mysqladmin),
     **dict.fromkeys(("pg_restore", "mongorestore", "mongoimport", "mysqlimport"), restore),
@@ -394,7 +381,7 @@ PROGRAMS: dict[str, Callable[[Call], Effects]] = {
     **dict.fromkeys(("redis-cli", "valkey-cli"), redis),
     **dict.fromkeys(("mongosh", "mongo"), mongo),
     **dict.fromkeys(other_service_clis.TABLES.keys() & {*CLIENTS, *migrations.PROGRAMS}, task),
-    **dict.fromkeys(("hbase", "arangosh", "surreal"), own_shell),
+    **dict.fromkeys(("hbase", "arangosh", "surreal"), other_stores.own_shell),
     **dict.fromkeys(("memcflush", "memflush"), flush),
-    "influx": influx, "sqlite-utils": sqlite_utils, "cypher-shell": cypher, "etcdctl": etcd,
+    "influx": influx, "sqlite-utils": sqlite_utils, "cypher-shell": cypher, "etcdctl": other_stores.etcd,
 }  # fmt: skip

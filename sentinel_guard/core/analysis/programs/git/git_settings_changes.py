@@ -59,7 +59,18 @@ def setting(call: Call, key: str, value: str, *how: str) -> Iterator[Effect]:
     elif low.startswith("alias.") and value.startswith("!"):
         yield from call.runner.script(value[1:], call, f"git {key[6:]}")
     elif _runs(low, value):
+        yield from _unseen(call, value)
         yield from call.runner.script(value.lstrip("!"), call, f"git {low}")
+
+
+def _unseen(call: Call, value: str) -> Iterator[Effect]:
+    """A program that git is to run from a temporary folder, or that is not there."""
+    first = (value.lstrip("!").split() or [""])[0]
+    if first.startswith(("/", "./", "../", "~")):
+        path = call.locate(first)
+        own = path in call.world.made()
+        if not own and (paths.is_temporary(path, call.world.root, call.world.home) or not call.world.kind(path)):
+            yield call.opaque(value, "code")
 
 
 def _included(call: Call, value: str) -> Iterator[Effect]:

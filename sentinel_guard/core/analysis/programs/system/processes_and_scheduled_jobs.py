@@ -24,8 +24,22 @@ def kill(call: Call) -> Effects:
         return
     how = ("force",) if signals & {"9", "KILL"} else ()
     for item in call.operands or call.fields[2:]:
+        for port in _service_ports(item.source) if not item.known else ():
+            yield call.effect(Kind.SIGNAL, f"of port {port}", *how, sure=False)
         target = item.text if item.known or not _means_all(call, item) else process_listing.FIRST
         yield call.effect(Kind.SIGNAL, target, *how, sure=item.known)
+
+
+_PORTS = re.compile(r"(?:lsof|fuser|ss|netstat)\b[^|)]*?:?((?:\d{2,5},?)+)")
+_SERVICES = frozenset(("22", "1433", "1521", "2181", "2379", "3306", "5432", "5672", "6379", "6443", "9092", "9200",
+                       "11211", "26257", "27017"))  # fmt: skip
+"""Ports on which databases, queues and the machine's own doors listen."""
+
+
+def _service_ports(source: str) -> list[str]:
+    """Ports of services among those whose listeners a word stands for: ``$(lsof -ti :3000,5432)``."""
+    found = [port for match in _PORTS.finditer(source) for port in match[1].split(",")]
+    return [port for port in found if port in _SERVICES]
 
 
 _LISTED = re.compile(r"[\"']?(?:\$\(|`)(.*)[)`][\"']?", re.DOTALL)
@@ -80,6 +94,8 @@ def _signals(call: Call) -> set[str]:
 def fuser(call: Call) -> Effects:
     if call.has("-k", "--kill"):
         for item in call.operands:
+            if (port := item.text.partition("/")[0]) in _SERVICES:
+                yield call.effect(Kind.SIGNAL, f"of port {port}", "force", sure=item.known)
             target = call.locate(item) if "/" in item.text and not item.text[0].isdigit() else item.text
             yield call.effect(Kind.SIGNAL, target, "force", sure=item.known)
 

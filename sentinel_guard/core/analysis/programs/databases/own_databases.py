@@ -1,0 +1,38 @@
+"""Databases that the text itself makes and throws away again: no data of anybody's is lost with them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from sentinel_guard.core.analysis.expansion.command_and_options import Call
+from sentinel_guard.core.model import Effect
+
+_SCRATCH = re.compile(r"(?i)(?:.*[_-])?(?:test|tests|scratch|tmp|temp|ci|sandbox|throwaway)(?:[_-].*|\d*)")
+"""Names of databases that are made to be thrown away: where one was there before, its making fails unseen."""
+_CREATES = re.compile(r"\bcreate\s+database\s+[\"`\[]?(\w+)", re.IGNORECASE)
+_DROPS = re.compile(r"\s*drop\s+database\s+(?:if\s+exists\s+)?[\"`\[]?(\w+)", re.IGNORECASE)
+
+
+def create(call: Call) -> Iterable[Effect]:
+    """Createdb: from here on the database is this text's own."""
+    for item in call.operands[:1]:
+        call.world.own.add(f"database {item.text}")
+    return ()
+
+
+def note_created(call: Call, sql: str) -> None:
+    """What statements make is this text's own from here on."""
+    if "atabase" in sql or "ATABASE" in sql:
+        call.world.own.update(f"database {name}" for name in _CREATES.findall(sql))
+
+
+def is_own(call: Call, name: str) -> bool:
+    """Whether a database was made by this very text, to be thrown away as its name says."""
+    return f"database {name}" in call.world.own and _SCRATCH.fullmatch(name) is not None
+
+
+def drops_own(call: Call, statement: str) -> bool:
+    """Whether a statement drops such a database."""
+    dropped = _DROPS.match(statement)
+    return dropped is not None and is_own(call, dropped[1])

@@ -1,0 +1,62 @@
+"""What something means decides, not by which tool it is said: files written and run, own things, loss by unknown verbs.
+
+Each row: a command, and kinds of effects with their words that it must have, or must not (``!``).
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from sentinel_guard.core.model import Kind
+from tests.support.analysis_effects import effects_of, repository
+
+WORLD = repository({"data/app.db": "x", "src/a.py": "x"}, folders=("/home/ann/repo/data", "/home/ann/repo/src"))
+
+ROWS = [
+    # written, then run
+    ("printf 'wipe:\\n    find {{dir()}} -delete\\n' > justfile; just wipe", "opaque delete", "a template of just"),
+    ("printf '[tasks.x]\\nrun = \"rm -rf src\"\\n' > mise.toml; mise run x", "delete recursive", "a task of mise"),
+    ("printf 'task :x do\\n rm_rf Dir[y]\\nend\\n' > Rakefile; rake x", "opaque delete", "a task of rake"),
+    ("echo 'task x(type: Delete) { delete(\"data\") }' > build.gradle; ./gradlew x", "delete recursive", "of gradle"),
+    ("printf 'func main() { os.RemoveAll(d) }' > /tmp/x.go; go run /tmp/x.go", "opaque delete", "a program in Go"),
+    ("git config core.fsmonitor /tmp/x.sh", "opaque code", "a setting that names a program of a temporary folder"),
+    ("git config core.editor 'code --wait'", "!opaque code", "a program by its name"),
+    ("pnpm prisma db push --accept-data-loss", "database delete", "what pnpm starts"),
+    ("yarn build", "!database delete", "a script"),
+    # where it lies
+    ("docker run -v $PWD:/w -w /w alpine rm -rf src", "delete recursive", "a folder of this machine, mounted"),
+    ("docker run -v $PWD:/w:ro -w /w alpine rm -rf src", "!delete recursive", "mounted to be read"),
+    ("docker run -w /w alpine rm -rf src", "!delete recursive", "the container's own"),
+    ("createdb x_test && dropdb x_test", "!database delete", "a database that the text made"),
+    ("createdb prod; dropdb prod", "database delete", "its making may have failed"),
+    ("dropdb x_test", "database delete", "one that was there"),
+    (
+        "docker run -d --name p postgres; docker exec p psql -c 'DROP DATABASE t'",
+        "!database delete",
+        "an own container",
+    ),
+    ("docker exec p psql -c 'DROP DATABASE t'", "database delete", "another one"),
+    # loss by verbs that no row names
+    ("doctl something purge-all x", "deploy delete", "a tool whose other end is elsewhere"),
+    ("doctl something list", "!deploy delete", "a question"),
+    ("kind something purge", "!deploy delete", "a tool of this machine"),
+    ("ldcli flags update --flag x --data '[]'", "deploy", "a flag that others see"),
+    ("heroku run -a x-prod 'rails runner \"User.where(a: 1).destroy_all\"'", "deploy", "code on production"),
+    ("heroku run -a x-prod 'rails runner \"puts User.count\"'", "!deploy", "a question there"),
+    # what listens there
+    ("lsof -ti :3000,5432 | xargs kill -9", "signal of port 5432", "a database's port"),
+    ("lsof -ti :3000 | xargs kill -9", "!signal of port", "a server of the developer's"),
+    ("fuser -k 6379/tcp", "signal of port 6379", "by fuser"),
+]
+
+
+def said(command: str) -> str:
+    effects = [e for e in effects_of(command, WORLD) if e.kind is not Kind.EXECUTE]
+    return "; ".join(" ".join([e.kind.value, e.target * (e.kind is Kind.SIGNAL), *sorted(e.how)]) for e in effects)
+
+
+@pytest.mark.parametrize(("command", "wanted"), [pytest.param(c, w, id=why) for c, w, why in ROWS])
+def test_what_it_means(command: str, wanted: str) -> None:
+    words = wanted.lstrip("!").split()
+    found = any(all(word in part.split() for word in words) for part in said(command).split("; "))
+    assert found is (wanted[0] != "!"), said(command)
