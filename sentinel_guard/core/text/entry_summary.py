@@ -78,6 +78,35 @@ def _human(data: Mapping[str, object]) -> str:
     return f"{said} to {data['action']} on {data['target']} ({by}, {data['assurance']})"
 
 
+def _state(data: Mapping[str, object]) -> str:
+    asked = " ".join(str(data[key]) for key in ("action", "target") if data.get(key))
+    said = [str(text) for text in (data.get("reason"), asked) if text]
+    return ": ".join([str(data["event"]), *said]) + _by(data)
+
+
+def _by(data: Mapping[str, object]) -> str:
+    """By whose word it was, and how sure that is."""
+    words = [str(data[key]) for key in ("authorized_by", "assurance") if data.get(key)]
+    return f" ({', '.join(words)})" if words else ""
+
+
+def _recovery(data: Mapping[str, object]) -> str:
+    start = str(data["start_hash"])[:12] or "its unborn branch"
+    problems = data.get("problems") or data.get("notes")
+    told = [f"put back to {start}, and verified" if data["ok"] else "not put back as a whole"]
+    told += map(str, problems) if isinstance(problems, list | tuple) else []
+    told += [f"the agent's work is kept at {data['rescue']}"] if data.get("rescue") else []
+    return "; ".join(told)
+
+
+def _incident(data: Mapping[str, object]) -> str:
+    return f"{data['path']}: {data['headline']}"
+
+
+def _end(data: Mapping[str, object]) -> str:
+    return f"exit {data['code']}" + (f": {data['reason']}" if data.get("reason") else "")
+
+
 def _note(data: Mapping[str, object]) -> str:
     return str(data["what"])
 
@@ -89,4 +118,8 @@ _SUMMARIES: Mapping[str, Callable[[Mapping[str, object]], str]] = {
     "outcome": _outcome,
     "human": _human,
     "daemon": _note,
+    "state": _state,
+    "recovery": _recovery,
+    "incident": _incident,
+    "end": _end,
 }

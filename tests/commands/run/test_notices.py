@@ -52,7 +52,7 @@ def test_the_beacons_chat_goes_both_ways_and_only_resume_ends_it(daemon, termina
     assert not [m for m in daemon.heard if m["op"] == "resume"]
     settled()
     child.send("\x15/resume\r")
-    assert daemon.wait("resume") == {"op": "resume", "session": "s1"}
+    assert daemon.wait("resume") == {"op": "resume", "session": "s1", "shared": False}
     child.expect_exact("\x1b[?1049l")
     settled()
     child.sendline("free")
