@@ -64,8 +64,13 @@ class SessionControl:
         return {"questions": [_as_data(q) for live in self._sessions.live.values() for q in live.inbox.open()]}
 
     def decide(self, message: Fields) -> Fields:
-        """Answer an open question. The first answer counts."""
+        """Answer an open question. The first answer counts.
+
+        Where policy demands a word behind the yes, it is given on the session's own terminal only.
+        """
         live, ident, yes = self.named(message), str(message["question"]), message["yes"] is True
+        if yes and any(question.id == ident and question.typed_word for question in live.inbox.open()):
+            raise DaemonError("[gate] typed_word lets a yes be given on the session's own terminal only.", QUESTIONS)
         reason = "" if yes else str(message.get("reason", ""))
         if not live.inbox.answer(ident, Reply(yes, OTHER_TERMINAL, reason=reason)):
             raise DaemonError(f"There is no open question {ident}.", QUESTIONS)

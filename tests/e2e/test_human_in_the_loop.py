@@ -144,6 +144,20 @@ def test_a_yes_is_typed_at_a_terminal_and_runs_it_once(gated):
     assert (answer["data"]["authorized_by"], answer["data"]["assurance"]) == ("user", "other-terminal")
 
 
+def test_where_a_word_is_demanded_no_yes_comes_from_another_terminal(gated):
+    gated.policy('[confirm]\ndeploy = ["deploy"]\n[gate]\nseconds = 60\ntyped_word = true\n')
+    person = gated.on_terminal("deploy production")
+    person.expect_exact(PROMPT)
+    assert is_asked(gated)
+    other = gated.terminal("sentinel-guard", "approve")
+    other.expect_exact(PROMPT)
+    other.sendline("y")
+    other.expect_exact("own terminal only")
+    assert person.isalive() and not gated.log(kind="human"), "the question is still open"
+    assert gated.sentinel("deny").returncode == 0
+    person.expect(pexpect.EOF)
+
+
 def test_what_an_agent_starts_waits_while_it_is_paused(stage):
     stage.commit()
     agent = stage.on_terminal("touch first", 2, "touch second")
