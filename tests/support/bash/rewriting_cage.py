@@ -55,6 +55,8 @@ _MARK = "rewriting-cage-mark"
 _DEVICES = {"fd": "/proc/self/fd", "ptmx": "pts/ptmx"} | {
     name: f"/proc/self/fd/{number}" for number, name in enumerate(("stdin", "stdout", "stderr"))
 }
+_BINARIES = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+"""Where the programs are that everybody may run, this user nobody too."""
 _NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
 _NAMESPACES = ("--user", "--map-root-user", "--mount", "--net", "--ipc", "--uts", "--pid", "--fork", "--kill-child")
 # Where one step fails, nothing runs. What a mount is must be said again, or it may not be made read only.
@@ -91,7 +93,7 @@ class RewritingCage:
         subprocess.run(["cc", "-static", "-O1", "-o", self.stubs / _MARK, source], check=True)
         for name in programs:
             shutil.copy(self.stubs / _MARK, self.stubs / name)
-        over = [(name, real) for name in programs if (real := shutil.which(name))]
+        over = [(name, real) for name in programs if (real := shutil.which(name, path=_BINARIES))]
         (self.folder / "over").write_text("".join(f"{name} {os.path.realpath(real)}\n" for name, real in over))
         (self.folder / "devices").write_text("".join(f"{name} {to}\n" for name, to in _DEVICES.items()))
         self.folder.chmod(0o755)
