@@ -23,7 +23,7 @@ from tests.support.bash.rewriting_cage import RewritingCage
 
 TABLE = tomllib.loads((Path(__file__).parents[1] / "tests/vectors/rewritings.toml").read_text(encoding="utf-8"))
 
-AT_ONCE = 1000
+AT_ONCE = 250
 """Texts that share a cage."""
 
 

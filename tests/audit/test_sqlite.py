@@ -228,9 +228,10 @@ def test_a_session_whose_name_is_no_text_is_an_error(path):
 
 def test_a_newer_log_is_left_alone(path):
     fill(path, 1)
-    raw(path, "PRAGMA user_version = 99")
-    with pytest.raises(StoreError, match="newer sentinel-guard"):
-        SqliteStore(path)
+    for newer in (opening.SCHEMA_VERSION + 1, 99):
+        raw(path, f"PRAGMA user_version = {newer}")
+        with pytest.raises(StoreError, match="newer sentinel-guard"):
+            SqliteStore(path)
     raw(path, "PRAGMA user_version = 1")
     fill(path, 1)
 

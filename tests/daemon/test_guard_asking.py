@@ -61,6 +61,14 @@ def test_a_question_without_a_limit_of_time_has_no_end():
     assert [question.until - question.asked for question in stand.human.asked] == [POLICY.gate.seconds]
 
 
+def test_each_question_has_a_name_of_its_own():
+    """An answer that comes late must not be one to the next question."""
+    stand = Stand(True, True)
+    stand.verdict("deploy production")
+    stand.verdict("deploy production")
+    assert len({question.id for question in stand.human.asked}) == 2
+
+
 LOGIN = "/home/ann/.bashrc"
 GRANTED = Finding("rules", Response.ASK, "", rule="filesystem.login", evidence=f"write {LOGIN}")
 CARRIED_OUT = (

@@ -12,7 +12,7 @@ import pytest
 
 from sentinel_guard.core import encode_entries
 from sentinel_guard.core.analysis.analyse import analyse
-from sentinel_guard.core.model import Outcome, Response, Usage
+from sentinel_guard.core.model import Finding, Outcome, Response, Usage
 from sentinel_guard.core.policy.policy import Cost
 from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING
 from sentinel_guard.core.session.session import Call, Event, Session
@@ -150,6 +150,38 @@ def test_what_is_told_of_an_outcome_is_on_record_and_silence_is_not():
     assert stand.kinds()[-1] == "outcome"
     stand.guard.tell(stand.live, verdict, "SENTINEL HINT: look", stand.now())
     assert (stand.store.log[-1].kind, stand.store.log[-1].level) == ("observation", "L1")
+
+
+def test_what_an_outcome_means_is_told_of_its_own_time_and_without_words_too():
+    async def play():
+        judged = await stand.propose("ls nothing")
+        stand.now.now += 30
+        outcome = Outcome(judged.verdict.action.id, stand.now(), 2, error="e")
+        verdict = stand.guard.observe(stand.live, judged, outcome)
+        stand.guard.tell(stand.live, replace(verdict, findings=(hint,)), "", outcome.at)
+        return verdict.action.at, outcome.at
+
+    stand, hint = Stand(), Finding("loop", Response.HINT, "look again")
+    judged_at, ended_at = asyncio.run(play())
+    assert judged_at == ended_at
+    assert stand.kinds()[-1] == "observation"
+
+
+def test_a_session_that_goes_on_all_the_time_is_judged_all_the_same(monkeypatch):
+    """Each look beside the loop finds another session than it began with; the last one is taken in one go."""
+
+    def look(live, case):
+        beside = threading.current_thread() is not threading.main_thread()
+        looks.append(beside)
+        assert len(looks) < 10, "for ever"
+        if beside:
+            live.session = replace(live.session, reason=str(len(looks)))
+        return judged(live, case)
+
+    stand, judged, looks = Stand(), guard._verdict, list[bool]()
+    monkeypatch.setattr(guard, "_verdict", look)
+    assert stand.verdict("find . -name x").response is Response.ALLOW
+    assert looks == [True] * guard.MOVED + [False]
 
 
 @pytest.mark.parametrize(("command", "poll"), [("sleep 30; curl -s http://localhost/up", True), ("make", False)])

@@ -187,6 +187,8 @@ def test_rule_7_nobody_reachable_is_a_no_at_once_that_names_the_way():
     verdict = stand.verdict("deploy production")
     assert time.monotonic() - began < limit(1)
     assert "sentinel-guard run" in verdict.decisive.instead
+    finding = Stand(True).verdict("deploy production").findings[0]
+    assert verdict.decisive.instead.startswith(finding.instead), "the rule's own way out stays"
     assert not any(e.kind == "human" for e in stand.store.log), "nobody said anything"
 
 

@@ -43,6 +43,10 @@ RULES = (
         lambda s, e: e is not Event.BREAK or s not in WORKS or NEXT.get((s, e)) is State.PAUSED,
         "the breaker opens whatever the session is at, a question too",
     ),
+    (
+        lambda s, e: e is not Event.ASK or s not in {State.ACTIVE, State.COOLING} or NEXT.get((s, e)) is State.ASKING,
+        "who cools down can ask",
+    ),
 )
 
 
@@ -78,6 +82,11 @@ def test_a_session_begins():
     assert not fold(entry("session", root="/w")).interactive, "nobody can be asked where nothing says so"
 
 
+@pytest.mark.parametrize("state", State)
+def test_only_a_killed_or_ended_session_is_over(state):
+    assert Session("s", state=state).over is (state not in LIVE)
+
+
 def test_an_unknown_kind_changes_nothing():
     session = Session("s")
     assert session.after(entry("watch")) is session
@@ -87,12 +96,12 @@ def test_calls_and_their_outcomes():
     session = fold(
         call("a"),
         entry("verdict", id="step", operation="o"),
-        call("b", poll=True),
+        call("b", poll=True, installs=True),
         entry("outcome", 2.0, id="a", code=3),
     )
-    assert [(c.action, c.poll, c.outcome.code if c.outcome else None) for c in session.calls] == [
-        ("a", False, 3),
-        ("b", True, None),
+    assert [(c.action, c.poll, c.installs, c.outcome.code if c.outcome else None) for c in session.calls] == [
+        ("a", False, False, 3),
+        ("b", True, True, None),
     ]
 
 
