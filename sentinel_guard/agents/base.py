@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 QUOTED = r"'[^']*(?:'\"'\"'[^']*)*'"
 """A word in single quotes, as most agents write it: a single quote inside is ``'"'"'``."""
@@ -74,13 +75,16 @@ def given(words: tuple[str, ...], *options: str) -> str:
 def subcommand(words: tuple[str, ...], names: Container[str]) -> str:
     """The first of these subcommands that stands in front or behind options; empty where none does.
 
-    An option's value cannot be told from a subcommand without a list of all options: it counts as one, too.
+    An option's value cannot be told from a subcommand without a list of all options: it counts as one, too. So does the
+    first word behind ``--``: commander and yargs look there (``claude -- agents``).
     """
     option = False
-    for word in words:
+    for word, behind in zip_longest(words, words[1:], fillvalue=""):
         if word in names:
             return word
-        if not (word.startswith("-") or option) or word == "--":
+        if word == "--":
+            return behind if behind in names else ""
+        if not (word.startswith("-") or option):
             return ""
         option = word.startswith("-") and "=" not in word
     return ""

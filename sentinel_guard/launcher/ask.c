@@ -11,7 +11,12 @@
 int open_terminal(void)
 {
     struct termios mode;
-    int fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+    /* Most commands have no terminal. An open that only reads is not held, and says so at once. */
+    int fd = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return -1;
+    close(fd);
+    fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
         return -1;
     if (tcgetattr(fd, &mode) == 0 && (mode.c_lflag & ICANON) && tcgetpgrp(fd) == getpgrp())

@@ -12,7 +12,7 @@ from sentinel_guard.agents import registry
 from sentinel_guard.agents.base import CodingAgent
 from sentinel_guard.agents.registry import Started
 from sentinel_guard.errors import ConfigError
-from sentinel_guard.host.machine import atomic_files, processes
+from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.state_paths import StatePaths
 
 HELP_SECONDS = 10.0
@@ -53,6 +53,8 @@ def _lists(memory: Path, program: str, started: Started) -> bool:
         return True  # where it does not say, the option is taken to be there
     listed = option.encode() in said.split()
     if len(started.by) == 1:  # else it is what node, or npx, says of another file
+        from sentinel_guard.host.machine import atomic_files  # noqa: PLC0415 - once for each version of an agent
+
         with contextlib.suppress(OSError):
             atomic_files.write_json(memory, {started.agent.name: known | {"listed": listed}})
     return listed
