@@ -28,6 +28,9 @@ HOOKLESS = frozenset((
 _HELD = ("worktree", "untracked", "ignored", "stash", "index")
 """What is lost with them is held by a snapshot, or by nothing."""
 
+_ASKS_GIT = frozenset(("--version", "--html-path", "--man-path", "--info-path"))
+"""Options of git's own with which it runs no subcommand (git.c)."""
+
 _PUSHES = ("push", "send-pack", "http-push")
 
 SUBCOMMANDS: dict[str, Callable[[Call], Effects]] = {
@@ -83,6 +86,8 @@ def git(call: Call) -> Effects:
 
 def _runs_no_hook(call: Call, name: str) -> bool:
     """Whether no hook of the session's repository would look at it, whatever is set."""
+    if not name and not call.operands and _ASKS_GIT & call.head.flags.keys():
+        return True
     if name == "clone":
         place = call.operands[-1] if len(call.operands) > 1 else None
         keeps = {"-c", "--config"} & call.parsed.flags.keys()  # of the clone's own, not git's
