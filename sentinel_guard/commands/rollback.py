@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from sentinel_guard.audit.sqlite import SqliteReader
@@ -49,7 +50,7 @@ def rollback(
         return bool(policy.restricts(path, baseline.root))
 
     outlook = api.plan_rollback(baseline, _is_report, restricts)
-    if not outlook.changes:
+    if not (outlook.changes or outlook.damaged):
         print("Nothing to do: the repository is as it was when the session started.")
         return 0
     moves = branch_changes.moves(baseline)
@@ -103,7 +104,8 @@ def _foretell(outlook: api.Plan) -> None:
         objects = sum(OBJECTS in c.path for c in rows)
         stored = [f"{objects} files of git's object store"] if objects else []
         _list(title, [visible(str(c)) for c in rows if OBJECTS not in c.path] + stored)
-    _list("Cannot be put back: too large, or not readable when the session started", _words(outlook.beyond))
+    _list("Cannot be put back: it had not been kept when the session started", _words(outlook.beyond))
+    _list("Objects of git's that are not as they were", _words(outlook.damaged))
     _list("Was pushed or fetched, and stays so (no remote is ever touched)", _words(outlook.pushed))
 
 
@@ -185,13 +187,22 @@ def _baseline(places: StatePaths, cwd: Path, session: str) -> api.Baseline:
         if "/" in session or not (folder / session / "baseline").is_dir():
             raise ConfigError(f"There is no session {session!r} with a baseline.", "sentinel-guard log shows them.")
         return api.load(folder / session / "baseline")
-    known = (api.load(candidate) for candidate in sorted(folder.glob("*/baseline"), reverse=True))
+    known = _readable(sorted(folder.glob("*/baseline"), reverse=True))
     root = repository.top(str(cwd))
     if root is None:
         return _of_folder(known, os.path.realpath(cwd))
     if found := next((baseline for baseline in known if baseline.root == root), None):
         return found
     raise ConfigError("No session was recorded in this repository.", "Sessions begin with 'sentinel-guard run'.")
+
+
+def _readable(folders: Iterable[Path]) -> Iterator[api.Baseline]:
+    """One that cannot be read is no obstacle to the others; it may be another repository's."""
+    for folder in folders:
+        try:
+            yield api.load(folder)
+        except SentinelError as e:
+            print(visible(f"Passed over: {e}"), file=sys.stderr)
 
 
 def _of_folder(known: Iterable[api.Baseline], folder: str) -> api.Baseline:

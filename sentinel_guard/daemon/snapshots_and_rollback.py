@@ -43,6 +43,8 @@ class Recovered:
     """What was moved away: its name and its path in quarantine."""
     problems: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    unkept: bool = False
+    """True where the baseline did not hold all."""
 
     def as_data(self) -> dict[str, object]:
         return asdict(self)
@@ -133,6 +135,7 @@ class Recovery:
             versions=[*done.versions],
             problems=[*done.problems],
             notes=[*done.notes],
+            unkept=done.unkept,
         )
 
     def _begin(self, live: Live) -> api.Baseline:

@@ -187,4 +187,4 @@ def _restored(done: Recovered, root: str) -> RollbackSummary:
     names = {path: name for name, path in done.versions}
     kept = tuple((path, names.get(path, "")) for path in done.quarantined)
     notes, problems = tuple(done.notes), tuple(done.problems)
-    return RollbackSummary(done.ok, done.start_hash, done.reset, back, gone, kept, problems, notes)
+    return RollbackSummary(done.ok, done.start_hash, done.reset, back, gone, kept, problems, notes, done.unkept)

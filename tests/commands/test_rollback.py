@@ -146,7 +146,7 @@ def test_what_becomes_of_each_change_is_foretold(where, repo, capsys, monkeypatc
         "Is moved away (it stays in quarantine) (1):",
         "Of git: branches, index, settings, hooks, objects (1):",
         "Your own settings of git (1):",
-        "Cannot be put back: too large, or not readable when the session started (1):",
+        "Cannot be put back: it had not been kept when the session started (1):",
         "Was pushed or fetched, and stays so (no remote is ever touched) (1):",
     ]
 

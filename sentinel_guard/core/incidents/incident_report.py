@@ -29,6 +29,7 @@ DIFF_LINES = 400
 STAT_LINES = 200
 SHOWN = 1 << 18
 """Characters of a patch that are shown at most."""
+VERIFIED = {False: "verified", True: "verified, but for what had not been kept when the session began (see below)"}
 LISTED = 20
 """Files of a list that are named one by one."""
 
@@ -61,6 +62,8 @@ class RollbackSummary:
     """Where each of the agent's versions is kept, and where it belongs; empty where it belongs nowhere."""
     problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    unkept: bool = False
+    """True where not all of the start had been kept; the notes say what."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +183,9 @@ def _undone(done: RollbackSummary | None) -> list[str]:
     said = ["Every process of the session was ended."]
     if done.ok:
         way = "by `git reset --hard` and the person's own state on top" if done.reset else "path by path"
-        said.append(f"The repository was put back to {done.start or 'its unborn branch'} {way}, and verified.")
+        said.append(
+            f"The repository was put back to {done.start or 'its unborn branch'} {way}, and {VERIFIED[done.unkept]}."
+        )
     said += _listed("Put back as it was", done.back)
     said += _listed("Removed, as it was not there at the start", done.gone)
     return [*said, *done.problems, *done.notes]

@@ -21,6 +21,8 @@ CACHE = "CACHEDIR.TAG"
 """A file that says of its folder that all in it can be made again (bford.info/cachedir)."""
 BUILT = (".o", ".obj", ".lo", ".a", ".la", ".lib", ".so", ".dylib", ".dll", ".pyc", ".class", ".rlib", ".rmeta", ".pch")
 """What only compilers write."""
+LIBRARIES = (".a", ".lib", ".so", ".dylib", ".dll")
+"""What of it need not have been compiled here."""
 
 
 @dataclass(slots=True)
@@ -34,6 +36,8 @@ class EndangeredFiles:
     """Folders of too many files; a name ends in ``/``."""
     generated: list[str] = field(default_factory=list)
     """A folder (ends in ``/``), or a pattern of what compilers write."""
+    built: list[str] = field(default_factory=list)
+    """Libraries that a compiler wrote, or that somebody brought."""
 
     @property
     def left_out(self) -> list[str]:
@@ -103,6 +107,7 @@ def _sizes(root: str, path: str, found: EndangeredFiles, heavy: frozenset[str]) 
         links = [b for b in below if os.path.islink(f"{folder}/{b}")]  # noqa: PTH114 - text with surrogates
         below[:] = [b for b in below if b not in heavy]
         built |= {f"{path}/**/*{end}": None for n in files if (end := os.path.splitext(n)[1]) in BUILT}  # noqa: PTH122 - as above
+        found.built += [f"{base}/{f}" for f in files if f.endswith(LIBRARIES)]
         for name in (*(f for f in files if not f.endswith(BUILT)), *links):
             sizes |= _size(root, f"{base}/{name}")
         if len(sizes) > MAX_NAMES:

@@ -10,7 +10,7 @@ import os
 import stat
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeGuard
 
@@ -41,15 +41,20 @@ class Kept:
     inode: int = 0
     ctime_ns: int = 0
     """With the inode: a file that has both still, is untouched. 0 where that could not be relied upon."""
+    attributes: Mapping[str, bytes] = field(default_factory=dict)
+    """Extended attributes of a file, the user's own (``user.*``)."""
 
     def row(self) -> list[object]:
-        return [self.kind, self.mode, self.mtime_ns, self.size, self.content, self.inode, self.ctime_ns]
+        told = [self.kind, self.mode, self.mtime_ns, self.size, self.content, self.inode, self.ctime_ns]
+        return [*told, {n: v.hex() for n, v in self.attributes.items()}] if self.attributes else told
 
     @classmethod
     def from_row(cls, row: Sequence[object]) -> Kept:
-        kind, mode, mtime, size, content, inode, ctime = row
+        kind, mode, mtime, size, content, inode, ctime, *more = row
         numbers = [n if isinstance(n, int) else 0 for n in (mode, mtime, size, inode, ctime)]
-        return cls(str(kind), numbers[0], numbers[1], numbers[2], str(content), numbers[3], numbers[4])
+        told = more[0] if more and isinstance(more[0], dict) else {}
+        attributes = {str(n): bytes.fromhex(v) for n, v in told.items()}
+        return cls(str(kind), numbers[0], numbers[1], numbers[2], str(content), numbers[3], numbers[4], attributes)
 
 
 class ContentAddressedStore:
@@ -90,10 +95,10 @@ class ContentAddressedStore:
         if self._shares(kept := self._known.get(name), seen):
             return kept
         try:
-            data, seen = tree.read(name)
+            data, seen, attributes = tree.read_whole(name)
         except OSError:
             return _signed(UNKEPT, seen, "")
-        return _signed(FILE, seen, self.add(data))
+        return _signed(FILE, seen, self.add(data), attributes)
 
     def _shares(self, kept: Kept | None, seen: os.stat_result) -> TypeGuard[Kept]:
         """Whether the earlier store holds the file as it is; its copy is this one's then, too."""
@@ -158,7 +163,7 @@ class ContentAddressedStore:
         if kept.kind == LINK:
             return tree.link(name, kept.content)
         if kept.kind == FILE:
-            return tree.write(name, self.data(kept.content), kept.mode, kept.mtime_ns)
+            return tree.write(name, self.data(kept.content), kept.mode, kept.mtime_ns, kept.attributes)
         raise HostError(f"{tree.root}/{name} was not kept: too large ({kept.size} bytes) or not readable.")
 
     def path(self, digest: str) -> Path:
@@ -203,16 +208,26 @@ def _file_difference(tree: SymlinkSafeFolder, name: str, kept: Kept, seen: os.st
     if kept.kind == LINK or seen.st_size != kept.size:
         return "changed"
     if kept.kind == UNKEPT:
-        return "" if seen.st_mtime_ns == kept.mtime_ns else "changed"
+        # Anybody can set a modification time; a change time only the kernel sets.
+        return "" if (seen.st_mtime_ns, seen.st_ctime_ns) == (kept.mtime_ns, kept.ctime_ns) else "changed"
     try:
-        data, seen = tree.read(name)
+        data, seen, attributes = tree.read_whole(name)
     except OSError:
         return "changed"
     if hashlib.sha256(data).hexdigest() != kept.content:
         return "changed"
-    return "" if stat.S_IMODE(seen.st_mode) == kept.mode else "mode"
+    return "" if (stat.S_IMODE(seen.st_mode), attributes) == (kept.mode, kept.attributes) else "mode"
 
 
-def _signed(kind: str, seen: os.stat_result, digest: str) -> Kept:
+def signature(seen: os.stat_result) -> Kept:
+    """What is remembered of a file whose content is not kept."""
+    mode, times = stat.S_IMODE(seen.st_mode), (seen.st_mtime_ns, seen.st_ctime_ns)
+    return Kept(UNKEPT, mode, times[0], seen.st_size, "", seen.st_ino, times[1])
+
+
+def _signed(kind: str, seen: os.stat_result, digest: str, attributes: Mapping[str, bytes] | None = None) -> Kept:
+    if kind == UNKEPT:
+        return signature(seen)
     inode, ctime = (seen.st_ino, seen.st_ctime_ns) if settled(seen) else (0, 0)
-    return Kept(kind, stat.S_IMODE(seen.st_mode), seen.st_mtime_ns, seen.st_size, digest, inode, ctime)
+    mode = stat.S_IMODE(seen.st_mode)
+    return Kept(kind, mode, seen.st_mtime_ns, seen.st_size, digest, inode, ctime, attributes or {})

@@ -17,7 +17,7 @@ import os
 import shutil
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
@@ -34,6 +34,8 @@ ASIDE = ".sentinel-"
 _TAKEN = (errno.EEXIST, errno.ENOTDIR, errno.ENAMETOOLONG)
 _LONGEST = 4000
 """Bytes of a path that every system call takes."""
+ATTRIBUTES = "user."
+"""What names of a user's own extended attributes begin with."""
 HOLE = 64 << 10
 """Bytes of zeros that are not written."""
 _counter = itertools.count()
@@ -81,6 +83,10 @@ class SymlinkSafeFolder:
 
     def read(self, name: str) -> tuple[bytes, os.stat_result]:
         """A regular file's bytes, and its lstat from before the reading. Raises OSError."""
+        return self.read_whole(name)[:2]
+
+    def read_whole(self, name: str) -> tuple[bytes, os.stat_result, dict[str, bytes]]:
+        """As ``read``, with the file's extended attributes, as far as they are the user's own."""
         with self._parent(name) as at:
             if at is None:
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
@@ -89,9 +95,11 @@ class SymlinkSafeFolder:
                 seen = os.fstat(fd)
                 if not stat.S_ISREG(seen.st_mode):
                     raise OSError(errno.EINVAL, "not a regular file", name)
-                return f.read(), seen
+                return f.read(), seen, _attributes(fd)
 
-    def write(self, name: str, data: bytes, mode: int, mtime_ns: int) -> str:
+    def write(
+        self, name: str, data: bytes, mode: int, mtime_ns: int, attributes: Mapping[str, bytes] | None = None
+    ) -> str:
         """Put a file in place, by rename. Returns the path in the attic of what stood there; empty for nothing."""
         with self._made(name) as at:
             aside = f"{ASIDE}{os.getpid()}-{next(_counter)}"
@@ -100,6 +108,7 @@ class SymlinkSafeFolder:
                 with open(fd, "wb") as f:  # noqa: PTH123 - a descriptor
                     _write_with_holes(f, data)
                     f.flush()
+                    _set_attributes(fd, attributes or {})
                     os.fchmod(fd, mode)
                     os.utime(fd, ns=(mtime_ns, mtime_ns))
                 return self._move_in(name, aside, at)
@@ -114,6 +123,14 @@ class SymlinkSafeFolder:
             aside = f"{ASIDE}{os.getpid()}-{next(_counter)}"
             os.symlink(target, aside, dir_fd=at)
             return self._move_in(name, aside, at)
+
+    def join(self, name: str, source: str) -> None:
+        """Make a file one with another one of the same content: both are names of it then. Raises OSError."""
+        with self._parent(name) as at, self._parent(source) as there:
+            if at is not None and there is not None:
+                aside = f"{ASIDE}{os.getpid()}-{next(_counter)}"
+                os.link(_leaf(source), aside, src_dir_fd=there, dst_dir_fd=at, follow_symlinks=False)
+                os.rename(aside, _leaf(name), src_dir_fd=at, dst_dir_fd=at)
 
     def chmod(self, name: str, mode: int) -> None:
         """Set a regular file's mode."""
@@ -242,6 +259,21 @@ class SymlinkSafeFolder:
         self.away(name)
         os.mkdir(part, 0o755, dir_fd=at)
         return os.open(part, _FOLDER, dir_fd=at)
+
+
+def _attributes(fd: int) -> dict[str, bytes]:
+    """Those of the user's namespace (xattr(7)); none where the file system has none."""
+    try:
+        return {name: os.getxattr(fd, name) for name in os.listxattr(fd) if name.startswith(ATTRIBUTES)}
+    except OSError:
+        return {}
+
+
+def _set_attributes(fd: int, wanted: Mapping[str, bytes]) -> None:
+    """What cannot be set is found by who looks at the file again."""
+    for name, value in wanted.items():
+        with contextlib.suppress(OSError):
+            os.setxattr(fd, name, value)
 
 
 def _write_with_holes(file: BinaryIO, data: bytes) -> None:

@@ -15,6 +15,7 @@ from sentinel_guard.host.recovery.baseline import (
     object_backup,
     other_stores,
     shared_refs,
+    unkept_files,
     worktree_inventory,
 )
 from sentinel_guard.host.recovery.baseline.folder_modes import folder_mode
@@ -51,8 +52,10 @@ class BaselineDiff:
     """Empty folders that are gone."""
     folder_modes: list[str]
     """Folders that have another mode: set when all else is back."""
-    beyond: list[str]
-    """Changed, and had not been kept."""
+    beyond: dict[str, str]
+    """Changed or gone, and had not been kept; in words that follow the name."""
+    links: list[str]
+    """Names that are no hard links of those any more of which they were: joined when all else is back."""
     dot: bool
     """True where ``.git`` itself is not what it was."""
 
@@ -71,6 +74,7 @@ class BaselineDiff:
             *(Change(n, "mode") for n in (*self.modes, *self.folder_modes)),
             *(Change(n, "deleted") for n in self.folders),
             *(Change(n, "changed") for n in self.beyond),
+            *(Change(n, "unlinked") for n in self.links),
         ]
 
     def snapshot(self, baseline: Baseline) -> list[str]:
@@ -84,8 +88,8 @@ class BaselineDiff:
 
     @property
     def done(self) -> bool:
-        """True where nothing is left that can be undone, modes of folders apart."""
-        return len(self.changes()) == len(self.beyond) + len(self.folder_modes)
+        """True where nothing is left that can be undone, modes of folders and hard links apart."""
+        return len(self.changes()) == len(self.beyond) + len(self.folder_modes) + len(self.links)
 
 
 def diff_baseline(
@@ -108,6 +112,7 @@ def diff_baseline(
 
     files = [c for c in _differing(tree, kept) if not (c.what == "created" and keep(c.path))]
     unkept = {c.path for c in files if kept[c.path].kind == UNKEPT}
+    unsettled = {c.path for c in files if c.path in rest.unsettled and c.what != "deleted"}
     touched = {*scanned.touched, *rest.recent} - {*scanned.changed, *known}
     dot, own, shared = surveyed_metadata(baseline)
     return BaselineDiff(
@@ -118,7 +123,7 @@ def diff_baseline(
         objects=object_backup.missing_or_changed_objects(baseline.farm, baseline.object_tree.root, baseline.sealed),
         stores=other_stores.missing_or_changed(baseline.stores, baseline.where.common_dir, baseline.sealed),
         packs=added_packs.find_false_packs(baseline),
-        files=[c for c in files if c.path not in unkept],
+        files=[c for c in files if c.path not in unkept | unsettled],
         tracked=[n for n in scanned.changed if n not in known and not passed(n)],
         created=[
             *(
@@ -132,7 +137,8 @@ def diff_baseline(
         scan=scanned,
         folders=[n for n in rest.empty if not Path(baseline.root, n).is_dir()],
         folder_modes=changed_folders(baseline),
-        beyond=sorted(unkept),
+        beyond=unkept_files.changed_or_gone(baseline, unkept, unsettled),
+        links=broken_links(baseline),
         dot=dot,
     )
 
@@ -178,6 +184,15 @@ def changed_folders(baseline: Baseline) -> list[str]:
     found = [named.get(p) or next(f".git{p[len(t) :]}" for t in tops if p.startswith(f"{t}/")) for p in doors]
     found += [n for n, mode in baseline.rest.folders.items() if folder_mode(f"{root}/{n}") not in (None, mode)]
     return sorted(found)
+
+
+def broken_links(baseline: Baseline) -> list[str]:
+    """Names of files that were hard links of others, and are none of the first that is there."""
+    found = []
+    for names in baseline.rest.links:
+        there = [(n, seen.st_ino) for n in names if (seen := baseline.tree.lstat(n)) and stat.S_ISREG(seen.st_mode)]
+        found += [n for n, inode in there if inode != there[0][1]]
+    return found
 
 
 def _wrong(baseline: Baseline, scanned: Scan, name: str) -> int | None:

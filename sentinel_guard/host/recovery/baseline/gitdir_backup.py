@@ -35,7 +35,7 @@ from sentinel_guard.host.machine.content_addressed_store import (
 from sentinel_guard.host.machine.symlink_safe_folder import ASIDE, SymlinkSafeFolder
 
 APART = frozenset({"objects", "lfs", "modules", "worktrees", "annex", "svn", "gc.pid"})
-"""Entries of a git directory that are neither kept nor touched."""
+"""Entries of a git directory that are neither kept nor touched here (object_backup, other_stores)."""
 SHARED = ("config", "hooks", "sentinel-guard", "info", "logs")
 """What a linked worktree has of the common directory besides refs; the rest there is other worktrees'."""
 WORKTREES = "worktrees"
@@ -58,7 +58,7 @@ class Change:
     path: str
     """Relative to the work tree; ``.git/…`` for metadata."""
     what: str
-    """``changed``, ``deleted``, ``created``, ``mode``, ``replaced by link``, ``replaced by folder``."""
+    """``changed``, ``deleted``, ``created``, ``mode``, ``unlinked``, ``replaced by link``, ``replaced by folder``."""
 
     def __str__(self) -> str:
         return f"{self.what:<8} {self.path}"
@@ -69,6 +69,12 @@ def keep(tree: SymlinkSafeFolder, vault: ContentAddressedStore, only: tuple[str,
     found = [name for name in names(tree.root, only) if not name.endswith(".lock")]
     kept = {name: vault.keep(tree, name, MAX_FILE if name.startswith(CACHES) else LARGEST) for name in found}
     return {name: k for name, k in kept.items() if k is not None}
+
+
+def keep_shared(tree: SymlinkSafeFolder, vault: ContentAddressedStore, own: str) -> dict[str, Kept]:
+    """For a linked worktree, whose name is ``own``: what it has of the common directory, and what is the others'."""
+    kept = {**keep(tree, vault), **keep(tree, vault, SHARED)}
+    return {n: k for n, k in kept.items() if not n.startswith(f"{WORKTREES}/{own}/")}
 
 
 def names(git_dir: str, only: tuple[str, ...] = ()) -> Iterator[str]:
@@ -82,8 +88,10 @@ def names(git_dir: str, only: tuple[str, ...] = ()) -> Iterator[str]:
             path = name if base == "." else f"{base}/{name}"
             if not (only and path == STASH_LOG):  # shared_refs puts stashes back
                 yield path
-    for top in () if only else ("objects/info", WORKTREES):
-        for folder, _, files in deep_folders.walk(f"{git_dir}/{top}"):
+    for top in ("objects/info",) if only else ("objects/info", WORKTREES):
+        for folder, below, files in deep_folders.walk(f"{git_dir}/{top}"):
+            if "modules" in below and folder.rpartition("/")[0] == f"{git_dir}/{WORKTREES}":  # other_stores has them
+                below.remove("modules")
             yield from (os.path.relpath(f"{folder}/{f}", git_dir) for f in files)
 
 
@@ -95,12 +103,20 @@ def differences(tree: SymlinkSafeFolder, kept: Mapping[str, Kept], only: tuple[s
     """What of the metadata is not as it was, as far as it would be put back."""
     found = [Change(n, d) for n, k in kept.items() if k.kind != UNKEPT and (d := difference(tree, n, k))]
     found = [c for c in found if c.what == "deleted" or not _goes_on(tree, c.path, kept[c.path])]
-    found += _redated(tree, kept, found)
+    if only:  # what is the others' comes back only where all of it is gone
+        gone = tree.lstat("HEAD") is None
+        found = [c for c in found if _is_shared(c.path, only) or (gone and c.what == "deleted")]
+    else:
+        found += _redated(tree, kept, found)
     found += [Change(n, "deleted") for n in _needed(kept, only) if not Path(tree.root, n).is_dir()]
     found += [Change(n, "created") for n, k in kept.items() if k.kind == UNKEPT and _stale(tree, n, k)]
     found += [Change(n, "created") for n in names(tree.root, only) if n not in kept and not _stays(n, only)]
     theirs = f"{WORKTREES}/"
     return [c for c in found if not c.path.startswith(theirs)] + _worktrees(tree, kept, found)
+
+
+def _is_shared(name: str, only: tuple[str, ...]) -> bool:
+    return name != STASH_LOG and (name.partition("/")[0] in (*only, WORKTREES) or name.startswith("objects/info/"))
 
 
 def _needed(kept: Mapping[str, Kept], only: tuple[str, ...]) -> tuple[str, ...]:
@@ -184,7 +200,7 @@ def _put_log_back(tree: SymlinkSafeFolder, vault: ContentAddressedStore, name: s
 
 def symbolic(git_dir: str) -> str:
     """The ref that HEAD stands on; empty where it is detached or cannot be read."""
-    found = _text(Path(git_dir, "HEAD"))
+    found = read_text(Path(git_dir, "HEAD"))
     return found.removeprefix("ref:").strip() if found.startswith("ref:") else ""
 
 
@@ -203,27 +219,27 @@ def refs(*git_dirs: str) -> dict[str, str]:
 
 
 def _packed(path: Path) -> dict[str, str]:
-    rows = (line.split(" ", 1) for line in _text(path).splitlines() if line[:1] not in ("#", "^"))
+    rows = (line.split(" ", 1) for line in read_text(path).splitlines() if line[:1] not in ("#", "^"))
     return {row[1]: row[0] for row in rows if len(row) == 2 and _OBJECT.fullmatch(row[0])}
 
 
 def _hash(path: Path) -> str:
-    text = _text(path).strip()
+    text = read_text(path).strip()
     return text if _OBJECT.fullmatch(text) else ""
 
 
 def _stashes(path: Path) -> dict[str, str]:
-    words = [line.split(" ", 2) for line in _text(path).splitlines()]
+    words = [line.split(" ", 2) for line in read_text(path).splitlines()]
     return {f"stash@{w[1]}": w[1] for w in words if len(w) == 3 and _OBJECT.fullmatch(w[1])}
 
 
 def reflog(git_dir: str, name: str) -> list[tuple[int, str, str, str]]:
     """The rows of a reflog, the oldest first: time, old hash, new hash, words."""
-    rows = map(_ROW.fullmatch, _text(Path(git_dir, name)).splitlines())
+    rows = map(_ROW.fullmatch, read_text(Path(git_dir, name)).splitlines())
     return [(int(row[3]), row[1], row[2], row[4]) for row in rows if row]
 
 
-def _text(path: Path) -> str:
+def read_text(path: Path) -> str:
     """A file's text; empty where there is none, or what is no file: a named pipe in its place must not hold us up."""
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as f:  # noqa: PTH123 - a descriptor

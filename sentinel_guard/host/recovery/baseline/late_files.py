@@ -1,53 +1,117 @@
-"""Keeps what a baseline cannot have from git: ignored files, and clean tracked ones that git would write otherwise.
+"""Keeps what a baseline cannot have from git: ignored files, what lies in submodules that are not checked out, ``.git``
+files that lead to no repository, and clean tracked files that git would write otherwise.
 
 Rules of this file:
-1. It is found while the agent works already: what was changed since the start is not believed.
-2. Ignored files are kept up to a budget, the smallest first; generated ones are not. Of what is too large size and
-   time are remembered, so that a rollback names it where it was changed.
-3. Repositories in ignored folders are files like others, their git directories included.
+1. It is found while the agent works already: what was changed since the start is not believed, and said.
+2. Ignored files are kept up to a budget, the smallest first; generated ones are not. Of what is too large, or of too
+   many, size and times are remembered, so that a rollback names it where it was changed.
+3. Repositories in ignored folders are files like others, their git directories included; so are those that get no
+   baseline of their own.
 """
 
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
 from sentinel_guard.host.git import ignored_files
-from sentinel_guard.host.machine.content_addressed_store import FILE, LINK, UNKEPT, ContentAddressedStore, Kept
+from sentinel_guard.host.machine import birth_time, deep_folders
+from sentinel_guard.host.machine.content_addressed_store import (
+    FILE,
+    LINK,
+    UNKEPT,
+    ContentAddressedStore,
+    Kept,
+    signature,
+)
 from sentinel_guard.host.machine.deep_folders import HEAVY
 from sentinel_guard.host.recovery.baseline import converted_files
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
 
-MOST = 5000
-"""Ignored files over the budget whose size and time are remembered."""
+MOST = 20_000
+"""Ignored files over the budget whose size and times are remembered."""
+CACHES = frozenset(("__pycache__", ".tox", ".mypy_cache", ".pytest_cache", ".ruff_cache"))
+"""Folders that tools fill anew without being asked."""
 
 
-def keep(baseline: Baseline, vault: ContentAddressedStore) -> tuple[dict[str, Kept], list[str]]:
-    """What can be kept, by its name, and what cannot, in words. Raises HostError, OSError."""
-    names = (n.rstrip("/") for n in baseline.ignored)
-    chosen = ignored_files.choose(baseline.root, (n for n in names if n not in baseline.files), HEAVY - {".git"})
-    kept = dict(_kept(baseline, vault, chosen.names))
-    kept |= _remembered(baseline, chosen.too_large[:MOST])
-    kept |= {n: k for n, k in _kept(baseline, vault, converted_files.find(baseline)) if k.kind == FILE}
-    rest = [f"{n} is ignored and holds too many files: they were not kept." for n in chosen.too_many]
-    return kept, rest
+@dataclass(slots=True)
+class LateFiles:
+    """What was found; names relative to the root."""
+
+    kept: dict[str, Kept] = field(default_factory=dict)
+    unsettled: list[str] = field(default_factory=list)
+    """Those of them that were written to since the session had begun."""
+    generated: list[str] = field(default_factory=list)
+    """What tools have made; the name of a folder ends in ``/``."""
+    notes: list[str] = field(default_factory=list)
+    """What could not be kept, in words."""
 
 
-def _kept(baseline: Baseline, vault: ContentAddressedStore, names: Iterable[str]) -> Iterator[tuple[str, Kept]]:
+def keep(baseline: Baseline, vault: ContentAddressedStore, git_files: Iterable[str]) -> LateFiles:
+    """``git_files``: those called ``.git``. Raises HostError, OSError."""
+    found, ignored = LateFiles(), frozenset(n.rstrip("/") for n in baseline.ignored)
+    apart = [n for n in baseline.embedded if n not in baseline.nested]
+    names = [*(n for n in ignored if n not in baseline.files), *apart]
+    chosen = ignored_files.choose(baseline.root, names, HEAVY - {".git"})
+    inside = tuple(f"{n}/" for n in baseline.nested)
+    for name in dict.fromkeys((*chosen.names, *(n for n in git_files if not n.startswith(inside)))):
+        if seen := _seen(baseline, name):
+            if seen.st_ctime >= baseline.taken:
+                if name not in ignored and not _is_old(baseline, name):
+                    continue
+                found.unsettled.append(name)
+            _keep(baseline, vault, name, found)
+    _remember(baseline, [*chosen.too_large, *_of(baseline.root, chosen.too_many)], found)
+    found.kept |= {n: k for n, k in _converted(baseline, vault) if n not in found.kept}
+    found.generated += [n for n in chosen.generated if n.endswith("/") and CACHES.isdisjoint(n.split("/"))]
+    found.generated += chosen.built[:MOST]
+    found.notes += [f"{n} is ignored and holds too many files: they were not kept." for n in chosen.too_many]
+    found.notes += [f"{n} was written to as the session began: it is kept as it was then." for n in found.unsettled]
+    return found
+
+
+def _keep(baseline: Baseline, vault: ContentAddressedStore, name: str, found: LateFiles) -> None:
+    kept = vault.keep(baseline.tree, name)
+    if kept and kept.kind in (FILE, LINK, UNKEPT):
+        found.kept[name] = kept
+
+
+def _converted(baseline: Baseline, vault: ContentAddressedStore) -> Iterator[tuple[str, Kept]]:
+    for name in converted_files.find(baseline):
+        seen = _seen(baseline, name)
+        if seen and seen.st_ctime < baseline.taken:
+            kept = vault.keep(baseline.tree, name)
+            if kept and kept.kind == FILE:
+                yield name, kept
+
+
+def _of(root: str, folders: Iterable[str]) -> Iterator[str]:
+    """The files in folders of too many, without generated ones."""
+    for name in folders:
+        for folder, below, files in deep_folders.walk(f"{root}/{name.rstrip('/')}"):
+            below[:] = [b for b in below if b not in HEAVY - {".git"}]
+            yield from (f"{folder}/{f}"[len(root) + 1 :] for f in files if not f.endswith(ignored_files.BUILT))
+
+
+def _remember(baseline: Baseline, names: Iterable[str], found: LateFiles) -> None:
+    left = MOST
     for name in names:
-        if _from_the_start(baseline, name) is not None:
-            found = vault.keep(baseline.tree, name)
-            if found and found.kind in (FILE, LINK, UNKEPT):
-                yield name, found
+        seen = _seen(baseline, name) if left else None
+        if seen and seen.st_ctime < baseline.taken and not stat.S_ISDIR(seen.st_mode):
+            found.kept[name] = signature(seen)
+            left -= 1
 
 
-def _remembered(baseline: Baseline, names: Iterable[str]) -> Iterator[tuple[str, Kept]]:
-    for name in names:
-        if seen := _from_the_start(baseline, name):
-            yield name, Kept(UNKEPT, 0, seen.st_mtime_ns, seen.st_size)
+def _seen(baseline: Baseline, name: str) -> os.stat_result | None:
+    """What stands there; None for what is kept already, too."""
+    return None if name in baseline.files else baseline.tree.lstat(name)
 
 
-def _from_the_start(baseline: Baseline, name: str) -> os.stat_result | None:
-    """What stands there, where nothing was done to it since; None for what is kept already, too."""
-    seen = None if name in baseline.files else baseline.tree.lstat(name)
-    return seen if seen and seen.st_ctime < baseline.taken else None
+def _is_old(baseline: Baseline, name: str) -> bool:
+    """Whether a file was made before the session began; False where that cannot be told."""
+    try:
+        return 0 < birth_time.born(f"{baseline.root}/{name}") <= baseline.taken
+    except OSError:
+        return False

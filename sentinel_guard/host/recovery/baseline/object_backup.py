@@ -31,6 +31,10 @@ COPIES, SMALL = 500, 16 << 10
 """So many loose objects of at most so many bytes are copied in any case."""
 PACKS = 64 << 20
 """Bytes of packs that are copied in any case, the smallest first."""
+PASSING = "tmp_"
+"""What names of files begin with that git has not finished."""
+ASIDE = f"{PASSING}sentinel-"
+"""What names of copies begin with that are not whole yet."""
 CHUNK = 1 << 20
 LOOKS = 3
 LARGEST = 2 << 30
@@ -197,6 +201,11 @@ def is_intact(path: Path, name: str) -> bool:
         return False
 
 
+def tells(name: str) -> bool:
+    """True where a name below an object store, or what it names, says what the content must be."""
+    return bool(_LOOSE.fullmatch(name) or _SUMMED.fullmatch(name))
+
+
 def _loose_hash(path: Path, length: int) -> str:
     found, unpack, total = _hash("sha1" if length == 40 else "sha256"), zlib.decompressobj(), 0
     with path.open("rb") as f:
@@ -269,15 +278,15 @@ def _small(path: str) -> bool:
         return False
 
 
-def names(top: str) -> Iterator[str]:
-    """Relative names of the files of an object store."""
+def names(top: str, passing: str = PASSING) -> Iterator[str]:
+    """Relative names of the files of an object store, without those that begin with ``passing``."""
     for folder, below, files in deep_folders.walk(top):
         base = os.path.relpath(folder, top)
         if base == ".":
             # These are edited in place, which a hard link does not survive: they are kept as metadata.
             below[:] = [b for b in below if b != "info"]
         for name in files:
-            if not name.startswith("tmp_"):
+            if not name.startswith(passing):
                 yield name if base == "." else f"{base}/{name}"
 
 
@@ -296,7 +305,7 @@ def copy(source: str, to: Path) -> None:
     """By rename, where there is none yet: git reads the farm while it is being made. Raises OSError."""
     if not to.exists():
         to.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-        aside = to.with_name(f"tmp_{to.name}")
+        aside = to.with_name(f"{ASIDE}{to.name}")
         _clone(source, aside)
         shutil.copystat(source, aside)
         aside.rename(to)

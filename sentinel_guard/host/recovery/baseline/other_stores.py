@@ -1,34 +1,41 @@
-"""Keeps what a git directory holds besides git's own objects: large files (git-lfs, git-annex) and the repositories of
-submodules that are not checked out.
+"""Keeps what a git directory holds besides git's own objects: large files (git-lfs, git-annex), what git-svn knows, and
+the repositories of submodules that are not checked out, those of linked worktrees too.
 
 Rules of this file:
 1. They are kept as objects are: hard links outside of the repository; what is small, or written to in place, is copied.
 2. What is missing or altered comes back; what came meanwhile stays.
 3. A hard link shares its content with the repository's file: what was overwritten in place is found by the hash that
-   its name tells.
+   its name tells, else by size and time.
 """
 
 from __future__ import annotations
 
 import errno
 import hashlib
+import json
 import os
 import re
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from sentinel_guard.host.machine import deep_folders
+from sentinel_guard.host.machine.atomic_files import write_json
 from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 from sentinel_guard.host.recovery.baseline import object_backup
+from sentinel_guard.host.recovery.baseline.gitdir_backup import WORKTREES
 
-STORES = ("lfs", "annex", "modules")
+STORES = ("lfs", "annex", "svn", "modules")
 """Folders of the common directory."""
-PASSING = frozenset({"tmp", "incomplete"})
+PASSING = frozenset({"lfs/tmp", "lfs/incomplete", "annex/tmp", "annex/othertmp"})
 """Folders in them that hold nothing that lasts."""
+SIGNATURES = "stores.json"
+"""Beside the kept files: size and time (ns) of those that are linked and whose names tell no hash."""
 COPIED = 64 << 20
 """Bytes that are copied at most, of files that could be linked."""
-_BY_HASH = re.compile(r"lfs/objects/.*/([0-9a-f]{64})|annex/objects/.*/SHA256E?-[^/]*--([0-9a-f]{64})[^/]*")
+_LFS = re.compile(r"lfs/objects/.*/([0-9a-f]{64})")
+_ANNEX = re.compile(r"annex/objects/.*/(MD5|SHA1|SHA224|SHA256|SHA384|SHA512)E?-[^/]*--([0-9a-f]{32,})[^/]*")
+"""Keys that tell a hash, with or without the file's extension (git-annex, "key-value backends")."""
 
 
 def keep(common_dir: str, folder: Path, apart: Collection[str], since: int) -> list[str]:
@@ -37,24 +44,28 @@ def keep(common_dir: str, folder: Path, apart: Collection[str], since: int) -> l
     ``apart``: git directories, absolute, that are kept on their own. ``since``: nanoseconds of the epoch; what was
     changed after is not kept.
     """
-    left, room = list[str](), COPIED
+    left, signatures, room = list[str](), dict[str, tuple[int, int]](), COPIED
     for name in _names(common_dir, apart):
         source, to = f"{common_dir}/{name}", folder / name
         try:
             seen = os.lstat(source)
             if not stat.S_ISREG(seen.st_mode) or seen.st_ctime_ns >= since:
                 continue
-            if seen.st_size <= room and (seen.st_size <= object_backup.SMALL or "/objects/" not in name):
+            told = _tells(name)
+            if seen.st_size <= room and (seen.st_size <= object_backup.SMALL or not told):
                 object_backup.copy(source, to)
                 room -= seen.st_size
             else:
                 object_backup.link(source, to)
+                signatures |= {} if told else {name: (seen.st_size, seen.st_mtime_ns)}
         except FileNotFoundError:
             continue
         except OSError as e:
             if e.errno == errno.ENOSPC:
                 raise
             left.append(f".git/{name} was not kept: {e.strerror}.")
+    if signatures:
+        write_json(folder.parent / SIGNATURES, signatures)
     return left
 
 
@@ -62,7 +73,7 @@ def missing_or_changed(folder: Path, common_dir: str, since: int) -> list[str]:
     """Names of what is not in the repository as it was kept. ``since``: nanoseconds of the epoch; see ``keep``."""
     return [
         n
-        for n in object_backup.names(str(folder))
+        for n in object_backup.names(str(folder), object_backup.ASIDE)
         if not object_backup.same(f"{folder}/{n}", f"{common_dir}/{n}", since)
     ]
 
@@ -72,30 +83,56 @@ def restore(folder: Path, common: SymlinkSafeFolder, since: int) -> None:
     for name in missing_or_changed(folder, common.root, since):
         common.make_way(name)
         to = Path(common.root, name)
-        if "/objects/" in name:
+        if _tells(name):
             object_backup.link(str(folder / name), to)
         else:
             object_backup.copy(str(folder / name), to)
 
 
 def damaged(folder: Path, since: int) -> list[str]:
-    """What was overwritten in place since, in the kept copy too."""
+    """What was overwritten in place since, in the kept copy too. Raises OSError."""
+    names = object_backup.names(str(folder), object_backup.ASIDE)
+    signatures = _signatures(folder.parent / SIGNATURES)
     return [
         n
-        for n in object_backup.names(str(folder))
-        if object_backup.changed(f"{folder}/{n}", since) and not _sound(folder / n, n)
+        for n in names
+        if object_backup.changed(f"{folder}/{n}", since) and not _is_sound(folder / n, n, signatures.get(n))
     ]
 
 
-def _sound(path: Path, name: str) -> bool:
-    if told := _BY_HASH.fullmatch(name):
+def _is_sound(path: Path, name: str, signature: Sequence[int] | None) -> bool:
+    if hashed := _hash(name):
         with path.open("rb") as f:
-            return hashlib.file_digest(f, "sha256").hexdigest() == (told[1] or told[2])
-    return object_backup.is_intact(path, name.rpartition("/objects/")[2])
+            return hashlib.file_digest(f, hashed[0]).hexdigest() == hashed[1]
+    seen = path.lstat()
+    known = signature is None or [*signature] == [seen.st_size, seen.st_mtime_ns]
+    return known and object_backup.is_intact(path, name.rpartition("/objects/")[2])
+
+
+def _tells(name: str) -> bool:
+    """Whether a file's name, or what it names, says what its content must be."""
+    return bool(_hash(name)) or ("/objects/" in name and object_backup.tells(name.rpartition("/objects/")[2]))
+
+
+def _hash(name: str) -> tuple[str, str] | None:
+    """The kind of hash that a name tells, and the hash."""
+    if lfs := _LFS.fullmatch(name):
+        return "sha256", lfs[1]
+    annex = _ANNEX.fullmatch(name)
+    return (annex[1].lower(), annex[2]) if annex else None
+
+
+def _signatures(path: Path) -> dict[str, Sequence[int]]:
+    try:
+        return dict(json.loads(path.read_bytes()))
+    except (FileNotFoundError, ValueError, TypeError):
+        return {}
 
 
 def _names(common_dir: str, apart: Collection[str]) -> Iterator[str]:
-    for store in STORES:
+    own = (f"{WORKTREES}/{path.parent.name}/modules" for path in Path(common_dir, WORKTREES).glob("*/modules"))
+    for store in (*STORES, *own):
         for folder, below, files in deep_folders.walk(f"{common_dir}/{store}"):
-            below[:] = [b for b in below if b not in PASSING and f"{folder}/{b}" not in apart]
-            yield from (f"{folder[len(common_dir) + 1 :]}/{name}" for name in files if not name.endswith(".lock"))
+            base = folder[len(common_dir) + 1 :]
+            below[:] = [b for b in below if f"{base}/{b}" not in PASSING and f"{folder}/{b}" not in apart]
+            yield from (f"{base}/{name}" for name in files if "/objects/" in base or not name.endswith(".lock"))

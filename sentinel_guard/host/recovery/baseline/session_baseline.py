@@ -27,6 +27,7 @@ LOOKED = 20
 """Earlier sessions that are looked at for a baseline of the same work tree."""
 HEAD = 8192
 """Bytes of a manifest within which its root stands."""
+HALF = "The baseline was never completed: modes beyond the executable bit, and empty folders, were not looked at."
 USUAL = (0o644, 0o755)
 """Modes of plain and of executable files, where a work tree has none to learn from."""
 
@@ -54,6 +55,18 @@ class Completion:
     """Ignored files, and clean tracked ones that git would write otherwise, raw."""
     special: tuple[str, ...] = ()
     """Named pipes, sockets and devices: what is none of files, links and folders. git does not see them."""
+    pipes: tuple[str, ...] = ()
+    """Those of them that no program makes anew by itself: all but sockets."""
+    links: tuple[tuple[str, ...], ...] = ()
+    """Names that are hard links of each other."""
+    shut: Mapping[str, int] = field(default_factory=dict)
+    """Folders that could not be read, and their change time (ns)."""
+    unsettled: tuple[str, ...] = ()
+    """Of ``late``: those that were written to since the session had begun, and are kept as they were then."""
+    generated: tuple[str, ...] = ()
+    """Ignored files, and folders (they end in ``/``), that tools have made and that are not kept."""
+    elsewhere: tuple[str, ...] = ()
+    """Absolute folders of other worktrees."""
     notes: tuple[str, ...] = ()
     """What could not be kept, in words."""
 
@@ -115,6 +128,11 @@ class Baseline:
     def raw(self) -> Mapping[str, Kept]:
         """All files that are kept raw."""
         return {**self.rest.late, **self.files}
+
+    @property
+    def unkept(self) -> tuple[str, ...]:
+        """What could not be kept, in words."""
+        return (*self.notes, *self.rest.notes, *(() if self.rest.complete else (HALF,)))
 
     @property
     def stores(self) -> Path:
@@ -185,7 +203,7 @@ class Baseline:
 _MAPS = ("own", "shared", "files", "user")
 _WORDS = ("session", "taken", "head", "branch", "refs", "doors")
 _LISTS = ("dirty", "ignored", "restricted", "displaced", "flagged", "embedded", "nested", "notes")
-_LATE = ("empty", "usual", "recent", "special", "notes")
+_LATE = ("empty", "usual", "recent", "special", "pipes", "unsettled", "generated", "elsewhere", "notes")
 
 
 def save(baseline: Baseline) -> None:
@@ -232,7 +250,8 @@ def _rest(path: Path) -> Completion:
         data = json.loads(path.read_bytes())
     except FileNotFoundError:
         return Completion()
-    lists = {name: tuple(data[name]) for name in _LATE if name in data}
+    lists: dict[str, Any] = {name: tuple(data[name]) for name in _LATE if name in data}
+    lists["links"] = tuple(tuple(names) for names in data.get("links", ()))
     return Completion(**data | lists | {"late": {n: Kept.from_row(row) for n, row in data.get("late", {}).items()}})
 
 

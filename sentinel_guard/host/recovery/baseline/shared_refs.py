@@ -8,9 +8,11 @@ Rules of this file:
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from sentinel_guard.host.git.private_git_dir import Layout
 from sentinel_guard.host.recovery.baseline import gitdir_backup
 from sentinel_guard.host.recovery.baseline.gitdir_backup import Change
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
@@ -55,6 +57,13 @@ def elsewhere(baseline: Baseline) -> frozenset[str]:
     common, own = baseline.where.common_dir, Path(baseline.where.git_dir)
     tops = [Path(common), *Path(common, gitdir_backup.WORKTREES).glob("*")]
     return frozenset(name for top in tops if top != own and (name := gitdir_backup.symbolic(str(top))))
+
+
+def other_worktrees(where: Layout) -> tuple[str, ...]:
+    """Absolute folders of the linked worktrees that are there, but for this one."""
+    named = Path(where.common_dir, gitdir_backup.WORKTREES).glob("*/gitdir")
+    tops = (gitdir_backup.read_text(path).strip().removesuffix("/.git") for path in named)
+    return tuple(sorted(top for top in tops if top != where.root and os.path.lexists(f"{top}/.git")))
 
 
 def stashes(refs: Mapping[str, str]) -> list[str]:

@@ -41,6 +41,7 @@ from sentinel_guard.host.recovery.baseline.session_baseline import (
     save,
     save_rest,
 )
+from sentinel_guard.host.recovery.baseline.shared_refs import other_worktrees
 from sentinel_guard.host.recovery.baseline.worktree_inventory import EVERYTHING, Inventory, inventory, tracked, walk
 
 DEPTH, COUNT = 3, 50
@@ -140,7 +141,9 @@ class _Taking:
         names = [*found.embedded, *(n for n in found.submodules if os.path.lexists(f"{root}/{n}/.git"))]
         most, known = COUNT if depth else 0, _below(before)
         taken: dict[str, Baseline] = {}
-        notes = [f"{name} is a repository of its own, too deep or one too many: not kept." for name in names[most:]]
+        notes = [
+            f"{name} is a repository of its own, too deep or one too many: kept as files only." for name in names[most:]
+        ]
         for name in names[:most]:
             inside = folder / "nested" / str(len(taken))
             try:
@@ -218,8 +221,8 @@ def _completed(baseline: Baseline, notes: list[str], *, deep: bool) -> Baseline:
         notes = notes + packs.make(baseline.shadow, baseline.deep, baseline.refs.values())
     apart = {inside.where.git_dir for _, inside in baseline.below()}
     notes = notes + other_stores.keep(baseline.where.common_dir, baseline.stores, apart, since)
-    late, left = late_files.keep(baseline, _vault(baseline.folder, before))
     found, known = walk(baseline.root, baseline.taken), tracked(baseline.shadow)
+    late = late_files.keep(baseline, _vault(baseline.folder, before), found.git_files)
     # Of tracked files: where the agent was quick, a secret and its mode may be all that is left of the start.
     plain = _commonest((m for n, m in found.modes.items() if known.get(n) is False), USUAL[0])
     executable = _commonest((m for n, m in found.modes.items() if known.get(n) is True), USUAL[1])
@@ -231,13 +234,23 @@ def _completed(baseline: Baseline, notes: list[str], *, deep: bool) -> Baseline:
         usual=(plain, executable),
         recent=tuple(n for n in found.recent if n in known and n not in baseline.files),
         farmed=farmed,
-        late=late,
+        late=late.kept,
         special=tuple(found.special),
-        notes=(*notes, *left),
+        pipes=tuple(found.pipes),
+        links=tuple(tuple(names) for names in found.linked.values() if len(names) > 1),
+        shut=found.shut,
+        unsettled=tuple(late.unsettled),
+        generated=tuple(late.generated),
+        elsewhere=other_worktrees(baseline.where),
+        notes=(*notes, *late.notes, *_shut(found.shut)),
     )
     done = replace(baseline, rest=rest)
     save_rest(done)
     return done
+
+
+def _shut(folders: Iterable[str]) -> list[str]:
+    return [f"{n} cannot be read: what is in it was not kept." for n in folders]
 
 
 def _commonest(modes: Iterable[int], otherwise: int) -> int:
@@ -247,7 +260,7 @@ def _commonest(modes: Iterable[int], otherwise: int) -> int:
 
 def _shared(where: Layout, folder: Path, vault: ContentAddressedStore) -> dict[str, Kept]:
     return (
-        gitdir_backup.keep(SymlinkSafeFolder(where.common_dir, folder), vault, gitdir_backup.SHARED)
+        gitdir_backup.keep_shared(SymlinkSafeFolder(where.common_dir, folder), vault, Path(where.git_dir).name)
         if where.linked
         else {}
     )

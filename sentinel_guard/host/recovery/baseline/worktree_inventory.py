@@ -130,6 +130,14 @@ class Walk:
     """Regular files that were changed in the RECENT seconds before it, or since."""
     special: list[str] = field(default_factory=list)
     """Named pipes, sockets and devices."""
+    pipes: list[str] = field(default_factory=list)
+    """Those of them that are no sockets."""
+    shut: dict[str, int] = field(default_factory=dict)
+    """Folders that cannot be read, and their change time (ns)."""
+    git_files: list[str] = field(default_factory=list)
+    """Files that are called ``.git``: git shows none of them."""
+    linked: dict[tuple[int, int], list[str]] = field(default_factory=dict)
+    """Names of files that have several, by device and inode."""
 
 
 def walk(root: str, began: float) -> Walk:
@@ -147,6 +155,8 @@ def _look(root: str, folder: str, found: Walk, todo: list[str]) -> None:
         seen = os.lstat(f"{root}/{folder}")
         if known := bool(folder) and seen.st_ctime < found.began:
             found.folders[folder] = stat.S_IMODE(seen.st_mode)
+            if not os.access(f"{root}/{folder}", os.R_OK | os.X_OK):
+                found.shut[folder] = seen.st_ctime_ns
         entries += os.scandir(f"{root}/{folder}")
     except OSError:
         return
@@ -168,10 +178,15 @@ def _note(entry: os.DirEntry[str], name: str, found: Walk) -> None:
     if stat.S_ISREG(seen.st_mode):
         if seen.st_ctime < found.began:
             found.modes[name] = stat.S_IMODE(seen.st_mode)
+            if seen.st_nlink > 1:
+                found.linked.setdefault((seen.st_dev, seen.st_ino), []).append(name)
+            if name.endswith("/.git"):
+                found.git_files.append(name)
         if seen.st_ctime > found.began - RECENT:
             found.recent.append(name)
     elif not stat.S_ISLNK(seen.st_mode) and seen.st_ctime < found.began:
         found.special.append(name)
+        found.pipes += [] if stat.S_ISSOCK(seen.st_mode) else [name]
 
 
 def restricted(root: str, restricts: Callable[[str], bool]) -> list[str]:

@@ -15,6 +15,8 @@ from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 from sentinel_guard.host.recovery.baseline import added_packs, backup_pack, object_backup, other_stores
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
 
+ALTERNATES = "objects/info/alternates"
+"""Names other stores, whose objects are not kept (gitrepository-layout(5))."""
 SHOWN = 3
 CURE = "`git fsck` tells which; they come back from a clone (`git fetch`) or a backup."
 LOST = "The history before the start is lost: the repository is shallow now. `git fetch --unshallow` brings it back."
@@ -43,7 +45,9 @@ def damaged_or_missing_objects(baseline: Baseline) -> list[str]:
     if bad := object_backup.damaged_objects(baseline.farm, baseline.sealed):
         some = ", ".join(bad[:SHOWN]) + (", …" if len(bad) > SHOWN else "")
         problems.append(f"{len(bad)} objects of the repository were overwritten: {some}. {CURE}")
-    if baseline.head and not (object_backup.is_complete(baseline.farm, baseline.rest.farmed) and not bad):
+    alone = ALTERNATES not in baseline.own and ALTERNATES not in baseline.shared
+    whole = alone and object_backup.is_complete(baseline.farm, baseline.rest.farmed) and not bad
+    if baseline.head and not whole:
         try:
             problems += _missing(baseline)
         except HostError as e:

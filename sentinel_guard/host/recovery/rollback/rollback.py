@@ -17,7 +17,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import partial
@@ -34,7 +34,7 @@ from sentinel_guard.host.recovery.baseline.folder_modes import folder_mode
 from sentinel_guard.host.recovery.baseline.gitdir_backup import Change
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
 from sentinel_guard.host.recovery.baseline.worktree_diff import Scan, scan
-from sentinel_guard.host.recovery.rollback import restore_objects
+from sentinel_guard.host.recovery.rollback import restore_hard_links, restore_objects
 from sentinel_guard.host.recovery.rollback.keep_refs import keep_refs, moved_remote_refs
 from sentinel_guard.host.recovery.rollback.restore_folders import Folders
 from sentinel_guard.host.recovery.rollback.restore_gitdir import put_metadata_back
@@ -42,11 +42,12 @@ from sentinel_guard.host.recovery.rollback.restore_worktree import undo
 from sentinel_guard.host.recovery.snapshots.blocking_fifos import RULES, special_files
 from sentinel_guard.host.recovery.snapshots.take_snapshot import Occasion, take_snapshot
 
+SHOWN = 20
+"""Names that are told of what is lost in one way."""
 ROUNDS = 3
 """Times that the work tree is gone over before what still changes is reported."""
 JOURNAL = "rollback.json"
 RELEASE_SECONDS = 0.05
-HALF = "The baseline was never completed: modes beyond the executable bit, and empty folders, were not looked at."
 NOT_CONVERGED = "NOT CONVERGED"
 
 
@@ -73,6 +74,8 @@ class Report:
     """What was moved away: its name (as in ``restored``) and its path in quarantine."""
     rescued: frozenset[str] = frozenset()
     """Names whose present versions the rescue snapshot holds."""
+    unkept: bool = False
+    """True where the baseline did not hold all: of the rest nothing is known."""
 
 
 @dataclass(slots=True)
@@ -101,7 +104,9 @@ class Plan:
     pushed: tuple[str, ...]
     """Remote-tracking refs that were moved: what was pushed stays pushed."""
     beyond: tuple[str, ...]
-    """Changed, and had not been kept: cannot be put back."""
+    """Changed or gone, and had not been kept: cannot be put back."""
+    damaged: tuple[str, ...] = ()
+    """Of git's objects what is not as it was, in words; looked for where nothing else differs."""
 
 
 def plan(baseline: Baseline, keep: Callable[[str], bool] = lambda _: False) -> list[Change]:
@@ -123,7 +128,8 @@ def plan_rollback(
         raise HostError(f"{waiting[0][1]} is a named pipe: git would wait for it for ever.", hint)
     found = diff_baseline(baseline, keep, restricts)
     now = gitdir_backup.refs(baseline.where.common_dir)
-    changes, moved, beyond = found.changes(), moved_remote_refs(baseline, now), found.beyond
+    changes, moved, beyond = found.changes(), moved_remote_refs(baseline, now), [*found.beyond]
+    damaged = [] if changes else restore_objects.damaged_or_missing_objects(baseline)
     changes += [Change(name, "created") for name in _new_special_files(baseline, special, keep)]
     if _REFRESHED in changes and _same_entries(baseline):
         changes.remove(_REFRESHED)
@@ -131,8 +137,9 @@ def plan_rollback(
         below = plan_rollback(inside, partial(_kept_below, keep, name), restricts)
         changes += [Change(name if c is WHOLE else _below(name, c.path), c.what) for c in below.changes]
         moved += [f"{name}: {ref}" for ref in below.pushed]
-        beyond += [f"{name}/{n}" for n in below.beyond]
-    return Plan(tuple(changes), tuple(moved), tuple(beyond))
+        beyond += [_below(name, n) for n in below.beyond]
+        damaged += [f"In {name}: {words}" for words in below.damaged]
+    return Plan(tuple(changes), tuple(moved), tuple(beyond), tuple(damaged))
 
 
 WHOLE = Change(".", "deleted")
@@ -188,8 +195,11 @@ def _rolled_back(baseline: Baseline, keep: Callable[[str], bool], restricts: Cal
     found = diff_baseline(baseline, keep, restricts, scanned.result())
     journal = _opened(baseline, [*opened, *found.changes()], earlier)
     if not journal.changes:
-        unsound = (*folders.close(), *restore_objects.damaged_or_missing_objects(baseline))
-        return Report(not unsound, (), (), unsound, baseline.head, False, "", _said(baseline))
+        bad = restore_objects.damaged_or_missing_objects(baseline)
+        if not (bad and baseline.deep.is_dir()):
+            unsound = (*folders.close(), *bad)
+            unkept = bool(baseline.unkept)
+            return Report(not unsound, (), (), unsound, baseline.head, False, "", baseline.unkept, unkept=unkept)
     put_metadata_back(baseline)
     notes = restore_objects.put_back(baseline)
     # The snapshot first: with it objects of the agent's commits come back whose files are still in the work tree.
@@ -204,8 +214,8 @@ def _rolled_back(baseline: Baseline, keep: Callable[[str], bool], restricts: Cal
         if found.done:
             break
         found = diff_baseline(baseline, keep, restricts) if seen else found
-    problems += folders.close()
-    found = replace(found, folder_modes=changed_folders(baseline))
+    problems += [*restore_hard_links.join(baseline), *folders.close()]
+    found = replace(found, folder_modes=changed_folders(baseline), links=[])
     problems += [*_remaining(found), *restore_objects.damaged_or_missing_objects(baseline)]
     journal.path.unlink(missing_ok=True)
     return _report(baseline, journal, found, problems, notes, reset=reset)
@@ -235,14 +245,11 @@ def _report(
         start_hash=baseline.head,
         reset=reset,
         rescue_ref=journal.rescue,
-        notes=(*notes, *_said(baseline)),
+        notes=(*notes, *baseline.unkept),
         versions=versions,
         rescued=frozenset(journal.rescued),
+        unkept=bool(baseline.unkept),
     )
-
-
-def _said(baseline: Baseline) -> tuple[str, ...]:
-    return (*baseline.notes, *baseline.rest.notes, *(() if baseline.rest.complete else (HALF,)))
 
 
 def _waiting(baseline: Baseline, special: list[str]) -> list[tuple[SymlinkSafeFolder, str]]:
@@ -331,10 +338,17 @@ def _rescue(baseline: Baseline, journal: _Journal, found: BaselineDiff, restrict
 
 def _remaining(found: BaselineDiff) -> list[str]:
     """What still differs, in words."""
-    beyond = [f"{n} was changed and had not been kept: too large or not readable." for n in found.beyond]
+    beyond = [line for words in dict.fromkeys(found.beyond.values()) for line in _told(found.beyond, words)]
     rest = [c for c in found.changes() if c.path not in found.beyond]
     words = f"{NOT_CONVERGED}, damaged or still written to after {ROUNDS} rounds"
     return [*beyond, *(f"{c.path} ({c.what}): {words}." for c in rest)]
+
+
+def _told(beyond: Mapping[str, str], words: str) -> list[str]:
+    """One line each of the first, and how many there are besides."""
+    names = [n for n, told in beyond.items() if told == words]
+    more = len(names) - SHOWN
+    return [*(f"{n} {words}." for n in names[:SHOWN]), *([f"So it is with {more} more."] if more > 0 else [])]
 
 
 def _versions(quarantine: Path) -> tuple[tuple[str, str], ...]:
@@ -376,4 +390,5 @@ def _joined(outer: Report, name: str, inner: Report) -> Report:
         problems=(*outer.problems, *(f"In {name}: {p}" for p in inner.problems)),
         notes=(*outer.notes, *(f"In {name}: {n}" for n in inner.notes if f"In {name}: {n}" not in outer.notes)),
         versions=(*outer.versions, *((_below(name, n), path) for n, path in inner.versions)),
+        unkept=outer.unkept or inner.unkept,
     )

@@ -1,0 +1,269 @@
+"""What had not been kept is named where it is changed or gone: "verified" is never said of it.
+
+The rollbacks run without root's rights over modes.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from sentinel_guard.host.recovery import api
+from sentinel_guard.host.recovery.baseline import session_baseline
+from tests.support.recovery.repository import ENV, Repo, dirty, files, settle, state, template
+from tests.support.recovery.without_rights import MISSING, rolled_back, taken
+
+pytestmark = pytest.mark.skipif(MISSING, reason="without setpriv root can do everything")
+
+
+@pytest.fixture
+def repo(tmp_path):
+    made = template(tmp_path / "repo")
+    dirty(made)
+    return made
+
+
+def shell(repo: Repo, script: str) -> None:
+    subprocess.run(["bash", "-ec", script], cwd=repo.root, env=ENV, check=True, capture_output=True)
+
+
+MANY = "mkdir build/many; touch build/many/{1..5100}"
+DEEP = (
+    "d=.; for i in {1..5}; do d=$d/r$i; git init -q $d; echo $i > $d/f; git -C $d add f; git -C $d commit -qm i; done"
+)
+IDLE = """git init -q ../inner; git -C ../inner commit -q --allow-empty -m i
+git -c protocol.file.allow=always submodule add -q ../inner sub; git commit -qm sub; git submodule deinit -q -f sub
+echo own > sub/own"""
+ODD = """mkdir -p .git/modules/idle/refs/heads/{tmp,incomplete}; cd .git/modules/idle/refs/heads
+touch tmp/x incomplete/y; echo z > tmp_z"""
+NAMED = (
+    (
+        "truncate -s 51M big; touch -d 2020-01-01 big",
+        "printf evil | dd of=big conv=notrunc status=none; touch -d 2020-01-01 big",
+        "big was changed and had not been kept: too large or not readable.",
+        "too large, with the same size and time",
+    ),
+    (
+        MANY,
+        "rm build/many/77",
+        "build/many/77 was changed and had not been kept: too large or not readable.",
+        "one of too many",
+    ),
+    (
+        "mkdir -p node_modules/p; echo 1 > node_modules/p/i.js; echo node_modules/ >> .git/info/exclude",
+        "rm -rf node_modules",
+        "node_modules/ was generated, had not been kept, and is gone.",
+        "a generated folder",
+    ),
+    (
+        "mkdir build/sdk; echo elf > build/sdk/vendor.so",
+        "rm -rf build/sdk",
+        "build/sdk/vendor.so was generated, had not been kept, and is gone.",
+        "a library in an ignored folder",
+    ),
+    ("mkfifo pipe", "rm pipe", "pipe was a named pipe or a device, and is gone.", "a named pipe"),
+    (
+        "mkdir shut; echo own > shut/own; chmod 0 shut",
+        "chmod 700 shut; rm -rf shut",
+        "shut could not be read when the session began, and was touched since.",
+        "a folder that the person had shut",
+    ),
+    (
+        "mkdir shut; echo own > shut/own; chmod 0 shut",
+        "chmod 700 shut; echo evil > shut/own; chmod 0 shut",
+        "shut could not be read when the session began, and was touched since.",
+        "the same, shut again",
+    ),
+    (
+        "git worktree add -q ../wt -b wt; echo own > ../wt/own",
+        "git worktree remove --force ../wt",
+        "{top}/wt was the folder of another worktree, which is not kept from here, and is gone.",
+        "the folder of another worktree",
+    ),
+)
+
+
+@pytest.mark.parametrize(("before", "harm", "named"), [row[:3] for row in NAMED], ids=[row[3] for row in NAMED])
+def test_what_had_not_been_kept_is_named_where_it_is_lost_and_only_there(repo, before, harm, named):
+    shell(repo, before)
+    settle()
+    baseline = taken(repo)
+    assert rolled_back(baseline)["ok"]
+    shell(repo, harm)
+    report = rolled_back(baseline)
+    assert not report["ok"]
+    assert report["problems"] == [named.format(top=repo.root.parent)]
+
+
+CACHES = "mkdir -p build/__pycache__ .mypy_cache; touch build/__pycache__/x.pyc .mypy_cache/x build/x.o"
+
+
+def test_caches_that_tools_fill_anew_are_no_loss(repo):
+    shell(repo, f"{CACHES}; echo .mypy_cache/ >> .git/info/exclude")
+    baseline = taken(repo)
+    shell(repo, "rm -rf build/__pycache__ .mypy_cache build/x.o")
+    report = rolled_back(baseline)
+    assert report["ok"], report["problems"]
+
+
+def files_below(folder: Path) -> set[Path]:
+    return {path for path in folder.rglob("*") if path.is_file()}
+
+
+HELD = (
+    (DEEP, "rm -rf r1/r2/r3/r4/r5", "r1/r2/r3/r4/r5/f", "a repository that is too deep for a baseline of its own"),
+    (
+        IDLE,
+        "rm -rf sub",
+        "sub/own",
+        "a file in the folder of a submodule that is not checked out",
+    ),
+    ("mkdir v; echo 'gitdir: /nowhere' > v/.git; echo own > v/own", "rm -rf v", "v/.git", "a .git file to nowhere"),
+    ("mkdir -p .git/svn/t; echo map > .git/svn/t/.rev_map.x", "rm -rf .git/svn", ".git/svn/t/.rev_map.x", "git-svn"),
+    (
+        ODD,
+        "rm -rf .git/modules",
+        ".git/modules/idle/refs/heads/tmp_z",
+        "branches with odd names in an idle submodule",
+    ),
+    (
+        "mkdir -p .git/annex/objects/K; echo x > .git/annex/objects/K/WORM-s2-m1--poetry.lock",
+        "rm -rf .git/annex",
+        ".git/annex/objects/K/WORM-s2-m1--poetry.lock",
+        "an annexed file that is called like a lock",
+    ),
+)
+
+
+@pytest.mark.parametrize(("before", "harm", "path"), [row[:3] for row in HELD], ids=[row[3] for row in HELD])
+def test_what_git_does_not_show_comes_back(repo, before, harm, path):
+    shell(repo, before)
+    settle()
+    data = (repo.root / path).read_bytes()
+    folder = (repo.root / path).parent
+    names = files_below(folder)
+    baseline = taken(repo)
+    shell(repo, harm)
+    report = rolled_back(baseline)
+    assert report["ok"], report["problems"]
+    assert (repo.root / path).read_bytes() == data
+    assert files_below(folder) == names
+
+
+IN_PLACE = (
+    ("SHA1-s100000--{sha1}", "a hash in the name"),
+    ("WORM-s100000-m1--name", "no hash in it"),
+)
+
+
+@pytest.mark.parametrize("key", [row[0] for row in IN_PLACE], ids=[row[1] for row in IN_PLACE])
+def test_an_annexed_file_that_was_overwritten_in_place_comes_back_or_is_named(repo, key):
+    data = b"x" * 100_000
+    name = f".git/annex/objects/K/{key.format(sha1='b5cf1ac83ce5ecd7ad5ef2a6eb6d9f4d5ac5f8b3')}"
+    repo.write(name, data.decode())
+    settle()
+    baseline = taken(repo)
+    (repo.root / name).write_bytes(b"evil")
+    report = rolled_back(baseline)
+    assert (repo.root / name).read_bytes() == data or report["problems"] == [
+        f"{name} was overwritten in place: no copy of it is left."
+    ]
+
+
+def test_attributes_and_hard_links_come_back(repo):
+    os.setxattr(repo.root / "notes.txt", "user.origin", b"example.org")
+    shell(repo, "ln notes.txt twin.txt; ln untracked/dir/* build/other; ln a.txt build/tracked")
+    settle()
+    start, baseline = state(repo), taken(repo)
+    shell(repo, "rm notes.txt; echo evil > twin.txt; rm -r untracked; echo evil > a.txt")
+    report = rolled_back(baseline)
+    assert report["ok"], report["problems"]
+    assert state(repo) == start
+    assert os.getxattr(repo.root / "notes.txt", "user.origin") == b"example.org"
+    odd = next((repo.root / "untracked/dir").iterdir())
+    pairs = (("notes.txt", "twin.txt"), (odd, "build/other"), ("a.txt", "build/tracked"))
+    assert all((repo.root / one).samefile(repo.root / other) for one, other in pairs)
+    assert api.plan(baseline) == []
+
+
+def test_a_log_that_is_written_to_as_the_session_begins_comes_back_if_it_is_gone(repo):
+    repo.write("dev.log", "one\n")
+    settle()
+    folder = repo.root.parent / "session"
+    baseline = api.begin(str(repo.root), folder, lambda _: False, "s1")
+    (repo.root / "dev.log").write_text("one\ntwo\n")
+    baseline = api.complete(baseline)
+    (repo.root / "dev.log").unlink()
+    report = rolled_back(baseline)
+    assert report["ok"] and report["unkept"], report["problems"]
+    assert (repo.root / "dev.log").read_text() == "one\ntwo\n"
+    assert "dev.log was written to as the session began: it is kept as it was then." in report["notes"]
+    (repo.root / "dev.log").write_text("three\n")
+    assert rolled_back(baseline)["problems"] == [
+        "dev.log was written to as the session began, and differs from what it was then."
+    ]
+
+
+def test_a_repository_that_borrows_objects_is_not_sound_without_them(repo, tmp_path):
+    shell(repo, "git clone -q --shared . ../clone; cd ../clone; git commit -q --allow-empty -m own")
+    clone = Repo(tmp_path / "clone")
+    baseline = taken(clone)
+    assert rolled_back(baseline)["ok"]
+    shell(repo, "rm -rf .git/objects/??")
+    report = rolled_back(baseline)
+    assert not report["ok"] and "START cannot be read" in report["problems"][0]
+
+
+# In a linked worktree.
+
+
+@pytest.fixture
+def linked(repo):
+    shell(repo, "git worktree add -q ../wt -b wt; git worktree add -q ../other -b theirs")
+    made = Repo(repo.root.parent / "wt")
+    made.write("own.txt", "own")
+    return made
+
+
+def test_the_whole_repository_comes_back_where_the_session_ran_in_a_linked_worktree(repo, linked):
+    repo.git("stash", "push", "-q", "a.txt")
+    start, told, besides = state(repo), linked.git("status", "--porcelain"), files(linked.root)
+    baseline = taken(linked)
+    shell(repo, "rm -rf .git")
+    report = rolled_back(baseline)
+    assert report["ok"], report["problems"]
+    assert (linked.git("status", "--porcelain"), files(linked.root)) == (told, besides)
+    after = state(repo)
+    assert {k: v for k, v in after.items() if "mtime" not in k} == {k: v for k, v in start.items() if "mtime" not in k}
+
+
+def test_the_main_worktree_goes_on_beside_a_session_in_a_linked_one(repo, linked):
+    baseline = taken(linked)
+    shell(repo, "git add -A; git commit -qm theirs; git checkout -q -b theirs-too")
+    tip, log = repo.git("rev-parse", "HEAD"), repo.git("reflog", "HEAD")
+    linked.remove("own.txt")
+    report = rolled_back(baseline)
+    assert report["ok"], report["problems"]
+    assert (repo.git("rev-parse", "HEAD"), repo.git("status", "--porcelain")) == (tip, "")
+    assert repo.git("reflog", "HEAD") == log
+
+
+def test_another_worktree_that_is_gone_is_known_again_and_named(repo, linked):
+    baseline = taken(linked)
+    shell(linked, "git worktree remove --force ../other")
+    report = rolled_back(baseline)
+    assert report["problems"] == [
+        f"{linked.root.parent}/other was the folder of another worktree, which is not kept from here, and is gone."
+    ]
+    assert "theirs" in linked.git("worktree", "list", "--porcelain")
+
+
+def test_modes_of_kept_files_do_not_depend_on_the_reader(repo):
+    """A row of an older manifest has no attributes."""
+    kept = session_baseline.Kept.from_row(["file", 0o644, 1, 2, "ab", 3, 4])
+    assert kept.row() == ["file", 0o644, 1, 2, "ab", 3, 4]
+    assert stat.S_IMODE(kept.mode) == 0o644
