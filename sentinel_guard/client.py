@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 PROTOCOL = 1
 CONNECT_SECONDS = 30.0
+START_SECONDS = 600.0
+"""For which a daemon that is starting is waited for, while it lives: a machine may be slow."""
 HELLO_SECONDS = 2.0
 REPLY_SECONDS = 10.0
 REFUSED = 126
@@ -96,15 +98,19 @@ class Operator:
         self._events.clear()
 
     def connect(self, seconds: float = CONNECT_SECONDS) -> Self:
-        """Connect, starting the daemon if none runs. Raises DaemonError, HostError."""
-        limit = time.monotonic() + seconds
+        """Connect, starting the daemon if none runs. ``seconds``: for one that runs already.
+
+        Raises DaemonError, HostError.
+        """
+        began = time.monotonic()
         while not self.advance():
+            waited, starts = time.monotonic() - began, self._starter is not None and self._starter.lives
             if not (self._start or self._silent):
                 raise NoDaemonError("No guard daemon runs.", "It starts by itself with 'sentinel-guard run'.")
-            if time.monotonic() > limit:
+            if waited > (max(seconds, START_SECONDS) if starts else seconds):
                 words = self._starter.words if self._starter else ""
                 self.close()
-                silent = f"The guard daemon did not answer within {seconds:g} s."
+                silent = f"The guard daemon did not answer within {waited:.0f} s."
                 raise DaemonError(silent, words or f"See {self._places.daemon_log}.")
             time.sleep(0.02)
         return self

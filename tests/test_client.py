@@ -199,6 +199,29 @@ def test_two_clients_start_one_daemon(where, tmp_path, monkeypatch):
     assert log.read_text() == "started\n"
 
 
+def test_a_daemon_that_starts_is_waited_for_while_it_lives(where, tmp_path, monkeypatch):
+    root, log = str(Path(__file__).parent.parent), str(tmp_path / "log")
+    slowly = f"import time; time.sleep(1); {SERVE.format(root=root, log=log).strip()}"
+    monkeypatch.setenv("SENTINEL_HOME", where.home)
+    operators = [Operator(where, command=(sys.executable, "-c", slowly)) for _ in range(2)]
+    waiting = threading.Thread(target=lambda: operators[1].connect(0.1))
+    assert not operators[0].advance()  # it has the lock, and the start is its own
+    waiting.start()
+    operators[0].connect(0.1)
+    waiting.join()
+    assert [o.request("hello")["version"] for o in operators] == [__version__] * 2
+    operators[0].request("stop")
+    for operator in operators:
+        operator.close()
+
+
+def test_a_start_that_ends_is_waited_for_no_longer(where):
+    began = time.monotonic()
+    with pytest.raises(DaemonError, match="did not answer within"):
+        Operator(where, command=(sys.executable, "-c", "")).connect(0.1)
+    assert time.monotonic() - began < limit(4)
+
+
 def test_a_stale_socket_is_no_daemon(where):
     where.make()
     with socket.socket(socket.AF_UNIX) as stale:

@@ -60,6 +60,18 @@ class Starter:
             raise DaemonError(FAILED, self.words or f"See {self._places.daemon_log}.")
 
     @property
+    def lives(self) -> bool:
+        """Whether the daemon that was started, by this client or by another one, is on its way."""
+        if self._process is not None:
+            return self._process.poll() is None
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        fcntl.flock(self._lock, fcntl.LOCK_UN)
+        return False
+
+    @property
     def words(self) -> str:
         """What the start has said on its standard error."""
         self._said.seek(0)

@@ -15,7 +15,7 @@
 
 #include "base.h"
 
-enum { TRIES = 200, PAUSE_MS = 10, START_MS = 30000 };
+enum { TRIES = 200, PAUSE_MS = 10, START_MS = 600000 };
 
 extern char **environ;
 
