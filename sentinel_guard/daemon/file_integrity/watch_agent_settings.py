@@ -132,5 +132,5 @@ def _remembered(memory: Path) -> tuple[AgentSettingsFiles, dict[str, Kept]] | No
         for path, agent, folder, name, depth in data["files"]
         if (agent, folder, name) in _ROWS
     ]
-    originals = {path: Kept.from_row(row) for path, row in data["originals"].items()}
+    originals = {path: Kept(*row) for path, row in data["originals"].items()}
     return AgentSettingsFiles(files, data["links"]), originals

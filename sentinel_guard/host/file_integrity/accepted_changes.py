@@ -25,4 +25,4 @@ def remembered(memory: Path) -> dict[str, Kept]:
     except ValueError as e:
         hint = "Remove it; changes of restricted files that were allowed in this session are then undone."
         raise HostError(f"{memory} is damaged: {e}.", hint) from e
-    return {name: Kept.from_row(row) for name, row in rows.items()}
+    return {name: Kept(*row) for name, row in rows.items()}

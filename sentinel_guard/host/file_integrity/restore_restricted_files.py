@@ -232,7 +232,7 @@ class RestrictedFileRestorer:
         # A folder of a restricted name is judged by the files in it.
         if seen and original.kind == ABSENT and stat.S_ISDIR(seen.st_mode):
             return None
-        kind = difference(self._tree, name, replace(original, ctime_ns=0))
+        kind = difference(self._tree, name, original._replace(ctime_ns=0))
         if still and kind:
             self._good[name] = self._read.get(name, (0.0, 0.0))[0]
         if not kind:
@@ -317,7 +317,7 @@ class RestrictedFileRestorer:
         """Remember the stat data of an unchanged file, so that the next look is one lstat."""
         seen = self._tree.lstat(name)
         if seen and original.kind == FILE and seen.st_size == original.size and settled(seen):
-            self._originals[name] = replace(original, inode=seen.st_ino, ctime_ns=seen.st_ctime_ns)
+            self._originals[name] = original._replace(inode=seen.st_ino, ctime_ns=seen.st_ctime_ns)
 
     def _announced(self, name: str, seen: os.stat_result | None) -> bool:
         now = time.time()

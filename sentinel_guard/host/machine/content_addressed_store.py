@@ -9,15 +9,14 @@ import hashlib
 import os
 import stat
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeGuard
+from typing import NamedTuple, TypeGuard
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.machine import content_packs
 from sentinel_guard.host.machine.content_packs import ContentPacks
-from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
+from sentinel_guard.host.machine.symlink_safe_folder import NONE, SymlinkSafeFolder
 
 MAX_FILE = 50 << 20
 """Bytes of the largest file that is kept; of a larger or unreadable one only size and time are remembered."""
@@ -27,9 +26,8 @@ SETTLED_NS = 50_000_000
 FILE, LINK, ABSENT, UNKEPT = "file", "link", "absent", "unkept"
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """One path as it was."""
+class Kept(NamedTuple):
+    """One path as it was: a named tuple, for a baseline has tens of thousands of them."""
 
     kind: str
     """``file``, ``link``, ``absent`` or ``unkept`` (a file over MAX_FILE or one that cannot be read)."""
@@ -41,20 +39,12 @@ class Kept:
     inode: int = 0
     ctime_ns: int = 0
     """With the inode: a file that has both still, is untouched. 0 where that could not be relied upon."""
-    attributes: Mapping[str, bytes] = field(default_factory=dict)
-    """Extended attributes of a file, the user's own (``user.*``)."""
+    attributes: Mapping[str, str] = NONE
+    """Extended attributes of a file, the user's own (``user.*``): name -> value, in hexadecimal digits."""
 
     def row(self) -> list[object]:
-        told = [self.kind, self.mode, self.mtime_ns, self.size, self.content, self.inode, self.ctime_ns]
-        return [*told, {n: v.hex() for n, v in self.attributes.items()}] if self.attributes else told
-
-    @classmethod
-    def from_row(cls, row: Sequence[object]) -> Kept:
-        kind, mode, mtime, size, content, inode, ctime, *more = row
-        numbers = [n if isinstance(n, int) else 0 for n in (mode, mtime, size, inode, ctime)]
-        told = more[0] if more and isinstance(more[0], dict) else {}
-        attributes = {str(n): bytes.fromhex(v) for n, v in told.items()}
-        return cls(str(kind), numbers[0], numbers[1], numbers[2], str(content), numbers[3], numbers[4], attributes)
+        """For JSON."""
+        return [*self[:7], dict(self.attributes)] if self.attributes else [*self[:7]]
 
 
 class ContentAddressedStore:
@@ -95,7 +85,7 @@ class ContentAddressedStore:
         if self._shares(kept := self._known.get(name), seen):
             return kept
         try:
-            data, seen, attributes = tree.read_whole(name)
+            data, seen, attributes = tree.read_whole(name, real)
         except OSError:
             return _signed(UNKEPT, seen, "")
         return _signed(FILE, seen, self.add(data), attributes)
@@ -225,9 +215,9 @@ def signature(seen: os.stat_result) -> Kept:
     return Kept(UNKEPT, mode, times[0], seen.st_size, "", seen.st_ino, times[1])
 
 
-def _signed(kind: str, seen: os.stat_result, digest: str, attributes: Mapping[str, bytes] | None = None) -> Kept:
+def _signed(kind: str, seen: os.stat_result, digest: str, attributes: Mapping[str, str] = NONE) -> Kept:
     if kind == UNKEPT:
         return signature(seen)
     inode, ctime = (seen.st_ino, seen.st_ctime_ns) if settled(seen) else (0, 0)
     mode = stat.S_IMODE(seen.st_mode)
-    return Kept(kind, mode, seen.st_mtime_ns, seen.st_size, digest, inode, ctime, attributes or {})
+    return Kept(kind, mode, seen.st_mtime_ns, seen.st_size, digest, inode, ctime, attributes)

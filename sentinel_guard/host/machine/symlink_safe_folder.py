@@ -19,6 +19,7 @@ import stat
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import BinaryIO
 
 from sentinel_guard.errors import HostError
@@ -34,8 +35,10 @@ ASIDE = ".sentinel-"
 _TAKEN = (errno.EEXIST, errno.ENOTDIR, errno.ENAMETOOLONG)
 _LONGEST = 4000
 """Bytes of a path that every system call takes."""
+NONE: Mapping[str, str] = MappingProxyType({})
 ATTRIBUTES = "user."
 """What names of a user's own extended attributes begin with."""
+_PIECE = 1 << 20
 HOLE = 64 << 10
 """Bytes of zeros that are not written."""
 _counter = itertools.count()
@@ -58,7 +61,8 @@ class SymlinkSafeFolder:
 
         ``real``: folders that were found to be real ones, or not; filled here.
         """
-        if not self._leads_through_folders(name, real):
+        parent = name.rpartition("/")[0]
+        if parent and not real.get(parent) and not self._leads_through_folders(name, real):
             return None
         try:
             return os.lstat(f"{self.root}/{name}")
@@ -85,20 +89,19 @@ class SymlinkSafeFolder:
         """A regular file's bytes, and its lstat from before the reading. Raises OSError."""
         return self.read_whole(name)[:2]
 
-    def read_whole(self, name: str) -> tuple[bytes, os.stat_result, dict[str, bytes]]:
-        """As ``read``, with the file's extended attributes, as far as they are the user's own."""
+    def read_whole(
+        self, name: str, real: Mapping[str, bool] | None = None
+    ) -> tuple[bytes, os.stat_result, Mapping[str, str]]:
+        """As ``read``, with the extended attributes that are the user's own. ``real``: see ``look``."""
+        if real is not None and real.get(name.rpartition("/")[0], "/" not in name):
+            return _whole(os.open(f"{self.root}/{name}", _FILE), name)
         with self._parent(name) as at:
             if at is None:
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
-            fd = os.open(_leaf(name), _FILE, dir_fd=at)
-            with open(fd, "rb") as f:  # noqa: PTH123 - a descriptor
-                seen = os.fstat(fd)
-                if not stat.S_ISREG(seen.st_mode):
-                    raise OSError(errno.EINVAL, "not a regular file", name)
-                return f.read(), seen, _attributes(fd)
+            return _whole(os.open(_leaf(name), _FILE, dir_fd=at), name)
 
     def write(
-        self, name: str, data: bytes, mode: int, mtime_ns: int, attributes: Mapping[str, bytes] | None = None
+        self, name: str, data: bytes, mode: int, mtime_ns: int, attributes: Mapping[str, str] | None = None
     ) -> str:
         """Put a file in place, by rename. Returns the path in the attic of what stood there; empty for nothing."""
         with self._made(name) as at:
@@ -261,19 +264,34 @@ class SymlinkSafeFolder:
         return os.open(part, _FOLDER, dir_fd=at)
 
 
-def _attributes(fd: int) -> dict[str, bytes]:
-    """Those of the user's namespace (xattr(7)); none where the file system has none."""
+def _whole(fd: int, name: str) -> tuple[bytes, os.stat_result, Mapping[str, str]]:
+    """Closes the descriptor. Raises OSError."""
     try:
-        return {name: os.getxattr(fd, name) for name in os.listxattr(fd) if name.startswith(ATTRIBUTES)}
-    except OSError:
-        return {}
+        seen = os.fstat(fd)
+        if not stat.S_ISREG(seen.st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", name)
+        pieces = [os.read(fd, seen.st_size + 1)]
+        while pieces[-1]:
+            pieces.append(os.read(fd, _PIECE))
+        return b"".join(pieces), seen, _attributes(fd)
+    finally:
+        os.close(fd)
 
 
-def _set_attributes(fd: int, wanted: Mapping[str, bytes]) -> None:
+def _attributes(fd: int) -> Mapping[str, str]:
+    """Those of the user's namespace (xattr(7)), in hexadecimal digits; none where the system has none."""
+    try:
+        names = os.listxattr(fd)
+        return {name: os.getxattr(fd, name).hex() for name in names if name.startswith(ATTRIBUTES)} if names else NONE
+    except (OSError, AttributeError):
+        return NONE
+
+
+def _set_attributes(fd: int, wanted: Mapping[str, str]) -> None:
     """What cannot be set is found by who looks at the file again."""
     for name, value in wanted.items():
         with contextlib.suppress(OSError):
-            os.setxattr(fd, name, value)
+            os.setxattr(fd, name, bytes.fromhex(value))
 
 
 def _write_with_holes(file: BinaryIO, data: bytes) -> None:

@@ -77,7 +77,7 @@ def test_what_can_not_be_kept_is_told_apart(tree, vault, monkeypatch):
 
 def test_a_row_is_a_kept_again(tree, vault):
     kept = vault.keep(tree, "conf/.env")
-    assert Kept.from_row(kept.row()) == kept
+    assert Kept(*kept.row()) == kept
 
 
 BAD = [

@@ -12,7 +12,7 @@ import itertools
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,9 @@ from sentinel_guard.host.machine.atomic_files import write_json
 from sentinel_guard.host.machine.content_addressed_store import ContentAddressedStore, Kept
 from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 
-MANIFEST, REST = "baseline.json", "completed.json"
+MANIFEST, REST, TABLE = "baseline.json", "completed.json", "files.json"
+TABLED = 1000
+"""Files from which on they have a table of their own, which later baselines share."""
 LOOKED = 20
 """Earlier sessions that are looked at for a baseline of the same work tree."""
 HEAD = 8192
@@ -114,6 +116,10 @@ class Baseline:
     notes: tuple[str, ...]
     """What could not be kept, in words."""
     rest: Completion
+    before: Baseline | None = field(default=None, compare=False, repr=False)
+    """The newest earlier one of the same work tree; not kept."""
+    table: Mapping[str, Kept] = field(default_factory=dict, compare=False, repr=False)
+    """What of ``files`` stands in TABLE."""
 
     @property
     def root(self) -> str:
@@ -200,14 +206,15 @@ class Baseline:
         return SymlinkSafeFolder(f"{self.where.common_dir}/objects", self.quarantine / "objects")
 
 
-_MAPS = ("own", "shared", "files", "user")
+_MAPS = ("own", "shared", "user")
 _WORDS = ("session", "taken", "head", "branch", "refs", "doors")
 _LISTS = ("dirty", "ignored", "restricted", "displaced", "flagged", "embedded", "nested", "notes")
 _LATE = ("empty", "usual", "recent", "special", "pipes", "unsettled", "generated", "elsewhere", "notes")
 
 
-def save(baseline: Baseline) -> None:
+def save(baseline: Baseline) -> Baseline:
     """Write the manifest. Raises OSError."""
+    baseline = _with_table(baseline)
     data: dict[str, object] = {
         "version": 2,
         "root": baseline.root,
@@ -216,8 +223,27 @@ def save(baseline: Baseline) -> None:
     }
     data |= {name: getattr(baseline, name) for name in (*_WORDS, *_LISTS)}
     data |= {name: {n: k.row() for n, k in getattr(baseline, name).items()} for name in _MAPS}
+    files, table = baseline.files, baseline.table
+    data["files"] = {n: k.row() for n, k in files.items() if table.get(n) is not k}
+    data["without"] = [n for n in table if n not in files]
     data["dot"] = baseline.dot.row() if baseline.dot else None
     write_json(baseline.folder / MANIFEST, data)
+    return baseline
+
+
+def _with_table(baseline: Baseline) -> Baseline:
+    """Write the table of files, or share the earlier baseline's by a hard link where little has changed."""
+    files, before = baseline.files, baseline.before
+    if len(files) < TABLED:
+        return baseline
+    table = before.table if before else {}
+    same = sum(table.get(n) is k for n, k in files.items())
+    if before and same * 8 > 7 * max(len(files), len(table)):
+        with contextlib.suppress(OSError):
+            (baseline.folder / TABLE).hardlink_to(before.folder / TABLE)
+            return replace(baseline, table=table)
+    write_json(baseline.folder / TABLE, {n: k.row() for n, k in files.items()})
+    return replace(baseline, table=files)
 
 
 def save_rest(baseline: Baseline) -> None:
@@ -232,9 +258,14 @@ def load(folder: Path) -> Baseline:
         data = json.loads((folder / MANIFEST).read_bytes())
         fields: dict[str, Any] = {name: data[name] for name in _WORDS}
         fields |= {name: tuple(data[name]) for name in _LISTS}
-        fields |= {name: {n: Kept.from_row(row) for n, row in data[name].items()} for name in _MAPS}
+        fields |= {name: _kept(data[name]) for name in _MAPS}
+        table = _kept(json.loads((folder / TABLE).read_bytes())) if (folder / TABLE).exists() else {}
+        fields["table"] = table
+        fields["files"] = table | _kept(data["files"])
+        for name in data.get("without", ()):
+            del fields["files"][name]
         fields["where"] = Layout(data["root"], data["git_dir"], data["common_dir"])
-        fields["dot"] = Kept.from_row(data["dot"]) if data["dot"] else None
+        fields["dot"] = Kept(*data["dot"]) if data["dot"] else None
         fields["rest"] = _rest(folder / REST)
         return Baseline(folder=folder, **fields)
     except OSError as e:
@@ -245,6 +276,11 @@ def load(folder: Path) -> Baseline:
         raise HostError(f"The baseline in {folder} cannot be read: {e}.", hint) from e
 
 
+def _kept(rows: Mapping[str, list[Any]]) -> dict[str, Kept]:
+    """Raises TypeError where a row is none."""
+    return {name: Kept(*row) for name, row in rows.items()}
+
+
 def _rest(path: Path) -> Completion:
     try:
         data = json.loads(path.read_bytes())
@@ -252,7 +288,7 @@ def _rest(path: Path) -> Completion:
         return Completion()
     lists: dict[str, Any] = {name: tuple(data[name]) for name in _LATE if name in data}
     lists["links"] = tuple(tuple(names) for names in data.get("links", ()))
-    return Completion(**data | lists | {"late": {n: Kept.from_row(row) for n, row in data.get("late", {}).items()}})
+    return Completion(**data | lists | {"late": _kept(data.get("late", {}))})
 
 
 def earlier(folder: Path, root: str) -> Baseline | None:

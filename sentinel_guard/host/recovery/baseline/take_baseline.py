@@ -130,9 +130,9 @@ class _Taking:
             user=user.result(),
             notes=(*notes, *_unkept(files), *_unkept(own.result(), ".git/"), *_noted(nested)),
             rest=Completion(),
+            before=before,
         )
-        save(baseline)
-        return baseline
+        return save(baseline)
 
     def _nested(
         self, root: str, folder: Path, found: Inventory, depth: int, before: Baseline | None
@@ -214,7 +214,7 @@ def complete(baseline: Baseline, *, deep: bool = False) -> Baseline:
 
 
 def _completed(baseline: Baseline, notes: list[str], *, deep: bool) -> Baseline:
-    store, before = f"{baseline.where.common_dir}/objects", earlier(baseline.folder, baseline.root)
+    store, before = f"{baseline.where.common_dir}/objects", baseline.before or earlier(baseline.folder, baseline.root)
     since = round(baseline.taken * 1e9)
     farmed = object_backup.back_up_objects(store, baseline.farm, baseline.head, since, before.farm if before else None)
     if deep or not farmed:
@@ -244,7 +244,7 @@ def _completed(baseline: Baseline, notes: list[str], *, deep: bool) -> Baseline:
         elsewhere=other_worktrees(baseline.where),
         notes=(*notes, *late.notes, *_shut(found.shut)),
     )
-    done = replace(baseline, rest=rest)
+    done = replace(baseline, rest=rest, before=None)
     save_rest(done)
     return done
 

@@ -33,17 +33,19 @@ def changed_or_gone(baseline: Baseline, unkept: Iterable[str], unsettled: Iterab
         **{n: SHUT for n, at in rest.shut.items() if _changed(f"{root}/{n}") != at},
         **{n: PIPE for n in rest.pipes if not _is_special(f"{root}/{n}")},
         **{n: GENERATED for n in rest.generated if not os.path.lexists(f"{root}/{n.rstrip('/')}")},
-        **{n: GONE for n in _tops(baseline) if not os.path.lexists(f"{root}/{n}")},
+        **dict.fromkeys(_gone(baseline), GONE),
         **{n: ELSEWHERE for n in rest.elsewhere if not os.path.lexists(n)},
     }
 
 
-def _tops(baseline: Baseline) -> list[str]:
-    """What was ignored as a whole, without what is kept, or named otherwise."""
+def _gone(baseline: Baseline) -> list[str]:
+    """Of what was ignored as a whole, what is not there, without what is kept, or named otherwise."""
+    names = [name for n in baseline.ignored if not os.path.lexists(f"{baseline.root}/{(name := n.rstrip('/'))}")]
+    if not names:
+        return []
     raw, rest = baseline.raw, baseline.rest
     known = {*raw, *rest.empty, *(n.rstrip("/") for n in rest.generated)}
     held = {name[:at] for name in (*raw, *rest.empty) for at, letter in enumerate(name) if letter == "/"}
-    names = (name.rstrip("/") for name in baseline.ignored)
     return [n for n in names if n not in known and n not in held and CACHES.isdisjoint(n.split("/"))]
 
 

@@ -8,6 +8,7 @@ Rules of this file:
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import stat
@@ -165,28 +166,26 @@ def _look(root: str, folder: str, found: Walk, todo: list[str]) -> None:
     for entry in entries:
         name = f"{folder}/{entry.name}" if folder else entry.name
         if not entry.is_dir(follow_symlinks=False):
-            _note(entry, name, found)
+            with contextlib.suppress(OSError):
+                _note(entry.stat(follow_symlinks=False), name, found)
         elif entry.name not in HEAVY:
             todo.append(name)
 
 
-def _note(entry: os.DirEntry[str], name: str, found: Walk) -> None:
-    try:
-        seen = entry.stat(follow_symlinks=False)
-    except OSError:
-        return
-    if stat.S_ISREG(seen.st_mode):
-        if seen.st_ctime < found.began:
-            found.modes[name] = stat.S_IMODE(seen.st_mode)
+def _note(seen: os.stat_result, name: str, found: Walk) -> None:
+    mode, old = seen.st_mode, seen.st_ctime < found.began
+    if stat.S_ISREG(mode):
+        if old:
+            found.modes[name] = stat.S_IMODE(mode)
             if seen.st_nlink > 1:
                 found.linked.setdefault((seen.st_dev, seen.st_ino), []).append(name)
             if name.endswith("/.git"):
                 found.git_files.append(name)
-        if seen.st_ctime > found.began - RECENT:
+        if not old or seen.st_ctime > found.began - RECENT:
             found.recent.append(name)
-    elif not stat.S_ISLNK(seen.st_mode) and seen.st_ctime < found.began:
+    elif old and not stat.S_ISLNK(mode):
         found.special.append(name)
-        found.pipes += [] if stat.S_ISSOCK(seen.st_mode) else [name]
+        found.pipes += [] if stat.S_ISSOCK(mode) else [name]
 
 
 def restricted(root: str, restricts: Callable[[str], bool]) -> list[str]:

@@ -150,7 +150,7 @@ class SnapshotRestore:
             return {}
         try:
             rows = json.loads(manifest(session, self.snapshot.commit).read_bytes())
-            return {str(name): Kept.from_row(row) for name, row in rows.items()}
+            return {str(name): Kept(*row) for name, row in rows.items()}
         except FileNotFoundError:
             return {}
         except (OSError, ValueError, TypeError, AttributeError) as e:

@@ -6,8 +6,8 @@ The rollbacks run without root's rights over modes.
 from __future__ import annotations
 
 import os
-import stat
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -262,8 +262,21 @@ def test_another_worktree_that_is_gone_is_known_again_and_named(repo, linked):
     assert "theirs" in linked.git("worktree", "list", "--porcelain")
 
 
-def test_modes_of_kept_files_do_not_depend_on_the_reader(repo):
-    """A row of an older manifest has no attributes."""
-    kept = session_baseline.Kept.from_row(["file", 0o644, 1, 2, "ab", 3, 4])
-    assert kept.row() == ["file", 0o644, 1, 2, "ab", 3, 4]
-    assert stat.S_IMODE(kept.mode) == 0o644
+def test_a_later_baseline_shares_the_table_of_files_and_knows_its_own(repo):
+    (repo.root / "many").mkdir()
+    for number in range(session_baseline.TABLED):
+        (repo.root / f"many/{number}").write_text(str(number))
+    time.sleep(0.1)  # their change times are to be settled
+    sessions = repo.root.parent / "sessions"
+    first = api.take(str(repo.root), sessions / "1/baseline", lambda _: False)
+    shell(repo, "rm many/7; echo other > many/8; echo new > many/new")
+    second = api.take(str(repo.root), sessions / "2/baseline", lambda _: False)
+    tables = [baseline.folder / session_baseline.TABLE for baseline in (first, second)]
+    assert tables[0].samefile(tables[1])
+    loaded = [api.load(baseline.folder) for baseline in (first, second)]
+    assert [dict(b.files) for b in loaded] == [dict(b.files) for b in (first, second)]
+    assert {n: n in loaded[0].files for n in ("many/7", "many/new")} == {"many/7": True, "many/new": False}
+    shell(repo, "rm -r many")
+    assert api.rollback(loaded[1]).ok
+    assert not (repo.root / "many/7").exists()
+    assert [(repo.root / f"many/{n}").read_text() for n in ("8", "9", "new")] == ["other\n", "9", "new\n"]
