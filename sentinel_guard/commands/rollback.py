@@ -52,6 +52,7 @@ def rollback(
     outlook = api.plan_rollback(baseline, _is_report, restricts)
     if not (outlook.changes or outlook.damaged):
         print("Nothing to do: the repository is as it was when the session started.")
+        _list("What had not been kept then, and was not compared", _words(baseline.unkept))
         return 0
     moves = branch_changes.moves(baseline)
     _head(baseline, moves)

@@ -114,6 +114,41 @@ def test_the_newest_session_of_this_repository_is_meant(where, repo, tmp_path):
     assert contents(repo) == {"a.txt": "start\n"}
 
 
+def test_a_baseline_that_cannot_be_read_is_passed_over_in_words(where, repo, capsys):
+    begin(where, repo, "20260101-000000-aaaa")
+    (where.session("20260102-000000-aaaa") / "baseline").mkdir(parents=True)
+    broken = where.session("20260103-000000-aaaa") / "baseline"
+    broken.mkdir(parents=True)
+    (broken / "baseline.json").write_text("{}")
+    spoil(repo)
+    assert do(where, repo) == 0
+    assert contents(repo) == {"a.txt": "start\n"}
+    passed = [line for line in capsys.readouterr().err.splitlines() if line.startswith("Passed over: ")]
+    assert [word in line for word, line in zip(("0103", "0102"), passed, strict=True)] == [True, True]
+
+
+def test_an_object_that_was_overwritten_in_place_is_something_to_do(where, repo, capsys):
+    (repo / "b.bin").write_bytes(os.urandom(100_000))
+    subprocess.run(["git", "add", "-A"], cwd=repo, check=True)
+    subprocess.run(["git", "commit", "-qm", "b"], cwd=repo, check=True)
+    begin(where, repo, "s1")
+    told = subprocess.run(["git", "rev-parse", "HEAD:b.bin"], cwd=repo, check=True, capture_output=True, text=True)
+    path = repo / ".git/objects" / told.stdout[:2] / told.stdout.strip()[2:]
+    path.chmod(0o644)
+    path.write_bytes(b"evil")
+    assert do(where, repo) == 1
+    said = capsys.readouterr().out
+    assert "Nothing to do" not in said and "1 objects of the repository were overwritten" in said
+
+
+def test_what_had_not_been_kept_is_no_part_of_nothing_to_do(where, repo, capsys, monkeypatch):
+    (repo / "large.bin").write_text("x" * 100)
+    monkeypatch.setattr(content_addressed_store, "MAX_FILE", 50)
+    begin(where, repo, "s1")
+    assert do(where, repo) == 0
+    assert "large.bin was not kept: too large" in capsys.readouterr().out
+
+
 def test_many_changes_are_shown_in_part(where, repo, capsys):
     begin(where, repo, "s1")
     for n in range(SHOWN + 5):

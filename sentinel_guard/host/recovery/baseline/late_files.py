@@ -11,9 +11,10 @@ Rules of this file:
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from sentinel_guard.host.git import ignored_files
@@ -27,11 +28,14 @@ from sentinel_guard.host.machine.content_addressed_store import (
     signature,
 )
 from sentinel_guard.host.machine.deep_folders import HEAVY
+from sentinel_guard.host.machine.symlink_safe_folder import ATTRIBUTES
 from sentinel_guard.host.recovery.baseline import converted_files
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
 
 MOST = 20_000
 """Ignored files over the budget whose size and times are remembered."""
+ATTRIBUTED = 10_000
+"""Tracked files up to which clean ones are asked for extended attributes: a system call each."""
 CACHES = frozenset(("__pycache__", ".tox", ".mypy_cache", ".pytest_cache", ".ruff_cache"))
 """Folders that tools fill anew without being asked."""
 
@@ -49,7 +53,9 @@ class LateFiles:
     """What could not be kept, in words."""
 
 
-def keep(baseline: Baseline, vault: ContentAddressedStore, git_files: Iterable[str]) -> LateFiles:
+def keep(
+    baseline: Baseline, vault: ContentAddressedStore, git_files: Iterable[str], tracked: Collection[str]
+) -> LateFiles:
     """``git_files``: those called ``.git``. Raises HostError, OSError."""
     found, ignored = LateFiles(), frozenset(n.rstrip("/") for n in baseline.ignored)
     apart = [n for n in baseline.embedded if n not in baseline.nested]
@@ -64,7 +70,8 @@ def keep(baseline: Baseline, vault: ContentAddressedStore, git_files: Iterable[s
                 found.unsettled.append(name)
             _keep(baseline, vault, name, found)
     _remember(baseline, [*chosen.too_large, *_of(baseline.root, chosen.too_many)], found)
-    found.kept |= {n: k for n, k in _converted(baseline, vault) if n not in found.kept}
+    clean = [*converted_files.find(baseline), *(_attributed(baseline, tracked) if len(tracked) <= ATTRIBUTED else ())]
+    found.kept |= {n: k for n, k in _clean(baseline, vault, clean) if n not in found.kept}
     found.generated += [n for n in chosen.generated if n.endswith("/") and CACHES.isdisjoint(n.split("/"))]
     found.generated += chosen.built[:MOST]
     found.notes += [f"{n} is ignored and holds too many files: they were not kept." for n in chosen.too_many]
@@ -78,8 +85,16 @@ def _keep(baseline: Baseline, vault: ContentAddressedStore, name: str, found: La
         found.kept[name] = kept
 
 
-def _converted(baseline: Baseline, vault: ContentAddressedStore) -> Iterator[tuple[str, Kept]]:
-    for name in converted_files.find(baseline):
+def _attributed(baseline: Baseline, names: Iterable[str]) -> Iterator[str]:
+    for name in names:
+        with contextlib.suppress(OSError, AttributeError):
+            told = os.listxattr(f"{baseline.root}/{name}", follow_symlinks=False)
+            if any(n.startswith(ATTRIBUTES) for n in told):
+                yield name
+
+
+def _clean(baseline: Baseline, vault: ContentAddressedStore, names: Iterable[str]) -> Iterator[tuple[str, Kept]]:
+    for name in names:
         seen = _seen(baseline, name)
         if seen and seen.st_ctime < baseline.taken:
             kept = vault.keep(baseline.tree, name)

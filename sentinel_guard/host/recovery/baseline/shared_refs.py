@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sentinel_guard.host.git.private_git_dir import Layout
+from sentinel_guard.host.machine.content_addressed_store import LINK
 from sentinel_guard.host.recovery.baseline import gitdir_backup
 from sentinel_guard.host.recovery.baseline.gitdir_backup import Change
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
@@ -26,11 +27,19 @@ STASH = "refs/stash"
 
 def differences(baseline: Baseline) -> list[Change]:
     """What of them a rollback puts right; nothing where the session ran in the main worktree, whose files say it."""
-    if not baseline.where.linked:
+    if not are_apart(baseline):
         return []
     now = _now(baseline)
     found = [Change(n, _what(was, now.get(n, ""))) for n, was in moved(baseline, now).items()]
     return found if has_stashes(baseline, now) else [*found, Change(STASH, "changed")]
+
+
+def are_apart(baseline: Baseline) -> bool:
+    """Whether the refs lie outside of the git directory: in a linked worktree, and where ``refs`` is a link
+    (git-new-workdir, Android's repo).
+    """
+    kept = baseline.own.get("refs")
+    return baseline.where.linked or (kept is not None and kept.kind == LINK)
 
 
 def _what(was: str, now: str) -> str:
@@ -39,7 +48,7 @@ def _what(was: str, now: str) -> str:
 
 def moved(baseline: Baseline, now: Mapping[str, str]) -> dict[str, str]:
     """Name -> where it stood at the start (empty: nowhere), of those that stand elsewhere and are nobody else's."""
-    if not baseline.where.linked:
+    if not are_apart(baseline):
         return {}
     left = elsewhere(baseline)
     names = (n for n in {**baseline.refs, **now} if n.startswith("refs/") and n != STASH and not n.startswith(_APART))
@@ -73,8 +82,8 @@ def stashes(refs: Mapping[str, str]) -> list[str]:
 
 def has_stashes(baseline: Baseline, now: Mapping[str, str]) -> bool:
     """Whether all entries of the start are there, in their order."""
-    there = iter(stashes(now))
-    return all(h in there for h in stashes(baseline.refs))
+    there, before = iter(stashes(now)), stashes(baseline.refs)
+    return (STASH in now or not before) and all(h in there for h in before)
 
 
 def _now(baseline: Baseline) -> dict[str, str]:

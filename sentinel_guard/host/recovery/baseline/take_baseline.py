@@ -222,7 +222,7 @@ def _completed(baseline: Baseline, notes: list[str], *, deep: bool) -> Baseline:
     apart = {inside.where.git_dir for _, inside in baseline.below()}
     notes = notes + other_stores.keep(baseline.where.common_dir, baseline.stores, apart, since)
     found, known = walk(baseline.root, baseline.taken), tracked(baseline.shadow)
-    late = late_files.keep(baseline, _vault(baseline.folder, before), found.git_files)
+    late = late_files.keep(baseline, _vault(baseline.folder, before), found.git_files, known)
     # Of tracked files: where the agent was quick, a secret and its mode may be all that is left of the start.
     plain = _commonest((m for n, m in found.modes.items() if known.get(n) is False), USUAL[0])
     executable = _commonest((m for n, m in found.modes.items() if known.get(n) is True), USUAL[1])

@@ -93,11 +93,13 @@ def moved_remote_refs(baseline: Baseline, now: Mapping[str, str]) -> list[str]:
 
 def _stash_again(git: Git, baseline: Baseline, now: Mapping[str, str]) -> None:
     """The stash of the start, in a linked worktree, with what came on top of it since. Raises HostError."""
-    if not baseline.where.linked or shared_refs.has_stashes(baseline, now):
+    if not shared_refs.are_apart(baseline) or shared_refs.has_stashes(baseline, now):
         return
     before = shared_refs.stashes(baseline.refs)
     entries = [*before, *(h for h in shared_refs.stashes(now) if h not in before)]
     if shared_refs.STASH in now:
         git.run("update-ref", "-d", shared_refs.STASH)
+    else:  # a log without its ref
+        baseline.common_tree.away(gitdir_backup.STASH_LOG)
     for entry in entries:
         git.run("stash", "store", "-m", git.text("log", "-1", "--format=%s", entry), entry)

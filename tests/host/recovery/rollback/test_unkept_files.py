@@ -175,15 +175,16 @@ def test_an_annexed_file_that_was_overwritten_in_place_comes_back_or_is_named(re
 
 
 def test_attributes_and_hard_links_come_back(repo):
-    os.setxattr(repo.root / "notes.txt", "user.origin", b"example.org")
+    for name in ("notes.txt", "g.txt"):
+        os.setxattr(repo.root / name, "user.origin", b"example.org")
     shell(repo, "ln notes.txt twin.txt; ln untracked/dir/* build/other; ln a.txt build/tracked")
     settle()
     start, baseline = state(repo), taken(repo)
-    shell(repo, "rm notes.txt; echo evil > twin.txt; rm -r untracked; echo evil > a.txt")
+    shell(repo, "rm notes.txt g.txt; echo evil > twin.txt; rm -r untracked; echo evil > a.txt")
     report = rolled_back(baseline)
     assert report["ok"], report["problems"]
     assert state(repo) == start
-    assert os.getxattr(repo.root / "notes.txt", "user.origin") == b"example.org"
+    assert [os.getxattr(repo.root / n, "user.origin") for n in ("notes.txt", "g.txt")] == [b"example.org"] * 2
     odd = next((repo.root / "untracked/dir").iterdir())
     pairs = (("notes.txt", "twin.txt"), (odd, "build/other"), ("a.txt", "build/tracked"))
     assert all((repo.root / one).samefile(repo.root / other) for one, other in pairs)
@@ -216,6 +217,16 @@ def test_a_repository_that_borrows_objects_is_not_sound_without_them(repo, tmp_p
     shell(repo, "rm -rf .git/objects/??")
     report = rolled_back(baseline)
     assert not report["ok"] and "START cannot be read" in report["problems"][0]
+
+
+def test_refs_that_lie_elsewhere_come_back(repo):
+    shell(repo, "git stash push -q a.txt; mv .git/refs ../refs; ln -s ../../refs .git/refs")
+    start, baseline = state(repo), taken(repo)
+    shell(repo, "git branch -D other; git tag -d v1; git tag new; git commit -qam evil; git stash drop -q")
+    report = rolled_back(baseline)
+    assert report["ok"], report["problems"]
+    assert state(repo) == start
+    assert "refs/tags/new" not in repo.git("for-each-ref")
 
 
 # In a linked worktree.
