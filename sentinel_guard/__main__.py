@@ -21,8 +21,11 @@ def main() -> None:
             sys.stderr.flush()
             # Nothing is open any more; the interpreter would take 20 ms to take itself apart.
             os._exit(code)
+    gc.disable()  # of what is imported nothing becomes garbage: looking through it takes 10 ms
     from sentinel_guard.cli import main as command_line  # noqa: PLC0415 - a commit does not wait for it
 
+    gc.freeze()
+    gc.enable()
     command_line.main()
 
 

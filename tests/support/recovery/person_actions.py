@@ -181,8 +181,10 @@ def executable(r: Repo, chance: random.Random) -> None:
 
 def odd_mode(r: Repo, chance: random.Random) -> None:
     if path := plain(r, chance):
-        # Only root can read a file without any permission, and only so can it be kept.
-        path.chmod(chance.choice((0o600, 0o640, 0o444, 0o000 if os.geteuid() == 0 else 0o400, 0o777)))
+        path.chmod(chance.choice((0o600, 0o640, 0o444, 0o000, 0o777)))
+        # Only who has root's rights can read a file without any permission, and only so can it be kept.
+        if not os.access(path, os.R_OK):
+            path.chmod(0o400)
 
 
 def link(r: Repo, chance: random.Random) -> None:
