@@ -100,8 +100,7 @@ def diff_baseline(
 
     Raises HostError.
     """
-    scanned = seen or scan(baseline)
-    kept, rest, tree = baseline.raw, baseline.rest, baseline.tree
+    scanned, kept, rest = seen or scan(baseline), baseline.raw, baseline.rest
     known = {*kept, *baseline.displaced}
     below = tuple(f"{name}/" for name in baseline.nested)
     restricted = [n for n in worktree_inventory.restricted(baseline.root, restricts) if not f"{n}/".startswith(below)]
@@ -110,7 +109,7 @@ def diff_baseline(
     def passed(name: str) -> bool:
         return f"{name}/".startswith(inside)
 
-    files = [c for c in _differing(tree, kept) if not (c.what == "created" and keep(c.path))]
+    files = [c for c in _differing(baseline.tree, kept) if not (c.what == "created" and keep(c.path))]
     unkept = {c.path for c in files if kept[c.path].kind == UNKEPT}
     unsettled = {c.path for c in files if c.path in rest.unsettled and c.what != "deleted"}
     touched = {*scanned.touched, *rest.recent} - {*scanned.changed, *known}
