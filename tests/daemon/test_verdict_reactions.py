@@ -364,7 +364,8 @@ def test_an_end_is_recorded_once_and_a_killed_session_stays_killed():
 def test_r8_resume_gives_autonomy_back_and_ends_the_chat():
     stand = Stand()
     stand.sessions.note(stand.live, [encode_entries.state("s1", 5.0, Event.HELP)])
-    reactions(stand).resume(stand.live)
+    reactions(stand).resume(stand.live, "terminal")
     assert stand.live.session.state is State.ACTIVE
-    assert stand.store.log[-1].data["authorized_by"] == "user"
+    said = stand.store.log[-1].data
+    assert (said["authorized_by"], said["assurance"]) == ("user", "terminal")
     assert stand.live.words.get_nowait() is None
