@@ -25,6 +25,7 @@ from sentinel_guard.core.session.session import Event, Session, State
 from sentinel_guard.daemon import agent_programs, restore_disabled_git_hooks
 from sentinel_guard.daemon.file_integrity.watch_agent_settings import AgentSettings, Begun
 from sentinel_guard.daemon.file_integrity.watch_session_files import SessionFileWatch
+from sentinel_guard.daemon.held_calls import connections_after_reads
 from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.daemon.root_cause_requests import Reviews
 from sentinel_guard.daemon.session_secrets import SessionSecrets
@@ -232,6 +233,7 @@ class SessionStarter:
 
     def end_orphan(self, live: Live) -> None:
         """End a session whose owner has gone without a word."""
+        connections_after_reads.note_reads(live, self.sessions, self._now())
         if live.watch:
             live.watch.stop()
         agent_programs.end_servers(live, 0.0)

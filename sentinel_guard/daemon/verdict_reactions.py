@@ -17,6 +17,7 @@ from dataclasses import replace
 from sentinel_guard.core import encode_entries, response_text
 from sentinel_guard.core.model import Action, Entry, Finding, Kind, Layer, Response, Verdict
 from sentinel_guard.core.session.session import Event, State
+from sentinel_guard.daemon.held_calls import connections_after_reads
 from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.daemon.snapshots_and_rollback import Recovered, Recovery
 from sentinel_guard.daemon.write_incidents import Incidents
@@ -190,6 +191,8 @@ class Reactions:
         left = await asyncio.to_thread(
             processes.kill, live.roots, frozenset({processes.own_pid()}), live.mark, live.members
         )
+        with contextlib.suppress(SentinelError):  # what is in danger is put back, recorded or not
+            connections_after_reads.note_reads(live, self._sessions, self._now())
         if live.watch:
             live.watch.stop()
         recovered = await self._recover(live, rollback=verdict.action.arguments.get("rollback") is not False)
@@ -264,6 +267,8 @@ class Reactions:
 
     def end(self, live: Live, code: int, servers: Sequence[str] = ()) -> None:
         """A session ended in the ordinary way; ``servers``: agents whose servers ended with it."""
+        # Before the guard's own git opens these files.
+        connections_after_reads.note_reads(live, self._sessions, self._now())
         if live.watch:
             live.watch.stop()
         if live.session.state is not State.ENDED:

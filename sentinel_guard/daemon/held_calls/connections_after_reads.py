@@ -13,9 +13,9 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sentinel_guard.core.model import Ask, Finding, Response
+from sentinel_guard.core.model import Ask, Entry, Finding, Response
 from sentinel_guard.core.text.control_characters import visible
-from sentinel_guard.daemon.live_sessions import STEP, Live, Place
+from sentinel_guard.daemon.live_sessions import STEP, Live, Place, Sessions
 from sentinel_guard.host import shims
 from sentinel_guard.host.machine import processes
 
@@ -81,11 +81,12 @@ def question(live: Live, address: str, program: Connecting) -> Finding:
     return Finding("human", Response.ASK, f"`{program.words}`", why, instead, RULE, f"connects to {address}", ask)
 
 
-def read_entry(path: str, root: str) -> dict[str, object]:
-    """What goes on record of a file that was read; ``data`` of an entry ``watch``."""
-    name = path.removeprefix(f"{root}/")
-    what = f"SENTINEL: {name} was read by a program while the session ran, without a command that names it."
-    return {"what": what, "path": path, "check": "read"}
+def note_reads(live: Live, sessions: Sessions, at: float) -> None:
+    """Put on record what was read since the last look, as entries ``watch``. Raises StoreError."""
+    for path in live.reads.look() if live.reads else ():
+        name = path.removeprefix(f"{live.session.root}/")
+        what = f"SENTINEL: {name} was read by a program while the session ran, without a command that names it."
+        sessions.note(live, [Entry(at, live.id, "watch", {"what": what, "path": path, "check": "read"})])
 
 
 def _script(words: Sequence[str], cwd: str, interpreter: str) -> tuple[str, str]:

@@ -23,7 +23,7 @@ from sentinel_guard.core.analysis.held_calls import CALLS
 from sentinel_guard.core.analysis.secret_names import may_hold_secret
 from sentinel_guard.core.checks.rules import OUTSIDE_RULES
 from sentinel_guard.core.hash_chain import Head
-from sentinel_guard.core.model import Action, Entry, Finding, Layer, Response, Verdict
+from sentinel_guard.core.model import Action, Finding, Layer, Response, Verdict
 from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.policy.held_call_rules import HeldCallRule, HeldResources, released_with, rules
 from sentinel_guard.core.policy.target_placeholders import inside, within
@@ -114,9 +114,7 @@ class HeldCallRequests:
             try:
                 await self._follow(live, link)
             finally:
-                if live.reads:
-                    live.reads.close()
-                    live.reads = None
+                self._end_reads(live)
             return
         place = self._sessions.locate(call.who.pid)
         if place is None or place.live is not live or place.peer != call.who:
@@ -140,7 +138,7 @@ class HeldCallRequests:
         terminals, sent, told = kernel_layer.terminal_sockets(), None, None
         self._watch_reads(live)
         while True:
-            self._look_at_reads(live)
+            connections_after_reads.note_reads(live, self._sessions, self._now())
             restricted, settings = live.watch.restricted if live.watch else (), self._sessions.guarded().settings
             known = (live.policy(), restricted, settings, frozenset(live.released))
             if known != sent:
@@ -178,16 +176,20 @@ class HeldCallRequests:
                     if entry.data.get("check") == "read":
                         live.reads.seen[str(entry.data["path"])] = entry.at
 
-    def _look_at_reads(self, live: Live) -> None:
-        for path in live.reads.look() if live.reads else ():
-            data = connections_after_reads.read_entry(path, live.session.root)
-            self._sessions.note(live, [Entry(self._now(), live.id, "watch", data)])
+    def _end_reads(self, live: Live) -> None:
+        """The broker is gone: what was read meanwhile is still put on record."""
+        try:
+            connections_after_reads.note_reads(live, self._sessions, self._now())
+        finally:
+            if live.reads:
+                live.reads.close()
+                live.reads = None
 
     # --- questions ---
 
     async def _reach(self, call: HeldCall, place: Place, link: Link) -> None:
         live = place.live
-        self._look_at_reads(live)
+        connections_after_reads.note_reads(live, self._sessions, self._now())
         program = connections_after_reads.connecting(call.who.pid, live.session.started)
         if connections_after_reads.is_expected(live, place, program):
             link.send(wire_messages.leave("", 0))

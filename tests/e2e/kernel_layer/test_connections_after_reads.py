@@ -54,7 +54,15 @@ def test_where_nobody_can_be_asked(stage_with_programs, tasks, refused):
     _, seen = stage_with_programs.agent(*tasks)
     assert ("CONNECT_AFTER_READING" in seen[-1]["err"] or "PermissionError" in seen[-1]["out"]) is refused, seen
     reads = [e["data"] for e in stage_with_programs.log(kind="watch") if e["data"]["check"] == "read"]
-    assert bool(reads) or not refused, "on record"
+    assert [data["path"] for data in reads] == [str(stage_with_programs.repo / ".env")] * ("read.py" in tasks[0])
+
+
+def test_what_a_killed_session_read_is_on_record(stage_with_programs):
+    done = stage_with_programs.sentinel("run", "--", *stage_with_programs.tasks(python("read.py"), "rm -rf .git"))
+    assert done.returncode == 137, done
+    entries = stage_with_programs.log()
+    kinds = [e["data"].get("check") if e["kind"] == "watch" else e["kind"] for e in entries]
+    assert "recovery" in kinds and kinds.count("read") == 1, kinds
 
 
 def test_a_yes_is_for_the_program(stage_with_programs):
