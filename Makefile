@@ -75,8 +75,10 @@ oracles: $(READY)
 	@$(BIN)/python -m bench.parser_oracles
 	@$(BIN)/python -m bench.execution_oracle
 
-# Every rewriting of a command with every dangerous command, proved by bash in a cage of stubs; minutes. Prints what is softer.
+# Every meaning in every way, as a table; then every rewriting of a command with every dangerous command, proved by bash in a cage
+# of stubs; minutes. Prints what is softer.
 metamorphic: $(READY)
+	@$(BIN)/python -m bench.meanings
 	@$(BIN)/python -m bench.rewritings
 
 fuzz: $(READY)

@@ -28,7 +28,7 @@ GIT_REWRITE          "worktree" (uncommitted changes are lost; move: stashed), "
 PUBLISH remote       or registry; how: force (--force, +ref, --mirror, --prune) | delete (--delete, :ref, unpublish) |
                      snapshots (refs/sentinel/...: what people have not committed) |
                      unwatched (by git's plumbing, for which no hook runs) |
-                     elsewhere (from a repository other than the session's)
+                     elsewhere (from a repository other than the session's) | new (a remote that this text set)
 DATABASE statement   (its first 80 characters) or name; how: delete (DROP; DELETE, UPDATE without WHERE) | truncate
 DEPLOY where to      how: delete (destroy, delete, down -v, rb, rm), else none (apply, up, deploy)
 PRIVILEGE            "sudo", "doas", "su", "pkexec" (a command as somebody else), "root shell" (an open one), "setpriv"
@@ -36,7 +36,7 @@ PRIVILEGE            "sudo", "doas", "su", "pkexec" (a command as somebody else)
                      "nsenter", "chroot", "unshare", "mount", "kernel module", "kernel setting", "firewall", "power",
                      "setuid", "capabilities", "ptrace", "users", "remote shell", "typing", "volume"
                      "network", "security" (SELinux, audit), "service" (stopped), "packages" (removed), "clock", "logs",
-                     "boot", "endless" (a file that grows until the disk is full)
+                     "boot", "endless" (a file that grows until the disk is full), "open access" (to other machines)
                      "environment NAME" (PATH, LD_PRELOAD, BASH_ENV, GIT_CONFIG_GLOBAL ... are set); append: PATH keeps
                      what it was
 NETWORK url or host  how: data (sends something of this machine; value: in the address or a header) |
@@ -60,6 +60,7 @@ from dataclasses import replace
 from sentinel_guard.core.analysis import held_calls
 from sentinel_guard.core.analysis.agent_tools import command_of, tool_effects
 from sentinel_guard.core.analysis.evaluation import simple_command
+from sentinel_guard.core.analysis.evaluation.autoloaded_files import on_opening
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext
 from sentinel_guard.core.analysis.evaluation.walk_syntax_tree import TOO_MUCH, Walk
 from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
@@ -137,6 +138,8 @@ def _walked(action: Action, world: Overlay, start: Callable[[Walk, WalkContext],
     try:
         start(walk, place)
         walk.finish(place)
+        for path in on_opening(world):
+            walk.opaque(f"what runs when the folder is opened: {path}", "code", place)
     except (BudgetExceeded, RecursionError) as e:
         world.budget.left = MAX_STEPS  # for saying so
         walk.opaque(TOO_MUCH if isinstance(e, BudgetExceeded) else "nested too deeply", "parse", place)

@@ -285,8 +285,9 @@ def _restricted(case: Case, effect: Effect, ground: TargetContext) -> Iterator[F
         ):
             return
         said = f"{near(path, ground.root)} is restricted (pattern {pattern})"
-        if effect.kind is not Kind.READ and policy.lets_create(pattern) and ground.new(path):
-            if policy.paths.create == "ask":
+        temporary = paths.is_temporary(path, ground.root, ground.home)
+        if effect.kind is not Kind.READ and policy.lets_create(pattern) and (temporary or ground.new(path)):
+            if policy.paths.create == "ask" and not temporary:
                 yield _creation(case, effect, said)
             return
         way = "leave it out of the commit, and name it in .gitignore" if "stage" in effect.how else _ANOTHER

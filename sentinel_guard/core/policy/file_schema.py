@@ -100,7 +100,7 @@ RISKS = ("LOW", "MEDIUM", "HIGH", "CRITICAL")
 KINDS = tuple(k.value for k in Kind)
 HOW = (
     *("recursive", "force", "append", "truncate", "mode", "owner", "link", "move", "raw", "inplace", "mkfs"),
-    *("contents", "forkbomb", "typed", "elsewhere", "shut", "shown", "over", "out", "empty", "unpack", "many"),
+    *("contents", "forkbomb", "typed", "elsewhere", "shut", "shown", "over", "out", "empty", "unpack", "many", "new"),
     *("snapshots", "unwatched", "name", "data", "code", "delete", "write", "parse", "syntax"),
 )
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.command_and_options import MAX_FILES, UNKNOWN, Call
+from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
 from sentinel_guard.core.analysis.languages.one_liners.one_liner_effects import inline, lenient
 from sentinel_guard.core.analysis.languages.python.python_effects import python
 from sentinel_guard.core.analysis.languages.unparsed_languages import code_effects
@@ -91,6 +92,24 @@ def autoload_effects(call: Call) -> Iterator[Effect]:
         if language and text and UNKNOWN not in text:
             found = run(call, text, language)
             yield from found if call.command.program in _TASKS else lenient(found)
+
+
+_ON_OPENING = (
+    (re.compile(r".*/\.vscode/tasks\.json"), re.compile(r"\"folderOpen\"")),
+    (
+        re.compile(r".*/\.?devcontainer(?:/[^/]+)?/?devcontainer\.json|.*/\.devcontainer\.json"),
+        re.compile(r"\"initializeCommand\""),
+    ),
+)
+"""Files that an editor reads when a folder is opened, and what in them runs a program then, on this machine."""
+
+
+def on_opening(world: Overlay) -> Iterator[str]:
+    """The files that the text wrote so that a program runs when the folder is opened."""
+    for path in world.made():
+        text = world.read(path)
+        if text and any(name.fullmatch(path) and runs.search(text) for name, runs in _ON_OPENING):
+            yield path
 
 
 def _language(call: Call, row: _Row | None, path: str) -> str:

@@ -13,7 +13,7 @@ from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Wa
 from sentinel_guard.core.analysis.expansion.command_and_options import SHELLS, UNKNOWN, Call
 from sentinel_guard.core.analysis.expansion.output_visibility import prints_arguments
 from sentinel_guard.core.analysis.languages.interpreters import PROGRAMS as INTERPRETERS
-from sentinel_guard.core.analysis.languages.shared import environment_output
+from sentinel_guard.core.analysis.languages.shared import client_losses, environment_output
 from sentinel_guard.core.analysis.parser.syntax_tree import Simple
 from sentinel_guard.core.analysis.programs import secret_stores
 from sentinel_guard.core.analysis.secret_names import names_credential
@@ -25,13 +25,19 @@ _PRINTED = ("-p", "--print", "-pe")
 """Options with which a runtime prints the value of what it is given."""
 _VALUE = re.compile(r"\$(?:\{([A-Za-z_]\w*)(?:\}|:?-)|([A-Za-z_]\w*))")
 """Uses of a variable's whole value: ``${x:+y}``, ``${#x}``, ``${x:0:4}`` are none."""
+_SHORT = 10
+"""Characters that no code which prints or loses anything has."""
+_LOSSES = (Kind.DEPLOY, Kind.DATABASE)
 _FILES = (">", ">>", ">|", "&>", "&>>")
 
 
 def add(walk: Walker, call: Call, place: WalkContext) -> None:
-    """The secrets that a program prints."""
+    """The secrets that a program prints, and what its code takes down elsewhere."""
     for target, how in secret_stores.sources(call):
         _read(walk, target, call.command, place, lists=how == secret_stores.LISTS)
+    found = _code_loses(call)
+    if found and not any(e.command is call.command and e.kind in _LOSSES and "delete" in e.how for e in walk.effects):
+        walk.add(Effect(Kind.DEPLOY, found, sure=False, how=frozenset(("delete",)), command=call.command), place)
     if _code_prints(call):
         _read(walk, secret_stores.ENVIRONMENT, call.command, place, lists=True)
 
@@ -73,11 +79,19 @@ def _code_prints(call: Call) -> bool:
     return any(environment_output.prints_environment(text) for text in _texts(call))
 
 
+def _code_loses(call: Call) -> str:
+    """What code takes down through a client library; empty for nothing."""
+    program = call.command.program
+    if program not in INTERPRETERS or program in _NO_CODE:
+        return ""
+    return next((found for text in _texts(call) if (found := client_losses.lost(text))), "")
+
+
 def _texts(call: Call) -> Iterator[str]:
     """The code of an interpreter's call: arguments, standard input, files that this text wrote."""
     printed = call.has(*_PRINTED)
     for item in call.fields[1:]:
-        if "env" in item.text.lower():
+        if len(item.text) > _SHORT:
             yield f"print({item.text})" if printed else item.text
     yield call.stdin.replace(UNKNOWN, "")
     made = call.world.made()

@@ -34,7 +34,7 @@ from sentinel_guard.core.analysis.parser.syntax_tree import (
     Word,
     simple_commands,
 )
-from sentinel_guard.core.analysis.programs import remote_code
+from sentinel_guard.core.analysis.programs import open_access, remote_code
 from sentinel_guard.core.analysis.programs.command_wrappers import MAX_WRAPPERS, WRAPPERS, peel
 from sentinel_guard.core.analysis.programs.downloads_and_dns import annotate_sent_data
 from sentinel_guard.core.analysis.programs.exec_options import exec_option_effects
@@ -331,6 +331,8 @@ def _program(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
     for effect in (*exec_option_effects(call), *autoload_effects(call)):
         walk.add(effect, place)
     secret_output.add(walk, call, place)
+    for effect in open_access.opened(call):
+        walk.add(effect, place)
     for source in remote_code.sources(call):
         walk.opaque(source[:200], "code", place)
     return output(call) if place.wanted else UNKNOWN

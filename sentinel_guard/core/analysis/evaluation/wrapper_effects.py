@@ -10,7 +10,7 @@ from sentinel_guard.core.analysis.evaluation.environment_variables import enviro
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, build
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.programs import remote_code
+from sentinel_guard.core.analysis.programs import open_access, remote_code
 from sentinel_guard.core.analysis.programs.command_wrappers import Peeled, Wrapper, leads_elsewhere
 from sentinel_guard.core.analysis.programs.registry import OPTIONS
 from sentinel_guard.core.model import Command, Effect, Kind
@@ -44,6 +44,8 @@ def enter_wrapper(
         walk.add(Effect(Kind.NETWORK, peeled.parsed.operands[0].text, how=how, command=own), place)
     for source in remote_code.addresses(own.program, fields[1 : remote_code.MOST]):
         walk.opaque(source[:200], "code", place)
+    if own.program in ("ssh", "autossh") and open_access.forwards([item.text for item in fields]):
+        walk.add(Effect(Kind.PRIVILEGE, open_access.TARGET, command=own), place)
     for text in _beside(own.program, peeled):
         walk.text(text, place.inside()._replace(via=(*place.via, own.program)))
     place = _entered(walk, own.program, row, peeled, place)

@@ -209,6 +209,9 @@ class Call:
         """Writing what the path leads to; on a device it is raw."""
         if not item.known:
             yield self.opaque(item, "write")
+            folder = re.split(r"[$`\0]", item.text, maxsplit=1)[0].rpartition("/")[0]
+            if folder and "truncate" in how:
+                yield self.effect(Kind.WRITE, self.locate(folder), "unpack", sure=False)
         elif item.text not in ("-", ""):
             path = self.locate(item)
             if path in paths.IGNORED or path.startswith(("/dev/fd/", "/proc/self/fd/")):

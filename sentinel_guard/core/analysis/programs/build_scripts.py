@@ -213,6 +213,9 @@ def npm(call: Call) -> Effects:
     package = paths.child(cwd, "package.json")
     if verb == "pkg" and words[:1] == ["set"]:
         call.world.write(package, edited_file_content.pkg_set(words[1:], call.script_text(package) or "{}"))
+        for name, _, value in (word.partition("=") for word in words[1:]):
+            if name.removeprefix("scripts.") in _LIFECYCLE:
+                yield from call.runner.script(value, call, f"{call.command.program} pkg set")
         return
     if verb == "set-script" and len(words) > 1:
         pairs = [(("scripts", words[0]), words[1])]
@@ -246,6 +249,8 @@ def npm(call: Call) -> Effects:
         )
 
 
+_LIFECYCLE = ("preinstall", "install", "postinstall", "prepare", "preprepare", "postprepare", "prepublishOnly")
+"""Scripts that run by themselves, wherever the package is installed."""
 _OWN = frozenset(
     (
         *(

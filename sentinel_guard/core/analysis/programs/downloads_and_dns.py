@@ -62,12 +62,19 @@ def _address(call: Call, item: Field, how: Sequence[str], method: Field | None =
         yield from call.read(Field(re.sub(r"^file:(?://[^/]*)?", "", item.text, flags=re.IGNORECASE), item.known))
         return
     deletes = _deletes(call, item, method) and not network_addresses.is_local_address(item.text)
+    changes = method is not None and method.text.upper() in ("PUT", "PATCH", "POST")
+    if changes and not network_addresses.is_local_address(item.text) and _LIVE.search(" ".join(call.command.argv)):
+        yield call.effect(Kind.DEPLOY, item.text, sure=False)
     if not deletes and _empties(call, item, method):
         yield call.effect(Kind.DATABASE, item.text, "delete")
     yield call.effect(Kind.NETWORK, item.text, *how, *(("delete",) if deletes else ()), sure=item.known)
 
 
-_MUTATION = re.compile(r"\bmutation\b.*?\b(?:delete|remove|destroy|purge)[A-Z]", re.DOTALL)
+_LIVE = re.compile(r"(?i)(?:environment\w*|env|stage)[\"']?\s*[=:/]{1,2}\s*[\"']?(?:prod|production|live)\b")
+"""Words of a request that say that it is about what others use."""
+_MUTATION = re.compile(
+    r"\bmutation\b.*?\b(?:(?:delete|remove|destroy|purge)[A-Z]|[a-z]+(?:Delete|Remove|Destroy|Purge|Wipe)\b)", re.DOTALL
+)
 _DELETING = re.compile(r"[^?]*/(?:_delete_by_query|do_?[Dd]elete|delete|destroy|purge)(?:[/?].*)?")
 
 

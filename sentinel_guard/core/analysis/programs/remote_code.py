@@ -20,6 +20,8 @@ from sentinel_guard.core.analysis.expansion.shell_state import Field
 
 _ADDRESS = re.compile(r"(?:[\w.\[\],-]+ ?@ ?)?(?:(?:git|hg|svn|bzr)\+\S+|(?:https?|ssh|git|ftp)://\S+|git@[\w.-]+:\S+)")
 _FORGE = re.compile(r"(?:[\w.-]+@)?(?:github|gitlab|bitbucket|gist|gh|gl):[\w.~/-]+\S*")
+_PACKED = re.compile(r"(?:/tmp/|/var/tmp/|/dev/shm/)\S+\.(?:vsix|whl|tgz|tar\.gz|gem|crate|deb|rpm|nupkg|jar|zip)")
+"""A package that lies in a temporary folder: it came from somewhere."""
 _SHORT = re.compile(r"[A-Za-z][\w.-]*/[A-Za-z][\w.-]*(?:#\S+)?")
 """``user/repo``, as npm and its kin read it; a scoped package begins with ``@``."""
 
@@ -40,6 +42,23 @@ class _Runner(NamedTuple):
 _NODE = ("install", "i", "in", "ci", "add", "exec", "x", "dlx", "create", "init", "update", "up", "upgrade")
 _SWITCHES = ("--", "-y", "--yes", "-D", "-g", "-q", "--quiet", "-U")
 """Options without a value, behind which a package may stand."""
+_VALUED = (
+    *("-i", "--index-url", "--extra-index-url", "--index", "--default-index", "--registry", "-f", "--find-links"),
+    *(
+        "--proxy",
+        "--https-proxy",
+        "--publish-url",
+        "--build-arg",
+        "-e",
+        "--env",
+        "--label",
+        "-t",
+        "--tag",
+        "--trusted-host",
+    ),
+    *("--cache-from", "--cache-to", "--git"),
+)
+"""Options whose value is an address of something else than code."""
 _STARTS = frozenset(("exec", "x", "dlx", "create", "init", "run", "tool"))
 """Behind these the first word is the package, the rest belongs to what it starts."""
 _PIP = _Runner(("install", "wheel"), ("-e", "--editable", "-r", "--requirement", "-c", "--constraint"))
@@ -62,9 +81,11 @@ _RUNNERS: dict[str, _Runner] = {
     **dict.fromkeys(("docker", "podman"), _Runner(("build",))),
     **dict.fromkeys(("cookiecutter", "copier", "degit"), _Runner()),
     "gemini": _Runner(("extensions",)), "claude": _Runner(("plugin",)),
+    **dict.fromkeys(("code", "cursor", "codium", "windsurf"), _Runner((), ("--install-extension",), plain=False)),
 }  # fmt: skip
 _RUNNERS["bun"] = _RUNNERS["npm"]
 
+_EDITORS = frozenset(("code", "cursor", "codium", "windsurf"))
 _INDEXES = ("-i", "--index-url", "--extra-index-url", "--index", "--default-index", "--registry", "-f", "--find-links")
 _INDEXED = frozenset(
     ("pip", "pip3", "uv", "uvx", "pipx", "npm", "pnpm", "yarn", "bun", "npx", "poetry", "pdm", "cargo", "gem")
@@ -154,10 +175,15 @@ def addresses(program: str, words: Sequence[Field]) -> Iterator[str]:
     texts = [item.text for item in words]
     if row is None or any(text.partition("=")[0] in _NO_SCRIPTS for text in texts):
         return
+    if texts[:2] in (["config", "set"], ["config", "--set"], ["set", "registry"]):
+        yield from (f"an index: {text}" for text in map(_setting, texts[2:]) if _is_unknown_index(text))
+        return
     if row.verbs and not (texts[:1] and texts[0] in row.verbs) and not any(text in row.verbs for text in texts[:4]):
         return
     yield from (f"an index: {text}" for text in _indexes(program, texts))
     for text in _packages(row, texts):
+        if program in _EDITORS and _PACKED.fullmatch(text):
+            yield text
         if not (_FORGE.fullmatch(text) or _ADDRESS.fullmatch(text) or (row.short and _SHORT.fullmatch(text))):
             continue
         if not network_addresses.is_local_address(re.sub(r"^(?:[\w.-]+ ?@ ?)?\w+\+", "", text)):
@@ -168,11 +194,18 @@ def _packages(row: _Runner, texts: Sequence[str]) -> Iterator[str]:
     values = [b for a, b in pairwise(texts) if a in row.options]
     yield from values
     yield from (text.partition("=")[2] for text in texts if text.partition("=")[0] in row.options and "=" in text)
-    plain = [b for a, b in pairwise(("", *texts)) if b[:1] != "-" and (a[:1] != "-" or a in _SWITCHES)]
+    plain = [b for a, b in pairwise(("", *texts)) if b[:1] != "-" and _stands_free(a, b)]
     if row.plain:
         first = row.first or bool(_STARTS & set(plain[:1]))
         begun = plain[1:] if row.verbs else plain
         yield from begun[:1] if first else begun
+
+
+def _stands_free(before: str, word: str) -> bool:
+    """Whether a word is no option's value."""
+    if before[:1] != "-" or before in _SWITCHES:
+        return True
+    return before not in _VALUED and _ADDRESS.fullmatch(word) is not None
 
 
 def _indexes(program: str, texts: Sequence[str]) -> Iterator[str]:
@@ -180,11 +213,18 @@ def _indexes(program: str, texts: Sequence[str]) -> Iterator[str]:
         return
     given = [b for a, b in pairwise(texts) if a in _INDEXES]
     given += [text.partition("=")[2] for text in texts if text.partition("=")[0] in _INDEXES]
-    for text in given:
-        host = network_addresses.host(text)
-        away = "://" in text and not network_addresses.is_local_address(text)
-        if away and (text.startswith("http://") or not _KNOWN.fullmatch(host)):
-            yield text
+    yield from filter(_is_unknown_index, given)
+
+
+def _setting(text: str) -> str:
+    """The value of ``registry=https://…``, or the word itself."""
+    name, equals, value = text.partition("=")
+    return value if equals and "://" not in name else text
+
+
+def _is_unknown_index(text: str) -> bool:
+    away = "://" in text and not network_addresses.is_local_address(text)
+    return away and (text.startswith("http://") or not _KNOWN.fullmatch(network_addresses.host(text)))
 
 
 # ---- what this text fetched ----

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -71,7 +72,7 @@ def netcat(call: Call) -> Effects:
         elif colon and kind.upper() in ("CREATE", "CREAT"):
             yield from call.write(Field(rest.partition(",")[0], item.known), "truncate")
     if call.operands:
-        how = () if call.has("-z") else ("data",)
+        how = () if call.has("-z") else ("data", *unseen(call))
         sent = call.effect(Kind.NETWORK, " ".join(item.text for item in call.operands[:2]), *how)
         runs = call.has("-e", "--exec", "-c", "--sh-exec")
         yield replace(sent, data=UNKNOWN) if runs and not call.has("-l", "--listen") else sent
@@ -163,6 +164,16 @@ def message(call: Call) -> Effects:
         yield call.effect(Kind.NETWORK, host.text, "data", sure=host.known)
 
 
+_PACKS = re.compile(r"\s*(?:sudo )?(?:tar|zip|7z|cpio|find|cat|base64|gzip|openssl|gpg|xxd|dd|pg_dump|mysqldump)\b")
+
+
+def unseen(call: Call) -> tuple[str, ...]:
+    """The word of what goes out by a bare connection, where a program packed it and nobody can say what it is."""
+    packed = UNKNOWN in call.stdin and _PACKS.match(call.scope.feeds)
+    here = any(network_addresses.is_local_address(item.text) for item in call.fields[1:] if item.text[:1] != "-")
+    return ("raw",) if packed and not here else ()
+
+
 def openssl(call: Call) -> Effects:
     for item in call.parsed.values("-in"):
         yield from call.read(item)
@@ -170,7 +181,7 @@ def openssl(call: Call) -> Effects:
         yield from call.write(item, "truncate")
     if call.command.subcommand == "s_client" and call.stdin:
         where = call.parsed.value("-connect", "-host")
-        yield call.effect(Kind.NETWORK, where.text if where is not None else "openssl", "data")
+        yield call.effect(Kind.NETWORK, where.text if where is not None else "openssl", "data", *unseen(call))
 
 
 def gpg(call: Call) -> Effects:

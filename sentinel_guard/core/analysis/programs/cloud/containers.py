@@ -162,6 +162,8 @@ def _run(call: Call) -> Effects:
     name = call.parsed.value("--name")
     if name is not None and not call.has("-v", "--volume", "--mount", "--volumes-from"):
         call.world.own.add(f"container {name.text}")
+        published = [item.text.split(":") for item in call.parsed.values("-p", "--publish")]
+        call.world.own.update(f"port {parts[-2]}" for parts in published if len(parts) > 1)
     yield from _powers(call)
     yield from _reached(call, mounts)
     entry = call.parsed.value("--entrypoint")

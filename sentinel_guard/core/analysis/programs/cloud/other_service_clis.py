@@ -114,6 +114,10 @@ TABLES: dict[str, tuple[Row, ...]] = {
     "cockroach": table(destroy="node decommission|drain, quit, debug reset-quorum, workload init --drop"),
     "convex": table(quiet="dev|logs|dashboard|docs|function-spec|export|** --help", destroy="data clear, import "
                     "--replace|--replace-all, env remove|unset", change="deploy|import, env set"),
+    "dbt": table(quiet="** --help|--empty", destroy="run|build|seed|snapshot --full-refresh --target|-t=*prod*"),
+    "celery": table(quiet="** --help",
+                    destroy="** purge|amqp.queue.delete, control shutdown|revoke, * control shutdown"),
+    "rq": table(destroy="empty"),
     "ldcli": table(quiet=QUIET, destroy=f"* {_GONE}|archive",
                    change="flags|segments toggle-on|toggle-off|patch, flags|segments update|replace --data|-d"),
     "instant-cli": table(quiet="pull|login|init", change="push"),
@@ -145,6 +149,8 @@ OPTIONS = {
     "ceph": options("-c= -n= --name= --id= -k= --keyring= | sub"),
     **dict.fromkeys(("rbd", "rados"), options("-p= --pool= -c= -n= --id= -k= --namespace= | sub")),
     "zkCli.sh": options("-server= -timeout= | sub words"),
+    "dbt": options("--target= -t= --profile= --profiles-dir= --project-dir= -s= --select= -m= --vars= | sub"),
+    "celery": options("-A= --app= -b= --broker= -Q= --queues= | sub"),
     "shopify": options("-s= --store= -t= --theme= -e= --environment= --path= --password= | sub"),
     "wp": options("--path= --url= --user= --ssh= --http= | sub"),
 }  # fmt: skip

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 _DELETES = re.compile(r"\bDELETE\b(?!.*\bIF\b)", re.IGNORECASE | re.DOTALL)
-_SOME = re.compile(r"\bWHERE\b|\{|\bLIMIT\b|\(\s*\w*\s*:", re.IGNORECASE)
+_SOME = re.compile(r"\bWHERE\b|\{\s*\w+\s*:|\bLIMIT\b|\(\s*\w*\s*:", re.IGNORECASE)
 _BEGINS = re.compile(r"\s*(?:(?:OPTIONAL\s+)?MATCH|UNWIND|CALL)\b", re.IGNORECASE)
 
 

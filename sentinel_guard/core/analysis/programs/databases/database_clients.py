@@ -100,7 +100,7 @@ def client(call: Call) -> Effects:
         files += [Field(item.text[1:], item.known) for item in items if item.text.startswith("@")]
     if not texts and not files and call.stdin:
         texts = [Field(call.stdin.replace(UNKNOWN, " _ "), UNKNOWN not in call.stdin)]
-    loses = not (row.local and _spared(call, items, texts))
+    loses = not (row.local and _spared(call, items, texts)) and not own_databases.listens_own(call)
     for item in texts:
         yield from run(call, item, row, loses=loses)
     for item in files:

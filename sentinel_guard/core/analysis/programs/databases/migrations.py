@@ -91,6 +91,12 @@ _EMPTIES = re.compile(
     r"|\bmigrate:fresh\b|\bdb:wipe\b"
 )
 _DATABASE_FILE = re.compile(r"(?:file|sqlite3?):(?://)?(?://)?(/[^?\0]+)(?:\?.*)?")
+_SOME_ROWS = re.compile(
+    r"\.(?:delete_all|destroy_all|delete_by|destroy_by)\b|\.(?:find_each|each|map|in_batches)\(&:(?:destroy|delete)!?\)"
+    r"|\)\.delete\(\)|->(?:delete|forceDelete)\(\)"
+)
+"""Rows that a condition chose: ordinary work, but for those that others use."""
+_LIVE = re.compile(r"(?i)(?:^|[=-])prod(?:uction)?$|^live$")
 _LITERAL = re.compile(r"\"((?:[^\"\\]|\\.)*+)\"|'((?:[^'\\]|\\.)*+)'")
 
 
@@ -193,9 +199,17 @@ def losses(call: Call, text: str) -> Iterator[Effect]:
             yield call.effect(Kind.DATABASE, what.text, what.how)
 
 
+def _on_production(call: Call) -> bool:
+    """Whether the words of a call, or the environment of a framework, say that it is about what others use."""
+    said = [item.text for item in call.fields[1:]]
+    said += [value for name in _TESTS for value in call.scope.lookup(name).items]
+    return any(map(_LIVE.search, said))
+
+
 def code(call: Call, text: str) -> Iterator[Effect]:
-    """Code that empties its models, or holds SQL that does."""
-    if match := _EMPTIES.search(text):
+    """Code that empties its models, or holds SQL that does; on production, code that deletes rows at all."""
+    match = _EMPTIES.search(text) or (_SOME_ROWS.search(text) if _on_production(call) else None)
+    if match:
         yield call.effect(Kind.DATABASE, match[0], "delete")
     for match in _LITERAL.finditer(text):
         if " " in (literal := match[1] or match[2] or ""):

@@ -27,6 +27,15 @@ def note_created(call: Call, sql: str) -> None:
         call.world.own.update(f"database {name}" for name in _CREATES.findall(sql))
 
 
+def listens_own(call: Call) -> bool:
+    """Whether a client speaks to a container that this very text started, at a port of this machine."""
+    ports = [name[5:] for name in call.world.own if name.startswith("port ")]
+    words = [item.text for item in call.fields[1:]]
+    return any(re.search(rf"(?:localhost|127\.0\.0\.1):{port}\b", word) for port in ports for word in words) or any(
+        word in (port, f"-p{port}", f"-P{port}", f"--port={port}") for port in ports for word in words
+    )
+
+
 def is_own(call: Call, name: str) -> bool:
     """Whether a database was made by this very text, to be thrown away as its name says."""
     return f"database {name}" in call.world.own and _SCRATCH.fullmatch(name) is not None

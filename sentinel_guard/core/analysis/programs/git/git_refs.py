@@ -41,6 +41,8 @@ def push(call: Call) -> Effects:
         how.add("snapshots")
     if call.command.subcommand != "push":
         how.add("unwatched")
+    if f"remote {remote}" in call.world.own:
+        how.add("new")
     yield from _transport(call, remote)
     if not call.has("-n", "--dry-run"):
         yield call.effect(Kind.PUBLISH, remote, *sorted(how))
@@ -273,6 +275,8 @@ def remote(call: Call) -> Effects:
         yield rewrite(call, f"config remote.{items[1].lower()}.url")
         for url in items[2:]:
             yield from _transport(call, url)
+            if items[0] in ("add", "set-url") and ("://" in url or "@" in url):
+                call.world.own.add(f"remote {items[1]}")
 
 
 def extension(call: Call) -> Effects:

@@ -264,7 +264,24 @@ def staged(call: Call, items: Iterable[Field]) -> Effects:
 
 
 def add(call: Call) -> Effects:
-    return () if call.has("-n", "--dry-run") else staged(call, call.operands)
+    if call.has("-n", "--dry-run"):
+        return
+    yield from staged(call, call.operands)
+    if call.has("-A", "--all") or any(item.text in (".", ":/", "*") for item in call.operands):
+        yield from _no_longer_ignored(call)
+
+
+_ENVIRONMENTS = (".env", ".env.local", ".env.production")
+
+
+def _no_longer_ignored(call: Call) -> Effects:
+    """Files of secrets that go along with all others, since the text took them out of ``.gitignore``."""
+    ignore = call.locate(".gitignore")
+    text = call.world.read(ignore) if ignore in call.world.made() else None
+    lines = {line.strip().strip("/") for line in (text or "").splitlines()}
+    for name in _ENVIRONMENTS if text is not None and not lines & {".env*", ".env.*", "*.env"} else ():
+        if name not in lines and call.world.kind(call.locate(name)) == "file":
+            yield from call.read(Field(name), "stage")
 
 
 def commit(call: Call) -> Effects:

@@ -41,6 +41,13 @@ _TABLE: dict[str, tuple[_Row, ...]] = {
     "jj op": (_Row(_LOST, "reflog", "force", ("abandon",)),),
     "jj util": (_Row(_LOST, "objects", "force", ("gc",)),),
     "jj git": (_Row(Kind.PUBLISH, "origin", "delete", ("--deleted",)),),
+    "p4 revert": (_Row(_LOST, "worktree", "force"),),
+    "p4 clean": (_Row(_LOST, "worktree", "force"), _Row(_LOST, "untracked", "force")),
+    "p4 sync": (_Row(_LOST, "worktree", "force", ("-f",)),),
+    **{f"p4 {verb}": (_Row(Kind.PUBLISH, "repository", "delete"),) for verb in ("obliterate", "archive")},
+    **{f"sl {verb}": (_Row(_LOST, "worktree", "force"),) for verb in ("revert", "hide", "purge", "clean")},
+    "fossil revert": (_Row(_LOST, "worktree", "force"),),
+    "fossil clean": (_Row(_LOST, "untracked", "force"),),
     "bfg": (_Row(_LOST, "history", "force"),),
 }  # fmt: skip
 
@@ -77,10 +84,12 @@ def java(call: Call) -> Effects:
 OPTIONS = {
     "hg": options("-R= --repository= --cwd= --config= -r= --rev= -m= --message= -d= --date= -u= --user= | sub"),
     "svn": options("-m= --message= -r= --revision= --depth= --username= --password= -F= --file= | sub"),
+    "p4": options("-p= -u= -P= -c= -H= -d= -C= | sub"),
+    **dict.fromkeys(("sl", "fossil"), options("-R= --repository= --cwd= | sub")),
     "jj": options("-R= --repository= -r= --revisions= -m= --message= --at-op= --config= --from= --to= -b= | sub"),
     "java": options("-jar= -cp= -classpath= | words first"),
 }
 
 PROGRAMS: dict[str, Callable[[Call], Effects]] = {
-    **dict.fromkeys(("hg", "svn", "jj", "bfg"), vcs), "hub": hub, "java": java,
+    **dict.fromkeys(("hg", "svn", "jj", "bfg", "p4", "sl", "fossil"), vcs), "hub": hub, "java": java,
 }  # fmt: skip
