@@ -125,7 +125,8 @@ def test_a_full_pipe_that_nobody_reads_does_not_keep_the_launcher(guard):
 
 def test_a_background_job_dies_by_sigpipe_when_the_reader_goes(guard, tmp_path):
     g = guard()
-    script = f"(trap '' HUP; {real('yes')}; echo $? > {tmp_path}/code) & echo early"
+    # The word comes first: the job fills the pipe, and no shell writes into a full one.
+    script = f"echo early; (trap '' HUP; {real('yes')}; echo $? > {tmp_path}/code) &"
     p = subprocess.Popen([g.shim("bash"), "-c", script], stdout=subprocess.PIPE)
     assert p.wait(limit(10)) == 0
     p.stdout.close()
