@@ -16,6 +16,7 @@ from sentinel_guard.core.analysis.programs import subcommand_tables
 from sentinel_guard.core.analysis.programs.cloud import other_service_clis
 from sentinel_guard.core.analysis.programs.cloud.cloud_cli_subcommands import TABLES
 from sentinel_guard.core.analysis.programs.cloud.containers import away
+from sentinel_guard.core.analysis.programs.cloud.remote_consoles import is_console, is_production
 from sentinel_guard.core.model import Effect, Kind
 
 Effects = Iterable[Effect]
@@ -116,6 +117,7 @@ _BODIES: dict[str, tuple[tuple[str, ...], tuple[str, ...], int]] = {
     "aws": (("ecs execute-command",), ("--command",), 0),
     "eb": (("ssh",), ("-c", "--command"), 0),
     "vagrant": (("ssh",), ("-c", "--command"), 0),
+    "railway": (("ssh",), (), 0),
     "doctl": (("compute ssh",), ("--ssh-command",), 0),
 }
 """Verbs that run a command there, the option that holds it, or the operands before it."""
@@ -277,7 +279,10 @@ def vercel(call: Call) -> Effects:
 
 
 def railway(call: Call) -> Effects:
-    """``railway run`` runs the rest here, with the variables of the other end."""
+    """``railway run`` runs the rest here, with the variables of the other end; ``shell`` is a shell with them."""
+    typed = {"run": call.operands, "shell": ()}.get(call.command.subcommand)
+    if typed is not None and is_console(typed) and is_production(call):
+        yield call.effect(Kind.DEPLOY, "railway")
     if call.command.subcommand == "run":
         yield from call.runner.run(call.operands, call, "railway")
     else:

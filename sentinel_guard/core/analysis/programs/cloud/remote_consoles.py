@@ -27,7 +27,7 @@ _REHEARSAL = re.compile(
     r"(?i)(?<![a-z])(?:dev|develop|development|stag|staging|test|testing|review|qa|sandbox|demo|pr)(?![a-z])"
 )
 _OF_THE_PLATFORM = ("-a", "--app", "-r", "--remote", "-i", "-l", "-il", "--login")
-_HOSTED = ("heroku", "fly", "flyctl")
+_HOSTED = ("heroku", "fly", "flyctl", "railway")
 """Platforms that run an application for others, unless its name says that it is a rehearsal."""
 
 

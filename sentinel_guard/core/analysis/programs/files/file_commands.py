@@ -268,7 +268,7 @@ def searcher(call: Call) -> Effects:
     for item in named:
         yield from call.read(item)
     deep = call.has("-r", "-R", "--recursive", "-u", "--unrestricted", "--hidden", "-.")
-    if deep:
+    if deep or call.command.program == "rg":  # which goes through folders unasked
         for folder in (item.text for item in named or [Field(".")] if item.known):
             yield from _chosen(call, folder)
     if deep and not (named or call.stdin):
@@ -276,8 +276,9 @@ def searcher(call: Call) -> Effects:
 
 
 def _chosen(call: Call, folder: str) -> Effects:
-    """What a search through a folder is to look into by name: ``--include=.env``, ``--include='.env*'``."""
-    for name in (item.text for item in call.parsed.values("--include") if item.known):
+    """What a search through a folder is to look into by name: ``--include=.env``, ``rg -g '.env*'``."""
+    names = ("-g", "--glob") if call.command.program == "rg" else ("--include",)
+    for name in (item.text for item in call.parsed.values(*names) if item.known and not item.text.startswith("!")):
         pattern = f"{folder.rstrip('/')}/{name}"
         for path in (pattern, *call.world.glob(call.locate(pattern))):
             yield from call.read(Field(path))

@@ -14,6 +14,12 @@ ROWS = [
     ("heroku run rake routes -a shop", False, "a command, not a console"),
     ("fly ssh console", True, "no command"),
     ("fly ssh console -C ls", False, "a command"),
+    ("railway ssh", True, "no command"),
+    ("railway ssh -- ls", False, "a command"),
+    ("railway run bash", True, "a shell here, with what the platform holds"),
+    ("railway shell", True, "the same"),
+    ("railway run -e staging bash", False, "a rehearsal by its name"),
+    ("railway run npm test", False, "a command, not a console"),
     ("kubectl exec -it web-prod-1 -- bash", True, "production by its name"),
     ("kubectl exec -it -n production db-0 -- psql", True, "a client in its namespace"),
     ("kubectl exec -it product-api-1 -- bash", False, "another word that begins so"),
@@ -33,6 +39,10 @@ SHOWN = [
     ("grep -r KEY . --include=.env", True, "a file that a search is narrowed to"),
     ("grep -r KEY --include=.env", True, "where it stands"),
     ("grep -r KEY . --include=*.py", False, "others"),
+    ("rg -g '.env*' .", True, "a search that goes through folders unasked"),
+    ("rg KEY --glob=.env .", True, "by the long name"),
+    ("rg KEY -g '!.env' .", False, "one that leaves it out"),
+    ("rg KEY -g '*.py' .", False, "others"),
 ]
 
 
