@@ -19,7 +19,8 @@ _OF = click.option("--session", default="", help="Of this session, where two hav
 def pause(session: str) -> Any:
     """Let what an agent starts wait, until you resume.
 
-    SESSION: its name, or the last part of it; by default the one of this folder. What runs already goes on.
+    SESSION: its name, or the last part of it; by default the one of this folder.
+    What runs already goes on until it starts something itself.
     """
     return lazy_import.command_module("session_control").pause(places(), working_folder(), session)
 

@@ -296,6 +296,8 @@ class Reactions:
         """Give autonomy back: a person typed /resume (R8), or ended a pause."""
         self._by_person(live, Event.RESUME, assurance)
         live.words.put_nowait(None)
+        if live.runner:  # it may have been said in another terminal than the one with the chat
+            live.runner.tell("resumed")
 
     def _by_person(self, live: Live, event: Event, assurance: str) -> None:
         entry = encode_entries.state(live.id, self._now(), event, authorized_by="user", assurance=assurance)

@@ -176,6 +176,20 @@ def test_what_an_agent_starts_waits_while_it_is_paused(stage):
     assert stage.sentinel("resume").returncode == 1, "it is over"
 
 
+def test_a_call_for_help_that_is_ended_elsewhere_leaves_no_chat_on_the_screen(stage):
+    stage.commit()
+    agent = stage.on_terminal('sentinel-guard help-me "I am stuck"', "touch on", "cat > typed; true")
+    agent.expect_exact("I am stuck")
+    assert stage.sentinel("resume").returncode == 0
+    assert until((stage.repo / "typed").exists, seconds=20), "the agent goes on"
+    agent.expect_exact("\x1b[?1049l")
+    settled()
+    agent.sendline("for the agent")
+    agent.sendeof()
+    agent.expect(pexpect.EOF)
+    assert (stage.repo / "typed").read_text() == "for the agent\n", "what is typed is the agent's again"
+
+
 ENDS = [((), "kept"), (("--rollback",), "rolled back")]
 
 

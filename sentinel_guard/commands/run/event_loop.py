@@ -78,6 +78,7 @@ class Runner:
             "unask": self._unask,
             "notice": lambda event: self._notice(str(event.get("text", ""))),
             "chat": self._chat,
+            "resumed": lambda _: self._close_chat(),
             "tail": self._tail,
             "killed": self._kill,
         }
@@ -276,6 +277,10 @@ class Runner:
         else:
             self._stage.show(Chat(context), time.monotonic())
 
+    def _close_chat(self) -> None:
+        if self._stage:
+            self._stage.withdraw(lambda modal: isinstance(modal, Chat), time.monotonic())
+
     def _open_menu(self) -> None:
         if self._stage and (state := self._state()):
             self._stage.show(self._menu.menu(state), time.monotonic())
@@ -386,8 +391,8 @@ class Runner:
             return
         if state:
             self._request("agent", session=self._session, pid=self._agent.pid, broker=self._agent.broker)
-        if state != "AWAITING_HUMAN" and self._stage:
-            self._stage.withdraw(lambda modal: isinstance(modal, Chat), time.monotonic())
+        if state != "AWAITING_HUMAN":
+            self._close_chat()
         if self._told:
             self._told = False
             self._notice(BACK)

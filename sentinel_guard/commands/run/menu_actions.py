@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from sentinel_guard.commands.session_control import KILL_SECONDS
 from sentinel_guard.humans.session_menu import KEY_NAMES, KILL, PASS, PAUSE, RESUME, ROLL_BACK, Menu, key_codes
-
-KILL_SECONDS = 120.0
-"""A kill is replied to when it is carried out, and a rollback may take a while."""
 
 
 class MenuActions:
