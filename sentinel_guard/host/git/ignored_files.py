@@ -21,8 +21,8 @@ CACHE = "CACHEDIR.TAG"
 """A file that says of its folder that all in it can be made again (bford.info/cachedir)."""
 BUILT = (".o", ".obj", ".lo", ".a", ".la", ".lib", ".so", ".dylib", ".dll", ".pyc", ".class", ".rlib", ".rmeta", ".pch")
 """What only compilers write."""
-LIBRARIES = (".a", ".lib", ".so", ".dylib", ".dll")
-"""What of it need not have been compiled here."""
+COMPILED = (".o", ".obj", ".lo", ".la", ".pyc", ".class", ".rlib", ".rmeta", ".pch")
+"""What of it is no library, which somebody may have brought."""
 
 
 @dataclass(slots=True)
@@ -36,8 +36,6 @@ class EndangeredFiles:
     """Folders of too many files; a name ends in ``/``."""
     generated: list[str] = field(default_factory=list)
     """A folder (ends in ``/``), or a pattern of what compilers write."""
-    built: list[str] = field(default_factory=list)
-    """Libraries that a compiler wrote, or that somebody brought."""
 
     @property
     def left_out(self) -> list[str]:
@@ -51,14 +49,16 @@ def find_endangered_files(shadow: PrivateGitDir, targets: Iterable[str]) -> Enda
     return choose(shadow.where.root, names, HEAVY)
 
 
-def choose(root: str, names: Iterable[str], heavy: frozenset[str]) -> EndangeredFiles:
+def choose(
+    root: str, names: Iterable[str], heavy: frozenset[str], compiled: tuple[str, ...] = BUILT
+) -> EndangeredFiles:
     """The files among and below ``names`` (relative to the root), the smallest first, as far as they may be kept.
 
-    ``heavy``: names of folders of generated files.
+    ``heavy``: names of folders of generated files; ``compiled``: endings of files that are.
     """
     found, sizes = EndangeredFiles(), dict[str, int]()
     for name in names:
-        sizes |= _sizes(root, name, found, heavy)
+        sizes |= _sizes(root, name, found, heavy, compiled)
     room = MAX_ALL
     for name, size in sorted(sizes.items(), key=lambda row: row[1]):
         room -= size
@@ -90,7 +90,9 @@ def _meant(name: str, wanted: list[str]) -> Iterator[str]:
         yield from (w for w in wanted if w.startswith(name))
 
 
-def _sizes(root: str, path: str, found: EndangeredFiles, heavy: frozenset[str]) -> dict[str, int]:
+def _sizes(
+    root: str, path: str, found: EndangeredFiles, heavy: frozenset[str], compiled: tuple[str, ...]
+) -> dict[str, int]:
     """Files at and below a path, with their sizes; folders of generated files are left out."""
     if heavy.intersection(path.split("/")):
         found.generated.append(f"{path}/")
@@ -106,9 +108,8 @@ def _sizes(root: str, path: str, found: EndangeredFiles, heavy: frozenset[str]) 
         found.generated += [f"{base}/{b}/" for b in below if b in heavy]
         links = [b for b in below if os.path.islink(f"{folder}/{b}")]  # noqa: PTH114 - text with surrogates
         below[:] = [b for b in below if b not in heavy]
-        built |= {f"{path}/**/*{end}": None for n in files if (end := os.path.splitext(n)[1]) in BUILT}  # noqa: PTH122 - as above
-        found.built += [f"{base}/{f}" for f in files if f.endswith(LIBRARIES)]
-        for name in (*(f for f in files if not f.endswith(BUILT)), *links):
+        built |= {f"{path}/**/*{end}": None for n in files if (end := os.path.splitext(n)[1]) in compiled}  # noqa: PTH122 - as above
+        for name in (*(f for f in files if not f.endswith(compiled)), *links):
             sizes |= _size(root, f"{base}/{name}")
         if len(sizes) > MAX_NAMES:
             found.too_many.append(f"{path}/")

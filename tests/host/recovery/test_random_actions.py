@@ -24,6 +24,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 
+from sentinel_guard.host.git import ignored_files
 from sentinel_guard.host.recovery import api
 from sentinel_guard.host.recovery.baseline import gitdir_backup
 from sentinel_guard.host.recovery.baseline.worktree_inventory import RECENT
@@ -126,6 +127,7 @@ def more(repo: Repo) -> dict[str, Any]:
     trees = git_dir / "worktrees"
     listed = repo.git("ls-files", "-oi", "--exclude-standard", "-z").split("\0")
     ignored = {n for n in listed if n and n[-1] != "/" and not restricts(n) and "/.git/" not in f"/{n}"}
+    ignored = {n for n in ignored if "/" not in n or not n.endswith(ignored_files.COMPILED)}  # docs/recovery.md
     every = files(repo.root)
     shown = [p for p in (repo.root, *repo.root.rglob("*")) if ".git" not in p.relative_to(repo.root).parts]
     metas = (git_dir, git_dir / "refs", git_dir / "refs/heads", git_dir / "logs")

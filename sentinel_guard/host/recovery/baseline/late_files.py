@@ -48,7 +48,7 @@ class LateFiles:
     unsettled: list[str] = field(default_factory=list)
     """Those of them that were written to since the session had begun."""
     generated: list[str] = field(default_factory=list)
-    """What tools have made; the name of a folder ends in ``/``."""
+    """Folders that tools have made; their names end in ``/``."""
     notes: list[str] = field(default_factory=list)
     """What could not be kept, in words."""
 
@@ -60,7 +60,7 @@ def keep(
     found, ignored = LateFiles(), frozenset(n.rstrip("/") for n in baseline.ignored)
     apart = [n for n in baseline.embedded if n not in baseline.nested]
     names = [*(n for n in ignored if n not in baseline.files), *apart]
-    chosen = ignored_files.choose(baseline.root, names, HEAVY - {".git"})
+    chosen = ignored_files.choose(baseline.root, names, HEAVY - {".git"}, ignored_files.COMPILED)
     inside = tuple(f"{n}/" for n in baseline.nested)
     for name in dict.fromkeys((*chosen.names, *(n for n in git_files if not n.startswith(inside)))):
         if seen := _seen(baseline, name):
@@ -73,7 +73,6 @@ def keep(
     clean = [*converted_files.find(baseline), *(_attributed(baseline, tracked) if len(tracked) <= ATTRIBUTED else ())]
     found.kept |= {n: k for n, k in _clean(baseline, vault, clean) if n not in found.kept}
     found.generated += [n for n in chosen.generated if n.endswith("/") and CACHES.isdisjoint(n.split("/"))]
-    found.generated += chosen.built[:MOST]
     found.notes += [f"{n} is ignored and holds too many files: they were not kept." for n in chosen.too_many]
     found.notes += [f"{n} was written to as the session began: it is kept as it was then." for n in found.unsettled]
     return found
@@ -107,7 +106,7 @@ def _of(root: str, folders: Iterable[str]) -> Iterator[str]:
     for name in folders:
         for folder, below, files in deep_folders.walk(f"{root}/{name.rstrip('/')}"):
             below[:] = [b for b in below if b not in HEAVY - {".git"}]
-            yield from (f"{folder}/{f}"[len(root) + 1 :] for f in files if not f.endswith(ignored_files.BUILT))
+            yield from (f"{folder}/{f}"[len(root) + 1 :] for f in files if not f.endswith(ignored_files.COMPILED))
 
 
 def _remember(baseline: Baseline, names: Iterable[str], found: LateFiles) -> None:

@@ -66,7 +66,7 @@ class Completion:
     unsettled: tuple[str, ...] = ()
     """Of ``late``: those that were written to since the session had begun, and are kept as they were then."""
     generated: tuple[str, ...] = ()
-    """Ignored files, and folders (they end in ``/``), that tools have made and that are not kept."""
+    """Ignored folders (their names end in ``/``) that tools have made and that are not kept."""
     elsewhere: tuple[str, ...] = ()
     """Absolute folders of other worktrees."""
     notes: tuple[str, ...] = ()

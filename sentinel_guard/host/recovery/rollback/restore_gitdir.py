@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from sentinel_guard.errors import HostError
@@ -28,9 +29,17 @@ def put_metadata_back(baseline: Baseline) -> list[str]:
             problems += gitdir_backup.put_back(baseline.common_tree, baseline.vault, baseline.shared, shared)
         if problems:
             _stand_in(baseline)
+        _make_folders(baseline)
         return problems
     except OSError as e:
         raise HostError(f"The repository's metadata cannot be put back: {e}.", f"It is in {baseline.folder}.") from e
+
+
+def _make_folders(baseline: Baseline) -> None:
+    """Empty folders of the git directory that are gone; their modes come last. Raises HostError, OSError."""
+    top = f"{baseline.where.git_dir}/"
+    for path in sorted(p for p in baseline.doors if p.startswith(top) and not os.path.lexists(p)):
+        baseline.git_tree.folder(path.removeprefix(top))
 
 
 def _user(baseline: Baseline) -> list[str]:

@@ -6,6 +6,7 @@ The rollbacks run without root's rights over modes.
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
 import time
 from pathlib import Path
@@ -58,12 +59,6 @@ NAMED = (
         "rm -rf node_modules",
         "node_modules/ was generated, had not been kept, and is gone.",
         "a generated folder",
-    ),
-    (
-        "mkdir build/sdk; echo elf > build/sdk/vendor.so",
-        "rm -rf build/sdk",
-        "build/sdk/vendor.so was generated, had not been kept, and is gone.",
-        "a library in an ignored folder",
     ),
     ("mkfifo pipe", "rm pipe", "pipe was a named pipe or a device, and is gone.", "a named pipe"),
     (
@@ -122,6 +117,7 @@ HELD = (
         "sub/own",
         "a file in the folder of a submodule that is not checked out",
     ),
+    ("mkdir build/sdk; echo elf > build/sdk/v.so", "echo x > build/sdk/v.so", "build/sdk/v.so", "an ignored library"),
     ("mkdir v; echo 'gitdir: /nowhere' > v/.git; echo own > v/own", "rm -rf v", "v/.git", "a .git file to nowhere"),
     ("mkdir -p .git/svn/t; echo map > .git/svn/t/.rev_map.x", "rm -rf .git/svn", ".git/svn/t/.rev_map.x", "git-svn"),
     (
@@ -227,6 +223,15 @@ def test_refs_that_lie_elsewhere_come_back(repo):
     assert report["ok"], report["problems"]
     assert state(repo) == start
     assert "refs/tags/new" not in repo.git("for-each-ref")
+
+
+def test_empty_folders_of_the_git_directory_come_back(repo):
+    shell(repo, "git pack-refs --all; mkdir -m 700 .git/own")
+    baseline = taken(repo)
+    shell(repo, "rm -rf .git")
+    assert rolled_back(baseline)["ok"]
+    modes = [stat.S_IMODE((repo.root / ".git" / name).stat().st_mode) for name in ("own", "refs/heads", "refs/tags")]
+    assert modes == [0o700, 0o755, 0o755]
 
 
 # In a linked worktree.
