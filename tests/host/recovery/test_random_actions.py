@@ -106,7 +106,7 @@ def whole(repo: Repo) -> dict[str, Any]:
     ignored = {n.rstrip("/") for n in repo.git("ls-files", "-oi", "--exclude-standard", "-z").split("\0")}
     pipes = [n for n, k in files(repo.root).items() if k[0] == "special"]  # which that does not list
     ignored |= {n for n in pipes if repo.git("check-ignore", "--no-index", "--", n, ok=False)}
-    metas = {n: k for n, k in files(git_dir).items() if not TELLING.match(n)}
+    metas = {n: k for n, k in files(git_dir).items() if not (TELLING.match(n) or n.startswith("refs/heads/side"))}
     told = repo.git("fsck", "--connectivity-only", "--no-dangling", "--no-reflogs", ok=False)
     nobodys = {n for n in files(repo.root) if not restricts(n) and (INNER.search(n) or below(n, ignored))}
     refs = gitdir_backup.refs(str(git_dir))
