@@ -113,7 +113,8 @@ struct program {
 enum word word_on_program(const struct stat *status, int file, struct program *program);
 /* Two files of one program that is asked about: git is installed twice. */
 bool is_same_program(const struct stat *a, const struct stat *b);
-enum word word_on_socket(const char *path);
+/* By its path, or by another name of the same socket: then `path` becomes the one of the rule. */
+enum word word_on_socket(const char **path, const struct stat *status);
 /* Of connections to other machines, by their addresses. */
 enum word word_on_machines(void);
 bool is_restricted(const struct stat *status);

@@ -96,7 +96,8 @@ static void connect_local(struct call *call, const struct sockaddr_un *to)
         *path = '@'; /* an abstract name */
     bool named = *path != '@' && resolve(call, AT_FDCWD, path, FOLLOW, &place) == 0;
     const char *object = named ? place.real : path;
-    answer_word(call, word_on_socket(object), "connect", object);
+    enum word word = word_on_socket(&object, named && place.exists ? &place.status : NULL);
+    answer_word(call, word, "connect", object);
     release(&place);
 }
 

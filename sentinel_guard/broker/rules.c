@@ -373,12 +373,17 @@ enum word word_on_program(const struct stat *status, int file, struct program *p
     return known ? known->word : PASS;
 }
 
-enum word word_on_socket(const char *path)
+enum word word_on_socket(const char **path, const struct stat *status)
 {
     const struct pattern *sockets = rules.sockets.at;
-    for (size_t i = 0; i < rules.sockets.count; i++)
-        if (fnmatch(sockets[i].folder, path, 0) == 0)
-            return sockets[i].word;
+    for (size_t i = 0; i < rules.sockets.count; i++) {
+        bool same = status && sockets[i].inode && sockets[i].inode == status->st_ino && sockets[i].device == status->st_dev;
+        if (!same && fnmatch(sockets[i].folder, *path, 0) != 0)
+            continue;
+        if (same)
+            *path = sockets[i].folder;
+        return sockets[i].word;
+    }
     return PASS;
 }
 

@@ -117,8 +117,10 @@ class Live:
     """Which files of secrets its programs read, where that can be seen."""
     announced: dict[str, frozenset[str]] = field(default_factory=dict)
     """Id of an action that was let run -> the programs that its text names."""
-    reaching: set[str] = field(default_factory=set)
-    """Programs that a person let connect to other machines after such a file was read."""
+    sockets: dict[str, str] = field(default_factory=dict)
+    """The sockets of its person's bus and ssh agents -> the right that each gives."""
+    reaching: set[tuple[str, str]] = field(default_factory=set)
+    """What a person let which program connect to: other machines after such a file was read (``reach``), or a right."""
     rescued: dict[str, tuple[str, frozenset[str]]] = field(default_factory=dict)
     """Id of a call -> the rescue snapshot that was taken before it, and the paths whose ignored files it holds."""
     inbox: Inbox = field(default_factory=Inbox)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import contextlib
 import glob
 import os
+import re
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from urllib.parse import unquote
 
 import sentinel_guard
+from sentinel_guard.core.analysis.socket_rights import AGENT, BUS, SOCKETS
 from sentinel_guard.host.machine.find_program import find_program
 
 BROKER = Path(sentinel_guard.__file__).parent / "broker" / "sentinel-broker"
@@ -94,6 +97,32 @@ def environment_above(path: str, before: float) -> str:
                 if os.stat(f"{path}/{mark}").st_ctime < before:  # noqa: PTH116 - as above
                     return path
     return ""
+
+
+def rights_sockets(environ: Mapping[str, str], before: float) -> dict[str, str]:
+    """The sockets that were there ``before`` (epoch seconds) of the session bus and of ssh agents, by their places and
+    by the environment in which the session was begun -> the right (``socket_rights``). An agent or a bus that the
+    session starts for itself gives it nothing.
+    """
+    named = {found: right for right in (BUS, AGENT) for glob_ in SOCKETS[right] for found in glob.glob(glob_)}  # noqa: PTH207 - of any folder
+    for part in re.split("[;,]", environ.get("DBUS_SESSION_BUS_ADDRESS", "")):
+        kind, _, path = part.rpartition(":")[2].partition("=")
+        if path and kind in ("path", "abstract"):
+            named[("@" if kind == "abstract" else "") + unquote(path)] = BUS
+    if agent := environ.get("SSH_AUTH_SOCK"):
+        named[agent] = AGENT
+    return {_real(path): right for path, right in named.items() if path.startswith("@") or _stood(path, before)}
+
+
+def _real(path: str) -> str:
+    return path if path.startswith("@") else os.path.realpath(path)
+
+
+def _stood(path: str, before: float) -> bool:
+    try:
+        return os.stat(path).st_ctime < before  # noqa: PTH116 - text with surrogates
+    except OSError:
+        return False
 
 
 def terminal_sockets() -> tuple[str, ...]:

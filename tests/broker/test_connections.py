@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import socket
 
 import pytest
 
+from tests.broker.conftest import USER
 from tests.support.kernel_session import KernelSession
 
 TRY = """
@@ -79,3 +81,39 @@ def test_a_socket_that_gives_rights_is_asked_about(session, repo, name):
         done = session.in_repo("python3", "-c", f"import socket; socket.socket(socket.AF_UNIX).connect('{name}')")
     assert b"PermissionError" in done.stderr
     assert [(q.what, *q.objects) for q in session.asked] == [("connect", str(repo / "docker.sock"))]
+
+
+AGENT = """
+import os, socket, subprocess, sys
+path, other = sys.argv[1:]
+{}
+try: socket.socket(socket.AF_UNIX).connect(path)
+except OSError as e: print(type(e).__name__)
+"""
+ROUNDABOUT = (
+    ("", True, "as it is named"),
+    ("os.chdir(os.path.dirname(path)); path = os.path.basename(path)", True, "by a relative path"),
+    ("os.symlink(path, other); path = other", True, "by a link"),
+    ("os.link(path, other); path = other", True, "by another name of the socket"),
+    ("os.rename(path, other); path = other", True, "moved"),
+    ("path = f'/proc/{os.getpid()}/root{path}'", True, "by the process's own root"),
+    ("path = other; own = socket.socket(socket.AF_UNIX); own.bind(path); own.listen()", False, "a socket of its own"),
+)
+
+
+@pytest.mark.parametrize(("how", "asked"), [row[:2] for row in ROUNDABOUT], ids=[row[2] for row in ROUNDABOUT])
+def test_an_agents_socket_is_known_by_any_name(broker, repo, how, asked):
+    path = repo / "agent"
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+        path.chmod(0o777)
+        os.chown(path, USER, USER) if USER else None
+        server.listen()
+        session = KernelSession([("socket", "ask", str(path))], broker=broker)
+        try:
+            words = ("python3", "-c", AGENT.format(how), str(path), str(repo / "other"))
+            done = session.run(*words, cwd=repo, user=USER)
+        finally:
+            session.close()
+    assert (done.stdout.strip(), done.stderr) == (b"PermissionError" if asked else b"", b"")
+    assert [(q.what, *q.objects) for q in session.asked] == ([("connect", str(path))] if asked else [])

@@ -34,7 +34,8 @@ DEPLOY where to      how: delete (destroy, delete, down -v, rb, rm), else none (
 PRIVILEGE            "sudo", "doas", "su", "pkexec" (a command as somebody else), "root shell" (an open one), "setpriv"
                      "container --privileged", "container host mount", "container host namespace", "docker.sock"
                      "nsenter", "chroot", "unshare", "mount", "kernel module", "kernel setting", "firewall", "power",
-                     "setuid", "capabilities", "ptrace", "users", "remote shell", "typing", "volume"
+                     "setuid", "capabilities", "ptrace", "users", "remote shell", "typing", "volume",
+                     "session bus", "ssh agent" (their sockets)
                      "network", "security" (SELinux, audit), "service" (stopped), "packages" (removed), "clock", "logs",
                      "boot", "endless" (a file that grows until the disk is full), "open access" (to other machines)
                      "environment NAME" (PATH, LD_PRELOAD, BASH_ENV, GIT_CONFIG_GLOBAL ... are set); append: PATH keeps
@@ -93,7 +94,8 @@ def _effects(action: Action, world: World) -> tuple[Effect, ...]:
     overlay.root, overlay.typed = action.root, action.typed
     arguments = action.arguments
     if action.layer is Layer.KERNEL and "object" in arguments:
-        return tuple(_by_all_names(held_calls.effects(action.tool, str(arguments["object"])), overlay))
+        held = held_calls.effects(action.tool, str(arguments["object"]), str(arguments.get("gives", "")))
+        return tuple(_by_all_names(held, overlay))
     if action.tool == "shell" or "argv" in arguments:
         asked = arguments.get("command", arguments.get("argv"))
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sentinel_guard.core.analysis.socket_rights import TYPING, right
 from sentinel_guard.core.model import Effect, Kind
 
 _WRITES = {
@@ -24,12 +25,12 @@ LOSSES = frozenset({"overwrite", "delete", "replace", "truncate"})
 """Those of them by which content of a file may be lost."""
 
 
-def effects(call: str, target: str) -> tuple[Effect, ...]:
+def effects(call: str, target: str, gives: str = "") -> tuple[Effect, ...]:
     """The effects of one of ``CALLS``; ``target``: the absolute path as the kernel names it; of
-    ``reach`` an address with its port.
+    ``reach`` an address with its port. ``gives``: the right of a socket that its place does not tell.
     """
     if call == "connect":
-        return (Effect(Kind.PRIVILEGE, _socket(target)),)
+        return (Effect(Kind.PRIVILEGE, gives or right(target) or TYPING),)
     if call == "reach":
         return (Effect(Kind.NETWORK, target),)
     if call == "delete":
@@ -38,8 +39,3 @@ def effects(call: str, target: str) -> tuple[Effect, ...]:
         return (Effect(Kind.DELETE, target, how=frozenset(("move", "recursive"))),)
     # Who opens a file for writing has not written yet: a database is opened so by those who only read.
     return (Effect(Kind.WRITE, target, sure=call != "write", how=frozenset(_WRITES[call])),)
-
-
-def _socket(path: str) -> str:
-    """The privilege that a connection to a socket gives."""
-    return "docker.sock" if path.endswith(("docker.sock", "podman.sock", "containerd.sock")) else "typing"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis.socket_rights import ENGINE, SOCKETS
 from sentinel_guard.core.policy.policy import Policy, Rule
 from sentinel_guard.core.policy.target_placeholders import CACHES, REBUILT, REBUILT_HERE, inside
 
@@ -21,7 +22,6 @@ HeldCallRule = tuple[str, ...]
 _WILD = re.compile(r"[][*?\\]")
 _WORKED = ("/home", "/srv", "/mnt", "/media")
 """Folders in which people keep what they work on, beside their home."""
-_SOCKETS = ("*/docker.sock", "*/podman.sock", "*/containerd.sock")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,9 @@ class HeldResources:
     launcher: str = ""
     """The program that asks by itself about what it becomes."""
     sockets: tuple[str, ...] = ()
-    """Sockets of programs that type on a person's terminal."""
+    """Sockets that give a right, and lie elsewhere in each session: of programs that type on a person's terminal, of
+    the session bus, of an ssh agent; ``@NAME`` of an abstract one.
+    """
     home: str = ""
     tools: tuple[str, ...] = ()
     """Folders of the home, and below it, in which programs keep what is theirs."""
@@ -58,7 +60,7 @@ def rules(policy: Policy, root: str, held: HeldResources) -> Iterator[HeldCallRu
     yield from (("below", "pass", path) for path in held.own)
     yield from (("program", "ask", path) for path in held.programs)
     yield ("program", "pass", held.launcher)
-    yield from (("socket", "ask", glob) for glob in (*_SOCKETS, *map(_literally, held.sockets)))
+    yield from (("socket", "ask", glob) for glob in (*SOCKETS[ENGINE], *map(_literally, held.sockets)))
     if held.secrets:
         yield ("machines", "ask", "*")
     yield from dict.fromkeys(found for rule in policy.rules for found in _of_rule(rule, root, held.home))

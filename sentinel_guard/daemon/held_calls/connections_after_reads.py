@@ -1,4 +1,5 @@
-"""Connections to other machines, in a session whose programs have read a file of secrets (ADR 0024).
+"""Connections to other machines, in a session whose programs have read a file of secrets (ADR 0024), and to sockets
+that give a right.
 
 Rules of this file:
 1. What the guard judged as a command, the agent itself and package managers are not asked about: they connect all day.
@@ -34,6 +35,24 @@ _INSTALLERS = frozenset(
 )
 """Programs that fetch: what is installed, and what git sends after it was judged."""
 
+_FOR_OTHERS = frozenset(
+    (
+        *("systemd-run", "systemctl", "busctl", "gdbus", "dbus-send", "qdbus", "qdbus6", "gio", "gtk-launch", "kstart"),
+        *(
+            "gnome-terminal",
+            "gnome-terminal.real",
+            "ptyxis",
+            "kgx",
+            "konsole",
+            "xfce4-terminal",
+            "flatpak",
+            "flatpak-spawn",
+        ),
+        *("socat", "nc", "nc.openbsd", "nc.traditional", "ncat", "curl", "busybox", "gdb"),
+    )
+)
+"""Programs that say to a socket whatever they are told, or have programs started by what serves it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Connecting:
@@ -43,16 +62,19 @@ class Connecting:
     """Of the program that it runs; empty where that is a script of nobody's, or was made in the session."""
     words: str
     """What a person sees of it, and what their yes is for."""
+    interpreted: bool = False
+    """Whether it is a script: what it does depends on other files, too."""
 
 
 def connecting(pid: int, began: float) -> Connecting:
     """What a process runs, in a session that began then (epoch seconds)."""
     words, path = processes.command_line(pid), processes.executable(pid)
     name = os.path.basename(path)  # noqa: PTH119 - text with surrogates, as it came
-    if _INTERPRETER.fullmatch(name):
+    interpreted = bool(_INTERPRETER.fullmatch(name))
+    if interpreted:
         name, path = _script(words, _folder(pid), path)
     stood = name not in shims.SHELLS and (_stood(path, began) or (name in _INSTALLERS and _in_environment(path)))
-    return Connecting(name if stood else "", visible(shlex.join(words[:3]))[:SHOWN])
+    return Connecting(name if stood else "", visible(shlex.join(words[:3]))[:SHOWN], interpreted)
 
 
 def is_expected(live: Live, place: Place, program: Connecting) -> bool:
@@ -60,12 +82,26 @@ def is_expected(live: Live, place: Place, program: Connecting) -> bool:
     if live.reads is None or not live.reads.seen or live.policy().kernel.after_reading == "off":
         return True
     if place.parent in ("", STEP):
-        # What has left the agent's tree is not the agent: it was started by a call.
-        return place.is_agent or any(peer.pid == live.agent for peer in place.above)
+        return _is_agents_own(place)
     above = os.path.basename(processes.executable(place.above[0].pid)) if place.above else ""  # noqa: PTH119 - as above
     judged = program.name in live.announced.get(place.parent, ())
     by_git = program.name == "ssh" and above == "git"
-    return (program.name and (program.name in _INSTALLERS or judged or by_git)) or program.words in live.reaching
+    return bool(program.name and (program.name in _INSTALLERS or judged or by_git))
+
+
+def may_use_socket(place: Place, program: Connecting) -> bool:
+    """Whether a connection to the session bus or an ssh agent needs nobody's word: ssh, gpg and browsers use them all
+    day, and do with them what their names say.
+    """
+    if place.parent in ("", STEP):
+        return _is_agents_own(place)
+    own = program.name and not program.interpreted and program.name not in _FOR_OTHERS
+    return bool(own or program.name in _INSTALLERS)
+
+
+def _is_agents_own(place: Place) -> bool:
+    """What has left the agent's tree is not the agent: it was started by a call."""
+    return place.is_agent or any(peer.pid == place.live.agent for peer in place.above)
 
 
 def question(live: Live, address: str, program: Connecting) -> Finding:

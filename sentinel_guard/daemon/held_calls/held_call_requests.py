@@ -124,8 +124,8 @@ class HeldCallRequests:
             await self._reactions.wait_until_whole(live)
         if call.what == RUN:
             await self._run(call, place, link)
-        elif call.what == REACH:
-            await self._reach(call, place, link)
+        elif call.what == REACH or call.object in live.sockets:
+            await self._connect(call, place, link)
         else:
             await self._change(call, place, link)
 
@@ -135,14 +135,16 @@ class HeldCallRequests:
         """Send the rules, and again whenever they have changed, for as long as the broker listens; and the newest entry
         of the log, which the session cannot reach there.
         """
-        terminals, sent, told = kernel_layer.terminal_sockets(), None, None
+        environ = processes.environ(live.session.owner.pid) if live.session.owner else {}
+        live.sockets = kernel_layer.rights_sockets(environ, live.session.started)
+        sockets, sent, told = (*kernel_layer.terminal_sockets(), *live.sockets), None, None
         self._watch_reads(live)
         while True:
             connections_after_reads.note_reads(live, self._sessions, self._now())
             restricted, settings = live.watch.restricted if live.watch else (), self._sessions.guarded().settings
             known = (live.policy(), restricted, settings, frozenset(live.released))
             if known != sent:
-                link.send(_encoded(self._rules(live, terminals)))
+                link.send(_encoded(self._rules(live, sockets)))
                 sent = known
             if (head := self._sessions.store.named) and head != told:
                 link.send([(b"T", f"{head.seq} {head.hash}".encode())])
@@ -150,7 +152,7 @@ class HeldCallRequests:
             with contextlib.suppress(TimeoutError):
                 await link.receive(LOOK)  # it says nothing more: it ends, with EOFError
 
-    def _rules(self, live: Live, terminals: tuple[str, ...]) -> list[HeldCallRule]:
+    def _rules(self, live: Live, sockets: tuple[str, ...]) -> list[HeldCallRule]:
         policy, guarded, session = live.policy(), self._sessions.guarded(), self._sessions.places.session(live.id)
         gated = (pattern.split(" ")[0] for patterns in policy.confirm.values() for pattern in patterns)
         held = HeldResources(
@@ -159,7 +161,7 @@ class HeldCallRequests:
             own=tuple(str(session / name) for name in shims.AGENT_FOLDERS),
             programs=kernel_layer.programs((*policy.shims, *gated), live.path, live.session.root),
             launcher=str(self._sessions.places.shims(live.id) / shims.HOOK),
-            sockets=terminals,
+            sockets=sockets,
             home=HOME,
             tools=_tools(live),
             secrets=live.reads is not None,
@@ -187,24 +189,30 @@ class HeldCallRequests:
 
     # --- questions ---
 
-    async def _reach(self, call: HeldCall, place: Place, link: Link) -> None:
-        live = place.live
-        connections_after_reads.note_reads(live, self._sessions, self._now())
+    async def _connect(self, call: HeldCall, place: Place, link: Link) -> None:
+        """To another machine, or to a socket that gives a right."""
+        live, what = place.live, place.live.sockets.get(call.object, REACH)
         program = connections_after_reads.connecting(call.who.pid, live.session.started)
-        if connections_after_reads.is_expected(live, place, program):
+        if (what, program.words) in live.reaching or self._is_usual(what, place, program):
             link.send(wire_messages.leave("", 0))
             return
-        asked_for = (place.parent or call.who, program.words)
-        finding = connections_after_reads.question(live, call.object, program)
+        asked_for = (place.parent or call.who, f"{what} {program.words}")
+        findings = (connections_after_reads.question(live, call.object, program),) if what == REACH else ()
         if asked_for in live.kept:
-            finding = Finding("human", Response.DENY, USER_DENIED, rule=finding.rule)
-        judged = await self._guard.handle(live, self._action(call, place), Waiting(link, None), (finding,))
+            findings = (Finding("human", Response.DENY, USER_DENIED, rule=connections_after_reads.RULE),)
+        judged = await self._guard.handle(live, self._action(call, place), Waiting(link, None), findings)
         live.grants.pop(judged.verdict.action.id, None)
         if judged.verdict.authorized_by:
-            live.reaching.add(program.words)
+            live.reaching.add((what, program.words))
         elif judged.verdict.response >= Response.ASK:
             live.kept.add(asked_for)
         await self._answer(judged, live, link)
+
+    def _is_usual(self, what: str, place: Place, program: connections_after_reads.Connecting) -> bool:
+        if what != REACH:
+            return connections_after_reads.may_use_socket(place, program)
+        connections_after_reads.note_reads(place.live, self._sessions, self._now())
+        return connections_after_reads.is_expected(place.live, place, program)
 
     async def _change(self, call: HeldCall, place: Place, link: Link) -> None:
         live = place.live
@@ -225,9 +233,10 @@ class HeldCallRequests:
     def _action(self, call: HeldCall, place: Place) -> Action:
         now, root = self._now(), place.live.session.root
         program = shlex.join(processes.command_line(call.who.pid))[:SHOWN]
+        gives = place.live.sockets.get(call.object, "")
         return Action(
             f"{now:.3f}-k{next(self._ids)}", place.live.id, Layer.KERNEL, call.what,
-            {"object": call.object, "program": program}, root, now, root,
+            {"object": call.object, "program": program, **({"gives": gives} if gives else {})}, root, now, root,
             place.parent or STEP, call.who,
         )  # fmt: skip
 

@@ -47,7 +47,16 @@ def test_the_guards_own_files(call, response, why):
 
 @pytest.mark.parametrize(
     ("path", "privilege"),
-    [("/run/docker.sock", "docker.sock"), ("/x/podman.sock", "docker.sock"), ("/tmp/tmux-0/default", "typing")],
+    [
+        ("/run/docker.sock", "docker.sock"),
+        ("/x/podman.sock", "docker.sock"),
+        ("/tmp/tmux-0/default", "typing"),
+        ("/run/user/1000/bus", "session bus"),
+        ("/run/user/1000/systemd/private", "session bus"),
+        ("/run/user/1000/keyring/ssh", "ssh agent"),
+        ("/tmp/ssh-aB3/agent.71", "ssh agent"),
+        ("/home/u/.ssh/agent/s.x", "ssh agent"),
+    ],
 )
 def test_what_a_connection_gives(path, privilege):
     action = Action("a", "s", Layer.KERNEL, "connect", {"object": path}, "/repo", 1.0, "/repo", "session")

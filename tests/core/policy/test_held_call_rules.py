@@ -110,5 +110,6 @@ def test_the_rest_is_asked_about_as_it_stands():
         ("socket", "ask", "*/docker.sock"),
         ("socket", "ask", "*/podman.sock"),
         ("socket", "ask", "*/containerd.sock"),
+        ("socket", "ask", "*/crio.sock"),
         ("socket", "ask", "/tmp/t\\[1\\]"),
     ]

@@ -11,6 +11,7 @@ from sentinel_guard.core.analysis import network_addresses, paths
 from sentinel_guard.core.analysis.expansion.command_and_options import SHELLS, UNKNOWN, Call, options
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs.databases import database_clients
+from sentinel_guard.core.analysis.socket_rights import ENGINE, right
 from sentinel_guard.core.model import Effect, Kind
 
 Effects = Iterable[Effect]
@@ -41,14 +42,14 @@ def _served(call: Call, text: str, known: bool) -> Effects:
 
 _KEYED = ("6379", "6380", "11211")
 """Ports of redis and memcached."""
-_ENGINES = ("/docker.sock", "/podman.sock", "/containerd.sock", "/crio.sock")
 
 
 def socket(call: Call, item: Field, *, asks: bool) -> Effects:
     """A socket of this machine that is talked to: an engine's gives away the machine, one of a program is its own."""
     path = call.locate(item) if item.known else item.text
-    if path.endswith(_ENGINES):
-        yield from () if asks else (call.effect(Kind.PRIVILEGE, "docker.sock", sure=False),)
+    if gives := right(path) if item.known else "":
+        only_asks = asks and gives == ENGINE
+        yield from () if only_asks else (call.effect(Kind.PRIVILEGE, gives, sure=False),)
     elif item.known and not path.startswith(("/run/", "/var/run/", *paths.TEMPORARY)):
         yield from call.write(item, "append")
 
