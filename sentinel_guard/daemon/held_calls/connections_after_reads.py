@@ -38,20 +38,17 @@ _INSTALLERS = frozenset(
 _FOR_OTHERS = frozenset(
     (
         *("systemd-run", "systemctl", "busctl", "gdbus", "dbus-send", "qdbus", "qdbus6", "gio", "gtk-launch", "kstart"),
-        *(
-            "gnome-terminal",
-            "gnome-terminal.real",
-            "ptyxis",
-            "kgx",
-            "konsole",
-            "xfce4-terminal",
-            "flatpak",
-            "flatpak-spawn",
-        ),
-        *("socat", "nc", "nc.openbsd", "nc.traditional", "ncat", "curl", "busybox", "gdb"),
+        *("gnome-terminal", "gnome-terminal.real", "ptyxis", "kgx", "konsole", "xfce4-terminal"),
+        *("flatpak", "flatpak-spawn", "socat", "nc", "nc.openbsd", "nc.traditional", "ncat", "curl", "busybox", "gdb"),
     )
 )
 """Programs that say to a socket whatever they are told, or have programs started by what serves it."""
+
+_LOOKING = re.compile(
+    r"(systemctl|busctl)( --(user|no-pager|all|full|plain|quiet|no-legend|failed))*"
+    r" (status|show|cat|is-active|is-enabled|is-failed|list-\w+(-\w+)?|list|tree|introspect)\b.*"
+)
+"""Command lines of these that change nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +59,10 @@ class Connecting:
     """Of the program that it runs; empty where that is a script of nobody's, or was made in the session."""
     words: str
     """What a person sees of it, and what their yes is for."""
-    interpreted: bool = False
-    """Whether it is a script: what it does depends on other files, too."""
+    free_hand: bool = False
+    """Whether it does what other files or its arguments say: a script, or a program that says to a socket what it is
+    told.
+    """
 
 
 def connecting(pid: int, began: float) -> Connecting:
@@ -74,7 +73,8 @@ def connecting(pid: int, began: float) -> Connecting:
     if interpreted:
         name, path = _script(words, _folder(pid), path)
     stood = name not in shims.SHELLS and (_stood(path, began) or (name in _INSTALLERS and _in_environment(path)))
-    return Connecting(name if stood else "", visible(shlex.join(words[:3]))[:SHOWN], interpreted)
+    free_hand = interpreted or (name in _FOR_OTHERS and not _LOOKING.fullmatch(" ".join((name, *words[1:]))))
+    return Connecting(name if stood else "", visible(shlex.join(words[:3]))[:SHOWN], free_hand)
 
 
 def is_expected(live: Live, place: Place, program: Connecting) -> bool:
@@ -95,8 +95,7 @@ def may_use_socket(place: Place, program: Connecting) -> bool:
     """
     if place.parent in ("", STEP):
         return _is_agents_own(place)
-    own = program.name and not program.interpreted and program.name not in _FOR_OTHERS
-    return bool(own or program.name in _INSTALLERS)
+    return bool(program.name and (not program.free_hand or program.name in _INSTALLERS))
 
 
 def _is_agents_own(place: Place) -> bool:

@@ -21,7 +21,7 @@ except OSError as e: print(type(e).__name__)
 else: print("reached")
 """
 AGENT, BUS = "SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS"
-NEEDED = ("ssh-agent", "ssh-add", "dbus-daemon", "dbus-send", "dbus-monitor", "dbus-run-session")
+NEEDED = ("ssh-agent", "ssh-add", "dbus-daemon", "dbus-send", "busctl", "dbus-monitor", "dbus-run-session")
 NAME = "org.freedesktop.DBus"
 GET_ID = f"dbus-send --session --print-reply --dest={NAME} /org/freedesktop/DBus {NAME}.GetId"
 
@@ -51,7 +51,9 @@ def stage_with_sockets(held):
 ROWS = (
     (f"{sys.executable} speak.py {AGENT}", "PermissionError", "a script that could have anything signed"),
     (f"{sys.executable} speak.py {BUS}", "PermissionError", "a script that could have anything started"),
-    (f"bash -c '{GET_ID}; echo $?'", "USE_SESSION_BUS", "a program that says to the bus what it is told"),
+    (f"bash -c '{GET_ID}; echo $?'", "connect session bus", "a program that says to the bus what it is told"),
+    ("busctl --user --no-pager list", NAME, "a program that only looks"),
+    (f"busctl --user call {NAME} / {NAME} GetId; true", "connect session bus", "the same program, when it calls"),
     ("ssh-add -l; true", "no identities", "the agent's own client"),
     (f"ssh-agent {sys.executable} speak.py {AGENT}", "reached", "an agent of the session's own"),
     (f"dbus-run-session -- {GET_ID}", "method return", "a bus of the session's own"),
