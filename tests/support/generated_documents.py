@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
 
@@ -15,7 +16,16 @@ from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.analysis.evaluation import walk_syntax_tree
 from sentinel_guard.core.analysis.expansion import command_and_options, file_overlay
 from sentinel_guard.core.analysis.parser import bash_parser
-from sentinel_guard.core.analysis.programs import command_wrappers
+from sentinel_guard.core.analysis.programs import (
+    command_wrappers,
+    open_access,
+    package_publishing,
+    remote_code,
+    secret_stores,
+)
+from sentinel_guard.core.analysis.programs.cloud import cloud_cli_subcommands, other_service_clis
+from sentinel_guard.core.analysis.programs.subcommand_tables import Row
+from sentinel_guard.core.analysis.programs.system import system_admin
 from sentinel_guard.core.model import Action, Layer, Response, Verdict
 from sentinel_guard.core.policy import rule_examples
 from sentinel_guard.core.policy.agent_settings import ALL, HOME, PROJECT, SettingsFolder
@@ -37,6 +47,7 @@ POLICY_PAGE = ROOT / "docs" / "policy.md"
 CHECKS_PAGE = ROOT / "docs" / "checks.md"
 WATCHING_PAGE = ROOT / "docs" / "watching.md"
 AGENTS_PAGE = ROOT / "docs" / "agents.md"
+VERBS_PAGE = ROOT / "docs" / "verbs.md"
 THREATS_PAGE = ROOT / "docs" / "threat-model.md"
 POLICY = merge(builtin())
 FINAL = (State.KILLED, State.ENDED)
@@ -200,6 +211,58 @@ def _listed(keys: tuple[str, ...]) -> str:
     return "all" if keys == ALL else ", ".join(f"`{key}`" for key in keys)
 
 
+_MEANINGS = {
+    "quiet": "reads", "change": "changes there", "destroy": "destroys there", "publish": "publishes",
+    "unpublish": "destroys there", "shows": "shows secrets", "lists": "shows secrets", "opens": "opens access",
+}  # fmt: skip
+_TABLES: Mapping[str, Mapping[str, tuple[Row, ...]]] = {
+    "Clouds, clusters, platforms": cloud_cli_subcommands.TABLES,
+    "Other services and stores": other_service_clis.TABLES,
+    "Packages, releases, forges": package_publishing.TABLES,
+    "Secrets": secret_stores.TABLES,
+    "Access from outside": open_access.TABLES,
+    "This machine": system_admin.TABLES,
+}
+
+
+def verbs() -> str:
+    """A table for each family; programs with the same rows stand together."""
+    return "\n".join(line for title, table in _TABLES.items() for line in _family(title, table)) + "\n" + _runners()
+
+
+def _family(title: str, table: Mapping[str, tuple[Row, ...]]) -> Iterator[str]:
+    yield from ("", f"## {title}", "| programs | meaning | verbs |", "|---|---|---|")
+    groups: dict[int, list[str]] = {}
+    for name, rows in table.items():
+        groups.setdefault(id(rows), []).append(name)
+    for names in groups.values():
+        shown = ", ".join(f"`{name}`" for name in names)
+        for meaning, patterns in _by_meaning(table[names[0]]).items():
+            told = ", ".join(f"`{pattern}`" for pattern in dict.fromkeys(patterns)).replace("|", "\\|")
+            yield f"| {shown} | {meaning} | {told} |"
+            shown = ""
+
+
+def _by_meaning(rows: tuple[Row, ...]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        meaning = _MEANINGS.get(row.what, f"changes this machine: {row.what.replace('_', ' ')}")
+        found.setdefault(meaning, []).append(row.pattern)
+    return found
+
+
+def _runners() -> str:
+    """Who runs code that it is given an address of."""
+    head = ["", "## Runners of code", "| programs | meaning | verbs and options |", "|---|---|---|"]
+    return "\n".join([*head, *(_runner(name) for name in sorted(remote_code.RUNNERS))]) + "\n"
+
+
+def _runner(name: str) -> str:
+    row = remote_code.RUNNERS[name]
+    words = ", ".join(f"`{word}`" for word in dict.fromkeys((*row.verbs, *row.options)))
+    return f"| `{name}` | runs code | {words or 'whatever'} |"
+
+
 GENERATED = {
     "agent-settings": (WATCHING_PAGE, agent_settings),
     "layers": (ARCHITECTURE, layers),
@@ -212,6 +275,7 @@ GENERATED = {
     "overhead": (AGENTS_PAGE, agents_overhead),
     "faults": (THREATS_PAGE, guard_faults.table),
     "ways": (THREATS_PAGE, runtime_matrix.table),
+    "verbs": (VERBS_PAGE, verbs),
 }
 
 

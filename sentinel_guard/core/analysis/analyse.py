@@ -141,7 +141,7 @@ def _walked(action: Action, world: Overlay, start: Callable[[Walk, WalkContext],
         start(walk, place)
         walk.finish(place)
         for path in on_opening(world):
-            walk.opaque(f"what runs when the folder is opened: {path}", "code", place)
+            walk.opaque(f"what runs by itself: {path}", "code", place)
     except (BudgetExceeded, RecursionError) as e:
         world.budget.left = MAX_STEPS  # for saying so
         walk.opaque(TOO_MUCH if isinstance(e, BudgetExceeded) else "nested too deeply", "parse", place)

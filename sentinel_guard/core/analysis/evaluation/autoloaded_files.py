@@ -95,17 +95,27 @@ def autoload_effects(call: Call) -> Iterator[Effect]:
 
 
 _ON_OPENING = (
+    (
+        re.compile(r".*/\.github/workflows/[^/]+\.ya?ml"),
+        re.compile(r"pull_request_target(?s:.*)\bhead\.(?:sha|ref)\b"),
+    ),
+    (
+        re.compile(r".*/package\.json"),
+        re.compile(r'"(?:pre|post)?install"\s*:\s*"[^\n]*(?:curl|wget|https?\b|fetch\(|\|\s*sh\b)'),
+    ),
+    (re.compile(r".*\.pth"), re.compile(r"(?m)^import\b.*(?:system|popen|subprocess|exec|urlopen)")),
     (re.compile(r".*/\.vscode/tasks\.json"), re.compile(r"\"folderOpen\"")),
     (
         re.compile(r".*/\.?devcontainer(?:/[^/]+)?/?devcontainer\.json|.*/\.devcontainer\.json"),
         re.compile(r"\"initializeCommand\""),
     ),
 )
-"""Files that an editor reads when a folder is opened, and what in them runs a program then, on this machine."""
+"""Files that run by themselves (an editor opens the folder, a package is installed, a stranger asks to merge): by name,
+and by what in them runs a program then."""
 
 
 def on_opening(world: Overlay) -> Iterator[str]:
-    """The files that the text wrote so that a program runs when the folder is opened."""
+    """The files that the text wrote so that a program runs by itself."""
     for path in world.made():
         text = world.read(path)
         if text and any(name.fullmatch(path) and runs.search(text) for name, runs in _ON_OPENING):

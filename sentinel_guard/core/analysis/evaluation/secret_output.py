@@ -38,6 +38,8 @@ def add(walk: Walker, call: Call, place: WalkContext) -> None:
     found = _code_loses(call)
     if found and not any(e.command is call.command and e.kind in _LOSSES and "delete" in e.how for e in walk.effects):
         walk.add(Effect(Kind.DEPLOY, found, sure=False, how=frozenset(("delete",)), command=call.command), place)
+    if (loaded := _code_loads(call)) is not None:
+        walk.opaque(loaded, "code", place)
     if _code_prints(call):
         _read(walk, secret_stores.ENVIRONMENT, call.command, place, lists=True)
 
@@ -77,6 +79,24 @@ def _code_prints(call: Call) -> bool:
     if program not in INTERPRETERS or program in _NO_CODE:
         return False
     return any(environment_output.prints_environment(text) for text in _texts(call))
+
+
+_TRUSTS = re.compile(r"\btrust_remote_code\s*=\s*True|\btorch\.hub\.load\(|\bsource_url\s*=")
+_UNPICKLES = re.compile(
+    r"\b(?:pickle|joblib|dill|cloudpickle|torch|marshal|pandas|pd)\.(?:load|loads|read_pickle)\s*\("
+)
+
+
+def _code_loads(call: Call) -> str | None:
+    """What code of others is loaded with data: by a library that is told to trust it, or out of a fetched file."""
+    if call.command.program not in INTERPRETERS or call.command.program in _NO_CODE:
+        return None
+    for text in _texts(call):
+        if match := _TRUSTS.search(text):
+            return match[0]
+        if _UNPICKLES.search(text) and any(path in text for path in call.world.fetched):
+            return "an object that was fetched"
+    return None
 
 
 def _code_loses(call: Call) -> str:

@@ -40,7 +40,14 @@ def curl(call: Call) -> Effects:
     asks = not sent and (method is None or method.text.upper() in ("GET", "HEAD"))
     for item in parsed.values("--unix-socket", "--abstract-unix-socket"):
         yield from uploads_and_ssh.socket(call, item, asks=asks)
-    how = ["data"] if cookies or talks or any(_tells(call, item) for item in sent) else _unknown(call)
+    packed = any(item.text.endswith("-") and item.text[:1] in "@-=f" for item in sent) or "=@-" in " ".join(
+        item.text for item in sent
+    )
+    how = (
+        ["data", *(uploads_and_ssh.unseen(call) if packed else ())]
+        if cookies or talks or any(_tells(call, item) for item in sent)
+        else _unknown(call)
+    )
     for item in urls:
         yield from _address(call, item, how, method)
     yield from _kept(call)
@@ -65,11 +72,19 @@ def _address(call: Call, item: Field, how: Sequence[str], method: Field | None =
     changes = method is not None and method.text.upper() in ("PUT", "PATCH", "POST")
     if changes and not network_addresses.is_local_address(item.text) and _LIVE.search(" ".join(call.command.argv)):
         yield call.effect(Kind.DEPLOY, item.text, sure=False)
+    if _MAILS.search(item.text) and (call.parsed.values(*_SENDS) or changes):
+        yield call.effect(Kind.DEPLOY, item.text, sure=False)
     if not deletes and _empties(call, item, method):
         yield call.effect(Kind.DATABASE, item.text, "delete")
     yield call.effect(Kind.NETWORK, item.text, *how, *(("delete",) if deletes else ()), sure=item.known)
 
 
+_MAILS = re.compile(
+    r"api\.(?:mailgun\.net|eu\.mailgun\.net|sendgrid\.com|postmarkapp\.com|twilio\.com|resend\.com|brevo\.com)/.*"
+    r"(?:messages|send|emails?|calls)",
+    re.IGNORECASE,
+)
+"""Interfaces that write to people."""
 _LIVE = re.compile(r"(?i)(?:environment\w*|env|stage)[\"']?\s*[=:/]{1,2}\s*[\"']?(?:prod|production|live)\b")
 """Words of a request that say that it is about what others use."""
 _MUTATION = re.compile(

@@ -63,7 +63,7 @@ _STARTS = frozenset(("exec", "x", "dlx", "create", "init", "run", "tool"))
 """Behind these the first word is the package, the rest belongs to what it starts."""
 _PIP = _Runner(("install", "wheel"), ("-e", "--editable", "-r", "--requirement", "-c", "--constraint"))
 _UVX = _Runner((), ("--from", "--with", "--with-editable"), first=True)
-_RUNNERS: dict[str, _Runner] = {
+RUNNERS: dict[str, _Runner] = {
     **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), _Runner(_NODE, short=True)),
     **dict.fromkeys(("npx", "pnpx", "bunx"), _Runner((), ("-p", "--package"), short=True, first=True)),
     **dict.fromkeys(("pip", "pip3", "pip2"), _PIP),
@@ -83,7 +83,7 @@ _RUNNERS: dict[str, _Runner] = {
     "gemini": _Runner(("extensions",)), "claude": _Runner(("plugin",)),
     **dict.fromkeys(("code", "cursor", "codium", "windsurf"), _Runner((), ("--install-extension",), plain=False)),
 }  # fmt: skip
-_RUNNERS["bun"] = _RUNNERS["npm"]
+RUNNERS["bun"] = RUNNERS["npm"]
 
 _EDITORS = frozenset(("code", "cursor", "codium", "windsurf"))
 _INDEXES = ("-i", "--index-url", "--extra-index-url", "--index", "--default-index", "--registry", "-f", "--find-links")
@@ -171,12 +171,14 @@ def sources(call: Call) -> Iterator[str]:
 
 def addresses(program: str, words: Sequence[Field]) -> Iterator[str]:
     """Addresses among the words of an installer or a package runner, and indexes that it is pointed to."""
-    row = _RUNNERS.get(program)
+    row = RUNNERS.get(program)
     texts = [item.text for item in words]
     if row is None or any(text.partition("=")[0] in _NO_SCRIPTS for text in texts):
         return
     if texts[:2] in (["config", "set"], ["config", "--set"], ["set", "registry"]):
         yield from (f"an index: {text}" for text in map(_setting, texts[2:]) if _is_unknown_index(text))
+        if "strict-ssl" in " ".join(texts) and "false" in " ".join(texts):
+            yield "packages whose origin is not proved"
         return
     if row.verbs and not (texts[:1] and texts[0] in row.verbs) and not any(text in row.verbs for text in texts[:4]):
         return

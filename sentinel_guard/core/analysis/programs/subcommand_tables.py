@@ -50,6 +50,8 @@ class Row(NamedTuple):
     what: str
     words: re.Pattern[str]
     given: tuple[_Given, ...]
+    pattern: str
+    """As it stands in the table."""
 
 
 def table(**rows: str) -> tuple[Row, ...]:
@@ -66,7 +68,7 @@ def _row(what: str, items: list[str]) -> Row:
     words = [item for item in items if item.lstrip("!")[:1] != "-"]
     expression = "".join("(?:[^ ]+ ){0,5}?" if w == "**" else "$" if w == "." else f"(?:{_any(w)}) " for w in words)
     given = [item for item in items if item.lstrip("!")[:1] == "-"]
-    return Row(what, re.compile(expression), tuple(_option(item) for item in given))
+    return Row(what, re.compile(expression), tuple(_option(item) for item in given), " ".join(items))
 
 
 def _any(word: str) -> str:

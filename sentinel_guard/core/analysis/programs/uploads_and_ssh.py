@@ -125,6 +125,12 @@ def _words(line: str) -> list[str]:
         return line.split()
 
 
+def ssh_import(call: Call) -> Effects:
+    """Keys of others that may log in from now on."""
+    if call.operands and not call.has("-r", "--remove"):
+        yield call.effect(Kind.WRITE, f"{call.world.home}/.ssh/authorized_keys", "append")
+
+
 def mail(call: Call) -> Effects:
     """mail, mutt, sendmail, swaks: the text from standard input and what is attached leaves."""
     files = call.parsed.values("-a", "-A", "--attach", "--attach-body", "--body", "-i", "--attachment")
@@ -163,6 +169,8 @@ def message(call: Call) -> Effects:
         for item in call.parsed.values("-f", "--file"):
             yield from call.read(item)
         yield call.effect(Kind.NETWORK, host.text, "data", sure=host.known)
+        if call.command.program == "mosquitto_pub" and host.text not in ("localhost", "127.0.0.1", "::1"):
+            yield call.effect(Kind.DEPLOY, f"what listens at {host.text}", sure=False)
 
 
 _PACKS = re.compile(r"\s*(?:sudo )?(?:tar|zip|7z|cpio|find|cat|base64|gzip|openssl|gpg|xxd|dd|pg_dump|mysqldump)\b")
@@ -261,4 +269,5 @@ PROGRAMS: dict[str, Callable[[Call], Effects]] = {
     **dict.fromkeys(("croc", "wormhole", "magic-wormhole", "ffsend", "qrcp", "onionshare-cli"), hand),
     **dict.fromkeys(("tftp", "ftpput", "ncftpput"), tftp),
     "openssl": openssl, "gpg": gpg, "gpg2": gpg, "ssh-keygen": ssh_keygen, "ssh-copy-id": ssh_copy_id,
+    **dict.fromkeys(("ssh-import-id", "ssh-import-id-gh", "ssh-import-id-lp"), ssh_import),
 }  # fmt: skip

@@ -35,6 +35,7 @@ _SERVICES = (
         "snowflake",
     ),
 )
+_HOSTED = ("huggingface_hub", "wandb", "mlflow", "sendgrid", "sentry_sdk", "datadog", "launchdarkly", "notion")
 _QUEUES = (
     "redis",
     "bullmq",
@@ -70,6 +71,6 @@ def lost(code: str) -> str:
     loaded = " ".join(match[0] for match in _LOADS.finditer(code)).lower()
     if not loaded or _HERE.search(code):
         return ""
-    takes = _TAKES_DOWN.search(code) if any(name in loaded for name in _SERVICES) else None
+    takes = _TAKES_DOWN.search(code) if any(name in loaded for name in (*_SERVICES, *_HOSTED)) else None
     found = takes or (_EMPTIES.search(code) if any(name in loaded for name in _QUEUES) else None)
     return found[0].strip(".:( \n") if found else ""

@@ -35,6 +35,7 @@ _WHOLE = re.compile(
     r"|\bENV\.(?:to_h|to_a|inspect|each\w*|map|sort\w*|select|values|filter)\b(?!\s*\(&:first\))"
     r"|\bENV\s*(?:$|[)\n;])|\bENV\[[a-z]"
     r"|(?<!keys )%ENV\b|\$ENV\{\$|\$_ENV\b(?!\s*\[)|\bgetenv\(\s*\)|\bphpinfo\("
+    r"|\bdotenv_values\(|\bdotenv\.parse\(|\bconfig\(\)\.parsed\b"
     r"|\bos\.Environ\(\)|\benv::vars\(|\bSystem\.getenv\(\s*\)|\bSystem\.get_env\(\s*\)|\bDeno\.env\.toObject\("
 )
 _NAMED = re.compile(

@@ -144,7 +144,9 @@ def _bodies(call: Call) -> Iterator[Effect]:
     asked, names = _QUERIES.get(program, ((), ()))
     if _verb(call, asked) is not None and not (program == "wrangler" and not call.has("--remote")):
         for item in call.parsed.values(*names) if names else call.operands[-1:]:
-            yield from call.runner.run([Field("psql"), Field("-c"), item], call, program)
+            yield from call.runner.run(
+                [Field("psql"), Field("-h"), Field(f"{program}.invalid"), Field("-c"), item], call, program
+            )
 
 
 def _rest(call: Call, skip: int) -> Sequence[Field]:

@@ -361,6 +361,7 @@ OPTIONS = {
         "-f= --file= -p= --project-name= --profile= --env-file= --project-directory= -e= -u= -w= | sub"
     ),
     "lxc": options("| sub"),
+    "adb": options("-s= -t= -H= -P= | sub"),
 }
 for _name in ("podman", "nerdctl"):
     OPTIONS[_name] = OPTIONS["docker"]
@@ -370,7 +371,20 @@ for _name in ("podman", "nerdctl"):
 OPTIONS["incus"] = OPTIONS["machinectl"] = OPTIONS["multipass"] = OPTIONS["lxc"]
 OPTIONS["podman-compose"] = OPTIONS["docker-compose"]
 
+
+def phone(call: Call) -> Effects:
+    """``adb shell COMMAND``: on the device that hangs on the cable."""
+    verb = call.command.subcommand
+    if verb == "shell" and call.operands:
+        texts = call.operands
+        body = texts[0].text if len(texts) == 1 else texts
+        yield from away(call, body, known=all(item.known for item in texts), target="adb")
+    elif verb in ("uninstall", "wipe", "sideload"):
+        yield call.effect(Kind.DEPLOY, "adb", *(("delete",) if verb != "uninstall" else ()))
+
+
 PROGRAMS = {
+    "adb": phone,
     **dict.fromkeys(("docker", "podman", "nerdctl"), docker),
     **dict.fromkeys(("docker-compose", "podman-compose"), compose),
     **dict.fromkeys(("lxc", "incus", "machinectl", "multipass"), machine),

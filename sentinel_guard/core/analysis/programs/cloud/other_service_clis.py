@@ -60,7 +60,9 @@ _KAFKA = table(
 TABLES: dict[str, tuple[Row, ...]] = {
     **dict.fromkeys(_NAMES, SERVICE),
     "atlas": table(quiet=QUIET, destroy=f"* {_GONE}, * * {_GONE}", change="schema|migrate ** apply, schema apply"),
-    "stripe": (*SERVICE, *table(destroy="* cancel|void|detach|deactivate")),
+    "stripe": table(quiet=f"{QUIET}, ** list|retrieve|search", destroy=f"* {_GONE}, * cancel|void|detach|deactivate",
+                    change="refunds|payouts|transfers|charges|payment_intents create --live, ** --live"),
+    "scancel": table(destroy="** -u|--user|-A|--account|-p|--partition, . -u|--user|-A|--account"),
     "nats": (*SERVICE, *table(destroy="* * edit ** -f|--force")),
     **dict.fromkeys(("zkCli", "zkCli.sh", "zkcli"), table(quiet=QUIET, destroy="** deleteall|delete|rmr")),
     **dict.fromkeys(("pulsar-admin", "pulsarctl"), (*SERVICE, *table(destroy="* truncate|unload|clear-backlog"))),

@@ -16,6 +16,7 @@ from sentinel_guard.core.analysis.programs.databases import (
     migrations,
     other_stores,
     own_databases,
+    remote_databases,
     sql_client_commands,
     sql_statements,
 )
@@ -101,8 +102,13 @@ def client(call: Call) -> Effects:
     if not texts and not files and call.stdin:
         texts = [Field(call.stdin.replace(UNKNOWN, " _ "), UNKNOWN not in call.stdin)]
     loses = not (row.local and _spared(call, items, texts)) and not own_databases.listens_own(call)
+    away = not row.local and remote_databases.is_remote(call)
+    if away and remote_databases.is_generated(call):
+        yield call.opaque("statements that another program makes", "code")
     for item in texts:
         yield from run(call, item, row, loses=loses)
+        if away and remote_databases.changes_rows(item.text):
+            yield call.effect(Kind.DATABASE, item.text[:_SHOWN], "delete", sure=False)
     for item in files:
         yield from _source(call, item, row, 0, loses=loses)
     for item in parsed.values(*row.outputs):
@@ -245,6 +251,8 @@ _REDIS_CALL = re.compile(
 def redis(call: Call) -> Effects:
     """Commands from operands, else one a line from standard input. Deleting a key that is named is ordinary work."""
     items = call.operands
+    if own_databases.listens_own(call):
+        return
     known = all(item.known for item in items)
     yield from _keyed(call, [[item.text for item in items]], known=known) if items else stdin_commands(call)
     if (host := call.parsed.value("-h")) is not None and call.has("-x", "-X"):  # the last word is standard input
@@ -374,6 +382,7 @@ PROGRAMS: dict[str, Callable[[Call], Effects]] = {
     **migrations.PROGRAMS,
     **dict.fromkeys(CLIENTS, client),
     "createdb": own_databases.create,
+    **dict.fromkeys(("redis-server", "valkey-server", "mongod", "pg_ctl"), own_databases.serve),
     **dict.fromkeys(("dropdb", "dropuser", "pg_dropcluster", "pg_resetwal"), drop),
     **dict.fromkeys(("mysqladmin", "mariadb-admin"), mysqladmin),
     **dict.fromkeys(("pg_restore", "mongorestore", "mongoimport", "mysqlimport"), restore),

@@ -105,7 +105,8 @@ def tasks(call: Call) -> Effects:
     at = next((n for n, f in enumerate(call.fields) if paths.base(f.text) in _TASKS), None)
     if at is None:
         return
-    program, given = paths.base(call.fields[at].text), call.fields[at + 1 :]
+    program = paths.base(call.fields[at].text)
+    given = [item for item in call.fields[at + 1 :] if program != "drush" or item.text[:1] != "@"]
     words = [item.text.rstrip(",") for item in given]
     if _SHOWS & set(words):
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import pairwise
 
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
 from sentinel_guard.core.model import Effect
@@ -12,6 +13,16 @@ _SCRATCH = re.compile(r"(?i)(?:.*[_-])?(?:test|tests|scratch|tmp|temp|ci|sandbox
 """Names of databases that are made to be thrown away: where one was there before, its making fails unseen."""
 _CREATES = re.compile(r"\bcreate\s+database\s+[\"`\[]?(\w+)", re.IGNORECASE)
 _DROPS = re.compile(r"\s*drop\s+database\s+(?:if\s+exists\s+)?[\"`\[]?(\w+)", re.IGNORECASE)
+
+
+def serve(call: Call) -> Iterable[Effect]:
+    """A server that this text starts on a port of its own."""
+    given = call.parsed.value("--port", "-p", "-port")
+    words = [item.text for item in call.fields[1:]]
+    port = given.text if given is not None else next((b for a, b in pairwise(words) if a in ("--port", "-p")), "")
+    if port.isdigit():
+        call.world.own.add(f"port {port}")
+    return ()
 
 
 def create(call: Call) -> Iterable[Effect]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, options
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.programs.files import archives
+from sentinel_guard.core.analysis.programs.files import archives, pictures
 from sentinel_guard.core.analysis.programs.files.patch_files import patched_paths
 from sentinel_guard.core.model import Effect, Kind
 
@@ -317,6 +317,7 @@ def patched(call: Call, text: str, strip: int, folder: Field | None = None) -> E
 
 OPTIONS = {
     **archives.OPTIONS,
+    **pictures.OPTIONS,
     "split": options(
         "-b= --bytes= -l= --lines= -n= --number= -a= --suffix-length= -C= --line-bytes= -t= "
         "--additional-suffix= --filter="
@@ -375,6 +376,7 @@ PROGRAMS: dict[str, Callable[[Call], Effects]] = {
         trash),
     **dict.fromkeys(("fallocate", "dos2unix", "unix2dos", "mac2unix", "fromdos", "todos", "strip", "patchelf"),
         in_place),
+    **dict.fromkeys(("mogrify", "jpegoptim", "optipng", "oxipng", "exiftran", "mp3gain"), pictures.shrink),
     **dict.fromkeys(("setfattr", "chcon", "restorecon"), labels),
     "rmdir": rmdir, "unlink": rmdir, "shred": shred, "mv": mv, "cp": cp,
     "install": install,

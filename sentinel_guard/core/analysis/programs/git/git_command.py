@@ -66,6 +66,8 @@ def git(call: Call) -> Effects:
         yield call.effect(Kind.PRIVILEGE, "environment GIT_EXEC_PATH")
     settings = list(git_config_files.given(call)) if _may_be_given(call) else []
     name = call.command.subcommand
+    if [item.text for item in call.fields[2:]] in (["-h"], ["--help"]):
+        return
     folder, foreign = _repository(call), name in _PUSHES and _foreign(call)
     tree = call.head.value("--work-tree") or variable(call, "GIT_WORK_TREE") or _worktree(settings)
     if tree is not None and tree.known:

@@ -41,12 +41,20 @@ def push(call: Call) -> Effects:
         how.add("snapshots")
     if call.command.subcommand != "push":
         how.add("unwatched")
-    if f"remote {remote}" in call.world.own:
+    if f"remote {remote}" in call.world.own or _is_stranger(call, remote):
         how.add("new")
     yield from _transport(call, remote)
     if not call.has("-n", "--dry-run"):
         yield call.effect(Kind.PUBLISH, remote, *sorted(how))
     yield call.effect(Kind.NETWORK, remote, "data")
+
+
+def _is_stranger(call: Call, remote: str) -> bool:
+    """Whether it is an address, and none of those that the repository's settings name."""
+    if "://" not in remote and not re.match(r"[\w.-]+@[\w.-]+:", remote):
+        return False
+    settings = call.world.read(f"{call.world.root or call.cwd}/.git/config") or ""
+    return remote.startswith("file:") is False and remote.removesuffix(".git") not in settings
 
 
 def _takes_snapshots(refspec: str) -> bool:

@@ -56,6 +56,11 @@ def setting(call: Call, key: str, value: str, *how: str) -> Iterator[Effect]:
     yield call.effect(Kind.GIT_REWRITE, f"config {low}", *how)
     if low == "include.path" or (low.startswith("includeif.") and low.endswith(".path")):
         yield from _included(call, value)
+    elif low.endswith((".insteadof", ".pushinsteadof")) and low.startswith("url."):
+        if _host(key[4 : key.lower().rindex(".")]) != _host(value):
+            yield call.opaque(f"{value} by way of {key}", "code")
+    elif low.endswith("sslverify") and value.lower() in ("false", "0", "no", "off") and "inplace" in how:
+        yield call.effect(Kind.PRIVILEGE, "security")
     elif low.startswith("alias.") and value.startswith("!"):
         yield from call.runner.script(value[1:], call, f"git {key[6:]}")
     elif _runs(low, value):
@@ -63,13 +68,18 @@ def setting(call: Call, key: str, value: str, *how: str) -> Iterator[Effect]:
         yield from call.runner.script(value.lstrip("!"), call, f"git {low}")
 
 
+def _host(address: str) -> str:
+    """``github.com`` of ``https://github.com/``, ``git@github.com:`` and ``gh:``'s like."""
+    return re.sub(r"^(?:[a-z+]+://)?(?:[^@/]*@)?", "", address.strip("'\"")).partition("/")[0].partition(":")[0]
+
+
 def _unseen(call: Call, value: str) -> Iterator[Effect]:
     """A program that git is to run from a temporary folder, or that is not there."""
     first = (value.lstrip("!").split() or [""])[0]
-    if first.startswith(("/", "./", "../", "~")):
+    if "/" in first:
         path = call.locate(first)
-        own = path in call.world.made()
-        if not own and (paths.is_temporary(path, call.world.root, call.world.home) or not call.world.kind(path)):
+        planted = path in call.world.made() or "/.git/" in path
+        if planted or (paths.is_temporary(path, call.world.root, call.world.home) or not call.world.kind(path)):
             yield call.opaque(value, "code")
 
 

@@ -33,6 +33,12 @@ TABLES: dict[str, tuple[Row, ...]] = {
     "ovs-vsctl": table(network="del-*|emer-reset"), "netplan": table(network="apply|set"),
         "networksetup": table(network="** -setairportpower|-setnetworkserviceenabled|-setdnsservers|-setwebproxy|"
         "-removenetworkservice"),
+    # devices on a cable
+    "fastboot": table(quiet="devices|getvar|reboot|help",
+                      volume="flashing|oem|erase|format|flash|flashall|update|set_active, ** -w"),
+    **dict.fromkeys(("espefuse.py", "espefuse"), table(volume="burn*|burn_*|write_protect*|set_flash*|** burn_efuse")),
+    **dict.fromkeys(("esptool.py", "esptool"), table(volume="erase_flash|erase-flash|** erase_flash|** erase-flash")),
+    "avrdude": table(volume="** -U=*fuse*|-U=*lock*"), "nrfjprog": table(volume="** --eraseall|--recover"),
     # firewall
     **dict.fromkeys(("iptables", "ip6tables", "iptables-legacy", "ebtables", "arptables"), table(
         quiet=f"** -L|--list|-S|--list-rules|-C|--check|{_HELP}, .  !-F !--flush !-X !-Z !-P !-A !-I !-D !-N "

@@ -1,0 +1,47 @@
+"""Which database a client speaks to, and what that means: statements that nobody wrote, rows of others."""
+
+from __future__ import annotations
+
+import re
+
+from sentinel_guard.core.analysis import network_addresses
+from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
+
+_HOSTS = ("-h", "--host", "-S", "--server", "--defaults-group-suffix", "-d", "--dbname", "--uri")
+_ADDRESS = re.compile(r"[a-z][a-z0-9+]*://\S+|(?:.*\s)?host=(?P<host>\S+).*")
+_LIVE = re.compile(r"(?i)(?:^|[^a-z])(?:prod|production|live)(?:[^a-z]|$)")
+_WRITES = re.compile(r"(?:\A|;)\s*(?:delete\s+from|create\s+or\s+replace\s+table|merge\s+into)\b", re.IGNORECASE)
+
+
+def is_remote(call: Call) -> bool:
+    """Whether the words of a client name another machine, or what others use; an address that is not known counts."""
+    words = call.fields[1:]
+    if any(_LIVE.search(item.text) for item in words if item.text[:1] != "-" and " " not in item.text.strip()):
+        return True
+    if any(_LIVE.search(item.text) for item in call.parsed.values("--defaults-group-suffix")):
+        return True
+    for item in call.parsed.values("-h", "--host", "-S", "--server", "--uri"):
+        if item.text[:1] != "/" and not network_addresses.is_local_address(item.text):
+            return True
+    for item in words:
+        if match := _ADDRESS.fullmatch(item.text):
+            return not network_addresses.is_local_address(match["host"] or item.text)
+        if not item.known and re.match(r"[\"']?\$\{?\w*(?:URL|URI|DSN|CONN)\w*", item.source):
+            return True
+    return False
+
+
+def is_generated(call: Call) -> bool:
+    """Whether the statements come from another program, so that nobody can say what they are."""
+    return UNKNOWN in call.stdin and bool(_MAKES.match(call.scope.feeds))
+
+
+_MAKES = re.compile(
+    r"\s*(?:psql|mysql|mariadb|sqlite3|bq|python3?|node|ruby|perl|php|awk|gawk|sed|jq|xargs|curl|wget|kubectl|aws)\b"
+)
+"""Who makes text; ``cat``, ``gunzip`` and the dumpers hand on what was saved."""
+
+
+def changes_rows(sql: str) -> bool:
+    """Whether a text deletes rows, or puts another table in the place of one."""
+    return _WRITES.search(sql) is not None
