@@ -118,6 +118,8 @@ class Effect:
     """Of a sender that is given secrets in variables: its words, with ``$NAME`` where one of these stands and no other
     dollar; else empty.
     """
+    file: str = ""
+    """Of a loss in a database that is one known file: its absolute path."""
 
 
 @dataclass(frozen=True, slots=True)

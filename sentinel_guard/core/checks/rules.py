@@ -42,10 +42,6 @@ _PATHS = (Kind.WRITE, Kind.DELETE, Kind.READ)
 _ANOTHER = "work on another file, for example .env.example, or ask the user: sentinel-guard help-me 'what you need'"
 _NAMED_AGAIN = frozenset(("link", "stage"))
 """Reading that is more: the file gets another name, or goes into a commit."""
-_IN_FILES = frozenset(("sqlite3", "sqlite", "litecli", "duckdb"))
-"""Clients of databases that are files."""
-_OTHER_FILE = re.compile(r"(?i)\battach\b|\.(?:open|read|restore|import)\b")
-"""What such a client does with another file than the one that it was given."""
 _WHOLE = ("find", "fd", "fdfind", "rsync")
 """To whom all that is in a folder is all: hidden files, too."""
 _SEARCHERS = frozenset(("find", "fd", "xargs"))
@@ -132,11 +128,8 @@ def _is_meant(case: Case, rule: Rule, effect: Effect, ground: TargetContext) -> 
     """
     if rule.id == _SHOWS and _REHEARSAL.fullmatch(paths.base(effect.target)):
         return effect.target not in case.tracked((effect.target,))
-    if effect.kind is Kind.DATABASE and effect.command and effect.command.program in _IN_FILES:
-        files = [e.target for e in case.effects if e.kind is Kind.WRITE and e.command == effect.command]
-        return (
-            not files or _OTHER_FILE.search(str(case.action.arguments)) is not None or not all(map(ground.new, files))
-        )
+    if effect.file:
+        return not ground.new(effect.file)
     if case.action.layer is not Layer.KERNEL or case.action.tool not in LOSSES:
         return True
     return rule.held or rule.id in OUTSIDE_RULES

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 
 import pytest
@@ -18,9 +19,18 @@ from tests.support.fakes import HOME, FakeWorld
 
 ROOT = f"{HOME}/project"
 FILES = {f"{ROOT}/{name}": "x\n" for name in ("app.db", ".env.example", "keys/old.pem", "README.md", "made.db")}
+FILES |= {
+    f"{ROOT}/drop.sql": "DROP TABLE x;\n",
+    f"{ROOT}/other.sql": ".open app.db\n",
+    f"{ROOT}/attach.sql": "ATTACH 'app.db' AS a; DROP TABLE a.x;\n",
+}
 FILES |= {f"{HOME}/notes.txt": "x\n", f"{HOME}/made.txt": "x\n"}
 MADE = (f"{ROOT}/made.db", f"{HOME}/made.txt")
 """What the session made, of all that is there."""
+
+
+def python(code):
+    return f"python3 -c {shlex.quote('import sqlite3; ' + code)}"
 
 
 def judged(text, *, policy=None):
@@ -55,6 +65,30 @@ ROWS = [
     ("sqlite3 app.db 'DROP TABLE x'", Response.ASK, "a table in the person's"),
     ("sqlite3 made.db \"ATTACH 'app.db' AS a; DROP TABLE a.x\"", Response.ASK, "another database by the session's"),
     ("sqlite3 made.db '.open app.db' 'DROP TABLE x'", Response.ASK, "the same"),
+    ("sqlite3 made.db '.read drop.sql'", Response.ALLOW, "a script on the session's database"),
+    ("sqlite3 app.db '.read drop.sql'", Response.ASK, "on the person's"),
+    ("sqlite3 made.db '.read other.sql' 'DROP TABLE x'", Response.ASK, "a script that opens the person's"),
+    ("sqlite3 made.db '.read attach.sql'", Response.ASK, "a script that names it"),
+    ("sqlite3 made.db < drop.sql; sqlite3 app.db 'select 1'", Response.ALLOW, "the person's is read"),
+    ("duckdb new.duckdb < drop.sql", Response.ALLOW, "nothing was there"),
+    ("sqlite3 'file:app.db?mode=rwc' 'DROP TABLE x'", Response.ASK, "the person's by a URI"),
+    ("sqlite3 'file:made.db?mode=rwc' 'DROP TABLE x'", Response.ALLOW, "the session's by a URI"),
+    ("sqlite3 'file:ap%70.db' 'DROP TABLE x'", Response.ASK, "a URI that is not followed"),
+    ("sqlite-utils made.db 'DROP TABLE x'", Response.ALLOW, "by another client"),
+    ("sqlite-utils app.db 'DROP TABLE x'", Response.ASK, "the person's by it"),
+    (python("c = sqlite3.connect('made.db'); c.execute('DROP TABLE x')"), Response.ALLOW, "by a library"),
+    (python("c = sqlite3.connect('app.db').cursor(); c.execute('DROP TABLE x')"), Response.ASK, "the person's by it"),
+    (python("c = sqlite3.connect(P); c.execute('DROP TABLE x')"), Response.ASK, "a name that is not known"),
+    (
+        python("c = sqlite3.connect('made.db'); c.execute('ATTACH \"app.db\" AS a'); c.execute('DROP TABLE a.x')"),
+        Response.ASK,
+        "the person's beside the session's",
+    ),
+    (
+        python("c = sqlite3.connect('made.db'); d = sqlite3.connect('app.db'); d.execute('DROP TABLE x')"),
+        Response.ASK,
+        "each connection has its file",
+    ),
     ("psql -o made.db -c 'DROP TABLE x'", Response.ASK, "a server's, whatever file it writes"),
     ("echo x > new.db", Response.ALLOW, "onto nothing"),
     ("rm ~/made.txt", Response.ALLOW, "outside, the session's"),

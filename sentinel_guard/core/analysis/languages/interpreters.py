@@ -105,7 +105,7 @@ def by_shebang(call: Call, item: Field, rest: Sequence[Field]) -> Effects:
     if not text.startswith("#!") or name in SHELLS:
         yield from call.runner.script(text, call, item.text, positional=_texts(rest), file=True)
     elif name in ("python", "pypy", "uv"):
-        yield from _of_file(call, item, text, python_text(call, text))
+        yield from _of_file(call, item, text, python_text(call, text, call.locate(item, follow=False)))
     elif name in _LANGUAGES:
         yield from _of_file(call, item, text, inline(call, text, _LANGUAGES[name]))
     elif match:
@@ -156,7 +156,7 @@ def _python_file(call: Call, items: list[Field]) -> Effects:
     text = call.script_text(call.locate(items[0])) if items[0].known else None
     if text is not None:
         call = replace(call, parsed=Parsed({}, items[1:]), files=call.files + 1)
-        yield from _of_file(call, items[0], text, python_text(call, text))
+        yield from _of_file(call, items[0], text, python_text(call, text, call.locate(items[0], follow=False)))
 
 
 def _of_file(call: Call, item: Field, text: str, effects: Effects) -> Effects:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
+from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
 from sentinel_guard.core.analysis.languages.shared.function_effects import EffectCollector
-from sentinel_guard.core.analysis.languages.shared.program_values import UNRESOLVED, constant
+from sentinel_guard.core.analysis.languages.shared.program_values import UNRESOLVED, constant, text_of
+from sentinel_guard.core.analysis.programs.databases import file_databases
+from sentinel_guard.core.analysis.programs.databases.file_databases import Opened
 from sentinel_guard.core.model import Kind
 
 _EMPTIES = frozenset(
@@ -46,26 +48,27 @@ def remote(deeds: EffectCollector, name: str, values: list[object]) -> None:
         deeds.start(["git", "push", *values])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Database:
     """``sqlite3.connect(path)`` and its cursors: one in memory or below a temporary folder is nobody's data."""
 
     path: str
-    _STATEMENTS: ClassVar = ("execute", "executescript", "executemany")
+    _opened: Opened | None = None
+    _STATEMENTS: ClassVar = ("execute", "executescript", "executemany", "sql", "query")
 
     def call(self, deeds: EffectCollector, name: str, values: list[object]) -> object:
         """A method of it."""
-        if name in self._STATEMENTS and values:
+        if name not in self._STATEMENTS:
+            return self if name in ("cursor", "__enter__") else UNRESOLVED
+        if values:
+            base = self._opened = self._opened or self._open(deeds.call)
+            base.follow(text_of(values[0]))
             mark = len(deeds.effects)
             deeds.do("database", values[:1])
-            if self._is_scratch(deeds):
-                del deeds.effects[mark:]
-        return self if name in ("cursor", "__enter__", *self._STATEMENTS) else UNRESOLVED
+            deeds.effects[mark:] = [replace(e, file=base.file) for e in deeds.effects[mark:] if base.loses]
+        return self
 
-    def _is_scratch(self, deeds: EffectCollector) -> bool:
-        if UNKNOWN in self.path:
-            return False
-        root = deeds.call.world.root
-        path = deeds.call.locate(self.path) if self.path else ""
-        inside = bool(root) and f"{path}/".startswith(f"{root}/")
-        return self.path in ("", ":memory:") or (path.startswith(("/tmp/", "/var/tmp/")) and not inside)  # noqa: S108
+    def _open(self, call: Call) -> Opened:
+        file = "" if UNKNOWN in self.path else file_databases.located(call, self.path)
+        scratch = UNKNOWN not in self.path and (not file or file_databases.is_scratch(file, call.world.root))
+        return Opened(not scratch, file)

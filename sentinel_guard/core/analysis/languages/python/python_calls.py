@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
+from sentinel_guard.core.analysis.languages.python.argument_parsers import ArgumentParser
 from sentinel_guard.core.analysis.languages.python.client_libraries import Database, remote
 from sentinel_guard.core.analysis.languages.python.python_function_table import CYPHER, PATHS, PURE, SINKS, SQL, method
 from sentinel_guard.core.analysis.languages.shared import value_operations
@@ -100,7 +101,9 @@ class PythonCaller(ABC):
             self.deeds.do("database", values)
         elif name.startswith(("Path.", "pathlib.Path.")) and last in PATHS and values:
             return self._path(PathValue(text_of(values[0])), last, values[1:], named)
-        elif name == "sqlite3.connect":
+        elif name == "argparse.ArgumentParser":
+            return ArgumentParser(clear={"fromfile_prefix_chars", "prefix_chars", "parents"}.isdisjoint(named))
+        elif name in ("sqlite3.connect", "duckdb.connect"):
             return Database(text_of(values[0]) if values else UNKNOWN)
         elif not self._later(values) and "." in name:
             remote(self.deeds, last, values)
@@ -143,6 +146,8 @@ class PythonCaller(ABC):
             return self._path(owner, name, values, named)
         if isinstance(owner, Database):
             return owner.call(self.deeds, name, values)
+        if isinstance(owner, ArgumentParser):
+            return owner.call(self.deeds, name, values, named)
         if _is_statement(name, values):
             self.deeds.do("database", values)
         if (owner is UNRESOLVED or isinstance(owner, Method)) and name not in POOLS and not self._later(values):
@@ -177,6 +182,7 @@ class PythonCaller(ABC):
                 self.deeds.do("link", [values[0] if values else UNRESOLVED, owner])
             case _ if name in PATHS:
                 self.deeds.do(PATHS[name], [owner, *values], {k: v for k, v in named.items() if k == "mode"})
+                return File(owner) if name in ("read_text", "read_bytes", "open") else UNRESOLVED
         return UNRESOLVED
 
     def enter(self, function: Function, values: Sequence[object], named: dict[str, object]) -> object:

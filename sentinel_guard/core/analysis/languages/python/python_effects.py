@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
+from sentinel_guard.core.analysis.languages.python import data_files
 from sentinel_guard.core.analysis.languages.python.filename_tests import excluded, leaves, narrow
 from sentinel_guard.core.analysis.languages.python.python_calls import MAX_NESTING, Function, PythonCaller
 from sentinel_guard.core.analysis.languages.python.python_function_table import PURE, SINKS, attribute, known
@@ -36,9 +37,9 @@ _UNKNOWN_NAME = "\ua66e"
 """A letter that stands for UNKNOWN while ``ast`` reads: it may be a name, or part of a text."""
 
 
-def python(call: Call, text: str) -> Iterator[Effect]:
-    """The effects of a Python text that this call runs."""
-    deeds = EffectCollector(call, _evaluate)
+def python(call: Call, text: str, file: str = "") -> Iterator[Effect]:
+    """The effects of a Python text that this call runs; ``file`` is the absolute path of the script that it is."""
+    deeds = EffectCollector(call, _evaluate, file)
     if len(text) > MAX_TEXT * 4:
         deeds.opaque(text[:80], "parse")
     if is_code(text):
@@ -106,6 +107,8 @@ class _Reader(PythonCaller):
                 self.bind(node.target, self.value(node.value))
             case ast.AugAssign(target=ast.Name(id=name)):
                 self.names[name] = self._operate(node.op, self.names.get(name, UNRESOLVED), self.value(node.value))
+            case ast.AugAssign(target=ast.Subscript() as target):
+                self.bind(target, self._operate(node.op, self.value(target), self.value(node.value)))
             case ast.For() | ast.AsyncFor():
                 for item in value_operations.items(self.value(node.iter)):
                     self.bind(node.target, item)
@@ -170,6 +173,9 @@ class _Reader(PythonCaller):
                     self.bind(part, value[n] if isinstance(value, list) and n < len(value) else UNRESOLVED)
             case ast.Attribute(value=ast.Name(id=owner), attr=name):
                 self.names[f"{owner}.{name}"] = value
+                data_files.put(self.names.get(owner), name, value)
+            case ast.Subscript(value=owner, slice=key):
+                data_files.put(self.value(owner), self.value(key), value)
 
     # ---- expressions ----
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
+from sentinel_guard.core.analysis.languages.python import data_files
 from sentinel_guard.core.analysis.languages.shared.function_effects import EffectCollector
 from sentinel_guard.core.analysis.languages.shared.program_values import (
     MAX_ITEMS,
@@ -91,12 +92,15 @@ def _import(_: EffectCollector, values: Values) -> object:
     return Dotted(name) if name else UNRESOLVED
 
 
+_OF_DICTS = frozenset(("get", "update", "setdefault"))
+
+
 def attribute(owner: object, name: str) -> object:
     """``owner.name``."""
     if isinstance(owner, Dotted):
         return Dotted(f"{owner.name}.{name}")
     if isinstance(owner, dict):
-        return owner.get(name, UNRESOLVED)
+        return owner.get(name, Method(owner, name) if name in _OF_DICTS else UNRESOLVED)
     if isinstance(owner, PathValue):
         match name:
             case "parent":
@@ -249,6 +253,7 @@ PURE: dict[str, Callable[[EffectCollector, Values], object]] = {
     "base64.standard_b64decode": _decoder(base64.b64decode), "base64.b16decode": _decoder(base64.b16decode),
     "base64.b32decode": _decoder(base64.b32decode), "base64.decodebytes": _decoder(base64.b64decode),
     "base64.b85decode": _decoder(base64.b85decode), "codecs.decode": _codec,
+    "json.load": data_files.parsed, "json.loads": data_files.parsed, "nbformat.read": data_files.notebook,
     "os.getcwd": lambda d, __: d.call.cwd, "os.environ.get": _environ, "os.getenv": _environ,
     "glob.glob": _glob, "glob.iglob": _glob, "os.listdir": _listdir, "os.scandir": _scandir, "os.walk": _walk,
     **dict.fromkeys(("Path", "pathlib.Path", "pathlib.PosixPath", "pathlib.PurePath", "pathlib.PurePosixPath"), _path),
@@ -277,7 +282,7 @@ def known(deeds: EffectCollector, name: str) -> object:
         case "os.curdir":
             return "."
         case "__file__":
-            return path_join([deeds.call.cwd, UNKNOWN])
+            return deeds.file or path_join([deeds.call.cwd, UNKNOWN])
     return name[3:] if name.startswith("os.O_") else Dotted(name.removeprefix("builtins."))
 
 
@@ -286,6 +291,8 @@ def known(deeds: EffectCollector, name: str) -> object:
 
 def method(owner: object, name: str, values: Values, named: Named) -> object:
     """What a method of a constant gives."""
+    if data_files.changed(owner, name, values):
+        return UNRESOLVED
     if isinstance(owner, File):
         return owner if name in ("read", "decode", "__enter__") else UNRESOLVED
     if isinstance(owner, bytes):

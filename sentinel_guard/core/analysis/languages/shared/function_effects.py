@@ -59,8 +59,10 @@ _NOTHING: Mapping[str, object] = {}
 class EffectCollector:
     """Collects the effects of one text and of what it evaluates."""
 
-    def __init__(self, call: Call, evaluate: Callable[[EffectCollector, str], None]) -> None:
+    def __init__(self, call: Call, evaluate: Callable[[EffectCollector, str], None], file: str = "") -> None:
         self.call = call
+        self.file = file
+        """The absolute path of the file that holds the text; empty for a text of the command line."""
         self.effects: list[Effect] = []
         self.depth = 0
         self.level = 0

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.command_and_options import STDIN, UNKNOWN, Call, options, parse
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs.cloud import other_service_clis
 from sentinel_guard.core.analysis.programs.databases import (
     cypher_statements,
+    file_databases,
     migrations,
     other_stores,
     own_databases,
@@ -20,6 +20,7 @@ from sentinel_guard.core.analysis.programs.databases import (
     sql_client_commands,
     sql_statements,
 )
+from sentinel_guard.core.analysis.programs.databases.file_databases import Opened
 from sentinel_guard.core.analysis.programs.databases.sql_statements import Found
 from sentinel_guard.core.model import Effect, Kind
 
@@ -101,24 +102,26 @@ def client(call: Call) -> Effects:
         files += [Field(item.text[1:], item.known) for item in items if item.text.startswith("@")]
     if not texts and not files and call.stdin:
         texts = [Field(call.stdin.replace(UNKNOWN, " _ "), UNKNOWN not in call.stdin)]
-    loses = not (row.local and _spared(call, items, texts)) and not own_databases.listens_own(call)
-    away = not row.local and remote_databases.is_remote(call)
-    if away and remote_databases.is_generated(call):
-        yield call.opaque("statements that another program makes", "code")
-    for item in texts:
-        yield from run(call, item, row, loses=loses)
-        if away and remote_databases.changes_rows(item.text):
-            yield call.effect(Kind.DATABASE, item.text[:_SHOWN], "delete", sure=False)
-    for item in files:
-        yield from _source(call, item, row, 0, loses=loses)
+    base = file_databases.opened(call, items, texts) if row.local else Opened(not own_databases.listens_own(call))
+    found = [effect for item in texts for effect in run(call, item, row, base)]
+    found += [effect for item in files for effect in _source(call, item, row, 0, base)]
+    yield from found
+    if not row.local and remote_databases.is_remote(call):
+        yield from _changed_away(call, texts)
     for item in parsed.values(*row.outputs):
         yield from _written(call, item)
-    for item in items[:1] if row.local and not _in_memory(items) else ():
-        yield from call.write(item, "inplace") if any(_CHANGES.search(t.text) for t in texts) else call.read(item)
+    for item in items[:1] if row.local and not file_databases.in_memory(items) else ():
+        changes = file_databases.changes(texts) or any(e.kind is Kind.DATABASE for e in found)
+        yield from call.write(item, "inplace") if changes else call.read(item)
 
 
-_CHANGES = re.compile(r"(?:\A|;)\s*(?:insert|update|delete|drop|create|alter|replace|vacuum)\b", re.IGNORECASE)
-_ELSEWHERE = re.compile(r"\battach\b|^\s*\.(?:open|restore)\b", re.IGNORECASE | re.MULTILINE)
+def _changed_away(call: Call, texts: list[Field]) -> Effects:
+    """A database of another machine: statements that nobody wrote, and those that change rows."""
+    if remote_databases.is_generated(call):
+        yield call.opaque("statements that another program makes", "code")
+    for item in texts:
+        if remote_databases.changes_rows(item.text):
+            yield call.effect(Kind.DATABASE, item.text[:_SHOWN], "delete", sure=False)
 
 
 def _without_password(call: Call) -> list[Field]:
@@ -126,42 +129,23 @@ def _without_password(call: Call) -> list[Field]:
     return [f for f in call.fields[1:] if not (f.text.startswith("-p") and len(f.text) > 2)]
 
 
-def _in_memory(items: list[Field]) -> bool:
-    return not items or items[0].text in ("", ":memory:") or ":memory:" in items[0].text
-
-
-def _spared(call: Call, items: list[Field], texts: list[Field]) -> bool:
-    """Nothing can be lost: the database lies in memory, is opened to be read, or is a temporary file."""
-    if any(_ELSEWHERE.search(item.text) for item in texts):
-        return False
-    if _in_memory(items) or call.has("-readonly") or "mode=ro" in items[0].text:
-        return True
-    return items[0].known and is_scratch(call.locate(items[0]), call.world.root)
-
-
-def is_scratch(path: str, root: str) -> bool:
-    """Whether a database can be lost: it lies in memory, or in a temporary file outside of the repository."""
-    if ":memory:" in path or "mode=memory" in path:
-        return True
-    return path.startswith(paths.TEMPORARY) and not (root and path.startswith(root + "/"))
-
-
-def run(call: Call, item: Field, row: Client, depth: int = 0, *, loses: bool = True) -> Iterator[Effect]:
-    """The effects of a text that such a client is given; ``loses`` is False where no data can be lost."""
+def run(call: Call, item: Field, row: Client, base: Opened, depth: int = 0) -> Iterator[Effect]:
+    """The effects of a text that such a client is given."""
     own_databases.note_created(call, item.text)
+    base.follow(item.text)
     text, did = sql_client_commands.split(item.text, row.style, row.dialect)
     for what in did:
-        yield from _done(call, what, row, depth, item, loses=loses)
+        yield from _done(call, what, row, depth, item, base=base)
     for what in sql_statements.found(text, row.dialect, plain=not did):
-        for effect in _done(call, what, row, depth, item, loses=loses):
+        for effect in _done(call, what, row, depth, item, base=base):
             yield effect if row.local or effect.kind is Kind.DATABASE else replace(effect, sure=False)
 
 
-def _done(call: Call, what: Found, row: Client, depth: int, item: Field, *, loses: bool) -> Iterator[Effect]:
+def _done(call: Call, what: Found, row: Client, depth: int, item: Field, *, base: Opened) -> Iterator[Effect]:
     named = Field(what.text, item.known or "$" not in what.text)
     if what.how in ("delete", "truncate"):
-        if loses and not own_databases.drops_own(call, what.text):
-            yield call.effect(Kind.DATABASE, what.text, what.how, sure=item.known)
+        if base.loses and not own_databases.drops_own(call, what.text):
+            yield replace(call.effect(Kind.DATABASE, what.text, what.how, sure=item.known), file=base.file)
     elif what.how in ("shell", "program"):
         yield from call.runner.script(what.text, call, call.command.program)
     elif what.how == "code":
@@ -171,15 +155,15 @@ def _done(call: Call, what: Found, row: Client, depth: int, item: Field, *, lose
     elif what.how == "read":
         yield from call.read(named)
     elif what.how == "source":
-        yield from _source(call, named, row, depth + 1, loses=loses)
+        yield from _source(call, named, row, depth + 1, base)
 
 
-def _source(call: Call, item: Field, row: Client, depth: int, *, loses: bool) -> Iterator[Effect]:
+def _source(call: Call, item: Field, row: Client, depth: int, base: Opened) -> Iterator[Effect]:
     """A file of SQL is what it holds."""
     yield from call.read(item)
     text = call.world.read(call.locate(item)) if item.known and depth < MAX_SOURCES else None
     if text:
-        yield from run(call, Field(text), row, depth, loses=loses)
+        yield from run(call, Field(text), row, base, depth)
 
 
 def _written(call: Call, item: Field) -> Effects:
@@ -234,8 +218,10 @@ def sqlite_utils(call: Call) -> Effects:
     if words[:1] and words[0] in ("drop-table", "drop-view"):
         yield _losing(call, *words)
     row = CLIENTS["sqlite-utils"]
-    for item in call.operands[2 if words[:1] == ["query"] else 1 :]:
-        yield from run(call, item, row)
+    named, *texts = call.operands[words[:1] == ["query"] :] or [Field("")]
+    base = file_databases.opened(call, [named], texts)
+    for item in texts:
+        yield from run(call, item, row, base)
 
 
 _KEYED = ("DEL", "UNLINK")

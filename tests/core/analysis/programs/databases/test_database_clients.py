@@ -68,7 +68,11 @@ CLIENTS = [
     ("mysql -e 'source drop.sql'", ["read drop.sql", "database DROP TABLE users delete"], "source"),
     ("mysql <<'E'\nsystem rm -f .env\nE", ["delete .env force"], "system"),
     ("sqlite3 app.db '.shell rm -f .env'", ["delete .env force", "read app.db"], ".shell"),
-    ("sqlite3 app.db '.read drop.sql'", ["read drop.sql", "database DROP TABLE users delete", "read app.db"], ".read"),
+    (
+        "sqlite3 app.db '.read drop.sql'",
+        ["read drop.sql", "database DROP TABLE users delete", "write app.db inplace"],
+        ".read: the database is changed",
+    ),
     ("sqlite3 app.db '.output .env' 'select 1'", ["write .env truncate", "read app.db"], ".output"),
     ("sqlite3 app.db <<< 'DELETE FROM a;'", ["database DELETE FROM a delete", "write app.db inplace"], "a here-string"),
     ("sqlite3 :memory: 'DROP TABLE t'", [], "nothing is kept in memory"),
