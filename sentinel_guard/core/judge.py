@@ -7,7 +7,8 @@ Rules of this file (the numbers are those of the spine, DESIGN section 3):
 4. A yes grants exactly the findings that were shown, once, and stays on record.
 5. A check that raises is a DENY finding, not a crash and not a pass; so are an analysis that failed and no check.
 6. Every effect is judged by every check and the strictest finding decides; none can silence another.
-A verdict holds at most MOST findings: a text of thousands of commands must hold up nobody.
+A verdict holds at most MOST findings: a text of thousands of commands must hold up nobody. For the same reason the
+checks see a command that comes again, with all its effects as they were, once.
 A call that has ended can only be hinted at or trip the breaker: what would ask, refuse or kill comes too late.
 """
 
@@ -17,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sentinel_guard.core.checks.base import Case, Check
-from sentinel_guard.core.model import Finding, Kind, Response, Verdict
+from sentinel_guard.core.model import Effect, Finding, Kind, Response, Verdict
 from sentinel_guard.core.response_phrases import USER_DENIED
 
 MOST = 50
@@ -29,7 +30,9 @@ def judge(case: Case, checks: Sequence[Check]) -> Verdict:
     if not checks:
         return Verdict(case.action, case.effects, (_broken("judge", "there is no check to judge by"),))
     failed = [_broken("analysis", e.target) for e in case.effects if e.kind is Kind.OPAQUE and "error" in e.how]
-    found = (*failed, *(f for check in checks for f in _run(check, case)))
+    once = _each_command_once(case.effects)
+    seen = case if once is case.effects else replace(case, effects=once)
+    found = (*failed, *(f for check in checks for f in _run(check, seen)))
     return Verdict(case.action, case.effects, found if len(found) <= MOST else _strictest(found))
 
 
@@ -57,6 +60,25 @@ def _strictest(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     way = "do it in smaller steps"
     many = Finding("judge", Response.DENY, f"it needs a person's yes to more than {MOST} things at once", "", way)
     return (many, *ordered[: MOST - 1])
+
+
+def _each_command_once(effects: tuple[Effect, ...]) -> tuple[Effect, ...]:
+    """The effects without those of commands that did the very same before (a loop's rounds, a text that repeats).
+
+    A command is left out with all its effects, or with none: checks ask which effects are of one command.
+    """
+    groups: dict[int, list[Effect]] = {}
+    for effect in effects:
+        groups.setdefault(id(effect.command), []).append(effect)
+    seen: set[tuple[object, ...]] = set()
+    again: set[int] = set()
+    for name, group in groups.items():
+        command = group[0].command
+        if command is not None:
+            key = (command, *((e.kind, e.target, e.sure, e.how, e.data, e.written) for e in group))
+            again |= {name} if key in seen else set()
+            seen.add(key)
+    return tuple(e for e in effects if id(e.command) not in again) if again else effects
 
 
 def _run(check: Check, case: Case) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ import stat
 import sys
 import time
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from sentinel_guard.core.analysis.world import MAX_READ, Peek
@@ -121,14 +121,17 @@ class HostWorld:
             self._plain.add(folder)
         return path
 
-    def names(self, path: str, top: str) -> tuple[str, ...]:
-        try:
-            seen = os.lstat(path)
-        except (OSError, ValueError):
-            return ()
-        if seen.st_nlink < 2 or not stat.S_ISREG(seen.st_mode):
-            return ()
-        return tuple(name for name in _linked(seen, top) if name != path)
+    def names(self, paths: Iterable[str], top: str) -> Mapping[str, tuple[str, ...]]:
+        several = {path: seen for path in dict.fromkeys(paths) if (seen := _with_several_names(path)) is not None}
+        if not several:
+            return {}
+        found: dict[tuple[int, int], list[str]] = {(seen.st_dev, seen.st_ino): [] for seen in several.values()}
+        for name, file in _linked(found.keys(), top):
+            found[file].append(name)
+        return {
+            path: tuple(name for name in found[seen.st_dev, seen.st_ino] if name != path)
+            for path, seen in several.items()
+        }
 
     def glob(self, pattern: str) -> tuple[str, ...]:
         """``**`` is any depth, hidden folders included, ``.git`` apart; other wildcards leave hidden names alone."""
@@ -188,9 +191,19 @@ def _listed(folder: str, name: str, inode: int) -> str:
     return "" if name in found or not found else f"{folder}/{found[0]}"
 
 
-def _linked(seen: os.stat_result, top: str) -> Iterator[str]:
-    """The names of a file below a folder, as far as MAX_ENTRIES goes."""
+def _with_several_names(path: str) -> os.stat_result | None:
+    """A regular file that has more than one name."""
+    try:
+        seen = os.lstat(path)
+    except (OSError, ValueError):
+        return None
+    return seen if seen.st_nlink > 1 and stat.S_ISREG(seen.st_mode) else None
+
+
+def _linked(files: Collection[tuple[int, int]], top: str) -> Iterator[tuple[str, tuple[int, int]]]:
+    """The names below a folder of files (device, inode), as far as MAX_ENTRIES goes."""
     left, todo = MAX_ENTRIES, [top]
+    inodes = {inode for _, inode in files}
     while todo:
         try:
             with os.scandir(todo.pop()) as entries:
@@ -198,12 +211,21 @@ def _linked(seen: os.stat_result, top: str) -> Iterator[str]:
                     left -= 1
                     if left <= 0:
                         return
-                    if entry.inode() == seen.st_ino and _is_same(entry.path, seen):
-                        yield entry.path
+                    if entry.inode() in inodes and (file := _file(entry.path)) in files:
+                        yield entry.path, file
                     elif entry.name not in _UNSEEN and _is_folder(entry, follow=False):
                         todo.append(entry.path)
         except OSError:
             continue
+
+
+def _file(path: str) -> tuple[int, int]:
+    """Device and inode; of none that can be seen, none there is."""
+    try:
+        seen = os.lstat(path)
+    except OSError:
+        return -1, -1
+    return seen.st_dev, seen.st_ino
 
 
 class _Search:

@@ -245,7 +245,7 @@ def test_a_glob_ends(real, tmp_path, monkeypatch):
     assert not real.cut
 
 
-def test_hard_links_are_found_below_a_folder(tmp_path):
+def test_hard_links_are_found_below_a_folder(tmp_path, monkeypatch):
     (tmp_path / "a").write_text("x")
     (tmp_path / "sub").mkdir()
     (tmp_path / "node_modules").mkdir()
@@ -253,10 +253,22 @@ def test_hard_links_are_found_below_a_folder(tmp_path):
         (tmp_path / name).hardlink_to(tmp_path / "a")
     (tmp_path / "single").write_text("x")
     made, top = HostWorld({"HOME": str(tmp_path)}), str(tmp_path)
-    assert made.names(f"{top}/a", top) == (f"{top}/sub/b",)
-    assert made.names(f"{top}/sub/b", top) == (f"{top}/a",)
-    assert [made.names(f"{top}/{name}", top) for name in ("single", "sub", "none", "a\0b")] == [(), (), (), ()]
-    assert made.names(f"{top}/a", f"{top}/gone") == ()
+    both = {f"{top}/a": (f"{top}/sub/b",), f"{top}/sub/b": (f"{top}/a",)}
+    assert made.names([f"{top}/a"], top) == {f"{top}/a": (f"{top}/sub/b",)}
+    assert made.names([f"{top}/{name}" for name in ("single", "sub", "none", "a\0b")], top) == {}
+    assert made.names([f"{top}/a"], f"{top}/gone") == {f"{top}/a": ()}
+    assert made.names([f"{top}/a", f"{top}/single", f"{top}/sub/b"], top) == both
+    looks = 0
+    scandir = os.scandir
+
+    def counted(folder):
+        nonlocal looks
+        looks += 1
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", counted)
+    assert made.names([f"{top}/a", f"{top}/sub/b"], top) == both
+    assert looks == 2, "one look at each folder for all files together"
 
 
 def test_a_name_is_spelled_as_its_folder_lists_it(tmp_path, monkeypatch):

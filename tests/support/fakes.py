@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import fnmatch
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from sentinel_guard.core import hash_chain
 from sentinel_guard.core.analysis.world import MAX_READ, Peek
@@ -88,9 +88,12 @@ class FakeWorld:
         known = (*self.files, *self.links, *self.folders) if self.folds else ()
         return next((name for name in known if _folded(name) == _folded(path)), path)
 
-    def names(self, path: str, top: str) -> tuple[str, ...]:
-        found = next((group for group in self.twins if path in group), ())
-        return tuple(name for name in found if name != path and name.startswith(f"{top}/"))
+    def names(self, paths: Iterable[str], top: str) -> Mapping[str, tuple[str, ...]]:
+        groups = {path: group for path in paths for group in self.twins if path in group}
+        return {
+            path: tuple(name for name in group if name != path and name.startswith(f"{top}/"))
+            for path, group in groups.items()
+        }
 
     def glob(self, pattern: str) -> tuple[str, ...]:
         known = {*self.files, *self.links, *self.devices, *self.folders}

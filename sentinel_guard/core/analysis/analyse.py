@@ -55,7 +55,7 @@ A link's own name counts for DELETE and moves (``rm link``); what it points to c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from sentinel_guard.core.analysis import held_calls
@@ -177,11 +177,15 @@ def _with_texts(effects: Iterable[Effect], world: Overlay) -> Iterator[Effect]:
 
 def _by_all_names(effects: Iterable[Effect], world: Overlay) -> Iterator[Effect]:
     """What is done to a file is done to it under all its names: the link that led there, and its hard links."""
+    effects = tuple(effects)
+    linked: Mapping[str, tuple[str, ...]] = {}
+    if world.root and (written := [e.target for e in effects if e.kind is Kind.WRITE and not e.how & _REPLACES]):
+        linked = world.names(written, world.root)
     for effect in effects:
         yield effect
         if effect.kind is Kind.WRITE or effect.kind is Kind.READ:
             for name in world.called(effect.target):
                 yield replace(effect, target=name)
-        if effect.kind is Kind.WRITE and world.root and not effect.how & _REPLACES:
-            for name in world.names(effect.target, world.root):
+        if effect.kind is Kind.WRITE and not effect.how & _REPLACES:
+            for name in linked.get(effect.target, ()):
                 yield replace(effect, target=name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple, Protocol
 
 MAX_READ = 256 * 1024
@@ -45,8 +45,8 @@ class World(Protocol):
         their accents are one file; elsewhere, and for what is not there, the path itself.
         """
 
-    def names(self, path: str, top: str) -> tuple[str, ...]:
-        """Other names below ``top`` of the very same file (hard links); none for most files."""
+    def names(self, paths: Iterable[str], top: str) -> Mapping[str, tuple[str, ...]]:
+        """Path -> other names below ``top`` of the very same file (hard links), in one look; most files have none."""
 
     def glob(self, pattern: str) -> tuple[str, ...]:
         """Existing paths that match a shell pattern, sorted, at most 1,000."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from sentinel_guard.core.analysis.world import Peek
-from sentinel_guard.core.model import Action, Effect, Finding, Outcome
+from sentinel_guard.core.model import Action, Command, Effect, Finding, Outcome
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.secrets.allowlisted_findings import NONE, Allowlist
 from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING, UserSecrets
@@ -85,6 +85,8 @@ class Case:
     """What a git hook found in what is staged or pushed."""
     shortened: dict[str, str] = field(default_factory=dict, compare=False)
     """Texts of this case that findings show, as they were shortened: hundreds of effects come of one command."""
+    told: dict[int, tuple[Command, str]] = field(default_factory=dict, compare=False)
+    """Commands of effects, by identity, as findings show them."""
 
 
 class Check(Protocol):

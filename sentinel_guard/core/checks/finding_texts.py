@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sentinel_guard.core.checks.base import Case
-from sentinel_guard.core.model import Effect, Finding, Kind
+from sentinel_guard.core.model import Command, Effect, Finding, Kind
 from sentinel_guard.core.secrets.redact_before_logging import shorten
 from sentinel_guard.core.session.operation_fingerprint import command_text
 
@@ -13,12 +13,18 @@ _UNSURE = " (not sure)"
 
 def shown(case: Case, effect: Effect) -> str:
     """The command of an effect, else the action as it was given, or a tool and its target; short enough to read."""
-    command = effect.command.argv if effect.command and not says_nothing(effect) else ()
+    if text := "" if effect.command is None or says_nothing(effect) else _command(case, effect.command):
+        return text
     typed = {"command", "argv"} & set(case.action.arguments)
-    text = " ".join(" ".join(command).split()) or (
-        command_text(case.action) if typed else f"{case.action.tool} {effect.target}"
-    )
-    return short(case, text)
+    return short(case, command_text(case.action) if typed else f"{case.action.tool} {effect.target}")
+
+
+def _command(case: Case, command: Command) -> str:
+    """A command has thousands of words and effects: it is put into words once."""
+    told = case.told.get(id(command))
+    if told is None:
+        told = case.told[id(command)] = command, short(case, " ".join(" ".join(command.argv).split()))
+    return told[1]
 
 
 def short(case: Case, text: str) -> str:

@@ -172,16 +172,48 @@ def _file(read: Effect, sends: Effect, found: tuple[str, str], ground: TargetCon
 
 def _sent(case: Case) -> Iterator[Finding]:
     root = case.session.root or case.action.root
-    # A loop sends the same again and again.
-    for sending in dict.fromkeys(sendings(case.action, case.effects, case.look, root)):
+    contents = _Contents(case)
+    for sending in contents.each_once(list(sendings(case.action, case.effects, case.look, root))):
         if not _may_have(case, sending.host):
-            yield from _content(case, sending)
+            yield from _content(case, sending, contents)
             yield from _variables(sending)
-            yield from _credentials(case, sending)
+            yield from _credentials(case, sending, contents)
 
 
-def _content(case: Case, sending: Sending) -> Iterator[Finding]:
-    hits = [hit for hit in _hits(case, sending.content) if not _is_login(hit.leak, sending)]
+class _Contents:
+    """What goes out in one case: a loop sends the same again and again, a command the same to many places."""
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+        self._numbers: dict[tuple[Piece, ...], int] = {}
+        self._known: dict[int, int] = {}
+        """By identity: to compare a content takes as long as it has words."""
+        self._found: dict[int, Sequence[Hit]] = {}
+
+    def each_once(self, sent: Sequence[Sending]) -> Iterable[Sending]:
+        """``sent`` is kept by the caller as long as this is used."""
+        once: dict[tuple[object, ...], Sending] = {}
+        for one in sent:
+            numbers = self._number(one.content), self._number(one.credentials)
+            once.setdefault((*numbers, one._replace(content=(), credentials=())), one)
+        return once.values()
+
+    def hits(self, content: tuple[Piece, ...]) -> Sequence[Hit]:
+        """The finds in a content, which is looked through once."""
+        number = self._number(content)
+        if number not in self._found:
+            self._found[number] = _hits(self._case, content)
+        return self._found[number]
+
+    def _number(self, content: tuple[Piece, ...]) -> int:
+        number = self._known.get(id(content))
+        if number is None:
+            number = self._known[id(content)] = self._numbers.setdefault(content, len(self._numbers))
+        return number
+
+
+def _content(case: Case, sending: Sending, contents: _Contents) -> Iterator[Finding]:
+    hits = [hit for hit in contents.hits(sending.content) if not _is_login(hit.leak, sending)]
     grave = [hit for hit in hits if hit.leak.grade is Grade.BLOCK]
     if grave:
         response = Response.BREAK if sending.sure else Response.ASK
@@ -202,9 +234,9 @@ def _variables(sending: Sending) -> Iterator[Finding]:
         yield Finding(NAME, Response.ASK, what, _LAST, _LOG_IN, "leak.variable", ", ".join(sending.variables), ask)
 
 
-def _credentials(case: Case, sending: Sending) -> Iterator[Finding]:
+def _credentials(case: Case, sending: Sending, contents: _Contents) -> Iterator[Finding]:
     """A value of the person's own, said to log in: the person may well mean it, and knows to whom."""
-    hits = [hit for hit in _hits(case, sending.credentials) if hit.leak.kind == "known"]
+    hits = [hit for hit in contents.hits(sending.credentials) if hit.leak.kind == "known"]
     if hits := [hit for hit in hits if not _is_login(hit.leak, sending)]:
         yield _leak(case, Response.ASK, "LOG_IN", hits, sending.where)
 

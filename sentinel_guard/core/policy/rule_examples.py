@@ -68,8 +68,8 @@ class ExampleWorld:
     def spelled(self, path: str) -> str:
         return path
 
-    def names(self, path: str, top: str) -> tuple[str, ...]:  # noqa: ARG002 - World's
-        return ()
+    def names(self, paths: Iterable[str], top: str) -> Mapping[str, tuple[str, ...]]:  # noqa: ARG002 - World's
+        return {}
 
     def glob(self, pattern: str) -> tuple[str, ...]:
         wanted = paths.normal(pattern).strip("/").split("/")

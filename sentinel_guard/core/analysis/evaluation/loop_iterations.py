@@ -1,6 +1,7 @@
 """Loop unrolling: walks the iterations that are known to run, else one, and a second with changed variables unknown.
 
 Behind it a variable is one of what it was before, and of what each iteration may leave in it.
+A round that asked for nothing that is another thing in the next one, and left all as it was, is walked once for all.
 """
 
 from __future__ import annotations
@@ -50,15 +51,60 @@ def _for(walk: Walker, node: Loop, place: WalkContext, leaves: bool) -> str:
     if len(fields) > MAX_ITERATIONS:
         fields = [*fields[:MAX_ITERATIONS], Field("…", known=False)]
     text, ends = "", []
+    rounds = _Rounds(walk, node, place)
     for field in fields:
         if field.known:
-            text += _with(walk, node, place, field)
+            text += rounds.walk(field)
         else:
             text += _any_number(place, partial(_try, walk, node, place, field))
         ends += [scope.copy()] if leaves else []
     if ends:
         merge_variables(scope, ends)
     return text if all(f.known for f in fields) else text and UNKNOWN
+
+
+class _Rounds:
+    """The rounds of a loop over words that are known.
+
+    The second one tells of the rest: where it has not asked for the loop's variable, and leaves everything else as the
+    first one left it, all others give the same effects and the same output. (The first one finds what was before.)
+    Names in upper case may be read by programs, without the text asking for them.
+    """
+
+    def __init__(self, walker: Walker, node: Loop, place: WalkContext) -> None:
+        self._walker, self._node, self._place = walker, node, place
+        self._done = 0
+        self._same: str | None = None
+        """The output of all further rounds, where they are the same."""
+
+    def walk(self, field: Field) -> str:
+        """Walks a round; gives its output."""
+        self._done += 1
+        if self._same is not None:
+            self._walker.world.budget.spend(1 + (len(self._same) >> 6))
+            self._place.scope.put(self._node.variable, (field.text,))
+            return self._same
+        if self._done != 2 or not self._may_be_spared():
+            return _with(self._walker, self._node, self._place, field)
+        scope, name = self._place.scope, self._node.variable
+        asked, before = name in scope.asked, self._state()
+        scope.asked.discard(name)
+        text = _with(self._walker, self._node, self._place, field)
+        if name not in scope.asked and self._state() == before:
+            self._same = text
+        scope.asked |= {name} if asked else set()
+        return text
+
+    def _may_be_spared(self) -> bool:
+        name = self._node.variable
+        return name.islower() and name not in self._place.scope.attributes
+
+    def _state(self) -> tuple[object, ...]:
+        """All that a round may find another thing than the one before, but for the loop's variable."""
+        scope = self._place.scope.copy()
+        scope.traps = [*self._place.scope.traps]
+        scope.hold(self._node.variable, ())
+        return scope, self._walker.world.changes()
 
 
 def _with(walk: Walker, node: Loop, place: WalkContext, field: Field) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.secret_names import may_hold_secret
@@ -58,6 +58,13 @@ class Overlay:
         """From here on the file holds this text; of one that is too long nobody knows what it holds."""
         self._files[path] = text if len(text) <= MAX_READ else None
         self.configured = self.configured or path.endswith(_SETTINGS)
+
+    def changes(self) -> tuple[object, ...]:
+        """All that the text has made so far, to be compared with what it has made later."""
+        self.budget.spend((len(self._files) + len(self._folders)) >> 4)
+        named = (self._files, self._links, self._open, self.settings, self.copies)
+        sets = (self._folders, self.doubted, self.fetched, self.own)
+        return (self.configured, *map(dict, named), *map(frozenset, sets))
 
     def made(self) -> tuple[str, ...]:
         """The files that the text itself wrote."""
@@ -160,8 +167,8 @@ class Overlay:
     def spelled(self, path: str) -> str:
         return path if path in self._files or path in self._links else self._world.spelled(path)
 
-    def names(self, path: str, top: str) -> tuple[str, ...]:
-        return self._world.names(path, top) if self._kind(path) == "file" else ()
+    def names(self, paths: Iterable[str], top: str) -> Mapping[str, tuple[str, ...]]:
+        return self._world.names([path for path in paths if self._kind(path) == "file"], top)
 
     @property
     def cut(self) -> bool:

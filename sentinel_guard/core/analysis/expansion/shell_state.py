@@ -146,6 +146,8 @@ class Scope:
     """The command whose output is read from a pipe, as written."""
     last: tuple[str, ...] | None = None
     """What ``$_`` is: the last word of the command before; None where it is not known."""
+    asked: set[str] = field(default_factory=set)
+    """Variables whose value was asked for (``loop_iterations``). Shared by copies."""
 
     def copy(self) -> Scope:
         """For a subshell: what happens in it is not seen outside."""
@@ -170,6 +172,7 @@ class Scope:
             input=self.input,
             feeds=self.feeds,
             last=self.last,
+            asked=self.asked,
         )
 
     def named(self, name: str) -> str:
@@ -187,6 +190,7 @@ class Scope:
         """What a variable or positional parameter holds; all items of an array."""
         if self.attributes:
             name = self.named(name)
+        self.asked.add(name)
         if name in self.variables:
             items = self.variables[name]
             return Value(items or (), items is not None, items is None or bool(items))
@@ -262,6 +266,7 @@ class Scope:
 
     def possible(self, name: str) -> Values | None:
         """What a variable may hold; None where that is not known."""
+        self.asked.add(name)
         items = self.variables.get(name, UNASSIGNED)
         if items is None:
             return self.choices.get(name)

@@ -51,10 +51,17 @@ class Deposit(NamedTuple):
 
 def sendings(action: Action, effects: Sequence[Effect], look: Look, root: str) -> Iterator[Sending]:
     """What an action sends, place by place. What stays on this machine is not sent."""
+    carried: dict[tuple[object, ...], _Carried] = {}
     for effect in effects:
         found: Sending | None = None
         if effect.kind is Kind.NETWORK and leaves(effect):
-            found = _sent(effect, effects, look, root) if effect.command else agent_tool_calls.asked(action, effect)
+            if effect.command:
+                key = id(effect.command), effect.how, effect.data
+                if key not in carried:  # one command sends the same to each of a hundred words that may be hosts
+                    carried[key] = _carried(effect, effects, look, root)
+                found = _sent(effect, carried[key])
+            else:
+                found = agent_tool_calls.asked(action, effect)
         elif effect.kind is Kind.EXECUTE and effect.target in FORGES and effect.command:
             found = posted(effect.command)
         elif effect.kind is Kind.EXECUTE and effect.target in ASKERS and effect.command:
@@ -101,18 +108,32 @@ def deposits(action: Action, effects: Iterable[Effect], root: str, home: str) ->
             yield Deposit(path, content)
 
 
-def _sent(effect: Effect, effects: Iterable[Effect], look: Look, root: str) -> Sending:
+class _Carried(NamedTuple):
+    """What a command sends, wherever it sends it."""
+
+    given: str
+    """What it reads from standard input and sends on."""
+    content: tuple[Piece, ...]
+    credentials: tuple[Piece, ...]
+    notes: tuple[str, ...]
+
+
+def _carried(effect: Effect, effects: Iterable[Effect], look: Look, root: str) -> _Carried:
     assert effect.command is not None
     words, logins = split(effect.command)
     given = _input(effect)
     text, said = apart(given)
     files, notes = _files(effect, effects, look, root)
+    return _Carried(given, (*pieces([*words, text]), *files), pieces([*logins, *said]), notes)
+
+
+def _sent(effect: Effect, carried: _Carried) -> Sending:
     published = effect.target in FORGES
     host = FORGES.get(effect.target) or host_of(effect.target)
-    content = (*pieces([*words, text]), *files)
     sure = effect.sure and is_certain(effect.target, host)
-    names = tuple(secret_variables.variables(effect, given))
-    return Sending(host or effect.target, host, content, pieces([*logins, *said]), sure, published, notes, names)
+    names = tuple(secret_variables.variables(effect, carried.given))
+    where, (_, content, credentials, notes) = host or effect.target, carried
+    return Sending(where, host, content, credentials, sure, published, notes, names)
 
 
 def _input(effect: Effect) -> str:
