@@ -143,8 +143,8 @@ ENDS = [
     ("w " * 500_000, "1 MB of words"),
     ("for i in 1 2 3;do " * 38 + "rm $i" + ";done" * 38, "loops in loops"),
     ("for i in {1..200};do for j in {1..200};do rm $i$j;done;done", "all pairs"),
-    ("for i in {1..200};do for j in {1..200};do [[ x ]];done;done;" * 9, "rounds without a command"),
-    ("for i in {1..200};do for j in {1..200};do for k in {1..200};do :;done;done;done", "rounds that do nothing"),
+    ("for i in {1..200};do for j in {1..200};do ((i+j));done;done;" * 9, "rounds without a command"),
+    ("for i in {1..200};do for j in {1..200};do for k in {1..99};do : $k$j;done;done;done", "rounds that do nothing"),
     ("a=(x y);" + 'a=("${a[@]}" "${a[@]}");' * 99 + ";rm ${a[@]};" * 999, "an array that doubles"),
     ("a='" + "x " * 9_000 + "';" + "rm $a;" * 5_000, "one value in many words"),
     ("rm " + "{1..500} " * 6_000, "many ranges"),
@@ -190,7 +190,7 @@ def test_no_value_grows_without_end(text):
 
 
 def test_what_was_found_before_the_end_counts():
-    effects = effects_of("sh -c 'rm -rf /etc; for i in {1..200};do for j in {1..200};do x;done;done'")
+    effects = effects_of("sh -c 'rm -rf /etc; for i in {1..200};do for j in {1..200};do x $i$j;done;done'")
     assert Effect(Kind.DELETE, "/etc", True, frozenset(("recursive", "force"))) in {
         Effect(e.kind, e.target, e.sure, e.how) for e in effects
     }
@@ -199,7 +199,7 @@ def test_what_was_found_before_the_end_counts():
 
 class WithScript(ExampleWorld):
     def read(self, path: str) -> str | None:
-        long = "for i in {1..200};do for j in {1..200};do x;done;done\n"
+        long = "for i in {1..200};do for j in {1..200};do x $i$j;done;done\n"
         return long if path.endswith("long.sh") else None
 
 

@@ -67,30 +67,40 @@ class _Rounds:
     """The rounds of a loop over words that are known.
 
     The second one tells of the rest: where it has not asked for the loop's variable, and leaves everything else as the
-    first one left it, all others give the same effects and the same output. (The first one finds what was before.)
+    first one left it, all others give the same effects and output. (The first one finds what was before.)
     Names in upper case may be read by programs, without the text asking for them.
     """
 
     def __init__(self, walker: Walker, node: Loop, place: WalkContext) -> None:
         self._walker, self._node, self._place = walker, node, place
-        self._done = 0
+        self._before: list[str] = []
         self._same: str | None = None
         """The output of all further rounds, where they are the same."""
+        self._sets = False
+        """Whether these set the loop's variable themselves."""
 
     def walk(self, field: Field) -> str:
         """Walks a round; gives its output."""
-        self._done += 1
         if self._same is not None:
             self._walker.world.budget.spend(1 + (len(self._same) >> 6))
-            self._place.scope.put(self._node.variable, (field.text,))
+            if not self._sets:
+                self._place.scope.put(self._node.variable, (field.text,))
             return self._same
-        if self._done != 2 or not self._may_be_spared():
-            return _with(self._walker, self._node, self._place, field)
-        scope, name = self._place.scope, self._node.variable
-        asked, before = name in scope.asked, self._state()
+        second = len(self._before) == 1 and self._may_be_spared()
+        text = self._second(field) if second else _with(self._walker, self._node, self._place, (field.text,))
+        self._before.append(field.text)
+        return text
+
+    def _second(self, field: Field) -> str:
+        scope, name, held = self._place.scope, self._node.variable, (field.text,)
+        asked, was, before = name in scope.asked, scope.variables.get(name), self._state()
         scope.asked.discard(name)
-        text = _with(self._walker, self._node, self._place, field)
-        if name not in scope.asked and self._state() == before:
+        text = _with(self._walker, self._node, self._place, held)
+        left = scope.variables.get(name)
+        # The very tuple: a round may set the variable to what it holds.
+        self._sets = left is not held
+        told = not self._sets or (left is not None and left == was and field.text != self._before[0])
+        if told and name not in scope.asked and self._state() == before:
             self._same = text
         scope.asked |= {name} if asked else set()
         return text
@@ -107,14 +117,14 @@ class _Rounds:
         return scope, self._walker.world.changes()
 
 
-def _with(walk: Walker, node: Loop, place: WalkContext, field: Field) -> str:
-    reassigned(walk, place, lambda: place.scope.put(node.variable, (field.text,) if field.known else None))
+def _with(walk: Walker, node: Loop, place: WalkContext, held: tuple[str, ...] | None) -> str:
+    reassigned(walk, place, lambda: place.scope.put(node.variable, held))
     return walk.node(node.body, place)
 
 
 def _try(walk: Walker, node: Loop, place: WalkContext, field: Field, exits: list[Scope]) -> str:
     exits.append(place.scope.copy())
-    text = _with(walk, node, place, field)
+    text = _with(walk, node, place, (field.text,) if field.known else None)
     exits.append(place.scope.copy())
     return text
 

@@ -62,9 +62,9 @@ class Overlay:
     def changes(self) -> tuple[object, ...]:
         """All that the text has made so far, to be compared with what it has made later."""
         self.budget.spend((len(self._files) + len(self._folders)) >> 4)
-        named = (self._files, self._links, self._open, self.settings, self.copies)
-        sets = (self._folders, self.doubted, self.fetched, self.own)
-        return (self.configured, *map(dict, named), *map(frozenset, sets))
+        named = [dict(one) for one in (self._files, self._links, self._open, self.settings, self.copies)]
+        sets = [frozenset(one) for one in (self._folders, self.doubted, self.fetched, self.own)]
+        return self.configured, named, sets
 
     def made(self) -> tuple[str, ...]:
         """The files that the text itself wrote."""
