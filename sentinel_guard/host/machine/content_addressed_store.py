@@ -23,6 +23,8 @@ MAX_FILE = 50 << 20
 SETTLED_NS = 50_000_000
 """A change time younger than this may still belong to two contents (the kernel's clock ticks in milliseconds)."""
 
+Linked = dict[tuple[int, int], list[str]]
+"""Names of files that have several, by device and inode."""
 FILE, LINK, ABSENT, UNKEPT = "file", "link", "absent", "unkept"
 
 
@@ -67,11 +69,17 @@ class ContentAddressedStore:
         self.packs = ContentPacks(folder)
 
     def keep(
-        self, tree: SymlinkSafeFolder, name: str, limit: int | None = None, real: dict[str, bool] | None = None
+        self,
+        tree: SymlinkSafeFolder,
+        name: str,
+        limit: int | None = None,
+        real: dict[str, bool] | None = None,
+        linked: Linked | None = None,
     ) -> Kept | None:
         """Keep what stands there; ABSENT for nothing, None for a folder, device, pipe or socket.
 
-        ``limit``: bytes of the largest file; without it MAX_FILE. ``real``: see ``SymlinkSafeFolder.look``.
+        ``limit``: bytes of the largest file; without it MAX_FILE. ``real``: see ``SymlinkSafeFolder.look``. ``linked``
+        is filled.
         """
         seen = tree.lstat(name) if real is None else tree.look(name, real)
         if seen is None:
@@ -80,6 +88,8 @@ class ContentAddressedStore:
             return Kept(LINK, content=tree.readlink(name))
         if not stat.S_ISREG(seen.st_mode):
             return None
+        if linked is not None and seen.st_nlink > 1:
+            linked.setdefault((seen.st_dev, seen.st_ino), []).append(name)
         if seen.st_size > (MAX_FILE if limit is None else limit):
             return _signed(UNKEPT, seen, "")
         if self._shares(kept := self._known.get(name), seen):

@@ -16,9 +16,9 @@ from sentinel_guard.host.recovery.baseline import (
     other_stores,
     shared_refs,
     unkept_files,
-    worktree_inventory,
 )
 from sentinel_guard.host.recovery.baseline.folder_modes import folder_mode
+from sentinel_guard.host.recovery.baseline.folder_survey import Survey
 from sentinel_guard.host.recovery.baseline.gitdir_backup import Change
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
 from sentinel_guard.host.recovery.baseline.worktree_diff import Scan, scan
@@ -93,17 +93,23 @@ class BaselineDiff:
 
 
 def diff_baseline(
-    baseline: Baseline, keep: Callable[[str], bool], restricts: Callable[[str], bool], seen: Scan | None = None
+    baseline: Baseline,
+    keep: Callable[[str], bool],
+    restricts: Callable[[str], bool],
+    names: Survey,
+    seen: Scan | None = None,
 ) -> BaselineDiff:
     """``keep`` is asked with names relative to the root: what it says yes to is passed over where it is new.
     ``restricts`` is asked with absolute paths: what it says yes to is looked for where git ignores it, too.
+    ``names``, ``seen``: the work tree as it is now.
 
     Raises HostError.
     """
-    scanned, kept, rest = seen or scan(baseline), baseline.raw, baseline.rest
+    scanned, kept, rest = seen or scan(baseline, names), baseline.raw, baseline.rest
     known = {*kept, *baseline.displaced}
-    below = tuple(f"{name}/" for name in baseline.nested)
-    restricted = [n for n in worktree_inventory.restricted(baseline.root, restricts) if not f"{n}/".startswith(below)]
+    below, special = tuple(f"{name}/" for name in baseline.nested), frozenset(rest.special).intersection(names.special)
+    asked = (n for n in names.files if n not in special and not f"{n}/".startswith(below))
+    restricted = [n for n in asked if restricts(f"{baseline.root}/{n}")]
     inside = tuple(f"{name}/" for name in baseline.embedded)
 
     def passed(name: str) -> bool:
@@ -135,7 +141,7 @@ def diff_baseline(
         modes={n: mode for n in touched if not passed(n) and (mode := _wrong(baseline, scanned, n)) is not None},
         scan=scanned,
         folders=[n for n in rest.empty if not Path(baseline.root, n).is_dir()],
-        folder_modes=changed_folders(baseline),
+        folder_modes=changed_folders(baseline, names.modes),
         beyond=unkept_files.changed_or_gone(baseline, unkept, unsettled),
         links=broken_links(baseline),
         dot=dot,
@@ -175,13 +181,16 @@ def misplaced(baseline: Baseline) -> bool:
     return seen is None or not stat.S_ISDIR(seen.st_mode)
 
 
-def changed_folders(baseline: Baseline) -> list[str]:
-    """Folders that have another mode than at the start, from the top down; named as in ``BaselineDiff.changes``."""
+def changed_folders(baseline: Baseline, modes: Mapping[str, int]) -> list[str]:
+    """Folders that have another mode than at the start, from the top down; named as in ``BaselineDiff.changes``.
+
+    ``modes``: of the folders of the work tree that are there.
+    """
     root, tops = baseline.root, dict.fromkeys((baseline.where.git_dir, baseline.where.common_dir))
     named = {root: "."} | dict.fromkeys(tops, ".git")
     doors = [p for p, mode in baseline.doors.items() if folder_mode(p) not in (None, mode)]
     found = [named.get(p) or next(f".git{p[len(t) :]}" for t in tops if p.startswith(f"{t}/")) for p in doors]
-    found += [n for n, mode in baseline.rest.folders.items() if folder_mode(f"{root}/{n}") not in (None, mode)]
+    found += [n for n, mode in baseline.rest.folders.items() if modes.get(n, mode) != mode]
     return sorted(found)
 
 

@@ -25,6 +25,7 @@ from sentinel_guard.host.machine.content_addressed_store import (
     UNKEPT,
     ContentAddressedStore,
     Kept,
+    Linked,
     signature,
 )
 from sentinel_guard.host.machine.deep_folders import HEAVY
@@ -49,6 +50,8 @@ class LateFiles:
     """Those of them that were written to since the session had begun."""
     generated: list[str] = field(default_factory=list)
     """Folders that tools have made; their names end in ``/``."""
+    linked: Linked = field(default_factory=dict)
+    """Names of ``kept`` that have several."""
     notes: list[str] = field(default_factory=list)
     """What could not be kept, in words."""
 
@@ -79,7 +82,7 @@ def keep(
 
 
 def _keep(baseline: Baseline, vault: ContentAddressedStore, name: str, found: LateFiles) -> None:
-    kept = vault.keep(baseline.tree, name)
+    kept = vault.keep(baseline.tree, name, linked=found.linked)
     if kept and kept.kind in (FILE, LINK, UNKEPT):
         found.kept[name] = kept
 

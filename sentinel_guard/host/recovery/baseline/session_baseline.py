@@ -46,6 +46,9 @@ class Completion:
     """Modes of files that are not the usual ones."""
     folders: Mapping[str, int] = field(default_factory=dict)
     """Modes of folders."""
+    stamps: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """Inode and change time (ns) of folders whose names were read, the root (empty name) too; (0, 0) where they prove
+    nothing later. None at all on a file system that is not known to keep them (folder_survey)."""
     usual: tuple[int, int] = USUAL
     """Usual mode of plain and of executable files."""
     recent: tuple[str, ...] = ()
@@ -120,6 +123,8 @@ class Baseline:
     """The newest earlier one of the same work tree; not kept."""
     table: Mapping[str, Kept] = field(default_factory=dict, compare=False, repr=False)
     """What of ``files`` stands in TABLE."""
+    linked: Mapping[tuple[int, int], list[str]] = field(default_factory=dict, compare=False, repr=False)
+    """Names of ``files`` that have several, by device and inode; not kept as such (``Completion.links``)."""
 
     @property
     def root(self) -> str:

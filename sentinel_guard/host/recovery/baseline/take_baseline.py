@@ -21,11 +21,18 @@ from sentinel_guard.host.git.flatten_ignore_rules import flatten
 from sentinel_guard.host.git.private_git_dir import Layout, PrivateGitDir, layout
 from sentinel_guard.host.git.repository import commit
 from sentinel_guard.host.git.run_git import Setting
-from sentinel_guard.host.machine.content_addressed_store import MAX_FILE, UNKEPT, ContentAddressedStore, Kept
+from sentinel_guard.host.machine.content_addressed_store import (
+    MAX_FILE,
+    UNKEPT,
+    ContentAddressedStore,
+    Kept,
+    Linked,
+)
 from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 from sentinel_guard.host.recovery.baseline import backup_pack as packs
 from sentinel_guard.host.recovery.baseline import (
     folder_modes,
+    folder_survey,
     gitdir_backup,
     late_files,
     object_backup,
@@ -106,7 +113,9 @@ class _Taking:
         nested, notes = self._nested(root, folder, found, depth, before)
         restricted = (*found.restricted, *_restricted(nested))
         touched = (*found.tracked, *found.flagged, *_usurped(root, found.submodules))
-        files = _kept(vault, tree, [*restricted, *touched, *found.untracked, *found.ignores], frozenset(found.staged))
+        linked: Linked = {}
+        names = [*restricted, *touched, *found.untracked, *found.ignores]
+        files = _kept(vault, tree, names, frozenset(found.staged), linked)
         baseline = Baseline(
             folder=folder,
             session=self.session,
@@ -131,6 +140,7 @@ class _Taking:
             notes=(*notes, *_unkept(files), *_unkept(own.result(), ".git/"), *_noted(nested)),
             rest=Completion(),
             before=before,
+            linked=linked,
         )
         return save(baseline)
 
@@ -221,32 +231,42 @@ def _completed(baseline: Baseline, notes: list[str], *, deep: bool) -> Baseline:
         notes = notes + packs.make(baseline.shadow, baseline.deep, baseline.refs.values())
     apart = {inside.where.git_dir for _, inside in baseline.below()}
     notes = notes + other_stores.keep(baseline.where.common_dir, baseline.stores, apart, since)
-    found, known = walk(baseline.root, baseline.taken), tracked(baseline.shadow)
+    known = tracked(baseline.shadow)
+    found = walk(baseline.root, baseline.taken, known, baseline.files, folder_survey.covered_folders(baseline))
     late = late_files.keep(baseline, _vault(baseline.folder, before), found.git_files, known)
-    # Of tracked files: where the agent was quick, a secret and its mode may be all that is left of the start.
-    plain = _commonest((m for n, m in found.modes.items() if known.get(n) is False), USUAL[0])
-    executable = _commonest((m for n, m in found.modes.items() if known.get(n) is True), USUAL[1])
+    plain = _commonest((m for n, m in found.modes.items() if not known[n]), USUAL[0])
+    executable = _commonest((m for n, m in found.modes.items() if known[n]), USUAL[1])
     rest = Completion(
         complete=True,
         empty=tuple(found.empty),
-        modes={n: m for n, m in found.modes.items() if m != (plain, executable)[known.get(n, bool(m & 0o100))]},
+        modes={n: m for n, m in found.modes.items() if m != (plain, executable)[known[n]]},
         folders=found.folders,
+        stamps=found.stamps if folder_survey.keeps_times(baseline.root) else {},
         usual=(plain, executable),
-        recent=tuple(n for n in found.recent if n in known and n not in baseline.files),
+        recent=tuple(found.recent),
         farmed=farmed,
         late=late.kept,
         special=tuple(found.special),
         pipes=tuple(found.pipes),
-        links=tuple(tuple(names) for names in found.linked.values() if len(names) > 1),
+        links=_groups(baseline.linked, found.linked, late.linked),
         shut=found.shut,
         unsettled=tuple(late.unsettled),
         generated=tuple(late.generated),
         elsewhere=other_worktrees(baseline.where),
         notes=(*notes, *late.notes, *_shut(found.shut)),
     )
-    done = replace(baseline, rest=rest, before=None)
+    done = replace(baseline, rest=rest, before=None, linked={})
     save_rest(done)
     return done
+
+
+def _groups(*found: Mapping[tuple[int, int], list[str]]) -> tuple[tuple[str, ...], ...]:
+    """Names that are hard links of each other."""
+    together: Linked = {}
+    for some in found:
+        for inode, names in some.items():
+            together.setdefault(inode, []).extend(names)
+    return tuple(tuple(sorted(names)) for names in together.values() if len(names) > 1)
 
 
 def _shut(folders: Iterable[str]) -> list[str]:
@@ -267,13 +287,13 @@ def _shared(where: Layout, folder: Path, vault: ContentAddressedStore) -> dict[s
 
 
 def _kept(
-    vault: ContentAddressedStore, tree: SymlinkSafeFolder, names: list[str], in_git: frozenset[str]
+    vault: ContentAddressedStore, tree: SymlinkSafeFolder, names: list[str], in_git: frozenset[str], linked: Linked
 ) -> dict[str, Kept]:
-    """``in_git``: what need not be kept, as it is staged and was not changed after."""
+    """``in_git``: what need not be kept, as it is staged and was not changed after. ``linked`` is filled."""
     kept: dict[str, Kept] = {}
     room, real = TOTAL, dict[str, bool]()
     for name in dict.fromkeys(names):
-        found = vault.keep(tree, name, None if room > MAX_FILE else max(room, 0), real)
+        found = vault.keep(tree, name, None if room > MAX_FILE else max(room, 0), real, linked)
         room -= found.size if found else 0
         if found is not None and not (found.kind == UNKEPT and name in in_git):
             kept[name] = found

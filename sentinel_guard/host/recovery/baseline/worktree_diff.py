@@ -13,13 +13,14 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.git.private_git_dir import PrivateGitDir
+from sentinel_guard.host.recovery.baseline.folder_survey import Survey
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
 
 NS = 1_000_000_000
@@ -48,7 +49,9 @@ class Scan:
     stale: list[str]
     """Those of them that are as the index says, under other stat data."""
     others: list[str]
-    """Files that are not tracked; repositories of their own end in ``/``."""
+    """Files that are neither tracked nor kept raw (some that are, may be among them); repositories of their own end in
+    ``/``.
+    """
 
 
 def start_index(baseline: Baseline, shadow: PrivateGitDir | None = None) -> None:
@@ -70,28 +73,23 @@ def start_index(baseline: Baseline, shadow: PrivateGitDir | None = None) -> None
     os.utime(shadow.index, ns=(at, at))
 
 
-def scan(baseline: Baseline) -> Scan:
-    """Leaves the start's index in the shadow. Raises HostError."""
+def scan(baseline: Baseline, names: Survey) -> Scan:
+    """Leaves the start's index in the shadow. ``names``: those that are there now. Raises HostError."""
     start_index(baseline)
     with ThreadPoolExecutor(2) as pool:
-        others, recent = pool.submit(_others, baseline), pool.submit(_recent, baseline)
+        others, recent = pool.submit(_others, baseline, names), pool.submit(_recent, baseline)
         touched = _touched(baseline.shadow)
     doubtful = recent.result() | touched
     changed = _differing(baseline.shadow, doubtful)
     return Scan(doubtful, changed, sorted(touched.keys() - {*changed}), others.result())
 
 
-def scan_beside(baseline: Baseline, before: Scan, act: Callable[[], bool]) -> Scan | None:
-    """As ``scan``, while ``act`` puts all tracked files right: only what was touched before it is looked into anew.
+def scan_again(baseline: Baseline, before: Scan, names: Survey) -> Scan:
+    """As ``scan``, after git has put all tracked files right: only what was touched before is looked into anew.
 
-    None where ``act`` says that it did not. Raises HostError.
+    Raises HostError.
     """
-    with ThreadPoolExecutor(1) as pool:
-        others = pool.submit(_others, baseline)
-        done = act()
-    if not done:
-        return None
-    return Scan(before.touched, _differing(baseline.shadow, before.touched), [], others.result())
+    return Scan(before.touched, _differing(baseline.shadow, before.touched), [], _others(baseline, names))
 
 
 def refresh(shadow: PrivateGitDir, names: list[str]) -> None:
@@ -102,8 +100,18 @@ def refresh(shadow: PrivateGitDir, names: list[str]) -> None:
         shadow.git.run("--literal-pathspecs", "add", "--refresh", "--", *names, ok=(0, 1))
 
 
-def _others(baseline: Baseline) -> list[str]:
-    return baseline.shadow.others(f"--exclude-from={baseline.shadow.frozen}")
+def _others(baseline: Baseline, names: Survey) -> list[str]:
+    """By the rules of the start. git goes through all of the tree: it is asked only where something may be new."""
+    shadow, raw = baseline.shadow, baseline.raw
+    known = {*raw, *baseline.ignored}
+    new = [n for n in names.shown if n not in known]
+    if not names.partial and (not new or (len(new) <= FEW and set(new) <= _tracked(shadow, new))):
+        return []
+    return shadow.others(f"--exclude-from={shadow.frozen}")
+
+
+def _tracked(shadow: PrivateGitDir, names: list[str]) -> set[str]:
+    return {*shadow.git.names("--literal-pathspecs", "ls-files", "-z", "--", *names)}
 
 
 def _recent(baseline: Baseline) -> dict[str, tuple[str, str]]:

@@ -12,16 +12,19 @@ import contextlib
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field
 
 from sentinel_guard.host.git.private_git_dir import PrivateGitDir
 from sentinel_guard.host.git.run_git import together
 from sentinel_guard.host.machine import deep_folders
+from sentinel_guard.host.machine.content_addressed_store import SETTLED_NS
 from sentinel_guard.host.machine.deep_folders import HEAVY
 
 RECENT = 2.0
 """Seconds in which a file's stat data may stay the same though its content changes (git compares whole seconds)."""
+NS = 1_000_000_000
+"""Nanoseconds in a second."""
 EVERYTHING = ("*",)
 FOLDERS = 2000
 """Ignored folders that are named to git; of more, all that is untracked is gone through."""
@@ -124,11 +127,13 @@ class Walk:
     empty: list[str] = field(default_factory=list)
     """Empty folders."""
     modes: dict[str, int] = field(default_factory=dict)
-    """Modes of regular files."""
+    """Modes of regular files that are tracked and clean."""
     folders: dict[str, int] = field(default_factory=dict)
     """Modes of folders."""
+    stamps: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Inode and change time (ns) of folders, the root (empty name) too; (0, 0) where they say too little."""
     recent: list[str] = field(default_factory=list)
-    """Regular files that were changed in the RECENT seconds before it, or since."""
+    """Those of ``modes`` that were changed in the RECENT seconds before it, or since."""
     special: list[str] = field(default_factory=list)
     """Named pipes, sockets and devices."""
     pipes: list[str] = field(default_factory=list)
@@ -138,54 +143,99 @@ class Walk:
     git_files: list[str] = field(default_factory=list)
     """Files that are called ``.git``: git shows none of them."""
     linked: dict[tuple[int, int], list[str]] = field(default_factory=dict)
-    """Names of files that have several, by device and inode."""
+    """Names of clean tracked files that have several, by device and inode."""
 
 
-def walk(root: str, began: float) -> Walk:
-    """Look at every name below the root, as it was when the session began."""
-    found = Walk(began)
-    todo = [""]
-    while todo:
-        _look(root, todo.pop(), found, todo)
-    return found
+def walk(root: str, began: float, tracked: Container[str], kept: Container[str], covered: Container[str]) -> Walk:
+    """Look at every name below the root, as it was when the session began; at the files themselves only where they are
+    tracked and not ``kept``. ``covered``: folders into which git does not look.
+    """
+    walking = _Walking(root, tracked, kept, covered, Walk(began))
+    walking.run()
+    return walking.found
 
 
-def _look(root: str, folder: str, found: Walk, todo: list[str]) -> None:
-    entries = list[os.DirEntry[str]]()
-    try:
-        seen = os.lstat(f"{root}/{folder}")
-        if known := bool(folder) and seen.st_ctime < found.began:
-            found.folders[folder] = stat.S_IMODE(seen.st_mode)
-            if not os.access(f"{root}/{folder}", os.R_OK | os.X_OK):
-                found.shut[folder] = seen.st_ctime_ns
-        entries += os.scandir(f"{root}/{folder}")
-    except OSError:
-        return
-    if known and not entries:
-        found.empty.append(folder)
-    for entry in entries:
-        name = f"{folder}/{entry.name}" if folder else entry.name
-        if not entry.is_dir(follow_symlinks=False):
-            with contextlib.suppress(OSError):
-                _note(entry.stat(follow_symlinks=False), name, found)
-        elif entry.name not in HEAVY:
-            todo.append(name)
+@dataclass(slots=True)
+class _Walking:
+    root: str
+    tracked: Container[str]
+    kept: Container[str]
+    covered: Container[str]
+    found: Walk
+    device: int = 0
+    """The root's."""
+    todo: list[tuple[str, bool]] = field(default_factory=lambda: [("", False)])
+    """Folders, and whether they lie in a covered one."""
 
+    def run(self) -> None:
+        with contextlib.suppress(OSError):
+            self.device = os.lstat(self.root).st_dev
+        while self.todo:
+            folder, inside = self.todo.pop()
+            if entries := self._entries(folder):
+                self._sort(entries, folder, inside)
 
-def _note(seen: os.stat_result, name: str, found: Walk) -> None:
-    mode, old = seen.st_mode, seen.st_ctime < found.began
-    if stat.S_ISREG(mode):
-        if old:
-            found.modes[name] = stat.S_IMODE(mode)
+    def _entries(self, folder: str) -> list[os.DirEntry[str]]:
+        """Of a folder, of which what is to be known is noted."""
+        path, found = f"{self.root}/{folder}" if folder else self.root, self.found
+        try:
+            seen = os.lstat(path)
+            if known := bool(folder) and seen.st_ctime < found.began:
+                found.folders[folder] = stat.S_IMODE(seen.st_mode)
+                if not os.access(path, os.R_OK | os.X_OK):
+                    found.shut[folder] = seen.st_ctime_ns
+            entries = [*os.scandir(path)]
+        except OSError:
+            return []
+        settled = seen.st_ctime_ns < found.began * NS - SETTLED_NS and seen.st_dev == self.device
+        found.stamps[folder] = (seen.st_ino, seen.st_ctime_ns) if settled else (0, 0)
+        if known and not entries:
+            found.empty.append(folder)
+        return entries
+
+    def _sort(self, entries: Iterable[os.DirEntry[str]], folder: str, inside: bool) -> None:
+        """What a folder holds, by kind. The names of a large work tree pass here."""
+        prefix, tracked, kept = f"{folder}/" if folder else "", self.tracked, self.kept
+        for entry in entries:
+            name = prefix + entry.name
+            if entry.is_dir(follow_symlinks=False):
+                apart = inside or name in self.covered
+                if entry.name not in HEAVY:
+                    self.todo.append((name, apart))
+                elif not (apart or name == ".git"):
+                    # What git shows of it, git alone can tell: the folder is looked at again in any case.
+                    self.found.stamps[folder] = (0, 0)
+            elif entry.is_file(follow_symlinks=False):
+                if name in tracked:
+                    if name not in kept:
+                        self._note_file(entry, name)
+                elif entry.name == ".git" and folder:
+                    self._note_other(entry, name, self.found.git_files)
+            elif not entry.is_symlink():
+                self._note_other(entry, name, self.found.special)
+
+    def _note_file(self, entry: os.DirEntry[str], name: str) -> None:
+        try:
+            seen = entry.stat(follow_symlinks=False)
+        except OSError:
+            return
+        found, changed = self.found, seen.st_ctime
+        if changed < found.began:
+            found.modes[name] = seen.st_mode & 0o7777
             if seen.st_nlink > 1:
                 found.linked.setdefault((seen.st_dev, seen.st_ino), []).append(name)
-            if name.endswith("/.git"):
-                found.git_files.append(name)
-        if not old or seen.st_ctime > found.began - RECENT:
-            found.recent.append(name)
-    elif old and not stat.S_ISLNK(mode):
-        found.special.append(name)
-        found.pipes += [] if stat.S_ISSOCK(mode) else [name]
+            if changed <= found.began - RECENT:
+                return
+        found.recent.append(name)
+
+    def _note_other(self, entry: os.DirEntry[str], name: str, names: list[str]) -> None:
+        """What was there when the session began."""
+        with contextlib.suppress(OSError):
+            seen = entry.stat(follow_symlinks=False)
+            if seen.st_ctime < self.found.began:
+                names.append(name)
+                if not (stat.S_ISREG(seen.st_mode) or stat.S_ISSOCK(seen.st_mode)):
+                    self.found.pipes.append(name)
 
 
 def restricted(root: str, restricts: Callable[[str], bool]) -> list[str]:

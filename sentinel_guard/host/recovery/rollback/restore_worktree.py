@@ -12,14 +12,11 @@ from sentinel_guard.host.git.run_git import Git, lines
 from sentinel_guard.host.machine.content_addressed_store import difference
 from sentinel_guard.host.recovery.baseline.baseline_diff import BaselineDiff, wrong_mode
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
-from sentinel_guard.host.recovery.baseline.worktree_diff import Scan, refresh, scan_beside
+from sentinel_guard.host.recovery.baseline.worktree_diff import refresh
 
 
-def undo(baseline: Baseline, found: BaselineDiff) -> tuple[list[str], Scan | None]:
-    """Undo what the survey found in the work tree.
-
-    Returns problems, and the work tree as it is now where ``git reset --hard`` could be run.
-    """
+def undo(baseline: Baseline, found: BaselineDiff) -> tuple[list[str], bool]:
+    """Undo what was found in the work tree. Returns problems, and whether ``git reset --hard`` could be run."""
     tree, acts = baseline.tree, _Acts(baseline)
     for name in found.created:
         acts.attempt(name, acts.remove)
@@ -31,14 +28,14 @@ def undo(baseline: Baseline, found: BaselineDiff) -> tuple[list[str], Scan | Non
         acts.attempt(name, partial(tree.chmod, mode=mode))
     for name in found.folders:
         acts.attempt(name, tree.folder)
-    seen = _reset(baseline, found, acts.problems)
-    if seen is None:
+    reset = _reset(baseline, found, acts.problems)
+    if not reset:
         acts.attempt("tracked files", lambda _: _check_out(baseline, found))
     # What git holds in other bytes than the work tree did, a reset writes as git would.
-    for change in found.files if seen else ():
+    for change in found.files if reset else ():
         if change.path in baseline.rest.late and difference(tree, change.path, baseline.rest.late[change.path]):
             acts.attempt(change.path, acts.put_back)
-    return acts.problems, seen
+    return acts.problems, reset
 
 
 class _Acts:
@@ -77,26 +74,24 @@ def _check_out(baseline: Baseline, found: BaselineDiff) -> None:
         _set_modes(baseline, found)
 
 
-def _reset(baseline: Baseline, found: BaselineDiff, problems: list[str]) -> Scan | None:
-    """The index is the shadow's, which the survey left as it was at the start: the repository's own is in place
-    already, byte by byte.
+def _reset(baseline: Baseline, found: BaselineDiff, problems: list[str]) -> bool:
+    """False where the start was not clean, or git could not do it.
+
+    The index is the shadow's, which the scan left as it was at the start: the repository's own is in place already,
+    byte by byte.
     """
     if not (baseline.clean and baseline.head):
-        return None
+        return False
     git = replace(baseline.where.git, index=str(baseline.shadow.index), settings=baseline.shadow.git.settings)
-
-    def run() -> bool:
-        try:
-            # What was only touched, git would write anew: from an object that is perhaps damaged, in a mode of its own.
-            refresh(baseline.shadow, found.scan.stale)
-            _umasked(baseline, git).run("reset", "--hard", "--quiet", baseline.head)
-        except HostError as e:
-            problems.append(str(e))
-            return False
-        _set_modes(baseline, found)
-        return True
-
-    return scan_beside(baseline, found.scan, run)
+    try:
+        # What was only touched, git would write anew: from an object that is perhaps damaged, in a mode of its own.
+        refresh(baseline.shadow, found.scan.stale)
+        _umasked(baseline, git).run("reset", "--hard", "--quiet", baseline.head)
+    except HostError as e:
+        problems.append(str(e))
+        return False
+    _set_modes(baseline, found)
+    return True
 
 
 def _set_modes(baseline: Baseline, found: BaselineDiff) -> None:

@@ -29,17 +29,18 @@ from sentinel_guard.host.machine import deep_folders
 from sentinel_guard.host.machine.atomic_files import write_json
 from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 from sentinel_guard.host.recovery.baseline import gitdir_backup, object_backup
-from sentinel_guard.host.recovery.baseline.baseline_diff import BaselineDiff, changed_folders, diff_baseline
+from sentinel_guard.host.recovery.baseline.baseline_diff import BaselineDiff, diff_baseline
 from sentinel_guard.host.recovery.baseline.folder_modes import folder_mode
+from sentinel_guard.host.recovery.baseline.folder_survey import survey
 from sentinel_guard.host.recovery.baseline.gitdir_backup import Change
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
-from sentinel_guard.host.recovery.baseline.worktree_diff import Scan, scan
+from sentinel_guard.host.recovery.baseline.worktree_diff import Scan, scan, scan_again
 from sentinel_guard.host.recovery.rollback import restore_hard_links, restore_objects
 from sentinel_guard.host.recovery.rollback.keep_refs import keep_refs, moved_remote_refs
 from sentinel_guard.host.recovery.rollback.restore_folders import Folders
 from sentinel_guard.host.recovery.rollback.restore_gitdir import put_metadata_back
 from sentinel_guard.host.recovery.rollback.restore_worktree import undo
-from sentinel_guard.host.recovery.snapshots.blocking_fifos import RULES, special_files
+from sentinel_guard.host.recovery.snapshots.blocking_fifos import RULES
 from sentinel_guard.host.recovery.snapshots.take_snapshot import Occasion, take_snapshot
 
 SHOWN = 20
@@ -122,15 +123,15 @@ def plan_rollback(
     """What a rollback would undo, and what it could not; nothing is changed. Raises HostError."""
     if folder_mode(baseline.root) is None:
         return Plan((WHOLE,), (), ())
-    special = special_files(baseline.root)
-    if waiting := _waiting(baseline, special):
+    names = survey(baseline)
+    if waiting := _waiting(baseline, names.special):
         hint = "Remove it, or roll back: it is moved away first."
         raise HostError(f"{waiting[0][1]} is a named pipe: git would wait for it for ever.", hint)
-    found = diff_baseline(baseline, keep, restricts)
+    found = diff_baseline(baseline, keep, restricts, names)
     now = gitdir_backup.refs(baseline.where.common_dir)
     changes, moved, beyond = found.changes(), moved_remote_refs(baseline, now), [*found.beyond]
     damaged = [] if changes else restore_objects.damaged_or_missing_objects(baseline)
-    changes += [Change(name, "created") for name in _new_special_files(baseline, special, keep)]
+    changes += [Change(name, "created") for name in _new_special_files(baseline, names.special, keep)]
     if _REFRESHED in changes and _same_entries(baseline):
         changes.remove(_REFRESHED)
     for name, inside in baseline.below():
@@ -187,17 +188,19 @@ def rollback(
 def _rolled_back(baseline: Baseline, keep: Callable[[str], bool], restricts: Callable[[str], bool]) -> Report:
     earlier = [path for _, path in _versions(baseline.quarantine)]
     folders = Folders(baseline)
-    opened = [*_make_root(baseline), *folders.open()]
+    opened = _make_root(baseline)
+    touched, names = folders.open()
+    opened += touched
     with ThreadPoolExecutor(1) as pool:
         # git looks at the work tree meanwhile. Should it wait at a pipe, it goes on when that is taken away.
-        scanned = pool.submit(scan, baseline)
-        opened += _unblock(baseline, keep, scanned)
-    found = diff_baseline(baseline, keep, restricts, scanned.result())
+        scanned = pool.submit(scan, baseline, names)
+        opened += _unblock(baseline, keep, names.special, scanned)
+    found = diff_baseline(baseline, keep, restricts, names, scanned.result())
     journal = _opened(baseline, [*opened, *found.changes()], earlier)
     if not journal.changes:
         bad = restore_objects.damaged_or_missing_objects(baseline)
         if not (bad and baseline.deep.is_dir()):
-            unsound = (*folders.close(), *bad)
+            unsound = (*folders.close(names), *bad)
             unkept = bool(baseline.unkept)
             return Report(not unsound, (), (), unsound, baseline.head, False, "", baseline.unkept, unkept=unkept)
     put_metadata_back(baseline)
@@ -207,15 +210,16 @@ def _rolled_back(baseline: Baseline, keep: Callable[[str], bool], restricts: Cal
     notes += [*keep_refs(baseline, journal.refs), *kept]
     reset = False
     for _ in range(ROUNDS):
-        problems, seen = undo(baseline, found)
-        reset = seen is not None
+        problems, reset = undo(baseline, found)
         problems += put_metadata_back(baseline)
-        found = diff_baseline(baseline, keep, restricts, seen)
+        names = survey(baseline)
+        seen = scan_again(baseline, found.scan, names) if reset else None
+        found = diff_baseline(baseline, keep, restricts, names, seen)
         if found.done:
             break
-        found = diff_baseline(baseline, keep, restricts) if seen else found
-    problems += [*restore_hard_links.join(baseline), *folders.close()]
-    found = replace(found, folder_modes=changed_folders(baseline), links=[])
+        found = diff_baseline(baseline, keep, restricts, names) if reset else found
+    problems += [*restore_hard_links.join(baseline), *folders.close(names)]
+    found = replace(found, folder_modes=folders.changed(), links=[])
     problems += [*_remaining(found), *restore_objects.damaged_or_missing_objects(baseline)]
     journal.path.unlink(missing_ok=True)
     return _report(baseline, journal, found, problems, notes, reset=reset)
@@ -261,9 +265,10 @@ def _waiting(baseline: Baseline, special: list[str]) -> list[tuple[SymlinkSafeFo
     ]
 
 
-def _unblock(baseline: Baseline, keep: Callable[[str], bool], scanned: Future[Scan]) -> list[Change]:
+def _unblock(
+    baseline: Baseline, keep: Callable[[str], bool], special: list[str], scanned: Future[Scan]
+) -> list[Change]:
     """Takes away what git would wait for, and what is no file and was not there at the start: git sees none of it."""
-    special = special_files(baseline.root)
     waiting = _waiting(baseline, special)
     waiting += [(baseline.tree, n) for n in _new_special_files(baseline, special, keep)]
     moved = [tree.away(name) for tree, name in waiting]
