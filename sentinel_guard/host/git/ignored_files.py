@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from sentinel_guard.host.git.private_git_dir import PrivateGitDir
+from sentinel_guard.host.machine import deep_folders
 from sentinel_guard.host.machine.content_addressed_store import MAX_FILE
 from sentinel_guard.host.machine.deep_folders import HEAVY
 
@@ -97,20 +98,21 @@ def _sizes(
     if heavy.intersection(path.split("/")):
         found.generated.append(f"{path}/")
         return {}
-    sizes = _size(root, path)
-    built: dict[str, None] = {}
-    for folder, below, files in os.walk(f"{root}/{path}"):
-        base = os.path.relpath(folder, root)
+    sizes, built = _size(root, path), dict[str, None]()
+    for folder, below, files in deep_folders.walk(f"{root}/{path}"):
+        base = folder[len(root) + 1 :]
         if CACHE in files:
             found.generated.append(f"{base}/")
             below.clear()
             continue
         found.generated += [f"{base}/{b}/" for b in below if b in heavy]
-        links = [b for b in below if os.path.islink(f"{folder}/{b}")]  # noqa: PTH114 - text with surrogates
         below[:] = [b for b in below if b not in heavy]
-        built |= {f"{path}/**/*{end}": None for n in files if (end := os.path.splitext(n)[1]) in compiled}  # noqa: PTH122 - as above
-        for name in (*(f for f in files if not f.endswith(compiled)), *links):
-            sizes |= _size(root, f"{base}/{name}")
+        for name in files:
+            # A name has one last ending: this is called for each of a hundred thousand.
+            if (end := name[name.rfind(".") :]) in compiled:
+                built[f"{path}/**/*{end}"] = None
+            else:
+                sizes |= _size(root, f"{base}/{name}")
         if len(sizes) > MAX_NAMES:
             found.too_many.append(f"{path}/")
             return {}

@@ -15,7 +15,6 @@ import stat
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from sentinel_guard.host.machine.deep_folders import HEAVY
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
@@ -25,13 +24,10 @@ KEEP_TIMES = frozenset({"bcachefs", "btrfs", "ext2", "ext3", "ext4", "f2fs", "ov
 MOUNTS = "/proc/self/mounts"
 
 
-class Place(NamedTuple):
-    """A folder that is looked at."""
-
-    name: str
-    """Relative to the root; empty for the root."""
-    covered: bool
-    """Whether git was not to look into it at the start: ignored as a whole, or a repository of its own."""
+_OWNER = 0o700
+Place = tuple[str, bool]
+"""A folder, relative to the root (empty for the root itself), and whether it is covered: git was not to look into it at
+the start, as it is ignored as a whole, or a repository of its own."""
 
 
 @dataclass(slots=True)
@@ -75,52 +71,54 @@ class _Surveying:
             device = os.lstat(self._root).st_dev
         except OSError:
             return self._found
-        todo = [Place("", covered=False)]
+        todo: list[Place] = [("", False)]
         while todo:
             self._look(todo.pop(), device, todo)
         self._found.special.sort()
         return self._found
 
     def _look(self, at: Place, device: int, todo: list[Place]) -> None:
-        path = f"{self._root}/{at.name}" if at.name else self._root
+        name, covered = at
+        path = f"{self._root}/{name}" if name else self._root
         try:
             seen = os.lstat(path)
         except OSError:
             return
         if not stat.S_ISDIR(seen.st_mode):
             return
-        stamp = self._stamps.get(at.name)
-        self._found.modes[at.name] = mode = stat.S_IMODE(seen.st_mode)
-        if at.name and at.name not in self._folders:
-            self._found.new.append(at.name)
-        if at.name and not self._enter(path, mode):
+        self._found.modes[name] = mode = stat.S_IMODE(seen.st_mode)
+        if name and name not in self._folders:
+            self._found.new.append(name)
+        inode, changed = self._stamps.get(name, (0, 0))
+        as_it_was = (inode, changed) == (seen.st_ino, seen.st_ctime_ns) and seen.st_dev == device
+        if name and not (as_it_was and mode & _OWNER == _OWNER) and not self._enter(path, mode):
             return
-        if stamp and (*stamp,) == (seen.st_ino, seen.st_ctime_ns) and seen.st_dev == device:
-            self._found.special += self._special.get(at.name, ())
-            todo += [Place(n, at.covered or n in self._covered) for n in self._below.get(at.name, ())]
+        if as_it_was:
+            self._found.special += self._special.get(name, ())
+            todo += [(n, covered or n in self._covered) for n in self._below.get(name, ())]
         else:
             self._read(at, path, todo)
 
     def _read(self, at: Place, path: str, todo: list[Place]) -> None:
-        found, prefix = self._found, f"{at.name}/" if at.name else ""
+        found, prefix, inside = self._found, f"{at[0]}/" if at[0] else "", at[1]
         try:
             entries = [*os.scandir(path)]
         except OSError:
-            found.partial |= not at.covered
+            found.partial |= not inside
             return
         for entry in entries:
             name = prefix + entry.name
             if entry.is_dir(follow_symlinks=False):
-                covered = at.covered or name in self._covered
+                covered = inside or name in self._covered
                 if entry.name not in HEAVY:
-                    todo.append(Place(name, covered))
+                    todo.append((name, covered))
                 elif not (covered or name == ".git"):
                     found.partial = True
                 continue
             found.files.append(name)
             if not (entry.is_file(follow_symlinks=False) or entry.is_symlink()):
                 found.special.append(name)
-            elif not at.covered:
+            elif not inside:
                 found.shown.append(name)
 
 

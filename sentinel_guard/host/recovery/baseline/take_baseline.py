@@ -234,15 +234,14 @@ def _completed(baseline: Baseline, notes: list[str], *, deep: bool) -> Baseline:
     known = tracked(baseline.shadow)
     found = walk(baseline.root, baseline.taken, known, baseline.files, folder_survey.covered_folders(baseline))
     late = late_files.keep(baseline, _vault(baseline.folder, before), found.git_files, known)
-    plain = _commonest((m for n, m in found.modes.items() if not known[n]), USUAL[0])
-    executable = _commonest((m for n, m in found.modes.items() if known[n]), USUAL[1])
+    usual = _usual(found.modes, known)
     rest = Completion(
         complete=True,
         empty=tuple(found.empty),
-        modes={n: m for n, m in found.modes.items() if m != (plain, executable)[known[n]]},
+        modes={n: m for n, m in found.modes.items() if m != usual[known[n]]},
         folders=found.folders,
         stamps=found.stamps if folder_survey.keeps_times(baseline.root) else {},
-        usual=(plain, executable),
+        usual=usual,
         recent=tuple(found.recent),
         farmed=farmed,
         late=late.kept,
@@ -273,9 +272,11 @@ def _shut(folders: Iterable[str]) -> list[str]:
     return [f"{n} cannot be read: what is in it was not kept." for n in folders]
 
 
-def _commonest(modes: Iterable[int], otherwise: int) -> int:
-    counted = Counter(modes).most_common(1)
-    return counted[0][0] if counted else otherwise
+def _usual(modes: Mapping[str, int], executable: Mapping[str, bool]) -> tuple[int, int]:
+    """The commonest mode of plain and of executable files."""
+    counted = Counter(zip(map(executable.__getitem__, modes), modes.values(), strict=True)).most_common()
+    found = {kind: mode for (kind, mode), _ in reversed(counted)}
+    return found.get(False, USUAL[0]), found.get(True, USUAL[1])
 
 
 def _shared(where: Layout, folder: Path, vault: ContentAddressedStore) -> dict[str, Kept]:

@@ -52,6 +52,8 @@ class Scan:
     """Files that are neither tracked nor kept raw (some that are, may be among them); repositories of their own end in
     ``/``.
     """
+    tracked: frozenset[str] = frozenset()
+    """Of the files that may be new, those that the start's index holds."""
 
 
 def start_index(baseline: Baseline, shadow: PrivateGitDir | None = None) -> None:
@@ -81,7 +83,7 @@ def scan(baseline: Baseline, names: Survey) -> Scan:
         touched = _touched(baseline.shadow)
     doubtful = recent.result() | touched
     changed = _differing(baseline.shadow, doubtful)
-    return Scan(doubtful, changed, sorted(touched.keys() - {*changed}), others.result())
+    return Scan(doubtful, changed, sorted(touched.keys() - {*changed}), *others.result())
 
 
 def scan_again(baseline: Baseline, before: Scan, names: Survey) -> Scan:
@@ -89,7 +91,8 @@ def scan_again(baseline: Baseline, before: Scan, names: Survey) -> Scan:
 
     Raises HostError.
     """
-    return Scan(before.touched, _differing(baseline.shadow, before.touched), [], _others(baseline, names))
+    changed = _differing(baseline.shadow, before.touched)
+    return Scan(before.touched, changed, [], *_others(baseline, names, before.tracked))
 
 
 def refresh(shadow: PrivateGitDir, names: list[str]) -> None:
@@ -100,18 +103,25 @@ def refresh(shadow: PrivateGitDir, names: list[str]) -> None:
         shadow.git.run("--literal-pathspecs", "add", "--refresh", "--", *names, ok=(0, 1))
 
 
-def _others(baseline: Baseline, names: Survey) -> list[str]:
-    """By the rules of the start. git goes through all of the tree: it is asked only where something may be new."""
-    shadow, raw = baseline.shadow, baseline.raw
-    known = {*raw, *baseline.ignored}
-    new = [n for n in names.shown if n not in known]
-    if not names.partial and (not new or (len(new) <= FEW and set(new) <= _tracked(shadow, new))):
-        return []
-    return shadow.others(f"--exclude-from={shadow.frozen}")
+def _others(
+    baseline: Baseline, names: Survey, tracked: frozenset[str] = frozenset()
+) -> tuple[list[str], frozenset[str]]:
+    """``Scan.others`` and ``Scan.tracked``, by the rules of the start. git goes through all of the tree: it is asked
+    only where something may be new. ``tracked``: what of it is known already.
+    """
+    shadow, known = baseline.shadow, {*baseline.raw, *baseline.ignored, *tracked}
+    new = {n for n in names.shown if n not in known}
+    if not names.partial and len(new) <= MANY:
+        few = new if len(new) <= FEW else ()
+        tracked |= new.intersection(_listed(shadow, few)) if new else frozenset()
+        if new <= tracked:
+            return [], tracked
+    return shadow.others(f"--exclude-from={shadow.frozen}"), tracked
 
 
-def _tracked(shadow: PrivateGitDir, names: list[str]) -> set[str]:
-    return {*shadow.git.names("--literal-pathspecs", "ls-files", "-z", "--", *names)}
+def _listed(shadow: PrivateGitDir, names: Iterable[str]) -> list[str]:
+    """Of these names, or of all, those that the index holds."""
+    return shadow.git.names("--literal-pathspecs", "ls-files", "-z", "--", *names)
 
 
 def _recent(baseline: Baseline) -> dict[str, tuple[str, str]]:
