@@ -78,12 +78,13 @@ class BaselineDiff:
         ]
 
     def snapshot(self, baseline: Baseline) -> list[str]:
-        """What differs from the start's index now, for the rescue snapshot: without restricted and ignored files, and
-        without untracked ones that are as they were.
+        """What differs from the start's index now, for the rescue snapshot: without restricted and ignored files, what
+        lies in submodules, and untracked files that are as they were.
         """
         late = {n for n in baseline.rest.late if n not in self.scan.touched}
         apart = {*baseline.restricted, *baseline.flagged, *late}
-        changed = (c.path for c in self.files)
+        inside = tuple(f"{name}/" for name in baseline.embedded)
+        changed = (c.path for c in self.files if not c.path.startswith(inside))
         return [n for n in (*baseline.dirty, *changed, *self.tracked, *self.modes, *self.created) if n not in apart]
 
     @property

@@ -292,6 +292,7 @@ def _rest(path: Path) -> Completion:
     except FileNotFoundError:
         return Completion()
     lists: dict[str, Any] = {name: tuple(data[name]) for name in _LATE if name in data}
+    lists["stamps"] = {name: (inode, changed) for name, (inode, changed) in data.get("stamps", {}).items()}
     lists["links"] = tuple(tuple(names) for names in data.get("links", ()))
     return Completion(**data | lists | {"late": _kept(data.get("late", {}))})
 

@@ -8,6 +8,7 @@ Rules of this file:
 
 from __future__ import annotations
 
+import itertools
 import os
 import time
 from collections import Counter
@@ -21,6 +22,7 @@ from sentinel_guard.host.git.flatten_ignore_rules import flatten
 from sentinel_guard.host.git.private_git_dir import Layout, PrivateGitDir, layout
 from sentinel_guard.host.git.repository import commit
 from sentinel_guard.host.git.run_git import Setting
+from sentinel_guard.host.machine import deep_folders
 from sentinel_guard.host.machine.content_addressed_store import (
     MAX_FILE,
     UNKEPT,
@@ -53,6 +55,8 @@ from sentinel_guard.host.recovery.baseline.worktree_inventory import EVERYTHING,
 
 DEPTH, COUNT = 3, 50
 """How deep repositories in repositories are kept, and how many in one."""
+IDLE = 1000
+"""Files in the folders of submodules that are not checked out that are kept at once; more of them are kept later."""
 TOTAL = 2 << 30
 """Bytes of files that are kept; of what comes after, only size and time are remembered."""
 NO_ROOM = "Make room, or set SENTINEL_HOME to a folder on a file system that has some."
@@ -114,7 +118,8 @@ class _Taking:
         restricted = (*found.restricted, *_restricted(nested))
         touched = (*found.tracked, *found.flagged, *_usurped(root, found.submodules))
         linked: Linked = {}
-        names = [*restricted, *touched, *found.untracked, *found.ignores]
+        idle = _files_below(root, (n for n in found.submodules if n not in nested))
+        names = [*restricted, *touched, *found.untracked, *found.ignores, *idle]
         files = _kept(vault, tree, names, frozenset(found.staged), linked)
         baseline = Baseline(
             folder=folder,
@@ -180,6 +185,12 @@ def _below(before: Baseline | None) -> dict[str, Baseline]:
 def _usurped(root: str, submodules: Iterable[str]) -> list[str]:
     """Submodules in whose place something else than a folder stands: git status passes over that."""
     return [n for n in submodules if os.path.lexists(path := f"{root}/{n}") and not _is_folder(path)]
+
+
+def _files_below(root: str, folders: Iterable[str]) -> list[str]:
+    """In the folders of submodules that are not checked out nothing is expected, and git shows nothing of it."""
+    found = (f"{at}/{name}" for n in folders for at, _, names in deep_folders.walk(f"{root}/{n}") for name in names)
+    return [path[len(root) + 1 :] for path in itertools.islice(found, IDLE)]
 
 
 def _is_folder(path: str) -> bool:

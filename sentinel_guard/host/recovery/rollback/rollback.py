@@ -25,7 +25,7 @@ from pathlib import Path
 
 from sentinel_guard.core.policy import gitignore_patterns
 from sentinel_guard.errors import HostError
-from sentinel_guard.host.machine import deep_folders
+from sentinel_guard.host.machine import birth_time, deep_folders
 from sentinel_guard.host.machine.atomic_files import write_json
 from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 from sentinel_guard.host.recovery.baseline import gitdir_backup, object_backup
@@ -283,10 +283,10 @@ def _unblock(
 
 def _new_special_files(baseline: Baseline, special: list[str], keep: Callable[[str], bool]) -> list[str]:
     """Those that ``_waiting`` does not tell; as with files, not what the start ignored, nor in repositories inside."""
-    if not baseline.rest.complete:
-        return []
     known, inside = frozenset(baseline.rest.special), tuple(f"{name}/" for name in baseline.embedded)
     found = [n for n in special if n not in known and not n.startswith(inside) and not keep(n)]
+    if not baseline.rest.complete:  # then the time of birth alone tells
+        found = [n for n in found if birth_time.is_younger(f"{baseline.root}/{n}", baseline.taken)]
     rules = os.fsdecode(baseline.shadow.frozen.read_bytes()).splitlines() if found else []
     patterns = [gitignore_patterns.parse(rule) for rule in rules]
     return [n for n in found if n.rpartition("/")[2] not in RULES and not _ignored(patterns, n)]
