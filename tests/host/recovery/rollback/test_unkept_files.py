@@ -296,3 +296,24 @@ def test_a_later_baseline_shares_the_table_of_files_and_knows_its_own(repo):
     assert api.rollback(loaded[1]).ok
     assert not (repo.root / "many/7").exists()
     assert [(repo.root / f"many/{n}").read_text() for n in ("8", "9", "new")] == ["other\n", "9", "new\n"]
+
+
+EARLY = (
+    ("true", "mkfifo src/pipe", False, "a pipe, and the baseline is never complete"),
+    ("true", "mkfifo src/pipe", True, "a pipe, before it was"),
+    (IDLE, "echo evil > sub/own", True, "a file of an idle submodule"),
+    (IDLE, "rm -r sub", False, "such a file is gone, and the baseline never complete"),
+)
+
+
+@pytest.mark.parametrize(("person", "agent", "whole"), [r[:3] for r in EARLY], ids=[r[3] for r in EARLY])
+def test_an_agent_may_be_quick(repo, person, agent, whole):
+    shell(repo, person)
+    start = files(repo.root)
+    baseline = api.begin(str(repo.root), repo.root.parent / "session", lambda _: False, "s1")
+    settle()
+    shell(repo, agent)
+    baseline = api.complete(baseline) if whole else baseline
+    report = api.rollback(api.load(baseline.folder))
+    assert report.ok, report.problems
+    assert files(repo.root) == start
