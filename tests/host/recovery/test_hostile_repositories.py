@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 
 import pytest
@@ -48,6 +49,26 @@ def test_a_named_pipe_is_not_waited_for(repo, name):
         path.with_suffix(".pack").write_bytes(b"PACK")
     assert api.rollback(baseline).problems == ()
     assert state(repo) == before
+
+
+FOLDERS = ("objects", "objects/pack", "objects/info", "refs", "logs", "hooks", "info", "worktrees", "lfs", "modules")
+
+
+@pytest.mark.parametrize("kind", ["file", "link", "pipe"])
+@pytest.mark.parametrize("name", FOLDERS)
+def test_what_stands_in_the_place_of_a_folder_of_git_goes(repo, name, kind):
+    before = state(repo)
+    baseline = taken(repo)
+    path = repo.root / ".git" / name
+    shutil.rmtree(path, ignore_errors=True)
+    aside = repo.root.parent / "aside"
+    aside.mkdir()
+    {"file": path.touch, "link": lambda: path.symlink_to(aside), "pipe": lambda: os.mkfifo(path)}[kind]()
+    assert api.rollback(baseline).problems == ()
+    assert path.is_dir() or not os.path.lexists(path)
+    assert not path.is_symlink()
+    assert state(repo) == before
+    assert list(aside.iterdir()) == []
 
 
 def test_the_outlook_names_a_pipe_that_it_would_wait_for(clean):

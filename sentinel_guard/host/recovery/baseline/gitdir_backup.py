@@ -34,8 +34,13 @@ from sentinel_guard.host.machine.content_addressed_store import (
 )
 from sentinel_guard.host.machine.symlink_safe_folder import ASIDE, SymlinkSafeFolder
 
-APART = frozenset({"objects", "lfs", "modules", "worktrees", "annex", "svn", "gc.pid"})
-"""Entries of a git directory that are neither kept nor touched here (object_backup, other_stores)."""
+APART = frozenset({"objects", "lfs", "modules", "worktrees", "annex", "svn"})
+"""Folders of a git directory that are neither kept nor touched here (object_backup, other_stores). What stands in the
+place of one and is no folder, is kept and goes as any other file.
+"""
+_REAL = ("objects/info", "objects/pack")
+"""Folders in one of those that are not kept, in whose place a file or a link would be git's."""
+_PASSING = frozenset({"gc.pid"})
 SHARED = ("config", "hooks", "sentinel-guard", "info", "logs")
 """What a linked worktree has of the common directory besides refs; the rest there is other worktrees'."""
 WORKTREES = "worktrees"
@@ -82,21 +87,32 @@ def names(git_dir: str, only: tuple[str, ...] = ()) -> Iterator[str]:
     for folder, below, files in deep_folders.walk(git_dir):
         base = os.path.relpath(folder, git_dir)
         if base == ".":
-            below[:] = [b for b in below if _counts(b, only)]
-            files[:] = [f for f in files if _counts(f, only)]
+            below[:] = [b for b in below if _counts(b, only, APART)]
+            files[:] = [f for f in files if _counts(f, only, _PASSING)]
         for name in files:
             path = name if base == "." else f"{base}/{name}"
             if not (only and path == STASH_LOG):  # shared_refs puts stashes back
                 yield path
+    yield from (name for name in _REAL if _is_no_folder(f"{git_dir}/{name}"))
     for top in ("objects/info",) if only else ("objects/info", WORKTREES):
+        if _is_no_folder(f"{git_dir}/{top}"):
+            continue
         for folder, below, files in deep_folders.walk(f"{git_dir}/{top}"):
             if "modules" in below and folder.rpartition("/")[0] == f"{git_dir}/{WORKTREES}":  # other_stores has them
                 below.remove("modules")
             yield from (os.path.relpath(f"{folder}/{f}", git_dir) for f in files)
 
 
-def _counts(entry: str, only: tuple[str, ...]) -> bool:
-    return entry in only if only else entry not in APART and not entry.startswith("fsmonitor--")
+def _is_no_folder(path: str) -> bool:
+    """True where something else stands, a link to a folder too."""
+    try:
+        return not stat.S_ISDIR(os.lstat(path).st_mode)
+    except OSError:
+        return False
+
+
+def _counts(entry: str, only: tuple[str, ...], apart: frozenset[str]) -> bool:
+    return entry in only if only else entry not in apart and not entry.startswith("fsmonitor--")
 
 
 def differences(tree: SymlinkSafeFolder, kept: Mapping[str, Kept], only: tuple[str, ...] = ()) -> list[Change]:
