@@ -13,7 +13,7 @@ from typing import NoReturn
 from sentinel_guard.client import Operator
 from sentinel_guard.core.peer import Peer
 from sentinel_guard.errors import DaemonError
-from sentinel_guard.host.machine import processes
+from sentinel_guard.host.machine import allocator, processes
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.start_daemon import environ_to_start
 
@@ -33,6 +33,7 @@ def run(places: StatePaths) -> int:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as e:
         raise DaemonError("A guard daemon runs already.", "sentinel-guard daemon status") from e
+    allocator.keep_little()
     # All parts of the daemon: 0.3 s that only the one that serves has to wait for.
     from sentinel_guard.daemon import assembly  # noqa: PLC0415
 

@@ -12,6 +12,7 @@ from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.policy.policy import Recovery as Limits
 from sentinel_guard.daemon.live_sessions import Live
 from sentinel_guard.errors import HostError, SentinelError
+from sentinel_guard.host.machine import allocator
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.recovery import api
 from sentinel_guard.host.recovery.rollback import prune_sessions
@@ -167,6 +168,7 @@ class Recovery:
         except (SentinelError, OSError) as e:
             log.warning("old snapshots of %s were not collected: %s", root, e)
             return
+        await asyncio.to_thread(allocator.give_back)
         if gone:
             log.info("%d old snapshots of %s were collected", len(gone), root)
 
