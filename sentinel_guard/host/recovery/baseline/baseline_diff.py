@@ -108,9 +108,6 @@ def diff_baseline(
     """
     scanned, kept, rest = seen or scan(baseline, names), baseline.raw, baseline.rest
     known = {*kept, *baseline.displaced}
-    below, special = tuple(f"{name}/" for name in baseline.nested), frozenset(rest.special).intersection(names.special)
-    asked = (n for n in names.files if n not in special and not f"{n}/".startswith(below))
-    restricted = [n for n in asked if restricts(f"{baseline.root}/{n}")]
     inside = tuple(f"{name}/" for name in baseline.embedded)
 
     def passed(name: str) -> bool:
@@ -134,7 +131,7 @@ def diff_baseline(
         created=[
             *(
                 n
-                for o in dict.fromkeys((*scanned.others, *restricted))
+                for o in dict.fromkeys((*scanned.others, *_restricted(baseline, restricts, names)))
                 if (n := o.rstrip("/")) not in known and not (passed(n) or keep(n))
             ),
             *(n for n in (*baseline.displaced, *baseline.embedded) if n not in kept and _file(baseline, n)),
@@ -147,6 +144,14 @@ def diff_baseline(
         links=broken_links(baseline),
         dot=dot,
     )
+
+
+def _restricted(baseline: Baseline, restricts: Callable[[str], bool], names: Survey) -> list[str]:
+    """What of the names is, without what was there at the start and is no file."""
+    below = tuple(f"{name}/" for name in baseline.nested)
+    special = frozenset(baseline.rest.special).intersection(names.special)
+    asked = (n for n in names.files if n not in special and not f"{n}/".startswith(below))
+    return [n for n in asked if restricts(f"{baseline.root}/{n}")]
 
 
 def _differing(tree: SymlinkSafeFolder, kept: Mapping[str, Kept]) -> list[Change]:

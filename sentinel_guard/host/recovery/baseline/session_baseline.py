@@ -118,7 +118,7 @@ class Baseline:
     """The user's own settings of git; names relative to ``/``."""
     notes: tuple[str, ...]
     """What could not be kept, in words."""
-    rest: Completion
+    rest: Completion = field(default_factory=Completion)
     before: Baseline | None = field(default=None, compare=False, repr=False)
     """The newest earlier one of the same work tree; not kept."""
     table: Mapping[str, Kept] = field(default_factory=dict, compare=False, repr=False)

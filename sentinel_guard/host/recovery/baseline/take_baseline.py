@@ -106,27 +106,22 @@ class _Taking:
     def begin(self, root: str, folder: Path, patterns: Iterable[str], depth: int, before: Baseline | None) -> Baseline:
         at, where, tree = time.time(), layout(root), SymlinkSafeFolder(root, folder)
         shadow, vault = PrivateGitDir(where, folder / "git"), _vault(folder, before)
-        refs, stands_on, head = _heads(where)
+        refs, branch, head = _heads(where)
         with ThreadPoolExecutor(2) as pool:
             user = pool.submit(lambda: user_git_config.keep(vault, where) if depth == DEPTH else {})
             own = pool.submit(gitdir_backup.keep, SymlinkSafeFolder(where.git_dir, folder), vault)
-            settings = shadow.make(head=head, farm=folder / "objects")
-            shadow.copy_index()
-            found = inventory(shadow, self.restricts, patterns)
-        _freeze(shadow, found, settings)
+            found = self._look(shadow, head, patterns)
         nested, notes = self._nested(root, folder, found, depth, before)
         restricted = (*found.restricted, *_restricted(nested))
         touched = (*found.tracked, *found.flagged, *_usurped(root, found.submodules))
-        linked: Linked = {}
-        idle = _files_below(root, (n for n in found.submodules if n not in nested))
-        names = [*restricted, *touched, *found.untracked, *found.ignores, *idle]
-        files = _kept(vault, tree, names, frozenset(found.staged), linked)
+        names = (*restricted, *touched, *found.untracked, *found.ignores, *_idle(root, found, nested))
+        files, linked = _kept(vault, tree, names, frozenset(found.staged))
         baseline = Baseline(
             folder=folder,
             session=self.session,
             taken=at,
             head=head,
-            branch=stands_on,
+            branch=branch,
             where=where,
             dot=vault.keep(tree, ".git"),
             own=own.result(),
@@ -143,11 +138,17 @@ class _Taking:
             doors=folder_modes.of_git_folders(where),
             user=user.result(),
             notes=(*notes, *_unkept(files), *_unkept(own.result(), ".git/"), *_noted(nested)),
-            rest=Completion(),
             before=before,
             linked=linked,
         )
         return save(baseline)
+
+    def _look(self, shadow: PrivateGitDir, head: str, patterns: Iterable[str]) -> Inventory:
+        settings = shadow.make(head=head, farm=shadow.folder.parent / "objects")
+        shadow.copy_index()
+        found = inventory(shadow, self.restricts, patterns)
+        _freeze(shadow, found, settings)
+        return found
 
     def _nested(
         self, root: str, folder: Path, found: Inventory, depth: int, before: Baseline | None
@@ -187,8 +188,9 @@ def _usurped(root: str, submodules: Iterable[str]) -> list[str]:
     return [n for n in submodules if os.path.lexists(path := f"{root}/{n}") and not _is_folder(path)]
 
 
-def _files_below(root: str, folders: Iterable[str]) -> list[str]:
-    """In the folders of submodules that are not checked out nothing is expected, and git shows nothing of it."""
+def _idle(root: str, seen: Inventory, nested: Mapping[str, Baseline]) -> list[str]:
+    """Files in the folders of submodules that are not checked out: nothing is expected there, and git shows none."""
+    folders = (n for n in seen.submodules if n not in nested)
     found = (f"{at}/{name}" for n in folders for at, _, names in deep_folders.walk(f"{root}/{n}") for name in names)
     return [path[len(root) + 1 :] for path in itertools.islice(found, IDLE)]
 
@@ -299,17 +301,18 @@ def _shared(where: Layout, folder: Path, vault: ContentAddressedStore) -> dict[s
 
 
 def _kept(
-    vault: ContentAddressedStore, tree: SymlinkSafeFolder, names: list[str], in_git: frozenset[str], linked: Linked
-) -> dict[str, Kept]:
-    """``in_git``: what need not be kept, as it is staged and was not changed after. ``linked`` is filled."""
+    vault: ContentAddressedStore, tree: SymlinkSafeFolder, names: Iterable[str], in_git: frozenset[str]
+) -> tuple[dict[str, Kept], Linked]:
+    """``in_git``: what need not be kept, as it is staged and was not changed after."""
     kept: dict[str, Kept] = {}
+    linked: Linked = {}
     room, real = TOTAL, dict[str, bool]()
     for name in dict.fromkeys(names):
         found = vault.keep(tree, name, None if room > MAX_FILE else max(room, 0), real, linked)
         room -= found.size if found else 0
         if found is not None and not (found.kind == UNKEPT and name in in_git):
             kept[name] = found
-    return kept
+    return kept, linked
 
 
 def _unkept(kept: Mapping[str, Kept], prefix: str = "") -> list[str]:
