@@ -8,6 +8,8 @@ Rules of this file:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from sentinel_guard.agents import registry
 from sentinel_guard.agents.base import CodingAgent
 from sentinel_guard.core import response_text
@@ -61,21 +63,22 @@ def start(asked: wire_messages.Request, place: Place, path: str) -> tuple[str, t
     return SHELL, ("sh", "-c", ASKS, path, chosen.added, chosen.note, why, *chosen.words[1:]), ""
 
 
-def end_servers(live: Live, seconds: float = LEAVING) -> list[str]:
-    """End the agents' servers that were started inside a session; their agents' names."""
-    found = {pid: agent for pid in _inside(live) if (agent := _server(pid))}
+def end_servers(inside: Iterable[int], seconds: float = LEAVING) -> list[str]:
+    """End the agents' servers among the processes of a session; their agents' names."""
+    found = {pid: agent for pid in inside if (agent := _server(pid))}
     if found:
         processes.end(frozenset(found), seconds)
     return sorted({agent.name for agent in found.values()})
 
 
-def _inside(live: Live) -> set[int]:
+def running(live: Live) -> set[int]:
+    """Pids of what runs in a session."""
     return processes.tree(live.roots, frozenset({processes.own_pid()}), live.mark, live.members)
 
 
 def _outside(place: Place, agent: CodingAgent) -> list[str]:
     """Pids of an agent's servers that the session did not start, and that a process at this place would find."""
-    inside, ours = _inside(place.live), processes.environ(place.peer.pid)
+    inside, ours = running(place.live), processes.environ(place.peer.pid)
     servers = (p.pid for p in processes.of_user() if p.pid not in inside and _server(p.pid) is agent)
     return [str(pid) for pid in servers if registry.meet(processes.environ(pid), ours)]
 

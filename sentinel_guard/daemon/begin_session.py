@@ -128,9 +128,10 @@ class SessionStarter:
         AgentSettings(folder, seen, live.policy())
         return shimmed, seen
 
-    def group(self, live: Live) -> None:
+    async def group(self, live: Live) -> None:
         """Put the agent's first process into a control group of the session, where one can be made."""
-        live.group = cgroups.enter(live.agent, live.id)
+        # The kernel takes some 10 ms for it.
+        live.group = await asyncio.to_thread(cgroups.enter, live.agent, live.id)
 
     async def leave(self, live: Live) -> None:
         """Forget a session that has ended, once all that begins with it has come to its end."""
@@ -236,7 +237,7 @@ class SessionStarter:
         connections_after_reads.note_reads(live, self.sessions, self._now())
         if live.watch:
             live.watch.stop()
-        agent_programs.end_servers(live, 0.0)
+        agent_programs.end_servers(agent_programs.running(live), 0.0)
         if live.session.state is not State.ENDED:
             self.sessions.note(live, [Entry(self._now(), live.id, "end", {"code": -1, "reason": "its owner has gone"})])
         restore_disabled_git_hooks.mend(live)

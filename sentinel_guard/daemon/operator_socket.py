@@ -172,17 +172,18 @@ class Operators:
         nonce = str(message.get("nonce", ""))
         return {"proof": session_proof.attached(self._sessions.places, live.id, nonce)} if nonce else {}
 
-    def group(self, live: Live) -> None:
+    async def group(self, live: Live) -> None:
         """Put the agent's first process into a group of its session; it waits for the runner's word to go on."""
-        self._beginnings.group(live)
+        await self._beginnings.group(live)
 
     async def end(self, live: Live, message: Fields) -> Fields:
         await self._reactions.look_once_more(live)
         # While the session lives, so that what their tools still try is judged.
-        servers = await asyncio.to_thread(agent_programs.end_servers, live)
+        inside = await asyncio.to_thread(agent_programs.running, live)
+        servers = await asyncio.to_thread(agent_programs.end_servers, inside) if inside else []
         self._reactions.end(live, int(message.get("code", 0)), servers)
         await self._reactions.reported(live)
-        left = await self._reactions.left_running(live)
+        left = await self._reactions.left_running(live) if inside else []
         await self._beginnings.leave(live)
         return {"state": live.session.state.value, **({"left": left} if left else {})}
 
@@ -316,7 +317,7 @@ class _Desk:
     async def _agent(self, message: Fields) -> Fields:
         live = self._mine(message)
         live.agent = int(message["pid"])
-        self._all.group(live)
+        await self._all.group(live)
         _find_parts(live, int(message.get("broker") or 0))
         return {}
 

@@ -17,6 +17,7 @@ from dataclasses import replace
 from sentinel_guard.core import encode_entries, response_text
 from sentinel_guard.core.model import Action, Entry, Finding, Kind, Layer, Response, Verdict
 from sentinel_guard.core.session.session import Event, State
+from sentinel_guard.daemon import agent_programs
 from sentinel_guard.daemon.held_calls import connections_after_reads
 from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.daemon.snapshots_and_rollback import Recovered, Recovery
@@ -279,13 +280,12 @@ class Reactions:
         """What the agent has left behind, a server for instance: pid and name. Nobody watches it any more."""
         if live.session.state is State.KILLED:
             return []
-        spare = frozenset({processes.own_pid()})
-        first = processes.tree(live.roots, spare, live.mark, live.members)
+        first = await asyncio.to_thread(agent_programs.running, live)
         if not first:
             return []
         # What is on its way out is not left running.
         await asyncio.sleep(LEAVING)
-        found = map(processes.describe, sorted(first & processes.tree(live.roots, spare, live.mark, live.members)))
+        found = map(processes.describe, sorted(first & await asyncio.to_thread(agent_programs.running, live)))
         return [{"pid": p.pid, "name": p.name} for p in found if p and p.pid not in live.parts]
 
     def pause(self, live: Live, assurance: str) -> None:

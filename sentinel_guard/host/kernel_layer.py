@@ -32,7 +32,10 @@ _AGAIN = {"git": ("lib/git-core/git", "libexec/git-core/git")}
 """Where a program stands a second time, relative to the folder above its own: git starts itself by that path."""
 
 
-def begin_probe() -> subprocess.Popen[str] | None:
+Probe = subprocess.Popen[str] | None
+
+
+def begin_probe() -> Probe:
     """Start to find out whether calls can be held here; None where there is no broker that runs."""
     try:
         return subprocess.Popen(
@@ -42,7 +45,7 @@ def begin_probe() -> subprocess.Popen[str] | None:
         return None
 
 
-def probed(begun: subprocess.Popen[str] | None) -> tuple[bool, str]:
+def probed(begun: Probe) -> tuple[bool, str]:
     """Whether calls can be held, and in words how well, or why not."""
     if begun is None:
         return False, f"none: {BROKER} is missing or cannot be run"

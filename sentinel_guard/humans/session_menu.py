@@ -7,12 +7,9 @@ Rules of this file:
 
 from __future__ import annotations
 
-from sentinel_guard.core.policy.policy import MENU_KEYS
 from sentinel_guard.humans.escape_sequence_parser import Keys
 from sentinel_guard.humans.terminal_prompts import Size, visible
 
-KEY_NAMES = {name: "" if name == "none" else name.capitalize() for name in MENU_KEYS}
-"""``[terminal] menu_key`` -> what a person reads; no menu for an empty one."""
 GO_ON, PAUSE, RESUME, ROLL_BACK, KILL, PASS = "go on", "pause", "resume", "roll back", "kill", "pass"
 _ENDS = {ROLL_BACK: "End the session and put the repository back to its start?", KILL: "End the session?"}
 _AWAY = b"g\x1b\x03\r\n"
@@ -20,9 +17,14 @@ _YES, _NO = b"yY", b"nN\x1b\x03"
 PAUSED = frozenset({"PAUSED", "AWAITING_HUMAN"})
 
 
+def key_name(menu_key: str) -> str:
+    """What a person reads for a ``[terminal] menu_key``; no menu for an empty one."""
+    return "" if menu_key == "none" else menu_key.capitalize()
+
+
 def key_codes(name: str) -> tuple[bytes, ...]:
     """What a terminal may send for a ``menu_key``: the plain byte, and as kitty's keyboard and xterm say it."""
-    if not KEY_NAMES.get(name):
+    if not key_name(name):
         return ()
     code = ord(name[-1])
     return bytes([code & 0x1F]), b"\x1b[%d;5u" % code, b"\x1b[27;5;%d~" % code

@@ -60,7 +60,7 @@ class Runner:
         menu_key: str = "none",
     ) -> None:
         """``secret``: what the daemon that began the session knows; who takes its place must prove it.
-        ``menu_key``: a name of ``session_menu.KEY_NAMES``.
+        ``menu_key``: as ``[terminal] menu_key``.
         """
         self._secret, self._doubted, self._shims = secret, False, shims
         self._operator, self._session, self._agent, self._signals = operator, session, agent, signals

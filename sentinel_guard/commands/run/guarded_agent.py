@@ -19,7 +19,7 @@ from sentinel_guard.host.machine.process_control import become_subreaper, forbid
 from sentinel_guard.host.machine.pseudo_terminal import MULTIPLEXERS, AgentTerminal, UserTerminal
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.shim_integrity import ShimIntegrity
-from sentinel_guard.humans.session_menu import KEY_NAMES
+from sentinel_guard.humans.session_menu import key_name
 
 
 def run_guarded(
@@ -30,13 +30,14 @@ def run_guarded(
     command: Sequence[str],
     *,
     outer: UserTerminal | None,
+    probe: kernel_layer.Probe,
 ) -> int:
     """Run the agent until it ends; its exit code. Raises HostError, SentinelError where it cannot begin."""
     shims = ShimIntegrity.of(places.shims(str(begun["session"])), str(begun.get("shims", "")))
-    held_by = _held_by(places, begun, outer)
+    held_by = _held_by(places, begun, outer, probe)
     session, secret = str(begun["session"]), str(begun.get("secret", ""))
     menu_key = str(begun.get("menu_key", "none"))
-    if outer and (key := KEY_NAMES.get(menu_key)):
+    if outer and (key := key_name(menu_key)):
         tell([f"this session is guarded; {key} shows its menu."])
     become_subreaper()
     # It has the person's terminal. Before this the daemon has read with which environment the session begins.
@@ -66,7 +67,9 @@ def environment(begun: dict[str, Any]) -> dict[str, str]:
     return {**kept, **below, **{str(name): str(value) for name, value in begun.get("environ", {}).items()}}
 
 
-def _held_by(places: StatePaths, begun: dict[str, Any], outer: UserTerminal | None) -> BrokerCommand | None:
+def _held_by(
+    places: StatePaths, begun: dict[str, Any], outer: UserTerminal | None, probe: kernel_layer.Probe
+) -> BrokerCommand | None:
     """The broker of the session's system calls, where the policy wants one and this machine can hold calls.
 
     Tells the person which; where there is no terminal, only that there is none. Raises HostError where the policy
@@ -74,8 +77,10 @@ def _held_by(places: StatePaths, begun: dict[str, Any], outer: UserTerminal | No
     """
     mode = str(begun.get("kernel", "off"))
     if mode == "off":
+        if probe:
+            probe.kill()
         return None
-    works, words = kernel_layer.probed(kernel_layer.begin_probe())
+    works, words = kernel_layer.probed(probe)
     if works:
         if outer:
             tell([f"kernel layer: {words}. Changes are held before they happen; sudo does not work in this session."])

@@ -6,17 +6,17 @@ from collections.abc import Callable
 from typing import Any
 
 from sentinel_guard.commands.session_control import KILL_SECONDS
-from sentinel_guard.humans.session_menu import KEY_NAMES, KILL, PASS, PAUSE, RESUME, ROLL_BACK, Menu, key_codes
+from sentinel_guard.humans.session_menu import KILL, PASS, PAUSE, RESUME, ROLL_BACK, Menu, key_codes, key_name
 
 
 class MenuActions:
     def __init__(self, session: str, key: str, request: Callable[..., Any], *, shared: bool) -> None:
-        """``key``: a name of ``KEY_NAMES``; ``request``: asks the daemon; ``shared``: an agent could type there."""
+        """``key``: a ``[terminal] menu_key``; ``request``: asks the daemon; ``shared``: an agent could type there."""
         self._session, self._key, self._request, self._shared = session, key, request, shared
         self.codes = key_codes(key)
 
     def menu(self, state: str) -> Menu:
-        return Menu(self._session, state, KEY_NAMES[self._key])
+        return Menu(self._session, state, key_name(self._key))
 
     def carry_out(self, choice: str | None, give: Callable[[bytes], None]) -> None:
         """``give``: gives the agent what was typed."""

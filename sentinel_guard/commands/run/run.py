@@ -47,12 +47,14 @@ def run(places: StatePaths, command: Sequence[str]) -> int:
                 path=path,
                 kind="run",
             )
-            # What is needed from here on is loaded while the daemon begins the session.
+            # What is needed from here on is loaded, and the machine probed, while the daemon begins the session.
             from sentinel_guard.commands.run.guarded_agent import run_guarded  # noqa: PLC0415
+            from sentinel_guard.host import kernel_layer  # noqa: PLC0415
 
+            probe = kernel_layer.begin_probe()
             begun = operator.reply(START_SECONDS)
             tell([*filter(None, [note]), *begun.get("notes", ())])
-            return run_guarded(places, operator, begun, program, command, outer=outer)
+            return run_guarded(places, operator, begun, program, command, outer=outer, probe=probe)
     finally:
         if outer:
             outer.restore()

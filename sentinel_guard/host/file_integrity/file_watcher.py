@@ -143,8 +143,8 @@ class Watcher:
         if self._quick:
             self._quick.stop()
         if self._observer.is_alive():
-            self._observer.stop()
-            self._observer.join()
+            # It takes some 10 ms to end; what it would still tell is behind the last event.
+            threading.Thread(target=self._observer.stop, name="sentinel-observer-stop", daemon=True).start()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join()
         logging.getLogger("watchdog.observers").removeHandler(self._overflow)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -59,13 +60,18 @@ def find(folder: str | Path, environ: Mapping[str, str] | None = None) -> Reposi
     ``environ`` is the whole environment that git sees; this process's own where it is not given.
     """
     ask = _Asking(folder, environ)
-    bare = ask.said("rev-parse", "--is-bare-repository", ok=(0, 128)) == "true"
-    root = ask.path("--git-common-dir") if bare else Path(os.path.realpath(top(folder, environ)))
-    common = ask.path("--git-common-dir")
+    told = ask.told()
+    bare = told[0] == "true"
+    root = None if bare else Path(os.path.realpath(top(folder, environ)))
+    common, own, hooks = (Path(os.path.realpath(Path(folder) / path)) for path in told[1:] or ask.paths())
+    root = root or common
     values = [v for v in ask.values() if os.path.realpath(root / v[1]) != str(common / OWN / "hooks")]
     scope, theirs = values[-1] if values else ("", "")
-    settings = ask.path("--git-dir") / "config.worktree" if scope == "worktree" else common / "config"
-    return Repository(root, bare, common, ask.path("--git-path", "hooks"), theirs, settings)
+    settings = own / "config.worktree" if scope == "worktree" else common / "config"
+    return Repository(root, bare, common, hooks, theirs, settings)
+
+
+_PLACES = (("--git-common-dir",), ("--git-dir",), ("--git-path", "hooks"))
 
 
 class _Asking(NamedTuple):
@@ -75,8 +81,13 @@ class _Asking(NamedTuple):
     def said(self, *args: str, ok: tuple[int, ...] = (0,)) -> str:
         return os.fsdecode(git(self.folder, *args, ok=ok, environ=self.environ)).removesuffix("\n")
 
-    def path(self, *question: str) -> Path:
-        return Path(os.path.realpath(Path(self.folder) / self.said("rev-parse", *question)))
+    def told(self) -> list[str]:
+        """Whether it is bare, and its places, of one git; only the first where a name of them has a line end."""
+        lines = self.said("rev-parse", "--is-bare-repository", *chain(*_PLACES), ok=(0, 128)).split("\n")
+        return lines if len(lines) == 1 + len(_PLACES) else lines[:1]
+
+    def paths(self) -> list[str]:
+        return [self.said("rev-parse", *question) for question in _PLACES]
 
     def values(self) -> list[tuple[str, str]]:
         """Every value of core.hooksPath with its scope; the last one counts."""

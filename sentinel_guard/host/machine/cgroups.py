@@ -13,6 +13,8 @@ import re
 from pathlib import Path
 
 _NAME = "sentinel-"
+_LONGEST = 1 << 16
+"""Bytes that are read of what proc_pid_cgroup(5) says."""
 _MOUNT = re.compile(r"^\S+ \S+ \S+ (\S+) (\S+) .* - cgroup2 ", re.MULTILINE)
 """proc_pid_mountinfo(5): the group that is mounted, and where."""
 _GROUP = re.compile(rf"^0::(.*?)(?:/{_NAME}([^/\n]+)(?:/.*)?)?$", re.MULTILINE)
@@ -45,16 +47,26 @@ def leave(folder: Path | None) -> None:
 
 
 def session_of(pid: int) -> str:
-    """The id of the session in whose group a process is; empty for none."""
-    return _group(pid)[1]
+    """The id of the session in whose group a process is; empty for none. Asked of every process of the machine."""
+    said = _said(pid)
+    return _told(said)[1] if f"/{_NAME}" in said else ""
 
 
 def _group(pid: int) -> tuple[str, str]:
+    return _told(_said(pid))
+
+
+def _said(pid: int) -> str:
     try:
-        said = Path(f"/proc/{pid}/cgroup").read_text(errors="surrogateescape")
+        fd = os.open(f"/proc/{pid}/cgroup", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
-        return "", ""
-    return _told(said)
+        return ""
+    try:
+        return os.fsdecode(os.read(fd, _LONGEST))
+    except OSError:
+        return ""
+    finally:
+        os.close(fd)
 
 
 def _told(said: str) -> tuple[str, str]:

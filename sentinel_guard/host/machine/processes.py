@@ -54,13 +54,14 @@ def tree(
     children: dict[int, list[int]] = {}
     marked: set[int] = set()
     leaders = {peer.pid: peer.start for peer in members}
+    variable, session = mark.encode(), mark.partition("=")[2]
     for pid in _pids():
         fields = _fields(pid)
         if fields and fields[0] not in (b"Z", b"X"):
             children.setdefault(int(fields[1]), []).append(pid)
             start = int(fields[19])
             known = members and (Peer(pid, start) in members or _is_led(start, int(fields[3]), leaders))
-            if known or (mark and _carries(pid, mark)):
+            if known or (mark and _carries(pid, variable, session)):
                 marked.add(pid)
     found: set[int] = set()
     roots = [*roots]
@@ -317,9 +318,10 @@ def _fields(pid: int) -> list[bytes]:
     return [] if fields[2:3] == [b"-1"] else fields
 
 
-def _carries(pid: int, mark: str) -> bool:
-    inherited = mark.encode() in _read(f"/proc/{pid}/environ").split(b"\0")
-    return inherited or cgroups.session_of(pid) == mark.partition("=")[2]
+def _carries(pid: int, variable: bytes, session: str) -> bool:
+    environ = _read(f"/proc/{pid}/environ")
+    inherited = variable in environ and variable in environ.split(b"\0")
+    return inherited or cgroups.session_of(pid) == session
 
 
 def _read(path: str) -> bytes:
