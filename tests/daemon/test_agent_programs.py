@@ -141,20 +141,20 @@ def test_a_sessions_servers_end_and_all_else_stays(live, begin):
     server, hub = begin(*LISTENS), begin("--cline-hub-daemon", program="/opt/cline")
     outside, client = begin(*LISTENS, inside=False), begin("--no-daemon")
     own = begin("--port", "80", program="dev-server")
-    assert agent_programs.end_servers(live) == ["cline", "codex"]
+    assert agent_programs.end_servers(agent_programs.running(live)) == ["cline", "codex"]
     assert until(lambda: gone(server) and gone(hub))
     assert not any(map(gone, (outside, own, client)))
-    assert agent_programs.end_servers(live) == [], "nothing is left to end"
+    assert agent_programs.end_servers(agent_programs.running(live)) == [], "nothing is left to end"
 
 
 def test_a_server_that_does_not_hear_ends_all_the_same(live, begin):
     pid = begin(*LISTENS, does=stand_ins.STUBBORN)
-    agent_programs.end_servers(live, 0.1)
+    agent_programs.end_servers(agent_programs.running(live), 0.1)
     assert until(lambda: gone(pid))
 
 
 def test_the_tools_of_a_server_end_with_it(live, begin):
     pid = begin(*LISTENS, does=stand_ins.PARENT)
     [tool] = processes.descendants(processes.identify(pid))
-    agent_programs.end_servers(live, 0.1)
+    agent_programs.end_servers(agent_programs.running(live), 0.1)
     assert until(lambda: gone(pid) and not processes.alive(tool))

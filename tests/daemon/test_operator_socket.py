@@ -28,7 +28,7 @@ class Begun:
     def __init__(self, stand) -> None:
         self.stand = stand
 
-    def group(self, live):
+    async def group(self, live):
         """A test moves nobody to another control group."""
 
     async def leave(self, live):
