@@ -38,12 +38,13 @@ LAUNCHER = Path(sentinel_guard.__file__).parent / "launcher" / "sentinel-launche
 #    text is judged. Below a call (SENTINEL_CALL) that has happened already. SENTINEL_SHELL ends the second round of a
 #    bash that its shim has let go on in the same process.
 # 3. The person's own command, a child of the runner, is not the agent's.
-# 4. It holds under set -eu, prints nothing, and leaves nothing behind.
+# 4. It holds under set -eu, prints nothing, and leaves nothing behind. It opens nothing to write: the kernel layer
+#    would hold that call.
 BASH_ENV = r"""case ":$PATH:" in :@folder@:*) ;; *) PATH=@folder@:"$PATH" ;; esac
 if [ "${BASH_EXECUTION_STRING+x}${SENTINEL_CALL:+call}" = x ] && [ "${SENTINEL_SHELL-}" != $$ ] &&
     [ -x @folder@/bash ] &&
-    mapfile -d '' -t __sentinel_from 2>/dev/null </proc/$PPID/cmdline &&
-    mapfile -d '' -t __sentinel_argv 2>/dev/null </proc/$$/cmdline; then
+    mapfile -d '' -t __sentinel_from 2>&- </proc/$PPID/cmdline &&
+    mapfile -d '' -t __sentinel_argv 2>&- </proc/$$/cmdline; then
     case " ${__sentinel_from[*]:0:4} " in
     */sentinel-guard' run '* | *' sentinel_guard run '*) ;;
     *) SENTINEL_SHELL=$$ exec -a "${__sentinel_argv[0]}" @folder@/bash "${__sentinel_argv[@]:1}" ;;
