@@ -10,6 +10,7 @@ import contextlib
 import functools
 import os
 import re
+import threading
 from pathlib import Path
 
 _NAME = "sentinel-"
@@ -20,6 +21,10 @@ _MOUNT = re.compile(r"^\S+ \S+ \S+ (\S+) (\S+) .* - cgroup2 ", re.MULTILINE)
 _GROUP = re.compile(rf"^0::(.*?)(?:/{_NAME}([^/\n]+)(?:/.*)?)?$", re.MULTILINE)
 
 
+_MAKING = threading.Lock()
+"""Whoever makes a group takes empty ones away: not one that another has just made."""
+
+
 def enter(pid: int, session: str) -> Path | None:
     """Put a process into a group of its session, below the group in which it is; None where that is not possible."""
     above, _ = _group(pid)
@@ -27,15 +32,16 @@ def enter(pid: int, session: str) -> Path | None:
     if not above or not mount or not above.startswith(mount[0]):
         return None
     folder = Path(f"{mount[1]}/{above[len(mount[0]) :]}/{_NAME}{session}")
-    # Those of sessions that ended while something of theirs ran on.
-    for old in folder.parent.glob(f"{_NAME}*"):
-        leave(old)
-    try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        (folder / "cgroup.procs").write_text(str(pid))
-    except OSError:
-        leave(folder)
-        return None
+    with _MAKING:
+        # Those of sessions that ended while something of theirs ran on.
+        for old in folder.parent.glob(f"{_NAME}*"):
+            leave(old)
+        try:
+            folder.mkdir(mode=0o700, exist_ok=True)
+            (folder / "cgroup.procs").write_text(str(pid))
+        except OSError:
+            leave(folder)
+            return None
     return folder
 
 
