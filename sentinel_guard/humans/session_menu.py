@@ -19,7 +19,7 @@ PAUSED = frozenset({"PAUSED", "AWAITING_HUMAN"})
 
 def key_name(menu_key: str) -> str:
     """What a person reads for a ``[terminal] menu_key``; no menu for an empty one."""
-    return "" if menu_key == "none" else menu_key.capitalize()
+    return menu_key.capitalize() if menu_key.startswith("ctrl-") else ""
 
 
 def key_codes(name: str) -> tuple[bytes, ...]:
