@@ -58,14 +58,20 @@ class Operators:
         self._now, self._stop = now, stop
 
     def counted_as(self, link: Link) -> str:
-        """Whose connection it is, of whom only so many are served at once: all processes of a session are one."""
+        """Whose connection it is, of whom only so many are served at once: all processes of a session are one, and so
+        are all that may be orphans of one.
+        """
         try:
             live = self._sessions.inside(link.pid)
         except PeerError:
             return "who is gone"
         except SentinelError:
             return "who was set aside"
-        return f"session {live.id}" if live else f"process {link.pid}"
+        owners = [one.session.owner for one in self._sessions.live.values() if one.session.owner]
+        if live or not owners:
+            return f"session {live.id}" if live else f"process {link.pid}"
+        stray = ancestry.is_stray(link.pid, min(owner.start for owner in owners))
+        return "those left without a parent and a terminal" if stray else f"process {link.pid}"
 
     def refuse(self, link: Link, why: str) -> None:
         """Tell a peer that is one too many."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import subprocess
 
 import pytest
@@ -14,10 +15,11 @@ from sentinel_guard.core.session.session import Event, State
 from sentinel_guard.daemon import operator_socket
 from sentinel_guard.daemon.operator_socket import POWER, Operators
 from sentinel_guard.daemon.verdict_reactions import Reactions
-from sentinel_guard.host.machine import processes
+from sentinel_guard.host.machine import ancestry, processes
 from tests.daemon.test_verdict_reactions import Reports, Vault
 from tests.support.guard_in_memory import Stand, linked
 from tests.support.time_limits import limit
+from tests.support.wait_until import until
 
 ME = processes.identify(os.getpid())
 
@@ -336,3 +338,48 @@ def test_all_processes_of_a_session_are_counted_as_one(office, child):
     assert asyncio.run(counted()) == f"process {child}"
     office.stand.begin("s2", owner=ME)
     assert asyncio.run(counted()) == "session s2"
+
+
+@pytest.fixture
+def orphans():
+    """Processes that were left by their parent, and bear no mark of a session."""
+    command = ["sh", "-c", "for i in 1 2; do env -i setsid sleep 120 & echo $!; done"]
+    said = subprocess.run(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, check=True)
+    pids = [int(pid) for pid in said.stdout.split()]
+    yield pids
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+
+
+def test_orphans_of_nobody_knows_whom_are_counted_as_one(office, child, orphans, monkeypatch):
+    async def counted(pid):
+        async with linked() as (ours, _):
+            ours.pid = pid
+            return office.operators.counted_as(ours)
+
+    assert until(lambda: all(processes.terminal(pid) == 0 for pid in orphans))
+    reapers = {processes.name(processes.stat(pid)[0]) for pid in orphans}
+    monkeypatch.setattr(ancestry, "_MANAGERS", (*ancestry._MANAGERS, *reapers))
+    assert [asyncio.run(counted(pid)) for pid in orphans] == [f"process {pid}" for pid in orphans], "no session lives"
+    office.stand.begin("s2", owner=processes.identify(child))
+    assert {asyncio.run(counted(pid)) for pid in orphans} == {"those left without a parent and a terminal"}
+    begun = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
+    assert asyncio.run(counted(begun.pid)) == f"process {begun.pid}", "its parent lives, and is older than the session"
+    begun.communicate()
+
+
+LINES = [
+    # (a terminal's number, whether the session began before the process, whether it is a stray, why)
+    (0, True, True, "an orphan without a terminal"),
+    (34816, True, False, "in a pane of a tmux server, which was left by its parent, too"),
+    (0, False, False, "it is older than every session"),
+]
+
+
+@pytest.mark.parametrize("row", LINES, ids=[row[3] for row in LINES])
+def test_who_is_a_stray(orphans, monkeypatch, row):
+    terminal, before, stray, _ = row
+    monkeypatch.setattr(ancestry, "_MANAGERS", (processes.name(processes.stat(orphans[0])[0]),))
+    monkeypatch.setattr(processes, "terminal", lambda _: terminal)
+    began = processes.identify(orphans[0]).start
+    assert ancestry.is_stray(orphans[0], began if before else began + 1) is stray

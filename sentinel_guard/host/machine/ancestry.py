@@ -25,6 +25,22 @@ def lineage(pid: int) -> list[Peer]:
     return Lineages().of(pid)
 
 
+_MANAGERS = ("systemd", "init")
+"""Names of those to whom processes are left whose parent ended (PR_SET_CHILD_SUBREAPER), beside the first process."""
+
+
+def is_stray(pid: int, since: int) -> bool:
+    """Whether a process without a terminal belongs to a line that began after ``since`` (ticks, as of a Peer) and was
+    left to the first process or a service manager. It may be an orphan of anybody's. Raises PeerError as ``lineage``.
+    """
+    line = lineage(pid)
+    young = [peer for peer in line if peer.start >= since]
+    if not young or processes.terminal(pid):
+        return False
+    above = line[len(young) : len(young) + 1]
+    return not above or above[0].pid == 1 or processes.name(above[0].pid) in _MANAGERS
+
+
 class Lineages:
     """Lineages, with what was read before. A process whose parent ends gets one above it, or the first: what is
     remembered names no ancestor too few. Safe to use from several threads.

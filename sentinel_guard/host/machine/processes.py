@@ -201,6 +201,11 @@ def _schedstat(pid: int, thread: str) -> tuple[int, int]:
     return int(spent), int(times)
 
 
+def name(pid: int) -> str:
+    """What the kernel calls a process, at most 15 characters (proc(5), comm); empty where it is gone."""
+    return _read(f"/proc/{pid}/comm").decode(errors="replace").rstrip("\n")
+
+
 def terminal(pid: int) -> int:
     """The device number of the terminal that controls a process; 0 where none does, or the process is gone."""
     fields = _fields(pid)

@@ -7,6 +7,7 @@ from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.session.session import NEXT, WINDOW, Event, Session, State, outcome_data, outcome_from
 
 LIVE = {State.ACTIVE, State.COOLING, State.PAUSED, State.ASKING, State.AWAITING_HUMAN}
+HELPED = {State.ACTIVE, State.COOLING, State.PAUSED}
 WORKS = {State.ACTIVE, State.COOLING, State.ASKING}
 PAIRS = tuple(itertools.product(State, Event))
 
@@ -46,6 +47,10 @@ RULES = (
     (
         lambda s, e: e is not Event.ASK or s not in {State.ACTIVE, State.COOLING} or NEXT.get((s, e)) is State.ASKING,
         "who cools down can ask",
+    ),
+    (
+        lambda s, e: e is not Event.HELP or s not in HELPED or NEXT.get((s, e)) is State.AWAITING_HUMAN,
+        "who is at a stop can call for help",
     ),
 )
 
@@ -111,7 +116,27 @@ def test_the_window_slides():
 
 
 def test_strikes_are_counted_without_a_call():
-    assert fold(entry("verdict", id="a", strike="guard.settings")).strikes == ("guard.settings",)
+    first = entry("verdict", id="a", strike="guard.settings")
+    assert fold(first).strikes == ("guard.settings",)
+    assert fold(first, entry("verdict", id="b", strike="guard.operator")).strikes == (
+        "guard.settings",
+        "guard.operator",
+    )
+
+
+def test_what_trips_the_breaker_anew_takes_the_place_of_what_did_before():
+    """The second trip is told with all that it is about: what tripped first may be tried again."""
+    session = fold(
+        state("break", until=61.0, operations=["o"]), state("expire", 61.0), state("break", operations=["p"])
+    )
+    assert session.tripped == {"p"}
+
+
+def test_the_end_of_a_call_that_left_the_window_does_not_close_the_breaker():
+    half_open = fold(call("a"), state("break", until=61.0, operations=["o"]), state("expire", 61.0), call("b", "p"))
+    assert half_open.half_open
+    assert fold(entry("outcome", 62.0, id="long gone", code=0), session=half_open).half_open
+    assert not fold(entry("outcome", 62.0, id="b", code=0), session=half_open).half_open
 
 
 def test_the_breaker_opens_half_opens_and_closes():
