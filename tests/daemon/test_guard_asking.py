@@ -190,6 +190,16 @@ def test_a_yes_to_a_call_is_none_to_what_its_step_brings_beside_what_was_shown()
         assert asyncio.run(stand.guard.handle(stand.live, step, PatientPeer(), brought)).verdict.response is response
 
 
+def test_two_yeses_to_one_call_are_both_given_to_its_step():
+    staged = Finding("leak", Response.ASK, "a.py", rule="pii.email", ask=Ask("COMMIT", "A.PY"), evidence="line 1")
+    stand = Stand(True, True)
+    call = stand.action("deploy production")
+    assert asyncio.run(stand.guard.handle(stand.live, call, PatientPeer(), (staged,))).verdict.response < Response.ASK
+    step = stand.action("deploy production", parent=call.id)
+    assert asyncio.run(stand.guard.handle(stand.live, step, PatientPeer(), (staged,))).verdict.response < Response.ASK
+    assert len(stand.human.asked) == 2, "nobody is asked again"
+
+
 @pytest.mark.parametrize(("user", "asked"), [(0, 1), (1000, 0)], ids=["root has them already", "they are lost there"])
 def test_where_calls_are_held_only_root_is_asked_about_a_setuid_programs_rights(monkeypatch, user, asked):
     monkeypatch.setattr(guard.os, "geteuid", lambda: user)
