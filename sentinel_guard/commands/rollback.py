@@ -39,7 +39,7 @@ def rollback(
 ) -> int:
     """Show what would change, ask with ``confirm`` (None: do not), and do it. What is removed goes to quarantine.
 
-    Commits that were made after the session are not undone with it, but for ``later_too``.
+    Commits and restricted files that were made after the session are not undone with it, but for ``later_too``.
     """
     baseline = _baseline(places, cwd, session)
     if not dry_run:
@@ -49,7 +49,14 @@ def rollback(
     def restricts(path: str) -> bool:
         return bool(policy.restricts(path, baseline.root))
 
-    outlook = api.plan_rollback(baseline, _is_report, restricts)
+    ended = 0.0 if later_too else _ended(places, baseline.session)
+
+    def stays(path: str) -> bool:
+        return _is_report(path) or (ended > 0 and _is_later(f"{baseline.root}/{path}", ended, restricts))
+
+    outlook = api.plan_rollback(baseline, stays, restricts)
+    theirs = _later_files(baseline, restricts, outlook) if ended else []
+    _list("Restricted files that were changed after the session ended, and stay as they are", theirs)
     if not (outlook.changes or outlook.damaged):
         print("Nothing to do: the repository is as it was when the session started.")
         _list("What had not been kept then, and was not compared", _words(baseline.unkept))
@@ -64,7 +71,7 @@ def rollback(
     if confirm and not confirm("Put these back to where they were?"):
         print("Nothing was changed.")
         return 1
-    report = api.rollback(baseline, _is_report, restricts)
+    report = api.rollback(baseline, stays, restricts)
     _tell(report, baseline)
     if any(move.commits for move in moves):
         print("To have commits back: git merge REF, or git cherry-pick REF, with a REF that is named above.")
@@ -214,6 +221,21 @@ def _of_folder(known: Iterable[api.Baseline], folder: str) -> api.Baseline:
         if gone and (f"{folder}/".startswith(whole) or whole.startswith(f"{folder}/")):
             return baseline
     raise ConfigError(f"{folder} is not in a git work tree.", "cd into the repository, or name the session.")
+
+
+def _is_later(path: str, ended: float, restricts: Callable[[str], bool]) -> bool:
+    """Whether a restricted file was written after a session had ended (seconds of the epoch): it is the person's."""
+    try:
+        return restricts(path) and os.lstat(path).st_ctime > ended
+    except OSError:
+        return False
+
+
+def _later_files(baseline: api.Baseline, restricts: Callable[[str], bool], outlook: api.Plan) -> list[str]:
+    """Names of what would have been undone as well, were it not the person's."""
+    undone = {change.path for change in outlook.changes}
+    every = api.plan_rollback(baseline, _is_report, restricts).changes
+    return [visible(change.path) for change in every if change.path not in undone]
 
 
 def _refuse_later(places: StatePaths, baseline: api.Baseline) -> None:

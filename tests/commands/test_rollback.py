@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -314,6 +315,34 @@ def test_what_was_committed_after_the_session_is_not_undone_in_passing(where, re
     assert do(where, repo, dry_run=True) == 0
     assert do(where, repo, later_too=True) == 0
     assert tips <= set(git(repo, "rev-list", "--all").splitlines())
+
+
+@pytest.mark.parametrize("ignored", [True, False], ids=["git ignores it", "git would take it"])
+def test_a_restricted_file_of_the_time_after_the_session_is_the_persons(where, repo, capsys, ignored):
+    """Nobody else can have made it: what the session started has ended."""
+    (repo / ".gitignore").write_text(".env*\n" if ignored else "\n")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "rules")
+    begin(where, repo, "s1")
+    (repo / ".env.of-the-session").write_text("A=1\n")
+    spoil(repo)
+    where.make()
+    with contextlib.closing(SqliteStore(where.database)) as store:
+        at = time.time()
+        store.append(Entry(at - 9, "s1", "session", {}))
+        store.append(Entry(at, "s1", "end", {"code": 0}))
+    while time.time() < at + 0.05:
+        time.sleep(0.01)
+    (repo / ".env").write_text("MINE=1\n")
+    (repo / "of-mine.txt").write_text("mine\n")
+    assert do(where, repo, dry_run=True) == 0
+    said = capsys.readouterr().out
+    assert "stay as they are" in said and ".env.of-the-session" in said
+    assert do(where, repo) == 0
+    assert (repo / ".env").read_text() == "MINE=1\n"
+    assert (repo / "a.txt").read_text() == "start\n" and not (repo / ".env.of-the-session").exists()
+    assert do(where, repo, later_too=True) == 0
+    assert not (repo / ".env").exists(), "asked for by name"
 
 
 def test_what_the_session_itself_committed_is_no_later_work(where, repo):
