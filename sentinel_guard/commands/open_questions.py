@@ -30,6 +30,7 @@ def show(places: StatePaths, *, as_json: bool) -> int:
         lines = visible(asked["detail"], keep="\n").splitlines()
         print(f"{asked['question']}  {visible(asked['action'])} {visible(asked['target'])}{left}  ({asked['session']})")
         print("\n".join(f"    | {line}" for line in lines))
+        print("".join(f"      {visible(line)}\n" for line in asked.get("preview") or ()), end="")
     print("Answer with: sentinel-guard approve ID, or deny ID --reason TEXT" if found else NONE)
     return 0
 
@@ -44,7 +45,8 @@ def approve(places: StatePaths, question: str, session: str, read: Callable[[str
     with connected(places) as operator:
         asked = _pick(operator.request("questions")["questions"], question, session)
         ask = Ask(asked["action"], asked["target"], asked["risk"])
-        shown = Question(asked["question"], asked["session"], ask, asked["detail"], asked["why"], 0.0, 0.0)
+        said = (asked["detail"], asked["why"], 0.0, 0.0)
+        shown = Question(asked["question"], asked["session"], ask, *said, preview=tuple(asked.get("preview") or ()))
         try:
             yes = read(response_text.gate(shown)).strip() in ("y", "Y")
         except EOFError:

@@ -120,6 +120,8 @@ class Effect:
     """
     file: str = ""
     """Of a loss in a database that is one known file: its absolute path."""
+    folder: str = field(default="", repr=False, compare=False)
+    """Where the command works, absolute; empty where that is not known. For what a person is shown alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,6 +283,10 @@ class Question:
     """When silence becomes a no; 0 for never."""
     typed_word: bool = False
     """Whether a yes from a terminal on which an agent could type needs a word behind it."""
+    preview: tuple[str, ...] = ()
+    """What would happen, in lines that are shown with the question; empty where nothing could be said."""
+    details: str = ""
+    """More of it (a list of files, a diff), shown where the person asks for it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,7 +101,8 @@ def gate(question: Question) -> str:
     ask = question.ask
     action, target, risk = visible(ask.action), visible(ask.target), visible(ask.risk)
     block = f"[SENTINEL SECURITY]\nAction: {action}\nTarget: {target}\nRisk: {risk}\nConfirm? (Y/N): "
-    return f"\nThe agent wants to run:\n{detail}\n  {visible(closed(question.why))}\n\n{block}"
+    said = "".join(f"  {visible(line)}\n" for line in (*question.preview, closed(question.why)))
+    return f"\nThe agent wants to run:\n{detail}\n{said}\n{block}"
 
 
 def hint(action: Action, outcome: Outcome, stdout: str, stderr: str, verdict: Verdict) -> str:

@@ -4,6 +4,7 @@ Rules of this file:
 1. No verdict leaves before its entry is stored; a session advances only after that (``Sessions.note``).
 2. After the wait for a person the case is judged again: a yes is worth nothing if the session was killed meanwhile.
 3. A yes grants exactly the findings that were shown, to that call and to the steps that carry it out.
+   Where what was shown of it is no longer so (the commits of a push), the question is put anew.
 4. Empty is not a yes: no person within reach, no snapshot possible, no answer in time are a no with words.
 5. A cooling session waits here, on our side, before its next request is looked at (R6).
 """
@@ -35,6 +36,7 @@ from sentinel_guard.core.session.failure_exit_codes import failed
 from sentinel_guard.core.session.operation_fingerprint import command_text, is_poll, operation
 from sentinel_guard.core.session.session import Event, Session, State
 from sentinel_guard.daemon.live_sessions import STEP, Live, Sessions
+from sentinel_guard.daemon.question_preview import Look
 from sentinel_guard.host.git import repository
 from sentinel_guard.humans.question_inbox import Channel
 
@@ -47,6 +49,8 @@ EXPECTED = 30.0
 """Seconds for which an allowed git command may go on changing files."""
 PAUSE_LOOK = 0.2
 """Seconds between two looks whether a person has ended their pause."""
+CHANGED = "changed"
+"""``Reply.why`` of a yes to what is no longer so: the question is put anew."""
 MOVED = 3
 """Times that an action is judged beside the loop, while its session goes on."""
 SHORT = 500
@@ -102,6 +106,8 @@ class Guard:
         self._sessions, self._reactions, self._now = sessions, reactions, now
         self._world, self._is_new = world, is_new
         self._questions = itertools.count(1)
+        self._changed: set[str] = set()
+        """Actions whose yes came too late: what they would do was no longer what had been shown."""
 
     async def handle(self, live: Live, action: Action, waiter: Waiter, brought: Brought = ()) -> Judged:
         """Decide about a proposal. The verdict is on record when this returns; raises StoreError if it cannot be.
@@ -197,24 +203,20 @@ class Guard:
             words = SHARED if channel is None and waiter.channel else NOBODY
             nobody = _nobody(finding, words) if finding else Finding("human", Response.DENY, "this", words, ATTEND)
             return replace(asked, findings=(*asked.findings, nobody))
-        gate, now = live.policy().gate, self._now()
-        question = Question(
-            f"q{next(self._questions)}",
-            live.id,
-            finding.ask,
-            live.discretion.text(response_text.command_line(asked.action)),
-            finding.why,
-            now,
-            now + gate.seconds if gate.seconds else 0,
-            gate.typed_word,
-        )
+        gate, now, shown_of = live.policy().gate, self._now(), _as_shown(asked, finding)
+        question = self._question(live, asked.action, finding, now)
         live.answered.clear()
-        shown = {"question": question.id, "action": finding.ask.action, "target": finding.ask.target}
+        shown = {"question": question.id, "action": question.ask.action, "target": question.ask.target}
         shown["detail"] = question.detail
         self._note(live, [encode_entries.state(live.id, now, Event.ASK, **shown)])
         await waiter.hold()
         try:
+            # The session waits already: no other question comes between.
+            look = Look(asked, shown_of.findings, now)
+            question = look.onto(question, await look.up(), live.discretion, again=asked.action.id in self._changed)
             reply = await live.inbox.ask(question, channel, gate.seconds)
+            if reply.yes and not await look.same():
+                reply = replace(reply, yes=False, why=CHANGED)
         finally:
             at = self._now()
             self._note(live, [encode_entries.state(live.id, at, Event.ANSWERED)])
@@ -223,9 +225,20 @@ class Guard:
         said = {**reply.as_data(), **({"reason": reason} if reason else {})}
         self._note(live, [Entry(at, live.id, "human", {**shown, **said})])
         again = await self._judge(live, replace(asked.action, at=at), op, brought)
-        settled = apply_reply(_as_shown(asked, finding), again, yes=reply.yes, reason=reason)
+        if reply.why == CHANGED:
+            self._changed.add(asked.action.id)
+            return again
+        self._changed.discard(asked.action.id)
+        settled = apply_reply(shown_of, again, yes=reply.yes, reason=reason)
         live.grants[asked.action.id] = settled.granted
         return settled
+
+    def _question(self, live: Live, action: Action, finding: Finding, now: float) -> Question:
+        gate, detail = live.policy().gate, live.discretion.text(response_text.command_line(action))
+        until = now + gate.seconds if gate.seconds else 0
+        assert finding.ask is not None
+        ident = f"q{next(self._questions)}"
+        return Question(ident, live.id, finding.ask, detail, finding.why, now, until, gate.typed_word)
 
     async def _channel(self, live: Live, waiter: Waiter) -> Channel | None:
         """The way to the person. A runner needs a moment to come back to a daemon that was started anew."""

@@ -37,7 +37,8 @@ class RunnerChannel:
             shown["word"] = "".join(secrets.choice(SYLLABLES) for _ in range(3))
         try:
             self._questions[question.id], self._words[question.id] = reply, shown.get("word", "")
-            self.tell("ask", question=question.id, detail=question.detail, why=question.why, seconds=seconds, **shown)
+            said = {"detail": question.detail, "why": question.why, "preview": [*question.preview]}
+            self.tell("ask", question=question.id, seconds=seconds, details=question.details, **said, **shown)
             return await reply
         finally:
             del self._questions[question.id]

@@ -96,5 +96,7 @@ def _as_data(question: Question) -> Fields:
         "session": question.session,
         "detail": question.detail,
         "why": question.why,
+        "preview": [*question.preview],
+        "details": question.details,
         **shown,
     }

@@ -25,7 +25,8 @@ class Reply:
     """``terminal`` (the runner's outer terminal), ``shared-terminal`` (one on which the agent could type: the guarded
     shell's own, a pane of a multiplexer), ``none``."""
     why: str = ""
-    """For a no without a person: ``silence``, ``lost``, ``moot`` (what was asked about is over)."""
+    """For a no without a person: ``silence``, ``lost``, ``moot`` (what was asked about is over), ``changed``
+    (a yes to what was no longer so: it is asked about anew)."""
     reason: str = ""
     """What the person said to the agent with a no."""
 

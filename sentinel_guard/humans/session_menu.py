@@ -8,7 +8,7 @@ Rules of this file:
 from __future__ import annotations
 
 from sentinel_guard.humans.escape_sequence_parser import Keys
-from sentinel_guard.humans.terminal_prompts import Size, visible
+from sentinel_guard.humans.terminal_prompts import PLAIN, Drawn, Size, visible
 
 GO_ON, PAUSE, RESUME, ROLL_BACK, KILL, PASS = "go on", "pause", "resume", "roll back", "kill", "pass"
 _ENDS = {ROLL_BACK: "End the session and put the repository back to its start?", KILL: "End the session?"}
@@ -52,6 +52,10 @@ class Menu:
     @property
     def headline(self) -> str:
         return "SENTINEL: the menu."
+
+    @property
+    def drawn(self) -> Drawn:
+        return PLAIN
 
     @property
     def done(self) -> bool:

@@ -13,9 +13,10 @@ from sentinel_guard.core.model import Action, Ask, Entry, Finding, Layer, Respon
 from sentinel_guard.core.policy.policy import Gate
 from sentinel_guard.core.response_phrases import WAITING
 from sentinel_guard.core.session.session import Event, State
-from sentinel_guard.daemon import guard
+from sentinel_guard.daemon import guard, question_preview
 from sentinel_guard.daemon.live_sessions import STEP
 from sentinel_guard.daemon.waiting_launcher import telling
+from sentinel_guard.host.previews.preview import Preview
 from tests.support.fakes import PatientPeer, ScriptedHuman
 from tests.support.guard_in_memory import POLICY, ROOT, Stand
 from tests.support.leak_check_world import TOKEN
@@ -222,3 +223,15 @@ def test_a_step_that_is_left_of_an_ended_session_asks_nobody():
     stand.sessions.note(stand.live, [Entry(stand.now(), "s1", "end")])
     assert stand.verdict("deploy production", parent="a1").response is Response.DENY
     assert not stand.human.asked
+
+
+def test_a_yes_to_what_is_no_longer_so_is_asked_about_anew(monkeypatch):
+    """Between the question and its answer the branch has moved: what was shown is not what would happen."""
+    seen = iter([("old",), ("new",), ("new",), ("new",)])
+    monkeypatch.setattr(question_preview, "look_up", lambda *_: Preview(("row",), "", next(seen)))
+    stand = Stand(True, True)
+    verdict = stand.verdict("deploy production")
+    assert verdict.response is Response.ALLOW and verdict.authorized_by == "user"
+    assert [question.preview for question in stand.human.asked] == [("row",), (question_preview.AGAIN, "row")]
+    said = [e.data for e in stand.store.log if e.kind == "human"]
+    assert [(s["yes"], s["why"]) for s in said] == [(False, "changed"), (True, "")]

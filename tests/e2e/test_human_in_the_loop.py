@@ -42,6 +42,20 @@ def test_n_is_the_protocols_error(gated):
     assert told["err"].strip() == "UserDenied: Authorization refused."
 
 
+def test_a_no_with_a_reason_reaches_the_agent(gated):
+    person = gated.on_terminal("deploy production")
+    person.expect_exact("target as written: production")
+    person.expect_exact(PROMPT)
+    settled()
+    person.send("r")
+    person.expect_exact("Reason for the agent, and Enter: ")
+    person.send("use the staging target\r")
+    person.expect(pexpect.EOF)
+    [told] = gated.seen()
+    assert told["code"] == 126
+    assert told["err"].strip() == "UserDenied: Authorization refused. use the staging target."
+
+
 def test_what_was_typed_ahead_answers_nothing(gated):
     person = gated.on_terminal(1, "deploy production")
     time.sleep(0.5)

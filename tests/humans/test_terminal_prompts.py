@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentinel_guard.humans.terminal_prompts import Chat, Gate, banner, columns, notification, visible, wrap
+from sentinel_guard.humans.approval_gate import Gate
+from sentinel_guard.humans.terminal_prompts import Chat, banner, columns, notification, visible, wrap
 
 BLOCK = ["[SENTINEL SECURITY]", "Action: DEPLOY", "Target: PRODUCTION", "Risk: HIGH", "Confirm? (Y/N): "]
 EVENT = {

@@ -63,6 +63,7 @@ LAYERS = (
     "host/",
     "host/git/",
     "host/audit_witness.py",
+    "host/previews/",
     "host/file_integrity/",
     "host/recovery/baseline/",
     "host/recovery/snapshots/",

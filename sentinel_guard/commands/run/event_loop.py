@@ -21,7 +21,7 @@ from typing import Any
 
 from sentinel_guard.client import Operator
 from sentinel_guard.commands.run.look_at_shims import LOOK, ShimLook
-from sentinel_guard.commands.run.menu_actions import MenuActions
+from sentinel_guard.commands.run.person_actions import PersonActions
 from sentinel_guard.commands.run.pty_proxy import Modal, PtyProxy
 from sentinel_guard.commands.run.session_notices import AWAY, BACK, IMPOSTOR, SWITCH, left_running, unsaid
 from sentinel_guard.errors import DaemonError, SentinelError
@@ -29,8 +29,8 @@ from sentinel_guard.host import session_proof
 from sentinel_guard.host.machine.agent_process import AgentProcess
 from sentinel_guard.host.machine.caught_signals import FORWARDED, Signals
 from sentinel_guard.host.machine.pseudo_terminal import AgentTerminal, UserTerminal
-from sentinel_guard.humans.session_menu import Menu
-from sentinel_guard.humans.terminal_prompts import Chat, Gate, banner, visible
+from sentinel_guard.humans.approval_gate import Gate
+from sentinel_guard.humans.terminal_prompts import Chat, banner, visible
 
 KILLED = 137
 WANTS_TERMINAL = (signal.SIGTTIN, signal.SIGTTOU)
@@ -66,8 +66,8 @@ class Runner:
         self._operator, self._session, self._agent, self._signals = operator, session, agent, signals
         self._outer = screen[0] if screen else None
         self._shared = bool(screen and screen[0].shared)
-        self._menu = MenuActions(session, menu_key, self._request, shared=self._shared)
-        self._stage = PtyProxy(*screen, self._heard, self._open_menu, self._menu.codes) if screen else None
+        self._person = PersonActions(session, menu_key, self._request, shared=self._shared)
+        self._stage = PtyProxy(*screen, self._heard, self._open_menu, self._person.codes) if screen else None
         self._code: int | None = None
         self._killed, self._by_signal, self._stopped_by = "", False, 0
         self._lost_at = self._retry_at = self._typed_at = 0.0
@@ -283,23 +283,11 @@ class Runner:
 
     def _open_menu(self) -> None:
         if self._stage and (state := self._state()):
-            self._stage.show(self._menu.menu(state), time.monotonic())
+            self._stage.show(self._person.menu(state), time.monotonic())
 
     def _heard(self, modal: Modal) -> None:
         """A person has answered, chosen or entered something."""
-        if isinstance(modal, Menu):
-            self._menu.carry_out(modal.choice, self._stage.type if self._stage else lambda _: None)
-            return
-        if isinstance(modal, Gate):
-            shared = {"shared": True, "word": modal.typed} if self._shared else {}
-            self._request("answer", question=modal.id, yes=modal.answer is True, **shared)
-            return
-        lines, modal.entered[:] = [*modal.entered], []
-        for line in lines:
-            said = self._request("say", session=self._session, text=line)
-            modal.add("you" if said is not None else "you (not delivered)", line)
-        if modal.done:
-            self._request("resume", session=self._session, shared=self._shared)
+        self._person.carry_out(modal, self._stage.type if self._stage else lambda _: None)
 
     def _tail(self, event: Fields) -> None:
         since = event.get("since")

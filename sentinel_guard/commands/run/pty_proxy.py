@@ -20,9 +20,10 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 from sentinel_guard.host.machine.pseudo_terminal import AgentTerminal, UserTerminal
+from sentinel_guard.humans.approval_gate import Gate
 from sentinel_guard.humans.escape_sequence_parser import Keys, Modes
 from sentinel_guard.humans.session_menu import Menu
-from sentinel_guard.humans.terminal_prompts import Chat, Gate, banner, columns, notification
+from sentinel_guard.humans.terminal_prompts import PLAIN, Chat, banner, columns, notification, paint
 
 GRACE = 0.15
 """Seconds of silence on the keyboard, once a question is on the screen, before it takes an answer."""
@@ -82,6 +83,7 @@ class PtyProxy:
     ) -> None:
         self._outer, self._inner, self._heard = outer, inner, heard
         self._called, self._menu_keys = called, menu_keys
+        self._plain = bool(os.environ.get("NO_COLOR"))
         self._to_person, self._to_agent, self._held = bytearray(), bytearray(), bytearray()
         self._modes, self._recent = Modes(), Recent()
         self._modals: list[Modal] = []
@@ -355,12 +357,17 @@ class PtyProxy:
         """Draw the front modal, or only the lines of it that have changed."""
         assert self._shown is not None
         before, self._drawn = self._drawn, self._shown.lines(self._outer.size(), now)
+        drawn = PLAIN if self._plain else self._shown.drawn
         if anew or len(before) != len(self._drawn):
-            self._put(b"\x1b[0m\x1b[2J\x1b[H" + "\r\n".join(self._drawn).encode(errors="replace"))
+            self._put(f"\x1b[0m\x1b[2J\x1b[H{paint(self._drawn, drawn)}".encode(errors="replace"))
             return
         changed = [n for n, line in enumerate(self._drawn) if line != before[n]]
         if changed:
-            lines = "".join(f"\x1b[{n + 1};1H{self._drawn[n]}\x1b[K" for n in changed)
+            first = len(self._drawn) - drawn.lines
+            lines = "".join(
+                f"\x1b[{n + 1};1H{paint(self._drawn[n : n + 1], drawn._replace(lines=n >= first))}\x1b[K"
+                for n in changed
+            )
             back = f"\x1b[{len(self._drawn)};{columns(self._drawn[-1]) + 1}H"
             self._put((lines + back).encode(errors="replace"))
 

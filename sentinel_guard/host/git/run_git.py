@@ -83,6 +83,8 @@ class Git:
     """A file that stands for the user's global configuration; empty for the real one."""
     umask: int = -1
     """For files that git makes; -1 for the daemon's."""
+    seconds: float = TIMEOUT
+    """After which a command is given up."""
 
     def run(self, *args: str, stdin: bytes = b"", ok: tuple[int, ...] = (0,)) -> bytes:
         """What the command prints. Raises HostError with git's own words if it exits with a code not in ``ok``."""
@@ -109,7 +111,7 @@ class Git:
                 check=False,
                 cwd=self.work_tree,
                 env=self._environ(),
-                timeout=TIMEOUT,
+                timeout=self.seconds,
                 umask=self.umask,
             )
         except (OSError, subprocess.SubprocessError) as e:

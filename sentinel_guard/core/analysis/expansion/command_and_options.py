@@ -180,7 +180,8 @@ class Call:
         return not self.command.flags.isdisjoint(names)
 
     def effect(self, kind: Kind, target: str, *how: str, sure: bool = True) -> Effect:
-        return Effect(kind, target, sure, frozenset(how), self.command)
+        folder = self.cwd if self.here else ""
+        return Effect(kind, target, sure, frozenset(how), self.command, folder=folder)
 
     def opaque(self, item: Field | str, how: str) -> Effect:
         return self.effect(Kind.OPAQUE, item if isinstance(item, str) else item.text, how, sure=False)

@@ -1,0 +1,54 @@
+"""Carries out what a person answers, chooses or enters on their terminal, by the daemon's operations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sentinel_guard.commands.run.pty_proxy import Modal
+from sentinel_guard.commands.session_control import KILL_SECONDS
+from sentinel_guard.humans.approval_gate import Gate
+from sentinel_guard.humans.session_menu import KILL, PASS, PAUSE, RESUME, ROLL_BACK, Menu, key_codes, key_name
+from sentinel_guard.humans.terminal_prompts import Chat
+
+
+class PersonActions:
+    def __init__(self, session: str, key: str, request: Callable[..., Any], *, shared: bool) -> None:
+        """``key``: a ``[terminal] menu_key``; ``request``: asks the daemon; ``shared``: an agent could type there."""
+        self._session, self._key, self._request, self._shared = session, key, request, shared
+        self.codes = key_codes(key)
+
+    def menu(self, state: str) -> Menu:
+        return Menu(self._session, state, key_name(self._key))
+
+    def carry_out(self, modal: Modal, give: Callable[[bytes], None]) -> None:
+        """``give``: gives the agent what was typed."""
+        if isinstance(modal, Menu):
+            self._chosen(modal.choice, give)
+        elif isinstance(modal, Gate):
+            self._answered(modal)
+        else:
+            self._entered(modal)
+
+    def _chosen(self, choice: str | None, give: Callable[[bytes], None]) -> None:
+        if choice == PASS:
+            give(self.codes[0])
+        elif choice in (PAUSE, RESUME):
+            self._request(choice, session=self._session, shared=self._shared)
+        elif choice in (KILL, ROLL_BACK):
+            rollback = choice == ROLL_BACK
+            self._request("kill", session=self._session, rollback=rollback, seconds=KILL_SECONDS)
+
+    def _answered(self, gate: Gate) -> None:
+        shared = {"shared": True, "word": gate.typed} if self._shared else {}
+        reason = {"reason": gate.reason} if gate.reason else {}
+        timed = {"timed": True} if gate.timed else {}
+        self._request("answer", question=gate.id, yes=gate.answer is True, **shared, **reason, **timed)
+
+    def _entered(self, chat: Chat) -> None:
+        lines, chat.entered[:] = [*chat.entered], []
+        for line in lines:
+            said = self._request("say", session=self._session, text=line)
+            chat.add("you" if said is not None else "you (not delivered)", line)
+        if chat.done:
+            self._request("resume", session=self._session, shared=self._shared)
