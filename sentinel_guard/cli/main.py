@@ -105,6 +105,7 @@ for _command in (
     session_control.pause,
     session_control.resume,
     session_control.kill,
+    session_control.revoke,
     session_control.questions,
     session_control.approve,
     session_control.deny,

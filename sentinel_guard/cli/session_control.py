@@ -1,4 +1,4 @@
-"""Click commands of a person in another terminal: pause, resume, kill, questions, approve, deny."""
+"""Click commands of a person in another terminal: pause, resume, kill, revoke, questions, approve, deny."""
 
 from __future__ import annotations
 
@@ -44,6 +44,17 @@ def kill(session: str, rollback: bool, yes: bool) -> Any:
     confirm = None if yes else lambda question: click.confirm(question, err=True)
     module = lazy_import.command_module("session_control")
     return module.kill(places(), working_folder(), session, rollback=rollback, confirm=confirm)
+
+
+@click.command()
+@click.argument("grant", required=False, default="")
+@click.option("--session", default="", help="Of this session; by default the one of this folder.")
+def revoke(grant: str, session: str) -> Any:
+    """End a yes that holds for a while.
+
+    GRANT: its name, as `status` and the gate show it; by default all of the session.
+    """
+    return lazy_import.command_module("session_control").revoke(places(), working_folder(), grant, session)
 
 
 @click.command()

@@ -45,13 +45,23 @@ def approve(places: StatePaths, question: str, session: str, read: Callable[[str
     with connected(places) as operator:
         asked = _pick(operator.request("questions")["questions"], question, session)
         ask = Ask(asked["action"], asked["target"], asked["risk"])
-        said = (asked["detail"], asked["why"], 0.0, 0.0)
-        shown = Question(asked["question"], asked["session"], ask, *said, preview=tuple(asked.get("preview") or ()))
+        shown = Question(
+            asked["question"],
+            asked["session"],
+            ask,
+            asked["detail"],
+            asked["why"],
+            0.0,
+            0.0,
+            preview=tuple(asked.get("preview") or ()),
+        )
         try:
-            yes = read(response_text.gate(shown)).strip() in ("y", "Y")
+            said = read(f"{_offer(asked)}{response_text.gate(shown)}").strip().lower()
         except EOFError:
-            yes = False
-        operator.request("decide", session=asked["session"], question=asked["question"], yes=yes)
+            said = ""
+        timed = said == "t" and bool(asked.get("timed"))
+        yes = said == "y" or timed
+        operator.request("decide", session=asked["session"], question=asked["question"], yes=yes, timed=timed)
     print("It runs." if yes else "It was refused.")
     return 0 if yes else 1
 
@@ -63,6 +73,11 @@ def deny(places: StatePaths, question: str, session: str, reason: str) -> int:
         operator.request("decide", session=asked["session"], question=asked["question"], yes=False, reason=reason)
     print("It was refused.")
     return 0
+
+
+def _offer(asked: dict[str, Any]) -> str:
+    """The answer beside Y and N."""
+    return f"t: yes to this kind for {asked['timed'] / 60:.0f} min" if asked.get("timed") else ""
 
 
 def _pick(found: list[dict[str, Any]], question: str, session: str) -> dict[str, Any]:

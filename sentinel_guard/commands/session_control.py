@@ -1,4 +1,4 @@
-"""``sentinel-guard pause|resume|kill``: what a person does to a guarded session from another terminal."""
+"""``sentinel-guard pause|resume|kill|revoke``: what a person does to a guarded session from another terminal."""
 
 from __future__ import annotations
 
@@ -48,6 +48,15 @@ def kill(places: StatePaths, cwd: Path, session: str, *, rollback: bool, confirm
             return 1
         operator.request("kill", session=live["session"], rollback=rollback, seconds=KILL_SECONDS)
     print(f"Ended {live['session']}. Its report: sentinel-guard incidents list")
+    return 0
+
+
+def revoke(places: StatePaths, cwd: Path, grant: str, session: str) -> int:
+    """End the yes that holds for a while, or all of a session. Raises SentinelError as ``pause``."""
+    with connected(places) as operator:
+        live = pick(operator, cwd, session)
+        ended = operator.request("revoke", session=live["session"], grant=grant)["ended"]
+    print(f"Ended {', '.join(ended)} of {live['session']}: its agent is asked about again.")
     return 0
 
 

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sentinel_guard.client import Operator
+from sentinel_guard.core.response_phrases import seconds
 from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.errors import DaemonError
 from sentinel_guard.host.machine.state_paths import StatePaths
@@ -31,6 +32,8 @@ def status(places: StatePaths, *, as_json: bool) -> int:
     else:
         console = Console()
         console.print(_table(sessions, max(8, min(40, console.width - OTHERS))))
+        for line in _grants(sessions):
+            console.print(Text(line))
     return 0
 
 
@@ -56,6 +59,16 @@ def _table(sessions: list[dict[str, Any]], room: int) -> Table:
         agent, root = (Text(visible(said)) for said in (_short(s["command"], room), s["root"]))
         table.add_row(s["session"], Text(s["state"] + left, colour), *numbers, agent, root)
     return table
+
+
+def _grants(sessions: list[dict[str, Any]]) -> list[str]:
+    """What a person has said yes to for a while."""
+    rows = [(s["session"], grant) for s in sessions for grant in s.get("grants", ())]
+    words = "yes to {} {} for {} more in {}: sentinel-guard revoke {}"
+    return [
+        visible(words.format(g["action"], g["target"], seconds(g["seconds_left"]), session, g["grant"]))
+        for session, g in rows
+    ]
 
 
 def _short(command: list[str], room: int) -> str:

@@ -283,6 +283,8 @@ class Question:
     """When silence becomes a no; 0 for never."""
     typed_word: bool = False
     """Whether a yes from a terminal on which an agent could type needs a word behind it."""
+    timed: float = 0.0
+    """Seconds for which a yes may hold for all of this kind; 0: that is not offered."""
     preview: tuple[str, ...] = ()
     """What would happen, in lines that are shown with the question; empty where nothing could be said."""
     details: str = ""

@@ -6,6 +6,7 @@ Rules of this file:
 3. A yes grants exactly the findings that were shown, to that call and to the steps that carry it out.
    Where what was shown of it is no longer so (the commits of a push), the question is put anew.
 4. Empty is not a yes: no person within reach, no snapshot possible, no answer in time are a no with words.
+   A yes for a while covers its own kind alone, and is on record each time that it is used.
 5. A cooling session waits here, on our side, before its next request is looked at (R6).
 """
 
@@ -38,7 +39,8 @@ from sentinel_guard.core.session.session import Event, Session, State
 from sentinel_guard.daemon.live_sessions import STEP, Live, Sessions
 from sentinel_guard.daemon.question_preview import Look
 from sentinel_guard.host.git import repository
-from sentinel_guard.humans.question_inbox import Channel
+from sentinel_guard.humans.question_inbox import Channel, Reply
+from sentinel_guard.humans.timed_grants import TimedGrant, kind_of
 
 NOBODY = "it needs a person's yes, and nobody can be asked here (no terminal)"
 SHARED = "it needs a person's yes, and [gate] typed_word lets nobody give it on a terminal that the agent shares"
@@ -51,6 +53,8 @@ PAUSE_LOOK = 0.2
 """Seconds between two looks whether a person has ended their pause."""
 CHANGED = "changed"
 """``Reply.why`` of a yes to what is no longer so: the question is put anew."""
+TIMED = "timed-grant"
+"""Assurance of a yes that a person gave before, to all of this kind for a while."""
 MOVED = 3
 """Times that an action is judged beside the loop, while its session goes on."""
 SHORT = 500
@@ -124,6 +128,8 @@ class Guard:
             self._reactions.freeze(live, verdict)
         elif verdict.response < Response.ASK:
             live.expect(verdict, EXPECTED)
+        if verdict.response >= Response.BREAK:
+            live.timed.revoke()
         return Judged(verdict, op)
 
     def admit(self, live: Live, action: Action) -> Judged:
@@ -203,26 +209,13 @@ class Guard:
             words = SHARED if channel is None and waiter.channel else NOBODY
             nobody = _nobody(finding, words) if finding else Finding("human", Response.DENY, "this", words, ATTEND)
             return replace(asked, findings=(*asked.findings, nobody))
-        gate, now, shown_of = live.policy().gate, self._now(), _as_shown(asked, finding)
-        question = self._question(live, asked.action, finding, now)
-        live.answered.clear()
-        shown = {"question": question.id, "action": question.ask.action, "target": question.ask.target}
-        shown["detail"] = question.detail
-        self._note(live, [encode_entries.state(live.id, now, Event.ASK, **shown)])
-        await waiter.hold()
-        try:
-            # The session waits already: no other question comes between.
-            look = Look(asked, shown_of.findings, now)
-            question = look.onto(question, await look.up(), live.discretion, again=asked.action.id in self._changed)
-            reply = await live.inbox.ask(question, channel, gate.seconds)
-            if reply.yes and not await look.same():
-                reply = replace(reply, yes=False, why=CHANGED)
-        finally:
-            at = self._now()
-            self._note(live, [encode_entries.state(live.id, at, Event.ANSWERED)])
-            live.answered.set()
-        reason = live.discretion.text(reply.reason)
-        said = {**reply.as_data(), **({"reason": reason} if reason else {})}
+        shown_of = _as_shown(asked, finding)
+        look = Look(asked, shown_of.findings, self._now())
+        standing = await self._standing(live, asked.action, look, waiter)
+        put = self._told(live, asked.action, finding, standing) if standing else None
+        reply, shown = put or await self._put(live, channel, waiter, asked, look)
+        at, reason = self._now(), live.discretion.text(reply.reason)
+        said = {**reply.as_data(), **({"reason": reason} if reason else {}), "request": op}
         self._note(live, [Entry(at, live.id, "human", {**shown, **said})])
         again = await self._judge(live, replace(asked.action, at=at), op, brought)
         if reply.why == CHANGED:
@@ -232,6 +225,53 @@ class Guard:
         settled = apply_reply(shown_of, again, yes=reply.yes, reason=reason)
         live.grants[asked.action.id] = settled.granted
         return settled
+
+    async def _standing(self, live: Live, action: Action, look: Look, waiter: Waiter) -> TimedGrant | None:
+        """A yes for a while that covers what is asked about."""
+        now = self._now()
+        if not live.timed.may_cover(look.findings, now):
+            return None
+        kind = kind_of(action, look.findings, (await look.up()).subjects)
+        found = live.timed.covering(kind, now) if kind else None
+        if found is None:  # another question may have been put meanwhile
+            await self._turn(live, waiter)
+        return found
+
+    def _told(self, live: Live, action: Action, finding: Finding, grant: TimedGrant) -> tuple[Reply, dict[str, object]]:
+        """The reply that a person gave before, for a while."""
+        detail = self._question(live, action, finding, self._now()).detail
+        shown = {"grant": grant.id, "action": grant.action, "target": grant.target, "detail": detail}
+        return Reply(True, TIMED), shown
+
+    async def _put(
+        self, live: Live, channel: Channel, waiter: Waiter, asked: Verdict, look: Look
+    ) -> tuple[Reply, dict[str, object]]:
+        """Put the question to the person. The reply, and what goes on record with it."""
+        now, gate, action, finding = self._now(), live.policy().gate, asked.action, asked.decisive
+        assert finding is not None
+        question = self._question(live, action, finding, now)
+        live.answered.clear()
+        shown = {"question": question.id, "action": question.ask.action, "target": question.ask.target}
+        shown["detail"] = question.detail
+        self._note(live, [encode_entries.state(live.id, now, Event.ASK, **shown)])
+        await waiter.hold()
+        try:
+            # The session waits already: no other question comes between.
+            found = await look.up()
+            kind = kind_of(action, look.findings, found.subjects)
+            question = replace(question, timed=gate.timed_seconds if kind else 0.0)
+            question = look.onto(question, live.discretion, live.timed.live(now), again=action.id in self._changed)
+            reply = await live.inbox.ask(question, channel, gate.seconds)
+            if reply.yes and not await look.same():
+                reply = replace(reply, yes=False, why=CHANGED)
+        finally:
+            at = self._now()
+            self._note(live, [encode_entries.state(live.id, at, Event.ANSWERED)])
+            live.answered.set()
+        if reply.yes and reply.timed and kind and question.timed and not live.session.over:
+            grant = live.timed.give(kind, finding, at + question.timed)
+            return reply, {**shown, "grant": grant.id, "until": grant.until}
+        return reply, dict(shown)
 
     def _question(self, live: Live, action: Action, finding: Finding, now: float) -> Question:
         gate, detail = live.policy().gate, live.discretion.text(response_text.command_line(action))
@@ -263,6 +303,8 @@ class Guard:
 
     def tell(self, live: Live, verdict: Verdict, text: str, at: float) -> None:
         """Take on record what an agent is about to be told of an outcome."""
+        if verdict.response >= Response.BREAK:
+            live.timed.revoke()
         if text or verdict.findings:
             self._note(live, encode_entries.of_observation(verdict, text, at, live.policy()))
 

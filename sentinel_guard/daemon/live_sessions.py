@@ -34,6 +34,7 @@ from sentinel_guard.host.machine import ancestry, cgroups, processes
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.shim_integrity import ShimIntegrity
 from sentinel_guard.humans.question_inbox import Channel, Inbox
+from sentinel_guard.humans.timed_grants import TimedGrants
 
 DURABLE = frozenset({"L2", "L3", "L4"})
 STEP = "session"
@@ -109,6 +110,8 @@ class Live:
     """Git processes that came through a shim, and what let each run: the id of its action."""
     grants: dict[str, tuple[Finding, ...]] = field(default_factory=dict)
     """Id of a running call -> what a person said yes to."""
+    timed: TimedGrants = field(default_factory=TimedGrants)
+    """What a person said yes to for a while."""
     released: set[str] = field(default_factory=set)
     """Files and folders outside of the repository that a person let its programs delete and replace."""
     kept: set[tuple[str | Peer, str]] = field(default_factory=set)

@@ -20,7 +20,6 @@ import sentinel_guard
 from sentinel_guard.core import encode_entries
 from sentinel_guard.core.checks.rules import OPERATOR_RULE
 from sentinel_guard.core.model import Action, Finding, Layer, Response, Verdict
-from sentinel_guard.core.session.session_health import status
 from sentinel_guard.daemon import agent_programs
 from sentinel_guard.daemon.begin_session import SessionStarter
 from sentinel_guard.daemon.live_sessions import Live, Sessions
@@ -35,7 +34,22 @@ from sentinel_guard.host.machine import ancestry, processes
 
 log = logging.getLogger(__name__)
 POWER = frozenset(
-    {"start", "agent", "attach", "answer", "decide", "say", "pause", "resume", "kill", "typed", "end", "stop", "allow"}
+    {
+        "start",
+        "agent",
+        "attach",
+        "answer",
+        "decide",
+        "say",
+        "pause",
+        "resume",
+        "kill",
+        "typed",
+        "end",
+        "stop",
+        "allow",
+        "revoke",
+    }
 ) | {"sign-off"}
 NO_SESSION = "No guarded session is running here."
 LONGEST = 86_400.0
@@ -155,7 +169,7 @@ class Operators:
 
     def status(self) -> Fields:
         now = self._now()
-        return {"sessions": [status(live.session, live.policy(), now) for live in self._sessions.live.values()]}
+        return {"sessions": [self.control.status(live, now) for live in self._sessions.live.values()]}
 
     async def start(self, message: Fields, link: Link, runner: RunnerChannel) -> tuple[Live, Fields]:
         owner = processes.identify(int(message["pid"]))
@@ -272,6 +286,15 @@ async def _unknown(message: Fields) -> Fields:
     raise PeerError(f"{message.get('op')!r} is no operation of this daemon")
 
 
+def _at_once(work: Callable[[Fields], Fields]) -> Callable[[Fields], Awaitable[Fields]]:
+    """An operation that waits for nothing."""
+
+    async def done(message: Fields) -> Fields:
+        return work(message)
+
+    return done
+
+
 class _Desk:
     """One operator's connection: its operations, bound to the session that it began."""
 
@@ -280,14 +303,15 @@ class _Desk:
         self._runner = RunnerChannel(link)
         self._live: Live | None = None
         self.ops: dict[str, Callable[[Fields], Awaitable[Fields | None]]] = {
-            "hello": self._hello,
-            "status": self._status,
+            "hello": _at_once(lambda _: operators.hello()),
+            "status": _at_once(lambda _: operators.status()),
             "start": self._start,
             "agent": self._agent,
             "attach": self._attach,
             "answer": self._answered,
-            "questions": self._questions,
-            "decide": self._decide,
+            "questions": _at_once(lambda _: operators.control.questions()),
+            "decide": _at_once(operators.control.decide),
+            "revoke": _at_once(operators.control.revoke),
             "say": self._say,
             "pause": self._pause,
             "kill": self._kill,
@@ -297,9 +321,9 @@ class _Desk:
             "end": self._end,
             "filled": self._filled,
             "sign-off": self._signed_off,
-            "stop": self._stop,
-            "allow": self._allow,
-            "windows": self._windows,
+            "stop": _at_once(operators.stop),
+            "allow": _at_once(operators.allow),
+            "windows": _at_once(operators.windows),
         }
 
     async def gone(self) -> None:
@@ -309,12 +333,6 @@ class _Desk:
             # The process may still be on its way out when its socket closes.
             await asyncio.sleep(0.2)
             await self._all.vanished(self._live)
-
-    async def _hello(self, _: Fields) -> Fields:
-        return self._all.hello()
-
-    async def _status(self, _: Fields) -> Fields:
-        return self._all.status()
 
     async def _start(self, message: Fields) -> Fields:
         self._live, said = await self._all.start(message, self.link, self._runner)
@@ -334,15 +352,9 @@ class _Desk:
     async def _answered(self, message: Fields) -> Fields:
         shared, word = message.get("shared") is True, str(message.get("word", ""))
         reason = str(message.get("reason", ""))
-        yes = message["yes"] is True
-        self._runner.answered(str(message["question"]), yes=yes, shared=shared, word=word, reason=reason)
+        yes, timed = message["yes"] is True, message.get("timed") is True
+        self._runner.answered(str(message["question"]), yes=yes, shared=shared, word=word, reason=reason, timed=timed)
         return {}
-
-    async def _questions(self, _: Fields) -> Fields:
-        return self._all.control.questions()
-
-    async def _decide(self, message: Fields) -> Fields:
-        return self._all.control.decide(message)
 
     async def _pause(self, message: Fields) -> Fields:
         return self._all.control.pause(self._checked(message))
@@ -366,15 +378,6 @@ class _Desk:
 
     async def _end(self, message: Fields) -> Fields:
         return await self._all.end(self._mine(message), message)
-
-    async def _stop(self, message: Fields) -> Fields:
-        return self._all.stop(message)
-
-    async def _allow(self, message: Fields) -> Fields:
-        return self._all.allow(message)
-
-    async def _windows(self, message: Fields) -> Fields:
-        return self._all.windows(message)
 
     async def _filled(self, message: Fields) -> Fields:
         return self._all.filled(message, self.link)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from sentinel_guard.core.checks.finding_texts import evidence, evidence_target
 from sentinel_guard.core.model import Action, Effect, Finding, Kind, Question, Verdict
+from sentinel_guard.core.response_phrases import seconds
 from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.core.text.database_preview import database
 from sentinel_guard.daemon.session_secrets import SessionSecrets
@@ -26,11 +27,13 @@ from sentinel_guard.host.previews.deletion_preview import deletion_preview
 from sentinel_guard.host.previews.preview import NAMED, Preview
 from sentinel_guard.host.previews.push_preview import push_preview
 from sentinel_guard.host.previews.repository_preview import repository_preview
+from sentinel_guard.humans.timed_grants import TimedGrant
 
 SECONDS = 3.0
 """For all that is looked up for one question."""
 UNKNOWN = "what it would change could not be looked into: {}"
 AGAIN = "asked again: what it would change is not what was shown before"
+STANDING = "for a while you have said yes to {} {}: {} left (sentinel-guard revoke {})"
 _PATHS = (Kind.DELETE, Kind.WRITE)
 
 
@@ -38,7 +41,8 @@ class Look:
     """At what the findings of one verdict are about, as a person is asked."""
 
     def __init__(self, verdict: Verdict, findings: Sequence[Finding], now: float) -> None:
-        self._look = functools.partial(look_up, verdict, findings, now)
+        self.findings = findings
+        self._now, self._look = now, functools.partial(look_up, verdict, findings, now)
         self._found = Preview()
 
     async def up(self) -> Preview:
@@ -55,11 +59,13 @@ class Look:
         shown = self._found.bound
         return not shown or (await self.up()).bound == shown
 
-    @staticmethod
-    def onto(question: Question, found: Preview, hidden: SessionSecrets, *, again: bool) -> Question:
+    def onto(
+        self, question: Question, hidden: SessionSecrets, standing: Sequence[TimedGrant], *, again: bool
+    ) -> Question:
         """The question with what was found, without secrets; ``again``: it was put before, and has changed."""
-        lines = [*([AGAIN] if again else []), *(hidden.text(visible(line)) for line in found.lines)]
-        details = hidden.text(visible(found.details, keep="\n\t")).expandtabs(4)
+        lines = [*([AGAIN] if again else []), *(hidden.text(visible(line)) for line in self._found.lines)]
+        lines += [STANDING.format(g.action, g.target, seconds(g.until - self._now), g.id) for g in standing]
+        details = hidden.text(visible(self._found.details, keep="\n\t")).expandtabs(4)
         return replace(question, preview=tuple(lines), details=details)
 
 

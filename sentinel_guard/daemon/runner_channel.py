@@ -37,22 +37,29 @@ class RunnerChannel:
             shown["word"] = "".join(secrets.choice(SYLLABLES) for _ in range(3))
         try:
             self._questions[question.id], self._words[question.id] = reply, shown.get("word", "")
-            said = {"detail": question.detail, "why": question.why, "preview": [*question.preview]}
-            self.tell("ask", question=question.id, seconds=seconds, details=question.details, **said, **shown)
+            said: dict[str, object] = {"detail": question.detail, "why": question.why, "preview": [*question.preview]}
+            said |= {"details": question.details, "timed": question.timed}
+            self.tell("ask", question=question.id, seconds=seconds, **said, **shown)
             return await reply
         finally:
             del self._questions[question.id]
             del self._words[question.id]
             self.tell("unask", question=question.id)
 
-    def answered(self, question: str, *, yes: bool, shared: bool = False, word: str = "", reason: str = "") -> None:
+    def answered(
+        self, question: str, *, yes: bool, shared: bool = False, word: str = "", reason: str = "", timed: bool = False
+    ) -> None:
         """``shared``: an agent could have typed it, through a terminal multiplexer; ``word``: what stood behind it;
-        ``reason``: what the person says to the agent with a no.
+        ``reason``: what the person says to the agent with a no; ``timed``: a yes to all of this kind for a while.
         """
         waiting = self._questions.get(question)
         if waiting and not waiting.done():
             yes = yes and (not shared or not self._words[question] or word == self._words[question])
-            waiting.set_result(Reply(yes, "shared-terminal" if shared else "terminal", reason="" if yes else reason))
+            waiting.set_result(
+                Reply(
+                    yes, "shared-terminal" if shared else "terminal", reason="" if yes else reason, timed=yes and timed
+                )
+            )
 
     def tell(self, event: str, **fields: object) -> None:
         self._link.send_json({"event": event, **fields})

@@ -9,6 +9,7 @@ from typing import Any
 
 from sentinel_guard.core.model import Question
 from sentinel_guard.core.session.session import NEXT, Event
+from sentinel_guard.core.session.session_health import status
 from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.errors import DaemonError
@@ -63,6 +64,23 @@ class SessionControl:
         """What is asked in all sessions."""
         return {"questions": [_as_data(q) for live in self._sessions.live.values() for q in live.inbox.open()]}
 
+    def status(self, live: Live, now: float) -> Fields:
+        """State, metrics, and what a person has said yes to for a while."""
+        grants = [
+            {"grant": g.id, "action": g.action, "target": g.target, "seconds_left": round(g.until - now, 1)}
+            for g in live.timed.live(now)
+        ]
+        return {**status(live.session, live.policy(), now), "grants": grants}
+
+    def revoke(self, message: Fields) -> Fields:
+        """End the yes that holds for a while: one, or all of a session."""
+        live, ident = self.named(message), str(message.get("grant", ""))
+        ended = live.timed.revoke(ident)
+        if not ended:
+            raise DaemonError(f"There is no such yes in {live.id}.", LOOK)
+        self._reactions.revoked(live, ended, _assurance(message))
+        return {"ended": [grant.id for grant in ended]}
+
     def decide(self, message: Fields) -> Fields:
         """Answer an open question. The first answer counts.
 
@@ -71,8 +89,8 @@ class SessionControl:
         live, ident, yes = self.named(message), str(message["question"]), message["yes"] is True
         if yes and any(question.id == ident and question.typed_word for question in live.inbox.open()):
             raise DaemonError("[gate] typed_word lets a yes be given on the session's own terminal only.", QUESTIONS)
-        reason = "" if yes else str(message.get("reason", ""))
-        if not live.inbox.answer(ident, Reply(yes, OTHER_TERMINAL, reason=reason)):
+        reason, timed = "" if yes else str(message.get("reason", "")), yes and message.get("timed") is True
+        if not live.inbox.answer(ident, Reply(yes, OTHER_TERMINAL, reason=reason, timed=timed)):
             raise DaemonError(f"There is no open question {ident}.", QUESTIONS)
         return {}
 
@@ -98,5 +116,6 @@ def _as_data(question: Question) -> Fields:
         "why": question.why,
         "preview": [*question.preview],
         "details": question.details,
+        "timed": question.timed,
         **shown,
     }

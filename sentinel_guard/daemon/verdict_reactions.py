@@ -25,6 +25,7 @@ from sentinel_guard.daemon.write_incidents import Incidents
 from sentinel_guard.errors import SentinelError
 from sentinel_guard.host.machine import processes
 from sentinel_guard.host.shim_integrity import UNSHIMMED
+from sentinel_guard.humans.timed_grants import TimedGrant
 
 log = logging.getLogger(__name__)
 SHIMS = "guard.shims"
@@ -298,6 +299,12 @@ class Reactions:
         live.words.put_nowait(None)
         if live.runner:  # it may have been said in another terminal than the one with the chat
             live.runner.tell("resumed")
+
+    def revoked(self, live: Live, grants: Sequence[TimedGrant], assurance: str) -> None:
+        """A person has ended what they had said yes to for a while."""
+        said = {"yes": False, "why": "revoked", "assurance": assurance}
+        shown = [{"grant": grant.id, "action": grant.action, "target": grant.target} for grant in grants]
+        self._sessions.note(live, [Entry(self._now(), live.id, "human", {**one, **said}) for one in shown])
 
     def _by_person(self, live: Live, event: Event, assurance: str) -> None:
         entry = encode_entries.state(live.id, self._now(), event, authorized_by="user", assurance=assurance)

@@ -29,6 +29,8 @@ class Reply:
     (a yes to what was no longer so: it is asked about anew)."""
     reason: str = ""
     """What the person said to the agent with a no."""
+    timed: bool = False
+    """Whether a yes is to hold for all of this kind for a while."""
 
     def as_data(self) -> dict[str, object]:
         """What goes on record of it, but for the reason, which may hold a secret."""

@@ -17,6 +17,7 @@ from sentinel_guard.daemon import guard, question_preview
 from sentinel_guard.daemon.live_sessions import STEP
 from sentinel_guard.daemon.waiting_launcher import telling
 from sentinel_guard.host.previews.preview import Preview
+from sentinel_guard.humans.question_inbox import Reply
 from tests.support.fakes import PatientPeer, ScriptedHuman
 from tests.support.guard_in_memory import POLICY, ROOT, Stand
 from tests.support.leak_check_world import TOKEN
@@ -235,3 +236,61 @@ def test_a_yes_to_what_is_no_longer_so_is_asked_about_anew(monkeypatch):
     assert [question.preview for question in stand.human.asked] == [("row",), (question_preview.AGAIN, "row")]
     said = [e.data for e in stand.store.log if e.kind == "human"]
     assert [(s["yes"], s["why"]) for s in said] == [(False, "changed"), (True, "")]
+
+
+# --- a yes for a while ---
+
+
+def timed(stand, *commands):
+    """The responses to commands, the first of which a person lets run for a while."""
+    return [stand.verdict(command).response.word for command in commands]
+
+
+def test_a_yes_for_a_while_asks_once_and_is_on_record_each_time():
+    stand = Stand(Reply(True, "terminal", timed=True))
+    assert timed(stand, "deploy production", "deploy production", "deploy --fast production") == ["allow"] * 3
+    assert len(stand.human.asked) == 1 and stand.human.asked[0].timed == POLICY.gate.timed_seconds
+    said = [e.data for e in stand.store.log if e.kind == "human"]
+    assert [s["assurance"] for s in said] == ["terminal", "timed-grant", "timed-grant"]
+    assert {s["grant"] for s in said} == {"g1"} and all(s["authorized_by"] == "user" for s in said)
+
+
+ENDS = [
+    (lambda stand: setattr(stand.now, "now", stand.now.now + 601), "its time is over"),
+    (lambda stand: stand.live.timed.revoke(), "it was revoked"),
+]
+
+
+@pytest.mark.parametrize("end", [row[0] for row in ENDS], ids=[row[1] for row in ENDS])
+def test_a_yes_for_a_while_ends(end):
+    stand = Stand(Reply(True, "terminal", timed=True), False)
+    assert timed(stand, "deploy production") == ["allow"]
+    end(stand)
+    assert timed(stand, "deploy production") == ["deny"] and len(stand.human.asked) == 2
+
+
+NOT_COVERED = [
+    ("deploy staging", "another target"),
+    ("migrate production", "another action"),
+    ("deploy production && psql -d shop -c 'DROP TABLE users'", "what is asked about besides"),
+]
+
+
+@pytest.mark.parametrize("command", [row[0] for row in NOT_COVERED], ids=[row[1] for row in NOT_COVERED])
+def test_a_yes_for_a_while_lets_nothing_else_run(command):
+    stand = Stand(Reply(True, "terminal", timed=True), False, False)
+    assert timed(stand, "deploy production", command) == ["allow", "deny"]
+
+
+def test_no_yes_for_a_while_lets_a_fatal_command_run_and_it_ends_with_one():
+    stand = Stand(Reply(True, "terminal", timed=True), False)
+    fatal = "deploy production; rm" + " -rf /"
+    assert timed(stand, "deploy production", fatal) == ["allow", "kill"]
+    assert stand.live.timed.live(0.0) == []
+
+
+def test_where_policy_offers_none_a_yes_holds_once():
+    policy = replace(POLICY, gate=replace(POLICY.gate, timed_seconds=0.0))
+    stand = Stand(Reply(True, "terminal", timed=True), False, policy=policy)
+    assert timed(stand, "deploy production", "deploy production") == ["allow", "deny"]
+    assert [question.timed for question in stand.human.asked] == [0.0, 0.0]

@@ -13,7 +13,8 @@ from sentinel_guard.daemon.runner_channel import RunnerChannel
 from sentinel_guard.humans.question_inbox import Reply
 from tests.support.guard_in_memory import linked
 
-QUESTION = Question("q7", "s1", Ask("DEPLOY", "PROD"), "deploy prod", "policy", 10.0, 15.0, False, ("to prod",), "a\nb")
+QUESTION = Question("q7", "s1", Ask("DEPLOY", "PROD"), "deploy prod", "policy", 10.0, 15.0)
+QUESTION = replace(QUESTION, timed=60.0, preview=("to prod",), details="a\nb")
 
 
 def with_runner(story):
@@ -40,7 +41,7 @@ def test_a_question_is_shown_answered_and_taken_away(yes):
     assert shown == {
         "event": "ask", "question": "q7", "action": "DEPLOY", "target": "PROD", "risk": "HIGH",
         "detail": "deploy prod", "why": "policy", "seconds": 5.0,
-            "preview": ["to prod"], "details": "a\nb",
+            "preview": ["to prod"], "details": "a\nb", "timed": 60.0,
     }  # fmt: skip
     assert (reply.yes, reply.assurance) == (yes, "terminal")
     assert taken == {"event": "unask", "question": "q7"}

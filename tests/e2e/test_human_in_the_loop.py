@@ -141,6 +141,26 @@ def test_a_no_from_another_terminal_reaches_the_agent_with_its_reason(gated):
     assert gated.sentinel("deny").returncode == 1, "it is open no more"
 
 
+def test_a_yes_for_a_while_is_shown_in_status_and_ended_by_revoke(gated):
+    person = gated.on_terminal("deploy production", "deploy production", 4, "deploy production")
+    person.expect_exact("t: yes to this kind for 10 min")
+    person.expect_exact(PROMPT)
+    settled()
+    person.send("t")
+    assert until(lambda: len(gated.log(kind="human")) == 2, seconds=20), "the second ran by the same yes"
+    assert "yes to DEPLOY PRODUCTION for " in gated.sentinel("status").stdout
+    ended = gated.sentinel("revoke")
+    assert ended.returncode == 0 and ended.stdout.startswith("Ended g1 of ")
+    assert gated.sentinel("revoke").returncode == 1, "there is none any more"
+    person.expect_exact(PROMPT)
+    settled()
+    person.send("n")
+    person.expect(pexpect.EOF)
+    assert [told["code"] for told in gated.seen()] == [0, 0, 126]
+    words = [(e["data"]["assurance"], e["data"].get("why", "")) for e in gated.log(kind="human")]
+    assert words == [("terminal", ""), ("timed-grant", ""), ("other-terminal", "revoked"), ("terminal", "")]
+
+
 def test_a_yes_is_typed_at_a_terminal_and_runs_it_once(gated):
     person = gated.on_terminal("deploy production")
     person.expect_exact(PROMPT)

@@ -89,6 +89,28 @@ def test_reasons_and_details_change_no_answer(keys, answer, reason):
     assert (asked.answer, asked.reason, asked.timed) == (answer, reason, False)
 
 
+def test_a_yes_for_a_while_is_a_key_of_its_own_where_it_is_offered():
+    asked = gate(timed=600)
+    assert any("t: yes to this kind for 10 min" in line for line in asked.lines(USUAL, 1000.0))
+    typed(asked, "t")
+    assert (asked.answer, asked.timed) == (True, True)
+    asked = gate(timed=600)
+    typed(asked, "y")
+    assert (asked.answer, asked.timed) == (True, False)
+
+
+def test_a_yes_for_a_while_needs_all_that_a_yes_needs():
+    asked = gate(timed=600, preview=[f"row {n}" for n in range(40)])
+    typed(asked, "t")
+    assert asked.answer is None, "the question was not read"
+    asked = gate(timed=600, word="bako")
+    typed(asked, "t", "\r", "bako\r")
+    assert (asked.answer, asked.timed) == (True, True)
+    asked = gate(timed=600, word="bako")
+    typed(asked, "t", "oops\r")
+    assert asked.answer is False, "another word is a no"
+
+
 def test_details_are_no_part_of_what_has_to_be_read():
     asked = gate(preview=[f"row {n}" for n in range(40)])
     typed(asked, "d", " ", " ", " ", " ", "y")

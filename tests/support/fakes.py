@@ -200,10 +200,10 @@ class Clock:
 class ScriptedHuman:
     """A runner (daemon/sessions.Runner) before which a person sits who replies in turn, then stays silent.
 
-    A reply is yes, no, an error of the line, or a function that is called and says which.
+    A reply is yes, no, a whole reply, an error of the line, or a function that is called and says which.
     """
 
-    def __init__(self, *replies: bool | OSError | Callable[[Question], bool], screen: str | None = "") -> None:
+    def __init__(self, *replies: bool | Reply | OSError | Callable[[Question], bool], screen: str | None = "") -> None:
         self.replies, self.screen = list(replies), screen
         self.asked: list[Question] = []
         self.told: list[dict[str, object]] = []
@@ -216,6 +216,8 @@ class ScriptedHuman:
         reply = self.replies.pop(0)
         if isinstance(reply, OSError):
             raise reply
+        if isinstance(reply, Reply):
+            return reply
         return Reply(yes=reply(question) if callable(reply) else reply, assurance="terminal")
 
     def tell(self, event: str, **fields: object) -> None:

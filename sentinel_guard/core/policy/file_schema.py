@@ -68,10 +68,7 @@ SETTINGS: Mapping[str, Mapping[str, Setting]] = {
         "seconds": Setting("number", Tighter.HIGHER, 1, _DAY),
         "strict": Setting("bool", Tighter.TRUE),
     },
-    "error_rate": {
-        "hint": Setting("number", Tighter.LOWER, 0.1, 1),
-        "trip": Setting("number", Tighter.LOWER, 0.1, 1),
-    },
+    "error_rate": {"hint": Setting("number", Tighter.LOWER, 0.1, 1), "trip": Setting("number", Tighter.LOWER, 0.1, 1)},
     "breaker": {"seconds": Setting("number", Tighter.HIGHER, 0.1, _DAY)},
     "cost": {
         "tokens_per_minute": Setting("int", Tighter.LOWER, 1, 1_000_000_000),
@@ -85,7 +82,11 @@ SETTINGS: Mapping[str, Mapping[str, Setting]] = {
     },
     "leaks": {"allow": Setting("patterns", Tighter.USER), "hosts": Setting("words", Tighter.USER)},
     "audit": {"witness": Setting("words", Tighter.USER)},
-    "gate": {"seconds": Setting("number", Tighter.WAIT, 0, _DAY), "typed_word": Setting("bool", Tighter.TRUE)},
+    "gate": {
+        "seconds": Setting("number", Tighter.WAIT, 0, _DAY),
+        "typed_word": Setting("bool", Tighter.TRUE),
+        "timed_seconds": Setting("number", Tighter.LOWER, 0, 3600),
+    },  # fmt: skip
     "kernel": {
         "mode": Setting("choice", Tighter.USER, choices=("auto", "require", "off")),
         "after_reading": Setting("choice", Tighter.USER, choices=("ask", "off")),

@@ -96,6 +96,8 @@ class Gate:
     """How long a question waits; 0 = for ever. Silence is a no."""
     typed_word: bool = False
     """Where an agent could type on the person's terminal, a yes is the Y and a word that is shown behind it."""
+    timed_seconds: float = 600.0
+    """For how long a yes may hold for all of one kind, where the person chooses so; 0: that is not offered."""
 
 
 @dataclass(frozen=True, slots=True)

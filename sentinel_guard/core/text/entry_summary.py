@@ -75,7 +75,8 @@ def _outcome(data: Mapping[str, object]) -> str:
 def _human(data: Mapping[str, object]) -> str:
     said = "Y" if data["yes"] else "N"
     by = data.get("authorized_by") or data.get("why") or "refused"
-    return f"{said} to {data['action']} on {data['target']} ({by}, {data['assurance']})"
+    grant = f", {data['grant']}" if data.get("grant") else ""
+    return f"{said} to {data['action']} on {data['target']} ({by}, {data['assurance']}{grant})"
 
 
 def _state(data: Mapping[str, object]) -> str:

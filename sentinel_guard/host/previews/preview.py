@@ -18,10 +18,14 @@ class Preview:
     """More lines, as long as one likes."""
     bound: tuple[str, ...] = ()
     """What a yes is given to, beyond the command: it holds while these words stay the same."""
+    subjects: tuple[str, ...] = ()
+    """What a yes for a while is limited to, beyond the action and the target that are shown."""
 
     def __add__(self, other: Preview) -> Preview:
         details = "\n\n".join(filter(None, (self.details, other.details)))
-        return Preview((*self.lines, *other.lines), details, (*self.bound, *other.bound))
+        return Preview(
+            (*self.lines, *other.lines), details, (*self.bound, *other.bound), (*self.subjects, *other.subjects)
+        )
 
 
 def size(count: int) -> str:

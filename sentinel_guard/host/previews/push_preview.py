@@ -49,7 +49,9 @@ def push_preview(git: Git, command: Command, now: float) -> Preview:
     remote, refspecs = _destination(git, command)
     name = _named_remote(git, remote)
     url = _url(git, remote)
-    said = Preview((f"to {url}" + (f" ({remote})" if name == remote else ""),), bound=(url,))
+    said = Preview(
+        (f"to {url}" + (f" ({remote})" if name == remote else ""),), bound=(url,), subjects=(git.work_tree, url)
+    )
     if not command.flags.isdisjoint(_ALL):
         said += Preview((f"{'every reference' if '--mirror' in command.flags else 'every branch'} of this repository",))
         if "--mirror" in command.flags:
@@ -59,7 +61,7 @@ def push_preview(git: Git, command: Command, now: float) -> Preview:
     targets = list(_targets(git, name, refspecs, delete=not command.flags.isdisjoint(("-d", "--delete"))))
     for target in targets[:REFS]:
         bound = f"{target.ref} {target.old} {target.new}"
-        said += _fate(git, target, now) + Preview(bound=(bound,))
+        said += _fate(git, target, now) + Preview(bound=(bound,), subjects=(target.ref,))
     if len(targets) > REFS:
         said += Preview((f"and {counted(len(targets) - REFS, 'more reference')} that were not looked at",))
     return said

@@ -15,6 +15,7 @@ NO = {"yes": False, "action": "DEPLOY", "target": "PROD", "assurance": "none", "
 ODD = {"response": "deny", "arguments": {"command": "x"}, "findings": [1]}
 SAID = [
     ("a yes", "human", YES, "Y to DEPLOY on PROD (user, terminal)"),
+    ("a yes for a while", "human", YES | {"grant": "g1"}, "Y to DEPLOY on PROD (user, terminal, g1)"),
     ("silence", "human", NO, "N to DEPLOY on PROD (silence, none)"),
     (
         "what a person allowed",
