@@ -86,7 +86,7 @@ SETTINGS: Mapping[str, Mapping[str, Setting]] = {
         "seconds": Setting("number", Tighter.WAIT, 0, _DAY),
         "typed_word": Setting("bool", Tighter.TRUE),
         "timed_seconds": Setting("number", Tighter.LOWER, 0, 3600),
-    },  # fmt: skip
+    },
     "kernel": {
         "mode": Setting("choice", Tighter.USER, choices=("auto", "require", "off")),
         "after_reading": Setting("choice", Tighter.USER, choices=("ask", "off")),
