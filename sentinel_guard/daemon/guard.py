@@ -271,7 +271,7 @@ class Guard:
         if reply.yes and reply.timed and kind and question.timed and not live.session.over:
             grant = live.timed.give(kind, finding, at + question.timed)
             return reply, {**shown, "grant": grant.id, "until": grant.until}
-        return reply, dict(shown)
+        return reply, {**shown}
 
     def _question(self, live: Live, action: Action, finding: Finding, now: float) -> Question:
         gate, detail = live.policy().gate, live.discretion.text(response_text.command_line(action))
