@@ -240,7 +240,7 @@ class Guard:
     def _told(self, live: Live, action: Action, finding: Finding, grant: TimedGrant) -> tuple[Reply, dict[str, object]]:
         """The reply that a person gave before, for a while."""
         detail = self._question(live, action, finding, self._now()).detail
-        shown = {"grant": grant.id, "action": grant.action, "target": grant.target, "detail": detail}
+        shown: dict[str, object] = {"grant": grant.id, "action": grant.action, "target": grant.target, "detail": detail}
         return Reply(True, TIMED), shown
 
     async def _put(
