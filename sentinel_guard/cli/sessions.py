@@ -36,12 +36,14 @@ def shell_init(pid: int, shell: str) -> Any:
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
-def status(as_json: bool) -> Any:
+@click.option("--watch", is_flag=True, help="Go on showing them, until Ctrl-C.")
+def status(as_json: bool, watch: bool) -> Any:
     """Show the guarded sessions and their health.
 
     State, seconds left, calls, loop count, error rate, tokens a minute.
     """
-    return lazy_import.command_module("status").status(places(), as_json=as_json)
+    module = lazy_import.command_module("status")
+    return module.watch(places()) if watch and not as_json else module.status(places(), as_json=as_json)
 
 
 @click.group(invoke_without_command=True)

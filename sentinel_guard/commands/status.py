@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Callable
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, Group
+from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
 from sentinel_guard.client import Operator
 from sentinel_guard.core.response_phrases import seconds
 from sentinel_guard.core.text.control_characters import visible
-from sentinel_guard.errors import DaemonError
+from sentinel_guard.errors import DaemonError, SentinelError
 from sentinel_guard.host.machine.state_paths import StatePaths
 
 COLOURS = {"ACTIVE": "green", "KILLED": "red", "PAUSED": "yellow", "COOLING": "yellow"}
+WATCH = 1.0
+"""Seconds between two looks of ``--watch``."""
 OTHERS = 72
 """Columns of a terminal that everything but an agent's command needs at most, a few for the repository with it."""
 
@@ -25,16 +30,41 @@ def status(places: StatePaths, *, as_json: bool) -> int:
     sessions = _sessions(places)
     if as_json:
         print(json.dumps({"running": sessions is not None, "sessions": sessions or []}))
-    elif sessions is None:
-        print("No guard daemon runs, so no session is live. Start an agent with: sentinel-guard run -- AGENT")
     elif not sessions:
-        print("No session is live. Start an agent with: sentinel-guard run -- AGENT")
+        print(_none(sessions))
     else:
         console = Console()
-        console.print(_table(sessions, max(8, min(40, console.width - OTHERS))))
-        for line in _grants(sessions):
-            console.print(Text(line))
+        console.print(_shown(sessions, console.width))
     return 0
+
+
+def watch(places: StatePaths, pause: Callable[[float], object] = time.sleep) -> int:
+    """Show the sessions on a screen of their own, anew each second, until the person interrupts it.
+
+    ``pause``: waits so many seconds. Raises SentinelError where the output is no terminal.
+    """
+    console = Console()
+    if not console.is_terminal:
+        raise SentinelError("--watch needs a terminal.", "sentinel-guard status --json, for programs")
+    with Live(console=console, screen=True, auto_refresh=False) as screen:
+        try:
+            while True:
+                sessions = _sessions(places)
+                now = time.strftime("%H:%M:%S")
+                shown = _shown(sessions, console.width) if sessions else Text(_none(sessions))
+                screen.update(Group(Text(f"sentinel-guard, {now}; Ctrl-C ends this view", "dim"), shown), refresh=True)
+                pause(WATCH)
+        except KeyboardInterrupt:
+            return 0
+
+
+def _none(sessions: list[dict[str, Any]] | None) -> str:
+    what = "No session is live." if sessions is not None else "No guard daemon runs, so no session is live."
+    return f"{what} Start an agent with: sentinel-guard run -- AGENT"
+
+
+def _shown(sessions: list[dict[str, Any]], width: int) -> Group:
+    return Group(_table(sessions, max(8, min(40, width - OTHERS))), *map(Text, _grants(sessions)))
 
 
 def _sessions(places: StatePaths) -> list[dict[str, Any]] | None:

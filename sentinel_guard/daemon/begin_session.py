@@ -109,10 +109,11 @@ class SessionStarter:
         await asyncio.to_thread(self.reviews.remember, live)
         notes = [*live.policy().warnings, *hooks, *self.reviews.note(live)]
         secret = session_proof.make(self._places, ident)
-        begun = {"session": ident, "environ": shimmed, "notes": notes, "secret": secret}
+        begun: dict[str, Any] = {"session": ident, "environ": shimmed, "notes": notes, "secret": secret}
         begun["shims"] = live.shims.record if live.shims else ""
         begun["kernel"] = live.policy().kernel.mode
-        begun["menu_key"] = live.policy().terminal.menu_key
+        terminal = live.policy().terminal
+        begun["menu_key"], begun["title"] = terminal.menu_key, terminal.title
         return live, begun
 
     def _make_files(self, live: Live, cwd: str, environ: Mapping[str, str]) -> tuple[dict[str, str], Begun]:

@@ -245,9 +245,12 @@ class Sessions:
 
     def note(self, live: Live, entries: Iterable[Entry]) -> None:
         """Put entries on record, then advance the session by them. Raises StoreError, and then nothing has advanced."""
+        before = live.session.state
         for entry in entries:
             stored = self.store.append(live.discretion.entry(entry), durable=entry.level in DURABLE)
             live.session = live.session.after(stored)
+        if live.runner and live.session.state is not before and not live.session.over:
+            live.runner.tell("state", state=live.session.state.value)
 
     def locate(self, pid: int, call: str = "") -> Place | None:
         """Where the process stands; None if it is no session's. ``call`` is what it says its call is.

@@ -205,7 +205,8 @@ class Operators:
         await self._reactions.reported(live)
         left = await self._reactions.left_running(live) if inside else []
         await self._beginnings.leave(live)
-        return {"state": live.session.state.value, **({"left": left} if left else {})}
+        summary = self.control.summary(live)
+        return {"state": live.session.state.value, "summary": summary, **({"left": left} if left else {})}
 
     def allow(self, message: Fields) -> Fields:
         """Open windows for a person's own changes of restricted files; 0 seconds close them."""

@@ -10,6 +10,7 @@ from typing import Any
 from sentinel_guard.core.model import Question
 from sentinel_guard.core.session.session import NEXT, Event
 from sentinel_guard.core.session.session_health import status
+from sentinel_guard.core.session.session_tally import KINDS, tally
 from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.errors import DaemonError
@@ -71,6 +72,12 @@ class SessionControl:
             for g in live.timed.live(now)
         ]
         return {**status(live.session, live.policy(), now), "grants": grants}
+
+    def summary(self, live: Live) -> Fields:
+        """What the session came to."""
+        found = tally(self._sessions.store.entries(session=live.id, kinds=KINDS))
+        counts = {"commands": found.commands, "refused": found.refused, "asked": found.asked}
+        return {**counts, "held": round(found.held, 1)}
 
     def revoke(self, message: Fields) -> Fields:
         """End the yes that holds for a while: one, or all of a session."""

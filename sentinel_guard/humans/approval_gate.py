@@ -168,7 +168,8 @@ class Gate:
         space = room - 2
         if len(said) <= space and not self._in_details:
             self._readable, self._next = True, 0
-            return [*said, countdown, keys]
+            apart = [""] if len(said) + 2 <= space else []
+            return [*said, *apart, countdown, keys, *apart]
         wanted = [keys] if room > 4 else []
         space -= len(wanted)
         page = said[self._top : self._top + space]

@@ -22,9 +22,11 @@ _WHOLE = re.compile(
     rb"|\[>4(?:;(?P<other>\d*))?m"
     rb"|\[(?P<margins>[\d;]*)r"
     rb"|\[!(?P<soft>p)"
+    rb"|\](?:0|2);(?P<title>[^\x07\x1b]{0,512})(?:\x07|\x1b\\)"
     rb"|(?P<reset>c))"
 )
-_PARTIAL = re.compile(rb"\x1b(?:[ -/]*|\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b]*)\Z")
+_STRING = re.compile(rb"\x1b[\]PX^_][^\x07\x1b]*")
+_PARTIAL = re.compile(rb"\x1b(?:[ -/]*|\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b]*\x1b?)\Z")
 _KEY_SEQUENCE = re.compile(
     rb"\x1b\[M...|\x1b\[[0-?]*[ -/]*[@-~]|\x1bO.|\x1b[\]P_^X].*?(?:\x07|\x1b\\)|\x1b[^\[\]OP_^X\x1b]", re.DOTALL
 )
@@ -37,6 +39,8 @@ class Modes:
     def __init__(self) -> None:
         self.partial = b""
         """The beginning of a sequence or character whose rest has not come yet."""
+        self.title = b""
+        """The terminal's title, as the program has set it last."""
         self._forget()
 
     @property
@@ -80,7 +84,9 @@ class Modes:
         self._margins = b""
 
     def _apply(self, found: re.Match[bytes]) -> None:
-        if found["reset"]:
+        if found["title"] is not None:
+            self.title = found["title"]
+        elif found["reset"]:
             self._forget()
         elif found["soft"]:
             self._hidden, self._margins = False, b""
@@ -146,6 +152,9 @@ def _numbers(text: bytes) -> list[int]:
 def _unfinished(seen: bytes) -> bytes:
     """The unfinished sequence or UTF-8 character at the end; nothing if it is too long to be kept."""
     escape = seen.rfind(b"\x1b")
+    if escape >= 0 and escape == len(seen) - 1:  # the first half of what ends a string (ST)?
+        string = seen.rfind(b"\x1b", 0, escape)
+        escape = string if string >= 0 and _STRING.fullmatch(seen, string, escape) else escape
     if escape >= 0 and (found := _PARTIAL.match(seen, escape)):
         return found[0] if len(found[0]) <= MAX_PARTIAL else b""
     for length in range(1, min(4, len(seen) + 1)):

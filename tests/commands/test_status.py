@@ -6,10 +6,11 @@ import json
 
 import pytest
 
-from sentinel_guard.commands.status import status
+from sentinel_guard.commands.status import WATCH, status, watch
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.session.session import Session, State
 from sentinel_guard.core.session.session_health import status as metrics
+from sentinel_guard.errors import SentinelError
 from sentinel_guard.host.machine.state_paths import places
 from tests.support.fake_daemon import FakeDaemon
 
@@ -82,3 +83,32 @@ def test_a_narrow_terminal_keeps_names_and_headings_whole(where, daemon, capsys,
     assert lines[0].split() == ["session", "state", "calls", "loop", "errors", "tok/min", "agent", "repo"]
     assert sum(line.startswith(ident) for line in lines) == 2
     assert "AWAITING_HUMAN" in "".join(lines) and "/opt" not in "".join(lines)
+
+
+def test_what_holds_for_a_while_stands_below(where, daemon, capsys):
+    grant = {"grant": "g1", "action": "DEPLOY", "target": "PROD\x1b[2J", "seconds_left": 65.0}
+    daemon.replies["status"] = {"sessions": [session() | {"grants": [grant]}]}
+    out = " ".join(said(where, capsys).split())
+    assert r"yes to DEPLOY PROD\x1b[2J for 65 s more in s1: sentinel-guard revoke g1" in out
+
+
+def test_watch_needs_a_terminal(where):
+    with pytest.raises(SentinelError, match="needs a terminal"):
+        watch(where)
+
+
+def test_watch_shows_them_anew_until_it_is_interrupted(where, daemon, monkeypatch, capsys):
+    daemon.replies["status"] = {"sessions": [session()]}
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    waited = []
+
+    def pause(seconds):
+        waited.append(seconds)
+        daemon.replies["status"] = {"sessions": [session(state=State.PAUSED)]}
+        if len(waited) == 2:
+            raise KeyboardInterrupt
+
+    assert watch(where, pause) == 0
+    out = capsys.readouterr().out
+    assert out.index("ACTIVE") < out.index("PAUSED") and waited == [WATCH, WATCH]
+    assert out.startswith("\x1b[?1049h") and "\x1b[?1049l" in out, "the screen is as before"

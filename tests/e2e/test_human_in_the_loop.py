@@ -119,6 +119,22 @@ def test_without_a_terminal_the_beacon_says_so(stage):
     assert told["code"] == 126 and "No human can be reached" in told["err"]
 
 
+def test_the_title_shows_the_state_and_the_end_has_a_summary(gated):
+    person = gated.on_terminal("deploy production", "sentinel-guard --version")
+    person.expect_exact("\x1b]2;guarded: ")
+    person.expect_exact("\x1b]2;SENTINEL ASKS: ")
+    person.expect_exact(PROMPT)
+    settled()
+    person.send("n")
+    person.expect_exact("\x1b]2;guarded: ")
+    person.expect_exact("\x1b[23;2t")
+    person.expect(r"(\d+) commands?, 1 refused, 1 asked, \d+ s held. More: sentinel-guard log --session (\w+)")
+    assert int(person.match[1]) >= 1
+    session = person.match[2].decode() if isinstance(person.match[2], bytes) else person.match[2]
+    person.expect(pexpect.EOF)
+    assert "UserDenied" in gated.sentinel("log", "--session", session).stdout
+
+
 # --- from another terminal ---
 
 

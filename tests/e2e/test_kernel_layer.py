@@ -346,7 +346,7 @@ def test_where_calls_cannot_be_held_the_mode_says_what_becomes_of_the_session(he
 
 def test_a_person_is_told_that_calls_are_held(held):
     child = held.terminal(str(BIN / "sentinel-guard"), "run", "--", shutil.which("true"))
-    child.expect("kernel layer: full")
+    child.expect("by the kernel layer too")
     child.expect(pexpect.EOF)
 
 

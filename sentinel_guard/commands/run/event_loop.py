@@ -11,26 +11,35 @@ Rules of this file:
 
 from __future__ import annotations
 
-import contextlib
 import os
-import secrets
 import select
 import signal
 import time
 from typing import Any
 
 from sentinel_guard.client import Operator
+from sentinel_guard.commands.run.attach_session import session_state
 from sentinel_guard.commands.run.look_at_shims import LOOK, ShimLook
 from sentinel_guard.commands.run.person_actions import PersonActions
 from sentinel_guard.commands.run.pty_proxy import Modal, PtyProxy
-from sentinel_guard.commands.run.session_notices import AWAY, BACK, IMPOSTOR, SWITCH, left_running, unsaid
+from sentinel_guard.commands.run.session_notices import (
+    AWAY,
+    BACK,
+    IMPOSTOR,
+    SWITCH,
+    left_running,
+    say,
+    summary_words,
+    tell,
+    unsaid,
+)
 from sentinel_guard.errors import DaemonError, SentinelError
-from sentinel_guard.host import session_proof
 from sentinel_guard.host.machine.agent_process import AgentProcess
 from sentinel_guard.host.machine.caught_signals import FORWARDED, Signals
 from sentinel_guard.host.machine.pseudo_terminal import AgentTerminal, UserTerminal
 from sentinel_guard.humans.approval_gate import Gate
-from sentinel_guard.humans.terminal_prompts import Chat, banner, visible
+from sentinel_guard.humans.terminal_prompts import Chat
+from sentinel_guard.humans.terminal_title import TerminalTitle
 
 KILLED = 137
 WANTS_TERMINAL = (signal.SIGTTIN, signal.SIGTTOU)
@@ -58,6 +67,7 @@ class Runner:
         shims: ShimLook,
         secret: str = "",
         menu_key: str = "none",
+        title: TerminalTitle | None = None,
     ) -> None:
         """``secret``: what the daemon that began the session knows; who takes its place must prove it.
         ``menu_key``: as ``[terminal] menu_key``.
@@ -67,7 +77,9 @@ class Runner:
         self._outer = screen[0] if screen else None
         self._shared = bool(screen and screen[0].shared)
         self._person = PersonActions(session, menu_key, self._request, shared=self._shared)
-        self._stage = PtyProxy(*screen, self._heard, self._open_menu, self._person.codes) if screen else None
+        keys = self._person.codes
+        self._stage = PtyProxy(*screen, self._heard, self._open_menu, keys, title=title) if screen else None
+        self._summary = ""
         self._code: int | None = None
         self._killed, self._by_signal, self._stopped_by = "", False, 0
         self._lost_at = self._retry_at = self._typed_at = 0.0
@@ -81,6 +93,7 @@ class Runner:
             "resumed": lambda _: self._close_chat(),
             "tail": self._tail,
             "killed": self._kill,
+            "state": self._show_state,
         }
 
     def run(self) -> int:
@@ -215,6 +228,8 @@ class Runner:
         if self._killed:
             self._say(unsaid(self._killed, printed))
             return KILLED
+        if self._summary:
+            tell([self._summary])
         return code
 
     def _end(self, code: int) -> bool:
@@ -226,6 +241,7 @@ class Runner:
                     self._kill(event)
         except SentinelError:
             return False
+        self._summary = summary_words(ended.get("summary"), self._session) if self._outer else ""
         if left := ended.get("left"):
             self._say(left_running(left))
         if ended.get("state") == "KILLED" and not self._killed:
@@ -281,6 +297,10 @@ class Runner:
         if self._stage:
             self._stage.withdraw(lambda modal: isinstance(modal, Chat), time.monotonic())
 
+    def _show_state(self, event: Fields) -> None:
+        if self._stage:
+            self._stage.state(str(event.get("state")))
+
     def _open_menu(self) -> None:
         if self._stage and (state := self._state()):
             self._stage.show(self._person.menu(state), time.monotonic())
@@ -312,23 +332,13 @@ class Runner:
             self._say(text)
 
     def _say(self, text: str) -> None:
-        """To the person while nothing is drawn on the terminal: there if there is one, else on standard error."""
-        plain = "".join(f"{visible(line)}\n" for line in text.splitlines() if line.strip())
-        with contextlib.suppress(OSError):
-            if self._outer:
-                os.write(self._outer.fd, banner(text))
-            else:
-                os.write(2, plain.encode(errors="replace"))
+        say(text, self._outer.fd if self._outer else None)
 
     def _state(self) -> str:
-        nonce = {"nonce": secrets.token_hex(16)} if self._secret else {}
-        attached = self._request("attach", session=self._session, pid=os.getpid(), **nonce)
-        if attached is None:
-            return ""
-        if nonce and not session_proof.is_attached(self._secret, self._session, nonce["nonce"], attached.get("proof")):
+        state = session_state(self._request, self._session, self._secret)
+        if state is None:
             self._doubt()
-            return ""
-        return str(attached.get("state", ""))
+        return state or ""
 
     def _doubt(self) -> None:
         """Nothing that it says is obeyed, and nothing is told to it."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from sentinel_guard.client import Operator
 from sentinel_guard.commands.run.event_loop import Runner
 from sentinel_guard.commands.run.look_at_shims import ShimLook
-from sentinel_guard.commands.run.session_notices import tell
+from sentinel_guard.commands.run.session_notices import guarded_words, tell
 from sentinel_guard.errors import HostError, SentinelError
 from sentinel_guard.host import kernel_layer
 from sentinel_guard.host.machine.agent_process import spawn
@@ -20,6 +21,7 @@ from sentinel_guard.host.machine.pseudo_terminal import MULTIPLEXERS, AgentTermi
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.shim_integrity import ShimIntegrity
 from sentinel_guard.humans.session_menu import key_name
+from sentinel_guard.humans.terminal_title import TerminalTitle
 
 
 def run_guarded(
@@ -34,11 +36,11 @@ def run_guarded(
 ) -> int:
     """Run the agent until it ends; its exit code. Raises HostError, SentinelError where it cannot begin."""
     shims = ShimIntegrity.of(places.shims(str(begun["session"])), str(begun.get("shims", "")))
-    held_by = _held_by(places, begun, outer, probe)
+    held_by = _held_by(places, begun, probe)
     session, secret = str(begun["session"]), str(begun.get("secret", ""))
     menu_key = str(begun.get("menu_key", "none"))
-    if outer and (key := key_name(menu_key)):
-        tell([f"this session is guarded; {key} shows its menu."])
+    if outer and "menu_key" in begun:
+        tell([guarded_words(key_name(menu_key), held=held_by is not None)])
     become_subreaper()
     # It has the person's terminal. Before this the daemon has read with which environment the session begins.
     forbid_tracing()
@@ -55,6 +57,7 @@ def run_guarded(
         return Runner(
             operator, session, agent, signals, screen,
             shims=ShimLook(shims, operator, session), secret=secret, menu_key=menu_key,
+            title=TerminalTitle(Path(program).name, os.environ.get("TERM", "") if begun.get("title") is True else ""),
         ).run()  # fmt: skip
 
 
@@ -67,12 +70,10 @@ def environment(begun: dict[str, Any]) -> dict[str, str]:
     return {**kept, **below, **{str(name): str(value) for name, value in begun.get("environ", {}).items()}}
 
 
-def _held_by(
-    places: StatePaths, begun: dict[str, Any], outer: UserTerminal | None, probe: kernel_layer.Probe
-) -> BrokerCommand | None:
+def _held_by(places: StatePaths, begun: dict[str, Any], probe: kernel_layer.Probe) -> BrokerCommand | None:
     """The broker of the session's system calls, where the policy wants one and this machine can hold calls.
 
-    Tells the person which; where there is no terminal, only that there is none. Raises HostError where the policy
+    Tells the person where there is none. Raises HostError where the policy
     requires what the machine cannot do.
     """
     mode = str(begun.get("kernel", "off"))
@@ -82,8 +83,6 @@ def _held_by(
         return None
     works, words = kernel_layer.probed(probe)
     if works:
-        if outer:
-            tell([f"kernel layer: {words}. Changes are held before they happen; sudo does not work in this session."])
         session, secret = str(begun["session"]), str(begun.get("secret", ""))
         return BrokerCommand(str(kernel_layer.BROKER), str(places.agent_socket), session, secret)
     if mode == "require":

@@ -2,7 +2,7 @@
 
 Rules of this file:
 1. While nothing is asked, not a byte of ours is written and not a byte of the agent's or the person's is changed, but
-   for the key of the menu.
+   for the key of the menu, and for the terminal's title where the session's state changes.
 2. While something is asked, nothing that is typed reaches the agent, and nothing that it prints reaches the screen.
 3. What was typed before a question was on the screen, or too soon after, is no answer to it. That nobody types is seen,
    not concluded from the time: on a busy machine a key may be read long after it was typed.
@@ -24,6 +24,7 @@ from sentinel_guard.humans.approval_gate import Gate
 from sentinel_guard.humans.escape_sequence_parser import Keys, Modes
 from sentinel_guard.humans.session_menu import Menu
 from sentinel_guard.humans.terminal_prompts import PLAIN, Chat, banner, columns, notification, paint
+from sentinel_guard.humans.terminal_title import TerminalTitle
 
 GRACE = 0.15
 """Seconds of silence on the keyboard, once a question is on the screen, before it takes an answer."""
@@ -80,9 +81,12 @@ class PtyProxy:
         heard: Callable[[Modal], None],
         called: Callable[[], None] = lambda: None,
         menu_keys: Sequence[bytes] = (),
+        *,
+        title: TerminalTitle | None = None,
     ) -> None:
         self._outer, self._inner, self._heard = outer, inner, heard
         self._called, self._menu_keys = called, menu_keys
+        self._title = title or TerminalTitle("", "")
         self._plain = bool(os.environ.get("NO_COLOR"))
         self._to_person, self._to_agent, self._held = bytearray(), bytearray(), bytearray()
         self._modes, self._recent = Modes(), Recent()
@@ -171,6 +175,11 @@ class PtyProxy:
             said = notification(text) if on_screen else b"\r\n" + banner(text)
             self._put(self._cancel() + said + self._modes.partial)
 
+    def state(self, state: str) -> None:
+        """Show the session's state in the terminal's title."""
+        if said := self._title.told(state, self._modes.title):
+            self._put(self._cancel() + said + (b"" if self._shown else self._modes.partial))
+
     def resized(self) -> None:
         self._inner.resize(self._outer.size())
         if self._shown:
@@ -191,6 +200,7 @@ class PtyProxy:
         self._away = True
         self._settle(time.monotonic())
         self._drain()
+        self._put(self._title.end())
         self._flush_in_time()
         self._outer.restore()
 
@@ -202,6 +212,7 @@ class PtyProxy:
             if not self._adopted:
                 self._inner.adopt(self._outer.attributes())
                 self._adopted = True
+            self._put(self._title.begin())
             self.resized()
             self._settle(time.monotonic())
         return not self._away
@@ -218,6 +229,7 @@ class PtyProxy:
         self._drain()
         if killed:
             self._put(self._modes.leave())
+        self._put(self._title.end())
         self._flush_in_time()
         self._outer.restore()
         self._inner.close()

@@ -91,7 +91,7 @@ SETTINGS: Mapping[str, Mapping[str, Setting]] = {
         "mode": Setting("choice", Tighter.USER, choices=("auto", "require", "off")),
         "after_reading": Setting("choice", Tighter.USER, choices=("ask", "off")),
     },
-    "terminal": {"menu_key": Setting("choice", Tighter.USER, choices=MENU_KEYS)},
+    "terminal": {"menu_key": Setting("choice", Tighter.USER, 0, 0, MENU_KEYS), "title": Setting("bool", Tighter.USER)},
     "alerts": {"urls": Setting("words", Tighter.USER)},
     "rules": {"disable": Setting("words", Tighter.USER)},
 }

@@ -115,6 +115,8 @@ MENU_KEYS = ("ctrl-\\", "ctrl-]", "ctrl-^", "ctrl-_", "none")
 class Terminal:
     menu_key: str = "ctrl-\\"
     """The key that opens the menu of a session under ``run``, one of MENU_KEYS."""
+    title: bool = True
+    """Whether the terminal's title shows the session's state."""
 
 
 @dataclass(frozen=True, slots=True)

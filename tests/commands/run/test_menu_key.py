@@ -17,7 +17,7 @@ def guarded_terminal(daemon, terminal):
     """An agent that echoes lines, in a session with a menu key."""
     daemon.replies["start"] = {**daemon.replies["start"], "menu_key": "ctrl-\\"}
     child = terminal(sys.executable, "-c", ECHO)
-    child.expect_exact("Ctrl-\\ shows its menu.")
+    child.expect_exact("Ctrl-\\ for the menu")
     child.expect_exact("ready")
     return child
 
