@@ -9,7 +9,7 @@ import click
 
 from sentinel_guard.cli import lazy_import
 from sentinel_guard.cli.lazy_import import ANY_COMMAND
-from sentinel_guard.host.machine.state_paths import places
+from sentinel_guard.host.session_environ import places_of_session
 
 
 @click.command(context_settings=ANY_COMMAND)
@@ -31,7 +31,7 @@ def help_me(context: str) -> Any:
 
     Their words are printed when they type /resume.
     """
-    return lazy_import.command_module("request_human_help").help_me(places(), context)
+    return lazy_import.command_module("request_human_help").help_me(places_of_session(), context)
 
 
 @click.group()
@@ -48,4 +48,4 @@ def usage() -> None:
 def usage_report(tokens: int, input_: int, output: int, cache_read: int, cache_write: int) -> Any:
     """Report the tokens of one response."""
     kinds = {"input": input_, "output": output, "cache_read": cache_read, "cache_write": cache_write}
-    return lazy_import.command_module("report_token_usage").report(places(), tokens=tokens, **kinds)
+    return lazy_import.command_module("report_token_usage").report(places_of_session(), tokens=tokens, **kinds)

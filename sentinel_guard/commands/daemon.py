@@ -21,6 +21,10 @@ READY = 30.0
 """Seconds that a daemon may take until it answers: a loaded machine needs more than ten."""
 GONE = 10.0
 """Seconds that a daemon may take to end."""
+OURS = "sentinel-guard: "
+"""What an error of ours begins with (``cli/main.py``)."""
+READ = 1 << 16
+"""Bytes of the log that are looked at for it."""
 ATTEMPTS = 3
 """Daemons that are started: one that finds an older one still ending its work gives up."""
 
@@ -44,10 +48,21 @@ def run(places: StatePaths) -> int:
 def start(places: StatePaths) -> int:
     """Start it in the background and wait until it answers. Starting twice is starting once."""
     places.make()
+    said = places.daemon_log.stat().st_size if places.daemon_log.exists() else 0
     for _ in range(ATTEMPTS):
         if _hello(places) is not None or _answers(places, _detach(places)):
             return 0
-    raise DaemonError("The guard daemon did not start.", f"See {places.daemon_log}.")
+    raise DaemonError("The guard daemon did not start.", _reason(places, said))
+
+
+def _reason(places: StatePaths, since: int) -> str:
+    """The words with which daemons have given up, once; ``since``: bytes of the log that are older."""
+    with contextlib.suppress(OSError), places.daemon_log.open("rb") as log:
+        log.seek(since)
+        lines = log.read(READ).decode(errors="replace").splitlines()
+        if words := [w for line in lines if (w := line.removeprefix(OURS)) != line]:
+            return f"{words[-1]} (The log: {places.daemon_log})"
+    return f"See {places.daemon_log}."
 
 
 def stop(places: StatePaths, *, force: bool) -> int:

@@ -35,6 +35,7 @@ from sentinel_guard.host.git import run_git
 from sentinel_guard.host.githooks import empty_commits, reference_transaction
 from sentinel_guard.host.githooks.hook_request import Judged, findings_as_lines
 from sentinel_guard.host.machine import ancestry, processes
+from sentinel_guard.host.machine.state_paths import StatePaths, places
 from sentinel_guard.host.world import HostWorld
 
 log = logging.getLogger(__name__)
@@ -58,10 +59,11 @@ class Githooks:
         reactions: Reactions,
         judging: HookJudge,
         store: Store,
+        places: StatePaths,
         now: Callable[[], float],
     ) -> None:
         self._sessions, self._guard, self._reactions, self._judging = sessions, guard, reactions, judging
-        self._store, self._now = store, now
+        self._store, self._places, self._now = store, places, now
         self._ids = itertools.count(1)
         self._passed: dict[Peer, set[str]] = {}
 
@@ -90,6 +92,8 @@ class Githooks:
         """A hook of the person's own."""
         if asked.version != __version__:
             raise PeerError(f"the hook is of version {asked.version}, the daemon of {__version__}")
+        if self._is_foreign(link.pid):
+            raise PeerError("the hook runs in another home, whose policy is another one")
         if asked.argv[1] == "reference-transaction":
             self._see(asked, link)
         if asked.argv[1] == "reference-transaction" or not self._meant(asked, (), None):
@@ -101,6 +105,14 @@ class Githooks:
             self._keep(f"{asked.argv[1]} refused: {worst.what}", asked, "L2")
         words = "\n".join(findings_as_lines(judged.findings, judged.notes, judged.anyway))
         link.send(wire_messages.leave(words, REFUSED if judged.refused else 0))
+
+    def _is_foreign(self, pid: int) -> bool:
+        """Whether a process lives in another home; one that does not show its environment does not."""
+        environ = processes.environ(pid)
+        try:
+            return bool(environ) and places(environ).config != self._places.config
+        except SentinelError:
+            return False
 
     async def _step(self, asked: wire_messages.Request, place: Place, link: Link) -> None:
         live, lineage = place.live, (place.peer, *place.above)

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from sentinel_guard.core.wire_framing import Chunk, Message, encode
 from sentinel_guard.host.machine.state_paths import StatePaths
+from sentinel_guard.host.session_environ import SETTINGS
 
-SETTINGS = ".sentinel"
 NONCE = 16
 """Random bytes with which a challenge begins; the session's id follows."""
 _NAME = b"secret="

@@ -18,8 +18,8 @@ from sentinel_guard.host import bash_line_reader, session_proof
 from sentinel_guard.host.machine import atomic_files
 from sentinel_guard.host.machine.find_program import find_program
 from sentinel_guard.host.machine.state_paths import StatePaths
-from sentinel_guard.host.session_proof import SETTINGS
-from sentinel_guard.host.start_daemon import ENVIRON, daemon_environ
+from sentinel_guard.host.session_environ import ENVIRON, SETTINGS
+from sentinel_guard.host.start_daemon import daemon_environ
 
 SHELLS = ("bash", "sh", "zsh", "dash", "ksh", "fish")
 HOOK = "sentinel-hook"

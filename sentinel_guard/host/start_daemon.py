@@ -15,10 +15,9 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from sentinel_guard.errors import DaemonError, HostError
-from sentinel_guard.host import session_proof
+from sentinel_guard.host import session_environ
 from sentinel_guard.host.machine import ancestry, processes
 from sentinel_guard.host.machine.state_paths import StatePaths
 
@@ -29,10 +28,6 @@ _KEPT = (
     "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SENTINEL_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME",
     "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "SENTINEL_DEBUG",
 )  # fmt: skip
-
-
-ENVIRON = "environ."
-"""What the names of variables begin with in a session's ``.sentinel``."""
 
 
 class Starter:
@@ -105,18 +100,9 @@ def environ_to_start(places: StatePaths) -> dict[str, str]:
     above = (processes.environ(peer.pid) for peer in ancestry.lineage(processes.own_pid()))
     for given in (dict(os.environ), *above):
         session = given.get("SENTINEL_SESSION", "")
-        if session and "/" not in session and (begun := _begun_in(places.shims(session) / session_proof.SETTINGS)):
+        if session and "/" not in session and (begun := session_environ.begun_in(places.shims(session))):
             return begun
     return daemon_environ(places)
-
-
-def _begun_in(settings: Path) -> dict[str, str]:
-    try:
-        lines = os.fsdecode(settings.read_bytes()).split("\n")
-    except OSError:
-        return {}
-    pairs = (line.removeprefix(ENVIRON).partition("=") for line in lines if line.startswith(ENVIRON))
-    return {name: value for name, _, value in pairs}
 
 
 def daemon_environ(places: StatePaths, environ: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -19,6 +19,7 @@ from sentinel_guard.daemon.wire_messages import Request
 from sentinel_guard.errors import HostError, PeerError
 from sentinel_guard.host.githooks.hook_request import Judged
 from sentinel_guard.host.machine import processes
+from sentinel_guard.host.machine.state_paths import places
 from tests.support.fakes import FullStore
 from tests.support.guard_in_memory import Stand, linked
 
@@ -79,7 +80,7 @@ class Desk:
         self.judging, self.reactions = Known(found), Quiet()
         self.hooks = Githooks(
             sessions=stand.sessions, guard=stand.guard, reactions=self.reactions, judging=self.judging,
-            store=stand.store, now=stand.now,
+            store=stand.store, places=places(processes.environ(os.getpid())), now=stand.now,
         )  # fmt: skip
 
     def ask(self, *argv, stdin="", version=__version__, cwd="/nowhere") -> list:

@@ -1,11 +1,17 @@
 """Paths of the guard's state, settings and sockets: the XDG folders, or everything below ``SENTINEL_HOME``.
 
 Folders are made on demand, mode 0700. Nothing here reads the clock or the network.
+
+One home, one daemon: state and settings decide which one, though homes of one user share XDG_RUNTIME_DIR, and a login
+by ssh or cron may have none. So the sockets' folder has the home in its name where it is not the user's usual one, and
+a daemon writes down where it listens.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
+import pwd
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,6 +58,11 @@ class StatePaths:
         return self.state / "daemon.log"
 
     @property
+    def listens(self) -> Path:
+        """Where the daemon of this state writes down its sockets' folder, and its settings' folder."""
+        return self.state / "daemon.listens"
+
+    @property
     def policy(self) -> Path:
         """The user's own policy file."""
         return self.config / "sentinel.toml"
@@ -62,6 +73,12 @@ class StatePaths:
 
     def shims(self, session: str) -> Path:
         return self.session(session) / "shims"
+
+    def say_where_it_listens(self) -> None:
+        """For clients of the same home whose environment names another folder. Raises OSError."""
+        aside = self.listens.with_suffix(".new")
+        aside.write_bytes(os.fsencode(f"{self.runtime}\n{self.config}\n"))
+        aside.replace(self.listens)
 
     def make(self) -> None:
         """Make the folders, private. Raises HostError with words."""
@@ -87,8 +104,36 @@ def places(environ: Mapping[str, str] | None = None) -> StatePaths:
     state = Path(env.get("XDG_STATE_HOME") or f"{home}/.local/state") / "sentinel-guard"
     config = Path(env.get("XDG_CONFIG_HOME") or f"{home}/.config") / "sentinel-guard"
     runtime = env.get("XDG_RUNTIME_DIR")
-    run = Path(runtime) / "sentinel-guard" if runtime else Path(f"/tmp/sentinel-guard-{os.getuid()}")  # noqa: S108 - checked by _private
-    return StatePaths(state, run, config)
+    run = f"{runtime}/sentinel-guard" if runtime else f"/tmp/sentinel-guard-{os.getuid()}"  # noqa: S108 - checked by _private
+    usual = StatePaths(state, Path(run + _suffix(state, config)), config)
+    return StatePaths(state, _listening(usual) or usual.runtime, config)
+
+
+def _suffix(state: Path, config: Path) -> str:
+    """What tells the sockets of this home from those of the user's usual one; empty for the latter."""
+    try:
+        home = pwd.getpwuid(os.getuid()).pw_dir
+    except KeyError:  # a container's user without a name
+        home = os.environ.get("HOME", "")
+    usual = (f"{home}/.local/state/sentinel-guard", f"{home}/.config/sentinel-guard")
+    asked = (os.path.realpath(state), os.path.realpath(config))
+    if asked == tuple(map(os.path.realpath, usual)):
+        return ""
+    import hashlib  # noqa: PLC0415 - few have another home
+
+    return "-" + hashlib.sha256(os.fsencode("\0".join(asked))).hexdigest()[:8]
+
+
+def _listening(usual: StatePaths) -> Path | None:
+    """The folder where this home's daemon listens, or did; it may have been started from another kind of login. What
+    was told that folder (launchers of sessions and of git hooks) finds the next daemon there.
+    """
+    with contextlib.suppress(OSError, ValueError):
+        run, config = os.fsdecode(usual.listens.read_bytes()).splitlines()
+        # Another policy is another guard's; the lock on the log tells.
+        if config == str(usual.config) and Path(run).lstat().st_uid == os.getuid():
+            return Path(run)
+    return None
 
 
 def _private(folder: Path) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import pwd
 import stat
+import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,7 @@ from sentinel_guard.errors import HostError
 from sentinel_guard.host.machine.state_paths import MAX_SOCKET_PATH, StatePaths, places
 
 UID = os.getuid()
+USUAL = pwd.getpwuid(UID).pw_dir
 HOMES = (
     (
         {"SENTINEL_HOME": "/x", "HOME": "/h", "XDG_STATE_HOME": "/s"},
@@ -19,18 +23,28 @@ HOMES = (
         "SENTINEL_HOME moves everything",
     ),
     (
+        {"HOME": USUAL},
+        (f"{USUAL}/.local/state/sentinel-guard", f"/tmp/sentinel-guard-{UID}", f"{USUAL}/.config/sentinel-guard"),
+        "the user's own home",
+    ),
+    (
+        {"HOME": USUAL, "XDG_RUNTIME_DIR": "/r"},
+        (f"{USUAL}/.local/state/sentinel-guard", "/r/sentinel-guard", f"{USUAL}/.config/sentinel-guard"),
+        "a login with a runtime folder",
+    ),
+    (
         {"HOME": "/h"},
-        ("/h/.local/state/sentinel-guard", f"/tmp/sentinel-guard-{UID}", "/h/.config/sentinel-guard"),
-        "a bare home",
+        ("/h/.local/state/sentinel-guard", f"/tmp/sentinel-guard-{UID}-928e6405", "/h/.config/sentinel-guard"),
+        "another home has sockets of its own",
     ),
     (
         {"HOME": "/h", "XDG_STATE_HOME": "/s", "XDG_CONFIG_HOME": "/c", "XDG_RUNTIME_DIR": "/r"},
-        ("/s/sentinel-guard", "/r/sentinel-guard", "/c/sentinel-guard"),
+        ("/s/sentinel-guard", "/r/sentinel-guard-5d28c884", "/c/sentinel-guard"),
         "XDG",
     ),
     (
         {"HOME": "/h", "XDG_STATE_HOME": "", "XDG_RUNTIME_DIR": ""},
-        ("/h/.local/state/sentinel-guard", f"/tmp/sentinel-guard-{UID}", "/h/.config/sentinel-guard"),
+        ("/h/.local/state/sentinel-guard", f"/tmp/sentinel-guard-{UID}-928e6405", "/h/.config/sentinel-guard"),
         "an empty variable is an unset one",
     ),
 )
@@ -61,6 +75,47 @@ def test_what_lies_where():
     ]  # fmt: skip
     assert str(here.policy) == "/c/sentinel.toml"
     assert str(here.shims("s1")) == "/s/sessions/s1/shims"
+
+
+def test_a_home_by_another_name_is_the_same(tmp_path):
+    (tmp_path / "home").mkdir()
+    (tmp_path / "link").symlink_to("home")
+    runtimes = {places({"HOME": str(tmp_path / name), "XDG_RUNTIME_DIR": "/r"}).runtime for name in ("home", "link")}
+    assert len(runtimes) == 1
+
+
+@pytest.fixture
+def home():
+    # Short, because a Unix socket path holds 107 bytes.
+    with tempfile.TemporaryDirectory(prefix="sg-") as folder:
+        yield Path(folder)
+
+
+def listening(home, **spoilt) -> StatePaths:
+    """The folders of a login without XDG_RUNTIME_DIR, where a daemon of another one wrote down its sockets' folder."""
+    desktop = places({"HOME": str(home), "XDG_RUNTIME_DIR": str(home / "r")})
+    desktop.make()
+    replace(desktop, **spoilt).say_where_it_listens()
+    return places({"HOME": str(home)})
+
+
+def test_a_login_of_another_kind_finds_where_the_daemon_listens(home):
+    assert listening(home).runtime.parent == home / "r"
+
+
+NOWHERE = (
+    ({"runtime": Path("/gone")}, "the folder went with the login"),
+    ({"runtime": Path("/proc/1")}, "a folder of somebody else"),
+    ({"runtime": Path("/a\nb")}, "a name of two lines"),
+    ({"config": Path("/other")}, "a daemon with another policy"),
+)
+
+
+@pytest.mark.parametrize(("spoilt", "why"), NOWHERE, ids=[w for _, w in NOWHERE])
+def test_what_was_written_down_counts_only_where_it_holds(home, spoilt, why):
+    if spoilt == {"runtime": Path("/proc/1")} and UID == 0:
+        spoilt = {"runtime": Path(f"/proc/{os.getpid()}/gone")}
+    assert listening(home, **spoilt).runtime.parent == Path("/tmp"), why
 
 
 def folders(tmp_path) -> StatePaths:
