@@ -19,7 +19,7 @@ from sentinel_guard.core.checks import rules as rules_check
 from sentinel_guard.core.checks.registry import CHECKS
 from sentinel_guard.core.model import Response
 from sentinel_guard.core.policy import file_schema, rule_examples, target_placeholders
-from sentinel_guard.core.policy.file_schema import SETTINGS
+from sentinel_guard.core.policy.settings_table import SETTINGS
 from sentinel_guard.core.session import parse_test_output
 from sentinel_guard.core.verify_policy import Prover
 from tests.support.generated_documents import ANALYSIS_PAGE, CHECKS_PAGE, GENERATED, POLICY, POLICY_PAGE, ROOT, written

@@ -24,7 +24,8 @@ from sentinel_guard.host import policy_files
 from sentinel_guard.host.git import commit_contents
 from sentinel_guard.host.machine.state_paths import places
 
-_SECTIONS = ("loop", "failures", "error_rate", "breaker", "cost", "fatal", "recovery", "gate")
+_ELSEWHERE = ("paths", "project")
+_SECTIONS = [f.name for f in fields(Policy) if is_dataclass(getattr(Policy(), f.name)) and f.name not in _ELSEWHERE]
 
 
 def show(folder: Path) -> int:
@@ -145,6 +146,7 @@ def _lines(policy: Policy) -> Iterator[str]:
     yield "\n[paths]"
     yield f"restricted = {_toml(policy.paths.restricted)}"
     yield f"hidden = {_toml(policy.paths.hidden)}"
+    yield f"create = {_toml(policy.paths.create)}"
     if policy.project.restricted or policy.project.hidden:
         yield f"# the project's own: restricted = {_toml(policy.project.restricted)}"
         yield f"# the project's own: hidden = {_toml(policy.project.hidden)}"
@@ -156,7 +158,6 @@ def _lines(policy: Policy) -> Iterator[str]:
         assert is_dataclass(value)
         yield f"\n[{section}]"
         yield from (f"{f.name} = {_toml(getattr(value, f.name))}" for f in fields(value))
-    yield f"\n[alerts]\nurls = {_toml(policy.alerts)}"
     yield f"\n# {len(policy.rules)} rules"
     width = max((len(r.id) for r in policy.rules), default=0)
     yield from (f"# {r.id:<{width}}  {r.response.word:<8}  {r.why}" for r in policy.rules)

@@ -19,6 +19,7 @@ from dataclasses import replace
 
 from sentinel_guard.core.checks.base import Case, Check
 from sentinel_guard.core.model import Effect, Finding, Kind, Response, Verdict
+from sentinel_guard.core.policy.presets import softened
 from sentinel_guard.core.response_phrases import USER_DENIED
 
 MOST = 50
@@ -83,7 +84,9 @@ def _each_command_once(effects: tuple[Effect, ...]) -> tuple[Effect, ...]:
 
 def _run(check: Check, case: Case) -> Iterator[Finding]:
     try:
-        yield from (f for f in check(case) if case.outcome is None or f.response in _IN_TIME)
+        for finding in check(case):
+            if case.outcome is None or finding.response in _IN_TIME:
+                yield softened(finding, case.policy)
     except Exception as e:  # noqa: BLE001 - rule 5: whatever a check raises is a no
         yield _broken(check.name, f"it failed: {type(e).__name__}: {e}")
 

@@ -155,7 +155,7 @@ def _paths_of(path: Path, *, limited: bool) -> _Read:
         layer = read(path, limited=limited)
     except ConfigError as e:
         return _kept(path, stamp, None, e.message)
-    settings = {place: value for place, value in layer.settings.items() if place[0] in ("paths", "leaks")}
+    settings = {place: value for place, value in layer.settings.items() if place[0] in ("paths", "leaks", "protection")}
     return _Read(stamp, Layer(layer.source, settings))
 
 

@@ -30,9 +30,9 @@ from sentinel_guard.core.model import Action, Layer, Response, Verdict
 from sentinel_guard.core.policy import rule_examples
 from sentinel_guard.core.policy.agent_settings import ALL, HOME, PROJECT, SettingsFolder
 from sentinel_guard.core.policy.agent_settings import rows as agent_rows
-from sentinel_guard.core.policy.file_schema import SETTINGS, Setting, Tighter
 from sentinel_guard.core.policy.merge_layers import merge
 from sentinel_guard.core.policy.policy import Rule
+from sentinel_guard.core.policy.settings_table import SETTINGS, Setting, Tighter
 from sentinel_guard.core.session.session import NEXT, Event, State
 from sentinel_guard.core.verify_policy import Prover
 from sentinel_guard.host import world as host_world
@@ -106,7 +106,7 @@ def _type(setting: Setting) -> str:
 
 
 def _built_in(table: str, key: str) -> str:
-    whole = {"shims": POLICY.shims, "alerts": POLICY.alerts, "rules": ()}
+    whole = {"shims": POLICY.shims, "rules": ()}
     value = whole[table] if table in whole else getattr(getattr(POLICY, table), key)
     return json.dumps(int(value) if isinstance(value, float) and value.is_integer() else value)
 

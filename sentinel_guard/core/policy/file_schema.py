@@ -11,90 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 
 from sentinel_guard.core.model import Kind, Response
-from sentinel_guard.core.policy.policy import MENU_KEYS, Rule, is_pattern
+from sentinel_guard.core.policy.policy import Rule, is_pattern
 from sentinel_guard.core.policy.project_file_size_limits import excess
+from sentinel_guard.core.policy.settings_table import SETTINGS, Setting
 from sentinel_guard.errors import ConfigError
 
 VERSION = 1
-_DAY = 86_400
 Value = bool | int | float | str | tuple[str, ...]
-
-
-class Tighter(Enum):
-    """Which way a project may move a setting (DESIGN section 9: it can only tighten)."""
-
-    LOWER = "lower"
-    HIGHER = "higher"
-    TRUE = "true"
-    MORE = "more"
-    """A list: what the project names comes on top."""
-    LATER = "later"
-    """A choice: one behind it."""
-    WAIT = "wait"
-    """Lower, and 0 is without end."""
-    USER = "user"
-    """Only the user's own file may set it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """One key: its type (``int number bool patterns words choice``), the tighter direction, its range or choices."""
-
-    type: str
-    tighter: Tighter
-    low: float = 0
-    high: float = 0
-    choices: tuple[str, ...] = ()
-
-
-SETTINGS: Mapping[str, Mapping[str, Setting]] = {
-    "paths": {
-        "restricted": Setting("patterns", Tighter.MORE),
-        "hidden": Setting("patterns", Tighter.MORE),
-        "create": Setting("choice", Tighter.LATER, choices=("allow", "ask", "deny")),
-    },
-    "shims": {"names": Setting("words", Tighter.MORE)},
-    "loop": {
-        "window": Setting("int", Tighter.HIGHER, 3, 64),
-        "repeats": Setting("int", Tighter.LOWER, 2, 20),
-        "strict": Setting("bool", Tighter.TRUE),
-        "polls": Setting("words", Tighter.USER),
-    },
-    "failures": {
-        "runs": Setting("int", Tighter.LOWER, 1, 64),
-        "seconds": Setting("number", Tighter.HIGHER, 1, _DAY),
-        "strict": Setting("bool", Tighter.TRUE),
-    },
-    "error_rate": {"hint": Setting("number", Tighter.LOWER, 0.1, 1), "trip": Setting("number", Tighter.LOWER, 0.1, 1)},
-    "breaker": {"seconds": Setting("number", Tighter.HIGHER, 0.1, _DAY)},
-    "cost": {
-        "tokens_per_minute": Setting("int", Tighter.LOWER, 1, 1_000_000_000),
-        "cooldown_seconds": Setting("number", Tighter.HIGHER, 0.1, 3600),
-    },
-    "fatal": {"rollback": Setting("bool", Tighter.TRUE)},
-    "recovery": {
-        "deep": Setting("bool", Tighter.TRUE),
-        "keep_days": Setting("int", Tighter.USER, 1, 3650),
-        "keep_megabytes": Setting("int", Tighter.USER, 1, 1_000_000),
-    },
-    "leaks": {"allow": Setting("patterns", Tighter.USER), "hosts": Setting("words", Tighter.USER)},
-    "audit": {"witness": Setting("words", Tighter.USER)},
-    "gate": {
-        "seconds": Setting("number", Tighter.WAIT, 0, _DAY),
-        "typed_word": Setting("bool", Tighter.TRUE),
-        "timed_seconds": Setting("number", Tighter.LOWER, 0, 3600),
-    },
-    "kernel": {
-        "mode": Setting("choice", Tighter.USER, choices=("auto", "require", "off")),
-        "after_reading": Setting("choice", Tighter.USER, choices=("ask", "off")),
-    },
-    "terminal": {"menu_key": Setting("choice", Tighter.USER, 0, 0, MENU_KEYS), "title": Setting("bool", Tighter.USER)},
-    "alerts": {"urls": Setting("words", Tighter.USER)},
-    "rules": {"disable": Setting("words", Tighter.USER)},
-}
 
 RULE_RESPONSES = ("snapshot", "hint", "ask", "deny", "kill")
 RISKS = ("LOW", "MEDIUM", "HIGH", "CRITICAL")

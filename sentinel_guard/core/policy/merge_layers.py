@@ -11,8 +11,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 
-from sentinel_guard.core.policy.file_schema import SETTINGS, Layer, Setting, Tighter, Value
+from sentinel_guard.core.policy import presets
+from sentinel_guard.core.policy.file_schema import Layer, Value
 from sentinel_guard.core.policy.policy import Paths, Policy, Rule
+from sentinel_guard.core.policy.settings_table import SETTINGS, Setting, Tighter
 
 _SECTIONS = {f.name for f in fields(Policy) if is_dataclass(getattr(Policy(), f.name))}
 _EMPTY = Layer("")
@@ -21,9 +23,10 @@ _EMPTY = Layer("")
 def merge(builtin: Layer, user: Layer = _EMPTY, project: Layer = _EMPTY, warnings: tuple[str, ...] = ()) -> Policy:
     """The policy that the three layers make. ``warnings`` come first in ``Policy.warnings``."""
     said = list(warnings)
-    values = _over(dict(builtin.settings), user.settings)
+    preset = str(user.settings.get(presets.PLACE, presets.STANDARD))
+    values = _over({**builtin.settings, **presets.SETTINGS[preset]}, user.settings)
     rules = _user_rules(builtin, user, said)
-    _tighten(values, project, said)
+    _tighten(values, _with_preset(values, project), said)
     rules += project.rules
     restricted, hidden = (_words(project.settings.get(("paths", key), ())) for key in ("restricted", "hidden"))
     confirm = _confirm(builtin, user, project)
@@ -32,7 +35,6 @@ def merge(builtin: Layer, user: Layer = _EMPTY, project: Layer = _EMPTY, warning
         project=Paths(restricted, hidden),
         confirm=confirm,
         shims=_shims(_words(values.get(("shims", "names"), ())), confirm),
-        alerts=_words(values.get(("alerts", "urls"), ())),
         rules=rules,
         warnings=tuple(said),
         sources=tuple(layer.source for layer in (user, project) if layer.source),
@@ -67,6 +69,18 @@ def _tighten(values: dict[tuple[str, str], Value], project: Layer, said: list[st
             said.append(_not_taken(project.source, place, value, _in_force(values, place)))
         else:
             values[place] = value
+
+
+def _with_preset(values: Mapping[tuple[str, str], Value], project: Layer) -> Layer:
+    """A project's layer with what its preset sets, as far as that tightens."""
+    preset = presets.SETTINGS[str(project.settings.get(presets.PLACE, presets.STANDARD))]
+    taken = {
+        place: value
+        for place, value in preset.items()
+        if (setting := SETTINGS[place[0]][place[1]]).tighter is not Tighter.USER
+        and not _looser(setting, value, _in_force(values, place))
+    }
+    return replace(project, settings={**taken, **project.settings})
 
 
 def _not_taken(source: str, place: tuple[str, str], value: Value, in_force: Value) -> str:

@@ -112,6 +112,26 @@ MENU_KEYS = ("ctrl-\\", "ctrl-]", "ctrl-^", "ctrl-_", "none")
 
 
 @dataclass(frozen=True, slots=True)
+class GitHooks:
+    without_guard: str = "refuse"
+    """What a commit or push outside of every session meets where the program is gone: ``refuse``, or ``warn``."""
+
+
+@dataclass(frozen=True, slots=True)
+class AlertChannels:
+    urls: tuple[str, ...] = ()
+    """Addresses in Apprise's form."""
+    level: str = "L3"
+    """What is told there: this level and above."""
+
+
+@dataclass(frozen=True, slots=True)
+class Protection:
+    preset: str = "standard"
+    """One of ``presets.NAMES``."""
+
+
+@dataclass(frozen=True, slots=True)
 class Terminal:
     menu_key: str = "ctrl-\\"
     """The key that opens the menu of a session under ``run``, one of MENU_KEYS."""
@@ -177,9 +197,11 @@ class Policy:
     leaks: Leaks = Leaks()
     audit: Audit = Audit()
     gate: Gate = Gate()
+    protection: Protection = Protection()
+    git_hooks: GitHooks = GitHooks()
     kernel: Kernel = Kernel()
     terminal: Terminal = Terminal()
-    alerts: tuple[str, ...] = ()
+    alerts: AlertChannels = AlertChannels()
     rules: tuple[Rule, ...] = ()
     warnings: tuple[str, ...] = ()
     """What was wrong with a policy file that is therefore not in force; shown loudly."""

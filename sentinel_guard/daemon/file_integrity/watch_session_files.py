@@ -23,6 +23,7 @@ from pathlib import Path
 from sentinel_guard.core import encode_entries
 from sentinel_guard.core.model import Ask, Entry, Kind, Question, Verdict
 from sentinel_guard.core.peer import Peer
+from sentinel_guard.core.policy import presets
 from sentinel_guard.core.policy.compare_settings import Key
 from sentinel_guard.core.policy.policy import Paths, Policy
 from sentinel_guard.core.session.session import Event, State
@@ -144,10 +145,11 @@ class SessionFileWatch:
     def expect(self, verdict: Verdict, seconds: float) -> None:
         """An allowed action announces what it changes itself, for so long."""
         self._acted = time.time()
+        observed = self._live.policy().protection.preset == presets.OBSERVE
         for effect in verdict.effects:
             if effect.kind not in (Kind.WRITE, Kind.DELETE):
                 continue
-            if self.concerns(effect.target):
+            if observed or self.concerns(effect.target):
                 self.guardian.announce(effect.target, self._acted + seconds)
             elif _lets_create(self._live.policy(), effect.target, self.root) and not self.guardian.knows(effect.target):
                 self.guardian.let_create(effect.target)

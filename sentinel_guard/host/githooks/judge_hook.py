@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sentinel_guard.core.model import Finding, Response
+from sentinel_guard.core.policy import presets
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.errors import ConfigError, HostError
 from sentinel_guard.host import policy_files
@@ -74,6 +75,8 @@ def judge(
     if hook in _TOLD_POLICY:
         broken = _broken(places(given).policy, root / policy_files.NAME)
         judged = Judged(broken, () if broken else policy.warnings) + judged
+    findings = tuple(presets.softened(finding, policy) for finding in judged.findings)
+    judged = replace(judged, findings=findings)
     theirs = "" if session or not judged.refused else _ANYWAY.get(hook, "")
     return replace(judged, anyway=theirs)
 

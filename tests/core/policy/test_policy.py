@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sentinel_guard.core.model import Response
-from sentinel_guard.core.policy.file_schema import SETTINGS, Layer, parse
+from sentinel_guard.core.policy.file_schema import Layer, parse
 from sentinel_guard.core.policy.merge_layers import merge
 from sentinel_guard.core.policy.policy import Cost, Loop, Paths, Policy
+from sentinel_guard.core.policy.settings_table import SETTINGS
 from sentinel_guard.errors import ConfigError
 
 RULE = """
@@ -113,7 +114,7 @@ def test_what_a_file_says_is_what_the_layer_holds() -> None:
 
 
 def test_every_setting_has_its_field_in_the_policy() -> None:
-    elsewhere = {"shims", "rules", "alerts"}
+    elsewhere = {"shims", "rules"}
     for section, keys in SETTINGS.items():
         for key in keys:
             assert section in elsewhere or hasattr(getattr(Policy(), section), key), f"[{section}] {key}"
@@ -223,7 +224,7 @@ def test_a_project_can_neither_disable_nor_redirect() -> None:
     )
     policy = merge(BUILTIN, project=project)
     assert [r.response for r in policy.rules] == [Response.DENY, Response.HINT]
-    assert policy.alerts == ()
+    assert policy.alerts.urls == ()
     assert len(policy.warnings) == 2
 
 
