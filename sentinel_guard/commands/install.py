@@ -1,19 +1,20 @@
-"""``sentinel-guard install`` and ``uninstall``: the policy file and the git hooks of a repository."""
+"""``sentinel-guard install``: the policy file and the git hooks of a repository."""
 
 from __future__ import annotations
 
 import sys
+import sysconfig
 from pathlib import Path
 
 from sentinel_guard.commands import require_human
 from sentinel_guard.errors import HostError
-from sentinel_guard.host import policy_files, shims
+from sentinel_guard.host import installed_repositories, policy_files, shims
 from sentinel_guard.host.githooks import install_hooks
 from sentinel_guard.host.machine import atomic_files
-from sentinel_guard.host.machine.state_paths import places
-from sentinel_guard.host.recovery.snapshots import snapshot_store
+from sentinel_guard.host.machine.state_paths import StatePaths, places
 
 INSIDE = "From inside a guarded session the guard is neither installed nor uninstalled."
+PROGRAM = "sentinel-guard"
 _MODE = 0o644
 _FROM_NOW_ON = (
     "Commits and pushes are looked at from now on. What is there already: sentinel-guard secrets scan",
@@ -74,15 +75,18 @@ def install(folder: Path, template: Path | None = None) -> int:
     ``template``: a template folder of git init, which gets the hooks instead: repositories made from it have them.
     Raises HostError, SentinelError while a session works here.
     """
+    where = places()
     if template:
-        require_human.require_human(places(), template, INSIDE)
-        _tell(install_hooks.install_template(template, **_programs()), f"The hooks are already in {template}.")
+        require_human.require_human(where, template, INSIDE)
+        _tell(install_hooks.install_template(template, **_programs(where)), f"The hooks are already in {template}.")
+        installed_repositories.remember(where, template, installed_repositories.TEMPLATE)
         print(f"Next: git config --global init.templateDir {template.absolute()}")
         return 0
     repo = install_hooks.find(folder)
     root, policy = repo.root, repo.root / policy_files.NAME
-    require_human.require_human(places(), root, INSIDE)
-    said = install_hooks.install(folder, **_programs())
+    require_human.require_human(where, root, INSIDE)
+    said = install_hooks.install(folder, **_programs(where))
+    installed_repositories.remember(where, root)
     if not repo.bare and not policy.exists():
         atomic_files.write(policy, TEMPLATE.encode(), _MODE)
         said.append(f"Wrote {policy}: what is watched here, with comments. Commit it, so that it holds for all.")
@@ -92,41 +96,23 @@ def install(folder: Path, template: Path | None = None) -> int:
     return 0
 
 
-def uninstall(folder: Path, template: Path | None = None) -> int:
-    """Takes the hooks away, and sentinel.toml where nobody edited it; says what it did.
-
-    ``template``: as for ``install``. Raises HostError, SentinelError while a session works here.
-    """
-    if template:
-        require_human.require_human(places(), template, INSIDE)
-        _tell(install_hooks.uninstall_template(template), f"No hooks of sentinel-guard are in {template}.")
-        return 0
-    repo = install_hooks.find(folder)
-    root, policy = repo.root, repo.root / policy_files.NAME
-    require_human.require_human(places(), root, INSIDE)
-    said = install_hooks.uninstall(folder)
-    if not repo.bare and policy.is_file():
-        if policy.read_bytes() == TEMPLATE.encode():
-            policy.unlink()
-            said.append(f"Took {policy} away: nobody had edited it.")
-        else:
-            said.append(f"Left {policy} where it is: you edited it.")
-    _tell(said, f"sentinel-guard is not installed in {root}.")
-    if kept := 0 if repo.bare else len(snapshot_store.list_snapshots(str(root))):
-        print(f"Snapshots stay ({kept}). When you need them no more: sentinel-guard snapshots drop --all")
-    return 0
-
-
-def _programs() -> dict[str, str]:
+def _programs(where: StatePaths) -> dict[str, str]:
     """What the hooks call: the launcher, which asks the daemon; where there is none, Python."""
-    where = places()
     try:
         where.make()
         launcher = str(shims.place_githook(where))
     except HostError as e:
         print(f"sentinel-guard: {e} The hooks work without it, more slowly.", file=sys.stderr)
         launcher = ""
-    return {"launcher": launcher, "socket": str(where.agent_socket)}
+    absent = policy_files.load(where).git_hooks.without_guard
+    return {"launcher": launcher, "socket": str(where.agent_socket), "program": _program(), "absent": absent}
+
+
+def _program() -> str:
+    """The command, which goes with the package when it is uninstalled; empty where it was started as a module."""
+    beside, scripts = Path(sys.executable).parent, Path(sysconfig.get_path("scripts"))
+    ours = (Path(sys.argv[0]).absolute(), beside / PROGRAM, scripts / PROGRAM)
+    return next((str(p) for p in ours if p.name == PROGRAM and p.is_file()), "")
 
 
 def _tell(said: list[str], nothing: str) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.commands import install as command
+from sentinel_guard.commands import uninstall
 from sentinel_guard.core.policy.file_schema import parse
 from sentinel_guard.errors import HostError, SentinelError
 from sentinel_guard.host import shims
@@ -52,9 +53,9 @@ def test_uninstall_gives_back_every_byte(root: Path, capsys: pytest.CaptureFixtu
     command.install(root)
     command.install(root)
     assert "already installed" in capsys.readouterr().out
-    assert command.uninstall(root) == 0
+    assert uninstall.uninstall(root) == 0
     assert state(root) == before
-    command.uninstall(root)
+    uninstall.uninstall(root)
     assert "not installed" in capsys.readouterr().out
 
 
@@ -64,7 +65,7 @@ def test_an_edited_policy_stays(root: Path, capsys: pytest.CaptureFixture[str]) 
     policy.write_text(policy.read_text() + "[loop]\nrepeats = 2\n")
     mine = policy.read_bytes()
     command.install(root)
-    command.uninstall(root)
+    uninstall.uninstall(root)
     assert policy.read_bytes() == mine
     assert "you edited it" in capsys.readouterr().out
 
@@ -75,7 +76,7 @@ def test_a_bare_repository_gets_no_policy(tmp_path: Path, capsys: pytest.Capture
     command.install(tmp_path / "bare.git")
     assert "sentinel.toml" not in capsys.readouterr().out
     assert len(install_hooks.installed(tmp_path / "bare.git")) == len(install_hooks.NAMES)
-    command.uninstall(tmp_path / "bare.git")
+    uninstall.uninstall(tmp_path / "bare.git")
     assert state(tmp_path / "bare.git") == before
 
 
@@ -86,9 +87,9 @@ def test_a_template_folder_gets_the_hooks_alone(tmp_path: Path, capsys: pytest.C
     assert {p.name for p in (template / "hooks").iterdir()} == {*install_hooks.NAMES}
     subprocess.run(["git", "init", "-q", f"--template={template}", str(tmp_path / "born")], check=True)
     assert len(install_hooks.installed(tmp_path / "born")) == len(install_hooks.NAMES)
-    command.uninstall(tmp_path, template)
+    uninstall.uninstall(tmp_path, template)
     assert not [*(template / "hooks").iterdir()]
-    command.uninstall(tmp_path, template)
+    uninstall.uninstall(tmp_path, template)
     assert "No hooks" in capsys.readouterr().out
 
 
@@ -106,7 +107,7 @@ def test_without_a_launcher_the_hooks_call_python(root: Path, capsys, monkeypatc
 
 
 def test_outside_of_a_repository_it_says_what_to_do(tmp_path: Path) -> None:
-    for work in (command.install, command.uninstall):
+    for work in (command.install, uninstall.uninstall):
         with pytest.raises(HostError, match="not in a git work tree") as caught:
             work(tmp_path)
         assert "git init" in caught.value.hint
@@ -128,7 +129,7 @@ def test_while_a_session_lives_nothing_is_put_or_taken(root, monkeypatch, row) -
     daemon, before = FakeDaemon(places()), state(root)
     daemon.replies["status"] = {"sessions": [{"session": "s1", "state": alive, "root": str(root.parent / where)}]}
     try:
-        for work in (command.install, command.uninstall):
+        for work in (command.install, uninstall.uninstall):
             if not words:
                 assert work(root) == 0
                 continue

@@ -15,15 +15,18 @@ MARK = "sentinel-guard-hook-8d1f6c2e"
 BEFORE = ".before-sentinel"
 OWN = "sentinel-guard"
 """Our folder in a repository's common directory."""
+TAKE_OUT = "take-out"
 MODE = 0o755
 OFTEN = ("reference-transaction", "post-index-change")
 """git runs them so often that they ask for nothing that can be written down."""
 
 _TEMPLATES = {name: name if name in ("pre-push", "reference-transaction") else "pre-commit" for name in NAMES}
-_BESIDE = f"""before=${{0%/*}}/../{OWN}/@HOOK@
+_BESIDE = f"""own=${{0%/*}}/../{OWN}
+before=${{0%/*}}/../{OWN}/@HOOK@
 [ -e "$before" ] || before=${{0%/*}}/@HOOK@{BEFORE}"""
 # The last value of core.hooksPath that is not our own folder would be in force without us.
-_AHEAD = f"""before=${{0%/*}}/../../hooks
+_AHEAD = f"""own=${{0%/*}}/..
+before=${{0%/*}}/../../hooks
 set -f
 IFS='
 '
@@ -41,6 +44,10 @@ class Programs(NamedTuple):
     """The launcher's face for git hooks; without it, or where it is gone, the hook calls Python."""
     socket: str = ""
     """The daemon's, for agents: where it is, a session may be alive."""
+    program: str = ""
+    """A file that is there as long as sentinel-guard is installed; ``python`` where it is not given."""
+    absent: str = "refuse"
+    """What a commit or push outside of every session meets where it is not: ``refuse`` or ``warn``."""
 
 
 def chained_hook_script(name: str, programs: Programs) -> bytes:
@@ -52,8 +59,13 @@ def own_folder_hook_script(name: str, theirs: str, programs: Programs) -> bytes:
     """A hook in a folder of our own. ``theirs`` is the folder of the one that it stands for; where it is empty, the
     hook asks git each time. A name that is not among NAMES is only handed on.
     """
-    before = f"before={shlex.quote(f'{theirs}/{name}')}" if theirs else _AHEAD
+    before = f"own=${{0%/*}}/..\nbefore={shlex.quote(f'{theirs}/{name}')}" if theirs else _AHEAD
     return _filled(_TEMPLATES.get(name, "forward"), before, name, programs)
+
+
+def take_out_script() -> bytes:
+    """What takes our hooks out of a repository without us; it lies in our folder there."""
+    return (_templates() / TAKE_OUT).read_bytes().replace(b"@NAMES@", " ".join(NAMES).encode())
 
 
 def is_ours(hook: Path) -> bool:
@@ -72,6 +84,9 @@ def _filled(template: str, before: str, name: str, programs: Programs) -> bytes:
         "PYTHON": shlex.quote(programs.python),
         "LAUNCHER": shlex.quote(programs.launcher),
         "SOCKET": shlex.quote(programs.socket),
+        "PROGRAM": shlex.quote(programs.program or programs.python),
+        "ABSENT": "SENTINEL WARNING" if programs.absent == "warn" else "403 SENTINEL BLOCKED",
+        "CODE": "0" if programs.absent == "warn" else "1",
     }
     for place, value in places.items():
         text = text.replace(f"@{place}@".encode(), os.fsencode(value))

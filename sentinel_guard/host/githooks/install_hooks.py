@@ -23,7 +23,16 @@ from sentinel_guard.host.git.private_git_dir import layout
 from sentinel_guard.host.githooks import chained_hooks, own_hooks_folder
 from sentinel_guard.host.githooks.hook_locations import Repository, find
 from sentinel_guard.host.githooks.hook_managers import moved, tool
-from sentinel_guard.host.githooks.hook_templates import BEFORE, MARK, NAMES, OWN, Programs, is_ours
+from sentinel_guard.host.githooks.hook_templates import (
+    BEFORE,
+    MARK,
+    NAMES,
+    OWN,
+    TAKE_OUT,
+    Programs,
+    is_ours,
+    take_out_script,
+)
 
 __all__ = ["BEFORE", "MARK", "NAMES", "OWN", "Programs", "find", "is_ours"]
 
@@ -42,12 +51,12 @@ class HookState(NamedTuple):
     """Why it does not check; empty where it does."""
 
 
-def install(root: Path, python: str = sys.executable, launcher: str = "", socket: str = "") -> list[str]:
+def install(root: Path, python: str = sys.executable, launcher: str = "", **others: str) -> list[str]:
     """Puts our hooks in place. Returns what was done, in lines; none where all was in place. Raises HostError.
 
-    ``python``, ``launcher`` and ``socket`` are what the hooks call, absolute: see ``Programs``.
+    ``python``, ``launcher`` and ``others`` are what the hooks call, absolute: see ``Programs``.
     """
-    repo, programs = find(root), Programs(python, launcher, socket)
+    repo, programs = find(root), Programs(python, launcher, **others)
     return _put_words(repo, lambda: _install(repo, programs))
 
 
@@ -57,10 +66,10 @@ def uninstall(root: Path) -> list[str]:
     return _put_words(repo, lambda: _uninstall(repo))
 
 
-def install_template(folder: Path, python: str = sys.executable, launcher: str = "", socket: str = "") -> list[str]:
+def install_template(folder: Path, python: str = sys.executable, **others: str) -> list[str]:
     """Puts our hooks into a template folder of ``git init``. Returns and raises as ``install``."""
     try:
-        return chained_hooks.put(folder / "hooks", Programs(python, launcher, socket))
+        return chained_hooks.put(folder / "hooks", Programs(python, **others))
     except OSError as e:
         raise _denied(folder, e) from e
 
@@ -107,6 +116,7 @@ def hook_folders(root: str) -> tuple[str, ...]:
 def _install(repo: Repository, programs: Programs) -> list[str]:
     repo.own.mkdir(exist_ok=True)
     (repo.own / INSTALLED).write_text(_TOLD)
+    (repo.own / TAKE_OUT).write_bytes(take_out_script())
     if _owned(repo):
         said = own_hooks_folder.put(repo, programs)
         if repo.settings.name == "config":  # else other work trees still go by .git/hooks
@@ -124,7 +134,8 @@ def _uninstall(repo: Repository) -> list[str]:
     said = [*own_hooks_folder.take(repo), *chained_hooks.take(repo.usual)]
     if repo.asked not in (repo.usual, repo.ahead):
         said += chained_hooks.take(repo.asked)
-    (repo.own / INSTALLED).unlink(missing_ok=True)
+    for name in (INSTALLED, TAKE_OUT):
+        (repo.own / name).unlink(missing_ok=True)
     chained_hooks.link(repo.usual)
     return said
 
