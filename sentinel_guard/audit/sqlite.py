@@ -108,6 +108,8 @@ class SqliteStore(SqliteReader):
     def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
         """Opens or begins the log. Raises StoreError: another writer, read-only, no room, a newer version."""
         self._path, self._begun = path, True
+        self.seen: Callable[[Entry], None] = lambda _: None
+        """Told what was appended; must not raise."""
         self._guard = threading.RLock()
         self._head_path = head_file.path_of(path)
         self._named, self._naming = -1, threading.Lock()
@@ -154,7 +156,8 @@ class SqliteStore(SqliteReader):
                 with contextlib.suppress(RuntimeError):
                     renewal.start()
                     self._renewal = renewal
-            return sealed
+        self.seen(sealed)
+        return sealed
 
     def close(self) -> None:
         """Syncs, renews the head file and lets another writer in. The second call does nothing."""

@@ -32,8 +32,9 @@ from sentinel_guard.daemon.peer_connection import Connections, Link, raise_file_
 from sentinel_guard.daemon.snapshots_and_rollback import Recovery
 from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.daemon.write_incidents import Incidents
-from sentinel_guard.errors import StoreError
-from sentinel_guard.host import audit_witness
+from sentinel_guard.errors import HostError, StoreError
+from sentinel_guard.host import audit_witness, shims
+from sentinel_guard.host.alert_channels import Alerts
 from sentinel_guard.host.machine import birth_time, processes
 from sentinel_guard.host.machine.process_control import forbid_tracing
 from sentinel_guard.host.machine.state_paths import StatePaths
@@ -59,6 +60,9 @@ log = logging.getLogger(__name__)
 class Daemon:
     """All parts, joined."""
 
+    loop: asyncio.AbstractEventLoop | None = None
+    """While it serves."""
+
     def __init__(self, places: StatePaths) -> None:
         self.places = places
         self.store = SqliteStore(places.database)
@@ -67,6 +71,7 @@ class Daemon:
         self.used, self.folders = time.monotonic(), FolderMemory()
         recovery = self.recovery = Recovery(places, self._living, self._ended)
         policies = self.policies = Policies(places, keeps=True, changed=self._policy_changed)
+        self.alerts = Alerts(lambda: policies.load().alerts, self._alert_failed)
         self.beginnings = SessionStarter(
             places=places, store=self.store, policies=policies, recovery=recovery, now=self.now
         )
@@ -84,6 +89,7 @@ class Daemon:
             reactions=reactions,
             judging=HookJudge(places),
             store=self.store,
+            places=places,
             now=self.now,
         )
         self.server = Server(
@@ -101,11 +107,12 @@ class Daemon:
 
     async def run(self) -> None:
         """Serve both sockets until stopped or idle."""
+        self.store.seen = self.alerts.see
         self.beginnings.resume_all()
         for live in self.sessions.live.values():
             if not live.session.over:
                 self.recovery.take_up(live)
-        loop = asyncio.get_running_loop()
+        loop = self.loop = asyncio.get_running_loop()
         loop.set_exception_handler(lambda _, told: log.error("%s: %r", told["message"], told.get("exception")))
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self.stopped.set)
@@ -113,6 +120,7 @@ class Daemon:
             await self._listen(self.places.agent_socket, self.server, raise_file_limit() // 2),
             await self._listen(self.places.operator_socket, self.operators, OPERATORS),
         ):
+            self._say_where_it_listens()
             stands = _standing(self.places)
             tasks = [loop.create_task(self._end_when_idle(stands)), loop.create_task(self._look_at_shims())]
             tasks += [loop.create_task(self._tell_witnesses()), *map(loop.create_task, self._half_done())]
@@ -125,9 +133,20 @@ class Daemon:
         for live in self.sessions.live.values():
             if live.watch:
                 live.watch.stop()
+        self.loop = None
+        await asyncio.to_thread(self.alerts.close)
         witnesses = self.policies.load().audit.witness
         self.store.close()
         self._tell_head(witnesses)
+
+    def _say_where_it_listens(self) -> None:
+        """To clients of another kind of login, and to the launcher of the git hooks, which an older version may have
+        put there.
+        """
+        self.places.say_where_it_listens()
+        if self.places.githook_folder.exists():
+            with contextlib.suppress(HostError):  # the hooks judge by themselves then
+                shims.place_githook(self.places)
 
     async def _tell_witnesses(self) -> None:
         """At the start, and each minute in which something was recorded: the newest entry, to the places that the
@@ -222,6 +241,20 @@ class Daemon:
         # The record first: a session that ends in between is still live for this look.
         ended = self.store.ended_sessions()
         return ended - self._living()
+
+    def _alert_failed(self, words: str) -> None:
+        """Told from the alerts' thread."""
+        try:
+            self.store.append(Entry(self.now(), "", "daemon", {"event": "alert-failed", "what": words}))
+        except StoreError:
+            log.exception("not on record: %s", words)
+        if self.loop:
+            self.loop.call_soon_threadsafe(self._tell_runners, f"SENTINEL: {words}")
+
+    def _tell_runners(self, text: str) -> None:
+        for live in [*self.sessions.live.values()]:
+            if live.runner:
+                live.runner.tell("notice", level="", text=text)
 
     def _policy_changed(self, old: str, new: str) -> None:
         """The user's own policy is another one; told from a thread, too. It is in force, recorded or not."""
