@@ -13,7 +13,9 @@ import contextlib
 import fcntl
 import itertools
 import os
+import shutil
 import sqlite3
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -23,6 +25,10 @@ from sentinel_guard.errors import StoreError
 
 SCHEMA_VERSION = 1
 BUSY_SECONDS = 2.0
+SESSION = "SENTINEL_SESSION"
+"""Set inside of a guarded session."""
+COPIES = 20
+"""Times that a log is copied, where it is being written into its main file."""
 SCHEMA = """
 BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS log (
@@ -94,9 +100,43 @@ def hold(path: Path) -> int:
 
 
 def read_only(path: Path) -> sqlite3.Connection:
-    """Raises sqlite3.Error where there is no such file; for other faults the first query does."""
+    """Raises sqlite3.Error where there is no such file; for other faults the first query does.
+
+    Inside of a guarded session a copy is read: SQLite opens the files beside the log for writing, and as root gives
+    them to their owner anew, even where it only reads; there that is an attack.
+    """
+    if SESSION in os.environ and path.exists():
+        return _read_copy(path)
     uri = f"file:{quote(os.fsencode(path.absolute()))}?mode=ro"
     return sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=BUSY_SECONDS)
+
+
+def _read_copy(path: Path) -> sqlite3.Connection:
+    """A copy that is whole: made again where the log was written into its main file, or its journal began anew."""
+    with tempfile.TemporaryDirectory(prefix="sentinel-log-") as folder:
+        copy = Path(folder, path.name)
+        for _ in range(COPIES):
+            before = _state(path)
+            for name in (path.name, f"{path.name}-wal"):
+                with contextlib.suppress(FileNotFoundError):
+                    shutil.copyfile(path.with_name(name), copy.with_name(name))
+            if _state(path) == before:
+                break
+        db = sqlite3.connect(copy, isolation_level=None, check_same_thread=False)
+        # What it has open stays when the folder goes.
+        db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        db.execute("PRAGMA query_only = 1")
+        return db
+
+
+def _state(path: Path) -> tuple[int, int, bytes]:
+    """Changes where the log's main file was written, or its journal (of which the first 32 bytes are the head) began
+    anew; what is added to the journal changes nothing.
+    """
+    seen, head = path.stat(), b""
+    with contextlib.suppress(FileNotFoundError), path.with_name(f"{path.name}-wal").open("rb") as journal:
+        head = journal.read(32)
+    return seen.st_mtime_ns, seen.st_size, head
 
 
 def newest(db: sqlite3.Connection) -> Head:

@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
 
 from rich.console import Console
@@ -17,6 +18,7 @@ from rich.text import Text
 
 from sentinel_guard.audit.sqlite import SqliteReader
 from sentinel_guard.client import Operator
+from sentinel_guard.commands.local_time import when
 from sentinel_guard.core.incidents import root_cause_and_sign_off, timeline
 from sentinel_guard.core.incidents.root_cause_and_sign_off import Review, Seal, State
 from sentinel_guard.core.model import Entry
@@ -72,7 +74,7 @@ def fill(places: StatePaths, cwd: Path, name: str, given: Review) -> int:
 
     Raises ConfigError with what is missing, HostError, DaemonError where it cannot be put on record.
     """
-    report = one(places, cwd, name)
+    report = one(places, cwd, name) if name else _newest(places, cwd)
     text = incident_files.read(report)
     if root_cause_and_sign_off.seal_status(text, report.stem, _about(places)) is Seal.CHANGED:
         raise ConfigError(f"The machine's part of {report.stem} was {Seal.CHANGED}.", "Bring it back first.")
@@ -88,7 +90,7 @@ def fill(places: StatePaths, cwd: Path, name: str, given: Review) -> int:
 
 def sign_off(places: StatePaths, cwd: Path, name: str, note: str) -> int:
     """Put the person's sign-off on record, and below the agent's part. Raises SentinelError from inside a session."""
-    report = one(places, cwd, name)
+    report = one(places, cwd, name) if name else _newest(places, cwd)
     with Operator(places) as operator:
         operator.request("sign-off", path=str(report), note=note)
     text = incident_files.read(report)
@@ -100,6 +102,17 @@ def sign_off(places: StatePaths, cwd: Path, name: str, note: str) -> int:
     )
     print(f"{report.stem} is signed off.{unexplained}")
     return 0
+
+
+def _newest(places: StatePaths, cwd: Path) -> Path:
+    """The newest report that is not signed off; where all are, the newest. Raises ConfigError for none."""
+    about, last = _about(places), one(places, cwd, "")
+    unsigned = (
+        report
+        for report in reversed(_reports(places, cwd))
+        if root_cause_and_sign_off.state(incident_files.read(report), report.stem, about) is not State.SIGNED
+    )
+    return next(unsigned, last)
 
 
 def given(cause: str, actions: Sequence[str], file: Path | None) -> Review:
@@ -164,10 +177,10 @@ def _row(places: StatePaths, report: Path) -> dict[str, str]:
 
 
 def _fields(report: Path, state: str, level: str, headline: str) -> dict[str, str]:
-    at = datetime.fromtimestamp(incident_files.when(report), UTC)
-    when = f"{at:%Y-%m-%d %H:%M:%S}Z"
+    at = when(incident_files.when(report))
+    clock = f"{at[:19]} {at[-6:]}"
     return {
-        "name": report.stem, "state": state, "when": when, "level": level, "headline": headline, "path": str(report),
+        "name": report.stem, "state": state, "when": clock, "level": level, "headline": headline, "path": str(report),
     }  # fmt: skip
 
 
@@ -193,13 +206,35 @@ def _render(console: Console, text: str) -> None:
     """The report as a terminal shows it; its timeline as a table that fits."""
     rows = timeline.rows(text)
     if not rows:
-        console.print(Markdown(text, hyperlinks=False))
+        _prose_blocks(console, text)
         return
     lines = text.split("\n")
     first = next(n for n, said in enumerate(lines) if said.startswith("| step |"))
-    console.print(Markdown("\n".join(lines[:first]), hyperlinks=False))
+    _prose_blocks(console, "\n".join(lines[:first]))
     console.print(_steps(rows))
-    console.print(Markdown("\n".join(lines[first + 2 + len(rows) :]), hyperlinks=False))
+    _prose_blocks(console, "\n".join(lines[first + 2 + len(rows) :]))
+
+
+def _prose_blocks(console: Console, text: str) -> None:
+    """Markdown; a path that is longer than a line is left to the terminal to wrap: else line ends are copied along."""
+    for whole, blocks in groupby(_blocks(text), lambda block: _widest(block) >= console.width - 4):
+        console.print(Markdown("\n\n".join(blocks), hyperlinks=False), soft_wrap=whole)
+
+
+def _blocks(text: str) -> list[str]:
+    """Its parts between empty lines; what stands in a fence is one part."""
+    found = [""]
+    for block in text.split("\n\n"):
+        if found[-1].count("```") % 2:
+            found[-1] += f"\n\n{block}"
+        else:
+            found.append(block)
+    return found[1:]
+
+
+def _widest(block: str) -> int:
+    """Columns of the longest word of prose; the lines of a table or of code are none."""
+    return 0 if block.lstrip().startswith(("|", "```")) else max(map(len, block.split()), default=0)
 
 
 def _steps(rows: Sequence[timeline.Row]) -> Table:

@@ -42,7 +42,7 @@ def show_all(places: StatePaths, cwd: Path, *, as_json: bool) -> int:
     del places
     found = list_snapshots(_root(cwd))
     if as_json:
-        print(json.dumps([_data(s) for s in found]))
+        print(json.dumps({"snapshots": [_data(s) for s in found]}))
     elif not found:
         print("There is no snapshot here. One is taken before an agent's command that destroys what git can keep.")
     elif sys.stdout.isatty():

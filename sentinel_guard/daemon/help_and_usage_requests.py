@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from sentinel_guard.core import encode_entries
 from sentinel_guard.core.model import Usage
+from sentinel_guard.core.session import session_health
 from sentinel_guard.core.session.session import Event
 from sentinel_guard.daemon import wire_messages
 from sentinel_guard.daemon.guard import ATTEND, Guard
@@ -34,7 +35,7 @@ class AgentRequests:
                 await self._help(live, asked.argv[-1], link)
             case "usage":
                 self._guard.report_usage(live, usage(asked.argv[-1], self._now()))
-                link.send(wire_messages.leave("", 0))
+                link.send([*wire_messages.prints(_standing(live, self._now()), "1"), *wire_messages.leave("", 0)])
             case _:
                 raise PeerError("no agent dialect is known for this hook", "See 'sentinel-guard doctor'.")
 
@@ -53,6 +54,13 @@ class AgentRequests:
 
     def _note(self, live: Live, event: Event, reason: str) -> None:
         self._sessions.note(live, [encode_entries.state(live.id, self._now(), event, reason=reason)])
+
+
+def _standing(live: Live, now: float) -> str:
+    """Where a session stands after a report."""
+    policy = live.policy()
+    minute = session_health.status(live.session, policy, now)["tokens_per_minute"]
+    return f"{minute:,} tokens in the last minute; over {policy.cost.tokens_per_minute:,} there is a cool-down."
 
 
 def usage(text: str, at: float) -> Usage:

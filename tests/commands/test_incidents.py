@@ -5,8 +5,11 @@ from __future__ import annotations
 import io
 import json
 import re
+import time
+from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from sentinel_guard.audit.sqlite import SqliteStore
 from sentinel_guard.commands import incidents
@@ -23,6 +26,15 @@ from tests.support.fake_daemon import FakeDaemon
 OLD = "INCIDENT-2026-11-20T100000Z-aa11"
 NAME = "INCIDENT-2026-11-21T090000Z-bb22"
 GOOD = Review("Step 2 was wrong.", ("look first", "ask"))
+
+
+@pytest.fixture(autouse=True)
+def _zone(monkeypatch):
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
 
 
 @pytest.fixture
@@ -71,8 +83,8 @@ def plain(said):
 def test_reports_are_listed_oldest_first_from_anywhere_in_the_repository(where, repo, capsys, folder):
     assert incidents.list_reports(where, repo / folder) == 0
     assert [line.split("\t")[:4] for line in out(capsys).splitlines()] == [
-        [OLD, "open", "2026-11-20 10:00:00Z", ""],
-        [NAME, "open", "2026-11-21 09:00:00Z", "L4"],
+        [OLD, "open", "2026-11-20 10:00:00 +00:00", ""],
+        [NAME, "open", "2026-11-21 09:00:00 +00:00", "L4"],
     ]
 
 
@@ -238,6 +250,27 @@ def test_a_sign_off_is_recorded_and_then_written_below(where, repo, daemon, caps
     assert [m["note"] for m in daemon.heard if m["op"] == "sign-off"] == ["fine"]
     assert re.search(r"\nSigned off by the user, 20[0-9: -]+ UTC: fine\n$", text(repo))
     assert "not filled in" not in out(capsys)
+
+
+def test_without_a_name_it_is_the_newest_that_is_not_signed_off(where, repo, daemon):
+    folder = repo / "docs" / "incidents"
+    newer = "INCIDENT-2999-01-01T000000Z-zz"
+    (folder / f"{newer}.md").write_text(text(repo))
+    incidents.sign_off(where, repo, "", "")
+    record(where, {"name": newer, "event": root_cause_and_sign_off.SIGN_OFF})
+    incidents.sign_off(where, repo, "", "")
+    assert [Path(m["path"]).stem for m in daemon.heard if m["op"] == "sign-off"] == [newer, NAME]
+
+
+LONG = "/home/somebody/" + "a-folder/" * 12 + "file.txt"
+
+
+@pytest.mark.parametrize("before", ["", "The file is at ", "# A heading\n\nShort.\n\n```\nx\n\ny\n```\n\n"])
+def test_a_path_can_be_copied_from_a_rendered_report(before):
+    shown = io.StringIO()
+    console = Console(file=shown, width=60, force_terminal=True, color_system=None)
+    incidents._render(console, f"{before}`{LONG}` was changed.\n\nThe end of it.\n")
+    assert LONG in shown.getvalue() and "The end of it." in shown.getvalue()
 
 
 def test_a_sign_off_that_the_daemon_refuses_is_not_written(where, repo, daemon):

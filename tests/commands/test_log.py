@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 import threading
@@ -14,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.audit.sqlite import SqliteStore
-from sentinel_guard.commands import log
-from sentinel_guard.commands.log_filter import LogFilter, since
+from sentinel_guard.commands.log import log
+from sentinel_guard.commands.log.log import Shown
+from sentinel_guard.commands.log.log_filter import LogFilter, since
 from sentinel_guard.core.model import Entry
 from sentinel_guard.errors import ConfigError
 from sentinel_guard.host.machine.state_paths import StatePaths
@@ -45,8 +47,15 @@ def store(places):
         yield made
 
 
-def show(places, *, as_json=False, session="", follow=False, limit=0):
-    return log.show(places, as_json=as_json, session=session, follow=follow, limit=limit)
+def show(places, **asked):
+    return log.show(places, Shown(**asked))
+
+
+def entries_of(out: str) -> list[dict]:
+    """Of ``--json``."""
+    [(name, entries)] = json.loads(out).items()
+    assert name == "entries"
+    return entries
 
 
 def test_a_line_an_entry(places, store, capsys):
@@ -71,13 +80,20 @@ ASKED = [
 
 
 @pytest.mark.parametrize(("asked", "seqs"), [row[1:] for row in ASKED], ids=[row[0] for row in ASKED])
-def test_json_lines_hold_the_whole_entry(places, store, capsys, asked, seqs):
+def test_json_holds_the_whole_entry(places, store, capsys, asked, seqs):
     assert show(places, as_json=True, **asked) == 0
     out, err = capsys.readouterr()
-    found = [json.loads(line) for line in out.splitlines()]
+    found = entries_of(out)
     assert [e["seq"] for e in found] == seqs
     assert all(set(e) == {"seq", "at", "session", "kind", "level", "data", "prev", "hash"} for e in found)
     assert bool(err) == (not seqs)
+
+
+def test_json_of_a_log_that_is_followed_is_a_line_an_entry(capsys):
+    put = log._printer(as_json=True, follow=True, details=False, why={})
+    for entry in ENTRIES:
+        put(entry)
+    assert [json.loads(line)["kind"] for line in capsys.readouterr().out.splitlines()] == [e.kind for e in ENTRIES]
 
 
 def test_what_an_agent_wrote_cannot_steer_the_terminal(places, store, capsys):
@@ -99,7 +115,7 @@ def test_a_time_that_no_calendar_holds_is_shown_as_a_number(at):
 def test_follow_shows_what_comes_and_waits_for_a_log(places, monkeypatch):
     # A real reader of a growing file: the writer appends from another thread while the loop polls.
     monkeypatch.setattr(log, "POLL_SECONDS", 0.001)
-    entries = log._entries(places.database, "s1", 1, follow=True)
+    entries = log._entries(places.database, "s1", Shown(limit=1, follow=True), {})
 
     def write():
         with closing(SqliteStore(places.database)) as store:
@@ -120,20 +136,80 @@ def test_no_log_is_said_and_is_no_fault(places, capsys):
     assert "Nothing is on record yet" in capsys.readouterr().err
 
 
-def test_a_terminal_gets_a_table_that_fits(places, store):
+def on_a_terminal(places, columns: int, asked: str = "") -> str:
     inner, outer = pty.openpty()
-    code = "from sentinel_guard.commands import log; from sentinel_guard.host.machine.state_paths import places as p; "
-    code += "log.show(p(), as_json=False, session='', follow=False, limit=0)"
+    code = (
+        "from sentinel_guard.commands.log import log; from sentinel_guard.host.machine.state_paths import places as p; "
+    )
+    code += f"log.show(p(), log.Shown({asked}))"
     home = places.state.parent
-    env = {**os.environ, "SENTINEL_HOME": str(home), "TERM": "xterm", "COLUMNS": "90"}
+    env = {**os.environ, "SENTINEL_HOME": str(home), "TERM": "xterm", "COLUMNS": str(columns), "TZ": "UTC"}
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=env, stdout=outer, check=True)
     os.close(outer)
-    shown = read_all(inner)
-    rows = shown.replace("\r", "").splitlines()
-    assert "seq" in rows[0]
-    assert "what" in rows[0]
-    assert any(".env is restricted" in " ".join(row.split()) for row in rows)
-    assert "\x1b[33m" in shown
+    return read_all(inner).replace("\r", "")
+
+
+COLUMNS = (
+    (120, ["seq", "time", "kind", "what"], "all of them"),
+    (80, ["seq", "time", "what"], "the kind goes first, which the words tell, too"),
+    (50, ["seq", "time", "what"], "then the level, which the colour tells, too"),
+    (40, ["seq", "what"], "then the time; the number by which others name it never"),
+)
+
+
+@pytest.mark.parametrize(("columns", "headings", "why"), COLUMNS, ids=[c[2] for c in COLUMNS])
+def test_a_terminal_gets_a_table_that_fits(places, store, columns, headings, why):
+    shown = on_a_terminal(places, columns)
+    assert "\x1b[33m" in shown, "what was refused is yellow"
+    rows = re.sub(r"\x1b\[[0-9;]*m", "", shown).splitlines()
+    assert rows[0].split() == headings, why
+    assert max(map(len, rows)) <= columns
+    assert rows[1].startswith("1970-01-01 +00:00  session s1: agent in /r"[:columns][:-1])
+    assert sum("session s1" in row for row in rows) == 2, "again after the other session, and not in each row"
+    whole = " ".join(" ".join(row.split()) for row in rows)
+    for words in ("deny: tee 'a b'", ".env is restricted" if columns > 40 else "paths.restricted"):
+        assert words in whole
+
+
+def test_all_fields_of_an_entry(places, store, capsys):
+    show(places, details=True, limit=1)
+    line = capsys.readouterr().out.rstrip("\n").split("\t")
+    assert json.loads(line[-1])["data"] == ENTRIES[3].data
+    shown = on_a_terminal(places, 100, "details=True, limit=1")
+    assert "duration: 0.1" in shown and "hash: " in shown and "1970-01-01 00:16:43.000 +00:00" in shown
+
+
+def call(at, response, operation, **data):
+    what = {"response": response, "operation": operation, "arguments": {"command": operation}, **data}
+    return Entry(at, "s1", "verdict", what, "L2" if response == "deny" else "")
+
+
+def answered(at, yes):
+    return Entry(at, "s1", "human", {"yes": yes, "action": "A", "target": "t", "assurance": "terminal"})
+
+
+POLICY = Entry(1000.0, "", "daemon", {"event": "policy-changed", "what": "changed"})
+SUSPECTS = (
+    ([answered(1, True)], ["you said yes"], "a question in vain"),
+    ([answered(1, False)], [], "a question that was worth it"),
+    ([call(1, "deny", "x"), call(2, "allow", "x", call=True)], ["it ran later"], "done after all"),
+    ([call(1, "deny", "x"), call(2, "allow", "y", call=True)], [], "something else was done"),
+    ([call(1, "deny", "x"), call(2, "deny", "x")], [], "tried again and refused again"),
+    ([call(900, "deny", "x"), POLICY], ["you changed your policy then"], "the person had it changed"),
+    ([call(300, "deny", "x"), POLICY], [], "a change of policy much later"),
+    ([call(900, "break", "x"), POLICY], ["you changed your policy then"], "a breaker that tripped on work"),
+)
+
+
+@pytest.mark.parametrize(("entries", "why", "reason"), SUSPECTS, ids=[s[2] for s in SUSPECTS])
+def test_stops_that_were_probably_false(places, capsys, entries, why, reason):
+    with closing(SqliteStore(places.database)) as store:
+        for entry in entries:
+            store.append(entry)
+    show(places, suspect=True)
+    out, err = capsys.readouterr()
+    assert [line.split("\t")[6] for line in out.splitlines()] == [f"suspect: {w}" for w in why], reason
+    assert bool(err) is not bool(why)
 
 
 def read_all(descriptor: int) -> str:
@@ -174,13 +250,13 @@ def test_what_is_wanted_is_shown(places, store, capsys, row):
     wanted, session, seqs, _ = row
     for entry in MORE:
         store.append(entry)
-    log.show(places, as_json=True, session=session, follow=False, limit=0, wanted=wanted)
-    assert [json.loads(line)["seq"] for line in capsys.readouterr().out.splitlines()] == seqs
+    show(places, as_json=True, session=session, wanted=wanted)
+    assert [e["seq"] for e in entries_of(capsys.readouterr().out)] == seqs
 
 
 def test_the_newest_of_what_is_wanted_may_be_far_back(places, store, capsys):
-    log.show(places, as_json=True, session="", follow=False, limit=1, wanted=LogFilter(blocked=True))
-    assert json.loads(capsys.readouterr().out)["seq"] == 3
+    show(places, as_json=True, limit=1, wanted=LogFilter(blocked=True))
+    assert [e["seq"] for e in entries_of(capsys.readouterr().out)] == [3]
 
 
 NOW = 1_764_000_000.0

@@ -12,7 +12,7 @@ import pytest
 
 from sentinel_guard.audit import head as head_file
 from sentinel_guard.audit.sqlite import SqliteReader, SqliteStore
-from sentinel_guard.commands import log
+from sentinel_guard.commands.log import log
 from sentinel_guard.core.hash_chain import Head
 from sentinel_guard.core.model import Entry
 from sentinel_guard.errors import SentinelError, StoreError

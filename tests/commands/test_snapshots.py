@@ -62,7 +62,7 @@ def test_the_list_is_a_line_each_with_nothing_that_a_terminal_obeys(where, repo,
 
 def test_the_list_for_programs(where, repo, taken, capsys):
     command.show_all(where, repo.root, as_json=True)
-    (data,) = json.loads(capsys.readouterr().out)
+    (data,) = json.loads(capsys.readouterr().out)["snapshots"]
     assert (data["id"], data["session"], data["call"], data["private"]) == (taken, "s1", "c1", [".env"])
     assert data["commit"] == repo.git("rev-parse", data["ref"])
 

@@ -110,9 +110,11 @@ def test_r8_without_a_person_it_says_so_and_nothing_is_paused():
 
 def test_r6_a_report_is_in_the_ledger_when_it_is_answered():
     stand = Stand()
-    assert Desk(stand).ask("usage", json.dumps({"input": 10, "cache_write": 5, "cache_read": 99})) == [(b"Z", ZERO)]
-    [use] = stand.live.session.usage
-    assert use.work == 15
+    stands = b"115 tokens in the last minute; over 50,000 there is a cool-down.\n"
+    for given in ({"output": 100}, {"input": 10, "cache_write": 5, "cache_read": 99}):
+        said = Desk(stand).ask("usage", json.dumps(given))
+    assert said == [(b"P", b"1" + stands), (b"Z", ZERO)]
+    assert [use.work for use in stand.live.session.usage] == [100, 15]
     assert stand.kinds()[-1] == "usage"
 
 

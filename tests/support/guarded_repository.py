@@ -143,7 +143,7 @@ class Stage:
         """Entries of the audit log whose fields are as wanted."""
         done = self.sentinel("log", "--json", "--last", "0")
         assert done.returncode == 0, done.stderr
-        entries = [json.loads(line) for line in done.stdout.splitlines()]
+        entries = json.loads(done.stdout)["entries"]
         return [e for e in entries if all(e.get(k) == v for k, v in wanted.items())]
 
     def calls(self) -> list[str]:

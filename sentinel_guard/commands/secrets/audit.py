@@ -82,7 +82,7 @@ def show(cwd: Path, *, as_json: bool = False) -> int:
     """Print every row with its verdict. Raises ConfigError where there is no baseline, or a broken one."""
     _, baseline = _opened(cwd)
     if as_json:
-        print(json.dumps([dict(row.table()) for row in baseline.rows]))
+        print(json.dumps({"rows": [dict(row.table()) for row in baseline.rows]}))
         return 0
     for row in baseline.rows:
         print(f"{row.said.value:<10}  {_place(row)}  {row.rule}")

@@ -108,6 +108,15 @@ def _end(data: Mapping[str, object]) -> str:
     return f"exit {data['code']}" + (f": {data['reason']}" if data.get("reason") else "")
 
 
+def _watch(data: Mapping[str, object]) -> str:
+    return f"{data['what']} ({data['path']})"
+
+
+def _usage(data: Mapping[str, object]) -> str:
+    counts = ((key.replace("_", " "), value) for key, value in data.items() if isinstance(value, int) and value)
+    return "tokens: " + (", ".join(f"{value:,} {key}" for key, value in counts) or "none")
+
+
 def _note(data: Mapping[str, object]) -> str:
     return str(data["what"])
 
@@ -123,4 +132,6 @@ _SUMMARIES: Mapping[str, Callable[[Mapping[str, object]], str]] = {
     "recovery": _recovery,
     "incident": _incident,
     "end": _end,
+    "watch": _watch,
+    "usage": _usage,
 }

@@ -114,7 +114,7 @@ def test_the_list_shows_every_row(taken, capsys):
     shown = capsys.readouterr().out
     assert "unreviewed  1.yml:2  github-pat\n" in shown and shown.endswith("3 unreviewed\n")
     audit.show(taken, as_json=True)
-    assert [row["path"] for row in json.loads(capsys.readouterr().out)] == ["1.yml", "2.yml", "3.yml"]
+    assert [row["path"] for row in json.loads(capsys.readouterr().out)["rows"]] == ["1.yml", "2.yml", "3.yml"]
 
 
 def test_no_baseline_is_said(root):

@@ -15,6 +15,10 @@ NO = {"yes": False, "action": "DEPLOY", "target": "PROD", "assurance": "none", "
 ODD = {"response": "deny", "arguments": {"command": "x"}, "findings": [1]}
 SAID = [
     ("a yes", "human", YES, "Y to DEPLOY on PROD (user, terminal)"),
+    ("tokens", "usage", {"input": 0, "output": 60_000, "cache_read": 5}, "tokens: 60,000 output, 5 cache read"),
+    ("no tokens", "usage", {"input": 0}, "tokens: none"),
+    ("what a hook refused", "watch", {"what": "pre-commit refused: x", "path": "/r"}, "pre-commit refused: x (/r)"),
+    ("a change without words", "watch", {"path": ".env", "check": "unannounced"}, "path=.env check=unannounced"),
     ("a yes for a while", "human", YES | {"grant": "g1"}, "Y to DEPLOY on PROD (user, terminal, g1)"),
     ("silence", "human", NO, "N to DEPLOY on PROD (silence, none)"),
     (

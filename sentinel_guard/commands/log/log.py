@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import shutil
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from sentinel_guard.audit import head as head_file
 from sentinel_guard.audit.opening import NOTES, hold
 from sentinel_guard.audit.sqlite import SqliteReader, SqliteStore
 from sentinel_guard.commands import require_human
-from sentinel_guard.commands.log_filter import LogFilter
+from sentinel_guard.commands.local_time import when
+from sentinel_guard.commands.log.log_filter import LogFilter
+from sentinel_guard.commands.log.log_table import LogTable
+from sentinel_guard.commands.log.suspected_stops import suspected
 from sentinel_guard.core.hash_chain import ChainBreak, find_breaks
 from sentinel_guard.core.json_codec import dumps, entry_json
 from sentinel_guard.core.model import Entry
@@ -39,34 +42,69 @@ ALL = LogFilter()
 MAX_BREAKS = 20
 Told = dict[str, list[Witnessed]]
 """Witness -> what it was told, oldest first."""
-COLOURS = {"L1": "cyan", "L2": "yellow", "L3": "magenta", "L4": "bold red"}
 ARCHIVED = "log-archived"
 """Event of the entry with which a log begins after another one was put away."""
-WIDTHS = {"seq": 6, "time": 12, "session": 20, "": 2, "kind": 11}
-"""Columns of the table; the date stands in the session's name."""
 
 
-def show(places: StatePaths, *, as_json: bool, session: str, follow: bool, limit: int, wanted: LogFilter = ALL) -> int:
-    """Print the newest ``limit`` entries (0 = all) that are ``wanted``, of one session if named (the last part of its
-    name is enough); with ``follow`` go on as entries come.
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What ``show`` is asked for."""
 
-    A table in a terminal, else a line an entry: JSON with ``as_json``, or fields with tabs between. Raises StoreError.
+    session: str = ""
+    """Of this session alone; the last part of its name is enough."""
+    limit: int = 0
+    """The newest so many; 0 = all."""
+    follow: bool = False
+    """Go on as entries come."""
+    wanted: LogFilter = ALL
+    suspect: bool = False
+    """Only stops that were probably false."""
+    as_json: bool = False
+    details: bool = False
+    """All fields of each entry."""
+
+
+def show(places: StatePaths, asked: Shown) -> int:
+    """Print what is asked for: a table in a terminal, else a line an entry with tabs between the fields; as JSON one
+    object, or with ``follow`` one a line. Raises StoreError.
     """
-    if not places.database.exists() and not follow:
-        print(f"Nothing is on record yet: there is no {places.database}.", file=sys.stderr)
+    path, session = places.database, _whole_name(places.database, asked.session)
+    if not path.exists() and not asked.follow:
+        print(f"Nothing is on record yet: there is no {path}.", file=sys.stderr)
+        if asked.as_json:
+            print(dumps({"entries": []}))
         return 0
-    put, shown = _printer(as_json=as_json), 0
-    session = _whole_name(places.database, session)
-    for shown, entry in enumerate(_entries(places.database, session, limit, wanted, follow=follow), 1):  # noqa: B007
-        put(entry)
-    if session and not shown:
-        what = "Nothing of that" if wanted else "Nothing"
-        print(f"{what} is on record of the session '{visible(session)}'.", file=sys.stderr)
+    why = _suspected(path, session) if asked.suspect else {}
+    found, count = _entries(path, session, asked, why), 0
+    if asked.as_json and not asked.follow:
+        entries = [entry_json(entry) for entry in found]
+        count = len(entries)
+        print(dumps({"entries": entries}))
+    else:
+        put = _printer(as_json=asked.as_json, follow=asked.follow, details=asked.details, why=why)
+        for count, entry in enumerate(found, 1):  # noqa: B007
+            put(entry)
+    if not count and (session or asked.suspect):
+        what = "Nothing of that" if asked.wanted or asked.suspect else "Nothing"
+        whose = f" of the session '{visible(session)}'" if session else ""
+        print(f"{what} is on record{whose}.", file=sys.stderr)
     return 0
 
 
-def verify(places: StatePaths) -> int:
+def _suspected(path: Path, session: str) -> dict[int, str]:
+    with contextlib.closing(SqliteReader(path)) as reader:
+        found = suspected(reader.entries())
+        return {e.seq: found[e.seq] for e in reader.entries(session=session) if e.seq in found} if session else found
+
+
+def verify(places: StatePaths, *, as_json: bool = False) -> int:
     """Say whether the chain holds; exit code 1 with the place of each break in words. Raises StoreError."""
+    if as_json:
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            code = verify(places)
+        print(dumps({"holds": code == 0, "said": said.getvalue().splitlines()}))
+        return code
     path = places.database
     # Read before the log: what is appended meanwhile comes after it.
     head = head_file.read(head_file.path_of(path))
@@ -249,57 +287,40 @@ def _whole_name(path: Path, session: str) -> str:
     return next((name for name in reversed(names) if name == session or name.endswith(f"-{session}")), session)
 
 
-def _entries(path: Path, session: str, limit: int, wanted: LogFilter = ALL, *, follow: bool) -> Iterator[Entry]:
+def _entries(path: Path, session: str, asked: Shown, why: Mapping[int, str]) -> Iterator[Entry]:
     while not path.exists():
         time.sleep(POLL_SECONDS)
     reader, after = SqliteReader(path), 0
+    chosen = asked.suspect or bool(asked.wanted)
     # A filter looks at each entry: the newest that it takes may be far back.
-    found = filter(wanted.takes, reader.entries(session=session, last=0 if wanted else limit))
-    for entry in deque(found, maxlen=limit or None) if wanted else found:
+    found = filter(asked.wanted.takes, reader.entries(session=session, last=0 if chosen else asked.limit))
+    suspects = (entry for entry in found if entry.seq in why) if asked.suspect else found
+    for entry in deque(suspects, maxlen=asked.limit or None) if chosen else suspects:
         after = entry.seq
         yield entry
-    while follow:
-        time.sleep(POLL_SECONDS)
-        for entry in reader.entries(session=session, after=after):
+    took = 0.0
+    while asked.follow:
+        time.sleep(max(POLL_SECONDS, 10 * took))
+        began = time.monotonic()
+        with contextlib.closing(SqliteReader(path)) as now:  # inside of a session a reader reads a copy
+            new = [*now.entries(session=session, after=after)]
+        took = time.monotonic() - began
+        for entry in new:
             after = entry.seq
-            if wanted.takes(entry):
+            if asked.wanted.takes(entry):
                 yield entry
 
 
-def _printer(*, as_json: bool) -> Callable[[Entry], None]:
-    if as_json:
+def _printer(*, as_json: bool, follow: bool, details: bool, why: Mapping[int, str]) -> Callable[[Entry], None]:
+    if as_json and follow:
         return lambda entry: print(dumps(entry_json(entry)), flush=True)
-    if not sys.stdout.isatty():
-        return lambda entry: print(_line(entry), flush=True)
-    console = Console(highlight=False)
-    console.print(_row([Text(name) for name in (*WIDTHS, "what")], "bold"))
-    return lambda entry: console.print(_row(_cells(entry), COLOURS.get(entry.level, "")))
+    if sys.stdout.isatty():
+        return LogTable(Console(highlight=False), details=details, why=why).put
+    return lambda entry: print("\t".join(_fields(entry, why, details=details)), flush=True)
 
 
-def _line(entry: Entry) -> str:
-    fields = (entry.seq, when(entry.at), entry.session or "-", entry.level or "-", entry.kind, summary(entry))
-    return "\t".join(visible(str(field)) for field in fields)
-
-
-def _cells(entry: Entry) -> list[Text]:
-    cells = (str(entry.seq), when(entry.at)[11:23], entry.session, entry.level, entry.kind, summary(entry))
-    return [Text(visible(cell)) for cell in cells]
-
-
-def _row(cells: list[Text], style: str) -> Table:
-    # A grid a row, with fixed widths: rows stay in line, and are shown as they come.
-    row = Table.grid(padding=(0, 1), expand=True)
-    for width in WIDTHS.values():
-        row.add_column(width=width, no_wrap=True)
-    row.add_column(ratio=1, overflow="fold")
-    row.add_row(*cells, style=style)
-    return row
-
-
-def when(at: float) -> str:
-    """Local time with milliseconds and offset: ``2026-11-21 14:03:22.123 +01:00``."""
-    try:
-        local = datetime.fromtimestamp(at, UTC).astimezone()
-    except (ValueError, OverflowError, OSError):
-        return repr(at)
-    return local.isoformat(" ", "milliseconds")[:23] + " " + local.isoformat()[-6:]
+def _fields(entry: Entry, why: Mapping[int, str], *, details: bool) -> list[str]:
+    fields = [entry.seq, when(entry.at), entry.session or "-", entry.level or "-", entry.kind, summary(entry)]
+    fields += [f"suspect: {why[entry.seq]}"] if entry.seq in why else []
+    fields += [dumps(entry_json(entry))] if details else []
+    return [visible(str(field)) for field in fields]

@@ -1,0 +1,1 @@
+"""``sentinel-guard log``: reading the audit log, verifying its chain, beginning a new one."""
