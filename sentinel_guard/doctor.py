@@ -60,6 +60,14 @@ def _system(_places: StatePaths, _cwd: Path) -> Probe:
     return Probe(linux, what, "" if linux else "Only Linux is supported in this release.")
 
 
+def _user(_places: StatePaths, _cwd: Path) -> Probe:
+    """The user"""
+    if os.getuid():
+        return Probe(ok=True, what=f"an ordinary user ({os.getuid()})")
+    what = "you are root: what runs as root under guard can undo it, and no file is closed to it"
+    return Probe(ok=True, what=what, todo="Work as an ordinary user where you can.")
+
+
 def _git(_places: StatePaths, _cwd: Path) -> Probe:
     """Git"""
     path = shutil.which("git")
@@ -187,6 +195,7 @@ def _witnesses(places: StatePaths, _cwd: Path) -> Probe:
 
 PROBES: tuple[Callable[[StatePaths, Path], Probe], ...] = (
     _system,
+    _user,
     _git,
     _launcher,
     _kernel,
