@@ -20,6 +20,7 @@ IMPURE = {
 }  # fmt: skip
 ASYNC_ROOMS = {"daemon", "humans"}
 LIBRARIES = {
+    "apprise": {"host/alert_channels.py"},
     "ahocorasick": {"core/secrets/aho_corasick.py"},
     "click": {name(p) for p in PACKAGE.glob("cli/*.py")} - {"cli/__init__.py", "cli/lazy_import.py"},
     "git": {"host/git/repository.py"},
@@ -28,6 +29,7 @@ LIBRARIES = {
     "phonenumbers": {"core/secrets/pii/emails_and_phones.py"},
     "sqlglot": {"core/analysis/programs/databases/sql_statements.py"},
     "stdnum": {"core/secrets/pii/national_ids.py"},
+    "textual": {"commands/console/console.py"},
     "tomli_w": {"host/machine/atomic_files.py"},
     "watchdog": {"host/file_integrity/file_watcher.py"},
 }

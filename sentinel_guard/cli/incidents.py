@@ -45,7 +45,7 @@ def incidents_show(name: str) -> Any:
 
 
 @incidents.command("fill")
-@click.argument("name")
+@click.argument("name", required=False, default="")
 @click.option(
     "--root-cause", "cause", default="", metavar="TEXT", help="Names steps: 'Step 12 ...'; - for standard input."
 )
@@ -58,6 +58,7 @@ def incidents_show(name: str) -> Any:
 def incidents_fill(name: str, cause: str, actions: tuple[str, ...], file: Path | None) -> Any:
     """For agents: say what led to an incident.
 
+    The newest that is not signed off, if none is named.
     The root cause cites steps of the timeline by their numbers.
     """
     module = lazy_import.command_module("incidents")
@@ -65,11 +66,12 @@ def incidents_fill(name: str, cause: str, actions: tuple[str, ...], file: Path |
 
 
 @incidents.command("sign-off")
-@click.argument("name")
+@click.argument("name", required=False, default="")
 @click.option("--note", default="", help="Goes below the agent's part, and on record.")
 def incidents_sign_off(name: str, note: str) -> Any:
     """For people: the incident is dealt with.
 
+    The newest that is not signed off, if none is named.
     Refused from inside a guarded session.
     """
     return lazy_import.command_module("incidents").sign_off(places(), working_folder(), name, note)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
 
 import click
 
@@ -72,6 +71,8 @@ def _heard_enough() -> int:
 
 def our_fault() -> int:
     """Words about the exception that is being handled, which a log file tells whole. The exit code 3."""
+    import traceback  # noqa: PLC0415 - where it is needed; every command waits for what stands above
+
     try:
         log = places().state / "crash.log"
         log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -99,6 +100,7 @@ for _command in (
     sessions.run,
     sessions.shell_init,
     sessions.status,
+    sessions.console,
     sessions.log,
     sessions.rollback,
     sessions.allow,

@@ -10,6 +10,7 @@ import click
 from sentinel_guard.cli import lazy_import
 from sentinel_guard.cli.lazy_import import ANY_COMMAND
 from sentinel_guard.cli.working_folder import working_folder
+from sentinel_guard.errors import SentinelError
 from sentinel_guard.host.machine.state_paths import places
 
 
@@ -46,34 +47,52 @@ def status(as_json: bool, watch: bool) -> Any:
     return module.watch(places()) if watch and not as_json else module.status(places(), as_json=as_json)
 
 
+@click.command()
+def console() -> Any:
+    """Sessions, questions and the log on one screen.
+
+    For a terminal beside the agent's. Needs the extra: pip install 'sentinel-guard[console]'
+    """
+    try:
+        module = lazy_import.command_module("console.console")
+    except ModuleNotFoundError as e:
+        if not (e.name or "").startswith("textual"):
+            raise
+        raise SentinelError("The console needs textual.", "pip install 'sentinel-guard[console]'") from e
+    return module.console(places())
+
+
 @click.group(invoke_without_command=True)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object; with --follow one a line.")
 @click.option("--session", default="", help="Only this session; the last part of its name is enough.")
 @click.option("--blocked", is_flag=True, help="Only what was refused, put back or ended (L2 to L4).")
 @click.option("--asked", is_flag=True, help="Only what you were asked, and what you said.")
+@click.option("--suspect", is_flag=True, help="Only stops that were probably false, and why they look so.")
 @click.option("--rule", default="", metavar="PATTERN", help="Only what met such a rule: 'git.*'.")
 @click.option("--since", default="", metavar="TIME", help="30m, 2h, 1d, or 2026-11-25T14:00.")
 @click.option("--follow", "-f", is_flag=True, help="Go on as entries come.")
 @click.option("--last", "-n", type=int, default=50, show_default=True, help="How many entries; 0 for all.")
+@click.option("--verbose", "-v", "details", is_flag=True, help="All fields of each entry.")
 @click.pass_context
-def log(ctx: click.Context, /, *, as_json: bool, session: str, follow: bool, last: int, since: str, **only: Any) -> Any:
+def log(ctx: click.Context, /, *, blocked: bool, asked: bool, rule: str, since: str, last: int, **shown: Any) -> Any:
     """Read the audit log."""
     if ctx.invoked_subcommand is None:
-        filters = lazy_import.command_module("log_filter")
-        wanted = filters.LogFilter(since=filters.since(since, time.time()), **only)
-        return lazy_import.command_module("log").show(
-            places(), as_json=as_json, session=session, follow=follow, limit=last, wanted=wanted
-        )
+        if shown["suspect"] and shown["follow"]:
+            raise click.UsageError("--suspect looks back: it does not go together with --follow.")
+        filters, module = lazy_import.command_module("log.log_filter"), lazy_import.command_module("log.log")
+        wanted = filters.LogFilter(blocked, asked, rule, filters.since(since, time.time()))
+        return module.show(places(), module.Shown(limit=last, wanted=wanted, **shown))
     return 0
 
 
 @log.command("verify")
-def log_verify() -> Any:
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+def log_verify(as_json: bool) -> Any:
     """Check the hash chain.
 
     Says where it is cut, edited or truncated; exit code 1 then.
     """
-    return lazy_import.command_module("log").verify(places())
+    return lazy_import.command_module("log.log").verify(places(), as_json=as_json)
 
 
 @log.command("archive")
@@ -83,7 +102,7 @@ def log_archive() -> Any:
     For a log that no longer verifies, when you know why. Nothing is deleted, and the new log says where it is. The
     daemon must not run.
     """
-    return lazy_import.command_module("log").archive(places())
+    return lazy_import.command_module("log.log").archive(places())
 
 
 @click.command()

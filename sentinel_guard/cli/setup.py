@@ -28,16 +28,28 @@ def install(template: Path | None) -> Any:
 
 @click.command()
 @_TEMPLATE
-def uninstall(template: Path | None) -> Any:
-    """Take out what install put in; every other byte is as before."""
-    return lazy_import.command_module("install").uninstall(working_folder(), template)
+@click.option("--all", "everywhere", is_flag=True, help="In every repository where install was called.")
+def uninstall(template: Path | None, everywhere: bool) -> Any:
+    """Take out what install put in; every other byte is as before.
+
+    A sentinel.toml that was edited or committed stays.
+    """
+    module = lazy_import.command_module("uninstall")
+    if everywhere and template:
+        raise click.UsageError("--all and --template do not go together.")
+    return module.uninstall_all() if everywhere else module.uninstall(working_folder(), template)
 
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
-def doctor(as_json: bool) -> Any:
-    """Say what protects you here, what is missing, and what to do."""
-    return lazy_import.command_module("doctor").doctor(places(), as_json=as_json)
+@click.option("--trial/--no-trial", default=True, help="Whether to let a session and a hook refuse something.")
+def doctor(as_json: bool, trial: bool) -> Any:
+    """Say what protects you here, what is missing, and what to do.
+
+    It tries out what it says: a throw-away repository, in which a session and the git hooks of this repository have to
+    refuse a change of a restricted file.
+    """
+    return lazy_import.command_module("doctor").doctor(places(), as_json=as_json, trial=trial)
 
 
 @click.command()

@@ -78,6 +78,8 @@ LAYERS = (
     "client.py",
     "doctor.py",
     "commands/",
+    "commands/log/",
+    "commands/console/",
     "commands/run/",
     "commands/secrets/",
     "cli/",

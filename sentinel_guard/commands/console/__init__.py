@@ -1,0 +1,1 @@
+"""``sentinel-guard console``: sessions, questions and the log on one screen."""

@@ -1,0 +1,264 @@
+"""``sentinel-guard console``: sessions, questions and the log on one screen, for a terminal beside the agent's.
+
+Rules of this file:
+1. A yes is given on the gate's own screen, which shows the protocol's block; keys that were typed before it stood there
+   for ``UNREAD`` seconds are none. The daemon takes it from outside of every guarded session only.
+2. What an agent wrote is text, never markup, and nothing in it is obeyed by a terminal.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, ClassVar, TypeVar
+
+from rich.text import Text
+from textual import work
+from textual.app import App, ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.screen import ModalScreen
+from textual.widget import Widget
+from textual.widgets import DataTable, Footer, Input, Label, RichLog, Sparkline, Static
+
+from sentinel_guard.commands.console.console_feed import MINUTES, Feed, Look, Rates
+from sentinel_guard.commands.local_time import when
+from sentinel_guard.commands.log.log_filter import REFUSED
+from sentinel_guard.commands.log.log_table import COLOURS, short
+from sentinel_guard.commands.require_human import sessions
+from sentinel_guard.core import response_text
+from sentinel_guard.core.model import Ask, Entry, Question
+from sentinel_guard.core.text.control_characters import visible
+from sentinel_guard.core.text.entry_summary import summary
+from sentinel_guard.errors import SentinelError
+from sentinel_guard.host.machine.state_paths import StatePaths
+
+W = TypeVar("W", bound=Widget)
+EVERY = 1.0
+"""Seconds between two looks."""
+UNREAD = 0.7
+KILL_SECONDS = 120.0
+KEPT = 5000
+"""Entries that are kept for the filters."""
+HEADINGS = ("session", "state", "left", "calls", "loop", "errors", "tok/min", "agent", "repository")
+STATES = {"ACTIVE": "green", "KILLED": "red", "PAUSED": "yellow", "COOLING": "yellow", "ASKING": "bold magenta"}
+
+
+class Confirmation(ModalScreen[bool]):
+    """A question over the screen: Y or N; anything else stays unanswered, Escape goes back to the console."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("y,Y", "answer(True)", "yes"),
+        ("n,N", "answer(False)", "no"),
+        ("escape", "back", "later"),
+    ]
+    CSS = "Confirmation { align: center middle; } #gate { width: 90%; max-height: 90%; height: auto; padding: 1 2; border: heavy $error; background: $surface; }"  # noqa: E501 - a style
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self._text, self._shown = text, time.monotonic()
+
+    def compose(self) -> ComposeResult:
+        yield Static(Text(self._text), id="gate", markup=False)
+
+    def action_answer(self, yes: bool) -> None:
+        if not yes or time.monotonic() - self._shown >= UNREAD:
+            self.dismiss(yes)
+
+    def action_back(self) -> None:
+        self.app.pop_screen()
+
+
+class Console(App[None]):
+    """The guard at a glance."""
+
+    TITLE = "sentinel-guard"
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("enter,g", "gate", "answer"),
+        ("p", "ask('pause')", "pause"),
+        ("r", "ask('resume')", "resume"),
+        ("k", "kill", "kill"),
+        ("b", "only('blocked')", "blocked"),
+        ("a", "only('asked')", "asked"),
+        ("slash", "filter", "filter"),
+        ("q", "quit", "quit"),
+    ]
+    CSS = """
+    #sessions { height: auto; max-height: 8; }
+    #rates { height: 3; } #rates Vertical { width: 1fr; padding: 0 1; } Sparkline { height: 2; }
+    #question { height: auto; max-height: 10; border: round $warning; display: none; }
+    #question.open { display: block; }
+    #trouble { color: $error; height: auto; } #filter { display: none; } #filter.open { display: block; }
+    RichLog { height: 1fr; border-top: solid $primary; }
+    """
+
+    def __init__(self, places: StatePaths) -> None:
+        super().__init__()
+        self._feed, self._rates = Feed(places), Rates()
+        self._entries: list[Entry] = []
+        self._look = Look()
+        self._only, self._word = "", ""
+        self._asked: tuple[str, str] | None = None
+        """Session and question of the gate that is shown."""
+
+    def compose(self) -> ComposeResult:
+        yield DataTable(id="sessions", cursor_type="row")
+        with Horizontal(id="rates"):
+            for name in ("tokens", "calls"):
+                with Vertical():
+                    yield Label(f"{name} a minute, {MINUTES} minutes")
+                    yield Sparkline([0.0], id=name)
+        yield Static(id="trouble")
+        yield Static(id="question")
+        yield RichLog(id="log", wrap=True, max_lines=KEPT)
+        yield Input(placeholder="only lines with this text; Enter", id="filter")
+        yield Footer()
+
+    def on_mount(self) -> None:
+        self._part("#sessions", DataTable).add_columns(*HEADINGS)
+        self.set_interval(EVERY, self.look)
+        self.look()
+
+    @work(thread=True, exclusive=True)
+    def look(self) -> None:
+        look = self._feed.look()
+        self.call_from_thread(self._show, look)
+
+    def _show(self, look: Look) -> None:
+        self._look = look
+        self._take_gate_away()
+        self._part("#trouble", Static).update(Text(visible(look.trouble, keep="\n")))
+        self._show_sessions(look)
+        self._show_question()
+        self._rates.take(look.entries)
+        self._entries = [*self._entries, *look.entries][-KEPT:]
+        for entry in filter(self._wanted, look.entries):
+            self._write(entry)
+        now, session = time.time(), self._chosen()
+        self._part("#tokens", Sparkline).data = self._rates.tokens(session, now)
+        self._part("#calls", Sparkline).data = self._rates.calls(session, now)
+
+    def _part(self, selector: str, kind: type[W]) -> W:
+        """A part of the console, whatever stands over it."""
+        return self.screen_stack[0].query_one(selector, kind)
+
+    def _take_gate_away(self) -> None:
+        """The first answer counts: where it was given elsewhere, nothing is asked here any more."""
+        open_now = {(q["session"], q["question"]) for q in self._look.questions}
+        if self._asked and self._asked not in open_now and isinstance(self.screen, Confirmation):
+            self._asked = None
+            self.pop_screen()
+            self.notify("It was answered elsewhere, or nobody answered in time.", markup=False)
+
+    def _show_sessions(self, look: Look) -> None:
+        table = self._part("#sessions", DataTable)
+        row = table.cursor_row
+        table.clear()
+        for s in look.sessions:
+            left = f"{s['seconds_left']:.0f} s" if s["seconds_left"] else ""
+            counts = (str(s["calls"]), str(s["loop_count"]), f"{s['error_rate']:.0%}", f"{s['tokens_per_minute']:,}")
+            said = (" ".join(s["command"]), str(s["root"]))
+            cells = (short(s["session"]), s["state"], left, *counts, *said)
+            texts = [Text(visible(cell)) for cell in cells]
+            texts[1].stylize(STATES.get(s["state"], "cyan"))
+            table.add_row(*texts, key=s["session"])
+        if look.sessions:
+            table.move_cursor(row=min(max(row, 0), len(look.sessions) - 1))
+
+    def _show_question(self) -> None:
+        panel, asked = self._part("#question", Static), self._look.questions
+        panel.set_class(bool(asked), "open")
+        if asked:
+            first = asked[0]
+            left = f", {first['until'] - time.time():.0f} s left" if first["until"] else ""
+            head = (
+                f"{len(asked)} open. {first['action']} on {first['target']}{left} (session {short(first['session'])})"
+            )
+            panel.update(Text(visible(f"{head}\n{first['detail']}\nEnter shows the gate.", keep="\n")))
+
+    def _write(self, entry: Entry) -> None:
+        session = short(entry.session) or "-"
+        line = f"{entry.seq:<6} {when(entry.at)[11:19]} {session:<5} {entry.level:<2} {entry.kind:<11} {summary(entry)}"
+        self._part("#log", RichLog).write(Text(visible(line), COLOURS.get(entry.level, "")))
+
+    def _wanted(self, entry: Entry) -> bool:
+        kind = {"blocked": entry.level in REFUSED, "asked": entry.kind == "human"}.get(self._only, True)
+        return kind and (not self._word or self._word in f"{entry.session} {entry.kind} {summary(entry)}".lower())
+
+    def _again(self) -> None:
+        """The log anew, by the filters as they are."""
+        log = self._part("#log", RichLog)
+        log.clear()
+        named = [name for name in (self._only, self._word) if name]
+        log.border_title = f"only: {', '.join(named)}" if named else ""
+        for entry in filter(self._wanted, self._entries):
+            self._write(entry)
+
+    def _chosen(self) -> str:
+        row, sessions = self._part("#sessions", DataTable).cursor_row, self._look.sessions
+        return str(sessions[row]["session"]) if 0 <= row < len(sessions) else ""
+
+    def _tell(self, words: str) -> None:
+        if words:
+            self.notify(visible(words, keep="\n"), severity="error", markup=False)
+
+    def action_only(self, what: str) -> None:
+        self._only = "" if self._only == what else what
+        self._again()
+
+    def action_filter(self) -> None:
+        box = self._part("#filter", Input)
+        box.add_class("open")
+        box.focus()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        self._word = event.value.strip().lower()
+        event.input.remove_class("open")
+        self._part("#sessions", DataTable).focus()
+        self._again()
+
+    def action_ask(self, op: str) -> None:
+        if session := self._chosen():
+            self._tell(self._feed.ask(op, session=session))
+
+    def on_data_table_row_selected(self) -> None:
+        self.action_gate()
+
+    def action_gate(self) -> None:
+        """The gate of the question that is open longest."""
+        if not self._look.questions:
+            return
+        asked = self._look.questions[0]
+
+        def answered(yes: bool | None) -> None:
+            self._asked = None
+            self._tell(self._feed.ask("decide", session=asked["session"], question=asked["question"], yes=yes is True))
+
+        self._asked = (asked["session"], asked["question"])
+        self.push_screen(Confirmation(_gate(asked)), answered)
+
+    def action_kill(self) -> None:
+        session = self._chosen()
+
+        def said(yes: bool | None) -> None:
+            if yes:
+                self._tell(self._feed.ask("kill", session=session, rollback=False, within=KILL_SECONDS))
+
+        if session:
+            self.push_screen(Confirmation(f"End session {short(session)} and all its processes? (Y/N)"), said)
+
+
+def _gate(asked: dict[str, Any]) -> str:
+    """The block of the protocol, with what stands above it."""
+    ask = Ask(asked["action"], asked["target"], asked["risk"])
+    question = Question(asked["question"], asked["session"], ask, asked["detail"], asked["why"], 0.0, 0.0)
+    return visible(response_text.gate(question).strip("\n"), keep="\n")
+
+
+def console(places: StatePaths) -> int:
+    """Raises SentinelError inside of a session: nobody answers there, and what its agent opens of the log is held."""
+    if sessions():
+        way = "Open it in a terminal outside of this session; status and log work here."
+        raise SentinelError("From inside a guarded session the console is not opened.", way)
+    Console(places).run()
+    return 0
