@@ -22,6 +22,7 @@ LAYERS = (
     "core/analysis/parser/",
     "core/analysis/expansion/",
     "core/analysis/programs/subcommand_tables.py",
+    "core/analysis/programs/acts_on_many.py",
     "core/analysis/programs/xargs.py",
     "core/analysis/programs/files/",
     "core/analysis/programs/git/",

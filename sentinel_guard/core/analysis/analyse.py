@@ -41,7 +41,7 @@ PRIVILEGE            "sudo", "doas", "su", "pkexec" (a command as somebody else)
                      "environment NAME" (PATH, LD_PRELOAD, BASH_ENV, GIT_CONFIG_GLOBAL ... are set); append: PATH keeps
                      what it was
 NETWORK url or host  how: data (sends something of this machine; value: in the address or a header) |
-                     delete (curl -X DELETE; not on this machine)
+                     delete (curl -X DELETE; not on this machine) | foreign (a credential of another service)
 SIGNAL pid           or "%job", or the name of a process or service; how: force (KILL)
 OPAQUE text          how: name (a command word) | code (text for an interpreter: curl | sh) | delete | write (the target
                      of one) | parse (syntax, depth, size) | data (anything else that is not known; may pass) |

@@ -27,7 +27,7 @@ KINDS = tuple(k.value for k in Kind)
 HOW = (
     *("recursive", "force", "append", "truncate", "mode", "owner", "link", "move", "raw", "inplace", "mkfs"),
     *("contents", "forkbomb", "typed", "elsewhere", "shut", "shown", "over", "out", "empty", "unpack", "many", "new"),
-    *("snapshots", "unwatched", "name", "data", "code", "delete", "write", "parse", "syntax"),
+    *("snapshots", "unwatched", "foreign", "name", "data", "code", "delete", "write", "parse", "syntax"),
 )
 
 _COMMAND_KEYS = ("program", "subcommand", "any_flag", "all_flags", "no_flag", "operand")

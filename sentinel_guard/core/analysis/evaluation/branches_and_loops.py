@@ -14,6 +14,7 @@ from sentinel_guard.core.analysis.expansion.output_visibility import printing_co
 from sentinel_guard.core.analysis.expansion.shell_state import Scope
 from sentinel_guard.core.analysis.expansion.word_expansion import expand_one, pattern
 from sentinel_guard.core.analysis.parser.syntax_tree import Arithmetic, Case, If, List, Loop, Simple, simple_commands
+from sentinel_guard.core.analysis.programs import acts_on_many
 from sentinel_guard.core.model import Command, Effect, Kind
 
 
@@ -99,7 +100,13 @@ def loop(walk: Walker, node: Loop, place: WalkContext) -> str:
         bomb = Command(node.kind, (node.kind,), via=place.via)
         walk.add(Effect(Kind.EXECUTE, node.kind, sure=False, how=frozenset(("forkbomb",)), command=bomb), place)
     inner = place._replace(maybe=True)
-    return walk.keep(walk_iterations(walk, node, inner), outputs, place)
+    mark = len(walk.effects)
+    text = walk_iterations(walk, node, inner)
+    counted = node.kind == "for" and not any("$(" in word.source or "`" in word.source for word in node.words or ())
+    if on := acts_on_many.in_loop(walk.effects[mark:], counted=counted):
+        own = Command(node.kind, (node.kind,), via=place.via)
+        walk.add(Effect(Kind.DEPLOY, f"each round: {on}"[:200], sure=False, command=own), place)
+    return walk.keep(text, outputs, place)
 
 
 _PAUSES = frozenset(("wait", "sleep", "read", "break", "return", "exit", "inotifywait", "fswatch", "usleep"))

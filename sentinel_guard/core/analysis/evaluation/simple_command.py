@@ -22,6 +22,7 @@ from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
 from sentinel_guard.core.analysis.expansion.output_visibility import prints_arguments
 from sentinel_guard.core.analysis.expansion.shell_state import Field, Scope
 from sentinel_guard.core.analysis.expansion.word_expansion import expand
+from sentinel_guard.core.analysis.languages import code_meanings
 from sentinel_guard.core.analysis.languages.interpreters import PROGRAMS as INTERPRETERS
 from sentinel_guard.core.analysis.languages.interpreters import by_shebang
 from sentinel_guard.core.analysis.parser.find_substitutions import may_substitute
@@ -39,9 +40,11 @@ from sentinel_guard.core.analysis.programs.command_wrappers import MAX_WRAPPERS,
 from sentinel_guard.core.analysis.programs.downloads_and_dns import annotate_sent_data
 from sentinel_guard.core.analysis.programs.exec_options import exec_option_effects
 from sentinel_guard.core.analysis.programs.git.git_command import SUBCOMMANDS
+from sentinel_guard.core.analysis.programs.git.history_edits import puts_back
 from sentinel_guard.core.analysis.programs.registry import OPTIONS, PROGRAMS
 from sentinel_guard.core.analysis.programs.typed_commands import reads_terminal
 from sentinel_guard.core.analysis.programs.unknown_programs import unknown
+from sentinel_guard.core.analysis.secret_names import STORE
 from sentinel_guard.core.model import Command, Effect, Kind
 
 _SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib", "/opt/", "/nix/", "/snap/")
@@ -97,12 +100,23 @@ def _simple(walk: Walker, node: Simple, place: WalkContext) -> str:
         text = command(walk, fields, place)
         scope.last = (fields[-1].text,) if fields[-1].known else None  # of ``$_``
         if outputs:
-            fetches(walk, mark, [output.path for output in outputs if output.path])
+            written = [output.path for output in outputs if output.path]
+            fetches(walk, mark, written)
+            if any(e.kind is Kind.READ and e.target.startswith(STORE) for e in walk.effects[mark:]):
+                walk.world.secrets.update(written)
+            _puts_back(walk, fields, outputs, place)
         return walk.keep(text, outputs, place) if outputs else text
     text, more = _with_assignments(walk, node, fields, place._replace(wanted=True) if later else place)
     scope.last = (fields[-1].text,) if fields[-1].known else None
     outputs += [Output(sub=sub) for sub in (*later, *more)]
     return walk.keep(text, outputs, place) if outputs else text
+
+
+def _puts_back(walk: Walker, fields: Sequence[Field], outputs: Sequence[Output], place: WalkContext) -> None:
+    """``git show HEAD:FILE > FILE``: what was changed in the file since is lost."""
+    if puts_back([field.text for field in fields], [output.path for output in outputs if output.path]):
+        own = build(fields, OPTIONS, place.via)[0]
+        walk.add(Effect(Kind.GIT_REWRITE, "worktree", command=own), place)
 
 
 def _declared(walk: Walker, words: Sequence[Word], fields: Sequence[Field], place: WalkContext) -> str:
@@ -330,12 +344,20 @@ def _program(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
             walk.add(effect, place)
     for effect in (*exec_option_effects(call), *autoload_effects(call)):
         walk.add(effect, place)
+    _meanings(walk, call, place)
+    return output(call) if place.wanted else UNKNOWN
+
+
+def _meanings(walk: Walker, call: Call, place: WalkContext) -> None:
+    """What it means beside its own row: secrets that are printed, losses by code, access from outside, remote code."""
     secret_output.add(walk, call, place)
+    for effect in code_meanings.effects(call):
+        if code_meanings.is_new(effect, walk.effects):
+            walk.add(effect, place)
     for effect in open_access.opened(call):
         walk.add(effect, place)
     for source in remote_code.sources(call):
         walk.opaque(source[:200], "code", place)
-    return output(call) if place.wanted else UNKNOWN
 
 
 def _scripts(call: Call, name: str, *, known: bool) -> list[str]:
@@ -363,6 +385,8 @@ def _is_fetched(call: Call, name: str, *, local: bool) -> bool:
     """Whether what it would run came from the network in this same text: ``curl -o x.sh … && sh x.sh``."""
     if not call.world.fetched:
         return False
+    if "/" not in name and any(paths.base(path) == name for path in call.world.fetched):
+        return True
     scripts = call.fields[:1] if local else call.operands[:1] if name in INTERPRETERS and not call.has(*_TEXTS) else []
     return any(item.known and remote_code.is_fetched(call.locate(item), call.world) for item in scripts)
 

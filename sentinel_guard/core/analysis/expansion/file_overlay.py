@@ -38,6 +38,8 @@ class Overlay:
         """Copies that the text made: path -> the file that it is one of."""
         self.fetched: set[str] = set()
         """Files that the text got from the network: nobody has seen what they hold."""
+        self.secrets: set[str] = set()
+        """Files that the text filled from a store of secrets."""
         self.own: set[str] = set()
         """Containers and databases that the text made itself: ``container NAME``, ``database NAME``."""
         self.budget = Budget()

@@ -58,6 +58,7 @@ _COMPILERS = (
     *("cc", "gcc", "clang", "g++", "c++", "clang++", "rustc", "dmd", "ldc2", "swiftc", "ocamlopt", "ocamlc"),
     *(f"{name}-{n}" for name in ("gcc", "g++", "clang") for n in range(9, 22)),
 )
+_BY_SOURCE = frozenset(("rustc", "dmd", "ldc2", "swiftc"))
 
 
 def foreigner(call: Call) -> Iterator[Effect]:
@@ -91,7 +92,13 @@ def compiler(call: Call) -> Iterator[Effect]:
     if output is not None:
         yield from call.write(output, "truncate")
     if text and not any(word.text in ("-c", "-S", "-E", "-fsyntax-only") for word in words):
-        call.save(output or Field("a.out"), BUILT + text)
+        call.save(output or _named(call, words), BUILT + text)
+
+
+def _named(call: Call, words: list[Field]) -> Field:
+    """What is built without a name: ``a.out``, or what the source is called."""
+    source = next((item.text for item in words if item.text.endswith(_SOURCES)), "")
+    return Field(source.rpartition(".")[0] if call.command.program in _BY_SOURCE and source else "a.out")
 
 
 def _source(call: Call, item: Field) -> str:

@@ -238,6 +238,8 @@ WRAPPERS: dict[str, Wrapper] = {
     "arch": _row(),
     "sshpass": _row("-p= -f= -d= -P="),
     "autossh": _row("-M= " + _SSH, operands=1, joined=True, elsewhere=True),
+    **dict.fromkeys(("parallel-ssh", "pssh", "clush", "mussh", "csshx", "dssh"),
+                    _row("-h= -H= -l= -p= -t= -o= -e= -w= -x= -g=", joined=True, elsewhere=True)),
     "pdsh": _row("-w= -x= -g= -l= -f= -t= -u= -R=", joined=True, elsewhere=True),
     "lldb": _row("-o= --one-line= -p= --attach-pid= -n= -c= -s="),
     "rr": _row(verbs="record"),

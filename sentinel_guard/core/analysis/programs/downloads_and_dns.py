@@ -11,7 +11,7 @@ from sentinel_guard.core.analysis import network_addresses, paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, options
 from sentinel_guard.core.analysis.expansion.secret_variables import secret_variables
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.programs import uploads_and_ssh
+from sentinel_guard.core.analysis.programs import credential_hosts, http_changes, uploads_and_ssh
 from sentinel_guard.core.model import Effect, Kind
 
 Effects = Iterable[Effect]
@@ -68,10 +68,15 @@ def _address(call: Call, item: Field, how: Sequence[str], method: Field | None =
     if item.text.lower().startswith("file:"):
         yield from call.read(Field(re.sub(r"^file:(?://[^/]*)?", "", item.text, flags=re.IGNORECASE), item.known))
         return
-    deletes = _deletes(call, item, method) and not network_addresses.is_local_address(item.text)
-    changes = method is not None and method.text.upper() in ("PUT", "PATCH", "POST")
-    if changes and not network_addresses.is_local_address(item.text) and _LIVE.search(" ".join(call.command.argv)):
+    name, away = method.text.upper() if method is not None else "", not network_addresses.is_local_address(item.text)
+    sent = [given.text for given in call.parsed.values(*_SENDS)]
+    deletes = away and http_changes.deletes(name, item.text, sent)
+    changes = name in ("PUT", "PATCH", "POST")
+    live = changes and _LIVE.search(" ".join(call.command.argv))
+    if away and not deletes and (live or http_changes.changes(name, item.text, sent)):
         yield call.effect(Kind.DEPLOY, item.text, sure=False)
+    if (_CHATS.search(item.text) or _CHATS.search(item.source)) and call.parsed.values(*_SENDS):
+        yield call.effect(Kind.DEPLOY, item.text or item.source, sure=False)
     if _MAILS.search(item.text) and (call.parsed.values(*_SENDS) or changes):
         yield call.effect(Kind.DEPLOY, item.text, sure=False)
     if not deletes and _empties(call, item, method):
@@ -85,14 +90,14 @@ _MAILS = re.compile(
     re.IGNORECASE,
 )
 """Interfaces that write to people."""
+_CHATS = re.compile(
+    r"hooks\.slack\.com/|slack\.com/api/chat\.|discord(?:app)?\.com/api/webhooks/|webhook\.office\.com/|"
+    r"api\.telegram\.org/bot\S*/send|chat\.googleapis\.com/|\$\{?\w*(?:SLACK|DISCORD|TEAMS|TELEGRAM)\w*(?:URL|HOOK)",
+    re.IGNORECASE,
+)
+"""Interfaces, and variables, that lead to where people talk."""
 _LIVE = re.compile(r"(?i)(?:environment\w*|env|stage)[\"']?\s*[=:/]{1,2}\s*[\"']?(?:prod|production|live)\b")
 """Words of a request that say that it is about what others use."""
-_MUTATION = re.compile(
-    r"\bmutation\b.*?\b(?:(?:delete|remove|destroy|purge)[A-Z]|[a-z]+(?:Delete|Remove|Destroy|Purge|Wipe)\b)", re.DOTALL
-)
-_DELETING = re.compile(r"[^?]*/(?:_delete_by_query|do_?[Dd]elete|delete|destroy|purge)(?:[/?].*)?")
-
-
 _WHOLE = re.compile(r"[^?]*:\d+/(?:_all|\*|_data_stream/\*)/?(?:\?.*)?")
 _ALL = re.compile(r"\"match_all\"|\*:\*")
 
@@ -104,15 +109,6 @@ def _empties(call: Call, item: Field, method: Field | None) -> bool:
     sent = call.parsed.values(*_SENDS)
     queries = "_delete_by_query" in item.text or ("/update" in item.text and any("delete" in s.text for s in sent))
     return queries and any(_ALL.search(s.text) for s in sent)
-
-
-def _deletes(call: Call, item: Field, method: Field | None) -> bool:
-    """By the method, by a mutation of GraphQL, by the last words of an address that is posted to."""
-    name = method.text.upper() if method is not None else ""
-    sent = call.parsed.values(*_SENDS)
-    if name == "DELETE" or any(_MUTATION.search(given.text) for given in sent):
-        return True
-    return (name == "POST" or bool(sent)) and _DELETING.fullmatch(item.text) is not None
 
 
 def _kept(call: Call) -> Effects:
@@ -139,11 +135,32 @@ def annotate_sent_data(effect: Effect, call: Call) -> Effect:
     if effect.kind is not Kind.NETWORK:
         return effect
     effect = replace(effect, written=written) if (written := _written(call)) else effect
+    if "data" in effect.how and _DUMPS.match(call.scope.feeds) and _is_away(effect.target):
+        return replace(effect, how=effect.how | {"raw"}, data=UNKNOWN)
+    if "data" in effect.how and _is_away(effect.target) and any(_STORE_FILE.fullmatch(f.text) for f in call.fields[1:]):
+        return replace(effect, how=effect.how | {"raw"}, data=UNKNOWN)
+    if credential_hosts.goes_astray(effect.target, [item.source for item in call.fields], call.scope.variables):
+        return replace(effect, how=effect.how | {"data", "foreign"})
     if "data" not in effect.how:
         return effect
     curls = call.command.program in ("curl", "curlie", "wget", "wget2")
     words = call.parsed.values(*_SENDS, "--post-data", "--body-data") if curls else call.fields
     return replace(effect, data=UNKNOWN) if any(map(_carried, words)) else effect
+
+
+_STORE_FILE = re.compile(
+    r"(?:--[\w-]+=|\w+=)?@?[^@\s]*\.(?:db|sqlite3?|dump|bak|rdb|mdb|accdb|pst|mbox|kdbx|vmdk|qcow2|sql\.gz|dump\.gz)"
+)
+"""A file that holds a whole database, or somebody's mail."""
+_DUMPS = re.compile(
+    r"\s*(?:psql|pg_dump|pg_dumpall|mysql|mysqldump|mariadb|mariadb-dump|mongoexport|mongodump|bq|snowsql|clickhouse-client|"
+    r"sqlcmd|redis-cli|sqlite3|aws (?:dynamodb|athena|rds-data)|heroku pg)\b"
+)
+"""Who hands on what a database holds."""
+
+
+def _is_away(address: str) -> bool:
+    return not network_addresses.is_local_address(address)
 
 
 def _written(call: Call) -> tuple[str, ...]:

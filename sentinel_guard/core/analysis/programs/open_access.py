@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from sentinel_guard.core.analysis.expansion.command_and_options import Call
+from sentinel_guard.core.analysis.expansion.command_and_options import Call, options
 from sentinel_guard.core.analysis.programs import subcommand_tables
 from sentinel_guard.core.analysis.programs.subcommand_tables import Row, table
 from sentinel_guard.core.model import Effect, Kind
@@ -20,32 +21,90 @@ TABLES: dict[str, tuple[Row, ...]] = {
     "cloudflared": table(quiet="tunnel list|info|login|route|create|delete, ** --help",
                          opens="tunnel --url|--hello-world, tunnel run, access"),
     "bore": table(quiet=_HELP, opens="local"),
-    "tailscale": table(quiet="funnel|serve status|reset|off", opens="funnel|serve **"),
+    "tailscale": table(quiet="funnel|serve status|reset|off", opens="funnel|serve **, up|set --ssh"),
     "serveo": table(opens="**"),
     "vscode-tunnel": table(opens="**"),
     "devtunnel": table(quiet=_HELP, opens="host"),
+    **dict.fromkeys(("frpc", "frps", "rathole", "wstunnel", "gost", "inlets", "inletsctl", "sish", "boringproxy"),
+                    table(quiet=f"{_HELP}, verify|reload|stop", opens="**, . -c|--config|-L|-R")),
+    "chisel": table(quiet=_HELP, opens="server|client"),
+    **dict.fromkeys(("code", "cursor", "code-insiders", "codium"),
+                    table(quiet="tunnel status|kill|unregister|user|prune", opens="tunnel|serve-web, serve-web")),
+    **dict.fromkeys(("tmate", "upterm", "sshx", "teleconsole", "warp", "duckly"),
+                    table(quiet="** --help|-V|--version, version|session", opens="**, host, .")),
+    # a terminal, or all files, for whoever asks
+    **dict.fromkeys(("ttyd", "gotty", "websocketd", "wetty", "shellinabox", "shellinaboxd", "butterfly.server.py"),
+                    table(quiet="** --help|--version|-h, ** -i|-a|--interface|--address|--host=127.*, "
+                          "** -i|-a|--interface|--address|--host=lo*", opens="**, . --port|-p|-W")),
+    "code-server": table(quiet="** --help|--version", opens="** --auth=none"),
+    "filebrowser": table(quiet="config|users|hash|rules|version|cmds", opens="** --noauth, ** -a|--address=0.0.0.0"),
+    **dict.fromkeys(("redis-server", "valkey-server"), table(opens="** --protected-mode=no")),
+    "mongod": table(opens="** --bind_ip_all, ** --bind_ip=*0.0.0.0*"),
+    "dockerd": table(opens="** -H|--host=tcp://*"),
+    **dict.fromkeys(("kubectl", "oc"), table(opens="proxy --address=0.0.0.0, port-forward --address=0.0.0.0, "
+                                             "proxy --accept-hosts|--disable-filter")),
 }  # fmt: skip
+"""https://ngrok.com/docs, https://github.com/fatedier/frp, https://tsl0922.github.io/ttyd, redis.io/docs, versions of
+2026."""
+OPTIONS = {
+    "code-server": options("--auth= --bind-addr= --port="),
+    "filebrowser": options("-r= --root= -a= --address= -p= --port= -d= --database= | sub"),
+    **dict.fromkeys(("redis-server", "valkey-server"), options("--protected-mode= --bind= --port=")),
+    "mongod": options("--bind_ip= --dbpath= --port= --config= -f="),
+    "dockerd": options("-H= --host= --data-root= --config-file="),
+    **dict.fromkeys(
+        ("ttyd", "gotty", "websocketd"), options("-i= --interface= -a= --address= -p= --port= -c= --credential=")
+    ),
+}
+_NO_TOKEN = re.compile(
+    r"--(?:(?:Notebook|Server|Identity|Password\w*)\w*\.)?(?:token|password|hashed_password)=(?:['\"]{2})?"
+)
+_WIDE = re.compile(
+    r"(?:-b|-a|-l|--?(?:bind|host|ip|address|addr|listen|interfaces?)[= ]|tcp://)?(?:0\.0\.0\.0|\[?::\]?|\*)(?::\d+)?"
+)
+"""All interfaces of this machine."""
 _SERVERS = frozenset(("http-server", "serve", "live-server", "miniserve", "updog", "dufs", "caddy", "servor", "sirv"))
+
+
+_KNOWN = (
+    _SERVERS
+    | TABLES.keys()
+    | {"python", "python2", "python3", "php", "busybox", "jupyter", "jupyter-lab", "jupyter-notebook"}
+)
+"""All programs that are looked at here."""
 
 
 def opened(call: Call) -> Iterator[Effect]:
     """What lets other machines in."""
     program = call.command.program
+    if program not in _KNOWN:
+        return
     if subcommand_tables.what(call, TABLES.get(program, ())) == "opens":
         yield call.effect(Kind.PRIVILEGE, TARGET)
     texts = [item.text for item in call.fields[1:]]
+    if program.startswith("jupyter") and any(map(_NO_TOKEN.fullmatch, texts)) and _is_wide(texts):
+        yield call.effect(Kind.PRIVILEGE, TARGET)
     if program in ("python", "python3", "python2") and texts[:2] == ["-m", "http.server"]:
-        yield from _serves(call, [b for a, b in pairwise(texts) if a in ("-d", "--directory")])
+        folders = [b for a, b in pairwise(texts) if a in ("-d", "--directory")]
+        yield from _serves(call, folders, wide=bool({"0.0.0.0", "::"} & {*texts}))  # noqa: S104 - looked for
+    elif program == "busybox" and texts[:1] == ["httpd"]:
+        yield from _serves(call, [b for a, b in pairwise(texts) if a == "-h"])
     elif program in _SERVERS or (program == "php" and "-S" in texts):
-        yield from _serves(call, [text for text in texts if text[:1] in "/~." and len(text) > 0])
+        folders = [text for text in texts if text[:1] in "/~." and len(text) > 0]
+        yield from _serves(call, folders, wide=_is_wide(texts))
 
 
-def _serves(call: Call, folders: list[str]) -> Iterator[Effect]:
-    """A home, or a folder that holds one, is no site."""
+def _is_wide(texts: list[str]) -> bool:
+    return any(map(_WIDE.fullmatch, texts))
+
+
+def _serves(call: Call, folders: list[str], *, wide: bool = False) -> Iterator[Effect]:
+    """A home, or a folder that holds one, is no site; nor is for all who can reach this machine what holds secrets."""
     home = call.world.home
     for folder in folders or [call.cwd]:
         path = call.locate(folder)
-        if home and f"{home}/".startswith(f"{path.rstrip('/')}/"):
+        secret = wide and call.world.kind(f"{path}/.env") == "file"
+        if secret or (home and f"{home}/".startswith(f"{path.rstrip('/')}/")):
             yield call.effect(Kind.PRIVILEGE, TARGET)
 
 

@@ -11,12 +11,14 @@ from sentinel_guard.core.analysis.programs import (
     command_wrappers,
     downloads_and_dns,
     guard_uninstall,
+    open_access,
     package_publishing,
     task_definition_files,
+    task_names,
     terminal_multiplexers,
     xargs,
 )
-from sentinel_guard.core.analysis.programs.cloud import cloud_clis, containers
+from sentinel_guard.core.analysis.programs.cloud import cloud_clis, containers, other_service_clis
 from sentinel_guard.core.analysis.programs.databases import database_clients
 from sentinel_guard.core.analysis.programs.files import fd, file_commands, find
 from sentinel_guard.core.analysis.programs.git import git_command, git_options, other_vcs
@@ -40,6 +42,11 @@ def _also(first: Program, second: Program) -> Program:
     return lambda call: (*first(call), *second(call))
 
 
+def _else(first: Program, second: Program) -> Program:
+    """The second, where the first has nothing to say."""
+    return lambda call: tuple(first(call)) or second(call)
+
+
 PROGRAMS: dict[str, Program] = {
     **downloads_and_dns.PROGRAMS,
     **package_publishing.PROGRAMS,
@@ -55,6 +62,7 @@ PROGRAMS: dict[str, Program] = {
     **xargs.PROGRAMS,
     **task_definition_files.PROGRAMS,
     **fd.PROGRAMS,
+    **task_names.PROGRAMS,
     **git_command.PROGRAMS,
     **other_vcs.PROGRAMS,
     "deno": deno,
@@ -63,6 +71,10 @@ PROGRAMS: dict[str, Program] = {
     "oc": kubectl,
 }
 PROGRAMS |= {n: _also(PROGRAMS[n], row) if n in PROGRAMS else row for n, row in compilers_and_runtimes.PROGRAMS.items()}
+_BOTH = other_service_clis.TABLES.keys() & package_publishing.PROGRAMS.keys()
+"""They publish, and take down what they published."""
+PROGRAMS |= {name: _else(package_publishing.PROGRAMS[name], other_service_clis.service) for name in _BOTH}
+PROGRAMS |= {name: _else(PROGRAMS[name], task_names.named) for name in ("cargo", "nx", "lerna")}
 PROGRAMS |= {name: _also(PROGRAMS[name], build_scripts.node_script) for name in ("node", "nodejs")}
 PROGRAMS |= {
     name: _also(PROGRAMS[name], package_publishing.registry)
@@ -87,8 +99,11 @@ OPTIONS: dict[str, Options] = {
     **xargs.OPTIONS,
     **task_definition_files.OPTIONS,
     **fd.OPTIONS,
+    **task_names.OPTIONS,
+    **open_access.OPTIONS,
     **git_options.OPTIONS,
     **other_vcs.OPTIONS,
+    **{name: row for name, row in package_publishing.OPTIONS.items() if name in _BOTH},
     "find": options("| words"),
     **dict.fromkeys(("sentinel-guard", "sentinel_guard"), options("| sub")),
 }

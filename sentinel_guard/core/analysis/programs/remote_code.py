@@ -19,7 +19,7 @@ from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 
 _ADDRESS = re.compile(r"(?:[\w.\[\],-]+ ?@ ?)?(?:(?:git|hg|svn|bzr)\+\S+|(?:https?|ssh|git|ftp)://\S+|git@[\w.-]+:\S+)")
-_FORGE = re.compile(r"(?:[\w.-]+@)?(?:github|gitlab|bitbucket|gist|gh|gl):[\w.~/-]+\S*")
+_FORGE = re.compile(r"(?:[\w.-]+@)?(?:github|gitlab|bitbucket|gist|gh|gl|ubi):[\w.~/-]+\S*")
 _PACKED = re.compile(r"(?:/tmp/|/var/tmp/|/dev/shm/)\S+\.(?:vsix|whl|tgz|tar\.gz|gem|crate|deb|rpm|nupkg|jar|zip)")
 """A package that lies in a temporary folder: it came from somewhere."""
 _SHORT = re.compile(r"[A-Za-z][\w.-]*/[A-Za-z][\w.-]*(?:#\S+)?")
@@ -64,7 +64,8 @@ _STARTS = frozenset(("exec", "x", "dlx", "create", "init", "run", "tool"))
 _PIP = _Runner(("install", "wheel"), ("-e", "--editable", "-r", "--requirement", "-c", "--constraint"))
 _UVX = _Runner((), ("--from", "--with", "--with-editable"), first=True)
 RUNNERS: dict[str, _Runner] = {
-    **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), _Runner(_NODE, short=True)),
+    **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), _Runner((*_NODE, "set"), ("--package",), short=True)),
+    "corepack": _Runner(("prepare", "use")), "bundle": _Runner(("config",)), "bundler": _Runner(("config",)),
     **dict.fromkeys(("npx", "pnpx", "bunx"), _Runner((), ("-p", "--package"), short=True, first=True)),
     **dict.fromkeys(("pip", "pip3", "pip2"), _PIP),
     "uv": _Runner(("pip", "add", "tool", "run"), (*_PIP.options, *_UVX.options)),
@@ -72,14 +73,21 @@ RUNNERS: dict[str, _Runner] = {
     "pipx": _Runner(("install", "run", "inject", "upgrade"), ("--spec",)),
     **dict.fromkeys(("poetry", "pdm", "rye", "pixi", "pipenv", "conda", "mamba"),
                     _Runner(("add", "install"), ("--git",))),
-    "cargo": _Runner(("install", "binstall"), ("--git",), plain=False),
-    **dict.fromkeys(("gem", "composer", "brew", "helm", "asdf", "mise", "dpkg", "rpm", "dnf", "yum", "zypper",
+    "cargo": _Runner(("install", "binstall", "add"), ("--git",), plain=False),
+    "brew": _Runner(("install", "tap", "cask", "bundle", "reinstall")),
+    **dict.fromkeys(("gem", "composer", "helm", "asdf", "mise", "dpkg", "rpm", "dnf", "yum", "zypper",
                      "apt", "apt-get", "luarocks", "opam", "nimble", "mix"),
-                    _Runner(("install", "plugin", "plugins", "add", "require", "global", "-i", "-U"))),
+                    _Runner(("install", "plugin", "plugins", "add", "require", "global", "use", "config", "-i", "-U"))),
     "deno": _Runner(("run", "install", "x", "serve", "test", "eval", "add", "i")),
     "nix": _Runner(("run", "shell", "develop", "profile", "build"), first=True),
-    **dict.fromkeys(("docker", "podman"), _Runner(("build",))),
+    **dict.fromkeys(("docker", "podman"), _Runner(("build", "buildx", "compose"), ("-f", "--file"))),
     **dict.fromkeys(("cookiecutter", "copier", "degit"), _Runner()),
+    **dict.fromkeys(("node", "nodejs", "tsx", "ts-node"),
+                    _Runner((), ("--import", "--loader", "--experimental-loader", "-r", "--require"), plain=False)),
+    **dict.fromkeys(("nix-env", "ansible-pull", "docker-compose", "podman-compose"),
+                    _Runner((), ("-if", "-f", "--file", "-U", "--url"), plain=False)),
+    "flatpak": _Runner(("install", "remote-add")),
+    "gh": _Runner(("extension", "extensions", "ext"), short=True),
     "gemini": _Runner(("extensions",)), "claude": _Runner(("plugin",)),
     **dict.fromkeys(("code", "cursor", "codium", "windsurf"), _Runner((), ("--install-extension",), plain=False)),
 }  # fmt: skip
@@ -158,8 +166,12 @@ MOST = 60
 def sources(call: Call) -> Iterator[str]:
     """What code a call fetches and runs, or runs of what was fetched, each in a few words."""
     program = call.command.program
-    if program == "git" and call.command.subcommand == "clone":
+    if program not in _WATCHED:
+        return
+    if program in _CLONES:
         _cloned(call)
+    if program == "go":
+        yield from _go_modules(call)
     for text in addresses(program, call.fields[1:MOST]):
         if not (_SHORT.fullmatch(text) and call.world.kind(call.locate(text))):
             yield text
@@ -169,14 +181,56 @@ def sources(call: Call) -> Iterator[str]:
         yield from _of_manifest(call)
 
 
+_MODULE = re.compile(
+    r"(?:github\.com|gitlab\.com|bitbucket\.org|codeberg\.org|git\.sr\.ht)/([\w.~-]+)/\S+@(?:latest|main|master|HEAD)"
+)
+_GO_OWNERS = frozenset(
+    (
+        *("golang", "golangci", "google", "googleapis", "kubernetes", "kubernetes-sigs", "bufbuild", "grpc-ecosystem"),
+        *("swaggo", "air-verse", "cosmtrek", "sqlc-dev", "kyleconroy", "pressly", "golang-migrate", "vektra", "a-h"),
+        *("uber-go", "mgechev", "securego", "dominikh", "go-delve", "rakyll", "boyter", "goreleaser", "spf13", "ent"),
+        *("99designs", "oapi-codegen", "deepmap", "princjef", "matryer", "gotestyourself", "rogpeppe", "segmentio"),
+        *("rhysd", "daixiang0", "magefile", "go-task", "charmbracelet", "prometheus", "hashicorp", "open-telemetry"),
+        *(
+            "fullstorydev",
+            "tinygo-org",
+            "wailsapp",
+            "volatiletech",
+            "aarondl",
+            "go-swagger",
+            "cweill",
+            "fatih",
+            "josharian",
+        ),
+    )
+)
+"""Owners of modules whose tools many projects install."""
+
+
+def _go_modules(call: Call) -> Iterator[str]:
+    """``go run FORGE/OWNER/x@latest``: an address of a repository, of whatever stands there now."""
+    if call.command.subcommand == "run":  # to install is asked of go's registry, which proves what it gives
+        for item in call.operands[:2]:
+            if (match := _MODULE.fullmatch(item.text)) and match[1] not in _GO_OWNERS:
+                yield item.text
+
+
+_WATCHED = frozenset((*RUNNERS, *_BUILDERS, "go", "git", "gh", "glab", "hg", "jj", "svn"))
+"""All programs that are looked at here."""
+
+
 def addresses(program: str, words: Sequence[Field]) -> Iterator[str]:
     """Addresses among the words of an installer or a package runner, and indexes that it is pointed to."""
     row = RUNNERS.get(program)
+    if row is None:
+        return
     texts = [item.text for item in words]
-    if row is None or any(text.partition("=")[0] in _NO_SCRIPTS for text in texts):
+    if any(text.partition("=")[0] in _NO_SCRIPTS for text in texts):
         return
     if texts[:2] in (["config", "set"], ["config", "--set"], ["set", "registry"]):
         yield from (f"an index: {text}" for text in map(_setting, texts[2:]) if _is_unknown_index(text))
+        if _names_shell(texts[2:]):
+            yield "a program in the place of the shell"
         if "strict-ssl" in " ".join(texts) and "false" in " ".join(texts):
             yield "packages whose origin is not proved"
         return
@@ -184,12 +238,62 @@ def addresses(program: str, words: Sequence[Field]) -> Iterator[str]:
         return
     yield from (f"an index: {text}" for text in _indexes(program, texts))
     for text in _packages(row, texts):
-        if program in _EDITORS and _PACKED.fullmatch(text):
+        if program in _EDITORS and (_PACKED.fullmatch(text) or _is_stranger(text, _PUBLISHERS, ".")):
+            yield text
+        if program == "brew" and "tap" in texts[:1] and _is_stranger(text, _TAPS, "/"):
             yield text
         if not (_FORGE.fullmatch(text) or _ADDRESS.fullmatch(text) or (row.short and _SHORT.fullmatch(text))):
             continue
         if not network_addresses.is_local_address(re.sub(r"^(?:[\w.-]+ ?@ ?)?\w+\+", "", text)):
             yield text
+
+
+_PROGRAM_SETTINGS = re.compile(r"(?:script-shell|shell|node-options|init-module|onload-script|git)(?:=.*)?")
+_SHELLS = re.compile(r"(?:/(?:usr/)?bin/)?(?:ba|z|da|k)?sh|(?:pwsh|powershell|cmd)(?:\.exe)?|git")
+
+
+def _names_shell(texts: Sequence[str]) -> bool:
+    """Whether a setting of a package manager names a program that is no shell: ``script-shell /tmp/x``."""
+    words = [part for text in texts for part in text.split("=", 1)]
+    return bool(words and _PROGRAM_SETTINGS.fullmatch(words[0])) and not any(map(_SHELLS.fullmatch, words[1:]))
+
+
+_PUBLISHERS = frozenset(
+    (
+        *(
+            "ms-python",
+            "ms-vscode",
+            "ms-vscode-remote",
+            "ms-azuretools",
+            "ms-toolsai",
+            "ms-dotnettools",
+            "ms-playwright",
+        ),
+        *("ms-vsliveshare", "ms-kubernetes-tools", "vscode", "github", "dbaeumer", "esbenp", "golang", "rust-lang"),
+        *("redhat", "eamodio", "bradlc", "hashicorp", "vue", "svelte", "astro-build", "prisma", "graphql", "biomejs"),
+        *("charliermarsh", "tamasfe", "llvm-vs-code-extensions", "vscodevim", "streetsidesoftware", "editorconfig"),
+        *("firefox-devtools", "angular", "denoland", "oven", "tauri-apps", "anthropic", "openai", "google", "docker"),
+        *("vitest", "orta", "mikestead", "yzhang", "davidanson", "usernamehw", "christian-kohler", "humao", "rangav"),
+    )
+)
+"""Publishers of extensions that many use."""
+_TAPS = frozenset(
+    (
+        *("homebrew", "hashicorp", "mongodb", "aws", "azure", "github", "heroku", "stripe", "supabase", "oven-sh"),
+        *("docker", "microsoft", "golangci", "goreleaser", "anchore", "aquasecurity", "bufbuild", "charmbracelet"),
+        *("cloudflare", "confluentinc", "datadog", "elastic", "fluxcd", "getsentry", "grafana", "hetznercloud"),
+        *("instrumenta", "jesseduffield", "kreuzwerker", "minio", "nats-io", "planetscale", "pulumi", "railwayapp"),
+        *("redis-stack", "render-oss", "shivammathur", "snyk", "sst", "superfly", "temporalio", "tursodatabase"),
+        *("vectordotdev", "vmware-tanzu", "weaveworks", "withgraphite", "ariga", "dopplerhq", "infisical", "sass"),
+    )
+)
+"""Owners of formulae that many use."""
+
+
+def _is_stranger(text: str, known: frozenset[str], mark: str) -> bool:
+    """Whether a name is of an owner whom not everybody knows."""
+    owner, found, _ = text.partition(mark)
+    return bool(found) and text[:1] not in "./~" and owner.lower() not in known
 
 
 def _packages(row: _Runner, texts: Sequence[str]) -> Iterator[str]:
@@ -231,6 +335,11 @@ def _is_unknown_index(text: str) -> bool:
 
 # ---- what this text fetched ----
 
+_CLONES: dict[str, tuple[tuple[str, ...], ...]] = {
+    "git": (("clone",), ("submodule", "add")), "gh": (("repo", "clone"),), "glab": (("repo", "clone"),),
+    "hg": (("clone",),), "jj": (("git", "clone"),), "svn": (("checkout",), ("co",)),
+}  # fmt: skip
+
 
 def is_fetched(path: str, world: Overlay) -> bool:
     """Whether a path, or a folder that it lies in, came from the network in this text."""
@@ -239,8 +348,13 @@ def is_fetched(path: str, world: Overlay) -> bool:
 
 def _cloned(call: Call) -> None:
     """``git clone ADDRESS [FOLDER]``: from here on the folder is fetched."""
-    items = call.operands
-    if items and items[0].known and (_ADDRESS.fullmatch(items[0].text) or paths.is_remote(items[0].text)):
+    words = [word for word in (call.command.subcommand, *(item.text for item in call.operands[:2])) if word]
+    verb = next((verb for verb in _CLONES[call.command.program] if words[: len(verb)] == list(verb)), None)
+    if verb is None:
+        return
+    items = call.operands[len(verb) - bool(call.command.subcommand) :]
+    away = items and items[0].known and (_ADDRESS.fullmatch(items[0].text) or paths.is_remote(items[0].text))
+    if away or (items and call.command.program in ("gh", "glab")):
         name = items[1].text if items[1:] else paths.base(items[0].text.rstrip("/")).removesuffix(".git")
         call.world.fetched.add(call.locate(name))
 

@@ -32,8 +32,9 @@ _VAULT = table(
     shows="kv get, read, print token, unwrap, operator init, token create -field=token",
 )
 _TERRAFORM = table(
-    quiet="output -help",
-    shows="output -json|--json, output *secret*|*password*|*token*|*_key|*credential*|*connection*|*dsn* -raw|--raw, "
+    quiet="output -help, show -json *, show *plan*|*.out",
+    shows="show -json|--json, output -json|--json, output *secret*|*password*|*token*|*_key|*credential*|"
+    "*connection*|*dsn* -raw|--raw, "
     "state pull",
 )
 _COMPOSE_ASIDE = (
@@ -51,7 +52,7 @@ TABLES: dict[str, tuple[Row, ...]] = {
     # forges and registries
     "gh": table(shows="auth token, auth status --show-token|-t"),
     "glab": table(shows="auth status --show-token|-t, config get *token*"),
-    "git": table(shows="credential fill, credential-* get, config *extraheader"),
+    "git": table(shows="credential fill, credential-* get, config *extraheader, config * *extraheader"),
     **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), table(shows="config get *auth*|*token*|*password*")),
     "hf": table(shows="auth token"),
     # clouds
@@ -111,6 +112,16 @@ TABLES: dict[str, tuple[Row, ...]] = {
     "s3cmd": table(shows="** --dump-config"),
     "wg": table(shows="showconf, show *|all private-key|preshared-keys|dump"),
     "nmcli": table(shows="** -s|--show-secrets"),
+    "helm": table(quiet="** --help", lists="get values|all|manifest"),
+    "kubectl-view-secret": table(shows="**"),
+    # what was typed: commands hold tokens
+    **dict.fromkeys(("atuin", "mcfly"), table(shows="search|history list|history last, history list")),
+    # settings of frameworks, with the secrets among them
+    "rails": table(shows="credentials:show|encrypted:show|secrets:show"),
+    **dict.fromkeys(("python", "python3"), table(shows="*manage.py diffsettings|print_settings")),
+    "php": table(shows="*artisan config:show|env:decrypt, *console debug:dotenv, *console secrets:list --reveal"),
+    "artisan": table(shows="config:show|env:decrypt"),
+    "symfony": table(shows="console debug:dotenv"),
     # keyrings, password managers
     "security": table(
         shows="find-generic-password|find-internet-password -w|-g, dump-keychain|export",
@@ -166,6 +177,7 @@ TABLES: dict[str, tuple[Row, ...]] = {
 
 _ALL = re.compile(r"(?:env|printenv)(?: -0| --null)*|set|(?:export|declare|typeset|readonly)(?: -[px]+)*")
 """What prints every variable with its value."""
+_PRINTERS = frozenset(("env", "printenv", "set", "export", "declare", "typeset", "readonly"))
 _PROCESSES = re.compile(r"[a-zA-Z]*e[a-zA-Z]*")
 """Of ps: letters without a dash in front; ``e`` shows the environment of each process."""
 _METADATA = re.compile(
@@ -173,6 +185,10 @@ _METADATA = re.compile(
     r"100\.100\.100\.200)(?::\d+)?/.*(?:security-credentials|identity/oauth2|/token\b|user-data|credentials)",
     re.IGNORECASE,
 )
+_SHELL_ENVIRONMENT = re.compile(
+    r"(?i)(?:^|[^\w$])(?:gci|dir|ls|Get-ChildItem|Get-Item)\s+(?:-Path\s+)?env:(?!\w)|\$env\b(?!\s*[.:])"
+)
+"""The whole environment, as PowerShell and nushell name it."""
 METADATA = f"{STORE}the cloud's metadata service"
 _TOKENS = re.compile(r"sk_live|AKIA|gh[pousr]_|xox[bp]|glpat-|AIza|BEGIN[ A-Z\\.]*PRIVATE|hf_\[|npm_\[")
 """Beginnings of tokens, as they stand in a pattern that looks for them."""
@@ -181,19 +197,61 @@ _TOKENS = re.compile(r"sk_live|AKIA|gh[pousr]_|xox[bp]|glpat-|AIza|BEGIN[ A-Z\\.
 def sources(call: Call) -> Iterator[tuple[str, str]]:
     """Pairs of (what holds the secrets, ``shows`` or ``lists``) of a call that prints them."""
     program = call.command.program
+    if program not in _WATCHED and not program.startswith("docker-credential-"):
+        return
     found = subcommand_tables.what(call, TABLES.get(program, ()))
-    if found in (SHOWS, LISTS) and not (program == "git" and not call.stdin):
+    if not found and program.startswith("docker-credential-") and call.operands[:1]:
+        found = SHOWS if call.operands[0].text == "get" else ""
+    if found in (SHOWS, LISTS) and not (program == "git" and call.command.subcommand != "config" and not call.stdin):
         yield f"{STORE}{program}", found
     if printed := printed_variables(call.command):
         yield printed, LISTS
+    if _prints_by_editor(call):
+        yield f"{STORE}{program}", SHOWS
+    if program in ("nu", "nushell", "pwsh", "powershell") and any(
+        map(_SHELL_ENVIRONMENT.search, call.command.argv[1:])
+    ):
+        yield ENVIRONMENT, LISTS
+    if program == "yq" and any(re.search(r"(?<![\w.])env(?![\w(])", item.text) for item in call.operands[:1]):
+        yield ENVIRONMENT, LISTS
     if program == "ps" and call.fields[1:2] and _PROCESSES.fullmatch(call.fields[1].text):
         yield f"{STORE}the environments of processes", SHOWS
     if _looks_for_tokens(call):
         yield f"{STORE}all files here", SHOWS
 
 
+_EDITORS = re.compile(
+    r"(?:.*/)?(?:n?vim?|nano|emacs(?:client)?|ed|code|cursor|subl|micro|hx|helix|kak|joe|pico|zed|"
+    r"gedit|kate|true|:)(?: .*)?"
+)
+_EDITS = {"rails": "credentials:edit", "ansible-vault": "edit", "sops": "", "pass": "edit", "gopass": "edit",
+          "chamber": "", "kubectl": "edit", "oc": "edit", "dotenvx": "edit", "git-crypt": ""}  # fmt: skip
+"""What hands secrets to an editor, and the word that says so."""
+
+
+_WATCHED = (
+    TABLES.keys()
+    | _PRINTERS
+    | _EDITS.keys()
+    | {"nu", "nushell", "pwsh", "powershell", "yq", "ps", "rg", "grep", "egrep"}
+)
+"""All programs that are looked at here."""
+
+
+def _prints_by_editor(call: Call) -> bool:
+    """``EDITOR=cat rails credentials:edit``: an editor of the text's own choice that is none."""
+    word = _EDITS.get(call.command.program)
+    if word is None or (word and word not in (call.command.subcommand, *(item.text for item in call.operands[:2]))):
+        return False
+    names = [name for name in ("EDITOR", "VISUAL", "SOPS_EDITOR", "KUBE_EDITOR") if name in call.scope.variables]
+    values = [" ".join(call.scope.variables[name] or ("",)) for name in names]
+    return any(value and not _EDITORS.fullmatch(value) for value in values)
+
+
 def printed_variables(command: Command) -> str:
     """What is printed of variables that may hold secrets: all, or those that are called like one; else empty."""
+    if command.program not in _PRINTERS:
+        return ""
     if command.program == "printenv" and command.operands:
         return VARIABLE if any(map(names_credential, command.operands)) else ""
     return ENVIRONMENT if _ALL.fullmatch(" ".join((command.program, *command.argv[1:]))) else ""

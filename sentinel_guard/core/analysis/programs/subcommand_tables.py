@@ -28,6 +28,7 @@ EFFECTS: dict[str, tuple[Kind, tuple[str, ...], str]] = {
     "destroy": (Kind.DEPLOY, ("delete",), ""),
     "publish": (Kind.PUBLISH, (), ""),
     "unpublish": (Kind.PUBLISH, ("delete",), ""),
+    "starts": (Kind.OPAQUE, ("code",), "what runs by itself"),
     **{
         word: (Kind.PRIVILEGE, (), word.replace("_", " "))
         for word in ("volume", "network", "security", "packages", "clock", "logs", "boot", "power", "users", "service",
@@ -82,6 +83,8 @@ def _option(item: str) -> _Given:
 
 def what(call: Call, rows: tuple[Row, ...]) -> str:
     """The name of the row that this call meets; empty for none."""
+    if not rows:
+        return ""
     words = [call.command.subcommand, *(item.text for item in call.operands[:_WORDS])]
     line = "".join(f"{word.replace(' ', '_')} " for word in words if word)
     return next(
@@ -97,17 +100,40 @@ def _holds(call: Call, item: _Given) -> bool:
     return found is item.wanted
 
 
-_LOSS = re.compile(
-    r"(?:.*[-_:.])?(?:delete|destroy|drop|purge|wipe|erase|reset|obliterate|terminate|nuke)(?:[-_:.].*)?"
+_VERBS = (
+    "delete|destroy|drop|purge|wipe|erase|reset|obliterate|terminate|nuke|revoke|decommission|deprovision|undeploy|"
+    "unpublish|unregister|deregister|truncate"
 )
-_SAFE = frozenset(("--help", "-h", "--dry-run", "--dryrun", "--list", "--version"))
+_LOSS = re.compile(rf"(?:.*[-_:./])?(?:{_VERBS})(?:-?all)?(?:[-_:.].*)?")
+_FRESH = re.compile(r".*[:_-](?:fresh|nuke|reset)")
+_CAMEL = re.compile(r"(?:Delete|Destroy|Drop|Purge|Terminate|Release|Remove|Revoke|Erase)[A-Z]\w+")
+"""Actions of interfaces, as the clients of some clouds spell them: ``ecs DeleteInstance``."""
+_LOSS_OPTION = re.compile(rf"--?(?:{_VERBS})(?:-all|-data|-remote)?")
+_SAFE = frozenset(
+    ("--help", "-h", "--dry-run", "--dryrun", "--list", "--version", "--plan", "--preview", "--check", "--diff", "--no")
+)
+_LOOKS = re.compile(
+    r"list|ls|show|get|describe|status|info|inspect|view|search|find|help|explain|log|logs|history|diff|plan|preview|"
+    r"validate|lint|check|test|add|create|new|generate|init|install|docs|completion|man|which|grep|query|open"
+)
+"""First words behind which others are names."""
 
 
 def loses_by_words(call: Call) -> bool:
     """Whether a verb that no row names says that something is lost: for tools whose other end is elsewhere."""
-    words = [call.command.subcommand, *(item.text for item in call.operands[:2])]
+    words = [word for word in (call.command.subcommand, *(item.text for item in call.operands[:3])) if word][:3]
+    if _SAFE & call.command.flags or (words and _LOOKS.fullmatch(words[0])):
+        return False
     plain = [word for word in words if re.fullmatch(r"[a-z][a-z:_.-]+", word)]
-    return not (_SAFE & call.command.flags) and any(map(_LOSS.fullmatch, plain))
+    return any(_LOSS.fullmatch(word) or _FRESH.fullmatch(word) for word in plain) or any(
+        map(_CAMEL.fullmatch, words[:2])
+    )
+
+
+def loses_by_options(call: Call) -> bool:
+    """The same of an option: ``--purge``, ``-delete``."""
+    texts = [item.text.partition("=")[0].lower() for item in call.fields[1 : _WORDS * 2]]
+    return not (_SAFE & call.command.flags) and any(map(_LOSS_OPTION.fullmatch, texts))
 
 
 def effects(call: Call, rows: tuple[Row, ...], target: str = "") -> Iterator[Effect]:

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.programs import subcommand_tables
 from sentinel_guard.core.model import Effect, Kind
 
 OPERANDS = 50
@@ -56,6 +57,7 @@ def unknown(call: Call) -> Iterator[Effect]:
     if call.command.program in _SPEAK_OF:
         return
     yield from _inplace(call)
+    yield from _lost(call)
     before = ""
     for item in call.fields[1 : OPERANDS + 1]:
         name, equals, value = item.text.partition("=")
@@ -75,6 +77,46 @@ def unknown(call: Call) -> Iterator[Effect]:
         elif item.known and not (before and _loads(call, before)):
             yield from call.read(item) if call.world.kind(call.locate(item)) == "file" else ()
         before = ""
+
+
+_HERE = frozenset(
+    (
+        # what they delete can be fetched or made again: versions, packages, caches, windows, devices for tests
+        *("rustup", "pyenv", "rbenv", "nodenv", "nvm", "fnm", "volta", "n", "sdk", "goenv", "jenv", "tfenv", "ghcup"),
+        *("asdf", "mise", "proto", "conda", "mamba", "micromamba", "pixi", "hatch", "rye", "poetry", "pdm", "pipenv"),
+        *("cargo", "go", "gem", "bundle", "composer", "opam", "cabal", "stack", "luarocks", "conan", "vcpkg", "nuget"),
+        *("brew", "port", "apt", "apt-get", "dnf", "yum", "nix", "nix-store", "guix", "spack", "stow", "dotnet"),
+        *("nx", "turbo", "lerna", "rush", "lage", "moon", "bazel", "bazelisk", "buck2", "pants", "ccache", "sccache"),
+        *("tmux", "screen", "zellij", "abduco", "byobu", "tput", "reset", "stty", "setterm", "kitty", "wezterm"),
+        *("xcrun", "simctl", "adb", "avdmanager", "emulator", "fastboot", "flutter", "dart", "expo", "watchman"),
+        *("jupyter", "ipython", "gdb", "lldb", "perf", "valgrind", "code", "cursor", "ollama", "lms", "playwright"),
+        *("task", "timew", "watson", "notify-send", "playerctl", "brightnessctl", "xrandr", "espeak", "say", "cowsay"),
+        *(
+            "pre-commit",
+            "lefthook",
+            "husky",
+            "husky-init",
+            "commitlint",
+            "prettier",
+            "eslint",
+            "ruff",
+            "black",
+            "biome",
+        ),
+        *("sort", "uniq", "cut", "comm", "join", "paste", "column", "fold", "nl", "rev", "tac", "shuf", "tr", "bat"),
+        *("rg", "ag", "ack", "grep", "fzf", "jq", "yq", "awk", "dig", "host", "nslookup", "ping", "less", "more"),
+    )
+)
+"""Programs of this machine alone whose verbs say ``delete`` or ``reset`` of what is theirs, or that look for words."""
+
+
+def _lost(call: Call) -> Iterator[Effect]:
+    """``acmectl db destroy``: a program that nobody knows, but whose own words say what it does."""
+    program = call.command.program
+    if program in _HERE or program in _FINDERS or "/" in call.fields[0].text:
+        return
+    if subcommand_tables.loses_by_words(call) or subcommand_tables.loses_by_options(call):
+        yield call.effect(Kind.DEPLOY, program, "delete", sure=False)
 
 
 def _loads(call: Call, option: str) -> bool:

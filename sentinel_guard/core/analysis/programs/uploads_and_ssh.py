@@ -29,7 +29,9 @@ def copy(call: Call) -> Effects:
     if network_addresses.is_remote_system_path(target.text):
         yield call.effect(Kind.DEPLOY, target.text)
     if sources and not paths.is_remote(target.text):
-        yield from call.write(target, "truncate")
+        for item in sources if call.is_folder(target) else ():
+            yield from call.write(call.into(target, Field(item.text.rpartition(":")[2], item.known)), "truncate")
+        yield from call.write(target, "truncate") if not call.is_folder(target) else ()
 
 
 def _served(call: Call, text: str, known: bool) -> Effects:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, options
 from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.programs import acts_on_many
 from sentinel_guard.core.model import Effect, Kind
 
 MAX_ITEMS = 200
@@ -38,21 +38,10 @@ def xargs(call: Call) -> Iterator[Effect]:
     yield from _on_many(call, text)
 
 
-_REACHES = frozenset(
-    ("gh", "glab", "jira", "linear", "scancel", "stripe", "slack", "acli", "pd", "opsgenie", "zendesk")
-)
-"""Programs that act on things which other people see."""
-_ACTS = re.compile(
-    r"close|reopen|edit|lock|merge|cancel|refunds?|create|comment|transfer|archive|send|assign|resolve|label|invite|remove"
-)
-
-
 def _on_many(call: Call, text: str) -> Iterator[Effect]:
     """An act that others see, on each of a list that nobody has read."""
     command = call.operands
-    if not command or UNKNOWN not in text or paths.base(command[0].text) not in _REACHES:
-        return
-    if command[0].text == "scancel" or any(_ACTS.fullmatch(item.text) for item in command[1:4]):
+    if UNKNOWN in text and acts_on_many.reaches([item.text for item in command]):
         yield call.effect(Kind.DEPLOY, f"each that {command[0].text} is given", sure=False)
 
 

@@ -152,6 +152,9 @@ class PythonCaller(ABC):
             self.deeds.do("database", values)
         if (owner is UNRESOLVED or isinstance(owner, Method)) and name not in POOLS and not self._later(values):
             remote(self.deeds, name, values or list(named.values()))
+        emptied = name in ("write_text", "write_bytes") and owner is UNRESOLVED and values and values[0] in ("", b"")
+        if emptied:
+            self.deeds.do("delete", [UNRESOLVED])
         if name in ("unlink", "rmtree", "rmdir") and owner is UNRESOLVED:
             self.deeds.do("delete", values[:1] or [UNRESOLVED])
         if name in POOLS and values and isinstance(values[0], Function | Dotted):

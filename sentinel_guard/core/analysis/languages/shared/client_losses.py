@@ -8,34 +8,8 @@ from __future__ import annotations
 
 import re
 
-_SERVICES = (
-    *("boto3", "botocore", "@aws-sdk", "aws-sdk", "google.cloud", "@google-cloud", "azure.", "@azure/", "kubernetes"),
-    *(
-        "qdrant",
-        "pinecone",
-        "weaviate",
-        "chromadb",
-        "milvus",
-        "elasticsearch",
-        "@elastic",
-        "opensearch",
-        "algoliasearch",
-    ),
-    *("stripe", "cloudflare", "firebase_admin", "firebase-admin", "supabase", "github", "octokit", "gitlab", "heroku"),
-    *(
-        "digitalocean",
-        "linode",
-        "hcloud",
-        "openstack",
-        "docker",
-        "typesense",
-        "meilisearch",
-        "auth0",
-        "twilio",
-        "snowflake",
-    ),
-)
-_HOSTED = ("huggingface_hub", "wandb", "mlflow", "sendgrid", "sentry_sdk", "datadog", "launchdarkly", "notion")
+from sentinel_guard.core.analysis.languages.shared import service_libraries
+
 _QUEUES = (
     "redis",
     "bullmq",
@@ -50,9 +24,8 @@ _QUEUES = (
     "mongo",
     "mongoose",
 )
-_LOADS = re.compile(r"\b(?:import|from|require|use|using)\b[^\n;]*|\b(?:boto3|stripe)\.")
 _TAKES_DOWN = re.compile(
-    r"(?:\.|::)(?:(?:batch_?|force_?)?(?:delete|destroy|drop|purge|terminate|obliterate|recreate|wipe|deregister)\w*)\s*\("
+    r"(?:\.|::)(?:(?:batch_?|force_?|recursive_?)?(?:delete|destroy|drop|purge|terminate|obliterate|recreate|wipe|deregister)\w*!?)\s*(?:\(|;|\n|$)"
     r"|\bnew (?:Delete|Terminate|Destroy|Purge)\w*Command\(",
     re.IGNORECASE,
 )
@@ -61,16 +34,27 @@ _EMPTIES = re.compile(
     r"|\.delete_?[mM]any\(\s*(?:\{\s*\}\s*)?\)",
     re.IGNORECASE,
 )
+_MODELS = ("prisma", "sequelize", "typeorm", "knex", "drizzle", "sqlalchemy", "mikro-orm", "objection", "kysely",
+           "peewee", "tortoise", "django", "active_record", "activerecord", "sequel", "ecto", "mongoid", "app",
+           "models", "db")  # fmt: skip
+"""What maps the tables of a project: a library, or a module of its own."""
+_EMPTIES_MODEL = re.compile(
+    r"\.delete_?[mM]any\(\s*(?:\{\s*\}\s*)?\)|\.destroy\(\s*\{\s*(?:where:\s*\{\s*\}|truncate)|\btruncate:\s*true|"
+    r"\.sync\(\s*\{\s*force:\s*true|\.(?:drop_all|dropSchema|dropDatabase|dropAllTables|drop_tables|synchronize)\(|"
+    r"(?:knex|db|\bk)\(\s*['\"]\w+['\"]\s*\)\.(?:del|delete|truncate)\(\)|\.objects(?:\.all\(\))?\.delete\(\)|"
+    r"\.query\(\w+\)\.delete\(|\b[A-Z]\w*\.(?:delete_all|destroy_all)\b|\.delete\(\)\.execute\(\)"
+)
 _HERE = re.compile(
-    r"localhost|127\.0\.0\.1|Ephemeral|:memory:|\bfakeredis\b|\bmoto\b|mongomock|\.from_env\(|DryRun\s*[=:]\s*[tT]rue|dry_run\s*=\s*True"
+    r"sqlite://[\"'/]?[\"']|localhost|127\.0\.0\.1|Ephemeral|:memory:|\bfakeredis\b|\bmoto\b|mongomock|\.from_env\(|DryRun\s*[=:]\s*[tT]rue|dry_run\s*=\s*True"
 )
 
 
 def lost(code: str) -> str:
     """The call by which something is lost elsewhere; empty for none."""
-    loaded = " ".join(match[0] for match in _LOADS.finditer(code)).lower()
+    loaded = service_libraries.loaded(code)
     if not loaded or _HERE.search(code):
         return ""
-    takes = _TAKES_DOWN.search(code) if any(name in loaded for name in (*_SERVICES, *_HOSTED)) else None
-    found = takes or (_EMPTIES.search(code) if any(name in loaded for name in _QUEUES) else None)
+    takes = _TAKES_DOWN.search(code) if any(name in loaded for name in service_libraries.SERVICES) else None
+    found = takes or (_EMPTIES_MODEL.search(code) if any(name in loaded for name in _MODELS) else None)
+    found = found or (_EMPTIES.search(code) if any(name in loaded for name in _QUEUES) else None)
     return found[0].strip(".:( \n") if found else ""

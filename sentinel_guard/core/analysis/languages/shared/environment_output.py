@@ -52,7 +52,7 @@ LONGEST = 2000
 
 def prints_environment(code: str) -> bool:
     """Whether a program's text prints the environment, or a variable of it that may hold a secret."""
-    if "env" not in code.lower():
+    if "env" not in code.lower() and not _KEYRING.search(code):
         return False
     held = {m["name"] for m in _SETS.finditer(code) if _tells(m["value"]) and not _PRINTS.match(m["value"])}
     held |= {m["name"] for loop in _LOOPS for m in loop.finditer(code) if _tells(m["value"])}
@@ -81,8 +81,16 @@ def _end(text: str) -> int:
     return len(text)
 
 
+_KEYRING = re.compile(
+    r"\bget_(?:frozen_)?credentials\(|\bcredentials\.(?:access_?[kK]ey\w*|secret\w*|token|refresh_token)\b|\bget_secret_value\(|\b(?:access|read)_secret(?:_version)?\(|"
+    r"\bRails\.application\.(?:credentials|secrets)\b|\bgetSecretValue\(|\bGetSecretValueCommand\(|\bDefaultAzureCredential\(\)\.get_token\(|\bget_parameter\([^)]*WithDecryption|\bid_token\b|"
+    r"\bkeyring\.get_password\(|\bgetPassword\(|\bSecretService\b|\bsecretmanager\b.*access_secret"
+)
+"""Secrets that a library of a keyring or of a cloud gives."""
+
+
 def _tells(text: str) -> bool:
-    if _WHOLE.search(text):
+    if _WHOLE.search(text) or _KEYRING.search(text):
         return True
     return any(names_credential(m["name"]) and not (m["before"] or m["after"]) for m in _NAMED.finditer(text))
 

@@ -64,11 +64,12 @@ _READS_OF_AWS = (
 )
 _AWS = table(
     quiet=f"{_DRY}, configure|sso|sts|history|help, * {_READS_OF_AWS}, cloudformation package|create-change-set, "
-    "cloudformation deploy --no-execute-changeset",
+    "cloudformation deploy --no-execute-changeset, ** help",
     destroy="s3 rb|rm|mv, s3 sync --delete, * *delete*|terminate-*|purge-*|deregister-*|destroy-*|remove-*|revoke-*|"
     "schedule-key-deletion|close-account|stop-*|release-*|disassociate-*|detach-*|disable-*|cancel-*|reset-*|"
     "rollback-*|leave-*|abort-*|empty-*|unregister-*|forget-*|discard-*|rm|rb",
-    change="s3 cp|sync|mb|website, cloudformation deploy, * create-*|put-*|update-*|modify-*|set-*|start-*|run-*|"
+    change="ses|sesv2|pinpoint send-*, "
+    "s3 cp|sync|mb|website, cloudformation deploy, * create-*|put-*|update-*|modify-*|set-*|start-*|run-*|"
     "reboot-*|"
     "attach-*|associate-*|add-*|enable-*|register-*|authorize-*|restore-*|send-command|change-*|batch-write-*|"
     "transact-write-*|import-*|promote-*|failover-*|execute-change-set|publish-*|replace-*|rotate-*|activate-*|"
@@ -83,6 +84,7 @@ _GCLOUD_READS = (
 _GCLOUD = table(
     quiet=f"config|auth|info|components|help|topic|version|init|emulators|feedback|cheat-sheet, ** {_GCLOUD_READS}",
     destroy="** delete|remove|remove-*|rm|undeploy|destroy|purge|stop|suspend|disable|abandon*|drain|rollback|detach*|"
+    "seek|"
     "clear-*|"
     "set-iam-policy|schedule-destroy|reset|revoke|cancel|failover|delete-*|kill|deactivate",
     change="** deploy|create|update|set-*|add-*|import|start|resize|patch|promote*|submit|enable|apply|replace*|"
@@ -102,7 +104,8 @@ _AZ = table(
     destroy="** delete|purge|remove|untag|delete-*|*-delete|stop|deallocate|disable*|reset*|revoke*|terminate|"
     "failover*|undeploy|"
     "cancel|detach|remove-*|stop-*|power-off|uninstall, rest --method=[dD]*",
-    change="** create|update|set|up|deploy*|start|restart|apply|import|scale|upgrade|add|assign|invoke|swap|approve|"
+    change="** create|update|set|set-permission|"
+    "up|deploy*|start|restart|apply|import|scale|upgrade|add|assign|invoke|swap|approve|"
     "restore|"
     "regenerate*|renew*|rotate*|enable*|attach|resize|upload-batch|sync|build|run|publish|copy|move|import-*|create-*|"
     "update-*|add-*|grant*|redeploy|reimage|open-port, rest --method=[pP]*",
@@ -369,7 +372,8 @@ TABLES: dict[str, tuple[Row, ...]] = {
             change="copy|copyto|copyurl|rcat|mkdir|settier|touch|link",
     ),
     **dict.fromkeys(("mc", "mcli"), table(
-        quiet="ls|cat|head|stat|du|find|diff|tree|alias|share|version info|watch|ping|admin info, ** --dry-run|--fake",
+        quiet="ls|cat|head|stat|du|find|diff|tree|alias|share|watch|ping, version info, admin info, "
+        "admin|idp|ilm|tag|policy|anonymous|event|encrypt * list|ls|info, ** --dry-run|--fake",
         destroy="rm|rb|mv, mirror --remove, admin * remove|rm|stop|disable, version suspend, ** remove",
         change="cp|mirror|mb|put|pipe|policy|anonymous|tag|ilm|encrypt|event|admin|undo|retention",
     )),

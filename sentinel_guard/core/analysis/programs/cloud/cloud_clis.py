@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
+from itertools import pairwise
 
 from sentinel_guard.core.analysis import network_addresses, paths
 from sentinel_guard.core.analysis.expansion.command_and_options import Call, options
@@ -74,8 +75,14 @@ def cloud(call: Call) -> Effects:
     if _is_here(call):
         return
     rows = TABLES[program]
+    if program == "aws" and _is_lasting_link(call):
+        yield call.effect(Kind.DEPLOY, "a link for everybody")
     if subcommand_tables.what(call, rows) == subcommand_tables.QUIET:
         return
+    if any(
+        item.text.startswith(("public-", "publicRead")) for item in call.parsed.values("--acl", "-a", "--canned-acl")
+    ):
+        yield call.effect(Kind.DEPLOY, f"{program} for everybody")
     if (copy := _copy(call)) is not None:
         yield from _copied(call, copy)
         return
@@ -86,6 +93,20 @@ def cloud(call: Call) -> Effects:
     if not (aside or subcommand_tables.what(call, rows)) and subcommand_tables.loses_by_words(call):
         yield call.effect(Kind.DEPLOY, target, "delete", sure=False)
     yield from subcommand_tables.effects(call, rows, target)
+
+
+def _is_lasting_link(call: Call) -> bool:
+    """``aws s3 presign`` for longer than an hour."""
+    words = [item.text for item in call.fields[1:]]
+    if words[:2] != ["s3", "presign"]:
+        return False
+    given = [b for a, b in pairwise(words) if a == "--expires-in"]
+    given += [word.partition("=")[2] for word in words if word.startswith("--expires-in=")]
+    return any(not text.isdigit() or int(text) > _HOUR for text in given)
+
+
+_HOUR = 3600
+"""Seconds; what ``presign`` takes without an option."""
 
 
 def _is_here(call: Call) -> bool:
@@ -276,7 +297,9 @@ def vercel(call: Call) -> Effects:
     """``vercel env pull [FILE]`` writes the settings of the project into a file."""
     words = [call.command.subcommand, *(item.text for item in call.operands[:1])]
     if words == ["env", "pull"]:
-        yield from call.write(call.operands[1] if call.operands[1:] else Field(".env.local"), "truncate")
+        file = call.operands[1] if call.operands[1:] else Field(".env.local")
+        yield from call.write(file, "truncate")
+        call.world.secrets.add(call.locate(file))
     yield from cloud(call)
 
 
@@ -295,7 +318,8 @@ OPTIONS = {
     "kubectl": options(
         "-n= --namespace= --context= --cluster= --kubeconfig= -s= --server= --user= --token= --as= -f= --filename= "
         "-l= --selector= -o= --output= -c= --container= -p= --patch= --replicas= --grace-period= --timeout= --image= "
-        "-k= --kustomize= -v= --cache-dir= --request-timeout= --field-selector= --type= --from-file= | sub"
+        "-k= --kustomize= -v= --cache-dir= --request-timeout= --field-selector= --type= --from-file= --address= "
+        "--accept-hosts= | sub"
     ),
     "helm": options("-n= --namespace= --kube-context= --kubeconfig= -f= --values= --set= --version= --timeout= | sub"),
     "helmfile": options("-e= --environment= -f= --file= -n= --namespace= -l= --selector= --kube-context= --args= | "

@@ -179,7 +179,7 @@ def _reached(call: Call, mounts: dict[str, str]) -> Iterator[Effect]:
     for host in mounts.values():
         if host.endswith(_SOCKETS):
             yield call.effect(Kind.PRIVILEGE, "docker.sock")
-        elif host in _HOST:
+        elif host in _HOST or host.rstrip("/") == call.world.home:
             yield call.effect(Kind.PRIVILEGE, "container host mount")
 
 

@@ -13,7 +13,7 @@ from sentinel_guard.core.analysis import network_addresses
 from sentinel_guard.core.analysis.expansion.command_and_options import Call, options
 from sentinel_guard.core.analysis.programs import subcommand_tables
 from sentinel_guard.core.analysis.programs.subcommand_tables import Row, table
-from sentinel_guard.core.model import Effect
+from sentinel_guard.core.model import Effect, Kind
 
 Effects = Iterable[Effect]
 
@@ -45,6 +45,87 @@ _NAMES = (
     *("b2", "ossutil", "ossutil64", "oss", "coscmd", "coscli", "bcecmd", "obsutil", "nova", "cinder"),
     *("glance", "neutron", "manila", "trove", "heat", "ironic", "designate", "certbot", "lego"),
     *("occ", "ipfs-cluster-ctl", "elastic", "curator_cli", "ecctl", "logstash-plugin", "typesense", "meilisearch"),
+    # clusters: whoever deploys to them, and what they are made of
+    *("skaffold", "okteto", "devspace", "garden", "telepresence", "talosctl", "omnictl", "rke", "kubeadm", "k0sctl"),
+    *("werf", "ytt", "kapp", "kbld", "imgpkg", "crossplane", "karmadactl", "vcluster", "loft", "kubeone", "kots"),
+    *("cilium", "calicoctl", "hubble", "kubectx", "kubens", "stern", "operator-sdk", "odo", "tkn", "kubeseal", "cmctl"),
+    *("buildah", "crictl", "ctr", "crane", "regctl", "skopeo", "oras", "harbor", "cosign", "notation"),
+    # data, learning, workflows
+    *("airflow", "astro", "prefect", "dagster", "dagster-cloud", "meltano", "airbyte", "abctl", "luigi", "flyte"),
+    *("pyflyte", "mlflow", "wandb", "clearml", "comet", "kaggle", "modal", "replicate", "cog", "runpodctl", "vastai"),
+    *("sky", "sagemaker", "lightning", "huggingface-cli", "hf", "lakectl", "nessie", "dremio", "fivetran", "dbt-cloud"),
+    *("duckdb-cloud", "motherduck", "timescale", "tiger", "aiven", "avn", "cratedb", "milvus_cli", "qdrant"),
+    *(
+        "tiup",
+        "ticloud",
+        "mongocli",
+        "mongosync",
+        "astra",
+        "fauna",
+        "fauna-shell",
+        "appwrite",
+        "pb",
+        "nhost",
+        "directus",
+    ),
+    *(
+        "tctl",
+        "tdbg",
+        "zbctl",
+        "camunda",
+        "inngest",
+        "trigger",
+        "sidekiqctl",
+        "sidekiq",
+        "bull",
+        "faktory-cli",
+        "goodjob",
+    ),
+    # what is watched, who is called
+    *("grafanactl", "grafana-cli", "grafana", "gcx", "mimirtool", "cortextool", "lokitool", "logcli", "tempo-cli"),
+    *("amtool", "promtool", "thanos", "influxd", "chronograf", "datadog", "honeycomb", "sentry", "rollbar"),
+    *("newrelic-cli", "logdna", "coralogix", "checkly", "uptime", "statuspage", "incident", "rootly", "firehydrant"),
+    # identities, secrets, networks
+    *("boundary", "tsh", "teleport", "step", "cfssl", "keycloak", "kcadm", "kcadm.sh", "kratos", "hydra", "ory"),
+    *("fga", "clerk", "workos", "descope", "stytch", "infisical", "dotenvx", "akeyless", "conjur", "bws", "envkey"),
+    *("netbird", "zerotier-cli", "headscale", "nebula", "wgcf", "unbound-control", "rndc", "pdnsutil"),
+    *("knotc", "nsdc", "dnscontrol", "namecheap", "godaddy", "porkbun", "gandi", "dnsimple", "cloudflare", "cf-cli"),
+    # accounts of customers, content, flags
+    *("plaid", "paddle", "chargebee", "recurly", "braintree", "adyen", "square", "lemonsqueezy", "polar", "medusa"),
+    *("launchdarkly", "flagsmith", "unleash", "growthbook", "statsig", "configcat", "flipt", "optimizely"),
+    *("posthog", "segment", "mixpanel", "amplitude", "hubspot", "hs", "sf", "sfdx", "zendesk", "zcli", "intercom"),
+    *(
+        "notion",
+        "ntn",
+        "airtable",
+        "webflow",
+        "strapi",
+        "payload",
+        "ghost",
+        "storyblok",
+        "prismic",
+        "hygraph",
+        "umbraco",
+    ),
+    *(
+        "resend",
+        "sendgrid-cli",
+        "mailchimp",
+        "customerio",
+        "vonage",
+        "plivo",
+        "telnyx",
+        "slack",
+        "discord-cli",
+        "zulip",
+    ),
+    # builds and forges elsewhere
+    *("buildkite-agent", "bk", "drone", "woodpecker-cli", "travis", "semaphore", "codefresh", "harness-cli", "jf"),
+    *("jfrog", "jenkins-cli", "tea", "fj", "berg", "bitbucket", "azdo", "sonar", "codecov", "snyk", "depot", "eas"),
+    *("bitrise", "appcenter", "fastlane", "codemagic-cli-tools", "shorebird", "backlog", "clickup", "trello", "asana"),
+    # copies kept elsewhere
+    *("autorestic", "resticprofile", "rustic", "bupstash", "tarsnap", "proxmox-backup-client", "urbackup", "veeam"),
+    *("k8up", "percona-xtrabackup", "pgcopydb", "litestream", "wal-g-mongo", "pbm", "medusa-cassandra"),
 )
 _SNAPSHOTS = table(quiet="** --dry-run|-n|--help", destroy="forget, prune, delete, recreate, key|tag remove, rewrite")
 _HADOOP = table(
@@ -122,6 +203,17 @@ TABLES: dict[str, tuple[Row, ...]] = {
     "rq": table(destroy="empty"),
     "ldcli": table(quiet=QUIET, destroy=f"* {_GONE}|archive",
                    change="flags|segments toggle-on|toggle-off|patch, flags|segments update|replace --data|-d"),
+    "twilio": (*SERVICE, *table(change="*messages:create|*calls:create|*broadcast*")),
+    "octodns-sync": table(destroy="** --doit"),
+    "dnscontrol": table(quiet="preview|check|get-*|fmt|version", destroy="push"),
+    "amtool": (*SERVICE, *table(change="silence add|expire|import|update")),
+    "sidekiqctl": table(destroy="stop|quiet"),
+    "airflow": table(quiet=QUIET, destroy="* delete, db reset|downgrade|clean, tasks clear, "
+                     "dags backfill, backfill create"),
+    **dict.fromkeys(("pass", "gopass"), table(quiet="** --help", destroy="rm|remove|delete, init --path")),
+    "secret-tool": table(destroy="clear"),
+    "wsl": table(destroy="** --unregister"),
+    "splunk": (*SERVICE, *table(destroy="clean, * clean")),
     "instant-cli": table(quiet="pull|login|init", change="push"),
     "op": table(quiet=f"{QUIET}, read|run|inject|signin|signout", destroy=f"{_GONE}, * {_GONE}"),
 }  # fmt: skip
@@ -132,8 +224,15 @@ _ADDRESSES = ("-u", "--url", "--server", "-s", "--host", "--endpoint", "--api-ur
 def service(call: Call) -> Iterator[Effect]:
     """What is taken down, or changed for others; nothing where the other end is named as this machine."""
     where = call.head.values(*_ADDRESSES) + call.parsed.values(*_ADDRESSES)
-    if not any(item.known and network_addresses.is_local_address(item.text) for item in where):
-        yield from subcommand_tables.effects(call, TABLES[call.command.program], call.command.program)
+    if any(item.known and network_addresses.is_local_address(item.text) for item in where):
+        return
+    program = call.command.program
+    if any(not item.known and ("$(" in item.source or "`" in item.source) for item in call.fields[1:]):
+        yield call.effect(Kind.NETWORK, program, "data")
+    rows = TABLES[program]
+    if not subcommand_tables.what(call, rows) and subcommand_tables.loses_by_words(call):
+        yield call.effect(Kind.DEPLOY, program, "delete", sure=False)
+    yield from subcommand_tables.effects(call, rows, program)
 
 
 _TEXT = "-s= -u= --url= --server= --host= --endpoint= --api-url= --profile= --project= -p= --context= --repo= "

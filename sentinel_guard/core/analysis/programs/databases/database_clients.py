@@ -106,8 +106,8 @@ def client(call: Call) -> Effects:
     found = [effect for item in texts for effect in run(call, item, row, base)]
     found += [effect for item in files for effect in _source(call, item, row, 0, base)]
     yield from found
-    if not row.local and remote_databases.is_remote(call):
-        yield from _changed_away(call, texts)
+    if (not row.local or call.command.program == "duckdb") and remote_databases.is_remote(call):
+        yield from _changed_away(call, texts, files)
     for item in parsed.values(*row.outputs):
         yield from _written(call, item)
     for item in items[:1] if row.local and not file_databases.in_memory(items) else ():
@@ -115,13 +115,15 @@ def client(call: Call) -> Effects:
         yield from call.write(item, "inplace") if changes else call.read(item)
 
 
-def _changed_away(call: Call, texts: list[Field]) -> Effects:
-    """A database of another machine: statements that nobody wrote, and those that change rows."""
-    if remote_databases.is_generated(call):
+def _changed_away(call: Call, texts: list[Field], files: list[Field]) -> Effects:
+    """A database of another machine: statements that nobody wrote or can read, those that change rows or rights."""
+    if remote_databases.is_generated(call) or any(remote_databases.is_missing(call, item) for item in files):
         yield call.opaque("statements that another program makes", "code")
     for item in texts:
         if remote_databases.changes_rows(item.text):
             yield call.effect(Kind.DATABASE, item.text[:_SHOWN], "delete", sure=False)
+        if remote_databases.gives_rights(item.text):
+            yield call.effect(Kind.DEPLOY, item.text[:_SHOWN], sure=False)
 
 
 def _without_password(call: Call) -> list[Field]:

@@ -87,7 +87,7 @@ _LANGUAGES = {"rails": ("ruby", "-e"), "manage.py": ("python3", "-c"), "artisan"
 """What runs that code."""
 _EMPTIES = re.compile(
     r"\b[A-Z]\w*(?:\.unscoped|\.all)?\.(?:delete_all|destroy_all)\b|\.objects(?:\.all\(\))?\.(?:_raw_)?delete\(\)"
-    r"|\b[A-Z]\w*::(?:truncate\(|query\(\)->delete\()|->truncate\(\)|\bcall_command\(\s*['\"](?:flush|reset_db)"
+    r"|\b[A-Z]\w*::(?:truncate\(|query\(\)->delete\()|->truncate\(\)|\bDB::table\([^)]*\)->delete\(\)|\bcall_command\(\s*['\"](?:flush|reset_db)"
     r"|\bmigrate:fresh\b|\bdb:wipe\b"
 )
 _DATABASE_FILE = re.compile(r"(?:file|sqlite3?):(?://)?(?://)?(/[^?\0]+)(?:\?.*)?")
@@ -96,6 +96,12 @@ _SOME_ROWS = re.compile(
     r"|\)\.delete\(\)|->(?:delete|forceDelete)\(\)"
 )
 """Rows that a condition chose: ordinary work, but for those that others use."""
+_MANY_ROWS = re.compile(
+    r"\.where(?:\.not)?\([^\n]*(?:[<>]|(?i:\blike\b)|\.\.|\bago\b)[^\n]*\.(?:delete_all|destroy_all)\b"
+    r"|\.(?:filter|exclude)\([^\n]*__(?:lte?|gte?|i?contains|i?startswith|i?endswith|isnull|range|i?regex)[^\n]*\)\.delete\(\)"
+    r"|::where\([^\n]*(?:[<>]|'like'|\"like\")[^\n]*->(?:delete|forceDelete)\(\)"
+)
+"""Rows that a range or a likeness chose: nobody has counted them."""
 _LIVE = re.compile(r"(?i)(?:^|[=-])prod(?:uction)?$|^live$")
 _LITERAL = re.compile(r"\"((?:[^\"\\]|\\.)*+)\"|'((?:[^'\\]|\\.)*+)'")
 
@@ -209,7 +215,8 @@ def _on_production(call: Call) -> bool:
 
 def code(call: Call, text: str) -> Iterator[Effect]:
     """Code that empties its models, or holds SQL that does; on production, code that deletes rows at all."""
-    match = _EMPTIES.search(text) or (_SOME_ROWS.search(text) if _on_production(call) else None)
+    match = _EMPTIES.search(text) or _MANY_ROWS.search(text)
+    match = match or (_SOME_ROWS.search(text) if _on_production(call) else None)
     if match:
         yield call.effect(Kind.DATABASE, match[0], "delete")
     for match in _LITERAL.finditer(text):

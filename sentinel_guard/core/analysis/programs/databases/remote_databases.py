@@ -6,6 +6,7 @@ import re
 
 from sentinel_guard.core.analysis import network_addresses
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
+from sentinel_guard.core.analysis.expansion.shell_state import Field
 
 _HOSTS = ("-h", "--host", "-S", "--server", "--defaults-group-suffix", "-d", "--dbname", "--uri")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+]*://\S+|(?:.*\s)?host=(?P<host>\S+).*")
@@ -23,6 +24,8 @@ def is_remote(call: Call) -> bool:
     for item in call.parsed.values("-h", "--host", "-S", "--server", "--uri"):
         if item.text[:1] != "/" and not network_addresses.is_local_address(item.text):
             return True
+    if call.command.program == "duckdb" and any(item.text.startswith(("md:", "motherduck:")) for item in words):
+        return True
     for item in words:
         if match := _ADDRESS.fullmatch(item.text):
             return not network_addresses.is_local_address(match["host"] or item.text)
@@ -34,6 +37,23 @@ def is_remote(call: Call) -> bool:
 def is_generated(call: Call) -> bool:
     """Whether the statements come from another program, so that nobody can say what they are."""
     return UNKNOWN in call.stdin and bool(_MAKES.match(call.scope.feeds))
+
+
+_GIVES = re.compile(
+    r"(?i)\b(?:alter|create)\s+(?:role|user)\b[^;]*\b(?:superuser|bypassrls|createrole)\b|\bgrant\b[^;]*\bto\s+(?:public\b|['\"`]?\w+['\"`]?@['\"`]%)|"
+    r"\bgrant\s+all\b[^;]*\bto\b|\bdisable\s+(?:row\s+level\s+security|trigger)\b|\balter\s+system\b|\bset\s+global\b|"
+    r"\bsec_admin\b|\bgrant\s+ownership\b|\brevoke\b[^;]*\bfrom\b"
+)
+
+
+def gives_rights(sql: str) -> bool:
+    """Whether a text changes who may do what in a database, or takes a protection away."""
+    return _GIVES.search(sql) is not None
+
+
+def is_missing(call: Call, item: Field) -> bool:
+    """Whether nobody can read now what a file of statements will say."""
+    return not item.known or not call.world.kind(call.locate(item))
 
 
 _MAKES = re.compile(

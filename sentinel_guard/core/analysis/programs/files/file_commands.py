@@ -9,7 +9,7 @@ from dataclasses import replace
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, options
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.programs.files import archives, pictures
+from sentinel_guard.core.analysis.programs.files import archives, pictures, searches
 from sentinel_guard.core.analysis.programs.files.patch_files import patched_paths
 from sentinel_guard.core.model import Effect, Kind
 
@@ -259,31 +259,6 @@ def reader(call: Call) -> Effects:
         yield from call.read(item)
 
 
-def searcher(call: Call) -> Effects:
-    """grep, rg, awk, jq: the first operand is a pattern, unless an option gave it."""
-    given = call.has("-e", "--regexp", "-f", "--file", "--from-file")
-    for item in call.parsed.values("-f", "--file", "--from-file"):
-        yield from call.read(item)
-    named = call.operands if given else call.operands[1:]
-    for item in named:
-        yield from call.read(item)
-    deep = call.has("-r", "-R", "--recursive", "-u", "--unrestricted", "--hidden", "-.")
-    if deep or call.command.program == "rg":  # which goes through folders unasked
-        for folder in (item.text for item in named or [Field(".")] if item.known):
-            yield from _chosen(call, folder)
-    if deep and not (named or call.stdin):
-        yield call.effect(Kind.READ, call.cwd, sure=call.here)
-
-
-def _chosen(call: Call, folder: str) -> Effects:
-    """What a search through a folder is to look into by name: ``--include=.env``, ``rg -g '.env*'``."""
-    names = ("-g", "--glob") if call.command.program == "rg" else ("--include",)
-    for name in (item.text for item in call.parsed.values(*names) if item.known and not item.text.startswith("!")):
-        pattern = f"{folder.rstrip('/')}/{name}"
-        for path in (pattern, *call.world.glob(call.locate(pattern))):
-            yield from call.read(Field(path))
-
-
 def sort(call: Call) -> Effects:
     yield from reader(call)
     for item in call.parsed.values("-o", "--output"):
@@ -382,8 +357,8 @@ PROGRAMS: dict[str, Callable[[Call], Effects]] = {
     "install": install,
     "ln": ln, "tee": tee, "sponge": sponge, "truncate": truncate, "chmod": chmod,
     "chown": chown, "chgrp": chown, "chattr": chattr, "setfacl": setfacl, "touch": touch, "mkdir": mkdir, "sort": sort,
-    "patch": patch, "jq": searcher,
-    **dict.fromkeys(("grep", "egrep", "fgrep", "zgrep", "ugrep", "rg"), searcher),
+    "patch": patch, "jq": searches.searcher,
+    **dict.fromkeys(("grep", "egrep", "fgrep", "zgrep", "ugrep", "rg"), searches.searcher),
     **dict.fromkeys(
         ("cat", "tac", "less", "more", "head", "tail", "nl", "bat", "strings", "xxd", "od", "hexdump",
         "base64", "base32",

@@ -40,7 +40,7 @@ _DETAILED = (
 
 def output(call: Call) -> str:
     """The names, one a line; UNKNOWN where they cannot be told."""
-    if call.has(*_DETAILED) or not all(item.known for item in call.operands):
+    if call.has(*_DETAILED) or not all(item.known for item in call.operands) or not call.world.kind(call.cwd):
         return UNKNOWN
     lines = [line for item in call.operands or [Field("")] for line in _lines(call, item)]
     return UNKNOWN if call.world.cut or len(lines) >= MATCHES else "".join(f"{line}\n" for line in lines)

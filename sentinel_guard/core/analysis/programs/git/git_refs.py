@@ -44,9 +44,15 @@ def push(call: Call) -> Effects:
     if f"remote {remote}" in call.world.own or _is_stranger(call, remote):
         how.add("new")
     yield from _transport(call, remote)
+    if any(_MERGES.search(item.text) for item in call.parsed.values("-o", "--push-option")):
+        yield call.effect(Kind.DEPLOY, f"{remote}: merged when pushed")
     if not call.has("-n", "--dry-run"):
         yield call.effect(Kind.PUBLISH, remote, *sorted(how))
     yield call.effect(Kind.NETWORK, remote, "data")
+
+
+_MERGES = re.compile(r"merge_when_pipeline_succeeds|auto_merge|merge_request\.merge|topic=.*submit|%submit")
+"""Push options by which a forge merges without another look."""
 
 
 def _is_stranger(call: Call, remote: str) -> bool:
@@ -201,7 +207,7 @@ def tag(call: Call) -> Effects:
 def rebase(call: Call) -> Effects:
     yield from passes_hooks(call)
     if not call.has("--abort", "--quit", "--continue", "--skip", "--edit-todo", "--show-current-patch"):
-        yield rewrite(call, "history")
+        yield rewrite(call, "history", *(("force",) if call.has("--root") and call.has("-x", "--exec") else ()))
     elif call.has("--abort"):
         yield rewrite(call, "worktree")
     yield from _commands(call, "-x", "--exec")

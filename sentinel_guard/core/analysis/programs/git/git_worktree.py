@@ -8,6 +8,7 @@ from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs.files import file_commands
+from sentinel_guard.core.analysis.programs.git import history_edits
 from sentinel_guard.core.analysis.programs.git.git_config_files import given, top
 from sentinel_guard.core.model import Effect, Kind
 
@@ -286,8 +287,8 @@ def _no_longer_ignored(call: Call) -> Effects:
 
 def commit(call: Call) -> Effects:
     yield from passes_hooks(call)
-    if call.has("--amend"):
-        yield rewrite(call, "history")
+    if call.has("--amend") or history_edits.is_backdated(call):
+        yield rewrite(call, "history", *(("force",) if history_edits.is_backdated(call) else ()))
     yield from message_file_reads(call)
     if not call.has("--dry-run"):
         yield from staged(call, call.operands)
@@ -312,6 +313,8 @@ def apply(call: Call) -> Effects:
     if call.has("--cached"):
         yield rewrite(call, "index")
         return
+    if call.has("-R", "--reverse"):
+        yield rewrite(call, "worktree")
     strip = call.parsed.value("-p")
     depth = int(strip.text) if strip and strip.text.isdigit() else 1
     folder = call.parsed.value("--directory")

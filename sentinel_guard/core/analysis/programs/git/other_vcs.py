@@ -35,7 +35,7 @@ _TABLE: dict[str, tuple[_Row, ...]] = {
     "svn revert": (_Row(_LOST, "worktree", "force"),),
     "svn cleanup": (_Row(_LOST, "untracked", "force", ("--remove-unversioned",)),
                     _Row(_LOST, "ignored", "force", ("--remove-ignored",))),
-    **{f"svn {verb}": (_Row(Kind.PUBLISH, "repository", "delete"),) for verb in ("delete", "del", "rm", "remove")},
+    **{f"svn {verb}": (_Row(Kind.DEPLOY, "repository", "delete"),) for verb in ("delete", "del", "rm", "remove")},
     "jj abandon": (_Row(_LOST, "worktree", "force"),),
     "jj restore": (_Row(_LOST, "worktree", "force"),),
     "jj op": (_Row(_LOST, "reflog", "force", ("abandon",)),),
@@ -65,7 +65,7 @@ def vcs(call: Call) -> Effects:
 
 def _online(call: Call, row: _Row) -> bool:
     """``svn rm file`` is undone by ``svn revert``; ``svn rm URL`` is done at once, for all."""
-    deletes = call.command.program == "svn" and row.kind is Kind.PUBLISH
+    deletes = call.command.program == "svn" and row.kind is Kind.DEPLOY
     return deletes and not any("://" in item.text for item in call.operands)
 
 

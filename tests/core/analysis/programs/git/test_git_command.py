@@ -149,7 +149,7 @@ ROWS = [
     ("HUSKY=0 git commit -m x", ["git-rewrite hooks"], "hooks switched off by a variable"),
     ("hg strip tip", ["git-rewrite history force"], "another system"),
     ("svn rm x", [], "not yet committed"),
-    ("svn rm https://example.com/x", ["publish repository delete"], "at once, for all"),
+    ("svn rm https://example.com/x", ["deploy repository delete"], "at once, for all"),
     ("jj op abandon x", ["git-rewrite reflog force"], "its log of operations"),
     ("java -jar bfg.jar x", ["git-rewrite history force"], "a rewriter in a jar"),
     ("java -jar app.jar", [], "any other jar"),

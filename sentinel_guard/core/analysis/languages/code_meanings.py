@@ -1,0 +1,133 @@
+"""What code means by what it loads and calls, in any language: lost elsewhere, fetched and run, a shell for others.
+
+Looked at are the texts that an interpreter is given: its arguments, standard input, files that this text wrote. These
+are guesses by words, beside what the readers of each language follow.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from sentinel_guard.core.analysis.expansion.command_and_options import SHELLS, UNKNOWN, Call
+from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.languages.interpreters import PROGRAMS as INTERPRETERS
+from sentinel_guard.core.analysis.languages.shared import client_losses, git_libraries, service_libraries
+from sentinel_guard.core.analysis.programs import http_changes
+from sentinel_guard.core.model import Effect, Kind
+
+AWKS = frozenset(("awk", "gawk", "mawk", "nawk"))
+_NO_CODE = frozenset((*SHELLS, *AWKS, "sed", "gsed"))
+_EDITORS = frozenset(("emacs", "emacsclient", "vim", "nvim", "vi"))
+_PRINTED = ("-p", "--print", "-pe")
+"""Options with which a runtime prints the value of what it is given."""
+_SHORT = 10
+"""Characters that no code which prints or loses anything has."""
+
+_TRUSTS = re.compile(r"\btrust_remote_code\s*=\s*True|\btorch\.hub\.load\(|\bsource_url\s*=")
+_UNPICKLES = re.compile(
+    r"\b(?:pickle|joblib|dill|cloudpickle|torch|marshal|pandas|pd)\.(?:load|loads|read_pickle)\s*\("
+)
+_LOADS_ADDRESS = re.compile(
+    r"\b(?:source|source_url|import|include|require|load|use)\(?\s*\(?(?:download\(|url\()?\s*['\"]https?://"
+    r"|\b(?:install_(?:github|gitlab|bitbucket|git|url)|Pkg\.add\(\s*(?:url|PackageSpec\(url))\b"
+)
+"""``source("https://…")`` of R, ``include(download(…))`` of Julia, ``import("https://…")``."""
+_FETCHES = re.compile(
+    r"\bfetch\(|\burlopen\(|\brequests\.get\(|\bhttpx\.get\(|\bhttps?\.get\(|\baxios|\bgot\(|\bLWP\b|\bURI\.open|"
+    r"\bopen-uri\b|\bfile_get_contents\(\s*['\"]https?|:httpc\b|\bHTTPoison\b|\bReq\.get|\bNet::HTTP\b|\bdownload\(|"
+    r"\burl-retrieve\b|\b(?:iwr|irm|Invoke-WebRequest|Invoke-RestMethod|DownloadString)\b|\bcurl\b|\bwget\b|\bHttpClient\b"
+)
+_RUNS = re.compile(
+    r"(?<![\w.$])(?:eval|exec)\b(?!\s*=)|\bnew Function\(|\bvm\.run\w*\(|\bCode\.eval_\w+|\binstance_eval\b|"
+    r"(?<![\w.])(?:loadstring|load|source)\(|\beval-buffer\b|\bAssembly\.Load\b|\biex\b|\bInvoke-Expression\b|\bimportlib\.util\.spec_from"
+)
+_AWAY = re.compile(r"\bhttps?://(?!localhost\b|127\.|0\.0\.0\.0|\[::1\])")
+_SOCKETS = re.compile(
+    r"\bsocket\b|\bTCPSocket\b|\bnet\.(?:connect|Socket|createConnection|Dial)\b|\bfsockopen\b|\bIO::Socket\b|\bSocket\("
+)
+_SHELL = re.compile(
+    r"\bpty\.spawn\b|\bdup2\(|['\"\s/](?:ba|z|da|k)?sh['\"]?\s*,?\s*\[?['\"]?\s*-i\b|(?:spawn|exec|popen|Popen|call|run)"
+    r"\w*\(?\s*\[?['\"](?:/bin/|/usr/bin/)?(?:ba|z|da)?sh['\"]|\bcmd\.exe\b|\$SHELL\b"
+)
+_EMPTIED = re.compile(
+    r"\bopen\(\s*['\"]([^'\"\n]+)['\"]\s*,\s*['\"]w[bt+]*['\"]\s*\)\.(?:close|truncate)\("
+    r"|\b(?:writeFileSync|writeFile|file_put_contents|File\.write|IO\.write)\(\s*['\"]([^'\"\n]+)['\"]\s*,\s*(?:''|\"\")\s*[,)]"
+    r"|\bPath\(\s*['\"]([^'\"\n]+)['\"]\s*\)\.write_(?:text|bytes)\(\s*b?(?:''|\"\")\s*\)"
+)
+"""A file that is written with nothing."""
+_FABRIC = re.compile(r"\bfrom fabric\b|\bimport fabric\b|\bparallel_ssh\b|\basyncssh\b|\bpssh\b")
+_ON_HOSTS = re.compile(r"\.(?:run|sudo|run_command)\(\s*f?[\"']([^\"'\n]+)[\"']")
+"""Commands that libraries run on other machines."""
+_WRITES_LETTERS = re.compile(
+    r"\.(?:send_?message|sendmail|sendMail|send_email|send_raw_email|messages\.create|emails\.send|send_templated_email)\s*\(|"
+    r"\bmail\(\s*\$|\bMail::to\(|\bdeliver_now\b|\bdeliver_later\b"
+)
+_MANY = re.compile(r"\bfor\b|\bwhile\b|\.map\(|\.forEach\(|\.each\b|\bforeach\b|\bfind_each\b|Promise\.all")
+_TO_HERE = re.compile(r"localhost|127\.0\.0\.1|\bmailhog\b|\bmailpit\b|ethereal\.email|:1025\b|:2525\b")
+_LOSSES = (Kind.DEPLOY, Kind.DATABASE)
+
+
+def effects(call: Call) -> Iterator[Effect]:
+    """What the code of an interpreter's call means; nothing for other programs."""
+    program = call.command.program
+    if (program not in INTERPRETERS or program in _NO_CODE) and program not in _EDITORS:
+        return
+    for text in texts(call):
+        if found := client_losses.lost(text):
+            yield call.effect(Kind.DEPLOY, found, "delete", sure=False)
+        if acted := service_libraries.acts(text):
+            yield call.effect(Kind.DEPLOY, acted, sure=False)
+        for match in _EMPTIED.finditer(text):
+            path = next(filter(None, match.groups()))
+            yield from call.write(Field(path), "truncate", "empty")
+        if (loaded := _loads(call, text)) is not None:
+            yield call.opaque(loaded, "code")
+        if _WRITES_LETTERS.search(text) and _MANY.search(text) and not _TO_HERE.search(text):
+            yield call.effect(Kind.DEPLOY, "letters to each of a list", sure=False)
+        for address in http_changes.lost_by(text) if "http" in text.lower() else ():
+            yield call.effect(Kind.NETWORK, address, "delete", sure=False)
+        for match in _ON_HOSTS.finditer(text) if _FABRIC.search(text) else ():
+            for effect in call.runner.script(match[1], call, "fabric"):
+                if effect.kind is not Kind.EXECUTE:
+                    yield replace(effect, sure=False)
+        if _SOCKETS.search(text) and _SHELL.search(text):
+            yield call.effect(Kind.PRIVILEGE, "remote shell", sure=False)
+        yield from git_libraries.effects(call, text)
+
+
+def is_new(effect: Effect, found: list[Effect]) -> bool:
+    """Whether a guess of a loss says more than what was followed in the same command."""
+    lost = effect.kind is Kind.DEPLOY and "delete" in effect.how
+    return not (lost and any(e.command is effect.command and e.kind in _LOSSES and "delete" in e.how for e in found))
+
+
+def _loads(call: Call, text: str) -> str | None:
+    """Code of others that runs: a library that is told to trust it, an object that was fetched, a text by network."""
+    if match := _TRUSTS.search(text) or _LOADS_ADDRESS.search(text):
+        return match[0]
+    comes = any(path in text for path in call.world.fetched) or bool(_AWAY.search(text) and _FETCHES.search(text))
+    if comes and _UNPICKLES.search(text):
+        return "an object that was fetched"
+    if _AWAY.search(text) and _FETCHES.search(text) and (match := _RUNS.search(text)):
+        return f"what was fetched: {match[0]}"
+    return None
+
+
+def is_code(call: Call) -> bool:
+    """Whether a program is an interpreter of a language that is no shell's."""
+    return call.command.program in INTERPRETERS and call.command.program not in _NO_CODE
+
+
+def texts(call: Call) -> Iterator[str]:
+    """The code of an interpreter's call: arguments, standard input, files that this text wrote."""
+    printed = call.has(*_PRINTED)
+    for item in call.fields[1:]:
+        if len(item.text) > _SHORT:
+            yield f"print({item.text})" if printed else item.text
+    yield call.stdin.replace(UNKNOWN, "")
+    made = call.world.made()
+    for item in call.operands[:1] if made else ():
+        if item.known and (path := call.locate(item)) in made:
+            yield (call.world.read(path) or "").replace(UNKNOWN, "")

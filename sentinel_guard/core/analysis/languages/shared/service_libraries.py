@@ -1,0 +1,116 @@
+"""Names of libraries by which code speaks to services elsewhere: clouds, stores, forges, payment, mail, trackers."""
+
+from __future__ import annotations
+
+import re
+
+SERVICES = (
+    # clouds and clusters
+    *("boto3", "botocore", "@aws-sdk", "aws-sdk", "google.cloud", "googleapiclient", "@google-cloud", "googleapis"),
+    *("azure.", "@azure/", "kubernetes", "digitalocean", "linode", "hcloud", "openstack", "novaclient", "docker"),
+    *("heroku", "cloudflare", "vercel", "netlify", "firebase_admin", "firebase-admin", "supabase", "proxmoxer"),
+    *("pyvmomi", "libcloud", "pulumi", "nomad", "consul", "hvac", "etcd3", "kazoo", "pynetbox", "scaleway", "ovh"),
+    # stores
+    *(
+        "qdrant",
+        "pinecone",
+        "weaviate",
+        "chromadb",
+        "milvus",
+        "elasticsearch",
+        "@elastic",
+        "opensearch",
+        "algoliasearch",
+    ),
+    *("typesense", "meilisearch", "snowflake", "databricks", "bigquery", "influxdb", "couchbase", "neo4j", "minio"),
+    # forges, registries, models
+    *("github", "octokit", "gitlab", "gitea", "bitbucket", "huggingface_hub", "wandb", "mlflow", "neptune", "clearml"),
+    # money, mail, people
+    *(
+        "stripe",
+        "paypal",
+        "braintree",
+        "adyen",
+        "square",
+        "plaid",
+        "paddle",
+        "twilio",
+        "sendgrid",
+        "mailchimp",
+        "resend",
+    ),
+    *(
+        "mailgun",
+        "postmark",
+        "auth0",
+        "okta",
+        "workos",
+        "clerk",
+        "ldap3",
+        "msgraph",
+        "o365",
+        "gspread",
+        "slack",
+        "discord",
+    ),
+    *("telegram", "jira", "atlassian", "linear", "asana", "trello", "zendesk", "intercom", "hubspot", "salesforce"),
+    *("shopify", "woocommerce", "notion", "airtable", "contentful", "sanity", "dropbox", "boxsdk", "pagerduty"),
+    *("opsgenie", "datadog", "sentry_sdk", "newrelic", "grafana", "launchdarkly", "unleash", "segment", "posthog"),
+)
+"""As they stand in a line that loads them, in small letters."""
+LOADS = re.compile(r"\b(?:import|from|require|use|using)\b[^\n;]*|\b(?:boto3|stripe)\.")
+"""What loads a library."""
+
+
+def loaded(code: str) -> str:
+    """The lines that load libraries, in small letters."""
+    return " ".join(match[0] for match in LOADS.finditer(code)).lower()
+
+
+_RIGHTS = re.compile(
+    r"\bprivate\s*[=:]\s*[Ff]alse|\bvisibility\s*[=:]\s*['\"]public|\bACL\s*[=:]\s*['\"]public|\bmake_public\(|\ballUsers\b|"
+    r"\b(?:role|permission)\s*[=:]\s*['\"](?:admin|owner|maintain)|\badd_to_collaborators\(|\bPublicAccessBlock|"
+    r"\bremove_protection\(|\bdelete_branch_protection\(|0\.0\.0\.0/0"
+)
+_ACTS = re.compile(
+    r"\.(?:pay|refund|cancel|void_invoice|finalize_invoice|charge|capture|close|archive|deactivate|suspend|disable|invite|"
+    r"edit|transition_issue|add_comment|create_comment|create_issue|update_user|chat_postMessage|post_message|publish|"
+    r"(?:refunds?|payouts?|transfers?|charges?|Refund|Payout|Transfer|Charge|PaymentIntent|Invoice)\.create)\s*\("
+)
+_CLOUDS = (
+    *(
+        "boto3",
+        "botocore",
+        "aws-sdk",
+        "google.cloud",
+        "googleapiclient",
+        "@google-cloud",
+        "azure",
+        "kubernetes",
+        "openstack",
+    ),
+    *("digitalocean", "linode", "hcloud", "cloudflare", "heroku", "libcloud", "slack", "huggingface_hub", "stripe"),
+)
+"""Those whose command lines are asked about for what they change."""
+_CHANGES = re.compile(
+    r"\.(?:create|put|modify|update|attach|detach|authorize|revoke|stop|start|reboot|run|patch|replace|enable|disable|"
+    r"associate|invoke|send|publish)_(?!object\b|paginator|session|client|presigned|kubeconfig|query|metric|engine|index\b)\w+\("
+    r"|\bnew (?:Create|Put|Modify|Update|Attach|Authorize|Stop|Start|Run|Invoke|Publish|Send)"
+    r"(?!Object|Multipart)\w*Command\("
+    r"|\.chat_?[pP]ost_?Message\(|\.chat\.postMessage\(|\.upload_(?:folder|file)\(\s*\w*(?:folder|path)\w*=|"
+    r"\.(?:refunds|payouts|transfers|charges|Refund|Payout|Transfer|Charge)\.create\("
+)
+_HERE = re.compile(
+    r"localhost|127\.0\.0\.1|\bmoto\b|mock_aws|endpoint_url|DryRun\s*[=:]\s*[tT]rue|dry_run\s*=\s*['\"]?(?:True|All)"
+)
+_MANY = re.compile(r"\bfor\b|\bwhile\b|\.map\(|\.forEach\(|\.each\b|\bforeach\b|Promise\.all")
+
+
+def acts(code: str) -> str:
+    """What code does to others through such a library: a right that it gives, an act on each of many; else empty."""
+    names = loaded(code)
+    if not any(name in names for name in SERVICES) or _HERE.search(code):
+        return ""
+    found = _CHANGES.search(code) if any(name in names for name in _CLOUDS) else None
+    found = found or _RIGHTS.search(code) or (_ACTS.search(code) if _MANY.search(code) else None)
+    return found[0].strip(".( ") if found else ""

@@ -1,0 +1,50 @@
+"""Acts that other people see, done on each of a list that nobody has read: by xargs, or in a loop."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sentinel_guard.core.analysis import network_addresses, paths
+from sentinel_guard.core.model import Effect, Kind
+
+_REACHES = frozenset(
+    (
+        *("gh", "glab", "jira", "linear", "scancel", "stripe", "slack", "acli", "pd", "opsgenie", "zendesk", "twilio"),
+        *("tea", "trello", "asana", "clickup", "notion", "hubspot", "sf", "sfdx", "paddle", "mail", "mailx", "mutt"),
+        *("sendmail", "swaks", "msmtp", "aws", "gcloud", "az", "heroku", "fly", "flyctl", "auth0", "okta", "intercom"),
+    )
+)
+"""Programs that act on things which other people see."""
+_ACTS = re.compile(
+    r"close|reopen|edit|lock|merge|cancel|refunds?|create|comment|transfer|archive|send|assign|resolve|label|invite|remove|"
+    r"review|approve|void|publish|update|disable|suspend|send-\w+|stop-\w+|disable-\w+|\w+:create|\w+:update"
+)
+_MAILS = frozenset(("scancel", "mail", "mailx", "mutt", "sendmail", "swaks", "msmtp"))
+"""They act without a verb."""
+MANY = 10
+"""Rounds of a loop that are more than a handful."""
+
+
+def reaches(words: Sequence[str]) -> bool:
+    """Whether a command acts on what other people see."""
+    if not words or paths.base(words[0]) not in _REACHES:
+        return False
+    return paths.base(words[0]) in _MAILS or any(map(_ACTS.fullmatch, words[1:5]))
+
+
+def in_loop(found: Sequence[Effect], *, counted: bool) -> str:
+    """What a loop does to others in each round, of the effects of its rounds; empty for nothing.
+
+    ``counted``: all its rounds are known, so that their number counts.
+    """
+    acts = [e for e in found if e.kind is Kind.EXECUTE and e.command is not None and reaches(e.command.argv)]
+    sent = [e for e in found if e.kind is Kind.NETWORK and "data" in e.how and _is_away(e.target)]
+    for each in (acts, sent):
+        if each and (not counted or len(each) > MANY):
+            return each[0].target
+    return ""
+
+
+def _is_away(target: str) -> bool:
+    return "://" in target and not network_addresses.is_local_address(target)

@@ -1,0 +1,57 @@
+"""Searches through files (grep, rg, awk, jq): what of them is read. argv -> effects."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from sentinel_guard.core.analysis.expansion.command_and_options import Call
+from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.model import Effect, Kind
+
+Effects = Iterable[Effect]
+
+
+def searcher(call: Call) -> Effects:
+    """grep, rg, awk, jq: the first operand is a pattern, unless an option gave it."""
+    given = call.has("-e", "--regexp", "-f", "--file", "--from-file")
+    for item in call.parsed.values("-f", "--file", "--from-file"):
+        yield from call.read(item)
+    named = call.operands if given else call.operands[1:]
+    for item in named:
+        yield from call.read(item)
+    deep = call.has("-r", "-R", "--recursive", "-u", "--unrestricted", "--hidden", "-.", "-uu", "-uuu")
+    if deep or call.command.program == "rg":  # which goes through folders unasked
+        for folder in (item.text for item in named or [Field(".")] if item.known):
+            yield from _chosen(call, folder)
+    if deep and _SECRET_WORDS.search(call.command.argv[-1] if given else " ".join(f.text for f in call.operands[:1])):
+        yield from _secrets_below(call, named)
+    if deep and not (named or call.stdin):
+        yield call.effect(Kind.READ, call.cwd, sure=call.here)
+
+
+_SECRET_WORDS = re.compile(r"(?i)secret|token|passw|api[-_]?key|credential|private[-_]key|_key\b")
+_NAMES_ONLY = (
+    *("-l", "-L", "-c", "-q", "--files-with-matches", "--files-without-match", "--count", "--quiet", "--include"),
+    *("--exclude", "-g", "--glob", "-t", "--type"),
+)
+
+
+def _secrets_below(call: Call, named: Sequence[Field]) -> Effects:
+    """A search for the names of secrets in all files, those that git leaves out too, prints those of ``.env``."""
+    ignoring = call.command.program == "rg" and not call.has("-u", "-uu", "-uuu", "--unrestricted", "--no-ignore")
+    if ignoring or call.has(*_NAMES_ONLY):
+        return
+    for item in named or [Field(".")]:
+        path = f"{item.text.rstrip('/')}/.env"
+        if item.known and call.world.kind(call.locate(path)) == "file":
+            yield from call.read(Field(path))
+
+
+def _chosen(call: Call, folder: str) -> Effects:
+    """What a search through a folder is to look into by name: ``--include=.env``, ``rg -g '.env*'``."""
+    names = ("-g", "--glob") if call.command.program == "rg" else ("--include",)
+    for name in (item.text for item in call.parsed.values(*names) if item.known and not item.text.startswith("!")):
+        pattern = f"{folder.rstrip('/')}/{name}"
+        for path in (pattern, *call.world.glob(call.locate(pattern))):
+            yield from call.read(Field(path))
