@@ -21,13 +21,13 @@
 
 struct task {
     pid_t tid;
-    int dir;       /* /proc/TID, held open: a number that is given anew is not the same task */
+    int dir;       /* /proc/TID once it was needed (task_dir), held open; else -1 */
     bool seen;     /* what it became by exec was looked at */
-    bool known;    /* what follows was read (know_task): who only starts a program needs none of it */
+    bool known;    /* what follows was read (know_task): few calls need it */
     pid_t tgid;
     pid_t inner;   /* its number in its own pid namespace */
     mode_t umask;
-    bool confined; /* it wears a sandbox of its own, which must judge its calls too */
+    bool confined; /* a Landlock ruleset of its own must judge its calls, too; a seccomp filter does so before ours */
 };
 
 /* --- a held call (serve.c) --- */
@@ -49,14 +49,23 @@ bool still_waits(const struct call *call);
 void begin_wait(struct call *call);
 void end_wait(struct call *call);
 
-/* The task, or NULL where it is gone or cannot be seen. */
 struct task *find_task(pid_t tid);
-/* Reads what a call that is performed here needs to know of it. False: it has gone. */
+/* /proc/TID, held open: a number that is given anew is not the same task. -1 with errno where it has gone. To keep it
+ * costs more than a call: most programs end without a held call but their own start. */
+int task_dir(struct task *task);
+/* The program that it is. False: it has gone. */
+bool stat_image(struct task *task, struct stat *image);
+/* Reads its numbers, umask and confinement. False: it has gone. */
 bool know_task(struct task *task);
+/* Whether it wears a Landlock ruleset of its own; where it has gone, the worst is believed. */
+bool is_confined(struct task *task);
+/* It starts a program: what it becomes is to be looked at. A thread that does becomes its process's first. */
+void expect_new_image(struct task *task);
 /* Reads the task anew: the number may have been another's. */
-bool renew_task(struct task *task);
-void remember_umask(pid_t tgid, mode_t umask);
-void remember_confinement(const struct task *task);
+void renew_task(struct task *task);
+void remember_umask(struct task *task, mode_t umask);
+/* It puts on a Landlock ruleset. */
+void remember_confinement(struct task *task);
 /* False: the call was answered. */
 bool read_text(struct call *call, uint64_t at, char *text, size_t room);
 size_t read_memory(pid_t tid, uint64_t at, void *to, size_t size);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <unistd.h>
 
@@ -54,17 +55,18 @@ bool find(struct call *call, int dirfd, uint64_t path, enum last_link last, stru
 
 bool judges_itself(struct call *call)
 {
-    if (call->task->confined)
+    bool confined = is_confined(call->task);
+    if (confined)
         answer_continue(call);
-    return call->task->confined;
+    return confined;
 }
 
 bool is_of_other_process(const struct call *call, const char *real)
 {
     int pid;
-    if (sscanf(real, "/proc/%d", &pid) != 1)
+    if (strncmp(real, "/proc/", 6) != 0 || sscanf(real + 6, "%d", &pid) != 1)
         return false;
-    return pid != call->task->inner && pid != call->task->tgid && !descends_from(pid, getpid());
+    return !know_task(call->task) || (pid != call->task->inner && pid != call->task->tgid && !descends_from(pid, getpid()));
 }
 
 bool name_descriptor(int fd, char real[PATH_MAX])
@@ -88,7 +90,7 @@ void answer_result(struct call *call, int result)
  * group of its own; a signal to all is not. */
 static void held_reach(struct call *call, pid_t whom)
 {
-    if ((whom <= 0 && whom != -1) || whom == call->task->tgid || descends_from(whom, getpid()))
+    if ((whom <= 0 && whom != -1) || (know_task(call->task) && whom == call->task->tgid) || descends_from(whom, getpid()))
         answer_continue(call); /* registers */
     else
         answer_error(call, EPERM);
@@ -252,7 +254,7 @@ static void handle_process(struct call *call)
         answer_continue(call); /* what can be reached from there is judged by inode */
         break;
     case __NR_umask:
-        remember_umask(call->task->tgid, MODE(0));
+        remember_umask(call->task, MODE(0));
         answer_continue(call); /* a register */
         break;
     case __NR_landlock_restrict_self:
@@ -266,10 +268,6 @@ static void handle_process(struct call *call)
 
 void handle(struct call *call)
 {
-    int number = call->notification->data.nr;
-    bool starts = number == __NR_execve || number == __NR_execveat;
-    if (!starts && !know_task(call->task) && !renew_task(call->task))
-        return;
     if (!call->task->seen && !check_image(call))
         return;
     if (!handle_files(call) && !handle_old(call) && !handle_attributes(call))

@@ -105,7 +105,7 @@ static bool asks_itself(const struct call *call, const struct stat *program)
 {
     struct stat exe;
     struct program own;
-    if (fstatat(call->task->dir, "exe", &exe, 0))
+    if (!stat_image(call->task, &exe))
         return false;
     word_on_program(&exe, -1, &own);
     return own.is_launcher || is_same_program(&exe, program);
@@ -120,7 +120,7 @@ static void ask_to_run(struct call *call, const struct program *program, const s
     if (yes && call->task && still_waits(call)) {
         uint64_t image = hash_image(s, arguments.text, arguments.size);
         agreed[image % AGREED] = image;
-        call->task->seen = false;
+        expect_new_image(call->task);
         answer_continue(call);
     } else
         answer_error(call, EACCES);
@@ -141,11 +141,13 @@ void held_exec(struct call *call, int dirfd, uint64_t path, uint64_t argv, int f
         return;
     if (!*text && (flags & AT_EMPTY_PATH)) {
         snprintf(link, sizeof link, "fd/%d", dirfd);
-        file = openat(call->task->dir, link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-        why = fstatat(call->task->dir, link, &s, 0) ? EBADF : 0;
+        file = openat(task_dir(call->task), link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        why = fstatat(task_dir(call->task), link, &s, 0) ? EBADF : 0;
     } else {
         why = resolve(call, dirfd, text, flags & AT_SYMLINK_NOFOLLOW ? FOLLOW_WITH_SLASH : FOLLOW, &place);
-        why = why ? why : fstatat(place.folder, place.name, &s, 0) ? errno : 0;
+        s = place.status;
+        if (!why && (!place.exists || S_ISLNK(s.st_mode)))
+            why = fstatat(place.folder, place.name, &s, 0) ? errno : 0;
     }
     if (why) {
         if (file >= 0)
@@ -158,7 +160,7 @@ void held_exec(struct call *call, int dirfd, uint64_t path, uint64_t argv, int f
         if (word == ASK)
             ask_to_run(call, &program, &s, argv, from);
         else {
-            call->task->seen = false;
+            expect_new_image(call->task);
             answer_continue(call);
         }
     }
@@ -169,12 +171,15 @@ bool check_image(struct call *call)
 {
     struct stat exe;
     struct program became;
-    bool found = fstatat(call->task->dir, "exe", &exe, 0) == 0 ||
-                 (renew_task(call->task) && fstatat(call->task->dir, "exe", &exe, 0) == 0);
+    bool found = stat_image(call->task, &exe);
+    if (!found) {
+        renew_task(call->task);
+        found = stat_image(call->task, &exe);
+    }
     call->task->seen = found;
     if (!found || word_on_program(&exe, -1, &became) == PASS)
         return found;
-    int fd = openat(call->task->dir, "cmdline", O_RDONLY | O_CLOEXEC);
+    int fd = openat(task_dir(call->task), "cmdline", O_RDONLY | O_CLOEXEC);
     ssize_t n = fd < 0 ? -1 : read(fd, arguments_seen, sizeof arguments_seen);
     if (fd >= 0)
         close(fd);

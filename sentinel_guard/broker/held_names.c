@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "held_calls.h"
+#include "system_calls.h"
 
 static enum word word_on_replaced(const struct place *place, unsigned flags)
 {
@@ -23,7 +24,8 @@ void held_rename(struct call *call, int from, uint64_t old, int to, uint64_t new
         may(call, word_on(&a), "move", &a) && may(call, word_on_contents(&b), "replace", &b) &&
         may(call, word_on_replaced(&b, flags), "replace", &b) && !judges_itself(call))
         answer_result(call, (int)syscall(__NR_renameat2, a.folder, spelled(&a, x), b.folder, spelled(&b, y), flags));
-    forget_folder_names();
+    if ((a.exists && S_ISDIR(a.status.st_mode)) || (b.folder >= 0 && b.exists && S_ISDIR(b.status.st_mode)))
+        forget_folder_names();
     release(&a);
     release(&b);
 }
@@ -61,7 +63,7 @@ void held_mknod(struct call *call, int dirfd, uint64_t path, mode_t mode, dev_t 
     char name[NAME_MAX + 2];
     if (!find(call, dirfd, path, KEEP, &place))
         return;
-    if (may(call, word_on(&place), "make", &place) && !judges_itself(call)) {
+    if (may(call, word_on(&place), "make", &place) && !judges_itself(call) && know_task(call->task)) {
         mode_t before = umask(call->task->umask);
         answer_result(call, mknodat(place.folder, spelled(&place, name), mode, device));
         umask(before);
@@ -80,33 +82,39 @@ static int open_descriptor(const struct call *call, int dirfd)
 {
     char link[32];
     snprintf(link, sizeof link, dirfd == AT_FDCWD ? "cwd" : "fd/%d", dirfd);
-    return openat(call->task->dir, link, O_PATH | O_CLOEXEC);
+    return openat(task_dir(call->task), link, O_PATH | O_CLOEXEC);
+}
+
+/* Opens what a path leads to. A link of /proc leads to what no text names: only then is the kernel asked for the name. */
+static int open_path(struct call *call, int dirfd, const char *path, bool follow, struct place *place)
+{
+    int why = resolve(call, dirfd, path, follow ? FOLLOW : FOLLOW_WITH_SLASH, place);
+    bool magic = !why && place->exists && S_ISLNK(place->status.st_mode) && follow;
+    int fd = why ? -1 : open_place(place, follow);
+    why = why || fd >= 0 ? why : errno;
+    release(place);
+    if (fd >= 0 && magic)
+        name_descriptor(fd, place->real);
+    errno = why;
+    return fd;
 }
 
 /* The file that is meant, as a descriptor that stands for it and was judged; -1: the call was answered. `flags` are those
  * of the *at calls; `path` 0 means the program's descriptor. */
 static int open_judged(struct call *call, int dirfd, uint64_t path, int flags, const char *what, bool loses)
 {
-    struct place place = {.folder = -1}, meant = {.folder = -1, .name = "."};
+    struct place meant = {.folder = -1};
     char text[PATH_MAX] = "";
-    bool follow = !(flags & AT_SYMLINK_NOFOLLOW);
-    int fd, why = 0;
     if (path && !read_text(call, path, text, sizeof text))
         return -1;
-    if (path && (*text || !(flags & AT_EMPTY_PATH))) {
-        why = resolve(call, dirfd, text, follow ? FOLLOW : FOLLOW_WITH_SLASH, &place);
-        fd = why ? -1 : open_place(&place, follow);
-        why = why || fd >= 0 ? why : errno;
-        release(&place);
-    } else {
-        fd = open_descriptor(call, dirfd);
-        why = fd < 0 ? EBADF : 0;
-    }
-    if (why) {
-        answer_error(call, why);
+    bool named = path && (*text || !(flags & AT_EMPTY_PATH));
+    int fd = named ? open_path(call, dirfd, text, !(flags & AT_SYMLINK_NOFOLLOW), &meant) : open_descriptor(call, dirfd);
+    if (fd < 0) {
+        answer_error(call, named ? errno : EBADF);
         return -1;
     }
-    name_descriptor(fd, meant.real);
+    if (!named)
+        name_descriptor(fd, meant.real);
     meant.exists = fstat(fd, &meant.status) == 0;
     if (is_of_other_process(call, meant.real))
         answer_error(call, EACCES);
@@ -129,7 +137,10 @@ void held_chmod(struct call *call, int dirfd, uint64_t path, mode_t mode, int fl
     int fd = open_judged(call, dirfd, path, flags, "chmod", false);
     if (fd < 0)
         return;
-    answer_result(call, chmod(link_to(fd, link), mode));
+    int result = (int)syscall(__NR_fchmodat2, fd, "", mode, AT_EMPTY_PATH);
+    if (result < 0 && errno == ENOSYS) /* before Linux 6.6 */
+        result = chmod(link_to(fd, link), mode);
+    answer_result(call, result);
     close(fd);
 }
 

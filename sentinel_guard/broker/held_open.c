@@ -19,10 +19,10 @@ static bool is_terminal(const struct stat *s)
 }
 
 /* /proc/PID/stat: session and terminal are the fourth and fifth behind the name. */
-static bool read_terminal(const struct task *task, int *session, int *terminal)
+static bool read_terminal(struct task *task, int *session, int *terminal)
 {
     char text[1024];
-    int fd = openat(task->dir, "stat", O_RDONLY | O_CLOEXEC);
+    int fd = openat(task_dir(task), "stat", O_RDONLY | O_CLOEXEC);
     ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
     if (fd >= 0)
         close(fd);
@@ -32,7 +32,7 @@ static bool read_terminal(const struct task *task, int *session, int *terminal)
 }
 
 /* The broker's own /dev/tty is the person's terminal: never that. */
-static int open_terminal_of(const struct task *task, int flags)
+static int open_terminal_of(struct task *task, int flags)
 {
     char path[32];
     int session, terminal;
@@ -46,10 +46,11 @@ static int open_terminal_of(const struct task *task, int flags)
 }
 
 /* It would become the controlling terminal of who opens it: nobody can do that in its place. */
-static bool takes_terminal(const struct task *task, int flags)
+static bool takes_terminal(struct task *task, int flags)
 {
     int session, terminal;
-    return !(flags & O_NOCTTY) && read_terminal(task, &session, &terminal) && session == task->tgid && !terminal;
+    return !(flags & O_NOCTTY) && know_task(task) && read_terminal(task, &session, &terminal) && session == task->tgid &&
+           !terminal;
 }
 
 static int open_file(struct call *call, const struct place *place, int flags, mode_t mode, bool magic)
@@ -57,7 +58,12 @@ static int open_file(struct call *call, const struct place *place, int flags, mo
     static __thread int worn = -1;
     char name[NAME_MAX + 2];
     int ours = (flags & ~(O_TRUNC | O_NOFOLLOW)) | O_CLOEXEC | O_NOCTTY | (magic ? 0 : O_NOFOLLOW);
-    if ((flags & (O_CREAT | ONLY_TMPFILE)) && worn != (int)call->task->umask) {
+    bool makes = flags & (O_CREAT | ONLY_TMPFILE);
+    if (makes && !know_task(call->task)) {
+        errno = ESRCH;
+        return -1;
+    }
+    if (makes && worn != (int)call->task->umask) {
         worn = (int)call->task->umask;
         umask(call->task->umask);
     }

@@ -62,7 +62,7 @@ static bool name_the_task(struct task *task, char path[PATH_MAX])
 }
 
 /* Until something in the session has left the common root, all paths begin at the broker's own. */
-static bool has_other_root(const struct task *task)
+static bool has_other_root(struct task *task)
 {
     static struct statx ours;
     struct statx root;
@@ -70,20 +70,20 @@ static bool has_other_root(const struct task *task)
         return false;
     if (!ours.stx_mask)
         statx(AT_FDCWD, "/", 0, STATX_INO | STATX_MNT_ID, &ours);
-    return statx(task->dir, "root", 0, STATX_INO | STATX_MNT_ID, &root) || root.stx_ino != ours.stx_ino ||
+    return statx(task_dir(task), "root", 0, STATX_INO | STATX_MNT_ID, &root) || root.stx_ino != ours.stx_ino ||
            root.stx_mnt_id != ours.stx_mnt_id;
 }
 
 /* In another root (a container, a chroot) links are read from there: the whole path, below that root. Magic links do not
  * work then (EXDEV). */
-static int open_in_root(const struct task *task, const char *base, const char *path)
+static int open_in_root(struct task *task, const char *base, const char *path)
 {
     char whole[2 * PATH_MAX], at[PATH_MAX] = "";
-    ssize_t n = *path == '/' ? 0 : readlinkat(task->dir, base, at, sizeof at - 1);
+    ssize_t n = *path == '/' ? 0 : readlinkat(task_dir(task), base, at, sizeof at - 1);
     if (n < 0)
         return -1;
     at[n] = 0;
-    int root = openat(task->dir, "root", O_PATH | O_CLOEXEC);
+    int root = openat(task_dir(task), "root", O_PATH | O_CLOEXEC);
     if (root < 0)
         return -1;
     snprintf(whole, sizeof whole, "%s/%s", at, path);
@@ -93,46 +93,36 @@ static int open_in_root(const struct task *task, const char *base, const char *p
     return fd;
 }
 
-static bool is_there(const struct task *task, const char *link)
+static bool is_there(struct task *task, const char *link)
 {
     char one[2];
-    return readlinkat(task->dir, link, one, sizeof one) >= 0;
+    return readlinkat(task_dir(task), link, one, sizeof one) >= 0;
 }
 
-static bool is_brokers(int folder)
+/* A link of /proc to an open file on the way to a folder leads there for the task, never for the broker. */
+static int open_for(struct task *task, int base, const char *path, bool on_foot)
 {
-    char real[PATH_MAX];
-    return is_proc(folder) && name_descriptor(folder, real) && is_own_process(real);
-}
-
-/* No link on the way to a folder may lead through the broker's own entry of /proc, or by it to somewhere else. */
-static int open_for(struct task *task, int base, const char *path)
-{
-    int fd = open_below(base, path, RESOLVE_NO_MAGICLINKS);
-    if (fd < 0 ? errno != ELOOP : !is_brokers(fd))
-        return fd;
-    if (fd >= 0)
-        close(fd);
-    return walk(task, base, path);
+    int fd = on_foot ? -1 : open_below(base, path, RESOLVE_NO_MAGICLINKS);
+    return fd >= 0 || (!on_foot && errno != ELOOP) ? fd : walk(task, base, path);
 }
 
 /* ESRCH: what is known of the task is another's. */
-static int open_folder(struct task *task, int from, int dirfd, const char *path)
+static int open_folder(struct task *task, int from, int dirfd, const char *path, bool on_foot)
 {
     char base[32];
     if (from >= 0 && *path != '/')
-        return open_for(task, from, path);
+        return open_for(task, from, path, on_foot);
     snprintf(base, sizeof base, dirfd == AT_FDCWD ? "cwd" : "fd/%d", dirfd);
     if (has_other_root(task))
         return open_in_root(task, base, path);
     if (*path == '/')
-        return open_for(task, AT_FDCWD, path);
-    int own = open_below(task->dir, base, 0);
+        return open_for(task, AT_FDCWD, path, on_foot);
+    int own = open_below(task_dir(task), base, 0);
     if (own < 0 && errno == ENOENT)
         errno = !is_there(task, "cwd") ? ESRCH : dirfd != AT_FDCWD && !is_there(task, base) ? EBADF : ENOENT;
     if (own < 0 || strcmp(path, ".") == 0)
         return own;
-    int fd = open_for(task, own, path), why = errno;
+    int fd = open_for(task, own, path, on_foot), why = errno;
     close(own);
     errno = why;
     return fd;
@@ -144,12 +134,14 @@ static struct {
     dev_t device;
     ino_t inode;
     int64_t at;
+    unsigned era;
     char name[NAMED_SIZE];
 } named[NAMED];
+static unsigned era = 1;
 
 void forget_folder_names(void)
 {
-    memset(named, 0, sizeof named);
+    era++;
 }
 
 static int64_t coarse_ms(void)
@@ -166,7 +158,7 @@ static bool name_folder(int folder, char real[PATH_MAX])
         return name_descriptor(folder, real);
     int at = (int)(s.st_ino % NAMED);
     int64_t now = coarse_ms();
-    if (named[at].inode == s.st_ino && named[at].device == s.st_dev && now - named[at].at < FRESH_MS) {
+    if (named[at].inode == s.st_ino && named[at].device == s.st_dev && named[at].era == era && now - named[at].at < FRESH_MS) {
         strcpy(real, named[at].name);
         return true;
     }
@@ -176,6 +168,7 @@ static bool name_folder(int folder, char real[PATH_MAX])
         named[at].device = s.st_dev;
         named[at].inode = s.st_ino;
         named[at].at = now;
+        named[at].era = era;
         strcpy(named[at].name, real);
     }
     return true;
@@ -231,21 +224,33 @@ static int split(char *path, struct place *place, const char **folder)
     return 0;
 }
 
+/* Opens the folder and names it. */
+static int open_named(struct task *task, int from, int dirfd, const char *path, bool on_foot, struct place *place)
+{
+    for (int tries = 0; tries < 2; tries++) {
+        place->folder = open_folder(task, from, dirfd, path, on_foot);
+        if (place->folder >= 0 || errno != ESRCH)
+            break;
+        renew_task(task);
+    }
+    if (place->folder < 0)
+        return errno;
+    return name_folder(place->folder, place->real) ? 0 : EACCES;
+}
+
 static int enter(struct task *task, int from, int dirfd, char *path, bool look, struct place *place)
 {
     const char *folder;
     int why = split(path, place, &folder);
+    why = why ? why : open_named(task, from, dirfd, folder, false, place);
+    if (!why && is_own_process(place->real)) {
+        /* "self" of a link on the way was the broker. */
+        release(place);
+        why = open_named(task, from, dirfd, folder, true, place);
+        why = why ? why : is_own_process(place->real) ? EACCES : 0;
+    }
     if (why)
         return why;
-    for (int tries = 0; tries < 2; tries++) {
-        place->folder = open_folder(task, from, dirfd, folder);
-        if (place->folder >= 0 || errno != ESRCH || !renew_task(task))
-            break;
-    }
-    if (place->folder < 0)
-        return errno;
-    if (!name_folder(place->folder, place->real) || is_own_process(place->real))
-        return EACCES;
     place->elsewhere = has_other_root(task) && !name_by_inode(place->folder, place->real);
     size_t size = strlen(place->real), more = strlen(place->name);
     if (strcmp(place->name, ".") != 0) {

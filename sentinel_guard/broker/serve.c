@@ -21,13 +21,14 @@ enum { SYNC_WAKE_UP = 1, MOST_IDLE = 1, STACK = 1 << 20 };
 
 pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 static int listener = -1;
+static bool wakes_in_place;
 static int idle; /* workers that wait for a call */
 
-static void answer(struct call *call, struct seccomp_notif_resp response)
+static bool answer(struct call *call, struct seccomp_notif_resp response)
 {
     response.id = call->notification->id;
     call->answered = true;
-    ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
+    return ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &response) == 0;
 }
 
 void answer_value(struct call *call, long value)
@@ -45,20 +46,25 @@ void answer_continue(struct call *call)
     answer(call, (struct seccomp_notif_resp){.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE});
 }
 
+/* In two steps, where the kernel wakes the program on this processor for an answer (SYNC_WAKE_UP): the one step of
+ * SECCOMP_ADDFD_FLAG_SEND wakes it on another one that is idle, which takes longer than all else. Between the steps
+ * nothing interrupts the call, since such a kernel knows WAIT_KILLABLE; before it, one step must do. */
 bool answer_descriptor(struct call *call, int fd, bool close_on_exec)
 {
     struct seccomp_notif_addfd add = {
         .id = call->notification->id,
-        .flags = SECCOMP_ADDFD_FLAG_SEND,
+        .flags = wakes_in_place ? 0 : SECCOMP_ADDFD_FLAG_SEND,
         .srcfd = (unsigned)fd,
         .newfd_flags = close_on_exec ? O_CLOEXEC : 0,
     };
-    bool given = ioctl(listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add) >= 0;
-    int why = errno;
-    close(fd);
+    int number = ioctl(listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add), why = errno;
+    bool given = number >= 0;
     call->answered = true;
-    if (!given && why != ENOENT)
+    if (given && wakes_in_place)
+        given = answer(call, (struct seccomp_notif_resp){.val = number});
+    else if (!given && why != ENOENT)
         answer_error(call, why); /* EMFILE is the program's */
+    close(fd);
     return given;
 }
 
@@ -87,7 +93,7 @@ void begin_wait(struct call *call)
 {
     struct task *own = grow(NULL, sizeof *own);
     *own = *call->task;
-    own->dir = dup(own->dir);
+    own->dir = own->dir < 0 ? -1 : fcntl(own->dir, F_DUPFD_CLOEXEC, 0);
     call->task = own;
     if (!idle)
         add_worker();
@@ -97,7 +103,8 @@ void begin_wait(struct call *call)
 void end_wait(struct call *call)
 {
     pthread_mutex_lock(&one_at_a_time);
-    close(call->task->dir);
+    if (call->task->dir >= 0)
+        close(call->task->dir);
     free(call->task);
     call->task = find_task((pid_t)call->notification->pid);
 }
@@ -132,7 +139,7 @@ void serve(int fd)
 {
     listener = fd;
     /* The caller's processor goes straight to us and back (Linux 6.6): half the time of a call. */
-    ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SYNC_WAKE_UP);
+    wakes_in_place = ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SYNC_WAKE_UP) == 0;
     if (!add_worker())
         refuse("there is no thread left for the broker of held system calls. End some programs and try again.");
 }

@@ -1,6 +1,7 @@
 /* The tasks of the session: their memory, and what of /proc their calls need. Kept for a while, by a held /proc/TID. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,17 +46,22 @@ static ssize_t read_file(int folder, const char *name, char *text, size_t room)
     return n;
 }
 
-static bool fill(struct task *task, pid_t tid)
+static struct task *fill(struct task *task, pid_t tid)
+{
+    if (task->tid && task->dir >= 0)
+        close(task->dir);
+    *task = (struct task){.tid = tid, .dir = -1, .tgid = tid};
+    return task;
+}
+
+int task_dir(struct task *task)
 {
     char path[32];
-    snprintf(path, sizeof path, "/proc/%d", tid);
-    int dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (dir < 0)
-        return false;
-    if (task->tid)
-        close(task->dir);
-    *task = (struct task){.tid = tid, .dir = dir, .tgid = tid};
-    return true;
+    if (task->dir < 0) {
+        snprintf(path, sizeof path, "/proc/%d", task->tid);
+        task->dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    }
+    return task->dir;
 }
 
 /* Confinement is inherited; where it is not known from whom, the worst is believed. */
@@ -65,48 +71,77 @@ static bool inherits_confinement(pid_t from)
     return any_confined && (above->tid != from || !above->known || above->confined);
 }
 
+void renew_task(struct task *task)
+{
+    fill(task, task->tid);
+}
+
+bool stat_image(struct task *task, struct stat *image)
+{
+    char path[32];
+    if (task->dir >= 0)
+        return fstatat(task->dir, "exe", image, 0) == 0;
+    snprintf(path, sizeof path, "/proc/%d/exe", task->tid);
+    return stat(path, image) == 0;
+}
+
 /* The kernel takes longer to write this text than for all else that a call needs. */
 bool know_task(struct task *task)
 {
     char status[PAGE];
     if (task->known)
         return true;
-    if (read_file(task->dir, "status", status, sizeof status) <= 0)
-        return false;
+    if (read_file(task_dir(task), "status", status, sizeof status) <= 0) {
+        renew_task(task);
+        if (read_file(task_dir(task), "status", status, sizeof status) <= 0)
+            return false;
+    }
     pid_t parent = (pid_t)number_behind(status, "\nPPid:", 10);
     task->tgid = (pid_t)number_behind(status, "\nTgid:", 10);
     task->inner = (pid_t)last_number_behind(status, "\nNSpid:");
     task->umask = (mode_t)number_behind(status, "\nUmask:", 8) & MASK;
-    task->confined = number_behind(status, "\nSeccomp_filters:", 10) > 1 ||
-                     inherits_confinement(task->tgid != task->tid ? task->tgid : parent);
+    task->confined = inherits_confinement(task->tgid != task->tid ? task->tgid : parent);
     task->known = true;
     return true;
+}
+
+bool is_confined(struct task *task)
+{
+    return any_confined && (!know_task(task) || task->confined);
 }
 
 struct task *find_task(pid_t tid)
 {
     struct task *task = slot(tid);
-    return task->tid == tid || fill(task, tid) ? task : NULL;
+    return task->tid == tid ? task : fill(task, tid);
 }
 
-bool renew_task(struct task *task)
+void remember_umask(struct task *task, mode_t umask)
 {
-    return fill(task, task->tid) && know_task(task);
-}
-
-void remember_umask(pid_t tgid, mode_t umask)
-{
+    know_task(task);
     for (int i = 0; i < KEPT; i++)
-        if (kept[i].tid && kept[i].tgid == tgid)
+        if (kept[i].known && kept[i].tgid == task->tgid)
             kept[i].umask = umask & MASK;
 }
 
-void remember_confinement(const struct task *task)
+void remember_confinement(struct task *task)
 {
-    any_confined = true;
+    know_task(task);
+    any_confined = task->confined = true;
     for (int i = 0; i < KEPT; i++)
-        if (kept[i].tid && kept[i].tgid == task->tgid)
+        if (kept[i].known && kept[i].tgid == task->tgid)
             kept[i].confined = true;
+}
+
+void expect_new_image(struct task *task)
+{
+    task->seen = false;
+    if (tgkill(task->tid, task->tid, 0) == 0 || errno != ESRCH || !know_task(task))
+        return;
+    bool confined = task->confined;
+    struct task *first = find_task(task->tgid);
+    first->seen = false;
+    first->confined = (know_task(first) && first->confined) || confined;
 }
 
 size_t read_memory(pid_t tid, uint64_t at, void *to, size_t size)
