@@ -249,8 +249,9 @@ for path in name.split():
     try: open(path, 'a').write('x'); print(path)
     except PermissionError: pass
 """
-    names = (".bashrc", ".gitconfig", ".ssh/authorized_keys", ".config/app.ini")
-    (held.home / ".ssh").mkdir()
+    names = (".bashrc", ".gitconfig", ".ssh/authorized_keys", "other/.git/hooks/pre-commit", ".config/app.ini")
+    for folder in (".ssh", "other/.git/hooks"):
+        (held.home / folder).mkdir(parents=True)
     _, [seen] = held.agent(program(held, "\n".join(str(held.home / name) for name in names), code))
     assert seen["out"].split() == [str(held.home / ".config/app.ini")]
     assert (held.home / ".bashrc").read_text() == "mine\n"

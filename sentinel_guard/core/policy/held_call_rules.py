@@ -71,21 +71,22 @@ def _of_rule(rule: Rule, root: str, home: str) -> Iterator[HeldCallRule]:
     """The paths of a rule of the policy that is to be held."""
     if not rule.held:
         return
-    for target in rule.target:
-        name, _, below = target.partition("}/")
-        folder = {"{home": home, "{root": root}.get(name, "") if below else ""
-        if (folder and folder != "/") or target.startswith("/"):
-            yield _path(f"{folder}/{below}" if below else target)
+    for word, targets in (("ask", rule.target), ("pass", rule.not_target)):
+        for target in targets:
+            name, _, below = target.partition("}/")
+            folder = {"{home": home, "{root": root}.get(name, "") if below else ""
+            if (folder and folder != "/") or target.startswith("/"):
+                yield _path(word, f"{folder}/{below}" if below else target)
 
 
-def _path(pattern: str) -> HeldCallRule:
-    """A shell pattern of absolute paths, up to the first name with a wildcard."""
+def _path(word: str, pattern: str) -> HeldCallRule:
+    """A shell pattern of absolute paths as the folder before its first wildcard, and the last name behind it."""
     parts = pattern.strip("/").split("/")
     plain = [*takewhile(lambda part: not _WILD.search(part), parts)]
     folder = f"/{'/'.join(plain)}"
     # A name that any file has would be asked about everywhere, where a folder is not known by its name.
-    whole = parts[len(plain) :] in ([], ["*"])
-    return ("below", "ask", folder) if whole else ("name", "ask", folder, parts[len(plain)])
+    named = [part for part in parts[len(plain) :] if part.strip("*")]
+    return ("name", word, folder, named[-1]) if named else ("below", word, folder)
 
 
 def _asked(root: str, home: str) -> tuple[str, ...]:

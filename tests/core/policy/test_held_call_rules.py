@@ -36,7 +36,8 @@ RULES = (
     ("{root}/deploy/*.yml", [("name", "ask", "/repo/deploy", "*.yml")], "files in a folder of the repository"),
     ("{home}/.config/autostart/*", [("below", "ask", "/home/me/.config/autostart")], "all of a folder"),
     ("/etc/x", [("below", "ask", "/etc/x")], "a path"),
-    ("{home}/*/keys/x", [("name", "ask", "/home/me", "*")], "a wildcard on the way: more is asked about"),
+    ("{home}/*/keys/x", [("name", "ask", "/home/me", "x")], "a wildcard on the way: more is asked about"),
+    ("{home}/**/.git/hooks/*", [("name", "ask", "/home/me", "hooks")], "all of a folder, at any depth"),
 )
 
 
@@ -48,6 +49,15 @@ def test_a_rule_of_the_policy_is_held_where_it_says_so(target, expected, held):
         r for r in rules(Policy(rules=(rule,)), "/repo", HeldResources(home="/home/me")) if r[0] in ("below", "name")
     ]
     assert found == (expected if held else [])
+
+
+def test_what_a_rule_leaves_out_in_the_repository_costs_no_question():
+    rule = Rule(
+        "own.rule", Response.ASK, "why", effect=(Kind.WRITE,), held=True,
+        target=("{home}/**/.git/hooks/*",), not_target=("{root}/**/hooks/*",),
+    )  # fmt: skip
+    found = [r for r in rules(Policy(rules=(rule,)), "/home/me/repo", HeldResources(home="/home/me")) if r[0] == "name"]
+    assert found == [("name", "ask", "/home/me", "hooks"), ("name", "pass", "/home/me/repo", "hooks")]
 
 
 def test_without_a_home_nothing_of_it_is_held():
