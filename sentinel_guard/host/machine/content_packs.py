@@ -31,6 +31,8 @@ SUFFIX = ".pack"
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _MARK = b"SGp1"
 _HEAD = struct.Struct(">4s32sQI")
+_SUM = 4
+"""Bytes of the checksum, which stands last in it."""
 
 
 class ContentPacks:
@@ -119,10 +121,10 @@ def _records(path: Path) -> Iterator[tuple[str, tuple[Path, int, int]]]:
         with path.open("rb") as f, mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as data:
             at, end = 0, len(data)
             while 0 <= at <= end - _HEAD.size:
-                _, found, size, _ = _HEAD.unpack_from(data, at)
-                digest, begin = found.hex(), at + _HEAD.size
-                if begin + size <= end and data[at:begin] == _head(digest, size):
-                    yield digest, (path, begin, size)
+                mark, found, size, told = _HEAD.unpack_from(data, at)
+                begin = at + _HEAD.size
+                if mark == _MARK and begin + size <= end and zlib.crc32(data[at + len(_MARK) : begin - _SUM]) == told:
+                    yield found.hex(), (path, begin, size)
                     at = begin + size
                 else:
                     at = data.find(_MARK, at + 1)

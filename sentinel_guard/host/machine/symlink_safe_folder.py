@@ -270,10 +270,13 @@ def _whole(fd: int, name: str) -> tuple[bytes, os.stat_result, Mapping[str, str]
         seen = os.fstat(fd)
         if not stat.S_ISREG(seen.st_mode):
             raise OSError(errno.EINVAL, "not a regular file", name)
-        pieces = [os.read(fd, seen.st_size + 1)]
-        while pieces[-1]:
-            pieces.append(os.read(fd, _PIECE))
-        return b"".join(pieces), seen, _attributes(fd)
+        data = os.read(fd, seen.st_size + 1)
+        if len(data) != seen.st_size:  # else its end was seen: a byte more was asked for
+            pieces = [data]
+            while pieces[-1]:
+                pieces.append(os.read(fd, _PIECE))
+            data = b"".join(pieces)
+        return data, seen, _attributes(fd)
     finally:
         os.close(fd)
 

@@ -258,7 +258,8 @@ AGENT: tuple[Act, ...] = (
 TOO_EARLY = frozenset([
     "delete_git", "move_git", "delete_part", "junk_part", "delete_objects", "poison_object", "rewrite_and_collect",
     "delete_folder", "folder_to_link", "swap_kind", "git clean -qffd", "git clean -qffdx", "git repack -adq", "rename",
-    "odd_mode", "git mv src lib", "shut_folder",
+    "odd_mode", "git mv src lib", "shut_folder", "git add -Af",
 ])  # fmt: skip
 """What no rollback promises to undo where it came before the baseline was complete: objects that are destroyed, here or
-in a repository in the repository, and modes that git does not know."""
+in a repository in the repository, modes that git does not know, and ignored files that are destroyed (those that were
+added by force go with the next checkout): they are named."""
