@@ -10,10 +10,12 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
+import os
 import shutil
 import statistics
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,9 +23,12 @@ from pathlib import Path
 
 from bench.benchmark_results import Row, cpu_timed, median_ms, show, timed
 from bench.random_repositories import SIZES, Texts, git, names, repository
+from sentinel_guard.client import Operator
 from sentinel_guard.host.git.worktree_tree_hash import Worktrees
+from sentinel_guard.host.machine.state_paths import places
 from sentinel_guard.host.recovery import api
 from sentinel_guard.host.recovery.api import Baseline
+from sentinel_guard.host.recovery.baseline.session_baseline import REST
 
 TIMES = 7
 LARGE = 30_000
@@ -36,6 +41,8 @@ UNTRACKED = 20_000
 """Untracked files whose baseline has a budget of its own."""
 STATUS, RESET = ("status",), ("reset", "-q", "--hard")
 STATUS_ALL = ("status", "-uall")
+PATIENCE = 60.0
+"""Seconds in which a baseline is complete."""
 Pair = tuple[list[float], list[float]]
 """Seconds of ours, and of git's."""
 
@@ -146,28 +153,25 @@ def rollback_cpu(on: Ground) -> Pair:
     return ours, theirs
 
 
-def untracked() -> Iterator[Row]:
-    """A small repository with UNTRACKED files that git does not know: first start, second start, rollback of FEW."""
+def unknown_to_git(root: Path, made: list[str]) -> None:
+    """A repository without a tracked file."""
+    root.mkdir()
+    git(root, "init", "-q", "-b", "main")
+    identity = ("-c", "user.name=bench", "-c", "user.email=bench@example.com")
+    git(root, *identity, "commit", "-q", "--allow-empty", "-m", "start")
+    texts = Texts(UNTRACKED)
+    for name in made:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(texts.next())
+
+
+def untracked(large: Path | None) -> Iterator[Row]:
+    """A small repository with UNTRACKED files that git does not know: first start, second start, rollback of FEW, and
+    what a daemon holds after sessions in it and in a large one.
+    """
     with tempfile.TemporaryDirectory(prefix="untracked-") as folder:
-        root = Path(folder) / "repository"
-        root.mkdir()
-        git(root, "init", "-q", "-b", "main")
-        git(
-            root,
-            "-c",
-            "user.name=bench",
-            "-c",
-            "user.email=bench@example.com",
-            "commit",
-            "-q",
-            "--allow-empty",
-            "-m",
-            "start",
-        )
-        texts, made = Texts(UNTRACKED), names(UNTRACKED)
-        for name in made:
-            (root / name).parent.mkdir(parents=True, exist_ok=True)
-            (root / name).write_bytes(texts.next())
+        root, made = Path(folder) / "repository", names(UNTRACKED)
+        unknown_to_git(root, made)
         on = Ground(root, made, Path(folder) / "run")
         on.folder.mkdir()
         first = [cpu_timed(on.begin)]
@@ -187,6 +191,29 @@ def untracked() -> Iterator[Row]:
             on.edit(FEW)
             undone.append(cpu_timed(partial(_roll_back, start.folder)))
         yield _ratio(f"rollback of {FEW}, {UNTRACKED:,} untracked files, CPU", None, (undone, theirs), STATUS_ALL)
+        held = _daemon_memory(Path(folder), [root, root, *([large, large] if large else [])])
+        yield Row("memory of the daemon after sessions in large work trees", 80, held, "MB")
+
+
+def _daemon_memory(folder: Path, roots: list[Path]) -> float:
+    """Resident megabytes of a daemon of its own, after one session in each."""
+    os.environ |= {"SENTINEL_HOME": str(folder / "guard"), "HOME": str(folder)}
+    where = places()
+    operator = Operator(where).connect()
+    for root in roots:
+        begun = operator.request(
+            "start", command=["bench"], cwd=str(root), pid=os.getpid(), interactive=False, path=os.environ["PATH"],
+            kind="run",
+        )  # fmt: skip
+        limit = time.monotonic() + PATIENCE
+        while not (where.session(begun["session"]) / "baseline" / REST).exists() and time.monotonic() < limit:
+            time.sleep(0.05)
+        operator.request("end", session=begun["session"], code=0)
+    time.sleep(2)
+    pages = Path(f"/proc/{operator.request('hello')['pid']}/statm").read_text().split()[1]
+    operator.request("stop", force=True)
+    operator.close()
+    return int(pages) * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 def _bytes_in(folder: Path) -> int:
@@ -246,7 +273,7 @@ def rows(sizes: tuple[int, ...] = SIZES) -> Iterator[Row]:
                 yield _ratio(f"baseline, {size:,} files, CPU in all", 4, whole, STATUS)
                 on.tidy()
                 yield _ratio(f"rollback of {FEW} in {size:,} files, CPU", 3, rollback_cpu(on), RESET)
-    yield from untracked()
+    yield from untracked(repository(sizes[-1]) if sizes[-1] >= LARGE else None)
     what = f"worktree tree, {FEW} changed in {TREED:,} files"
     with ground(TREED) as on:
         try:
