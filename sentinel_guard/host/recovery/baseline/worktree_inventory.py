@@ -23,6 +23,7 @@ from sentinel_guard.host.machine.deep_folders import HEAVY
 
 RECENT = 2.0
 """Seconds in which a file's stat data may stay the same though its content changes (git compares whole seconds)."""
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 NS = 1_000_000_000
 """Nanoseconds in a second."""
 EVERYTHING = ("*",)
@@ -171,27 +172,32 @@ class _Walking:
         with contextlib.suppress(OSError):
             self.device = os.lstat(self.root).st_dev
         while self.todo:
-            folder, inside = self.todo.pop()
-            if entries := self._entries(folder):
-                self._sort(entries, folder, inside)
+            with contextlib.suppress(OSError):
+                self._look(*self.todo.pop())
 
-    def _entries(self, folder: str) -> list[os.DirEntry[str]]:
-        """Of a folder, of which what is to be known is noted."""
+    def _look(self, folder: str, inside: bool) -> None:
         path, found = f"{self.root}/{folder}" if folder else self.root, self.found
+        seen = os.lstat(path)
+        if bool(folder) and seen.st_ctime < found.began:
+            found.folders[folder] = stat.S_IMODE(seen.st_mode)
+            if not os.access(path, os.R_OK | os.X_OK):
+                found.shut[folder] = seen.st_ctime_ns
+        # By descriptor: then the kernel does not go down the whole path for each file.
+        at = os.open(path, _FOLDER)
         try:
-            seen = os.lstat(path)
-            if known := bool(folder) and seen.st_ctime < found.began:
-                found.folders[folder] = stat.S_IMODE(seen.st_mode)
-                if not os.access(path, os.R_OK | os.X_OK):
-                    found.shut[folder] = seen.st_ctime_ns
-            entries = [*os.scandir(path)]
-        except OSError:
-            return []
+            entries = [*os.scandir(at)]
+            self._note_folder(folder, seen, empty=not entries)
+            self._sort(entries, folder, inside)
+        finally:
+            os.close(at)
+
+    def _note_folder(self, folder: str, seen: os.stat_result, *, empty: bool) -> None:
+        """``seen``: from before its names were read."""
+        found = self.found
         settled = seen.st_ctime_ns < found.began * NS - SETTLED_NS and seen.st_dev == self.device
         found.stamps[folder] = (seen.st_ino, seen.st_ctime_ns) if settled else (0, 0)
-        if known and not entries:
+        if empty and folder in found.folders:
             found.empty.append(folder)
-        return entries
 
     def _sort(self, entries: Iterable[os.DirEntry[str]], folder: str, inside: bool) -> None:
         """What a folder holds, by kind. The names of a large work tree pass here."""
