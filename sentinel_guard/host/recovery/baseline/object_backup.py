@@ -3,8 +3,8 @@
 Rules of this file:
 1. Objects are never removed and never rewritten; missing or altered ones come back from the farm.
 2. The farm is hard links, which cost nothing and hide one thing: who writes into an object in place writes into the
-   farm too. So small loose objects are copied, the start's commit and trees first, and packs up to a budget, once for
-   all sessions: a later one takes the earlier one's copy over. What was linked is read again where its change time
+   farm too. So small loose objects are copied, the start's commit and trees first, and packs up to a budget, each once
+   for all sessions: a later one takes the earlier one's copy over. What was linked is read again where its change time
    says that something was done to it. Nobody but the kernel sets a change time.
 """
 
@@ -52,10 +52,7 @@ def back_up_objects(objects: str, folder: Path, head: str = "", since: int = 0, 
     already is not touched. What was changed after ``since`` (nanoseconds of the epoch; 0: nothing was) is kept only if
     its content is sound. ``earlier``: the farm of an earlier session.
     """
-    for name in _few(objects, head):
-        if not since or _trusted(f"{objects}/{name}", name, since):
-            copy(f"{objects}/{name}", folder / name)
-    for name in _packs(objects):
+    for name in (*_few(objects, head), *_packs(objects)):
         if not since or _trusted(f"{objects}/{name}", name, since):
             _take_over(f"{objects}/{name}", folder / name, earlier / name if earlier else None)
     room, left = COPIED, False
@@ -81,7 +78,7 @@ def _packs(objects: str) -> list[str]:
 
 
 def _take_over(source: str, to: Path, earlier: Path | None) -> None:
-    """An earlier session's copy of the file, where it has one; else a new copy."""
+    """An earlier session's copy of the file, where it has one (which is no link of the file itself); else a new one."""
     with contextlib.suppress(OSError):
         if earlier is not None:
             now, kept = os.lstat(source), os.lstat(earlier)
@@ -95,10 +92,13 @@ def _take_over(source: str, to: Path, earlier: Path | None) -> None:
 def _farmed(objects: str, folder: Path, since: int, room: int) -> tuple[int, bool, bool]:
     """The bytes that may still be copied, whether a file had gone before it was its turn, and whether one was left."""
     missed = left = False
+    there = frozenset(names(str(folder)))
     for name in names(objects):
+        if name in there:
+            continue
         to, source = folder / name, f"{objects}/{name}"
         try:
-            if since and not to.exists() and not _trusted(source, name, since):
+            if since and not _trusted(source, name, since):
                 left = True
                 continue
             link(source, to)
