@@ -119,7 +119,7 @@ class Effect:
     dollar; else empty.
     """
     file: str = ""
-    """Of a loss in a database that is one known file: its absolute path."""
+    """Of a loss in what is one known file, a database or a stash entry's commit: its absolute path."""
     folder: str = field(default="", repr=False, compare=False)
     """Where the command works, absolute; empty where that is not known. For what a person is shown alone."""
 

@@ -50,6 +50,15 @@ ROWS = [
     ("find . -name '*.bak' | while read -r f; do rm -rf /; done", KILL, "every command counts"),
     ("find . -name '.e*' | grep -v git | xargs rm -f", DENY, "a restricted file among them"),
     ("find . -name '*.py' | grep -c a | xargs rm -f", ASK, "what is printed is no name that was found"),
+    ("ls -t dist/*.js | tail -n +2 | xargs rm -f", ALLOW, "some of these, whichever they are"),
+    ("ls -1t dist | head -5 | xargs -I{} rm -f dist/{}", ALLOW, "names in a folder"),
+    ("ls -t *.bak | tail -n +2 | xargs -r rm -f", ALLOW, "nothing is found"),
+    ("ls -at | tail -n +2 | xargs rm -f", DENY, "a restricted file among them"),
+    ("ls -t dist/*.js | cut -c2- | xargs rm -f", ASK, "parts of lines"),
+    ("ls -t dist/*.js | head -c 3 | xargs rm -f", ASK, "a part of a line"),
+    ("cd / && ls -t | tail -n +2 | xargs rm -rf", DENY, "a part of the system may be among them"),
+    ("ls -lt dist/*.js | tail -n +2 | xargs rm -f", ASK, "more than names"),
+    ("ls -t *.sh | tail -n 1 | sh", ASK, "what is run is not known"),
     ("grep -v x | xargs rm -rf", ASK, "what is read is not known"),
     ("printf 'rm -rf /\\nls\\n' | grep -v ls | sh", KILL, "a filter before a shell"),
     (
@@ -97,6 +106,22 @@ ROWS = [
         "and is judged by it",
     ),
     ("python3 -c \"import os,subprocess as s; s.run([os.environ['X'],'-rf'])\"", ASK, "one that nobody knows"),
+    # Databases of the tests, by an option.
+    ("bin/rails runner -e test 'User.delete_all'", ALLOW, "the tests' own"),
+    ("bin/rails runner --environment=test 'User.delete_all'", ALLOW, "by the long name"),
+    ("bin/rails runner -e production 'User.delete_all'", ASK, "what others use"),
+    ("bin/rails runner 'User.delete_all' # -e test", ASK, "nobody says which"),
+    # One file on this machine, by a tool for many.
+    ("ansible localhost -m template -a 'src=a.j2 dest=/tmp/a.conf'", ALLOW, "a file in a temporary folder"),
+    ("ansible localhost -m copy -a 'src=a dest=/etc/passwd'", KILL, "accounts of this machine"),
+    ("ansible localhost -m file -a 'path=/etc state=absent'", KILL, "a part of the system"),
+    ("ansible localhost -m copy -a 'src=a dest=.env'", DENY, "a restricted file"),
+    ("ansible web -m copy -a 'src=a dest=/tmp/a'", ASK, "other machines"),
+    ("ansible localhost -m apt -a 'name=nginx'", ASK, "what is installed"),
+    # Functions that are handed on by their name.
+    ("echo 'func main() { r.Route(\"/items\", delete(remove)) }' > a.go && go run a.go", ALLOW, "a route"),
+    ("echo 'fn main() { fs::remove_dir_all(\"/srv/items\"); }' > a.go && go run a.go", ASK, "a folder"),
+    ("echo 'class A { void f() { new File(\"/srv/x\").delete(); } }' > A.java && java A.java", ASK, "a member"),
 ]
 
 

@@ -24,8 +24,17 @@ FILES |= {
     f"{ROOT}/other.sql": ".open app.db\n",
     f"{ROOT}/attach.sql": "ATTACH 'app.db' AS a; DROP TABLE a.x;\n",
 }
+STASH = f"{ROOT}/.git/objects/aa/{'b' * 38}"
+ENTRY = "{old} {new} Dev <d@example.com> 1 +0000\tWIP on main: x\n"
+FILES |= {
+    STASH: "x",
+    f"{ROOT}/.git/objects/cc/{'d' * 38}": "x",
+    f"{ROOT}/.git/HEAD": "ref: refs/heads/main\n",
+    f"{ROOT}/.git/logs/refs/stash": ENTRY.format(old="0" * 40, new="cc" + "d" * 38)
+    + ENTRY.format(old="cc" + "d" * 38, new="aa" + "b" * 38),
+}
 FILES |= {f"{HOME}/notes.txt": "x\n", f"{HOME}/made.txt": "x\n"}
-MADE = (f"{ROOT}/made.db", f"{HOME}/made.txt")
+MADE = (f"{ROOT}/made.db", f"{HOME}/made.txt", STASH)
 """What the session made, of all that is there."""
 
 
@@ -89,6 +98,13 @@ ROWS = [
         Response.ASK,
         "each connection has its file",
     ),
+    ("git stash drop", Response.ALLOW, "an entry that the session made"),
+    ("git stash drop stash@{0}", Response.ALLOW, "the same by its number"),
+    ("git stash drop 1", Response.ASK, "the person's below it"),
+    ("git stash drop 7", Response.ASK, "none that is known"),
+    ("git stash drop && git stash drop", Response.ASK, "the second one is the person's"),
+    ("git stash pop; git stash drop", Response.ASK, "the same"),
+    ("git stash clear", Response.ASK, "all of them"),
     ("psql -o made.db -c 'DROP TABLE x'", Response.ASK, "a server's, whatever file it writes"),
     ("echo x > new.db", Response.ALLOW, "onto nothing"),
     ("rm ~/made.txt", Response.ALLOW, "outside, the session's"),

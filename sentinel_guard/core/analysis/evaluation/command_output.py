@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from sentinel_guard.core.analysis.expansion import constant_output, process_listing
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
 from sentinel_guard.core.analysis.expansion.constant_filters import PRINT_WITHOUT_INPUT
-from sentinel_guard.core.analysis.expansion.shell_state import Field, NothingPrinted, PartlyKnownText
+from sentinel_guard.core.analysis.expansion.shell_state import Field, NothingPrinted, PartlyKnownText, PossibleLines
 from sentinel_guard.core.analysis.programs.files import fd, find, ls_output
 from sentinel_guard.core.analysis.programs.files.edited_file_content import printed
 from sentinel_guard.core.analysis.secret_names import names_credential
@@ -16,7 +16,17 @@ from sentinel_guard.core.analysis.world import MAX_READ
 
 _SPEAKERS = ("echo", "printf", "pwd", "basename", "dirname", "realpath", "readlink", "which", "mktemp", "git")
 """Their output does not come from standard input."""
-_CHOOSERS = ("grep", "egrep", "fgrep", "head", "tail", "sort", "uniq", "tac")
+_GREP = ("-v", "-E", "-F", "-i", "-w", "-x", "-e", "--invert-match", "--ignore-case", "--regexp")
+_WHOLE = {
+    **dict.fromkeys(("grep", "egrep", "fgrep"), _GREP),
+    **dict.fromkeys(("head", "tail"), ("-n", "--lines")),
+    "sort": ("-n", "-r", "-u", "-V", "-h", "-k", "-t", "-f", "--reverse", "--unique"),
+    "uniq": ("-u", "-d"),
+    "tac": (),
+    "shuf": (),
+}
+"""Options with which lines are printed as they were read."""
+_CHOOSERS = ("grep", "egrep", "fgrep", "head", "tail", "sort", "uniq", "tac", "shuf")
 """Without a file they print lines that they read."""
 
 
@@ -48,6 +58,8 @@ def output(call: Call) -> str:
         return _together(_content(call, Field(path, known)) for path, known in files)
     if isinstance(call.stdin, NothingPrinted) and _chooses_lines(call):
         return ""
+    if isinstance(call.stdin, PossibleLines) and _chooses_whole_lines(call):
+        return call.stdin
     known = all(f.known for f in call.fields)
     if (
         (not call.stdin and name not in _SPEAKERS and name not in PRINT_WITHOUT_INPUT)
@@ -58,6 +70,12 @@ def output(call: Call) -> str:
     spot = constant_output.ProgramContext(call.world, call.cwd if call.here else None)
     text = constant_output.output(call.command.argv, call.stdin, spot)
     return UNKNOWN if text is None else text if known else text + UNKNOWN
+
+
+def _chooses_whole_lines(call: Call) -> bool:
+    """Whether what a program prints are some of the lines that it reads, as they stand."""
+    allowed = _WHOLE.get(call.command.program, ())
+    return _chooses_lines(call) and all(flag in allowed or flag[1:].isdigit() for flag in call.command.flags)
 
 
 def _chooses_lines(call: Call) -> bool:

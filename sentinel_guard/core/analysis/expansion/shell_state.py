@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from sentinel_guard.core.analysis.expansion.arithmetic import evaluate
 from sentinel_guard.core.analysis.parser.syntax_tree import Node, Script
@@ -78,6 +78,21 @@ class NothingPrinted(str):
     """What a command gives to the next one of a pipe where it is certain to print nothing."""
 
     __slots__ = ()
+
+
+class PossibleLines(str):
+    """What a command gives to the next one of a pipe where only this is known: some of these lines, in any order.
+
+    As a text it is one that is not known.
+    """
+
+    __slots__ = ("lines",)
+    lines: tuple[str, ...]
+
+    def __new__(cls, lines: Iterable[str]) -> Self:
+        made = super().__new__(cls, "\0")
+        made.lines = tuple(lines)
+        return made
 
 
 NEW_NAME = "XXXXXX"

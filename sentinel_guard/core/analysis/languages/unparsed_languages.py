@@ -123,11 +123,17 @@ def _calls(deeds: EffectCollector, tokens: Sequence[Token], *, lisp: bool) -> No
         name = parts[-2] if parts[-1] == "new" and len(parts) > 1 else parts[-1]
         if name in _KINDS:
             values = _arguments(deeds, tokens, at, lisp=lisp)
-            if not values and _KINDS[name] == "delete":
+            if not values and _KINDS[name] == "delete" and _is_called(tokens, at):
                 values += [t.text for t in tokens[max(0, at - 6) : at] if t.kind == "text"][-1:]
             if UNRESOLVED in values and _TREE.match(token.text):
                 deeds.opaque(token.text, "delete")
             _do(deeds, _KINDS[name], name, values)
+
+
+def _is_called(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a name is a call or a member: the name of a function that is handed on, as to a router, is neither."""
+    around = [token.text for token in (*tokens[max(0, at - 1) : at], *tokens[at + 1 : at + 2])]
+    return "(" in around[-1:] or "." in around[:1] or "." in tokens[at].text
 
 
 def _arguments(deeds: EffectCollector, tokens: Sequence[Token], at: int, *, lisp: bool) -> list[object]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, options
-from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.expansion.shell_state import Field, PossibleLines
 from sentinel_guard.core.analysis.programs import acts_on_many
 from sentinel_guard.core.model import Effect, Kind
 
@@ -34,7 +34,8 @@ def xargs(call: Call) -> Iterator[Effect]:
         yield from call.read(given)
         text = call.script_text(call.locate(given)) if given.known else None
     text = UNKNOWN if text is None else text
-    yield from _run(call, text)
+    some = isinstance(text, PossibleLines)
+    yield from (replace(e, sure=False) for e in _run(call, text)) if some else _run(call, text)
     yield from _on_many(call, text)
 
 
@@ -74,6 +75,8 @@ def _delimiter(text: str) -> str:
 
 
 def _items(call: Call, text: str) -> list[Field]:
+    if isinstance(text, PossibleLines):
+        text = "".join(f"{line}\n" for line in text.lines)
     known = text.replace(UNKNOWN, "")
     delimiter = call.parsed.value("-d", "--delimiter")
     if call.has("-0", "--null"):

@@ -186,6 +186,7 @@ def _verb(call: Call, spoken: Sequence[str]) -> str | None:
 
 
 _AD_HOC_QUIET = ("ping", "setup", "debug", "stat", "gather_facts", "service_facts", "package_facts", "slurp", "fetch")
+_AD_HOC_FILES = ("template", "copy", "file")
 _AD_HOC_TEXTS = ("shell", "command", "raw", "script", "win_shell", "win_command")
 
 
@@ -197,6 +198,9 @@ def ansible(call: Call) -> Effects:
     if call.has("--list-hosts", "-C", "--check", "--syntax-check", "--help", "--version") or module in _AD_HOC_QUIET:
         return
     where = f"ansible {call.operands[0].text}" if call.operands else "ansible"
+    if where == "ansible localhost" and module in _AD_HOC_FILES and text is not None:
+        yield from _file_here(call, text)
+        return
     if module in _AD_HOC_TEXTS:
         found = list(away(call, text.text, known=text.known, target=where)) if text is not None else []
         yield from found
@@ -207,6 +211,16 @@ def ansible(call: Call) -> Effects:
     else:
         how = ("delete",) if text is not None and "absent" in text.text else ()
         yield call.effect(Kind.DEPLOY, where, *how)
+
+
+def _file_here(call: Call, text: Field) -> Effects:
+    """A module that makes or deletes one file, on this machine: ``dest=PATH``, ``path=PATH state=absent``."""
+    given = dict(word.partition("=")[::2] for word in text.text.split())
+    path = Field(given.get("dest") or given.get("path") or given.get("name") or text.text, known=text.known)
+    if given.get("state") == "absent":
+        yield from call.delete([path], "recursive")
+    else:
+        yield from call.write(path, *(("truncate",) if "src" in given or "content" in given else ("append",)))
 
 
 def _changes(call: Call, text: Field) -> bool:

@@ -70,6 +70,8 @@ _SHOWS = frozenset(
 )
 """With one of these nothing is done."""
 _TESTS = ("RAILS_ENV", "RACK_ENV", "MIX_ENV", "NODE_ENV", "APP_ENV", "FLASK_ENV")
+_ENVIRONMENTS = ("--env", "--environment", "-e")
+"""Options that say which environment a task is for."""
 _SHELLS = {
     "manage.py": ("dbshell",), "django-admin": ("dbshell",), "rails": ("dbconsole", "db"), "artisan": ("db",),
     "prisma": ("db execute",), "wp": ("db query", "db cli"),
@@ -178,7 +180,8 @@ def _on_tests(call: Call, words: Sequence[str]) -> bool:
         return file is not None and paths.normal(file[1]).startswith(paths.TEMPORARY)
     values = (call.scope.lookup(name) for name in _TESTS)
     named = any(value.items in (("test",), ("testing",)) for value in values)
-    return named or bool({"--env=test", "--env=testing"} & set(words))
+    said = {*words, *(f"{option}={value}" for option, value in pairwise(words) if option in _ENVIRONMENTS)}
+    return named or any(f"{option}={value}" in said for option in _ENVIRONMENTS for value in ("test", "testing"))
 
 
 def _shell(call: Call, program: str, given: Sequence[Field]) -> Iterator[Effect]:

@@ -7,35 +7,15 @@ from collections.abc import Iterator
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
 from sentinel_guard.core.analysis.expansion.find_output import MATCHES
-from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.expansion.shell_state import Field, PossibleLines
 
 _DETAILED = (
-    "-l",
-    "-t",
-    "-S",
-    "-U",
-    "-r",
-    "-c",
-    "-u",
-    "-v",
-    "-X",
-    "--sort",
-    "--reverse",
-    "-g",
-    "-o",
-    "-n",
-    "-s",
-    "-i",
-    "-F",
-    "-p",
-    "-R",
-    "-Q",
-    "-m",
-    "--classify",
-    "--recursive",
-    "--format",
+    *("-l", "-f", "-g", "-o", "-n", "-s", "-i", "-F", "-p", "-R", "-Q", "-m"),
+    *("--classify", "--recursive", "--format", "--size", "--inode", "--indicator-style", "--quote-name"),
 )
 """With these it prints more than names."""
+_ORDERED = ("-t", "-S", "-U", "-r", "-c", "-u", "-v", "-X", "--sort", "--reverse", "--time")
+"""With these the names stand in another order."""
 
 
 def output(call: Call) -> str:
@@ -43,7 +23,9 @@ def output(call: Call) -> str:
     if call.has(*_DETAILED) or not all(item.known for item in call.operands) or not call.world.kind(call.cwd):
         return UNKNOWN
     lines = [line for item in call.operands or [Field("")] for line in _lines(call, item)]
-    return UNKNOWN if call.world.cut or len(lines) >= MATCHES else "".join(f"{line}\n" for line in lines)
+    if call.world.cut or len(lines) >= MATCHES:
+        return UNKNOWN
+    return PossibleLines(lines) if call.has(*_ORDERED) else "".join(f"{line}\n" for line in lines)
 
 
 def _lines(call: Call, item: Field) -> Iterator[str]:

@@ -8,7 +8,7 @@ from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs.files import file_commands
-from sentinel_guard.core.analysis.programs.git import history_edits
+from sentinel_guard.core.analysis.programs.git import git_stash, history_edits
 from sentinel_guard.core.analysis.programs.git.git_config_files import given, top
 from sentinel_guard.core.model import Effect, Kind
 
@@ -180,8 +180,9 @@ def _unasked(call: Call) -> bool:
 
 def stash(call: Call) -> Effects:
     verb = call.operands[0].text if call.operands else "push"
+    git_stash.note_change(call, verb)
     if verb in ("drop", "clear"):
-        yield rewrite(call, "stash", *(("force",) if verb == "clear" else ()))
+        yield git_stash.dropped(call) if verb == "drop" else rewrite(call, "stash", "force")
     elif verb in ("push", "save", "-u", "-a") or "--" in call.command.argv:
         yield rewrite(call, "worktree", "move")
         if call.has("-u", "--include-untracked", "-a", "--all"):
