@@ -119,6 +119,16 @@ ROWS = [
 ]
 
 
+def test_where_no_stash_is_there_a_text_drops_its_own():
+    world = FakeWorld({f"{ROOT}/.git/HEAD": "ref: refs/heads/main\n"})
+    action = Action("a", "s", Layer.SHELL, "shell", {"command": "git stash; git stash drop"}, ROOT, 0.0, ROOT)
+    case = Case(
+        action, analyse(action, world), Session("s", ROOT), merge(builtin()), home=HOME,
+        new=lambda path: not world.kind(path),
+    )  # fmt: skip
+    assert not [f for f in rules(case) if f.response > Response.SNAPSHOT]
+
+
 @pytest.mark.parametrize(("text", "response", "why"), ROWS, ids=[row[0] for row in ROWS])
 def test_what_the_session_made_is_its_own(text, response, why):
     assert judged(text) is response, why

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from sentinel_guard.core.analysis.evaluation.read_builtin import MAPFILE, from_descriptor
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Options, options, parse
-from sentinel_guard.core.analysis.expansion.shell_state import Field, PartlyKnownText
+from sentinel_guard.core.analysis.expansion.partly_known_output import PartlyKnownText
+from sentinel_guard.core.analysis.expansion.shell_state import Field
 
 SUBSTITUTED_SUBSCRIPT = re.compile(r"\w\[[^]]*(?:\$\(|`)")
 """Arithmetic runs what stands in a subscript: ``x='a[$(rm y)]'; ((x))``."""

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from sentinel_guard.core.analysis.expansion import constant_output, process_listing
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
 from sentinel_guard.core.analysis.expansion.constant_filters import PRINT_WITHOUT_INPUT
-from sentinel_guard.core.analysis.expansion.shell_state import Field, NothingPrinted, PartlyKnownText, PossibleLines
+from sentinel_guard.core.analysis.expansion.partly_known_output import NothingPrinted, PartlyKnownText, PossibleLines
+from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs.files import fd, find, ls_output
 from sentinel_guard.core.analysis.programs.files.edited_file_content import printed
 from sentinel_guard.core.analysis.secret_names import names_credential

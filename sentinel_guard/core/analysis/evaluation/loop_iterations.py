@@ -14,14 +14,8 @@ from sentinel_guard.core.analysis.evaluation.conditions import truth, variables_
 from sentinel_guard.core.analysis.evaluation.environment_variables import reassigned
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
-from sentinel_guard.core.analysis.expansion.shell_state import (
-    NEW_NAME,
-    Field,
-    NothingPrinted,
-    PartlyKnownText,
-    Scope,
-    Values,
-)
+from sentinel_guard.core.analysis.expansion.partly_known_output import NothingPrinted, PartlyKnownText
+from sentinel_guard.core.analysis.expansion.shell_state import NEW_NAME, Field, Scope, Values
 from sentinel_guard.core.analysis.expansion.word_expansion import expand, number
 from sentinel_guard.core.analysis.parser.syntax_tree import Arithmetic, Literal, Loop, Part, Simple, simple_commands
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Parsed, options, parse
-from sentinel_guard.core.analysis.expansion.shell_state import Field, PartlyKnownText, Scope
+from sentinel_guard.core.analysis.expansion.partly_known_output import PartlyKnownText
+from sentinel_guard.core.analysis.expansion.shell_state import Field, Scope
 from sentinel_guard.core.analysis.expansion.word_splitting import separators
 
 _READ = options("-d= -i= -n= -N= -p= -t= -u= -a=")

@@ -8,7 +8,8 @@ from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.evaluation.walk_context import Output, WalkContext
 from sentinel_guard.core.analysis.expansion.command_and_options import SHELLS, UNKNOWN
 from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
-from sentinel_guard.core.analysis.expansion.shell_state import Field, PartlyKnownText
+from sentinel_guard.core.analysis.expansion.partly_known_output import PartlyKnownText
+from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.expansion.tilde_expansion import expand_assignment_tildes
 from sentinel_guard.core.analysis.expansion.word_expansion import expand_one
 from sentinel_guard.core.analysis.parser.syntax_tree import Redirect, Word

@@ -35,15 +35,11 @@ from sentinel_guard.core.analysis.expansion.command_and_options import (
 )
 from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
 from sentinel_guard.core.analysis.expansion.output_visibility import last_discarding_stage, last_harmless_filter
-from sentinel_guard.core.analysis.expansion.shell_state import Field, NothingPrinted
+from sentinel_guard.core.analysis.expansion.partly_known_output import NothingPrinted
+from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.expansion.word_expansion import expand_one, number
 from sentinel_guard.core.analysis.parser import bash_parser
-from sentinel_guard.core.analysis.parser.find_substitutions import (
-    consumes,
-    may_substitute,
-    quoted_code,
-    substitutions,
-)
+from sentinel_guard.core.analysis.parser.find_substitutions import consumes, may_substitute, quoted_code, substitutions
 from sentinel_guard.core.analysis.parser.syntax_tree import (
     Arithmetic,
     Case,

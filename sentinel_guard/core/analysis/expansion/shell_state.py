@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from sentinel_guard.core.analysis.expansion.arithmetic import evaluate
 from sentinel_guard.core.analysis.parser.syntax_tree import Node, Script
@@ -66,33 +66,6 @@ def indexed(pairs: Mapping[int, str]) -> tuple[str, ...]:
     ordered = {str(key): pairs[key] for key in sorted(pairs)}
     plain = tuple(ordered) == tuple(map(str, range(len(ordered))))
     return tuple(ordered.values()) if plain else Keyed.of(ordered)
-
-
-class PartlyKnownText(str):
-    """A here-text of which not all is known: what is seen of it counts as code, and not as data."""
-
-    __slots__ = ()
-
-
-class NothingPrinted(str):
-    """What a command gives to the next one of a pipe where it is certain to print nothing."""
-
-    __slots__ = ()
-
-
-class PossibleLines(str):
-    """What a command gives to the next one of a pipe where only this is known: some of these lines, in any order.
-
-    As a text it is one that is not known.
-    """
-
-    __slots__ = ("lines",)
-    lines: tuple[str, ...]
-
-    def __new__(cls, lines: Iterable[str]) -> Self:
-        made = super().__new__(cls, "\0")
-        made.lines = tuple(lines)
-        return made
 
 
 NEW_NAME = "XXXXXX"

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, options
-from sentinel_guard.core.analysis.expansion.shell_state import Field, PossibleLines
+from sentinel_guard.core.analysis.expansion.partly_known_output import PossibleLines
+from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs import acts_on_many
 from sentinel_guard.core.model import Effect, Kind
 

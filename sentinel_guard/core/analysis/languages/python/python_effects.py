@@ -8,8 +8,9 @@ constants and globs item by item. A function is read when it is called; one that
 from __future__ import annotations
 
 import ast
+import operator
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
 from sentinel_guard.core.analysis.languages.python import data_files
@@ -33,6 +34,10 @@ from sentinel_guard.core.analysis.languages.shared.program_values import (
 )
 from sentinel_guard.core.model import Effect
 
+_COMPARED: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
+    ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+}  # fmt: skip
 _UNKNOWN_NAME = "\ua66e"
 """A letter that stands for UNKNOWN while ``ast`` reads: it may be a name, or part of a text."""
 
@@ -248,6 +253,8 @@ class _Reader(PythonCaller):
         if isinstance(node, ast.IfExp):
             self.value(node.test)
             first, second = self.value(node.body), self.value(node.orelse)
+            if (holds := self._compared(node.test)) is not None:
+                return first if holds else second
             return first if text_of(first) == text_of(second) else UNRESOLVED
         values: list[object] = []
         for value in node.values:
@@ -255,6 +262,19 @@ class _Reader(PythonCaller):
             if isinstance(node.op, ast.And):
                 narrow(self.names, value)
         return values[-1] if isinstance(node.op, ast.And) else values[0]
+
+    def _compared(self, test: ast.expr) -> bool | None:
+        """Whether ``len(sys.argv) > 1`` holds, of a list that is known whole."""
+        match test:
+            case ast.Compare(
+                left=ast.Call(func=ast.Name(id="len"), args=[several]),
+                ops=[sign],
+                comparators=[ast.Constant(value=int(number))],
+            ) if type(sign) in _COMPARED and "len" not in self.names:
+                value = self.value(several)
+                known = isinstance(value, list) and not any(text_of(item) == UNKNOWN for item in value)
+                return _COMPARED[type(sign)](len(value), number) if known else None  # type: ignore[arg-type]
+        return None
 
     def _comprehension(self, generators: list[ast.comprehension], element: ast.expr) -> list[object]:
         if not generators:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
 from sentinel_guard.core.analysis.expansion.find_output import MATCHES
-from sentinel_guard.core.analysis.expansion.shell_state import Field, PossibleLines
+from sentinel_guard.core.analysis.expansion.partly_known_output import PossibleLines
+from sentinel_guard.core.analysis.expansion.shell_state import Field
 
 _DETAILED = (
     *("-l", "-f", "-g", "-o", "-n", "-s", "-i", "-F", "-p", "-R", "-Q", "-m"),

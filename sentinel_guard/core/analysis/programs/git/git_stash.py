@@ -35,6 +35,8 @@ def _object(call: Call) -> str:
     entry, git = _ENTRY.fullmatch(name), common_dir(call)
     if entry is None or git is None or _CHANGED in call.world.own:
         return ""
+    if not any(call.world.kind(f"{git}/{name}") for name in ("refs/stash", "logs/refs/stash")):
+        return f"{git}/refs/stash"  # none is there: what is dropped, this text has made
     lines = (call.world.read(f"{git}/logs/refs/stash") or "").splitlines()
     at = len(lines) - 1 - int(entry[1])
     commit = lines[at].split(" ")[1] if at >= 0 and lines[at].count(" ") else ""

@@ -119,3 +119,18 @@ PLACES = [
 def test_a_script_knows_where_it_lies(text, expected, why):
     found = meant("python3 tools/x.py", {"tools/x.py": MADE + text})
     assert [line for line in found if not line.startswith("read")] == [expected], why
+
+
+COUNTS = [
+    ("", "build", "none is given"),
+    ("dist", "dist", "one is"),
+    ("dist x", "dist", "more than one"),
+    ("$X", "$(a value)", "one that may be any number"),
+]
+
+
+@pytest.mark.parametrize(("words", "path", "why"), COUNTS, ids=[row[2] for row in COUNTS])
+def test_a_choice_by_the_number_of_arguments_is_known(words, path, why):
+    code = "import shutil, sys; shutil.rmtree(sys.argv[1] if len(sys.argv) > 1 else 'build')"
+    target = f"opaque {path} delete ?" if "$" in path else f"delete {path} recursive"
+    assert shown(f"python3 -c {shlex.quote(code)} {words}") == [target], why
