@@ -111,6 +111,9 @@ ROWS = [
     ("bin/rails runner --environment=test 'User.delete_all'", ALLOW, "by the long name"),
     ("bin/rails runner -e production 'User.delete_all'", ASK, "what others use"),
     ("bin/rails runner 'User.delete_all' # -e test", ASK, "nobody says which"),
+    ("RAILS_ENV=production bin/rails db:migrate", ASK, "the schema that others use"),
+    ("RAILS_ENV=staging bin/rails db:migrate", ALLOW, "a rehearsal"),
+    ("php artisan migrate --env=production --force", ASK, "by an option"),
     # One file on this machine, by a tool for many.
     ("ansible localhost -m template -a 'src=a.j2 dest=/tmp/a.conf'", ALLOW, "a file in a temporary folder"),
     ("ansible localhost -m copy -a 'src=a dest=/etc/passwd'", KILL, "accounts of this machine"),

@@ -14,7 +14,7 @@ from sentinel_guard.core.analysis import network_addresses, paths
 from sentinel_guard.core.analysis.expansion.command_and_options import Call, options
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs import subcommand_tables
-from sentinel_guard.core.analysis.programs.cloud import other_service_clis
+from sentinel_guard.core.analysis.programs.cloud import ansible, other_service_clis
 from sentinel_guard.core.analysis.programs.cloud.cloud_cli_subcommands import TABLES
 from sentinel_guard.core.analysis.programs.cloud.containers import away
 from sentinel_guard.core.analysis.programs.cloud.remote_consoles import is_console, is_production
@@ -183,49 +183,6 @@ def _verb(call: Call, spoken: Sequence[str]) -> str | None:
     """Which of these verbs the call has, of one word or more."""
     words = [call.command.subcommand, *(item.text for item in call.operands[:3])]
     return next((verb for verb in spoken if verb and words[: verb.count(" ") + 1] == verb.split()), None)
-
-
-_AD_HOC_QUIET = ("ping", "setup", "debug", "stat", "gather_facts", "service_facts", "package_facts", "slurp", "fetch")
-_AD_HOC_FILES = ("template", "copy", "file")
-_AD_HOC_TEXTS = ("shell", "command", "raw", "script", "win_shell", "win_command")
-
-
-def ansible(call: Call) -> Effects:
-    """One module on many machines: what its command would do, or that it changes them."""
-    given = call.parsed.value("-m", "--module-name")
-    module = given.text.rpartition(".")[2] if given is not None else "command"
-    text = call.parsed.value("-a", "--args")
-    if call.has("--list-hosts", "-C", "--check", "--syntax-check", "--help", "--version") or module in _AD_HOC_QUIET:
-        return
-    where = f"ansible {call.operands[0].text}" if call.operands else "ansible"
-    if where == "ansible localhost" and module in _AD_HOC_FILES and text is not None:
-        yield from _file_here(call, text)
-        return
-    if module in _AD_HOC_TEXTS:
-        found = list(away(call, text.text, known=text.known, target=where)) if text is not None else []
-        yield from found
-        if any(effect.kind in (Kind.DEPLOY, Kind.PRIVILEGE, Kind.DATABASE) for effect in found):
-            return
-        if text is not None and _changes(call, text):
-            yield call.effect(Kind.DEPLOY, where)
-    else:
-        how = ("delete",) if text is not None and "absent" in text.text else ()
-        yield call.effect(Kind.DEPLOY, where, *how)
-
-
-def _file_here(call: Call, text: Field) -> Effects:
-    """A module that makes or deletes one file, on this machine: ``dest=PATH``, ``path=PATH state=absent``."""
-    given = dict(word.partition("=")[::2] for word in text.text.split())
-    path = Field(given.get("dest") or given.get("path") or given.get("name") or text.text, known=text.known)
-    if given.get("state") == "absent":
-        yield from call.delete([path], "recursive")
-    else:
-        yield from call.write(path, *(("truncate",) if "src" in given or "content" in given else ("append",)))
-
-
-def _changes(call: Call, text: Field) -> bool:
-    kinds = (Kind.WRITE, Kind.DELETE, Kind.SIGNAL, Kind.GIT_REWRITE)
-    return any(effect.kind in kinds for effect in call.runner.script(text.text, call, "ansible", cwd="/"))
 
 
 # Copies: their direction counts
@@ -401,7 +358,7 @@ OPTIONS = {**other_service_clis.OPTIONS, **OPTIONS}
 PROGRAMS: dict[str, Callable[[Call], Effects]] = {
     **other_service_clis.PROGRAMS,
     **dict.fromkeys(TABLES, cloud),
-    "ansible": ansible,
+    "ansible": ansible.ad_hoc,
     "az": uploads,
     "railway": railway,
     "vercel": vercel,

@@ -93,6 +93,8 @@ _EMPTIES = re.compile(
     r"|\bmigrate:fresh\b|\bdb:wipe\b"
 )
 _DATABASE_FILE = re.compile(r"(?:file|sqlite3?):(?://)?(?://)?(/[^?\0]+)(?:\?.*)?")
+_MIGRATES = {"rails": "db:migrate", "rake": "db:migrate", "artisan": "migrate", "manage.py": "migrate"}
+"""Tasks that change the schema: ordinary work, but for a database that others use."""
 _SOME_ROWS = re.compile(
     r"\.(?:delete_all|destroy_all|delete_by|destroy_by)\b|\.(?:find_each|each|map|in_batches)\(&:(?:destroy|delete)!?\)"
     r"|\)\.delete\(\)|->(?:delete|forceDelete)\(\)"
@@ -123,6 +125,8 @@ def tasks(call: Call) -> Effects:
         yield from _rake(call, given)
     if _on_tests(call, words):
         return
+    if _MIGRATES.get(program, "") in words and _on_production(call):
+        yield call.effect(Kind.DEPLOY, f"{program} on production")
     for row in _TASKS[program]:
         if _said(row.split(), words):
             how = "truncate" if row in ("db:truncate_all", "db:seed:replant") else "delete"

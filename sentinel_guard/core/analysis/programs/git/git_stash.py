@@ -12,14 +12,19 @@ from sentinel_guard.core.model import Effect, Kind
 _ENTRY = re.compile(r"(?:stash@\{)?(\d{1,3})\}?")
 _CHANGED = "stash entries"
 """Of what a text made: there are other entries than on disk."""
+_MADE = "a stash entry"
 
 
-def note_change(call: Call, verb: str) -> None:
-    """After these the entries are numbered otherwise than on disk. A new one on top need not be noted: it is no older
-    than the one that is looked at in its place.
+def verb(call: Call) -> str:
+    """What is done, and that it is noted: after some the entries are numbered otherwise than on disk. A new one on top
+    need not be: it is no older than the one that is looked at in its place.
     """
-    if verb in ("pop", "store", "branch"):
+    said = call.operands[0].text if call.operands else "push"
+    if said in ("pop", "store", "branch"):
         call.world.own.add(_CHANGED)
+    elif said in ("push", "save") or said.startswith("-"):
+        call.world.own.add(_MADE)
+    return said
 
 
 def dropped(call: Call) -> Effect:
@@ -36,7 +41,7 @@ def _object(call: Call) -> str:
     if entry is None or git is None or _CHANGED in call.world.own:
         return ""
     if not any(call.world.kind(f"{git}/{name}") for name in ("refs/stash", "logs/refs/stash")):
-        return f"{git}/refs/stash"  # none is there: what is dropped, this text has made
+        return f"{git}/refs/stash" if _MADE in call.world.own else ""
     lines = (call.world.read(f"{git}/logs/refs/stash") or "").splitlines()
     at = len(lines) - 1 - int(entry[1])
     commit = lines[at].split(" ")[1] if at >= 0 and lines[at].count(" ") else ""

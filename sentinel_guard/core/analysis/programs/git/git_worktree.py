@@ -179,8 +179,7 @@ def _unasked(call: Call) -> bool:
 
 
 def stash(call: Call) -> Effects:
-    verb = call.operands[0].text if call.operands else "push"
-    git_stash.note_change(call, verb)
+    verb = git_stash.verb(call)
     if verb in ("drop", "clear"):
         yield git_stash.dropped(call) if verb == "drop" else rewrite(call, "stash", "force")
     elif verb in ("push", "save", "-u", "-a") or "--" in call.command.argv:
