@@ -79,7 +79,8 @@ class Desk:
 
     def person(self) -> None:
         live = self.stand.live
-        assert self.stand.human.told == [{"event": "chat", "context": "the regex"}]
+        waits = {"event": "state", "state": "AWAITING_HUMAN"}
+        assert self.stand.human.told == [waits, {"event": "chat", "context": "the regex"}]
         live.words.put_nowait("try a raw string")
         self.stand.sessions.note(live, [encode_entries.state(live.id, self.stand.now(), Event.RESUME)])
         live.words.put_nowait(None)
