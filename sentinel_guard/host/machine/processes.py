@@ -86,11 +86,14 @@ def _is_led(start: int, session: int, leaders: Mapping[int, int]) -> bool:
 def freeze(
     roots: tuple[int, ...], spare: frozenset[int], mark: str = "", members: frozenset[Peer] = frozenset()
 ) -> set[int]:
-    """Stop a tree, again and again until nothing new appears. Returns the pids that were stopped."""
+    """Stop a tree, again and again until nothing new appears. Returns the pids that were stopped.
+
+    First those that descend from the roots, or are known: to read what everybody's environment says takes far longer.
+    """
     stopped: set[int] = set()
-    for _ in range(ROUNDS):
-        fresh = tree(roots, spare, mark, members) - stopped
-        if not fresh:
+    for carried in ("", *[mark] * ROUNDS):
+        fresh = tree(roots, spare, carried, members) - stopped
+        if not fresh and carried == mark:
             break
         _signal(fresh, signal.SIGSTOP)
         stopped |= fresh

@@ -116,6 +116,20 @@ def test_freeze_stops_and_kill_ends_what_is_stopped(start):
     assert processes.alive(processes.identify(parent)), "the root is left: the runner tells the person"
 
 
+def test_who_descends_from_the_root_is_stopped_before_anybodys_environment_is_read(start, monkeypatch):
+    """That takes ten times as long, while the session would go on."""
+    parent, children = family(start)
+    carries, seen = processes._carries, []
+
+    def noted(pid, *mark):
+        seen.append(until(lambda: [state_of(child) for child in children] == ["T", "T"]) if not seen else True)
+        return carries(pid, *mark)
+
+    monkeypatch.setattr(processes, "_carries", noted)
+    assert processes.freeze((parent,), frozenset(), "SENTINEL_SESSION=none-of-this-name") == set(children)
+    assert seen and all(seen)
+
+
 def test_a_stopped_process_is_woken_and_no_other_of_its_pid(start):
     process = start("cat")
     peer = processes.identify(process.pid)
