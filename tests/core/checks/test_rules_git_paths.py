@@ -207,6 +207,7 @@ PATHS: list[Row] = [
     ("chmod 600 .env", "ok"),
     ("chmod u=rw,go= .env", "ok"),
     ("chmod 644 .env", "deny"),
+    ("chmod -r 600 .env", "deny"),
     ("chmod 644 *", "ok"),
     ("chmod 000 *", "deny"),
     ("find . -type f -exec chmod 644 {} +", "ok"),

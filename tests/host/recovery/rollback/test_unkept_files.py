@@ -92,6 +92,7 @@ def test_what_had_not_been_kept_is_named_where_it_is_lost_and_only_there(repo, b
     report = rolled_back(baseline)
     assert not report["ok"]
     assert report["problems"] == [named.format(top=repo.root.parent)]
+    assert not [n for n in report["restored"] if report["problems"][0].startswith((f"{n} ", f"{n}:"))], "no, it is not"
 
 
 CACHES = "mkdir -p build/__pycache__ .mypy_cache; touch build/__pycache__/x.pyc .mypy_cache/x build/x.o"
