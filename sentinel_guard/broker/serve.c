@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,6 +110,13 @@ void end_wait(struct call *call)
     call->task = find_task((pid_t)call->notification->pid);
 }
 
+/* ENOENT is said of a call whose program was killed, and at once where nobody wears the filter any more. */
+static bool is_worn(void)
+{
+    struct pollfd p = {.fd = listener};
+    return poll(&p, 1, 0) == 0 || !(p.revents & POLLHUP);
+}
+
 static void *work(void *unused)
 {
     unshare(CLONE_FS); /* a umask of its own */
@@ -116,9 +124,9 @@ static void *work(void *unused)
         struct seccomp_notif notification;
         memset(&notification, 0, sizeof notification);
         if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &notification)) {
-            if (errno == EINTR || errno == ENOENT)
+            if (errno == EINTR || (errno == ENOENT && is_worn()))
                 continue;
-            _exit(0); /* nobody wears the filter any more */
+            return unused; /* the broker ends with the last process below it */
         }
         pthread_mutex_lock(&one_at_a_time);
         idle--;
