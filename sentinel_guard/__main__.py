@@ -11,11 +11,12 @@ from collections.abc import Callable, Sequence
 def main() -> None:
     """Run the command line and leave with its exit code."""
     # In a session, what writes into our own folders is an attack.
-    sys.dont_write_bytecode |= "SENTINEL_SESSION" in os.environ
+    inside = "SENTINEL_SESSION" in os.environ
+    sys.dont_write_bytecode |= inside
     match sys.argv[1:]:
         case ["hook", name, *arguments] if not name.startswith("-"):
             sys.exit(_at_once(lambda: _hook(name, arguments)))
-        case ["run", "--", *command] if command:
+        case ["run", "--", *command] if command and not inside:
             code = _at_once(lambda: _run(command))
             sys.stdout.flush()
             sys.stderr.flush()

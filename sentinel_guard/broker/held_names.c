@@ -99,9 +99,23 @@ static int open_path(struct call *call, int dirfd, const char *path, bool follow
     return fd;
 }
 
+struct owner {
+    uid_t uid;
+    gid_t gid;
+};
+
+/* Whether a file belongs to them already and would lose no right of its own (chown clears the setuid bits): SQLite, run
+ * by root, does so to each journal that it opens, to read as well. */
+static bool has_owner(const struct stat *status, const struct owner *wanted)
+{
+    return wanted && (wanted->uid == (uid_t)-1 || wanted->uid == status->st_uid) &&
+           (wanted->gid == (gid_t)-1 || wanted->gid == status->st_gid) && !(status->st_mode & (S_ISUID | S_ISGID));
+}
+
 /* The file that is meant, as a descriptor that stands for it and was judged; -1: the call was answered. `flags` are those
- * of the *at calls; `path` 0 means the program's descriptor. */
-static int open_judged(struct call *call, int dirfd, uint64_t path, int flags, const char *what, bool loses)
+ * of the *at calls; `path` 0 means the program's descriptor; `owner`: who is to have it, or NULL. */
+static int open_judged_for(struct call *call, int dirfd, uint64_t path, int flags, const char *what, bool loses,
+                           const struct owner *owner)
 {
     struct place meant = {.folder = -1};
     char text[PATH_MAX] = "";
@@ -118,11 +132,18 @@ static int open_judged(struct call *call, int dirfd, uint64_t path, int flags, c
     meant.exists = fstat(fd, &meant.status) == 0;
     if (is_of_other_process(call, meant.real))
         answer_error(call, EACCES);
+    else if (has_owner(&meant.status, owner) && meant.exists)
+        return fd;
     else if (may(call, stricter(word_on(&meant), loses ? word_on_loss(&meant, fd, false) : PASS), what, &meant) &&
              !judges_itself(call))
         return fd;
     close(fd);
     return -1;
+}
+
+static int open_judged(struct call *call, int dirfd, uint64_t path, int flags, const char *what, bool loses)
+{
+    return open_judged_for(call, dirfd, path, flags, what, loses, NULL);
 }
 
 static const char *link_to(int fd, char room[32])
@@ -146,7 +167,8 @@ void held_chmod(struct call *call, int dirfd, uint64_t path, mode_t mode, int fl
 
 void held_chown(struct call *call, int dirfd, uint64_t path, uid_t uid, gid_t gid, int flags)
 {
-    int fd = open_judged(call, dirfd, path, flags, "chown", false);
+    struct owner owner = {uid, gid};
+    int fd = open_judged_for(call, dirfd, path, flags, "chown", false, &owner);
     if (fd < 0)
         return;
     answer_result(call, fchownat(fd, "", uid, gid, AT_EMPTY_PATH));

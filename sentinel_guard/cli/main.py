@@ -26,6 +26,7 @@ from sentinel_guard.cli import (
     setup,
     snapshots,
 )
+from sentinel_guard.cli.outside_only import outside_only
 from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.errors import SentinelError
 from sentinel_guard.host.machine.state_paths import places
@@ -127,3 +128,12 @@ for _command in (
     secrets.secrets,
 ):
     cli.add_command(_command)
+
+for _name in (
+    *("run", "allow", "pause", "resume", "kill", "revoke", "approve", "deny", "install", "uninstall", "demo"),
+    "shell-init",
+):
+    outside_only(cli.commands[_name], _name)
+outside_only(cli.commands["rollback"], "rollback", spares="dry_run")
+for _name in ("start", "stop"):
+    outside_only(daemon.daemon.commands[_name], f"daemon {_name}")

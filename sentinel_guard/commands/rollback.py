@@ -18,6 +18,7 @@ from sentinel_guard.host.git import repository
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.recovery import api
 from sentinel_guard.host.recovery.rollback import branch_changes
+from sentinel_guard.host.recovery.rollback.baseline_copy import to_look_at
 
 INCIDENTS = "docs/incidents/"
 OBJECTS = ".git/objects/"
@@ -42,6 +43,20 @@ def rollback(
     Commits and restricted files that were made after the session are not undone with it, but for ``later_too``.
     """
     baseline = _baseline(places, cwd, session)
+    if dry_run:
+        with to_look_at(baseline) as copy:
+            return _carry_out(places, copy, dry_run=True, confirm=None, later_too=later_too)
+    return _carry_out(places, baseline, dry_run=False, confirm=confirm, later_too=later_too)
+
+
+def _carry_out(
+    places: StatePaths,
+    baseline: api.Baseline,
+    *,
+    dry_run: bool,
+    confirm: Callable[[str], bool] | None,
+    later_too: bool,
+) -> int:
     if not dry_run:
         _refuse_while_live(places, baseline.root)
     policy = policy_files.load_paths(places, baseline.root)
