@@ -104,7 +104,7 @@ class SessionStarter:
         )
         data = {**_data(message, owner, live, path), "policy": self._policies.user_hash()}
         self.sessions.note(live, [Entry(self._now(), ident, "session", data)])
-        live.watch = self._watch(live, seen)
+        live.watch, live.begun_in = self._watch(live, seen), environ
         self.sessions.live[ident] = live
         await asyncio.to_thread(self.reviews.remember, live)
         notes = [*live.policy().warnings, *hooks, *self.reviews.note(live)]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -120,6 +120,8 @@ class Live:
     """Which files of secrets its programs read, where that can be seen."""
     announced: dict[str, frozenset[str]] = field(default_factory=dict)
     """Id of an action that was let run -> the programs that its text names."""
+    begun_in: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """The environment in which it was begun, as its runner lets nobody read it later; empty after a restart."""
     sockets: dict[str, str] = field(default_factory=dict)
     """The sockets of its person's bus and ssh agents -> the right that each gives."""
     reaching: set[tuple[str, str]] = field(default_factory=set)

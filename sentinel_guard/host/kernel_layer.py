@@ -128,8 +128,14 @@ def _stood(path: str, before: float) -> bool:
         return False
 
 
-def terminal_sockets() -> tuple[str, ...]:
-    """The sockets that are there now of programs which type on terminals (tmux, screen, zellij)."""
-    places = {p.format(uid=os.getuid(), tmux=os.environ.get("TMUX_TMPDIR") or "/tmp") for p in _TERMINALS}  # noqa: S108
-    there = (found for place in places for found in glob.glob(place))  # noqa: PTH207 - of any folder
-    return tuple(sorted(map(os.path.realpath, there)))
+def terminal_sockets(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The sockets that are there now of programs which type on terminals (tmux, screen, zellij), and that which shows
+    the terminal of the session, wherever it lies: ``environ`` is that in which the session was begun.
+    """
+    folders = {folder or "/tmp" for folder in (os.environ.get("TMUX_TMPDIR"), environ.get("TMUX_TMPDIR"))}  # noqa: S108
+    places = {p.format(uid=os.getuid(), tmux=folder) for p in _TERMINALS for folder in folders}
+    there = [found for place in places for found in glob.glob(place)]  # noqa: PTH207 - of any folder
+    kitty, wezterm = environ.get("KITTY_LISTEN_ON", "").removeprefix("unix:"), environ.get("WEZTERM_UNIX_SOCKET", "")
+    named = (environ.get("TMUX", "").partition(",")[0], kitty, wezterm)
+    there += [path for path in named if path.startswith(("/", "@"))]
+    return tuple(sorted({_real(path) for path in there}))

@@ -135,9 +135,9 @@ class HeldCallRequests:
         """Send the rules, and again whenever they have changed, for as long as the broker listens; and the newest entry
         of the log, which the session cannot reach there.
         """
-        environ = processes.environ(live.session.owner.pid) if live.session.owner else {}
+        environ = live.begun_in or (processes.environ(live.session.owner.pid) if live.session.owner else {})
         live.sockets = kernel_layer.rights_sockets(environ, live.session.started)
-        sockets, sent, told = (*kernel_layer.terminal_sockets(), *live.sockets), None, None
+        sockets, sent, told = (*kernel_layer.terminal_sockets(environ), *live.sockets), None, None
         self._watch_reads(live)
         while True:
             connections_after_reads.note_reads(live, self._sessions, self._now())
