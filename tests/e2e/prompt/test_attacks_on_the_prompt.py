@@ -19,7 +19,7 @@ import pytest
 from tests.support.guarded_repository import BIN
 from tests.support.wait_until import settled, until
 
-ATTACKER = Path(__file__).parents[2] / "support" / "prompt_attacker.py"
+ATTACKER = Path(__file__).with_name("prompt_attacker.py")
 DROPPED = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--"] if os.geteuid() == 0 else []
 """Takes from root what root may do beyond others: then it is a user who owns these files."""
 PROMPT = "Confirm? (Y/N):"
