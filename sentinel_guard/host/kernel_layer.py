@@ -58,6 +58,13 @@ def probed(begun: Probe) -> tuple[bool, str]:
     return begun.returncode == 0, said.strip() or f"none: the probe ended with {begun.returncode}"
 
 
+def drop(begun: Probe) -> None:
+    """End a probe whose answer nobody wants."""
+    if begun:
+        begun.kill()
+        begun.communicate()
+
+
 def programs(names: Iterable[str], path: str, root: str) -> tuple[str, ...]:
     """The files that the names stand for: on a PATH, or (``./scripts/deploy*``) in the repository.
 

@@ -78,8 +78,7 @@ def _held_by(places: StatePaths, begun: dict[str, Any], probe: kernel_layer.Prob
     """
     mode = str(begun.get("kernel", "off"))
     if mode == "off":
-        if probe:
-            probe.kill()
+        kernel_layer.drop(probe)
         return None
     works, words = kernel_layer.probed(probe)
     if works:
