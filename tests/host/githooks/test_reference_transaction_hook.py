@@ -30,7 +30,7 @@ def guarded(repo: Hooked, request: pytest.FixtureRequest) -> Iterator[Hooked]:
     launcher = repo.put("launcher", f'#!/bin/sh\necho "launcher $*" >>"{repo.log}"\ncat >>"{repo.log}"\n')
     with socket.socket(socket.AF_UNIX) as daemon:
         daemon.bind(str(repo.folder / "sock"))
-        install_hooks.install(repo.root, str(repo.python), str(launcher), str(repo.folder / "sock"))
+        install_hooks.install(repo.root, str(repo.python), str(launcher), socket=str(repo.folder / "sock"))
         hook = _hook(repo)
         hook.write_text(hook.read_text().replace("#!/bin/sh", f"#!/bin/{request.param}", 1))
         yield repo
