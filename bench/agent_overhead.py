@@ -33,14 +33,26 @@ STEPS = tuple(("shell", command.format(n)) for n in range(4) for command in COMM
 TICKS = os.sysconf("SC_CLK_TCK")
 WITHIN = 1.25
 """Of the bare time: the budget."""
+PARTS = ("wall", "begin", "commands", "end", "cpu", "daemon")
+"""Of a ``Cost``: what docs/agents.md shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
     """Seconds of one run, and of all processors."""
 
-    wall: float
+    begin: float
+    """To the first request to the model."""
+    commands: float
+    """From there to the last one."""
+    end: float
     cpu: float
+    daemon: float
+    """What of it the daemon has used."""
+
+    @property
+    def wall(self) -> float:
+        return self.begin + self.commands + self.end
 
 
 def once(stage: Stage, agent: RealAgent, port: int, *, guarded: bool) -> Cost:
@@ -48,12 +60,14 @@ def once(stage: Stage, agent: RealAgent, port: int, *, guarded: bool) -> Cost:
     try:
         started = set_up(stage, agent, model.url)
         guard = [str(BIN / "sentinel-guard"), "run", "--"] if guarded else []
-        before, began = _used(stage), time.monotonic()
+        before, daemon, began = _used(stage), _used_by_daemons(stage), time.monotonic()
         done = subprocess.run(
             [*guard, str(agent.path()), *started.arguments], cwd=stage.repo, env=stage.environ, capture_output=True,
             stdin=subprocess.DEVNULL, check=False, timeout=120,
         )  # fmt: skip
-        cost = Cost(time.monotonic() - began, _used(stage) - before)
+        ended, first, last = time.monotonic(), model.asked[0], model.asked[-1]
+        used = _used(stage) - before
+        cost = Cost(first - began, last - first, ended - last, used, _used_by_daemons(stage) - daemon)
     finally:
         model.close()
     if len(model.told) != len(STEPS):
@@ -64,7 +78,11 @@ def once(stage: Stage, agent: RealAgent, port: int, *, guarded: bool) -> Cost:
 def _used(stage: Stage) -> float:
     """Seconds of processor time that our ended children and the daemons of the stage have used."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = ended.ru_utime + ended.ru_stime
+    return ended.ru_utime + ended.ru_stime + _used_by_daemons(stage)
+
+
+def _used_by_daemons(stage: Stage) -> float:
+    seconds = 0.0
     for pid in stage.daemons():
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         seconds += sum(map(int, fields[11:15])) / TICKS
@@ -88,6 +106,10 @@ def measured(agent: RealAgent) -> tuple[list[Cost], list[Cost]]:
         stage.close()
 
 
+def _median(costs: list[Cost], part: str) -> float:
+    return round(statistics.median(getattr(cost, part) for cost in costs), 2)
+
+
 def rows() -> Iterator[Row]:
     wanted = os.environ.get("SENTINEL_BENCH_AGENTS", "").split()
     found = json.loads(OVERHEAD.read_text()) if OVERHEAD.exists() else {}
@@ -99,7 +121,8 @@ def rows() -> Iterator[Row]:
         wall = statistics.median(g.wall / b.wall for b, g in pairs)
         cpu = statistics.median(g.cpu / b.cpu for b, g in pairs)
         seconds = [statistics.median(cost.wall for cost in costs) for costs in (bare, guarded)]
-        found[agent.name] = {"wall": round(wall, 2), "cpu": round(cpu, 2), "bare": round(seconds[0], 1)}
+        phases = [{part: _median(costs, part) for part in PARTS} for costs in (bare, guarded)]
+        found[agent.name] = {"wall": round(wall, 2), "cpu": round(cpu, 2), "bare": phases[0], "guarded": phases[1]}
         OVERHEAD.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
         load = os.getloadavg()[0]
         beside = f"bare {seconds[0]:.2f} s, guarded {seconds[1]:.2f} s; processor time {cpu:.2f}; load {load:.1f}"

@@ -37,7 +37,7 @@ from sentinel_guard.core.session.session import NEXT, Event, State
 from sentinel_guard.core.verify_policy import Prover
 from sentinel_guard.host import world as host_world
 from sentinel_guard.host.policy_files import builtin
-from tests.support.agents.tested_agents import agents_overhead, agents_tested
+from tests.support.agents.tested_agents import agents_overhead, agents_overhead_parts, agents_tested
 from tests.support.layers import LAYERS, PACKAGE, purpose
 
 ROOT = Path(__file__).parents[2]
@@ -273,6 +273,7 @@ GENERATED = {
     "rules": (CHECKS_PAGE, rules),
     "agents": (AGENTS_PAGE, agents_tested),
     "overhead": (AGENTS_PAGE, agents_overhead),
+    "overhead parts": (AGENTS_PAGE, agents_overhead_parts),
     "faults": (THREATS_PAGE, guard_faults.table),
     "ways": (THREATS_PAGE, runtime_matrix.table),
     "verbs": (VERBS_PAGE, verbs),

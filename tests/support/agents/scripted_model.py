@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Iterable, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -54,10 +55,13 @@ TOOLS = {
 
 
 class ScriptedModel:
-    """Serves until it is closed. ``told`` are the tool results that the agent has sent, in order."""
+    """Serves until it is closed. ``told`` are the tool results that the agent has sent, in order; ``asked`` the times
+    of its requests with tools (``time.monotonic``).
+    """
 
     def __init__(self, steps: Sequence[Step], port: int = 0) -> None:
         self.steps, self.told, self._said = steps, [], set()
+        self.asked: list[float] = []
         handler = type("Handler", (_Handler,), {"model": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", port), handler)
         self._server.daemon_threads = True
@@ -73,6 +77,7 @@ class ScriptedModel:
         """What is said, and the calls of the next reply; no calls where a turn, the script, or a side request ends."""
         if not any(name in tools for name in TOOLS["shell"]):
             return "done", []
+        self.asked.append(time.monotonic())
         self.told = told if len(told) > len(self.told) else self.told
         left = len(told)
         for number, (kind, *arguments) in enumerate(self.steps):

@@ -28,11 +28,31 @@ def agents_overhead() -> str:
     found = json.loads(OVERHEAD.read_text(encoding="utf-8"))
     head = ["| | bare, s | time, of the bare | processor time, of the bare |", "|---|---|---|---|"]
     rows = [
-        f"| {a.name} {a.version} | {row['bare']} | {row['wall']:.2f} | {row['cpu']:.2f} |"
+        f"| {a.name} {a.version} | {row['bare']['wall']:.1f} | {row['wall']:.2f} | {row['cpu']:.2f} |"
         for a in AGENTS
         if (row := found.get(a.name))
     ]
     return "\n".join([*head, *rows]) + "\n"
+
+
+def agents_overhead_parts() -> str:
+    """Where the time of such a session goes, in seconds, bare and guarded: a row an agent."""
+    found = json.loads(OVERHEAD.read_text(encoding="utf-8"))
+    head = [
+        "| | to the first request to the model | the commands | the end | processor time | of which the daemon |",
+        "|---|---|---|---|---|---|",
+    ]
+    rows = [
+        f"| {a.name} | {' | '.join(_beside(row, part) for part in ('begin', 'commands', 'end', 'cpu'))} "
+        f"| {row['guarded']['daemon']:.2f} |"
+        for a in AGENTS
+        if (row := found.get(a.name))
+    ]
+    return "\n".join([*head, *rows]) + "\n"
+
+
+def _beside(row: dict[str, dict[str, float]], part: str) -> str:
+    return f"{row['bare'][part]:.2f}, {row['guarded'][part]:.2f}"
 
 
 def _tested(found: dict[str, dict[str, str]], name: str) -> str:
