@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host.git.run_git import TIMEOUT, program
+from sentinel_guard.host.git.run_git import NO_TRANSPORT, TIMEOUT, program
 
 Environ = Mapping[str, str] | None
 """The whole environment of the hook; this process's own where it is not given."""
@@ -34,8 +34,9 @@ _PLACES = (
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_COMMON_DIR",
 )
-_FLAGS = ("-c", "core.fsmonitor=false", "-c", "core.commitGraph=false", "-c", "protocol.allow=never")
+_FLAGS = ("-c", "core.fsmonitor=false", "-c", "core.commitGraph=false", "-c", "log.showSignature=false")
 _ENVIRONMENT = {
+    **NO_TRANSPORT,
     "LC_ALL": "C",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_REPLACE_OBJECTS": "1",

@@ -39,12 +39,16 @@ FLAGS: tuple[str, ...] = (
     "gc.auto=0",
     "maintenance.auto=false",
     "submodule.recurse=false",
-    "protocol.allow=never",
+    "log.showSignature=false",
     "advice.graftFileDeprecated=false",
 )
 """Settings that override the repository's: each was seen to lie or to run a program (recovery.md 1.2)."""
 
+NO_TRANSPORT = {"GIT_ALLOW_PROTOCOL": "", "GIT_NO_LAZY_FETCH": "1"}
+"""A partial clone fetches what it lacks, by programs that its settings name; protocol.NAME.allow outdoes protocol.allow."""
+
 ENVIRONMENT = {
+    **NO_TRANSPORT,
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_GRAFT_FILE": "/dev/null",
