@@ -45,7 +45,9 @@ FLAGS: tuple[str, ...] = (
 """Settings that override the repository's: each was seen to lie or to run a program (recovery.md 1.2)."""
 
 NO_TRANSPORT = {"GIT_ALLOW_PROTOCOL": "", "GIT_NO_LAZY_FETCH": "1"}
-"""A partial clone fetches what it lacks, by programs that its settings name; protocol.NAME.allow outdoes protocol.allow."""
+"""A partial clone fetches what it lacks, by programs that its settings name, whatever ``protocol.allow`` says: a
+``protocol.NAME.allow`` of the repository goes before.
+"""
 
 ENVIRONMENT = {
     **NO_TRANSPORT,

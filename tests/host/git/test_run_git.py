@@ -60,9 +60,9 @@ ROWS = [
 
 @pytest.mark.parametrize("by", BY)
 @pytest.mark.parametrize(("make", "words", "settings"), [row[:3] for row in ROWS], ids=[row[3] for row in ROWS])
-def test_no_program_of_the_repository_runs(fresh, tmp_path, make, words, settings, by):
+def test_no_program_of_the_repository_runs(fresh, make, words, settings, by):
     make(fresh)
-    ran, program = tmp_path / "ran", tmp_path / "program"
+    ran, program = fresh.root.parent / "ran", fresh.root.parent / "program"
     program.write_text(f"#!/bin/sh\ntouch {ran}\nexit 1\n")
     program.chmod(0o755)
     for key, value in settings.items():
