@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import os
+import subprocess
+import sys
 import time
 
 import pytest
@@ -11,6 +12,7 @@ from sentinel_guard.core.model import Effect, Kind
 from sentinel_guard.host.previews import deletion_preview as module
 from sentinel_guard.host.previews.deletion_preview import deletion_preview
 from sentinel_guard.host.previews.preview import age, cut, size
+from tests.support.recovery.without_rights import AS_A_USER, MISSING
 
 
 def said(*paths, kind=Kind.DELETE, root=""):
@@ -60,11 +62,20 @@ def test_a_huge_tree_is_given_up_and_told(tree, monkeypatch):
     assert "more than" in line, "a link counts as an entry, so it may be one file or two"
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+PROGRAM = """
+import sys
+from sentinel_guard.core.model import Effect, Kind
+from sentinel_guard.host.previews.deletion_preview import deletion_preview
+print(*deletion_preview([Effect(Kind.DELETE, sys.argv[1])], "", 0.0).lines)
+"""
+
+
+@pytest.mark.skipif(MISSING, reason="without setpriv root reads everything")
 def test_a_folder_that_cannot_be_read_is_told(tree):
     (tree / "build" / "d0").chmod(0)
     try:
-        [line] = said(tree / "build").lines
+        command = [*AS_A_USER, sys.executable, "-c", PROGRAM, str(tree / "build")]
+        line = subprocess.run(command, capture_output=True, check=True, text=True).stdout
     finally:
         (tree / "build" / "d0").chmod(0o755)
     assert "1 folder could not be read" in line

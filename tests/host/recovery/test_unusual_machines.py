@@ -22,6 +22,7 @@ from sentinel_guard.host.recovery.rollback.rollback import NOT_CONVERGED
 from tests.host.recovery.test_unusual_repositories import edits_filtered, filters
 from tests.support.recovery import agent_scripts as agents
 from tests.support.recovery.repository import EVIL, Repo, files, overwrite, state, taken
+from tests.support.recovery.without_rights import AS_A_USER, MISSING
 
 
 def test_50_pushed_commits_are_foretold(clean, tmp_path):
@@ -38,7 +39,6 @@ def test_50_pushed_commits_are_foretold(clean, tmp_path):
 
 # 44: modes of folders. Root may do anything: the rollback runs without that power.
 
-WEAKLY = ("setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all", "--")
 PROGRAM = """
 import sys
 from pathlib import Path
@@ -57,15 +57,14 @@ def shuts(r: Repo, mode: int) -> None:
     (r.root / "c.txt").chmod(0)
 
 
-@pytest.mark.skipif(not shutil.which("setpriv"), reason="without setpriv root can do everything")
+@pytest.mark.skipif(MISSING, reason="without setpriv root can do everything")
 @pytest.mark.parametrize("mode", [0o500, 0], ids=["44 folders that cannot be written", "44 that cannot be read"])
 def test_44_folders_are_opened_again(mine, mode):
     before = state(mine), {p: p.stat().st_mode for p in mine.root.rglob("*") if p.is_dir()}
     baseline = taken(mine)
     shuts(mine, mode)
-    weakly = WEAKLY if os.geteuid() == 0 else ()
     done = subprocess.run(
-        [*weakly, sys.executable, "-c", PROGRAM, str(baseline.folder)], capture_output=True, check=False, text=True
+        [*AS_A_USER, sys.executable, "-c", PROGRAM, str(baseline.folder)], capture_output=True, check=False, text=True
     )
     assert (done.returncode, done.stderr) == (0, "")
     modes = {p: p.stat().st_mode for p in before[1]}

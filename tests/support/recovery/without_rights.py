@@ -14,6 +14,8 @@ from tests.support.recovery.repository import ENV, Repo
 
 WITHOUT_RIGHTS = ("setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all", "--")
 MISSING = not shutil.which("setpriv")
+AS_A_USER = WITHOUT_RIGHTS if os.geteuid() == 0 else ()
+"""What a command begins with so that modes of files apply to it."""
 _BEGIN = """
 import dataclasses, json, sys
 from pathlib import Path
@@ -43,8 +45,7 @@ def rolled_back(baseline: api.Baseline) -> dict[str, Any]:
 
 
 def _run(program: str, *words: str) -> str:
-    weakly = WITHOUT_RIGHTS if os.geteuid() == 0 else ()
-    command = [*weakly, sys.executable, "-c", program, *words]
+    command = [*AS_A_USER, sys.executable, "-c", program, *words]
     done = subprocess.run(command, capture_output=True, check=False, text=True, env={**os.environ, **ENV})
     assert done.returncode == 0, done.stderr
     return done.stdout
