@@ -148,15 +148,18 @@ def test_where_somebody_else_was_first_the_gate_goes(where, daemon):
 
 def test_a_refusal_of_the_daemon_is_told(where, daemon):
     daemon.replies["decide"] = {"ok": False, "error": "From inside a guarded session nobody answers.", "hint": ""}
+    told = []
 
     async def act(app, pilot, until):
         await until(lambda: app._look.questions)
         await pilot.press("enter")
         await until(lambda: isinstance(app.screen, Confirmation))
         await pilot.press("n")
-        await until(lambda: any("nobody answers" in note.message for note in app._notifications))
+        await until(lambda: app._notifications)
+        told.extend(note.message for note in app._notifications)
 
     drive(where, act)
+    assert any("From inside a guarded session nobody answers." in text for text in told), told
 
 
 @pytest.mark.parametrize(("key", "op"), [("p", "pause"), ("r", "resume")])
@@ -218,13 +221,17 @@ def test_rates_a_minute(where, daemon):
 
 
 def test_the_chart_is_of_the_session_that_is_chosen(where, daemon):
+    drawn = []
     with closing(SqliteStore(where.database)) as store:
         store.append(Entry(time.time(), SESSION, "usage", {"output": 900}))
+        store.append(Entry(time.time(), "another", "usage", {"output": 5}))
 
         async def act(app, pilot, until):
-            await until(lambda: 900.0 in app.screen_stack[0].query_one("#tokens", Sparkline).data)
+            await until(lambda: any(app.screen_stack[0].query_one("#tokens", Sparkline).data or ()))
+            drawn.extend(app.screen_stack[0].query_one("#tokens", Sparkline).data)
 
         drive(where, act)
+    assert sum(drawn) == 900.0, "another session's tokens are not in it"
 
 
 def test_inside_of_a_session_it_is_not_opened(where, monkeypatch):
