@@ -129,11 +129,7 @@ def diff_baseline(
         files=[c for c in files if c.path not in unkept | unsettled],
         tracked=[n for n in scanned.changed if n not in known and not passed(n)],
         created=[
-            *(
-                n
-                for o in dict.fromkeys((*scanned.others, *_restricted(baseline, restricts, names)))
-                if (n := o.rstrip("/")) not in known and not (passed(n) or keep(n))
-            ),
+            *(n for n in _others(baseline, restricts, names, scanned) if not (n in known or passed(n) or keep(n))),
             *(n for n in (*baseline.displaced, *baseline.embedded) if n not in kept and _file(baseline, n)),
         ],
         modes={n: mode for n in touched if not passed(n) and (mode := _wrong(baseline, scanned, n)) is not None},
@@ -144,6 +140,12 @@ def diff_baseline(
         links=broken_links(baseline),
         dot=dot,
     )
+
+
+def _others(baseline: Baseline, restricts: Callable[[str], bool], names: Survey, scanned: Scan) -> list[str]:
+    """What git does not track, and what is restricted where git ignores it."""
+    found = (*scanned.others, *_restricted(baseline, restricts, names))
+    return [name.rstrip("/") for name in dict.fromkeys(found)]
 
 
 def _restricted(baseline: Baseline, restricts: Callable[[str], bool], names: Survey) -> list[str]:
