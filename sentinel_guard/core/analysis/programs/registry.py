@@ -11,6 +11,7 @@ from sentinel_guard.core.analysis.programs import (
     command_wrappers,
     downloads_and_dns,
     guard_uninstall,
+    install_folders,
     open_access,
     package_publishing,
     task_definition_files,
@@ -70,7 +71,11 @@ PROGRAMS: dict[str, Program] = {
     "kubectl": kubectl,
     "oc": kubectl,
 }
-PROGRAMS |= {n: _also(PROGRAMS[n], row) if n in PROGRAMS else row for n, row in compilers_and_runtimes.PROGRAMS.items()}
+PROGRAMS |= {
+    name: _also(PROGRAMS[name], row) if name in PROGRAMS else row
+    for rows in (compilers_and_runtimes.PROGRAMS, install_folders.PROGRAMS)
+    for name, row in rows.items()
+}
 _BOTH = other_service_clis.TABLES.keys() & package_publishing.PROGRAMS.keys()
 """They publish, and take down what they published."""
 PROGRAMS |= {name: _else(package_publishing.PROGRAMS[name], other_service_clis.service) for name in _BOTH}
