@@ -14,7 +14,7 @@ Rules of this package:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
@@ -38,6 +38,8 @@ class Framed:
     """The command with what the wrapper runs in the same shell, as the model's words may change what that does."""
     snapshot: str = ""
     """The file of the agent's own that the shell reads before it: an absolute path."""
+    tools: str = ""
+    """The folder that is put in front of PATH before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,15 @@ def _plain(_text: str) -> Framed | None:
 
 def _no_path(_text: str) -> str:
     return ""
+
+
+def _always(_argv: Sequence[str], _environ: Mapping[str, str]) -> bool:
+    return True
+
+
+def never(_argv: Sequence[str], _environ: Mapping[str, str]) -> bool:
+    """Of an agent that wraps all that its model has run in a shell."""
+    return False
 
 
 def given(words: tuple[str, ...], *options: str) -> str:
@@ -109,8 +120,13 @@ class CodingAgent:
     """Where it keeps its snapshots of the person's shell: a variable, else a folder below HOME; and a folder there."""
     snapshot_of: Callable[[str], str] = _no_path
     """A text that it runs for itself -> the snapshot that it makes; empty for any other text."""
+    tools: Callable[[str], str] = _no_path
+    """The path of its program -> the folder of its own that its wrapper may put in front of PATH."""
     own: tuple[str, ...] = ()
     """Whole shell texts that the agent runs for itself, with no command of the model's in them: patterns."""
+    is_call: Callable[[Sequence[str], Mapping[str, str]], bool] = _always
+    """Whether a shell that is started so, with such an environment and a text of ``own``, is a call of its model's all the
+    same: where a model can have a text run as it is, the text alone does not tell."""
     start: Callable[[tuple[str, ...]], Start] = Start
     """The words behind the program's name -> how it is started with them. By default as it stands."""
     environ: Mapping[str, str] = field(default_factory=dict)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 
-from sentinel_guard.agents.base import PATH, QUOTED, CodingAgent, Framed, Start, given, subcommand, unquoted
+from sentinel_guard.agents.base import PATH, QUOTED, CodingAgent, Framed, Start, given, never, subcommand, unquoted
 
-_UNSET = r"\{ \\builtin unalias -- '[\w-]+'; \\builtin unset -f -- '[\w-]+'; \} >/dev/null 2>&1 \|\| true && "
+_UNSET = (
+    r"\{ \\builtin unalias -- '(?:which|unsetenv)'; "
+    r"\\builtin unset -f -- '(?:which|unsetenv)'; \} >/dev/null 2>&1 \|\| true && "
+)
 _TOO_OLD = re.escape(
     r"""{ case "${BASH_VERSINFO-}" in '2'|'3') \builtin printf '%s\n' '__CLAUDE_CODE_DID_NOT_RUN_BASH_TOO_OLD='"""
     r""""${BASH_VERSION-}" >&2; \builtin exit 126; \exit 126;; esac; } && """
@@ -52,6 +55,7 @@ AGENT = CodingAgent(
     snapshots=("CLAUDE_CONFIG_DIR", ".claude", "shell-snapshots"),
     snapshot_of=_snapshot_of,
     own=("env", _TAKES),
+    is_call=never,
     start=_start,
     environ={"CLAUDE_CODE_DISABLE_AGENT_VIEW": "1"},
     servers=r"\0(?:daemon\0run|--bg-pty-host|--bg-spare)\0",

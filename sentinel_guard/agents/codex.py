@@ -1,41 +1,88 @@
-"""Codex CLI: its wrapper saves variables, loads a snapshot of the person's shell, restores them, runs the command."""
+"""Codex CLI: its wrapper saves variables, loads a snapshot of the person's shell, restores them, runs the command.
+
+Its model can have a text run without the wrapper (``login: false``, another folder), and such a text may look like
+one. So nothing of the wrapper is taken on trust: what it saves and restores is rendered anew from the names of the
+variables and compared, so that each gets back the value that it had.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from functools import lru_cache
 
 from sentinel_guard.agents.base import QUOTED, CodingAgent, Framed, Start, given, subcommand, unquoted
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
-_SAVED = r"__CODEX_SNAPSHOT_(?:PROXY_)?(?:OVERRIDE(?:_SET)?_\d+|ENV_SET)"
-_SAVE = rf'(?:{_SAVED}="\$\{{{_NAME}(?:\+x|-)\}}"\n)*'
-_CLEAR = rf"builtin unset {_NAME}(?: {_NAME})? 2>/dev/null \|\| command unset {_NAME}(?: {_NAME})?"
-_RESTORE = (
-    rf'if \[ -n "\$\{{{_SAVED}\}}" \]; then\n'
-    rf'  if \[ -z "\$\{{{_NAME}\+x\}}" \] \|\| \[ "\$\{{{_NAME}-\}}" != "\$\{{{_SAVED}\}}" \]; then '
-    rf'export {_NAME}="\$\{{{_SAVED}\}}"; else export {_NAME}; fi\n'
-    rf"else {_CLEAR}; fi\n{_CLEAR}\n"
+_SET = rf'__CODEX_SNAPSHOT_(?P<kind>(?:PROXY_)?OVERRIDE)_SET_\d+="\$\{{(?P<name>{_NAME})\+x\}}"'
+_PROXIES_SET = '__CODEX_SNAPSHOT_PROXY_ENV_SET="${CODEX_NETWORK_PROXY_ACTIVE+x}"\n'
+_PROXIES = 'if [ -n "$__CODEX_SNAPSHOT_PROXY_ENV_SET" ] || [ -n "${CODEX_NETWORK_PROXY_ACTIVE+x}" ]; then\n'
+_SAVE = '@flag@="${@name@+x}"\n@value@="${@name@-}"\n'
+_RESTORES = (
+    """if [ -n "${@flag@}" ]; then
+  if [ -z "${@name@+x}" ] || [ "${@name@-}" != "${@value@}" ]; then export @name@="${@value@}"; else export @name@; fi
+else builtin unset @name@ 2>/dev/null || command unset @name@; fi
+builtin unset @flag@ @value@ 2>/dev/null || command unset @flag@ @value@
+""",  # 0.169
+    """if [ -n "${@flag@}" ]; then export @name@="${@value@}"; else unset @name@; fi
+""",  # 0.150
 )
-_RESTORE_0_150 = rf'if \[ -n "\$\{{{_SAVED}\}}" \]; then export {_NAME}="\$\{{{_SAVED}\}}"; else unset {_NAME}; fi\n'
-_RESTORES = rf"(?:{_RESTORE}|{_RESTORE_0_150})*"
-_PROXIES = rf'if \[ -n "\$_?{_SAVED}" \] \|\| \[ -n "\$\{{{_NAME}\+x\}}" \]; then\n{_RESTORES}fi\n'
-_PATH = rf'if \[ -n "\$\{{PATH:-\}}" \]; then export PATH={QUOTED}:"\$PATH"; else export PATH={QUOTED}; fi\n'
+_LOADS = "\nif . "
+_SNAPSHOT = rf"(?P<snapshot>{QUOTED}) >/dev/null 2>&1; then :; fi\n\n"
+_PATH = (
+    rf'if \[ -n "\$\{{PATH:-\}}" \]; then export PATH=(?P<tools>{QUOTED}):"\$PATH"; '
+    r"else export PATH=(?P=tools); fi\n"
+)
 # The model may name the shell: it must be one, and the machine's own.
 _SHELL = r"'/(?:usr/(?:local/)?)?bin/(?:ba|z|da|k)?sh'"
-_FRAME = (
-    rf"{_SAVE}\nif \. (?P<snapshot>{QUOTED}) >/dev/null 2>&1; then :; fi\n\n"
-    rf"{_RESTORES}(?:{_PROXIES})?(?:{_PATH})*\nexec {_SHELL} -l?c (?P<command>{QUOTED})"
-)
-_SNAPSHOT = r"/[^\n]*/shell_snapshots/[\w.-]+\.sh"
+_RUNS = rf"(?:{_PATH})?\nexec {_SHELL} -l?c (?P<command>{QUOTED})"
+_SNAPSHOTS = r"/[^\n]*/shell_snapshots/[\w.-]+\.sh"
 
 
 def _unwrap(text: str) -> Framed | None:
-    match = re.fullmatch(_FRAME, text)
-    if match is None:
+    saves, loads, rest = text.partition(_LOADS)
+    snapshot = re.match(_SNAPSHOT, rest) if loads else None
+    if snapshot is None or not re.fullmatch(_SNAPSHOTS, path := unquoted(snapshot["snapshot"])):
         return None
-    snapshot = unquoted(match["snapshot"])
+    rest = rest[snapshot.end() :]
+    restores = next((known for known in _restores(saves) if rest.startswith(known)), None)
+    runs = re.fullmatch(_RUNS, rest[len(restores) :]) if restores is not None else None
+    if runs is None:
+        return None
     # The shell is replaced by a new one: nothing of the wrapper runs behind the command.
-    return Framed(unquoted(match["command"]), snapshot=snapshot) if re.fullmatch(_SNAPSHOT, snapshot) else None
+    return Framed(unquoted(runs["command"]), snapshot=path, tools=unquoted(runs["tools"] or ""))
+
+
+@lru_cache(maxsize=8)
+def _restores(saves: str) -> tuple[str, ...]:
+    """What restores the variables that these lines save, in each version; nothing where they do anything else."""
+    found = [*re.finditer(_SET, saves)]
+    plain = [each["name"] for each in found if each["kind"] == "OVERRIDE"]
+    proxies = [each["name"] for each in found if each["kind"] == "PROXY_OVERRIDE"]
+    asked = _PROXIES_SET if proxies else ""
+    if saves != _rendered(_SAVE, "OVERRIDE", plain) + _rendered(_SAVE, "PROXY_OVERRIDE", proxies) + asked:
+        return ()
+    return tuple(
+        _rendered(restore, "OVERRIDE", plain)
+        + (f"{_PROXIES}{_rendered(restore, 'PROXY_OVERRIDE', proxies)}fi\n" if proxies else "")
+        for restore in _RESTORES
+    )
+
+
+def _rendered(template: str, kind: str, names: Sequence[str]) -> str:
+    lines = (
+        template.replace("@flag@", f"__CODEX_SNAPSHOT_{kind}_SET_{at}")
+        .replace("@value@", f"__CODEX_SNAPSHOT_{kind}_{at}")
+        .replace("@name@", name)
+        for at, name in enumerate(names)
+    )
+    return "".join(lines)
+
+
+def _tools(program: str) -> str:
+    """``rg`` and the like, which it brings along beside its own folder."""
+    package, _, name = program.rpartition("/bin/")
+    return f"{package}/codex-path" if package and "/" not in name else ""
 
 
 _TRIES = r'set -e; \. "(?P<stem>/[^"$`\\\n]*/shell_snapshots/[\w-]+)\.tmp-(?P<number>\d+)"'
@@ -84,6 +131,8 @@ AGENT = CodingAgent(
     marks=("__CODEX_SNAPSHOT", "/shell_snapshots/"),
     snapshots=("CODEX_HOME", ".codex", "shell_snapshots"),
     snapshot_of=_snapshot_of,
+    tools=_tools,
+    is_call=lambda _argv, environ: "CODEX_CI" in environ,
     own=(
         _TRIES,
         r'(?s)if \[ -z "\$(?:\{BASH_ENV-\}|BASH_ENV)" \] && .*# Snapshot file.*compgen -e.*',

@@ -7,7 +7,11 @@ import re
 from sentinel_guard.agents.base import CodingAgent, Framed, Start, given, subcommand
 
 _DETACHED = r"(?s)echo \$\$ > '/tmp/copilot-detached-[\w-]+\.pid'; (?P<command>.*)"
-_LOGIN = r"""(?s)printf %s '__copilot_login_env_snapshot_\w+__'; if ! command env -0 2>/dev/null; then .*"""
+_LOGIN = (
+    r"printf %s '__copilot_login_env_snapshot_\w+__'; "
+    + re.escape("if ! command env -0 2>/dev/null; then for __copilot_k in $(compgen -e); do ")
+    + re.escape("""printf '%s=%s\\0' "$__copilot_k" "${!__copilot_k}"; done; fi""")
+)
 
 
 def _unwrap(text: str) -> Framed | None:
@@ -47,5 +51,6 @@ AGENT = CodingAgent(
     marks=("/copilot-detached-",),
     patience=25.0,  # hands over what there is after 30
     own=(_LOGIN,),
+    is_call=lambda argv, _environ: "-l" not in argv[1:-1],  # which its model cannot choose
     start=_start,
 )

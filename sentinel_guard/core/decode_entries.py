@@ -26,6 +26,7 @@ def action_from(entry: Entry, root: str = "") -> Action:
         entry.at,
         root,
         str(d.get("parent", "")),
+        for_itself=d.get("for_itself") is True,
     )
 
 

@@ -34,6 +34,7 @@ def of_verdict(verdict: Verdict, operation: str, *, poll: bool, policy: Policy) 
     data |= {"installs": True} if is_install(action) else {}
     data |= {"agent": action.agent} if action.agent else {}
     data |= {"wrapper": "unknown"} if action.unknown_wrapper else {}
+    data |= {"for_itself": True} if action.for_itself else {}
     if decisive and decisive.rule in STRIKES:
         data["strike"] = decisive.rule
     entry = Entry(action.at, action.session, "verdict", _plain(data), verdict.response.level)

@@ -147,6 +147,8 @@ class Action:
     """Name of the coding agent that made the call (``agents/registry``), where that is known."""
     around: str = ""
     """The command with what the agent's wrapper runs in the same shell: judged, neither shown nor compared."""
+    for_itself: bool = False
+    """True where the agent started it for its own purposes: what it prints does not go to the model."""
     unknown_wrapper: bool = False
     """True where that agent's wrapper around the command was not understood, and is judged with it."""
     typed: bool = False

@@ -164,7 +164,12 @@ class Server:
         )
         typed = interactive_shells.is_typed(asked, place)
         return replace(
-            action, agent=begun_by.agent, unknown_wrapper=begun_by.unknown_wrapper, typed=typed, around=begun_by.around
+            action,
+            agent=begun_by.agent,
+            around=begun_by.around,
+            for_itself=begun_by.for_itself,
+            unknown_wrapper=begun_by.unknown_wrapper,
+            typed=typed,
         )
 
     def _is_the_persons_own(self, asked: wire_messages.Request, place: Place) -> bool:

@@ -4,8 +4,9 @@ Rules of this file:
 1. Only a process that is a known agent's (``agents/registry``) and started the shell itself is believed to wrap.
 2. A snapshot of the person's shell is believed if the agent made it before its model had done anything, in the agent's
    own folder, and it is as it was when it was first loaded.
-3. What an agent runs for itself is told by its text only until its model has acted.
-4. A wrapper that is not understood stays: the whole text is judged.
+3. What an agent runs for itself is told by its text, and by how it was started: a model may write such a text.
+4. A folder that a wrapper puts in front of PATH is the agent's own, by where its program lies.
+5. A wrapper that is not understood stays: the whole text is judged.
 """
 
 from __future__ import annotations
@@ -55,23 +56,31 @@ def origin(place: Place, argv: tuple[str, ...]) -> Origin:
     text = wire_messages.script(argv)
     if text is None:
         return Origin(agent.name)
-    if agent.starts_for_itself(text) and not _model_has_acted(place):
-        if path := agent.snapshot_of(text):
+    if agent.starts_for_itself(text) and not agent.is_call(argv, processes.environ(place.peer.pid)):
+        path = agent.snapshot_of(text)
+        if path and not _model_has_acted(place):
             place.live.sourced.setdefault(path, None)
         return Origin(agent.name, for_itself=True)
     framed = agent.unwrap(text)
-    if framed is None or (framed.snapshot and not _is_believed(place, agent, framed.snapshot)):
+    if framed is None or not (_is_believed(place, agent, framed.snapshot) and _are_its_own(place, agent, framed.tools)):
         return Origin(agent.name, unknown_wrapper=framed is not None or agent.is_unknown_wrapper(text))
     return Origin(agent.name, framed.command, framed.around)
 
 
 def _model_has_acted(place: Place) -> bool:
-    """Whether a tool call of the session has ended: from then on a file or a text may be the model's own."""
+    """Whether a tool call of the session has ended: from then on a file may be the model's own."""
     return any(call.outcome for call in place.live.session.calls)
+
+
+def _are_its_own(place: Place, agent: CodingAgent, tools: str) -> bool:
+    """Whether a folder of programs came with the agent's own."""
+    return not tools or tools == agent.tools(processes.executable(place.above[0].pid))
 
 
 def _is_believed(place: Place, agent: CodingAgent, path: str) -> bool:
     """Whether a snapshot is the one that the agent made before its model acted, in its own folder, unchanged since."""
+    if not path:
+        return True
     folder, live = agent.snapshot_folder(processes.environ(place.above[0].pid)), place.live
     if path.rpartition("/")[0] != folder or path not in live.sourced:
         return False

@@ -28,7 +28,7 @@ def of_claude(command: str, snapshot: str = SNAPSHOT) -> str:
     )
 
 
-def of_codex(command: str, snapshot: str = CODEX_SNAPSHOT) -> str:
+def of_codex(command: str, snapshot: str = CODEX_SNAPSHOT, tools: str = "/x/codex-path") -> str:
     number = "__CODEX_SNAPSHOT_OVERRIDE_0"
     flag = "__CODEX_SNAPSHOT_OVERRIDE_SET_0"
     saved = f'{flag}="${{CODEX_VERSION+x}}"\n{number}="${{CODEX_VERSION-}}"\n'
@@ -39,7 +39,7 @@ def of_codex(command: str, snapshot: str = CODEX_SNAPSHOT) -> str:
         f'export CODEX_VERSION="${{{number}}}"; else export CODEX_VERSION; fi\n'
         f"else {unset.format('CODEX_VERSION')}; fi\n{unset.format(f'{flag} {number}')}\n"
     )
-    path = "if [ -n \"${PATH:-}\" ]; then export PATH='/x/codex-path':\"$PATH\"; else export PATH='/x/codex-path'; fi\n"
+    path = f"if [ -n \"${{PATH:-}}\" ]; then export PATH='{tools}':\"$PATH\"; else export PATH='{tools}'; fi\n"
     loads = f"if . {quoted(snapshot)} >/dev/null 2>&1; then :; fi"
     return f"{saved}\n{loads}\n\n{restored}{path}\nexec '/bin/bash' -c {quoted(command)}"
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +19,7 @@ from sentinel_guard.core.session.session import Call, Session
 from sentinel_guard.daemon import shell_origin
 from sentinel_guard.daemon.live_sessions import Live, Place
 from sentinel_guard.host.machine import ancestry
-from tests.agents.test_unwrap import of_claude
+from tests.agents.test_unwrap import of_claude, of_codex
 
 SHOWS_CHILD = """import subprocess, sys
 child = subprocess.Popen(["sleep", "60"])
@@ -83,7 +85,7 @@ def test_a_snapshot_that_the_agent_did_not_take_at_its_start_is_not_believed(chi
     late, away = file.with_name("snapshot-bash-2-b.sh"), tmp_path / "x" / "shell-snapshots" / "snapshot-bash-1-a.sh"
     shell_origin.origin(place(child_of_claude, live), argv(f"SNAPSHOT_FILE={away}\n echo"))
     acted(live)
-    assert not shell_origin.origin(place(child_of_claude, live), argv(f"SNAPSHOT_FILE={late}\n echo")).for_itself
+    shell_origin.origin(place(child_of_claude, live), argv(f"SNAPSHOT_FILE={late}\n echo"))
     for other in (late, away):
         found = shell_origin.origin(place(child_of_claude, live), argv(of_claude("git status", str(other))))
         assert found.command is None and found.unknown_wrapper
@@ -128,7 +130,56 @@ def test_an_unknown_wrapper_is_named_and_stays(child_of_claude, tmp_path):
 
 def test_what_an_agent_runs_for_itself_is_no_call(child_of_claude):
     assert shell_origin.origin(place(child_of_claude), argv("env")).for_itself
+    assert shell_origin.origin(place(child_of_claude, acted(Live(Session("s"), dict))), argv("env")).for_itself
     assert not shell_origin.origin(place(child_of_claude), ("bash", "script.sh")).for_itself
+
+
+CODEX_FILE = "{home}/.codex/shell_snapshots/01a2.{number}.sh"
+CODEX_TRIES = 'set -e; . "{home}/.codex/shell_snapshots/01a2.tmp-{number}"'
+
+
+@pytest.fixture
+def codex(tmp_path: Path) -> Iterator[Callable[..., int]]:
+    """Pid of a process that Codex has started, with such variables; Codex lies where it was installed."""
+    program = tmp_path / "codex" / "bin" / "codex"
+    program.parent.mkdir(parents=True)
+    shutil.copy(Path(sys.executable).resolve(), program)
+    environ = {**os.environ, "HOME": str(tmp_path), "PYTHONHOME": sys.base_prefix}
+    with contextlib.ExitStack() as begun:
+
+        def start(**variables: str) -> int:
+            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+            given = SHOWS_CHILD.replace('"60"]', f'"60"], env={variables!r}')
+            agent = begun.enter_context(subprocess.Popen([str(program), "-c", given], env=environ, **pipes))
+            assert agent.stdout and agent.stdin
+            begun.callback(agent.stdin.close)
+            return int(agent.stdout.readline())
+
+        yield start
+
+
+def test_a_models_text_that_looks_like_codexs_own_is_the_models(codex, tmp_path):
+    """Codex runs a text as it is with ``login: false``: so a model could have a snapshot of its own believed."""
+    live, text = Live(Session("s"), dict), CODEX_TRIES.format(home=tmp_path, number=1)
+    models, own = codex(CODEX_CI="1"), codex()
+    found = shell_origin.origin(place(models, live), argv(text))
+    assert not found.for_itself and not live.sourced
+    assert shell_origin.origin(place(own, live), argv(text)).for_itself
+    assert [*live.sourced] == [CODEX_FILE.format(home=tmp_path, number=1)]
+    later = acted(live)
+    found = shell_origin.origin(place(own, later), argv(CODEX_TRIES.format(home=tmp_path, number=2)))
+    assert found.for_itself and len(later.sourced) == 1, "of a conversation that begins later"
+
+
+def test_only_codexs_own_folder_of_programs_may_be_put_in_front(codex, tmp_path):
+    live, shell = Live(Session("s"), dict), codex(CODEX_CI="1")
+    file = CODEX_FILE.format(home=tmp_path, number=1)
+    shell_origin.origin(place(codex(), live), argv(CODEX_TRIES.format(home=tmp_path, number=1)))
+    own, models = tmp_path / "codex" / "codex-path", tmp_path / "repo" / "codex-path"
+    found = shell_origin.origin(place(shell, live), argv(of_codex("git status", file, str(own))))
+    assert found.command == "git status" and not found.unknown_wrapper
+    found = shell_origin.origin(place(shell, live), argv(of_codex("git status", file, str(models))))
+    assert found.command is None and found.unknown_wrapper
 
 
 def test_a_peer_without_ancestors_has_no_agent():

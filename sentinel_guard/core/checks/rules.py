@@ -124,8 +124,10 @@ def target_context(case: Case, own: NewFiles) -> TargetContext:
 def _is_meant(case: Case, rule: Rule, effect: Effect, ground: TargetContext) -> bool:
     """Of a held call by which a file loses its content only what was to be held: what a database does with its own
     journal is another matter than a command that deletes it. And no database that is a file of the session's own, nor
-    what git tracks under a name for tests: whoever has the repository has it.
+    what git tracks under a name for tests: whoever has the repository has it. To an agent itself nothing is shown.
     """
+    if rule.id == _SHOWS and case.action.for_itself:
+        return False
     if rule.id == _SHOWS and _REHEARSAL.fullmatch(paths.base(effect.target)):
         return effect.target not in case.tracked((effect.target,))
     if effect.file:
