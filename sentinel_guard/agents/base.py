@@ -125,8 +125,8 @@ class CodingAgent:
     own: tuple[str, ...] = ()
     """Whole shell texts that the agent runs for itself, with no command of the model's in them: patterns."""
     is_call: Callable[[Sequence[str], Mapping[str, str]], bool] = _always
-    """Whether a shell that is started so, with such an environment and a text of ``own``, is a call of its model's all the
-    same: where a model can have a text run as it is, the text alone does not tell."""
+    """Whether a shell that is started so, with such an environment and a text of ``own``, is a call of its model's all
+    the same: where a model can have a text run as it is, the text alone does not tell."""
     start: Callable[[tuple[str, ...]], Start] = Start
     """The words behind the program's name -> how it is started with them. By default as it stands."""
     environ: Mapping[str, str] = field(default_factory=dict)
