@@ -45,6 +45,19 @@ def test_a_days_work_is_on_record_as_the_model_wrote_it(stage, play, agent):
     assert (stage.repo / "late.txt").read_text() == "late\n", "what it left running has ended"
     assert "end of 'story'" in told[asked[-1]] and BLOCKED not in told[asked[-1]]
     assert "shims/" not in "\n".join(played.told), "no message names a shim"
+    refused = [e["data"]["arguments"] for e in stage.log(kind="verdict", level="L2")]
+    expected = ["cat .env", "git push --force origin main"]
+    assert [a.get("command") for a in refused] == expected, "nothing of the agent's own is refused"
+
+
+@pytest.mark.parametrize("agent", [a for a in AGENTS if a.name == "codex"], ids=lambda agent: agent.name)
+def test_a_models_text_that_looks_like_the_agents_own_is_a_call(stage, play, agent):
+    stage.commit(a__txt="one\n")
+    loads = f'set -e; . "{stage.home}/.codex/shell_snapshots/mine.tmp-1"'
+    played = play(agent, (("bare", loads), ("bare", "echo two"), ("shell", "echo three")))
+    assert played.calls() == [loads, "echo two", "echo three"], played.done
+    own = [e["data"]["arguments"]["command"] for e in stage.log(kind="verdict") if e["data"].get("for_itself")]
+    assert any("# Snapshot file" in text for text in own) and loads not in own
 
 
 @every_agent

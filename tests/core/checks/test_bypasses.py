@@ -336,8 +336,11 @@ TABLES = {
 ROWS = [pytest.param(*row, id=f"{name}: {row[0]}") for name, table in TABLES.items() for row in table]
 
 
-def response(text: str) -> Response:
-    action = Action("a", "s", Layer.SHELL, "shell", {"command": text}, rule_examples.ROOT, 0.0, rule_examples.ROOT)
+def response(text: str, *, for_itself: bool = False) -> Response:
+    action = Action(
+        "a", "s", Layer.SHELL, "shell", {"command": text}, rule_examples.ROOT, 0.0, rule_examples.ROOT,
+        for_itself=for_itself,
+    )  # fmt: skip
     effects = rule_examples.example(text, analyse)
     case = Case(action, effects, Session("s", rule_examples.ROOT), POLICY, home=rule_examples.HOME, guarded=GUARDED)
     return max((f.response for f in (*rules(case), *LEAKS(case))), default=Response.ALLOW)
@@ -349,6 +352,12 @@ def test_what_is_answered(text: str, wanted: str) -> None:
         assert response(text) <= Response.HINT
     else:
         assert response(text) >= Response[wanted.upper()]
+
+
+def test_what_an_agent_asks_for_itself_is_shown_to_no_model_and_else_as_any() -> None:
+    assert response("env") is Response.ASK
+    assert response("env", for_itself=True) is Response.ALLOW
+    assert response("rm -rf ~/precious", for_itself=True) == response("rm -rf ~/precious")
 
 
 def test_a_pattern_that_hits_the_guard_among_others_is_refused_and_no_kill() -> None:

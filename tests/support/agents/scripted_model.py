@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 Step = tuple[str, ...]
 """``("shell", command)``; ``("patient", command)``, for which the agent waits longer; ``("background", command)``;
-``("parallel", command, ...)`` for shell calls of one reply;
+``("parallel", command, ...)`` for shell calls of one reply; ``("bare", command)``, without the agent's wrapper;
 ``("write", absolute path, content)``; or ``("say", text)``, which ends a turn.
 """
 Call = tuple[str, str, object]
@@ -34,6 +34,9 @@ TOOLS = {
         "exec_command": lambda c: {"cmd": c, "yield_time_ms": 30_000},
         "run_shell_command": lambda c: {"command": c, "description": "a step", "is_background": False},
         "bash": lambda c: {"command": c, "description": "a step", "timeout": 600_000},
+    },
+    "bare": {
+        "exec_command": lambda c: {"cmd": c, "login": False},
     },
     "background": {
         "Bash": lambda c: {"command": c, "description": "a step", "run_in_background": True},
