@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any, Self
 from sentinel_guard import __version__
 from sentinel_guard.core.wire_framing import MAX_CHUNK, Chunk, Message, exit_code
 from sentinel_guard.errors import DaemonError, NoDaemonError, PeerError, SentinelError
-from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.socket_connection import CLOSED, NO_PROTOCOL, RESTARTS, SocketConnection
 from sentinel_guard.host.machine.state_paths import StatePaths
 
@@ -219,6 +218,8 @@ class Operator:
         try:
             hello = self.request("hello", seconds=HELLO_SECONDS)
         except DaemonError as e:
+            from sentinel_guard.host.machine import processes  # noqa: PLC0415 - most daemons answer
+
             if processes.is_stopped(server):
                 raise DaemonError(f"The guard daemon (process {server}) is stopped.", f"kill -CONT {server}") from e
             return False

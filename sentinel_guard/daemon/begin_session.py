@@ -129,14 +129,18 @@ class SessionStarter:
         AgentSettings(folder, seen, live.policy())
         return shimmed, seen
 
-    async def group(self, live: Live) -> None:
-        """Put the agent's first process into a control group of the session, where one can be made."""
-        # The kernel takes some 10 ms for it.
-        live.group = await asyncio.to_thread(cgroups.enter, live.agent, live.id)
+    def group(self, live: Live) -> None:
+        """Have the agent's first process put into a control group of the session, where one can be made.
+
+        The kernel takes some 10 ms for it, and the agent does not wait: what it has started by then follows it.
+        """
+        live.grouping = asyncio.create_task(asyncio.to_thread(_enter_group, live))
 
     async def leave(self, live: Live) -> None:
         """Forget a session that has ended, once all that begins with it has come to its end."""
         self.sessions.live.pop(live.id, None)
+        if live.grouping:
+            await live.grouping
         cgroups.leave(live.group)
         restore_disabled_git_hooks.mend(live)
         await self._recovery.settled(live)
@@ -302,6 +306,12 @@ def _key(places: StatePaths) -> bytes:
     except HostError as e:
         log.warning("%s", e)
         return b""
+
+
+def _enter_group(live: Live) -> None:
+    live.group = cgroups.enter(live.agent, live.id)
+    if live.group:
+        processes.join_group(live.roots, live.parts, live.group, live.id)
 
 
 def _top(cwd: str) -> str:

@@ -61,7 +61,8 @@ class Outcomes:
         if live.runner and on_screen:
             # What was printed before must not count as this call's words: the runner takes it in first.
             await live.runner.tail(time.monotonic())
-        nothing_to_say = not doubtful and _is_new(live, judged) and not may_run_tests(_commands(judged.verdict.effects))
+        rare = not in_turn and not (live.policy().loop.strict and _comes_again(live, judged))
+        nothing_to_say = not doubtful and rare and not may_run_tests(_commands(judged.verdict.effects))
         return Begun(judged, time.monotonic(), before, nothing_to_say, on_screen, in_turn)
 
     async def end(self, live: Live, begun: Begun, ended: Ended) -> tuple[Verdict, str]:
@@ -131,9 +132,9 @@ class Outcomes:
         return tree
 
 
-def _is_new(live: Live, judged: Judged) -> bool:
-    """Whether no call like it has ended within the window: it repeats nothing."""
-    return all(call.operation != judged.operation for call in live.session.calls if call.outcome)
+def _comes_again(live: Live, judged: Judged) -> bool:
+    """Whether a call like it has ended within the window."""
+    return any(call.operation == judged.operation for call in live.session.calls if call.outcome)
 
 
 def _commands(effects: Iterable[Effect]) -> list[Command]:

@@ -85,6 +85,8 @@ class Live:
     runner: Runner | None = None
     group: Path | None = None
     """The control group of its processes, where there is one."""
+    grouping: asyncio.Task[None] | None = None
+    """Puts its first processes into that group."""
     agent: int = 0
     """Pid of the agent's first process."""
     leader: int = 0

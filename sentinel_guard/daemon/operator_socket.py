@@ -192,9 +192,9 @@ class Operators:
         nonce = str(message.get("nonce", ""))
         return {"proof": session_proof.attached(self._sessions.places, live.id, nonce)} if nonce else {}
 
-    async def group(self, live: Live) -> None:
-        """Put the agent's first process into a group of its session; it waits for the runner's word to go on."""
-        await self._beginnings.group(live)
+    def group(self, live: Live) -> None:
+        """Have the agent's first process put into a group of its session."""
+        self._beginnings.group(live)
 
     async def end(self, live: Live, message: Fields) -> Fields:
         await self._reactions.look_once_more(live)
@@ -307,7 +307,7 @@ class _Desk:
             "hello": _at_once(lambda _: operators.hello()),
             "status": _at_once(lambda _: operators.status()),
             "start": self._start,
-            "agent": self._agent,
+            "agent": _at_once(self._agent),
             "attach": self._attach,
             "answer": self._answered,
             "questions": _at_once(lambda _: operators.control.questions()),
@@ -339,11 +339,11 @@ class _Desk:
         self._live, said = await self._all.start(message, self.link, self._runner)
         return said
 
-    async def _agent(self, message: Fields) -> Fields:
+    def _agent(self, message: Fields) -> Fields:
         live = self._mine(message)
         live.agent = int(message["pid"])
-        await self._all.group(live)
         _find_parts(live, int(message.get("broker") or 0))
+        self._all.group(live)
         return {}
 
     async def _attach(self, message: Fields) -> Fields:

@@ -75,13 +75,16 @@ def test_the_worktree_is_looked_at_where_progress_is_in_question(calls, seen, wh
 
 SAID = [
     ((("ls a", 0), ("cat c", 0)), True, "it is new, and what came before it went well"),
-    ((("cat b", 0),), False, "it comes again: a loop of successes is hinted at"),
+    ((("cat b", 0),), True, "it comes again, and a loop of successes is hinted at from its third round on"),
+    ((("cat b", 0),) * 2, False, "it comes for the third time in a row"),
+    ((("cat b", 0), ("pwd", 0)) * 2, False, "it comes for the third time in turn"),
+    ((("cat b", 0), *((f"echo {n}", 0) for n in range(5))) * 2, True, "so long a turn is no loop"),
     ((("ls a", 2),), False, "after a failure"),
 ]
 
 
 @pytest.mark.parametrize(("calls", "nothing", "why"), SAID, ids=[row[-1] for row in SAID])
-def test_to_a_new_success_nothing_is_said(calls, nothing, why):
+def test_to_a_success_that_begins_no_loop_nothing_is_said(calls, nothing, why):
     stand = Stand()
     played(stand, Trees(), *calls)
     outcomes = Outcomes(stand.sessions, stand.guard, NoReviews(), stand.now)

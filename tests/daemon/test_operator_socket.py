@@ -30,7 +30,7 @@ class Begun:
     def __init__(self, stand) -> None:
         self.stand = stand
 
-    async def group(self, live):
+    def group(self, live):
         """A test moves nobody to another control group."""
 
     async def leave(self, live):

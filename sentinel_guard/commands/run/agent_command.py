@@ -12,7 +12,6 @@ from sentinel_guard.agents import registry
 from sentinel_guard.agents.base import CodingAgent
 from sentinel_guard.agents.registry import Started
 from sentinel_guard.errors import ConfigError
-from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.state_paths import StatePaths
 
 HELP_SECONDS = 10.0
@@ -74,6 +73,8 @@ def _help(program: str, started: Started) -> bytes | None:
 
 def _refuse_beside_a_server(agent: CodingAgent, option: str) -> None:
     """An agent that cannot be told to work by itself would use a server that runs already. Raises ConfigError."""
+    from sentinel_guard.host.machine import processes  # noqa: PLC0415 - most agents know the option
+
     servers = (p for p in processes.of_user() if registry.server_of(processes.executable(p.pid), p.command) is agent)
     if there := [str(p.pid) for p in servers if registry.meet(processes.environ(p.pid), os.environ)]:
         words = f"This {agent.name} has no {option}: it would work in its server that runs outside of the session."

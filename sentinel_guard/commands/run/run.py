@@ -9,7 +9,6 @@ from pathlib import Path
 
 from sentinel_guard.client import Operator
 from sentinel_guard.commands.run.agent_command import agent_command
-from sentinel_guard.commands.run.session_notices import tell
 from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.errors import ConfigError, HostError
 from sentinel_guard.host.machine.find_program import find_program
@@ -49,6 +48,7 @@ def run(places: StatePaths, command: Sequence[str]) -> int:
             )
             # What is needed from here on is loaded, and the machine probed, while the daemon begins the session.
             from sentinel_guard.commands.run.guarded_agent import run_guarded  # noqa: PLC0415
+            from sentinel_guard.commands.run.session_notices import tell  # noqa: PLC0415
             from sentinel_guard.host import kernel_layer  # noqa: PLC0415
 
             probe = kernel_layer.begin_probe()

@@ -38,11 +38,21 @@ def enter(pid: int, session: str) -> Path | None:
             leave(old)
         try:
             folder.mkdir(mode=0o700, exist_ok=True)
-            (folder / "cgroup.procs").write_text(str(pid))
+            _put(folder, pid)
         except OSError:
             leave(folder)
             return None
     return folder
+
+
+def add(folder: Path, pid: int) -> None:
+    """Put another process into a group; one that has ended, or may not be moved, stays where it is."""
+    with contextlib.suppress(OSError):
+        _put(folder, pid)
+
+
+def _put(folder: Path, pid: int) -> None:
+    (folder / "cgroup.procs").write_text(str(pid))
 
 
 def leave(folder: Path | None) -> None:

@@ -118,6 +118,18 @@ def kill(
     return left
 
 
+def join_group(roots: tuple[int, ...], spare: frozenset[int], group: Path, session: str) -> None:
+    """Put what descends from the roots, orphans that they adopted too, into a session's control group, until nothing
+    new is left outside. The spared ones stay, not what descends from them.
+    """
+    for _ in range(ROUNDS):
+        outside = [pid for pid in tree(roots, frozenset()) - spare if cgroups.session_of(pid) != session]
+        if not outside:
+            return
+        for pid in outside:
+            cgroups.add(group, pid)
+
+
 def wake(peer: Peer) -> None:
     """Continue a process that is stopped; one that runs notices nothing."""
     seen = stat(peer.pid)

@@ -50,6 +50,40 @@ def test_what_left_its_parents_its_terminal_and_its_environment_is_found_by_its_
     assert not processes.identify(orphan) or processes.stat(orphan)[2] in "ZX"
 
 
+OWNER = """
+import subprocess, sys
+from sentinel_guard.host.machine.process_control import become_subreaper
+become_subreaper()
+agent = subprocess.Popen([sys.executable, "-c", sys.argv[1]])
+print(agent.pid, flush=True)
+agent.wait()
+"""
+AT_ONCE = """
+import os, sys
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        print(os.getpid(), flush=True)
+        os.execve("/bin/sleep", ["sleep", "60"], {})
+    os._exit(0)
+os.wait()
+sys.stdin.readline()
+"""
+
+
+def test_what_was_started_before_its_parent_was_put_there_follows(start):
+    owner = start(sys.executable, "-c", OWNER, AT_ONCE)
+    agent, orphan = int(owner.stdout.readline()), int(owner.stdout.readline())
+    assert until(lambda: processes.stat(orphan)[0] == owner.pid), "no parent leads from it to the agent"
+    folder = cgroups.enter(agent, SESSION)
+    if folder is None:
+        pytest.skip("no control group of version 2 can be made here")
+    processes.join_group((owner.pid,), frozenset(), folder, SESSION)
+    assert [*map(cgroups.session_of, (agent, orphan, owner.pid))] == [SESSION, SESSION, ""]
+    assert processes.kill((), frozenset(), f"SENTINEL_SESSION={SESSION}") == set()
+    assert until(lambda: cgroups.leave(folder) or not folder.exists())
+
+
 def test_a_group_in_which_something_runs_stays_and_goes_with_the_next_session(group, start):
     waiting, folder = group
     cgroups.leave(folder)
