@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SOURCES := $(wildcard sentinel_guard/launcher/*.[ch] sentinel_guard/broker/*.[ch])
 
-.PHONY: demo test unit lint format test-agents test-agents-headless agents bench bench-agents corpus loops faults matrix leaks oracles metamorphic fuzz mutants clean
+.PHONY: demo test unit compiled lint format test-agents test-agents-headless agents bench bench-agents corpus loops faults matrix leaks oracles metamorphic fuzz mutants clean
 
 demo: $(READY)
 	@$(BIN)/sentinel-guard demo
@@ -14,12 +14,15 @@ test: lint unit
 
 # The stories wait more than they work: they run beside the rest. Tests of terminals count in tenths of a second: they have only those beside them.
 TERMINALS := tests/commands/run tests/launcher
-unit: $(READY)
-	@$(BIN)/python -m compileall -q sentinel_guard
+unit: compiled
 	@$(BIN)/python -m pytest -n 2 --dist worksteal tests/e2e > $(VENV)/e2e.log 2>&1 & stories=$$!; \
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(TERMINALS); code=$$?; \
 	$(BIN)/python -m pytest -n 3 --dist worksteal --ignore tests/e2e --ignore tests/real_agents $(TERMINALS:%=--ignore %) || code=1; \
 	wait $$stories || code=1; cat $(VENV)/e2e.log; exit $$code
+
+# As an installation does: else each start of a program reads the sources anew.
+compiled: $(READY)
+	@$(BIN)/python -m compileall -q sentinel_guard
 
 lint: $(READY)
 	@$(BIN)/ruff check .
@@ -44,11 +47,11 @@ test-agents-headless: agents
 agents: $(READY)
 	@$(BIN)/python -m tests.support.agents.real_agents $(AGENTS)
 
-bench: $(READY)
+bench: compiled
 	@$(BIN)/python -m bench.run
 
 # What a session costs in each real agent; needs npm, and a machine that does nothing else. Minutes.
-bench-agents: agents
+bench-agents: agents compiled
 	@SENTINEL_TEST_KERNEL=auto SENTINEL_TEST_CLIENTS=$(abspath $(AGENTS)) $(BIN)/python -m bench.agent_overhead
 
 # The lists are not part of the project: SENTINEL_CORPUS names their folder.

@@ -120,6 +120,8 @@ class CodingAgent:
     """Where it keeps its snapshots of the person's shell: a variable, else a folder below HOME; and a folder there."""
     snapshot_of: Callable[[str], str] = _no_path
     """A text that it runs for itself -> the snapshot that it makes; empty for any other text."""
+    begins_snapshot: str = ""
+    """Whole shell text with which it begins to make one, where another text ends that: a pattern."""
     tools: Callable[[str], str] = _no_path
     """The path of its program -> the folder of its own that its wrapper may put in front of PATH."""
     own: tuple[str, ...] = ()

@@ -85,6 +85,7 @@ def _tools(program: str) -> str:
     return f"{package}/codex-path" if package and "/" not in name else ""
 
 
+_TAKES = r'(?s)if \[ -z "\$(?:\{BASH_ENV-\}|BASH_ENV)" \] && .*# Snapshot file.*compgen -e.*'
 _TRIES = r'set -e; \. "(?P<stem>/[^"$`\\\n]*/shell_snapshots/[\w-]+)\.tmp-(?P<number>\d+)"'
 
 
@@ -133,10 +134,8 @@ AGENT = CodingAgent(
     snapshot_of=_snapshot_of,
     tools=_tools,
     is_call=lambda _argv, environ: "CODEX_CI" in environ,
-    own=(
-        _TRIES,
-        r'(?s)if \[ -z "\$(?:\{BASH_ENV-\}|BASH_ENV)" \] && .*# Snapshot file.*compgen -e.*',
-    ),
+    begins_snapshot=_TAKES,
+    own=(_TRIES, _TAKES),
     start=_start,
     servers=r"\0app-server\0(?:(?:[^\0]+\0)*--listen[=\0](?:unix|ws)|daemon\0pid-update-loop\0)",
 )

@@ -33,7 +33,7 @@ from sentinel_guard.daemon.held_calls.held_call_requests import HeldCallRequests
 from sentinel_guard.daemon.help_and_usage_requests import AgentRequests
 from sentinel_guard.daemon.live_sessions import STEP, Place, Sessions
 from sentinel_guard.daemon.peer_connection import FIRST_WORD, Link
-from sentinel_guard.daemon.shell_origin import UNKNOWN, agent_of, origin
+from sentinel_guard.daemon.shell_origin import UNKNOWN, agent_of, await_snapshot, origin
 from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.daemon.waiting_launcher import telling, waiting
 from sentinel_guard.errors import PeerError, SentinelError
@@ -141,6 +141,8 @@ class Server:
     async def _judge(self, link: Link, asked: wire_messages.Request, place: Place) -> Judged:
         restore_disabled_git_hooks.mend(place.live)
         live, action, waiter = place.live, self._action(asked, place), waiting(link, asked, place)
+        if not action.parent:
+            await await_snapshot(place, waiter.hold)
         async with telling(waiter, live, registry.patience(live.session.command)):
             brought = await restore_disabled_git_hooks.look(live, asked, place.peer)
             brought = (*brought, *agent_programs.objections(asked), *interactive_shells.unread(action))

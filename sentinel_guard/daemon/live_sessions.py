@@ -142,6 +142,8 @@ class Live:
     """Set when the rollback of another session of its repository is through; None while there is none."""
     reports: set[asyncio.Event] = field(default_factory=set)
     """One of each verdict whose consequences, an incident report for one, are being carried out; set when they are."""
+    snapshot_begun: Peer | None = None
+    """The shell with which the agent has begun to make one; None once it is made."""
     sourced: dict[str, tuple[int, ...] | None] = field(default_factory=dict)
     """Snapshot that the agent made at its start -> the file's identity when it was first loaded; None before that."""
     trees: Worktrees | None = None

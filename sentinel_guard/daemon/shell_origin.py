@@ -11,8 +11,13 @@ Rules of this file:
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import math
 import os
+import re
+import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from sentinel_guard.agents import registry
@@ -20,6 +25,11 @@ from sentinel_guard.agents.base import CodingAgent
 from sentinel_guard.daemon import wire_messages
 from sentinel_guard.daemon.live_sessions import Place
 from sentinel_guard.host.machine import processes
+
+SNAPSHOT_SECONDS = 3.0
+"""For which a call waits for a snapshot that is being made."""
+LOADS_SECONDS = 0.5
+"""Between the end of the shell that makes one and the shell that tries it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +67,39 @@ def origin(place: Place, argv: tuple[str, ...]) -> Origin:
     if text is None:
         return Origin(agent.name)
     if agent.starts_for_itself(text) and not agent.is_call(argv, processes.environ(place.peer.pid)):
-        path = agent.snapshot_of(text)
-        if path and not _model_has_acted(place):
-            place.live.sourced.setdefault(path, None)
+        _note_snapshot(place, agent, text)
         return Origin(agent.name, for_itself=True)
     framed = agent.unwrap(text)
     if framed is None or not (_is_believed(place, agent, framed.snapshot) and _are_its_own(place, agent, framed.tools)):
         return Origin(agent.name, unknown_wrapper=framed is not None or agent.is_unknown_wrapper(text))
     return Origin(agent.name, framed.command, framed.around)
+
+
+async def await_snapshot(place: Place, hold: Callable[[], Awaitable[None]]) -> None:
+    """Let a call of the model's wait while its agent makes the snapshot with which it will start later calls.
+
+    A call that ended before would make the snapshot one that may be the model's. A person's shell may start slowly.
+    """
+    live, began = place.live, time.monotonic()
+    ended = math.inf
+    while live.snapshot_begun and not _model_has_acted(place):
+        now = time.monotonic()
+        if not processes.alive(live.snapshot_begun):
+            ended = min(ended, now)
+        if now > min(began + SNAPSHOT_SECONDS, ended + LOADS_SECONDS):
+            return
+        await hold()
+        await asyncio.sleep(0.01)
+
+
+def _note_snapshot(place: Place, agent: CodingAgent, text: str) -> None:
+    if _model_has_acted(place):
+        return
+    if agent.begins_snapshot and re.fullmatch(agent.begins_snapshot, text):
+        place.live.snapshot_begun = place.peer
+    if path := agent.snapshot_of(text):
+        place.live.snapshot_begun = None
+        place.live.sourced.setdefault(path, None)
 
 
 def _model_has_acted(place: Place) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -169,6 +171,39 @@ def test_a_models_text_that_looks_like_codexs_own_is_the_models(codex, tmp_path)
     later = acted(live)
     found = shell_origin.origin(place(own, later), argv(CODEX_TRIES.format(home=tmp_path, number=2)))
     assert found.for_itself and len(later.sourced) == 1, "of a conversation that begins later"
+
+
+CODEX_TAKES = 'if [ -z "${BASH_ENV-}" ] && [ -r "$HOME/.bashrc" ]; then\n  :\nfi\necho "# Snapshot file"\ncompgen -e'
+
+
+def test_a_first_call_waits_for_the_snapshot_that_codex_is_making(codex, tmp_path, monkeypatch):
+    live, takes, calls = Live(Session("s"), dict), codex(), codex(CODEX_CI="1")
+    monkeypatch.setattr(shell_origin, "LOADS_SECONDS", 0.0)
+    shell_origin.origin(place(takes, live), argv(CODEX_TAKES))
+
+    async def waited(*, until_held: int, then: Callable[[], object]) -> int:
+        held = 0
+
+        async def hold() -> None:
+            nonlocal held
+            held += 1
+            if held == until_held:
+                then()
+
+        await shell_origin.await_snapshot(place(calls, live), hold)
+        return held
+
+    def tries() -> None:
+        shell_origin.origin(place(takes, live), argv(CODEX_TRIES.format(home=tmp_path, number=1)))
+
+    assert asyncio.run(waited(until_held=3, then=tries)) == 3
+    assert asyncio.run(waited(until_held=1, then=tries)) == 0, "it is made"
+    shell_origin.origin(place(takes, live), argv(CODEX_TAKES))
+    assert asyncio.run(waited(until_held=2, then=lambda: os.kill(takes, signal.SIGKILL))) < 50, "it will not come"
+    shell_origin.origin(place(codex(), live), argv(CODEX_TAKES))
+    monkeypatch.setattr(shell_origin, "SNAPSHOT_SECONDS", 0.0)
+    assert asyncio.run(waited(until_held=99, then=tries)) < 3, "it takes too long"
+    assert asyncio.run(waited(until_held=1, then=lambda: acted(live))) <= 1, "the model has acted: it is not believed"
 
 
 def test_only_codexs_own_folder_of_programs_may_be_put_in_front(codex, tmp_path):
