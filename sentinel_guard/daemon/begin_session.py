@@ -310,8 +310,8 @@ def _key(places: StatePaths) -> bytes:
 
 def _enter_group(live: Live) -> None:
     live.group = cgroups.enter(live.agent, live.id)
-    if live.group:
-        processes.join_group(live.roots, live.parts, live.group, live.id)
+    if live.group and live.session.owner:
+        processes.join_group(live.session.owner, live.parts, live.group, live.id)
 
 
 def _top(cwd: str) -> str:

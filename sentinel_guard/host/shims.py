@@ -75,7 +75,7 @@ def make(places: StatePaths, session: str, names: Iterable[str], path: str) -> d
     folder = places.shims(session)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        atomic_files.write(folder / SETTINGS, _settings(places, session), atomic_files.PRIVATE)
+        atomic_files.write(folder / SETTINGS, _settings(places, session), atomic_files.PRIVATE, durable=False)
         _own_launcher(folder / HOOK)
         wanted = {n for n in (*SHELLS, *names) if "/" not in n and find_program(n, path)}
         for name in (*sorted(wanted), bash_line_reader.LINE):

@@ -390,5 +390,6 @@ def _as_it_began(folder: Path, policy: Policy) -> tuple[Policy, bool]:
         said = json.loads(memory.read_bytes())
         return Policy(Paths(tuple(said["paths"])), Paths(tuple(said["project"]))), True
     except (OSError, ValueError, KeyError):
-        write_json(memory, {"paths": policy.paths.restricted, "project": policy.project.restricted})
+        # Of use to a daemon that is started anew while the session's agent runs.
+        write_json(memory, {"paths": policy.paths.restricted, "project": policy.project.restricted}, durable=False)
         return policy, False

@@ -38,22 +38,23 @@ class Size:
     strings: int = MAX_TOML
 
 
-def write(path: Path, data: bytes, mode: int | None = None) -> None:
-    """Puts ``data`` in place of the file, whole or not at all, safe against power loss.
+def write(path: Path, data: bytes, mode: int | None = None, *, durable: bool = True) -> None:
+    """Puts ``data`` in place of the file, whole or not at all, safe against power loss unless it need not be
+    ``durable``: what is of use to running processes only.
 
     ``mode`` is the new file's; without it the old file's is kept, or 0600 where there was none. A symbolic link stays,
     and what it points to is written. Raises HostError.
     """
     path = Path(os.path.realpath(path))
     try:
-        _write_aside(path, data, _mode_of(path) if mode is None else mode)
+        _write_aside(path, data, _mode_of(path) if mode is None else mode, durable=durable)
     except OSError as e:
         raise HostError(
             f"Cannot write {path}: {e.strerror}.", "Check its folder's permissions and the room on the disk."
         ) from e
 
 
-def _write_aside(path: Path, data: bytes, mode: int) -> None:
+def _write_aside(path: Path, data: bytes, mode: int, *, durable: bool) -> None:
     import tempfile  # noqa: PLC0415 - who only reads does without
 
     descriptor, aside = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
@@ -62,13 +63,15 @@ def _write_aside(path: Path, data: bytes, mode: int) -> None:
             file.write(data)
             file.flush()
             os.fchmod(descriptor, mode)
-            os.fsync(descriptor)
+            if durable:
+                os.fsync(descriptor)
         Path(aside).replace(path)
     except BaseException:
         with contextlib.suppress(OSError):
             Path(aside).unlink()
         raise
-    sync_folder(path.parent)
+    if durable:
+        sync_folder(path.parent)
 
 
 def sync_folder(folder: Path) -> None:
@@ -81,13 +84,14 @@ def sync_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
-def write_json(path: Path, data: object) -> None:
-    """Written aside, synced, renamed; readable by its owner alone. Raises OSError."""
+def write_json(path: Path, data: object, *, durable: bool = True) -> None:
+    """Written aside, synced (as ``write``), renamed; readable by its owner alone. Raises OSError."""
     aside = path.with_suffix(".new")
     with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "w") as f:  # noqa: PTH123 - a mode
         f.write(json.dumps(data))  # not json.dump, which is seven times as slow: it goes through Python piece by piece
         f.flush()
-        os.fsync(f.fileno())
+        if durable:
+            os.fsync(f.fileno())
     aside.rename(path)
 
 

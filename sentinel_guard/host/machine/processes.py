@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -118,12 +118,13 @@ def kill(
     return left
 
 
-def join_group(roots: tuple[int, ...], spare: frozenset[int], group: Path, session: str) -> None:
-    """Put what descends from the roots, orphans that they adopted too, into a session's control group, until nothing
-    new is left outside. The spared ones stay, not what descends from them.
+def join_group(root: Peer, spare: frozenset[int], group: Path, session: str) -> None:
+    """Put what descends from a process, orphans that it adopted too, into a session's control group, until nothing new
+    is left outside. The spared ones stay, not what descends from them.
     """
     for _ in range(ROUNDS):
-        outside = [pid for pid in tree(roots, frozenset()) - spare if cgroups.session_of(pid) != session]
+        below = [peer.pid for peer in descendants(root) or () if peer.pid not in spare]
+        outside = [pid for pid in below if cgroups.session_of(pid) != session]
         if not outside:
             return
         for pid in outside:
@@ -184,15 +185,32 @@ def of_user() -> list[Process]:
 
 def descendants(root: Peer) -> list[Peer] | None:
     """All that descends from a process and runs; None where that very process is gone by the end of the reading."""
+    listed = os.path.exists(f"/proc/{root.pid}/task/{root.pid}/children")  # noqa: PTH110 - hot
+    children = _children if listed else _all_children()
+    found = [root]
+    for peer in found:
+        found += children(peer.pid)
+    return found[1:] if alive(root) else None
+
+
+def _children(pid: int) -> list[Peer]:
+    """Those of all its threads that run (proc_tid_children(5)): some files, where all of /proc is hundreds."""
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 - names only, many times
+    except OSError:
+        return []
+    below = (int(child) for thread in threads for child in _read(f"/proc/{pid}/task/{thread}/children").split())
+    return [Peer(child, seen[1]) for child in below if (seen := stat(child)) and seen[2] not in "ZX"]
+
+
+def _all_children() -> Callable[[int], Sequence[Peer]]:
+    """The same where the kernel keeps no such list."""
     children: dict[int, list[Peer]] = {}
     for pid in _pids():
         seen = stat(pid)
         if seen and seen[2] not in "ZX":
             children.setdefault(seen[0], []).append(Peer(pid, seen[1]))
-    found = [root]
-    for peer in found:
-        found += children.get(peer.pid, ())
-    return found[1:] if alive(root) else None
+    return lambda pid: children.get(pid, ())
 
 
 def ran(pid: int) -> dict[int, tuple[int, int]] | None:

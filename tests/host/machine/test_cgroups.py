@@ -78,7 +78,7 @@ def test_what_was_started_before_its_parent_was_put_there_follows(start):
     folder = cgroups.enter(agent, SESSION)
     if folder is None:
         pytest.skip("no control group of version 2 can be made here")
-    processes.join_group((owner.pid,), frozenset(), folder, SESSION)
+    processes.join_group(processes.identify(owner.pid), frozenset(), folder, SESSION)
     assert [*map(cgroups.session_of, (agent, orphan, owner.pid))] == [SESSION, SESSION, ""]
     assert processes.kill((), frozenset(), f"SENTINEL_SESSION={SESSION}") == set()
     assert until(lambda: cgroups.leave(folder) or not folder.exists())

@@ -62,6 +62,25 @@ def test_a_tree_is_all_that_descends_without_its_roots(start):
     assert processes.tree((NONE,), frozenset()) == set()
 
 
+@pytest.mark.parametrize("listed", [True, False], ids=["by the kernel's list", "by all of /proc"])
+def test_descendants_are_all_that_run_below_a_process(start, monkeypatch, listed):
+    if not listed:
+        monkeypatch.setattr(os.path, "exists", lambda _: False)
+    pid, children = family(start)
+    grand = start("/bin/sh", "-c", "true & exec sleep 60")  # with a child that has ended
+    assert until(lambda: processes.stat(grand.pid)[2] == "S")
+    assert {peer.pid for peer in processes.descendants(processes.identify(pid))} == {*children}
+    here = {peer.pid for peer in processes.descendants(processes.identify(os.getpid()))}
+    assert here >= {pid, *children, grand.pid} and all(processes.alive(processes.identify(p)) for p in here)
+
+
+def test_who_is_gone_has_no_descendants(start):
+    ended = start("true")
+    peer = processes.identify(ended.pid)
+    ended.wait()
+    assert processes.descendants(peer) is None
+
+
 def test_what_is_spared_is_spared_with_all_below_it(start):
     script = "/bin/sh -c 'echo $$; sleep 60 & echo $!; wait'; read x"
     grandparent, (parent, child) = family(start, script)
