@@ -72,8 +72,9 @@ def end_servers(inside: Iterable[int], seconds: float = LEAVING) -> list[str]:
 
 
 def running(live: Live) -> set[int]:
-    """Pids of what runs in a session."""
-    return processes.tree(live.roots, frozenset({processes.own_pid()}), live.mark, live.members)
+    """Pids of what runs in a session. Whoever waits for a session's end waits for this."""
+    since, own = live.session.owner.start if live.session.owner else 0, frozenset({processes.own_pid()})
+    return processes.tree(live.roots, own, live.mark, live.members, since=since)
 
 
 def _outside(place: Place, agent: CodingAgent) -> list[str]:

@@ -43,13 +43,19 @@ def is_stopped(pid: int) -> bool:
 
 
 def tree(
-    roots: Iterable[int], spare: frozenset[int], mark: str = "", members: frozenset[Peer] = frozenset()
+    roots: Iterable[int],
+    spare: frozenset[int],
+    mark: str = "",
+    members: frozenset[Peer] = frozenset(),
+    *,
+    since: int = 0,
 ) -> set[int]:
     """Pids of all descendants of the roots and of whatever carries ``mark`` (SENTINEL_SESSION=ID) in its environment,
     or is in that session's control group.
 
     And of the ``members``: processes that were seen in the tree, and those of the terminal sessions (setsid(2)) that
     they lead or led. The roots themselves are left out, and so are the spared ones with all that descends from them.
+    ``since``: the marks of those that started earlier (ticks, as ``Peer.start``) are not read.
     """
     children: dict[int, list[int]] = {}
     marked: set[int] = set()
@@ -61,7 +67,7 @@ def tree(
             children.setdefault(int(fields[1]), []).append(pid)
             start = int(fields[19])
             known = members and (Peer(pid, start) in members or _is_led(start, int(fields[3]), leaders))
-            if known or (mark and _carries(pid, variable, session)):
+            if known or (mark and start >= since and _carries(pid, variable, session)):
                 marked.add(pid)
     found: set[int] = set()
     roots = [*roots]

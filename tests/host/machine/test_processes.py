@@ -118,6 +118,9 @@ def test_what_carries_the_mark_belongs_to_the_tree_wherever_it_is(start):
         assert processes.tree((os.getpid(),), frozenset()) & {pid} == set(), "an orphan"
         assert processes.tree((), frozenset(), "SENTINEL_SESSION=marked-7") == {pid}
         assert processes.tree((), frozenset({pid}), "SENTINEL_SESSION=marked-7") == set()
+        began = processes.identify(pid).start
+        assert processes.tree((), frozenset(), "SENTINEL_SESSION=marked-7", since=began) == {pid}
+        assert processes.tree((), frozenset(), "SENTINEL_SESSION=marked-7", since=began + 1) == set()
         assert processes.tree((), frozenset(), "SENTINEL_SESSION=marked-") == set(), "the whole value counts"
         assert processes.kill((), frozenset(), "SENTINEL_SESSION=marked-7") == set()
         assert not processes.identify(pid) or state_of(pid) == "Z"
