@@ -42,7 +42,7 @@ from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.policy_files import Policies
 from sentinel_guard.host.recovery.baseline import worktree_inventory
 from sentinel_guard.host.secrets import allowlist_file, user_secret_files
-from sentinel_guard.host.world import HostWorld
+from sentinel_guard.host.world import FolderMemory, HostWorld
 
 REFUSED, KILLED = 126, 137
 """Exit codes: as the launcher's of a refused command, and of a session that was killed."""
@@ -54,7 +54,7 @@ class Checker:
 
     def __init__(self, places: StatePaths) -> None:
         self._policies = Policies(places)
-        self._world = HostWorld(dict(os.environ))
+        self._environ, self._folders = dict(os.environ), FolderMemory()
         self._guarded = GuardResources((str(places.state), str(places.runtime)), (str(places.config),))
         self._warned: set[str] = set()
         self._caches: dict[str, user_secret_files.Cache] = {}
@@ -62,7 +62,7 @@ class Checker:
 
     @property
     def home(self) -> str:
-        return self._world.home
+        return HostWorld(self._environ, memory=self._folders).home
 
     def policy(self, cwd: str) -> Policy:
         """The policy in force in a folder."""
@@ -88,10 +88,11 @@ class Checker:
         self._warn(policy.warnings)
         guarded = GuardResources(self._guarded.folders, self._settings(root))
         # What it would do was judged before it ran; of a call that has ended only how it ended is.
-        effects = () if outcome else analyse(action, self._world)
+        world = HostWorld(self._environ, memory=self._folders, policy=policy, root=root)
+        effects = () if outcome else analyse(action, world)
         case = Case(
-            action, effects, session, policy, outcome, operation, restricted, guarded, self._world.home,
-            look=self._world.peek, new=functools.partial(_is_new, root), supposed=True,
+            action, effects, session, policy, outcome, operation, restricted, guarded, world.home,
+            look=world.peek, new=functools.partial(_is_new, root), supposed=True,
             tracked=functools.partial(repository.tracked, root),
             known=functools.cache(lambda: self._known(root, policy, restricted)),
             baseline=lambda: allowlist_file.reviewed(root) if root else NONE,
@@ -101,7 +102,7 @@ class Checker:
     def _known(self, root: str, policy: Policy, restricted: tuple[str, ...]) -> UserSecrets:
         """The person's own secrets, as the daemon would know them."""
         cache = self._caches.setdefault(root, user_secret_files.Cache())
-        environ = self._world.environ
+        environ = self._environ
         return (
             user_secret_files.collect(Path(root), policy, environ, cached=cache, restricted=restricted)
             if root

@@ -15,22 +15,25 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from sentinel_guard.core.analysis.world import MAX_READ, Peek
+from sentinel_guard.core.policy.policy import Policy
+from sentinel_guard.core.policy.target_placeholders import matters_by_name
 from sentinel_guard.host.machine.find_program import find_program
 
 MAX_MATCHES = 1000
-"""Paths that a glob gives."""
+"""Paths that a glob gives; of more only those that matter by their own name."""
 MAX_ENTRIES = 10_000
-"""Steps of one glob, an entry of a directory or a part of the pattern each, so that ``/**/x`` ends."""
+"""Steps of all globs of a text, an entry of a directory or a part of the pattern each, so that ``/**/x`` ends."""
 MAX_PART = 1024
 """Characters of one part of a pattern; no name is longer (NAME_MAX), so more is a riddle and matches every name."""
 MAX_DEPTH = 100
 """Folders below each other that a glob enters, and parts of its pattern."""
 SECONDS = 1.0
-"""For all globs of a text together."""
+"""For all globs of a text together, where folders answer slowly."""
 AT_LEAST = 200
-"""Steps of one glob where those are spent: a folder's own names are looked at, however slow the machine is."""
-SHARE = 0.5
-"""Seconds that every second gives back."""
+"""Steps of one glob where either is spent: a folder's own names are looked at."""
+
+BEGINNING = 4096
+"""Bytes that are read of a file before the rest, since most programs and pictures show there that they are no text."""
 
 REMEMBERED = 1.0
 """Seconds for which a folder is taken as it was seen."""
@@ -67,22 +70,30 @@ class FolderMemory:
 
 
 class HostWorld:
-    """A World on the real file system.
+    """A World on the real file system, for one text.
 
-    ``environ`` is the session's at its start; ``shims`` are folders that ``which`` passes by.
+    ``environ`` is the session's at its start; ``shims`` are folders that ``which`` passes by; ``policy`` and ``root``,
+    the repository, say which paths matter by their own name.
     """
 
     def __init__(
-        self, environ: Mapping[str, str], *, shims: tuple[str, ...] = (), memory: FolderMemory | None = None
+        self,
+        environ: Mapping[str, str],
+        *,
+        shims: tuple[str, ...] = (),
+        memory: FolderMemory | None = None,
+        policy: Policy | None = None,
+        root: str = "",
     ) -> None:
         self.cut = False
+        self._policy, self._root = policy or Policy(), root
+        self._left, self._seconds = MAX_ENTRIES, SECONDS
         self.shims = shims
         self.environ: Mapping[str, str] = dict(environ)
         memory = memory or FolderMemory()
         self.home: str = memory.home(environ.get("HOME") or str(Path.home()))
         folders = (environ.get("PATH") or os.defpath).split(":")
         self._path = ":".join(f for f in folders if f and f not in shims)
-        self._spent = self._since = 0.0
         self._plain = memory.plain
 
     def resolve(self, path: str) -> str:
@@ -138,19 +149,22 @@ class HostWorld:
         self.cut = False
         if "\0" in pattern:
             return ()
-        top = "/" if pattern.startswith("/") else ""
         parts = _parts(pattern)
-        began = time.monotonic()
-        spent = max(0.0, self._spent - (began - self._since) * SHARE)
         self.cut = len(parts) > MAX_DEPTH
         if self.cut:
             return ()
-        search = _Search(only_folders=pattern.endswith("/"), until=began + SECONDS - spent)
-        found = search.run(top, parts)
+        began = time.monotonic()
+        search = _Search(
+            self.matters, only_folders=pattern.endswith("/"), steps=self._left, until=began + max(self._seconds, 0.0)
+        )
+        found = search.run("/" if pattern.startswith("/") else "", parts)
         self.cut = search.cut
-        self._since = time.monotonic()
-        self._spent = min(SECONDS, spent + self._since - began)
+        self._left -= search.steps
+        self._seconds -= time.monotonic() - began
         return tuple(sorted(found))
+
+    def matters(self, path: str) -> bool:
+        return matters_by_name(path, self._policy, self._root, self.home)
 
     def read(self, path: str) -> str | None:
         seen = self.peek(path)
@@ -162,7 +176,9 @@ class HostWorld:
         except (OSError, ValueError):
             return None
         try:
-            data = os.read(fd, MAX_READ + 1) if stat.S_ISREG(os.fstat(fd).st_mode) else b"\0"
+            data = os.read(fd, BEGINNING) if stat.S_ISREG(os.fstat(fd).st_mode) else b"\0"
+            if len(data) == BEGINNING and b"\0" not in data:
+                data += os.read(fd, MAX_READ + 1 - BEGINNING)
         except OSError:
             return None
         finally:
@@ -231,12 +247,14 @@ def _file(path: str) -> tuple[int, int]:
 class _Search:
     """One glob, with its budget."""
 
-    def __init__(self, *, only_folders: bool, until: float) -> None:
+    def __init__(self, matters: Callable[[str], bool], *, only_folders: bool, steps: int, until: float) -> None:
+        self._matters = matters
         self._only_folders = only_folders
-        self._left = MAX_ENTRIES
+        self._most = max(steps, AT_LEAST)
         self._until = until
         self._found: set[str] = set()
         self._depth = 0
+        self.steps = 0
         self.cut = False
         """True once something was not looked at."""
 
@@ -245,10 +263,11 @@ class _Search:
         return self._found
 
     def _match(self, folder: str, parts: list[str]) -> None:
-        if len(self._found) >= MAX_MATCHES or self._over():
+        if self._over():
             return
         if not parts:
-            if folder and not (self._only_folders and not Path(folder).is_dir()):
+            given = len(self._found) < MAX_MATCHES or self._matters(folder)
+            if folder and given and not (self._only_folders and not Path(folder).is_dir()):
                 self._found.add(folder)
             return
         first, rest = parts[0], parts[1:]
@@ -287,9 +306,9 @@ class _Search:
 
     def _over(self) -> bool:
         """Counts a step."""
-        self._left -= 1
-        late = self._left < MAX_ENTRIES - AT_LEAST and time.monotonic() > self._until
-        self.cut = self.cut or self._left <= 0 or late
+        self.steps += 1
+        late = self.steps > AT_LEAST and time.monotonic() > self._until
+        self.cut = self.cut or self.steps >= self._most or late
         return self.cut
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.core.analysis.world import MAX_READ, Peek
+from sentinel_guard.core.policy.policy import Paths, Policy
 from sentinel_guard.host import world as host
 from sentinel_guard.host.world import HostWorld
 from tests.support.fakes import FakeWorld
@@ -197,17 +198,49 @@ def test_a_riddle_hides_no_file(real, tmp_path, pattern):
     assert any(path.endswith("/.env") for path in real.glob(f"{tmp_path}/{pattern}"))
 
 
-def test_globs_together_are_bounded(real, tmp_path, monkeypatch):
-    monkeypatch.setattr(host, "SECONDS", 0.02)
-    monkeypatch.setattr(host, "SHARE", 0.0)
-    (tmp_path / "here").touch()
-    assert real.glob(f"{tmp_path}/h*")
-    real.glob("/usr/**/nothing*")
-    began = time.process_time()
-    for _ in range(100):
-        assert real.glob(f"{tmp_path}/h*"), "a folder's own names are always looked at"
-        real.glob("/usr/**/nothing*")
-    assert time.process_time() - began < 2
+@pytest.mark.parametrize(("limit", "value"), [("SECONDS", 0.0), ("MAX_ENTRIES", 300)], ids=["time", "entries"])
+def test_globs_together_are_bounded(tmp_path, monkeypatch, limit, value):
+    monkeypatch.setattr(host, limit, value)
+    for n in range(250):
+        (tmp_path / f"d{n}").mkdir()
+    world = HostWorld({"HOME": str(tmp_path)})
+    world.glob(f"{tmp_path}/*/nothing*")
+    looks = 0
+    scandir = os.scandir
+
+    def counted(folder):
+        nonlocal looks
+        looks += 1
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", counted)
+    for _ in range(10):
+        assert world.glob(f"{tmp_path}/d1*"), "a folder's own names are always looked at"
+        world.glob(f"{tmp_path}/*/nothing*")
+        assert world.cut
+    assert looks < 10 * host.AT_LEAST
+
+
+def test_of_too_many_files_those_that_matter_are_among_the_found(tmp_path, monkeypatch):
+    monkeypatch.setattr(host, "MAX_MATCHES", 3)
+    for name in (*(f"f{n}" for n in range(20)), "id_rsa", "a.pem", "live.cfg"):
+        (tmp_path / name).touch()
+    policy = Policy(paths=Paths(restricted=("live.cfg",)))
+    world = HostWorld({"HOME": str(tmp_path)}, policy=policy, root=str(tmp_path))
+    found = {path.rpartition("/")[2] for path in world.glob(f"{tmp_path}/*")}
+    assert {"id_rsa", "a.pem", "live.cfg"} <= found
+    assert len(found) <= 6
+
+
+def test_a_program_is_not_read_to_its_end(real, tmp_path, monkeypatch):
+    (tmp_path / "program").write_bytes(b"\x7fELF\0" + b"x" * MAX_READ)
+    (tmp_path / "late").write_bytes(b"x" * host.BEGINNING + b"\0")
+    asked = []
+    read = os.read
+    monkeypatch.setattr(os, "read", lambda fd, size: asked.append(size) or read(fd, size))
+    assert real.peek(f"{tmp_path}/program") is None
+    assert sum(asked) == host.BEGINNING
+    assert real.peek(f"{tmp_path}/late") is None
 
 
 def test_a_deep_tree_is_no_error(real, tmp_path, monkeypatch):
@@ -233,16 +266,17 @@ def test_which_passes_the_shims_by(real, tmp_path):
     assert real.which("nothing") == ""
 
 
-def test_a_glob_ends(real, tmp_path, monkeypatch):
-    monkeypatch.setattr(host, "MAX_ENTRIES", 20)
-    monkeypatch.setattr(host, "MAX_MATCHES", 5)
+def test_a_glob_ends(tmp_path, monkeypatch):
+    for limit, value in (("MAX_ENTRIES", 20), ("AT_LEAST", 20), ("MAX_MATCHES", 5)):
+        monkeypatch.setattr(host, limit, value)
     for n in range(50):
         (tmp_path / f"f{n}").touch()
-    assert len(real.glob(f"{tmp_path}/*")) == 5
-    assert real.glob(f"{tmp_path}/**/none") == ()
-    assert real.cut, "and says that it did not see all"
-    assert real.glob(f"{tmp_path}/f1") == (f"{tmp_path}/f1",)
-    assert not real.cut
+    world = HostWorld({"HOME": str(tmp_path)})
+    assert len(world.glob(f"{tmp_path}/*")) == 5
+    assert world.glob(f"{tmp_path}/**/none") == ()
+    assert world.cut, "and says that it did not see all"
+    assert world.glob(f"{tmp_path}/f1") == (f"{tmp_path}/f1",)
+    assert not world.cut
 
 
 def test_hard_links_are_found_below_a_folder(tmp_path, monkeypatch):

@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from sentinel_guard.core import hash_chain
+from sentinel_guard.core.analysis.secret_names import may_hold_secret
 from sentinel_guard.core.analysis.world import MAX_READ, Peek
 from sentinel_guard.core.hash_chain import Head
 from sentinel_guard.core.json_codec import as_stored
@@ -99,6 +100,9 @@ class FakeWorld:
         known = {*self.files, *self.links, *self.devices, *self.folders}
         wanted = pattern.strip("/").split("/")
         return tuple(sorted(p for p in known if p != "/" and _matches(p.strip("/").split("/"), wanted)))[:1000]
+
+    def matters(self, path: str) -> bool:
+        return may_hold_secret(path)
 
     def read(self, path: str) -> str | None:
         return self.files.get(self.resolve(path))

@@ -18,6 +18,8 @@ MAX_STEPS = 120_000
 COMMAND = 15
 EFFECT = 4
 NODE = 2
+MATCHES, MATCHES_IN_ALL, MATCHES_AT_LEAST = 500, 1000, 10
+"""Paths that are looked at one by one: of one pattern, of all patterns of a text, and of each pattern after these."""
 
 
 class BudgetExceeded(Exception):  # noqa: N818 - a limit, caught where a text was begun
@@ -27,16 +29,23 @@ class BudgetExceeded(Exception):  # noqa: N818 - a limit, caught where a text wa
 class Budget:
     """The steps that are left of one analysis."""
 
-    __slots__ = ("left",)
+    __slots__ = ("left", "matches")
 
     def __init__(self, steps: int = MAX_STEPS) -> None:
         self.left = steps
+        self.matches = MATCHES_IN_ALL
 
     def spend(self, steps: int) -> None:
         """Raises Spent."""
         self.left -= steps
         if self.left < 0:
             raise BudgetExceeded
+
+    def take_matches(self, count: int) -> int:
+        """How many of a pattern's matches may be looked at one by one."""
+        taken = min(count, max(MATCHES_AT_LEAST, min(MATCHES, self.matches)))
+        self.matches -= taken
+        return taken
 
     @contextmanager
     def half(self) -> Iterator[None]:

@@ -51,6 +51,11 @@ class World(Protocol):
     def glob(self, pattern: str) -> tuple[str, ...]:
         """Existing paths that match a shell pattern, sorted, at most 1,000."""
 
+    def matters(self, path: str) -> bool:
+        """Whether a path counts by its own name, however many others a pattern takes in: it may hold secrets, it is
+        restricted, or a rule names it.
+        """
+
     def read(self, path: str) -> str | None:
         """The text of a file of at most MAX_READ bytes; None for anything else."""
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import cache, partial
 from itertools import pairwise, takewhile
 
 from sentinel_guard.core.analysis import paths
@@ -19,7 +20,7 @@ from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.chmod_modes import keeps_owner_rights, only_removes_access
 from sentinel_guard.core.checks.finding_texts import evidence, near, says_nothing, short, shown
 from sentinel_guard.core.checks.new_files import NewFiles
-from sentinel_guard.core.checks.signals_to_guard import Aim, connects_to_guard, names_guard
+from sentinel_guard.core.checks.signals_to_guard import Aim, connects_to_guard, looks_up_guard, names_guard
 from sentinel_guard.core.model import Ask, Command, Effect, Finding, Kind, Layer, Response
 from sentinel_guard.core.policy.held_call_rules import released_with
 from sentinel_guard.core.policy.match_rules import Index
@@ -76,6 +77,7 @@ class Rules:
         ground = target_context(case, own)
         reading = replace(ground, new=own.was_made)
         index, told = self._index(case.policy), set[str]()
+        looked_up = cache(partial(looks_up_guard, case))
         for effect in case.effects:
             if effect.kind is Kind.EXECUTE:
                 yield from _confirm(case, effect, index)
@@ -84,7 +86,7 @@ class Rules:
                     yield _attack(case, "guard.folders", effect, why, fatal=False)
             elif effect.kind in _PATHS:
                 yield from _path_findings(case, effect, ground, told)
-            elif effect.kind is Kind.SIGNAL and (aimed := names_guard(case, effect)):
+            elif effect.kind is Kind.SIGNAL and (aimed := names_guard(case, effect, looked_up)):
                 why = "it attacks the guard's own processes"
                 yield _attack(case, "guard.process", effect, why, fatal=aimed is Aim.SURE)
             elif effect.kind is Kind.PRIVILEGE and case.held and effect.target in _SETUID:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import enum
 import re
+from collections.abc import Callable
 
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.model import Effect, Kind
@@ -65,8 +66,11 @@ class Aim(enum.IntEnum):
     SURE = 2
 
 
-def names_guard(case: Case, effect: Effect) -> Aim:
-    """Whether the target of a signal is the guard: a pid, the group of one (``-PID``), a name, a pattern, a socket."""
+def names_guard(case: Case, effect: Effect, looked_up: Callable[[], bool]) -> Aim:
+    """Whether the target of a signal is the guard: a pid, the group of one (``-PID``), a name, a pattern, a socket.
+
+    ``looked_up``: of this very action, see ``looks_up_guard``.
+    """
     target = effect.target
     if target.removeprefix("-") in {str(p) for p in case.guarded.pids} or target.startswith(_NAMES):
         return Aim.SURE
@@ -76,7 +80,7 @@ def names_guard(case: Case, effect: Effect) -> Aim:
         return _aim(target) if _found(target, whole="-f" in effect.command.flags) else Aim.NONE
     if effect.command is not None and effect.command.program == "killall" and target in _PROCESSES:
         return Aim.UNSURE
-    return Aim.UNSURE if not effect.sure and _looked_up(case) else Aim.NONE
+    return Aim.UNSURE if not effect.sure and looked_up() else Aim.NONE
 
 
 def connects_to_guard(case: Case, effect: Effect) -> bool:
@@ -115,7 +119,7 @@ def _found(pattern: str, *, whole: bool) -> bool:
     return any(expression.search(line) for line in (_LINES if whole else _PROCESSES))
 
 
-def _looked_up(case: Case) -> bool:
+def looks_up_guard(case: Case) -> bool:
     """Whether this very action looks for the guard's processes, or reads where the guard keeps its pids."""
     return any(_looks(case, effect) for effect in case.effects)
 

@@ -20,16 +20,22 @@ _NAMES = 1024
 
 def matches(rule: Rule, effect: Effect, ground: TargetContext) -> bool:
     """Whether a rule takes an effect in: its command keys and its effect keys, all that are given."""
+    return _means(rule, effect) and _aims(rule, effect.target, ground)
+
+
+def _means(rule: Rule, effect: Effect) -> bool:
+    """All but the target."""
     if rule.sure is not None and rule.sure is not effect.sure:
         return False
-    if rule.effect:
-        if effect.kind not in rule.effect or not rule.how <= effect.how or rule.no_how & effect.how:
-            return False
-        if rule.target and not matches_target(rule.target, effect.target, ground):
-            return False
-        if rule.not_target and matches_target(rule.not_target, effect.target, ground):
-            return False
+    if rule.effect and (effect.kind not in rule.effect or not rule.how <= effect.how or rule.no_how & effect.how):
+        return False
     return _matches_command(rule, effect.command)
+
+
+def _aims(rule: Rule, target: str, ground: TargetContext) -> bool:
+    if rule.effect and rule.target and not matches_target(rule.target, target, ground):
+        return False
+    return not (rule.effect and rule.not_target and matches_target(rule.not_target, target, ground))
 
 
 def _matches_command(rule: Rule, command: Command | None) -> bool:
@@ -83,15 +89,32 @@ class Index:
         self._named = lru_cache(_NAMES)(self._find_rules)
         self._of = lru_cache(_NAMES)(self._find_kind)
         self._opened = lru_cache(_NAMES)(self._find_gates)
+        self._last: tuple[Effect | None, _Named | None] = None, None
+        """The effect that was asked about before, and the rules that may be meant of all that are like it."""
 
     def rules(self, effect: Effect, ground: TargetContext) -> Sequence[Rule]:
         """The rules that take an effect in, in the policy's order."""
-        command = effect.command
-        named = self._named(effect.kind, command.program, command.subcommand) if command else self._of(effect.kind)
+        named, meant = self._of_command(effect)
         if not named.rules:
             return ()
         aimed = named.targets and matches_target(named.targets, effect.target, ground)
-        return [rule for rule in (named.rules if aimed else named.free) if matches(rule, effect, ground)]
+        found = named.rules if aimed else named.free
+        return [rule for rule in found if (meant or _means(rule, effect)) and _aims(rule, effect.target, ground)]
+
+    def _of_command(self, effect: Effect) -> tuple[_Named, bool]:
+        """The rules that may be meant; True with those that are, but for the target: a command that does the same to
+        many files is looked at once.
+        """
+        before, fewer = self._last
+        again = before is not None and _is_same_but_target(before, effect)
+        if again and fewer is not None:
+            return fewer, True
+        command = effect.command
+        named = self._named(effect.kind, command.program, command.subcommand) if command else self._of(effect.kind)
+        if again:
+            named = _Named.of(rule for rule in named.rules if _means(rule, effect))
+        self._last = effect, named if again else None
+        return named, again
 
     def _find_rules(self, kind: Kind, program: str, subcommand: str) -> _Named:
         return _Named.of(rule for rule in self._rules.get(kind, ()) if _names(rule, program, subcommand))
@@ -118,3 +141,7 @@ class Index:
             for name, first, rest in self._gates
             if fnmatchcase(program, first) or fnmatchcase(program, f"*/{first}")
         )
+
+
+def _is_same_but_target(one: Effect, other: Effect) -> bool:
+    return (one.command is other.command) and (one.kind, one.how, one.sure) == (other.kind, other.how, other.sure)

@@ -11,6 +11,7 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis.secret_names import may_hold_secret
 from sentinel_guard.core.analysis.world import Peek, World
 from sentinel_guard.core.model import Action, Effect, Layer
 from sentinel_guard.core.policy.match_rules import matches
@@ -74,6 +75,9 @@ class ExampleWorld:
     def glob(self, pattern: str) -> tuple[str, ...]:
         wanted = paths.normal(pattern).strip("/").split("/")
         return tuple(p for p in sorted(_FOLDERS | _FILES) if p != "/" and _like(p.strip("/").split("/"), wanted))
+
+    def matters(self, path: str) -> bool:
+        return may_hold_secret(path)
 
     def read(self, path: str) -> str | None:  # noqa: ARG002 - World's
         return None

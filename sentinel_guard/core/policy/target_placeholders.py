@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from sentinel_guard.core.analysis import paths
-from sentinel_guard.core.analysis.secret_names import is_secret
+from sentinel_guard.core.analysis.secret_names import is_secret, may_hold_secret
 from sentinel_guard.core.policy.match_agent_settings import PLACEHOLDER, is_agent_settings
 from sentinel_guard.core.policy.policy import Policy
 
@@ -213,6 +213,17 @@ NAMES = tuple(_NAMED)
 ``{agent-settings}`` settings of coding agents; ``{secret}`` files of secrets; ``{inside}`` in the repository;
 ``{tmp}`` below a temporary folder; ``{cache}`` below a cache; ``{rebuilt}`` what a build makes anew; ``{new}`` what was
 not there when the session began."""
+
+
+def matters_by_name(path: str, policy: Policy, root: str, home: str) -> bool:
+    """Whether a path is one that rules mean by its own name, and not for the folder that it lies in."""
+    return bool(
+        may_hold_secret(path)
+        or policy.restricts(path, root)
+        or _ACCOUNTS.match(path)
+        or _DEVICES.match(path)
+        or is_agent_settings(path, root, home)
+    )
 
 
 _BELOW = ("{home}/", "{root}/")

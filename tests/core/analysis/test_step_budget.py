@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,14 @@ from bench.bash_script_generator import PLAIN, Generator
 from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.analysis.evaluation import simple_command
 from sentinel_guard.core.analysis.parser.bash_parser import MAX_TEXT
-from sentinel_guard.core.analysis.step_budget import MAX_STEPS, Budget, BudgetExceeded
+from sentinel_guard.core.analysis.step_budget import (
+    MATCHES,
+    MATCHES_AT_LEAST,
+    MATCHES_IN_ALL,
+    MAX_STEPS,
+    Budget,
+    BudgetExceeded,
+)
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.registry import CHECKS
 from sentinel_guard.core.judge import judge
@@ -49,8 +57,8 @@ def unseen(effects: tuple[Effect, ...]) -> bool:
     return any(e.kind is Kind.OPAQUE and "parse" in e.how for e in effects)
 
 
-def calls(text: str) -> int:
-    """Calls that an analysis makes, those into C counted."""
+def calls(text: str, made: Callable[[str], object] = effects_of) -> int:
+    """Calls that an analysis, or a verdict, makes, those into C counted."""
     count = 0
 
     def note(_frame, event, _argument):
@@ -60,7 +68,7 @@ def calls(text: str) -> int:
     before = sys.getprofile()
     sys.setprofile(note)
     try:
-        effects_of(text)
+        made(text)
     finally:
         sys.setprofile(before)
     return count
@@ -118,6 +126,31 @@ GROWS = [
     (lambda n: "rm \\\n" * n, "continued lines"),
 ]
 SIZE = 120
+
+PER_WORD = [
+    # (a command, a word of which it is given many, what it is)
+    ("curl", "http://hN.example/a", "addresses"),
+    ("curl", "'$HOME/a'", "values in addresses"),
+    ("aria2c", "w", "names that may be addresses"),
+    ("wget", "$x", "unknown words"),
+    ("elinks", "http://hN.example/a", "pages"),
+    ("rails", "db:drop:N", "tasks"),
+    ("kill", "$x", "processes that are not known"),
+    ("ln -s", "/etc/aN .;ln -s", "links"),
+    ("bun", "w", "a script that is called like its first word"),
+    ("rm -rf", "/usr/aN", "system files"),
+    ("chmod 777", "/usr/aN", "modes of system files"),
+]
+
+
+@pytest.mark.parametrize(("command", "word"), [row[:2] for row in PER_WORD], ids=[row[2] for row in PER_WORD])
+def test_a_verdict_grows_with_the_words_and_not_faster(command, word):
+    def text(n: int) -> str:
+        return " ".join((command, *(word.replace("N", str(i)) for i in range(n))))
+
+    calls(text(2), verdict_of)
+    small, big = calls(text(SIZE), verdict_of), calls(text(2 * SIZE), verdict_of)
+    assert big < 2.5 * small + 500, (small, big)
 
 
 @pytest.mark.parametrize("build", [row[0] for row in GROWS], ids=[row[1] for row in GROWS])
@@ -195,6 +228,36 @@ def test_what_was_found_before_the_end_counts():
         Effect(e.kind, e.target, e.sure, e.how) for e in effects
     }
     assert unseen(effects)
+
+
+class Crowded(ExampleWorld):
+    """A folder of two thousand files, two of which matter, and one of ten."""
+
+    FILES = (*(f"{ROOT}/many/f{n:04}" for n in range(2000)), f"{ROOT}/many/z.pem", f"{ROOT}/many/zz.env")
+    FEW = tuple(f"{ROOT}/few/f{n:02}" for n in range(10))
+
+    def glob(self, pattern: str) -> tuple[str, ...]:
+        return {f"{ROOT}/many/*": self.FILES, f"{ROOT}/few/*": self.FEW}.get(pattern, ())
+
+    def kind(self, path: str) -> str:
+        return "file" if path in self.FILES or path in self.FEW else super().kind(path)
+
+
+def targets(text: str, kind: Kind) -> list[str]:
+    return [e.target for e in analyse(action_of(text), Crowded()) if e.kind is kind]
+
+
+def test_of_a_pattern_that_takes_in_too_many_what_matters_is_looked_at():
+    found = targets("rm many/*", Kind.DELETE)
+    assert len(found) < MATCHES + 10
+    assert {f"{ROOT}/many/z.pem", f"{ROOT}/many/zz.env"} <= set(found), "they come last of all"
+    assert f"{ROOT}/many" in found, "the rest goes with its folder"
+
+
+def test_patterns_that_come_after_many_are_looked_at_too():
+    found = targets("cat many/*; wc many/*; cut -c1 many/*; rm few/*", Kind.DELETE)
+    assert set(Crowded.FEW) <= set(found)
+    assert len(targets("cat many/*;" * 50, Kind.READ)) < MATCHES_IN_ALL + 50 * (MATCHES_AT_LEAST + 4)
 
 
 class WithScript(ExampleWorld):

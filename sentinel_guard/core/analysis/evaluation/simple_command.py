@@ -333,8 +333,8 @@ def _program(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
         walk.opaque(" ".join(own.argv)[:200], "code", place)
     if program is not None:
         mark = len(walk.effects)
-        for effect in program(call):
-            walk.add(annotate_sent_data(effect, call), place)
+        for effect in annotate_sent_data(program(call), call):
+            walk.add(effect, place)
         fetches(walk, mark)
     else:
         for effect in by_shebang(call, fields[0], fields[1:]) if local else unknown(call):

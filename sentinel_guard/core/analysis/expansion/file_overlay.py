@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.secret_names import may_hold_secret
@@ -12,7 +12,7 @@ from sentinel_guard.core.analysis.step_budget import Budget
 from sentinel_guard.core.analysis.world import MAX_READ, Peek, World
 
 MAX_GLOBS = 200
-"""Looks into the file system for one text; the next one is not looked up, and proves nothing."""
+"""Patterns that are looked up for one text; the next one is not, and proves nothing."""
 _DESCRIPTORS = re.compile(r"/proc/[^/]+/fd")
 _STDIN = re.compile(r"/dev/(?:stdin|fd/0)|/proc/(?:self|thread-self|\d+|self/task/\d+)/fd/0")
 _SETTINGS = ("js", "ts", "rc")
@@ -44,7 +44,10 @@ class Overlay:
         """Containers and databases that the text made itself: ``container NAME``, ``database NAME``."""
         self.budget = Budget()
         self._world = world
-        self._globs = 0
+        self._globs: dict[str, tuple[tuple[str, ...], bool]] = {}
+        """What a pattern gave, and whether it was cut."""
+        self.cut = False
+        self._matters: dict[str, bool] = {}
         self._files: dict[str, str | None] = {}
         self._links: dict[str, str] = {}
         self._folders: set[str] = set()
@@ -140,8 +143,8 @@ class Overlay:
 
     def _follow(self, path: str) -> str:
         for _ in range(40):
-            self.budget.spend(2 + (len(self._links) >> 2))
-            link = next((k for k in self._links if path == k or path.startswith(k + "/")), None)
+            self.budget.spend(2)
+            link = next((above for above in _and_above(path) if above in self._links), None)
             if link is None:
                 break
             path = self._world.resolve(self._links[link] + path[len(link) :])
@@ -172,15 +175,24 @@ class Overlay:
     def names(self, paths: Iterable[str], top: str) -> Mapping[str, tuple[str, ...]]:
         return self._world.names([path for path in paths if self._kind(path) == "file"], top)
 
-    @property
-    def cut(self) -> bool:
-        return self._globs > MAX_GLOBS or self._world.cut
-
     def glob(self, pattern: str) -> tuple[str, ...]:
-        self._globs += 1
         self.budget.spend((len(self._files) + len(self._folders)) >> (0 if "**" in pattern else 2))
-        found = () if self._globs > MAX_GLOBS else self._world.glob(pattern)
+        found, self.cut = self._looked_up(pattern)
         return (*found, *self._made(pattern, found)) if self._files or self._folders else found
+
+    def _looked_up(self, pattern: str) -> tuple[tuple[str, ...], bool]:
+        """On the world below; asked once."""
+        if pattern not in self._globs:
+            if len(self._globs) >= MAX_GLOBS:
+                return (), True
+            self._globs[pattern] = self._world.glob(pattern), self._world.cut
+        return self._globs[pattern]
+
+    def matters(self, path: str) -> bool:
+        """Asked once: the same pattern may come again and again."""
+        if path not in self._matters:
+            self._matters[path] = self._world.matters(path)
+        return self._matters[path]
 
     def _made(self, pattern: str, found: tuple[str, ...]) -> list[str]:
         """What the text itself made, and matches."""
@@ -204,6 +216,11 @@ class Overlay:
 
     def which(self, name: str) -> str:
         return self._world.which(name)
+
+
+def _and_above(path: str) -> Iterator[str]:
+    """The folders on the way to a path, the uppermost first, and the path."""
+    return (path[:at] for at in (*(n for n, c in enumerate(path) if c == "/" and n), len(path)))
 
 
 def _fits(parts: list[str], wanted: list[str]) -> bool:

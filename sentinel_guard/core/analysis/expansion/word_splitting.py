@@ -10,8 +10,6 @@ from typing import NamedTuple
 from sentinel_guard.core.analysis.expansion.glob_patterns import world_classes
 from sentinel_guard.core.analysis.expansion.shell_state import Field, Scope
 
-MAX_MATCHES = 1000
-"""As many as ``World.glob`` gives: at that size there may be more."""
 MAX_DOTTED = 3
 """Parts of a pattern that ``dotglob`` is tried on."""
 
@@ -98,11 +96,11 @@ def glob_fields(pieces: list[Piece], scope: Scope, source: str) -> tuple[Field, 
     unmatched = Field(text, known and options.get("nullglob", False) is not None, pattern=True, source=source)
     if not known or (scope.cwd is None and not text.startswith("/")):
         return (unmatched,)
-    fields = _found("".join(_escape(p.text) if p.quoted else _bare(p.text) for p in pieces), scope, source)
+    fields, more = _found("".join(_escape(p.text) if p.quoted else _bare(p.text) for p in pieces), scope, source)
     # Without globstar bash takes ** for *: what the deep look has missed is no doubt then.
     if scope.world.cut and "**" not in text:
         return (*fields, Field(text, known=False, pattern=True, source=source))
-    if len(fields) >= MAX_MATCHES:
+    if more:
         return (*fields, unmatched)
     if not fields and options.get("nullglob"):
         return ()
@@ -119,8 +117,11 @@ def _bare(text: str) -> str:
     return re.sub(r"\\(.)", lambda m: _escape(m[1]), text, flags=re.DOTALL) if "\\" in text else text
 
 
-def _found(pattern: str, scope: Scope, source: str) -> tuple[Field, ...]:
-    """The matches, written as the pattern was: ``./*.c`` gives ``./a.c``, ``*/`` gives ``src/``."""
+def _found(pattern: str, scope: Scope, source: str) -> tuple[tuple[Field, ...], bool]:
+    """The matches, written as the pattern was: ``./*.c`` gives ``./a.c``, ``*/`` gives ``src/``.
+
+    True with them where there are more than can be looked at one by one: then all that matter are among them.
+    """
     start = _MAGIC.search(re.sub(r"\[[*?\[\]\\]\]", "...", pattern))
     cut = pattern.rfind("/", 0, start.start() if start else 0) + 1
     head, rest = pattern[:cut], pattern[cut:]
@@ -133,16 +134,19 @@ def _found(pattern: str, scope: Scope, source: str) -> tuple[Field, ...]:
     rest = world_classes(rest)
     if scope.is_on("nocaseglob"):
         rest = _LETTER.sub(lambda m: f"[{m[0].lower()}{m[0].upper()}]", rest)
-    names = {m for tried in _dotted(rest, scope) for m in scope.world.glob(_escape(base) + tried)}
+    names = sorted({m for tried in _dotted(rest, scope) for m in scope.world.glob(_escape(base) + tried)})
+    most = scope.budget.take_matches(len(names))
+    chosen = names[:most] + [name for name in names[most:] if scope.world.matters(name)]
     ending = "/" if rest.endswith("/") else ""
     doubtful = scope.is_on("extglob") or "GLOBIGNORE" in scope.variables
     known = not (doubtful and ("(" in rest or "GLOBIGNORE" in scope.variables))
     known = known and not any(scope.options.get(name, False) is None for name in ("nocaseglob", "dotglob", "noglob"))
     doubted = getattr(scope.world, "doubted", ())
-    return tuple(
+    fields = tuple(
         Field(written + name.removeprefix(base) + ending, known and name not in doubted, source=source)
-        for name in sorted(names)
+        for name in chosen
     )
+    return fields, most < len(names)
 
 
 def _dotted(rest: str, scope: Scope) -> list[str]:

@@ -244,9 +244,8 @@ def npm(call: Call) -> Effects:
     found = list(_steps(call, name, rest, cwd))
     yield from found
     if not found and name == verb and name not in (*_INSTALLS, *_OWN, ""):
-        yield from call.runner.run(
-            call.fields[call.fields.index(rest[0]) - 1 if rest else -1 :], call, "node_modules/.bin"
-        )
+        at = next((n for n, field in enumerate(call.fields) if n and field.text == verb), len(call.fields))
+        yield from call.runner.run(call.fields[at:], call, "node_modules/.bin")
 
 
 _LIFECYCLE = ("preinstall", "install", "postinstall", "prepare", "preprepare", "postprepare", "prepublishOnly")

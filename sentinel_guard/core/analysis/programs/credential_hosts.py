@@ -31,14 +31,20 @@ _HOSTS: dict[str, tuple[str, ...]] = {
 """First word of a name -> what stands in the names of its hosts."""
 
 
-def goes_astray(address: str, sources: Iterable[str], assigned: Container[str]) -> bool:
-    """Whether words, as written, send such a credential to a host of somebody else; ``assigned``: made by the text."""
+Hosts = tuple[str, ...]
+"""What stands in the names of a service's own hosts."""
+
+
+def owners(sources: Iterable[str], assigned: Container[str]) -> tuple[Hosts, ...]:
+    """Whose the credentials are that words, as written, use; ``assigned``: made by the text, so that they are none."""
+    names = dict.fromkeys(name for source in sources if "$" in source for name in _USED.findall(source))
+    own = (_HOSTS.get(n.partition("_")[0]) for n in names if n not in assigned and names_credential(n))
+    return tuple(hosts for hosts in own if hosts)
+
+
+def goes_astray(address: str, credentials: Iterable[Hosts]) -> bool:
+    """Whether a host of somebody else is sent one of these."""
     host = network_addresses.host(address).lower()
     if "." not in host or network_addresses.is_local_address(address):
         return False
-    for source in sources:
-        for name in _USED.findall(source) if "$" in source else ():
-            own = _HOSTS.get(name.partition("_")[0])
-            if own and name not in assigned and names_credential(name) and not any(part in host for part in own):
-                return True
-    return False
+    return any(not any(part in host for part in own) for own in credentials)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import NamedTuple, Self
 
 from sentinel_guard.core.analysis import network_addresses, paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, options
@@ -130,22 +131,49 @@ def _carried(item: Field) -> bool:
     return not item.known or "$" in item.source or "`" in item.source
 
 
-def annotate_sent_data(effect: Effect, call: Call) -> Effect:
-    """What sends data, with UNKNOWN for what was loaded before: in an address or a header that is for logging in."""
-    if effect.kind is not Kind.NETWORK:
-        return effect
-    effect = replace(effect, written=written) if (written := _written(call)) else effect
-    if "data" in effect.how and _DUMPS.match(call.scope.feeds) and _is_away(effect.target):
+def annotate_sent_data(effects: Effects, call: Call) -> Effects:
+    """What sends data, with UNKNOWN for what was loaded before: in an address or a header that is for logging in.
+
+    Its words are looked at once, however many addresses a command names.
+    """
+    words: _Sent | None = None
+    for effect in effects:
+        if effect.kind is Kind.NETWORK:
+            words = words or _Sent.of(call)
+            yield _annotated(effect, words)
+        else:
+            yield effect
+
+
+class _Sent(NamedTuple):
+    """What the words of a command say of all that it sends."""
+
+    written: tuple[str, ...]
+    dumps: bool
+    """It is fed what a database holds, or names a file of one."""
+    credentials: tuple[credential_hosts.Hosts, ...]
+    carries: bool
+    """A word that is sent may hold what was read."""
+
+    @classmethod
+    def of(cls, call: Call) -> Self:
+        curls = call.command.program in ("curl", "curlie", "wget", "wget2")
+        sent = call.parsed.values(*_SENDS, "--post-data", "--body-data") if curls else call.fields
+        return cls(
+            _written(call),
+            bool(_DUMPS.match(call.scope.feeds)) or any(_STORE_FILE.fullmatch(f.text) for f in call.fields[1:]),
+            credential_hosts.owners((item.source for item in call.fields), call.scope.variables),
+            any(map(_carried, sent)),
+        )
+
+
+def _annotated(effect: Effect, sent: _Sent) -> Effect:
+    effect = replace(effect, written=sent.written) if sent.written else effect
+    if sent.dumps and "data" in effect.how and not network_addresses.is_local_address(effect.target):
         return replace(effect, how=effect.how | {"raw"}, data=UNKNOWN)
-    if "data" in effect.how and _is_away(effect.target) and any(_STORE_FILE.fullmatch(f.text) for f in call.fields[1:]):
-        return replace(effect, how=effect.how | {"raw"}, data=UNKNOWN)
-    if credential_hosts.goes_astray(effect.target, [item.source for item in call.fields], call.scope.variables):
+    if sent.credentials and credential_hosts.goes_astray(effect.target, sent.credentials):
         return replace(effect, how=effect.how | {"data", "foreign"})
-    if "data" not in effect.how:
-        return effect
-    curls = call.command.program in ("curl", "curlie", "wget", "wget2")
-    words = call.parsed.values(*_SENDS, "--post-data", "--body-data") if curls else call.fields
-    return replace(effect, data=UNKNOWN) if any(map(_carried, words)) else effect
+    return replace(effect, data=UNKNOWN) if sent.carries and "data" in effect.how else effect
 
 
 _STORE_FILE = re.compile(
@@ -157,10 +185,6 @@ _DUMPS = re.compile(
     r"sqlcmd|redis-cli|sqlite3|aws (?:dynamodb|athena|rds-data)|heroku pg)\b"
 )
 """Who hands on what a database holds."""
-
-
-def _is_away(address: str) -> bool:
-    return not network_addresses.is_local_address(address)
 
 
 def _written(call: Call) -> tuple[str, ...]:
@@ -250,8 +274,9 @@ def downloader(call: Call) -> Effects:
     parsed = call.parsed
     for item in parsed.values("-i", "--input-file", "-a", "--batch-file"):
         yield from call.read(item)
+    how = _unknown(call)
     for item in call.operands:
-        yield from _address(call, item, _unknown(call))
+        yield from _address(call, item, how)
     folder, name = parsed.value("-d", "--dir", "-P"), parsed.value("-o", "--out", "--output")
     if name is not None:
         yield from call.write(call.into(folder, name) if folder is not None else name, "truncate")
@@ -276,9 +301,10 @@ def browse(call: Call) -> Effects:
     posts = [item for flag in ("-post_data", "-post") for item in _behind(call, flag)]
     for item in posts if call.command.program == "w3m" else ():
         yield from call.read(item)
+    how = ["data"] if posts else _unknown(call)
     for item in call.operands:
         if "://" in item.text:
-            yield from _address(call, item, ["data"] if posts else _unknown(call))
+            yield from _address(call, item, how)
         elif call.command.program not in _WINDOWS and item not in posts:
             yield from call.read(item)
 

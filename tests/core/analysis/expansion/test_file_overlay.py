@@ -57,8 +57,19 @@ def test_what_the_text_links_is_followed_from_then_on(world):
 def test_one_text_does_not_search_for_ever(world):
     real, top = world
     overlay = Overlay(real)
-    for _ in range(MAX_GLOBS):
-        assert overlay.glob(f"{top}/s*") == (f"{top}/src",)
+    for n in range(MAX_GLOBS):
+        assert overlay.glob(f"{top}/s*{'*' * n}") == (f"{top}/src",)
     assert not overlay.cut
-    assert overlay.glob(f"{top}/s*") == ()
+    assert overlay.glob(f"{top}/sr*") == ()
     assert overlay.cut
+    assert overlay.glob(f"{top}/s*") == (f"{top}/src",), "what was looked up is known"
+    assert not overlay.cut
+
+
+def test_the_outermost_link_of_the_text_is_followed_first(world):
+    host, top = world
+    overlay, real = Overlay(host), host.resolve(top)
+    overlay.link(f"{real}/a/b", "/etc")
+    overlay.link(f"{real}/a", "/usr")
+    assert overlay.resolve(f"{real}/a/b/x") == "/usr/b/x"
+    assert overlay.resolve(f"{real}/ab/x") == f"{real}/ab/x"

@@ -149,25 +149,20 @@ def _said(row: Sequence[str], words: Sequence[str]) -> bool:
     if not all(flag in words for flag in flags):
         return False
     wanted = [word for word in row if not word.startswith("-")]
-    plain = [n for n, word in enumerate(words) if not word.startswith("-")]
-    starts = [n for n in plain if _free(wanted[:1], words, n)]
-    return not wanted or any(_follows(wanted, [words[k] for k in plain if k >= n]) for n in starts)
-
-
-def _free(first: Sequence[str], words: Sequence[str], at: int) -> bool:
-    """Whether a row may begin at this word: it is the first one, or all before it are options and their values."""
-    if first and (":" in first[0] or "." in first[0]):
+    if not wanted:
         return True
-    before = [n for n in range(at) if not words[n].startswith("-")]
-    return all(n and words[n - 1].startswith("-") for n in before)
+    plain = [n for n, word in enumerate(words) if not word.startswith("-")]
+    begins = plain if ":" in wanted[0] or "." in wanted[0] else plain[: _first_own(words, plain) + 1]
+    # Where the first wanted word comes first, all that may follow it is still to come.
+    at = next((n for n in begins if _like(wanted[0], words[n])), None)
+    left = (words[n] for n in plain if at is not None and n > at)
+    return at is not None and all(any(_like(want, word) for word in left) for want in wanted[1:])
 
 
-def _follows(wanted: Sequence[str], words: Sequence[str]) -> bool:
-    """The wanted words, in this order, the first of them first; ``*`` is any word or the rest of one."""
-    left = iter(words)
-    if not wanted or not words or not _like(wanted[0], words[0]):
-        return False
-    return all(any(_like(want, word) for word in left) for want in wanted)
+def _first_own(words: Sequence[str], plain: Sequence[int]) -> int:
+    """Which of the plain words is the first that cannot be an option's value: a row begins there at the latest."""
+    own = (k for k, n in enumerate(plain) if not (n and words[n - 1].startswith("-")))
+    return next(own, len(plain))
 
 
 def _like(want: str, word: str) -> bool:
