@@ -1,11 +1,12 @@
 """Step budget that limits the cost of one analysis.
 
-The core has no clock, so that steps are counted, of a microsecond or two each.
+The core has no clock, so that steps are counted, of two microseconds each.
 
 Rules of this file:
 1. What a text can make many of is paid for where it is made: nodes, fields, effects, characters of values and outputs.
 2. Who cannot pay raises ``BudgetExceeded``, and the walk ends there: what was found stays, the rest is opaque.
-3. A script on disk pays with half of what is left, so that the text which started it is walked to its end.
+3. A script on disk pays from a purse of its own, so that the text which started it is walked to its end; with half of
+   what is left there, so that the next one is looked at, too.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-MAX_STEPS = 120_000
-"""Some 4,000 commands of three words."""
+MAX_STEPS, SCRIPT_STEPS = 40_000, 120_000
+"""Some 1,500 commands of three words that an agent types, and for the scripts that these start."""
 COMMAND = 15
 EFFECT = 4
 NODE = 2
@@ -29,10 +30,10 @@ class BudgetExceeded(Exception):  # noqa: N818 - a limit, caught where a text wa
 class Budget:
     """The steps that are left of one analysis."""
 
-    __slots__ = ("left", "matches")
+    __slots__ = ("left", "matches", "scripts")
 
-    def __init__(self, steps: int = MAX_STEPS) -> None:
-        self.left = steps
+    def __init__(self, steps: int = MAX_STEPS, scripts: int = SCRIPT_STEPS) -> None:
+        self.left, self.scripts = steps, scripts
         self.matches = MATCHES_IN_ALL
 
     def spend(self, steps: int) -> None:
@@ -48,11 +49,12 @@ class Budget:
         return taken
 
     @contextmanager
-    def half(self) -> Iterator[None]:
-        """Within it half of what is left may be spent."""
-        kept = self.left // 2
-        self.left -= kept
+    def of_script(self) -> Iterator[None]:
+        """Within it half of what is left for scripts may be spent, and nothing else."""
+        kept, self.left = self.left, self.scripts // 2
+        self.scripts -= self.left
         try:
             yield
         finally:
-            self.left = max(self.left, 0) + kept
+            self.scripts += max(self.left, 0)
+            self.left = kept

@@ -273,12 +273,18 @@ def test_a_long_script_on_disk_hides_nothing_that_stands_behind_it(start):
     assert not unseen(effects)
 
 
-def test_a_budget_keeps_a_half_for_what_comes_behind():
-    budget = Budget(100)
-    with pytest.raises(BudgetExceeded), budget.half():
-        budget.spend(51)
-    assert budget.left == 50
-    budget.spend(50)
+def test_a_script_takes_nothing_from_the_text_nor_all_from_the_next_script():
+    budget = Budget(10, scripts=100)
+    with budget.of_script():
+        budget.spend(50)
+        with pytest.raises(BudgetExceeded), budget.of_script():
+            budget.spend(26)
+        with pytest.raises(BudgetExceeded):
+            budget.spend(1)
+    with budget.of_script():
+        budget.spend(12)
+    assert (budget.left, budget.scripts) == (10, 13)
+    budget.spend(10)
     with pytest.raises(BudgetExceeded):
         budget.spend(1)
 

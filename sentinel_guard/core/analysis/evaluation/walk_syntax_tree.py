@@ -153,7 +153,7 @@ class Walk:
 
     def _on_disk(self, text: str, place: WalkContext) -> str:
         try:
-            with self.world.budget.half():
+            with self.world.budget.of_script():
                 return self.text(text, place)
         except BudgetExceeded:
             self.opaque(TOO_MUCH, "parse", place)
