@@ -59,8 +59,8 @@ MOVED = 3
 """Times that an action is judged beside the loop, while its session goes on."""
 SHORT = 500
 """Characters of a text that is judged at once."""
-DEEP = ("**", "find", "fd")
-"""What is looked for in all folders below; other names are looked for in a moment."""
+DEEP = ("**", "find", "fd", "for ", "while ", "until ")
+"""What is looked for in all folders below, and what is done again and again; the rest is looked at in a moment."""
 WRAPPERS = frozenset(("eval", "exit", "jobs", "pwd", "shopt", "trap"))
 """Programs of an agent's wrapper, which are not the model's; what the model makes of them counts."""
 Brought = tuple[Finding, ...]
@@ -171,8 +171,8 @@ class Guard:
     async def _judge(self, live: Live, action: Action, op: str, brought: Brought) -> Verdict:
         """Look at the action with the machine and the session as they are now.
 
-        What may take long (a text of many commands, a search of folders, what may leave and is looked into) is judged
-        beside the loop, so that no other session is held; where this one went on meanwhile, it is done again.
+        What may take long (many commands, a loop, a search of folders, what may leave and is looked into) is judged
+        beside our own loop, so that no other session is held; where this one went on meanwhile, it is done again.
         """
         beside, moved = takes_long(action), 0
         # A process of git's is waited for: once, and beside the loop.
@@ -336,7 +336,7 @@ class Guard:
 
 
 def takes_long(action: Action) -> bool:
-    """Whether it may take more than some milliseconds to judge an action: many commands, or a search of folders."""
+    """Whether judging an action may take more than some milliseconds: many commands, a loop, a search of folders."""
     text = command_text(action)
     return len(text) > SHORT or any(word in text for word in DEEP)
 

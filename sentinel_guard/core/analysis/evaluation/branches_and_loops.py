@@ -13,6 +13,7 @@ from sentinel_guard.core.analysis.expansion.glob_patterns import matches
 from sentinel_guard.core.analysis.expansion.output_visibility import printing_command
 from sentinel_guard.core.analysis.expansion.shell_state import Scope
 from sentinel_guard.core.analysis.expansion.word_expansion import expand_one, pattern
+from sentinel_guard.core.analysis.parser.find_substitutions import may_substitute
 from sentinel_guard.core.analysis.parser.syntax_tree import Arithmetic, Case, If, List, Loop, Simple, simple_commands
 from sentinel_guard.core.analysis.programs import acts_on_many
 from sentinel_guard.core.model import Command, Effect, Kind
@@ -93,7 +94,8 @@ def _fits(given: str, text: str, place: WalkContext) -> bool:
 
 
 def loop(walk: Walker, node: Loop, place: WalkContext) -> str:
-    said = printing_command(node) if node.redirects or node.words else None
+    given = node.redirects or any(may_substitute(word.source) for word in node.words or ())
+    said = printing_command(node) if given else None
     place, outputs = walk.redirect(node.redirects, place.opened(), said)
     walk.substitute(node.words or (), place._replace(shown=place.shown and said is not None))
     if _endless(node) and _forks(node.body):
