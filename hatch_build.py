@@ -45,12 +45,12 @@ class LauncherBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         ]
 
 
-def build_launcher(target: Path, sources: Path = SOURCES) -> bool:
+def build_launcher(target: Path, sources: Path = SOURCES, *options: str) -> bool:
     """Compiles the launcher to ``target``, static where the system can. Returns whether it is static.
 
     Raises RuntimeError with the compiler's words where it does not compile.
     """
-    return _build(compiler(), sorted(sources.glob("*.c")), target)
+    return _build(compiler(), sorted(sources.glob("*.c")), target, [*options])
 
 
 def build_broker(target: Path, *options: str) -> bool:

@@ -3,7 +3,8 @@
  * 1. Only `.sentinel` beside the launcher's own file is believed, never the environment.
  * 2. The daemon must belong to the owner of that file.
  * 3. No guard within 2 s is a refusal: nothing runs unguarded (githook.h says what may stand in for it). While somebody
- *    starts it (`start.lock` beside its socket is held), it is waited for, at most 30 s.
+ *    starts it (`start.lock` beside its socket is held), it is waited for, at most 60 s in all,
+ *    however many starts fail one after the other.
  */
 #ifndef SENTINEL_GUARD_H
 #define SENTINEL_GUARD_H

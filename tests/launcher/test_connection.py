@@ -13,7 +13,8 @@ import time
 
 import pytest
 
-from tests.support.launcher_guard import answers, exit_code, says
+import hatch_build
+from tests.support.launcher_guard import Guard, answers, exit_code, says
 from tests.support.time_limits import limit
 from tests.support.wait_until import until
 
@@ -188,6 +189,22 @@ def test_a_start_that_failed_is_a_refusal_2_s_later(start_lock):
     later.join()
     assert done.returncode == 126 and b"does not answer" in done.stderr
     assert 2.5 < time.monotonic() - began < limit(6)
+
+
+def test_starts_that_never_end_are_waited_for_no_longer_than_a_start_takes(guard, tmp_path):
+    quick = tmp_path / "sentinel-launcher"
+    hatch_build.build_launcher(quick, hatch_build.SOURCES, "-DSTART_MS=1000")
+    g = Guard(quick, answers([exit_code(5)]), listen=False, python="/bin/false")
+    lock = os.open(g.folder / "start.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    began = time.monotonic()
+    try:
+        done = g.run("git")
+    finally:
+        os.close(lock)
+        g.close()
+    assert done.returncode == 126 and b"does not answer" in done.stderr
+    assert 2.5 < time.monotonic() - began < limit(8)
 
 
 MANY_STARTER = """#!{python} -I
