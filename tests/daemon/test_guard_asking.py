@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from sentinel_guard.core import encode_entries
-from sentinel_guard.core.model import Action, Ask, Entry, Finding, Layer, Response
+from sentinel_guard.core.model import Action, Ask, Entry, Finding, Layer, Response, Usage
 from sentinel_guard.core.policy.policy import Gate
 from sentinel_guard.core.response_phrases import WAITING
 from sentinel_guard.core.session.session import Event, State
@@ -294,3 +294,29 @@ def test_where_policy_offers_none_a_yes_holds_once():
     stand = Stand(Reply(True, "terminal", timed=True), False, policy=policy)
     assert timed(stand, "deploy production", "deploy production") == ["allow", "deny"]
     assert [question.timed for question in stand.human.asked] == [0.0, 0.0]
+
+
+def test_no_yes_for_a_while_is_offered_where_none_can_hold():
+    """What a git hook found is no kind of command."""
+    staged = Finding("leak", Response.ASK, "a.py", rule="pii.email", ask=Ask("COMMIT", "A.PY"))
+    stand = Stand(Reply(True, "terminal", timed=True))
+    asyncio.run(stand.guard.handle(stand.live, stand.action("git commit -m x"), PatientPeer(), (staged,)))
+    assert [question.timed for question in stand.human.asked] == [0.0]
+
+
+def test_what_was_spent_while_a_question_was_open_counts():
+    """The answer is judged at its own time: the reports came after the call."""
+
+    class Busy(ScriptedHuman):
+        async def ask(self, question):
+            stand.now.now += 30
+            for _ in range(2):
+                stand.guard.report_usage(stand.live, Usage(stand.now(), 60_000, 0, 0, 0))
+            stand.now.now += 5
+            return await super().ask(question)
+
+    stand = Stand(policy=replace(POLICY, cost=replace(POLICY.cost, cooldown_seconds=0.01)))
+    stand.live.runner = Busy(True)
+    peer = PatientPeer()
+    stand.verdict("deploy production", peer=peer)
+    assert any("held for" in said for said in peer.held), peer.held
