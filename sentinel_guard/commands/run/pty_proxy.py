@@ -283,8 +283,8 @@ class PtyProxy:
 
     def _emit(self, data: bytes | bytearray) -> None:
         self._modes.feed(bytes(data))
-        # A terminal that is not raw ends lines by itself.
-        self._put(data.replace(b"\r\n", b"\n") if self._away else data)
+        # A terminal that is not raw ends lines by itself; the last words before a stop come while it still is.
+        self._put(data.replace(b"\r\n", b"\n") if self._away and not self._outer.is_raw else data)
 
     def _put(self, data: bytes | bytearray) -> None:
         self._to_person += data

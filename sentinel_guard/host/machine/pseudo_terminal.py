@@ -76,6 +76,11 @@ class UserTerminal:
             with contextlib.suppress(termios.error):
                 _uninterrupted(lambda: termios.tcsetattr(self.fd, termios.TCSADRAIN, self._before))
 
+    @property
+    def is_raw(self) -> bool:
+        """Whether it stands as ``raw`` has left it."""
+        return self._raw and self.foreground()
+
     def flush_input(self) -> None:
         """Throw away what was typed and not yet read."""
         with contextlib.suppress(termios.error):
