@@ -62,10 +62,19 @@ class Shell(pexpect.spawn):
         time.sleep(HUMAN)
         return said
 
+    def start(self, line: str) -> None:
+        """Type a line that starts the agent; from now on what is typed is for the agent."""
+        self.type(line)
+        self._handed_over()
+
     def fg(self) -> None:
         """Bring the job to the foreground; from now on what is typed is for the agent."""
         self.type("fg")
         self.expect_exact("\n")
+        self._handed_over()
+
+    def _handed_over(self) -> None:
+        """Wait until the runner has the terminal: what comes before is echoed by that one, and again by the agent's."""
         deadline = time.monotonic() + limit(10)
         while self._guarded and termios.tcgetattr(self.child_fd)[3] & termios.ICANON and time.monotonic() < deadline:
             time.sleep(0.005)

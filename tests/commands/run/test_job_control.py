@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.job_control_shell import Shell
+from tests.support.job_control_shell import HUMAN, Shell
 
 STOPS = [
     (signal.SIGTSTP, "Stopped", "the stop key's"),
@@ -59,7 +59,7 @@ def script(folder: Path, text: str) -> str:
 
 def test_the_stop_key_gives_the_shell_back_and_fg_the_agent(shell):
     before = shell.line("stty -a")
-    shell.type("agent cat")
+    shell.start("agent cat")
     shell.send("a\n")
     shell.expect_exact("a\r\na\r\n")
     assert "Stopped" in shell.stop()
@@ -72,6 +72,18 @@ def test_the_stop_key_gives_the_shell_back_and_fg_the_agent(shell):
     assert "Stopped" in shell.stop(), "a second time"
     shell.fg()
     shell.send("\x04")
+    shell.prompt()
+    assert shell.code() == 0
+
+
+def test_what_is_typed_too_early_reaches_the_agent(shell):
+    """Before it has the terminal at all, and before it has it back."""
+    shell.send("agent bash -c 'read x; echo got $x; kill -TSTP $$; read x; echo got $x'\nfirst\n")
+    shell.expect_exact("got first\r\n")
+    assert "Stopped" in shell.prompt()
+    time.sleep(HUMAN)
+    shell.send("fg\nsecond\n")
+    shell.expect_exact("got second\r\n")
     shell.prompt()
     assert shell.code() == 0
 
@@ -106,7 +118,7 @@ def test_a_full_screen_program_leaves_its_screen_and_comes_back(shell, tmp_path,
 
 
 def test_all_of_the_agents_group_stops(shell):
-    shell.type("agent bash -c 'cat; exit 3'")
+    shell.start("agent bash -c 'cat; exit 3'")
     shell.send("a\n")
     shell.expect_exact("a\r\na\r\n")
     assert "Stopped" in shell.stop()
@@ -119,7 +131,7 @@ def test_all_of_the_agents_group_stops(shell):
 
 
 def test_whoever_waits_for_the_runner_in_its_job_stops_with_it(shell):
-    shell.type("(agent cat; exit 9)")
+    shell.start("(agent cat; exit 9)")
     shell.send("a\n")
     shell.expect_exact("a\r\na\r\n")
     assert "Stopped" in shell.stop()
