@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import NamedTuple
 
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
@@ -49,7 +50,8 @@ class _Given(NamedTuple):
 
 class Row(NamedTuple):
     what: str
-    words: re.Pattern[str]
+    words: str
+    """A regular expression, compiled when it is first asked: there are a thousand, and a process needs a few."""
     given: tuple[_Given, ...]
     pattern: str
     """As it stands in the table."""
@@ -69,7 +71,7 @@ def _row(what: str, items: list[str]) -> Row:
     words = [item for item in items if item.lstrip("!")[:1] != "-"]
     expression = "".join("(?:[^ ]+ ){0,5}?" if w == "**" else "$" if w == "." else f"(?:{_any(w)}) " for w in words)
     given = [item for item in items if item.lstrip("!")[:1] == "-"]
-    return Row(what, re.compile(expression), tuple(_option(item) for item in given), " ".join(items))
+    return Row(what, expression, tuple(_option(item) for item in given), " ".join(items))
 
 
 def _any(word: str) -> str:
@@ -87,9 +89,11 @@ def what(call: Call, rows: tuple[Row, ...]) -> str:
         return ""
     words = [call.command.subcommand, *(item.text for item in call.operands[:_WORDS])]
     line = "".join(f"{word.replace(' ', '_')} " for word in words if word)
-    return next(
-        (row.what for row in rows if row.words.match(line) and all(_holds(call, item) for item in row.given)), ""
-    )
+    met = (row for row in rows if _expression(row.words).match(line) and all(_holds(call, item) for item in row.given))
+    return next((row.what for row in met), "")
+
+
+_expression = lru_cache(maxsize=None)(re.compile)
 
 
 def _holds(call: Call, item: _Given) -> bool:
