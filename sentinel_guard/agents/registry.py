@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sentinel_guard.agents import claude, cline, codex, copilot, gemini, opencode, qwen
-from sentinel_guard.agents.base import PATIENCE, CodingAgent, Start
+from sentinel_guard.agents.base import CodingAgent, Start
 
 AGENTS: tuple[CodingAgent, ...] = (
     claude.AGENT,
@@ -100,12 +100,6 @@ def _naming(words: tuple[str, ...]) -> int:
 def _package(word: str) -> str:
     """``@openai/codex`` in ``@openai/codex@latest``."""
     return re.sub(r"(?<=[^/])@[^/@]*$", "", word)
-
-
-def patience(command: Sequence[str]) -> float:
-    """Seconds for which the agent that a command line starts waits for a call."""
-    agent = of_process("", command)
-    return agent.patience if agent else PATIENCE
 
 
 def _by_path(path: str) -> CodingAgent | None:

@@ -14,7 +14,6 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 
-from sentinel_guard.agents import registry
 from sentinel_guard.core import response_text
 from sentinel_guard.core.analysis.programs.git.changes_repository import changes_repository
 from sentinel_guard.core.model import Action, Response
@@ -35,7 +34,7 @@ from sentinel_guard.daemon.live_sessions import STEP, Place, Sessions
 from sentinel_guard.daemon.peer_connection import FIRST_WORD, Link
 from sentinel_guard.daemon.shell_origin import UNKNOWN, agent_of, await_snapshot, origin
 from sentinel_guard.daemon.verdict_reactions import Reactions
-from sentinel_guard.daemon.waiting_launcher import telling, waiting
+from sentinel_guard.daemon.waiting_launcher import left, telling, waiting
 from sentinel_guard.errors import PeerError, SentinelError
 from sentinel_guard.host import session_proof
 from sentinel_guard.host.machine.find_program import find_program
@@ -141,9 +140,10 @@ class Server:
     async def _judge(self, link: Link, asked: wire_messages.Request, place: Place) -> Judged:
         restore_disabled_git_hooks.mend(place.live)
         live, action, waiter = place.live, self._action(asked, place), waiting(link, asked, place)
+        asked_at = self._now()
         if not action.parent:
             await await_snapshot(place, waiter.hold)
-        async with telling(waiter, live, registry.patience(live.session.command)):
+        async with telling(waiter, live, lambda: left(place, asked_at)):
             brought = await restore_disabled_git_hooks.look(live, asked, place.peer)
             brought = (*brought, *agent_programs.objections(asked), *interactive_shells.unread(action))
             return await self._guard.handle(live, action, waiter, brought)

@@ -53,9 +53,17 @@ UNKNOWN = Origin()
 
 def agent_of(place: Place) -> CodingAgent | None:
     """The coding agent whose process the peer's parent is; None where that is none."""
-    parent = place.above[0].pid if place.above else 0
-    described = processes.describe(parent) if parent else None
-    return registry.of_process(processes.executable(parent), described.command) if described else None
+    return _agent(place.above[0].pid) if place.above else None
+
+
+def agent_above(place: Place) -> CodingAgent | None:
+    """The nearest coding agent that the peer stands below; None where that is none."""
+    return next(filter(None, (_agent(each.pid) for each in place.above)), None)
+
+
+def _agent(pid: int) -> CodingAgent | None:
+    described = processes.describe(pid)
+    return registry.of_process(processes.executable(pid), described.command) if described else None
 
 
 def origin(place: Place, argv: tuple[str, ...]) -> Origin:

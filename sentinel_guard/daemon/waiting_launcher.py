@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 
+from sentinel_guard.agents.base import PATIENCE
 from sentinel_guard.core import response_text
 from sentinel_guard.core.model import Question
 from sentinel_guard.core.response_phrases import WAITING
@@ -14,7 +15,11 @@ from sentinel_guard.core.session.session import State
 from sentinel_guard.daemon import wire_messages
 from sentinel_guard.daemon.live_sessions import Live, Place
 from sentinel_guard.daemon.peer_connection import Link
+from sentinel_guard.daemon.shell_origin import agent_above
 from sentinel_guard.humans.question_inbox import Channel, Reply
+
+SOON = 1.0
+"""Seconds that pass before it matters whose call it is: most are judged at once."""
 
 
 class Terminal:
@@ -32,12 +37,16 @@ class Terminal:
 
 
 @contextlib.asynccontextmanager
-async def telling(waiting: Waiting, live: Live, patience: float) -> AsyncIterator[None]:
-    """After ``patience`` seconds of waiting for a person, say so: the agent is about to go on without this call."""
+async def telling(waiting: Waiting, live: Live, left: Callable[[], float]) -> AsyncIterator[None]:
+    """While a person is waited for, say so when ``left`` seconds have passed: the agent is about to go on without this
+    call.
+    """
 
     async def tell() -> None:
+        await asyncio.sleep(SOON)
+        pause = left() - SOON
         while True:
-            await asyncio.sleep(patience)
+            await asyncio.sleep(max(pause, SOON))
             if live.session.state is State.ASKING:
                 await waiting.hold(WAITING)
                 return
@@ -47,6 +56,15 @@ async def telling(waiting: Waiting, live: Live, patience: float) -> AsyncIterato
         yield
     finally:
         telling.cancel()
+
+
+def left(place: Place, now: float) -> float:
+    """Seconds until the agent goes on without the call that a peer is, or is a step of."""
+    agent = agent_above(place)
+    patience = agent.patience if agent else PATIENCE
+    begun = next((call.at for call in place.live.session.calls if call.action == place.parent), now)
+    # Where it has gone on already, nothing is to be told in time.
+    return patience - (now - begun) if now - begun < patience else patience
 
 
 @dataclass(slots=True)

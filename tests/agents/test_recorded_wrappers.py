@@ -58,3 +58,10 @@ def test_what_an_agent_runs_for_itself_is_known(file):
     agent = BY_NAME[vectors["client"]]
     texts = [wire_messages.script(tuple(argv)) for argv in vectors["own"] if argv[0].rsplit("/", 1)[-1] == "bash"]
     assert [text[:200] for text in texts if text is not None and not agent.starts_for_itself(text)] == []
+
+
+@pytest.mark.parametrize("file", VECTORS, ids=lambda file: file.stem)
+def test_an_agents_limit_is_known_with_some_seconds_to_spare(file):
+    vectors = json.loads(file.read_text())
+    limit, patience = vectors["waiting"]["default_s"], BY_NAME[vectors["client"]].patience
+    assert limit * 0.8 <= patience <= limit - 2

@@ -161,12 +161,14 @@ def test_a_runner_that_does_not_come_back_is_nobody(monkeypatch):
 
 
 @pytest.mark.parametrize(("asks", "told"), [(True, [WAITING]), (False, [])], ids=["a person is asked", "nobody is"])
-def test_before_its_agent_goes_on_without_it_a_waiting_call_says_so_once(asks, told):
+def test_before_its_agent_goes_on_without_it_a_waiting_call_says_so_once(monkeypatch, asks, told):
+    monkeypatch.setattr("sentinel_guard.daemon.waiting_launcher.SOON", 0.01)
+
     async def play():
         peer, stand = PatientPeer(), Stand()
         if asks:
             stand.sessions.note(stand.live, [encode_entries.state("s1", stand.now(), Event.ASK)])
-        async with telling(peer, stand.live, 0.01):
+        async with telling(peer, stand.live, lambda: 0.02):
             await asyncio.sleep(0.1)
         return peer.held
 

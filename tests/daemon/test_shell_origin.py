@@ -1,4 +1,6 @@
-"""Who started a shell: a real process below a real agent's name, and files that its wrapper loads."""
+"""Who started a shell, and for how long they wait: a real process below a real agent's name, and files that its wrapper
+loads.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,14 @@ from pathlib import Path
 
 import pytest
 
+from sentinel_guard.agents import codex as codex_cli
+from sentinel_guard.agents.base import PATIENCE
 from sentinel_guard.core.model import Outcome
 from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.session.session import Call, Session
 from sentinel_guard.daemon import shell_origin
 from sentinel_guard.daemon.live_sessions import Live, Place
+from sentinel_guard.daemon.waiting_launcher import left
 from sentinel_guard.host.machine import ancestry
 from tests.agents.test_unwrap import of_claude, of_codex
 
@@ -220,3 +225,42 @@ def test_only_codexs_own_folder_of_programs_may_be_put_in_front(codex, tmp_path)
 def test_a_peer_without_ancestors_has_no_agent():
     lonely = Place(Live(Session("s"), dict), Peer(1, 0))
     assert shell_origin.agent_of(lonely) is None
+
+
+GRANDCHILD = """import subprocess, sys
+shell = subprocess.Popen(["sh", "-c", "sleep 60 & echo $!; wait"], stdout=subprocess.PIPE, text=True)
+print(shell.stdout.readline(), end="", flush=True)
+sys.stdin.read()
+subprocess.run(["pkill", "-P", str(shell.pid)])
+"""
+
+
+@pytest.fixture
+def below_codex() -> Iterator[int]:
+    """Pid of a process that a shell of Codex's has started."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(["codex", "-c", GRANDCHILD], executable=sys.executable, **pipes) as agent:
+        assert agent.stdout and agent.stdin
+        yield int(agent.stdout.readline())
+        agent.stdin.close()
+
+
+PATIENT = codex_cli.AGENT.patience
+CALL = Call("c1", "op", "shell", 100.0)
+LEFT = (
+    ("", 103.0, PATIENT, "a call of its own"),
+    ("c1", 103.0, PATIENT - 3, "a step of a call that has run for a while"),
+    ("c1", 300.0, PATIENT, "the agent has gone on long ago"),
+    ("session", 103.0, PATIENT, "a step of none"),
+)
+
+
+@pytest.mark.parametrize(("parent", "now", "seconds"), [row[:3] for row in LEFT], ids=[row[3] for row in LEFT])
+def test_the_agent_that_waits_is_the_one_above_and_waits_since_its_call_began(below_codex, parent, now, seconds):
+    # The person's command line need not name it: it may be a shell.
+    live = Live(replace(Session("s"), command=("bash",), calls=(CALL,)), dict)
+    assert left(place(below_codex, live, parent), now) == seconds
+
+
+def test_below_no_agent_it_is_a_moderate_time():
+    assert left(place(1), 0.0) == PATIENCE
