@@ -69,12 +69,14 @@ class Modes:
         return on + keys + cursor + (b"\x1b[%sr" % self._margins if self._margins else b"")
 
     def leave(self) -> bytes:
-        """What a program that was killed did not live to say: everything off, back to the main screen."""
+        """What a program that was killed did not live to say: everything off, back to the main screen, nothing of its own
+        below the last that it said.
+        """
         off = b"".join(b"\x1b[?%dl" % mode for mode in sorted(self._on))
         keys = (b"\x1b[<9u" if self._kitty else b"") + (b"\x1b[>4;0m" if self._other else b"")
         cursor = b"\x1b[?25h" if self._hidden else b""
         # Margins that are taken off send the cursor home, to what stands on the screen (DECSTBM): it is put back.
-        return (b"\x1b7\x1b[r\x1b8" if self._margins else b"") + keys + cursor + off + b"\x1b[0m"
+        return (b"\x1b7\x1b[r\x1b8" if self._margins else b"") + keys + cursor + off + b"\x1b[0m\x1b[J"
 
     def _forget(self) -> None:
         self._on: frozenset[int] = frozenset()

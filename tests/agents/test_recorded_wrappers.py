@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
 
 from sentinel_guard.agents.registry import AGENTS
+from sentinel_guard.core.model import Response
 from sentinel_guard.daemon import wire_messages
+from tests.core.checks.test_bypasses import response
 
 VECTORS = sorted((Path(__file__).parents[1] / "vectors" / "frames").glob("*.json"))
 BY_NAME = {agent.name: agent for agent in AGENTS}
@@ -65,3 +68,11 @@ def test_an_agents_limit_is_known_with_some_seconds_to_spare(file):
     vectors = json.loads(file.read_text())
     limit, patience = vectors["waiting"]["default_s"], BY_NAME[vectors["client"]].patience
     assert limit * 0.8 <= patience <= limit - 2
+
+
+@pytest.mark.parametrize("file", VECTORS, ids=lambda file: file.stem)
+def test_nothing_that_an_agent_runs_for_itself_is_refused_or_asked_about(file):
+    vectors = json.loads(file.read_text())
+    started = [(shlex.join(argv), False) for argv in (*vectors["git"], *vectors["programs"])]
+    started += [(argv[-1], True) for argv in vectors["own"]]
+    assert [text for text, own in started if response(text, for_itself=own) > Response.HINT] == []

@@ -92,7 +92,7 @@ def test_a_reply_in_two_parts_is_one():
 def test_a_killed_program_leaves_nothing_switched_on():
     modes = Modes()
     modes.feed(b"\x1b[?1049h\x1b[?1003h\x1b[?25l\x1b[>1u")
-    assert modes.leave() == b"\x1b[<9u\x1b[?25h\x1b[?1003l\x1b[?1049l\x1b[0m"
+    assert modes.leave() == b"\x1b[<9u\x1b[?25h\x1b[?1003l\x1b[?1049l\x1b[0m\x1b[J"
 
 
 def test_what_is_said_after_a_killed_program_stands_below_its_text():
@@ -101,3 +101,9 @@ def test_what_is_said_after_a_killed_program_stands_below_its_text():
     modes.feed(data)
     pyte.ByteStream(screen).feed(data + modes.leave() + b"after")
     assert [line.rstrip() for line in screen.display[:3]] == ["one", "two", "after"]
+
+
+def test_what_a_killed_program_drew_below_its_text_does_not_stay():
+    screen, modes = pyte.Screen(20, 6), Modes()
+    pyte.ByteStream(screen).feed(b"one\r\nline to type in\r\nfolder     model\r\x1b[A" + modes.leave() + b"after")
+    assert [line.rstrip() for line in screen.display[:3]] == ["one", "after", ""]

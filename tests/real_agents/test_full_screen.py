@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from tests.real_agents.test_headless import PARALLEL, WRECKS, make_dirty, state
 from tests.support.agents.full_screen_agent import DEAF, SCREENS, TURN
 from tests.support.agents.real_agents import AGENTS
 from tests.support.wait_until import until
@@ -65,6 +66,30 @@ def test_keys_turns_and_end(repo, on_screen, agent):
     screen.turn("second turn", "SECOND TURN ENDS")
     assert "second: it works" in screen.model.told[3]
     conclude(screen)
+
+
+@every_screen
+def test_a_call_in_the_background_and_six_at_once(repo, on_screen, agent):
+    steps = (("background", "sleep 0.3; echo late > late.txt"), ("parallel", *PARALLEL), ("say", "FIRST TURN ENDS"))
+    screen = on_screen(agent, steps)
+    screen.turn("first turn", "FIRST TURN ENDS")
+    assert until((repo.repo / "late.txt").exists, 10)
+    told = "\n".join(screen.model.told)
+    assert [n for n in range(len(PARALLEL)) if f"parallel-{n}" not in told] == []
+    screen.keys_arrive()
+    conclude(screen)
+
+
+@every_screen
+def test_a_kill_gives_back_the_shell_and_what_was_not_committed(repo, on_screen, agent):
+    before = make_dirty(repo)
+    fatal = (("shell", WRECKS), ("shell", f"rm -r {repo.repo}/.git"), ("shell", "echo never > reached"))
+    screen = on_screen(agent, fatal)
+    screen.say("first turn")
+    assert screen.ended() == 137
+    assert "SENTINEL KILL SWITCH" in screen.tmux.screen()
+    assert state(repo) == before and not (repo.repo / "reached").exists()
+    assert until(lambda: not left_of(screen), 20), left_of(screen)
 
 
 LATER = """

@@ -237,7 +237,7 @@ def test_a_kill_takes_the_screen_back_and_says_why(daemon, terminal):
     child = terminal("sh", "-c", "printf '\\033[?1049h\\033[?25lfull screen'; sleep 99")
     child.expect_exact("full screen")
     daemon.tell("killed", text="SENTINEL KILL SWITCH: why", incident="docs/I.md")
-    child.expect_exact("\x1b[?25h\x1b[?1049l\x1b[0m")
+    child.expect_exact("\x1b[?25h\x1b[?1049l\x1b[0m\x1b[J")
     child.expect_exact("SENTINEL KILL SWITCH: why")
     child.expect_exact("Incident report: docs/I.md")
     assert ended(child) == 137

@@ -142,10 +142,14 @@ class FullScreenAgent:
         raise AssertionError("no process has a terminal of its own")
 
     def leave(self) -> int:
-        """End the agent as a person does; its exit code. The terminal is the shell's again, as it was."""
+        """End the agent as a person does; its exit code."""
         self.erase()
         self.say(self.facts.leave)
-        self.tmux.until(AT_SHELL)
+        return self.ended()
+
+    def ended(self) -> int:
+        """Wait for the agent's end; its exit code. The terminal is the shell's again, as it was."""
+        self.tmux.until(AT_SHELL, TURN)
         self.tmux.enter('echo "code=$?"')
         code = re.findall(r"code=(\d+)", self.tmux.until(r"code=\d+"))[-1]
         self._given_back()
