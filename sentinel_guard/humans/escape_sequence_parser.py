@@ -69,8 +69,8 @@ class Modes:
         return on + keys + cursor + (b"\x1b[%sr" % self._margins if self._margins else b"")
 
     def leave(self) -> bytes:
-        """What a program that was killed did not live to say: everything off, back to the main screen, nothing of its own
-        below the last that it said.
+        """What a program that was killed did not live to say: everything off, back to the main screen, and nothing of
+        its own below its last words.
         """
         off = b"".join(b"\x1b[?%dl" % mode for mode in sorted(self._on))
         keys = (b"\x1b[<9u" if self._kitty else b"") + (b"\x1b[>4;0m" if self._other else b"")

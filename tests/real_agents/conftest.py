@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.agents.full_screen_agent import FullScreenAgent
-from tests.support.agents.real_agents import AGENTS, RealAgent, set_up
+from tests.support.agents.real_agents import AGENTS, RealAgent, Started, set_up
 from tests.support.agents.scripted_model import ScriptedModel, Step
 from tests.support.guarded_repository import BIN, Stage
 from tests.support.time_limits import limit
@@ -76,12 +76,15 @@ def stage() -> Iterator[Stage]:
 
 @pytest.fixture
 def play(stage: Stage) -> Callable[[RealAgent, Sequence[Step]], Played]:
-    """Runs an agent without a terminal under guard, to the end of a script."""
+    """Runs an agent without a terminal under guard, to the end of a script; again in the home as it left it."""
+    known: list[tuple[int, Started]] = []
 
     def run(agent: RealAgent, steps: Sequence[Step]) -> Played:
-        model = ScriptedModel(steps)
+        model = ScriptedModel(steps, port=known[0][0] if known else 0)
         try:
-            started = set_up(stage, agent, model.url)
+            if not known:
+                known.append((model.port, set_up(stage, agent, model.url)))
+            started = known[0][1]
             command = [str(BIN / "sentinel-guard"), "run", "--", str(agent.path()), *started.arguments]
             done = subprocess.run(
                 command, cwd=stage.repo, env=stage.environ, capture_output=True, text=True, errors="replace",

@@ -50,6 +50,19 @@ def test_a_days_work_is_on_record_as_the_model_wrote_it(stage, play, agent):
     assert [a.get("command") for a in refused] == expected, "nothing of the agent's own is refused"
 
 
+@every_agent
+def test_what_an_agent_keeps_for_itself_is_left_alone_in_plain_use(stage, play, agent):
+    stage.commit(a__txt="one\n")
+    for n in ("one", "two"):
+        written = str(stage.repo / f"{n}.txt")
+        work = f"echo {n} >> b.txt; git add b.txt; git commit -qm {n}"
+        played = play(agent, (("shell", work), ("write", written, "x"), ("shell", "git log --oneline | cat")))
+        assert len(played.told) == 3 and n in played.told[-1], played.done
+        assert (stage.repo / f"{n}.txt").exists() and "SENTINEL" not in played.done.stderr
+    noted = [e for e in stage.log(kind="watch") if e["data"]["check"] != "read"]
+    assert (noted, [e for e in stage.log(kind="verdict") if e["level"] > "L1"]) == ([], [])
+
+
 @pytest.mark.parametrize("agent", [a for a in AGENTS if a.name == "codex"], ids=lambda agent: agent.name)
 def test_a_models_text_that_looks_like_the_agents_own_is_a_call(stage, play, agent):
     stage.commit(a__txt="one\n")
