@@ -60,6 +60,11 @@ class Started:
         return (*self.by, *self.start.words)
 
 
+def named(name: str) -> CodingAgent | None:
+    """The agent of this name, as it stands on record."""
+    return next((agent for agent in AGENTS if agent.name == name), None)
+
+
 def started(command: Sequence[str]) -> Started | None:
     """How an agent is started that a command line names; None where it names none."""
     words = tuple(command)

@@ -141,8 +141,9 @@ class Server:
         restore_disabled_git_hooks.mend(place.live)
         live, action, waiter = place.live, self._action(asked, place), waiting(link, asked, place)
         asked_at = self._now()
-        if not action.parent:
+        if not action.parent and live.snapshot_begun:
             await await_snapshot(place, waiter.hold)
+            action = replace(action, at=self._now())
         async with telling(waiter, live, lambda: left(place, asked_at)):
             brought = await restore_disabled_git_hooks.look(live, asked, place.peer)
             brought = (*brought, *agent_programs.objections(asked), *interactive_shells.unread(action))

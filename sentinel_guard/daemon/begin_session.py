@@ -22,7 +22,7 @@ from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.secrets.user_secrets.find_user_secrets import UserSecrets
 from sentinel_guard.core.session.session import Event, Session, State
-from sentinel_guard.daemon import agent_programs, restore_disabled_git_hooks
+from sentinel_guard.daemon import agent_programs, restore_disabled_git_hooks, shell_origin
 from sentinel_guard.daemon.file_integrity.watch_agent_settings import AgentSettings, Begun
 from sentinel_guard.daemon.file_integrity.watch_session_files import SessionFileWatch
 from sentinel_guard.daemon.held_calls import connections_after_reads
@@ -195,6 +195,7 @@ class SessionStarter:
         # An older version recorded none.
         live.shims = ShimIntegrity(self._places.shims(live.id), str(begun.get("shims") or ""))
         live.hooks = restore_disabled_git_hooks.restored(begun.get("hooks"))
+        live.sourced = shell_origin.remembered(self._store.entries(session=live.id, kinds=("verdict",)))
         if live.session.state is State.ASKING:
             # Nobody waits for the answer any more: the launcher asks anew, and so does the gate.
             self.sessions.note(live, [encode_entries.state(live.id, self._now(), Event.ANSWERED, reason="restart")])

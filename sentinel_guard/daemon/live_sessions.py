@@ -74,6 +74,10 @@ class Watch(Protocol):
     def stop(self) -> None: ...
 
 
+Identity = tuple[int, ...]
+"""By which a file is known again: device, inode, size and times; empty where it is not there."""
+
+
 @dataclass(slots=True)
 class Live:
     """A session and what belongs to it while it lives."""
@@ -144,7 +148,7 @@ class Live:
     """One of each verdict whose consequences, an incident report for one, are being carried out; set when they are."""
     snapshot_begun: Peer | None = None
     """The shell with which the agent has begun to make one; None once it is made."""
-    sourced: dict[str, tuple[int, ...] | None] = field(default_factory=dict)
+    sourced: dict[str, Identity | None] = field(default_factory=dict)
     """Snapshot that the agent made at its start -> the file's identity when it was first loaded; None before that."""
     trees: Worktrees | None = None
     """Takes the worktree's trees, for progress; None outside of a repository."""

@@ -3,7 +3,7 @@
 Rules of this file:
 1. Only a process that is a known agent's (``agents/registry``) and started the shell itself is believed to wrap.
 2. A snapshot of the person's shell is believed if the agent made it before its model had done anything, in the agent's
-   own folder, and it is as it was when it was first loaded.
+   own folder, and it is as it was when it was first loaded. After a restart of the daemon: as before the first call.
 3. What an agent runs for itself is told by its text, and by how it was started: a model may write such a text.
 4. A folder that a wrapper puts in front of PATH is the agent's own, by where its program lies.
 5. A wrapper that is not understood stays: the whole text is judged.
@@ -16,14 +16,16 @@ import contextlib
 import math
 import os
 import re
+import stat
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 
 from sentinel_guard.agents import registry
 from sentinel_guard.agents.base import CodingAgent
+from sentinel_guard.core.model import Entry
 from sentinel_guard.daemon import wire_messages
-from sentinel_guard.daemon.live_sessions import Place
+from sentinel_guard.daemon.live_sessions import Identity, Place
 from sentinel_guard.host.machine import processes
 
 SNAPSHOT_SECONDS = 3.0
@@ -127,9 +129,37 @@ def _is_believed(place: Place, agent: CodingAgent, path: str) -> bool:
     folder, live = agent.snapshot_folder(processes.environ(place.above[0].pid)), place.live
     if path.rpartition("/")[0] != folder or path not in live.sourced:
         return False
-    identity: tuple[int, ...] = ()
+    identity: Identity = ()
     with contextlib.suppress(OSError):
-        seen = os.stat(path)  # noqa: PTH116 - every call of an agent comes here
-        identity = (seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
+        identity = _identity(os.stat(path))  # noqa: PTH116 - every call of an agent comes here
     live.sourced[path] = live.sourced[path] if live.sourced[path] is not None else identity
     return live.sourced[path] == identity
+
+
+def _identity(seen: os.stat_result) -> Identity:
+    return (seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
+
+
+def remembered(verdicts: Iterable[Entry]) -> dict[str, Identity | None]:
+    """The snapshots that may be believed after a restart, by a session's verdicts: what an agent made before the first
+    call, and nobody has touched since (the time of a file's last change is the kernel's, ctime).
+    """
+    made: list[str] = []
+    for entry in verdicts:
+        if not entry.data.get("parent"):
+            known = ((path, _unchanged(path, entry.at)) for path in made)
+            return {path: identity for path, identity in known if identity}
+        agent = registry.named(str(entry.data.get("agent", ""))) if entry.data.get("for_itself") else None
+        arguments = entry.data.get("arguments")
+        text = arguments.get("command") if isinstance(arguments, dict) else None
+        if agent and isinstance(text, str) and (path := agent.snapshot_of(text)):
+            made.append(path)
+    return dict.fromkeys(made)
+
+
+def _unchanged(path: str, since: float) -> Identity:
+    with contextlib.suppress(OSError):
+        seen = os.lstat(path)
+        if stat.S_ISREG(seen.st_mode) and seen.st_ctime < since:
+            return _identity(seen)
+    return ()

@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,7 @@ import pytest
 
 from sentinel_guard.agents import codex as codex_cli
 from sentinel_guard.agents.base import PATIENCE
-from sentinel_guard.core.model import Outcome
+from sentinel_guard.core.model import Entry, Outcome
 from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.session.session import Call, Session
 from sentinel_guard.daemon import shell_origin
@@ -264,3 +265,38 @@ def test_the_agent_that_waits_is_the_one_above_and_waits_since_its_call_began(be
 
 def test_below_no_agent_it_is_a_moderate_time():
     assert left(place(1), 0.0) == PATIENCE
+
+
+def verdict(at: float, text: str, **data: object) -> Entry:
+    return Entry(at, "s", "verdict", {"agent": "claude", "arguments": {"command": text}, **data})
+
+
+RESTARTS = (
+    (0, False, True, "nothing has touched it"),
+    (0, True, False, "it was written after the first call"),
+    (-3600, False, False, "it was made after the first call"),
+)
+
+
+@pytest.mark.parametrize(("later", "touched", "believed"), [r[:3] for r in RESTARTS], ids=[r[3] for r in RESTARTS])
+def test_after_a_restart_a_snapshot_is_believed_as_it_was_before_the_first_call(
+    child_of_claude, tmp_path, later, touched, believed
+):
+    file, own = snapshot(tmp_path), {"for_itself": True, "parent": "session"}
+    takes = verdict(1.0, f"SNAPSHOT_FILE={file}\n echo", **own)
+    first = verdict(file.stat().st_ctime + 0.01 + later, "git status", call=True)
+    if touched:
+        time.sleep(0.02)
+        file.write_text("# Snapshot file\n")
+    live = acted(Live(Session("s"), dict))
+    live.sourced = shell_origin.remembered([takes, first])
+    found = shell_origin.origin(place(child_of_claude, live), argv(of_claude("git status", str(file))))
+    assert (found.command == "git status") is believed
+
+
+def test_after_a_restart_before_the_first_call_it_is_as_before(tmp_path):
+    own = {"for_itself": True, "parent": "session"}
+    mine = verdict(1.0, f"SNAPSHOT_FILE={tmp_path}/mine.sh\n echo", parent="session")
+    takes = verdict(1.0, f"SNAPSHOT_FILE={tmp_path}/x.sh\n echo", **own)
+    assert shell_origin.remembered([mine, takes]) == {f"{tmp_path}/x.sh": None}
+    assert shell_origin.remembered([takes, verdict(2.0, "ls"), takes]) == {}

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
+import threading
+import time
+
 import pytest
 
 from tests.support.agents.real_agents import AGENTS
+from tests.support.wait_until import until
 
 LOOP = "SYSTEM INTERVENTION: Loop Detected."
 BLOCKED = "403 SENTINEL BLOCKED"
@@ -48,6 +55,26 @@ def test_a_days_work_is_on_record_as_the_model_wrote_it(stage, play, agent):
     refused = [e["data"]["arguments"] for e in stage.log(kind="verdict", level="L2")]
     expected = ["cat .env", "git push --force origin main"]
     assert [a.get("command") for a in refused] == expected, "nothing of the agent's own is refused"
+
+
+@pytest.mark.parametrize("agent", [a for a in AGENTS if a.name in ("claude", "codex")], ids=lambda agent: agent.name)
+def test_the_wrapper_is_taken_off_after_a_restart_of_the_daemon_too(stage, play, agent):
+    stage.commit(a__txt="one\n")
+    waits = "touch begun; while test -e begun; do sleep 0.1; done"
+    begun = stage.repo / "begun"
+
+    def restart() -> None:
+        if until(begun.exists, 60):
+            os.kill(json.loads(stage.sentinel("daemon", "status", "--json").stdout)["pid"], signal.SIGKILL)
+            time.sleep(1)
+            begun.unlink()
+
+    person = threading.Thread(target=restart)
+    person.start()
+    played = play(agent, (("shell", "echo one"), ("patient", waits), ("shell", "echo three")))
+    person.join()
+    assert "three" in played.told[-1], played.done
+    assert played.calls() == ["echo one", waits, "echo three"]
 
 
 @every_agent
