@@ -21,8 +21,10 @@ from sentinel_guard.host.machine.find_program import find_program
 
 MAX_MATCHES = 1000
 """Paths that a glob gives; of more only those that matter by their own name."""
-MAX_ENTRIES = 10_000
-"""Steps of all globs of a text, an entry of a directory or a part of the pattern each, so that ``/**/x`` ends."""
+MAX_ENTRIES, ENTRIES_IN_ALL = 10_000, 20_000
+"""Steps of one glob, an entry of a directory or a part of the pattern each, so that ``/**/x`` ends; and of all globs of
+a text, each of which may take half of what is left.
+"""
 MAX_PART = 1024
 """Characters of one part of a pattern; no name is longer (NAME_MAX), so more is a riddle and matches every name."""
 MAX_DEPTH = 100
@@ -30,7 +32,7 @@ MAX_DEPTH = 100
 SECONDS = 1.0
 """For all globs of a text together, where folders answer slowly."""
 AT_LEAST = 200
-"""Steps of one glob where either is spent: a folder's own names are looked at."""
+"""Steps of one glob where either is spent: of a folder's own names some are always looked at."""
 
 BEGINNING = 4096
 """Bytes that are read of a file before the rest, since most programs and pictures show there that they are no text."""
@@ -87,7 +89,7 @@ class HostWorld:
     ) -> None:
         self.cut = False
         self._policy, self._root = policy or Policy(), root
-        self._left, self._seconds = MAX_ENTRIES, SECONDS
+        self._left, self._seconds = ENTRIES_IN_ALL, SECONDS
         self.shims = shims
         self.environ: Mapping[str, str] = dict(environ)
         memory = memory or FolderMemory()
@@ -154,9 +156,9 @@ class HostWorld:
         if self.cut:
             return ()
         began = time.monotonic()
-        search = _Search(
-            self.matters, only_folders=pattern.endswith("/"), steps=self._left, until=began + max(self._seconds, 0.0)
-        )
+        steps = max(AT_LEAST, min(MAX_ENTRIES, self._left // 2))
+        until = began + max(self._seconds, 0.0)
+        search = _Search(self.matters, only_folders=pattern.endswith("/"), steps=steps, until=until)
         found = search.run("/" if pattern.startswith("/") else "", parts)
         self.cut = search.cut
         self._left -= search.steps
@@ -250,7 +252,7 @@ class _Search:
     def __init__(self, matters: Callable[[str], bool], *, only_folders: bool, steps: int, until: float) -> None:
         self._matters = matters
         self._only_folders = only_folders
-        self._most = max(steps, AT_LEAST)
+        self._most = steps
         self._until = until
         self._found: set[str] = set()
         self._depth = 0

@@ -198,7 +198,7 @@ def test_a_riddle_hides_no_file(real, tmp_path, pattern):
     assert any(path.endswith("/.env") for path in real.glob(f"{tmp_path}/{pattern}"))
 
 
-@pytest.mark.parametrize(("limit", "value"), [("SECONDS", 0.0), ("MAX_ENTRIES", 300)], ids=["time", "entries"])
+@pytest.mark.parametrize(("limit", "value"), [("SECONDS", 0.0), ("ENTRIES_IN_ALL", 600)], ids=["time", "entries"])
 def test_globs_together_are_bounded(tmp_path, monkeypatch, limit, value):
     monkeypatch.setattr(host, limit, value)
     for n in range(250):
@@ -264,6 +264,17 @@ def test_which_passes_the_shims_by(real, tmp_path):
         (tmp_path / folder / "git").chmod(0o755)
     assert real.which("git") == f"{tmp_path}/bin/git"
     assert real.which("nothing") == ""
+
+
+def test_a_glob_leaves_as_much_for_the_next_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(host, "ENTRIES_IN_ALL", 2000)
+    for n in range(1500):
+        (tmp_path / f"d{n % 150}" / f"e{n}").mkdir(parents=True)
+    world = HostWorld({"HOME": str(tmp_path)})
+    world.glob(f"{tmp_path}/**/none")
+    assert world.cut
+    assert len(world.glob(f"{tmp_path}/d*")) == 150
+    assert not world.cut
 
 
 def test_a_glob_ends(tmp_path, monkeypatch):
