@@ -249,6 +249,17 @@ def test_what_two_rollbacks_keep_lies_under_two_names(clean):
     assert {*kept.split()} >= {*made}
 
 
+def test_a_report_names_only_what_its_own_rollback_moved_away(clean):
+    baseline = taken(clean)
+    clean.write("new.txt", "one\n")
+    first = api.rollback(baseline)
+    clean.write("newer.txt", "two\n")
+    second = api.rollback(baseline)
+    told = [{name for name, _ in report.versions} - {".git/ORIG_HEAD"} for report in (first, second)]
+    assert told == [{"new.txt"}, {"newer.txt"}]
+    assert {*first.quarantined}.isdisjoint(second.quarantined)
+
+
 def test_pushed_commits_stay_known_as_pushed(clean, tmp_path):
     clean.git("init", "-q", "--bare", str(tmp_path / "remote.git"))
     clean.git("remote", "add", "origin", str(tmp_path / "remote.git"))
