@@ -12,6 +12,7 @@ from rich.console import Console
 
 from bench import guard_faults, runtime_matrix
 from sentinel_guard.commands import check_explain
+from sentinel_guard.core.analysis import step_budget
 from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.analysis.evaluation import walk_syntax_tree
 from sentinel_guard.core.analysis.expansion import command_and_options, file_overlay
@@ -163,8 +164,14 @@ LIMITS = (
     ("wrappers around a command", command_wrappers.MAX_WRAPPERS),
     ("scripts on disk that start one another", command_and_options.MAX_FILES),
     ("characters of such a script", command_and_options.MAX_SCRIPT),
-    ("looks into the file system for one text (globs)", file_overlay.MAX_GLOBS),
-    ("paths that a glob gives", host_world.MAX_MATCHES),
+    ("steps of a text that is typed: some 1,500 commands of three words", step_budget.MAX_STEPS),
+    ("steps of the scripts that it starts; each may take half of what is left", step_budget.SCRIPT_STEPS),
+    ("different globs of a text", file_overlay.MAX_GLOBS),
+    ("files and folders that one of them looks at", host_world.MAX_ENTRIES),
+    ("files and folders that all of them look at; each may take half of what is left", host_world.ENTRIES_IN_ALL),
+    ("paths that a glob gives, secrets and restricted files apart", host_world.MAX_MATCHES),
+    ("paths of a glob that are judged one by one, those apart", step_budget.MATCHES),
+    ("paths of all globs of a text that are judged one by one, those apart", step_budget.MATCHES_IN_ALL),
 )
 
 

@@ -29,3 +29,17 @@ HANDED = [
 @pytest.mark.parametrize(("command", "runs"), rows(HANDED))
 def test_the_value_is_run(command, runs):
     assert ("delete .env force" in shown(command)) is runs
+
+
+OWN = [
+    ("yarn rimraf -f .env", ["delete .env force recursive"], "an option before the first word"),
+    ("pnpm --silent shx rm -f .env", ["delete .env force"], "behind an option of the runner's own"),
+    ("yarn jest --watch", [], "an option alone"),
+    ("bun rm rm", [], "bun's own verb"),
+    ("bun rimraf rimraf", ["delete rimraf force recursive"], "a word that is called as the program"),
+]
+
+
+@pytest.mark.parametrize(("command", "done"), rows(OWN))
+def test_a_program_of_the_project_is_run_with_its_own_words(command, done):
+    assert shown(command) == done
