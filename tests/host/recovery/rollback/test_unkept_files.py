@@ -318,3 +318,12 @@ def test_an_agent_may_be_quick(repo, person, agent, whole):
     report = api.rollback(api.load(baseline.folder))
     assert report.ok, report.problems
     assert files(repo.root) == start
+
+
+def test_a_new_folder_goes_with_its_files_though_the_baseline_was_never_complete(repo):
+    baseline = api.begin(str(repo.root), repo.root.parent / "session", lambda _: False, "s1")
+    settle()
+    shell(repo, "mkdir -p fresh/deep; echo evil > fresh/deep/x")
+    report = api.rollback(api.load(baseline.folder))
+    assert report.ok, report.problems
+    assert not (repo.root / "fresh").exists()
