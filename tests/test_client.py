@@ -215,6 +215,17 @@ def test_a_daemon_that_starts_is_waited_for_while_it_lives(where, tmp_path, monk
         operator.close()
 
 
+def test_a_daemon_that_is_ended_before_it_was_greeted_is_started_again(where, tmp_path, monkeypatch):
+    """The first start went well; who killed that daemon must not leave a lock behind with which nobody starts one."""
+    root, log, once = str(Path(__file__).parent.parent), str(tmp_path / "log"), tmp_path / "once"
+    serve = SERVE.format(root=root, log=log).strip()
+    program = f"import pathlib, sys; o = pathlib.Path({str(once)!r}); o.exists() or sys.exit(o.touch()); {serve}"
+    monkeypatch.setenv("SENTINEL_HOME", where.home)
+    with Operator(where, command=(sys.executable, "-c", program)) as operator:
+        assert operator.request("hello")["version"] == __version__
+        operator.request("stop")
+
+
 def test_a_start_that_ends_is_waited_for_no_longer(where):
     began = time.monotonic()
     with pytest.raises(DaemonError, match="did not answer within"):

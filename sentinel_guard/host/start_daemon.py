@@ -1,7 +1,7 @@
 """Starts the guard daemon on demand.
 
 Rules of this file:
-1. One client at a time starts it (a lock in the runtime folder, given up with the client).
+1. One client at a time starts it (a lock in the runtime folder, given up when the start has ended, or with the client).
 2. It gets a clean environment, by an allow-list: nothing that an agent can set steers it. What starts it from inside a
    session gives it the environment in which the session was begun.
 """
@@ -51,8 +51,12 @@ class Starter:
             with contextlib.suppress(BlockingIOError):
                 fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 self._process = self._spawn()
-        elif self._process.poll():
-            raise DaemonError(FAILED, self.words or f"See {self._places.daemon_log}.")
+        elif (code := self._process.poll()) is not None:
+            if code:
+                raise DaemonError(FAILED, self.words or f"See {self._places.daemon_log}.")
+            # The daemon answered, and has been ended since: whoever holds the lock starts the next one, or gives it up.
+            self._process = None
+            fcntl.flock(self._lock, fcntl.LOCK_UN)
 
     @property
     def lives(self) -> bool:
