@@ -27,6 +27,7 @@ from pathlib import Path
 
 from bench.git_hook_latency import WHO
 from tests.support.guarded_repository import BIN, Stage
+from tests.support.time_limits import limit
 
 RESULTS = Path(__file__).with_suffix(".json")
 ALLOWING = ("allow", "snapshot", "hint")
@@ -132,11 +133,11 @@ def _readable(entries: object) -> Iterator[tuple[str, str]]:
 def kill(trial: Trial) -> None:
     """The daemon is killed (SIGKILL) again and again."""
     kills = 0
-    agent = trial.begin(count=60, pause=4)
+    agent = trial.begin(count=200, pause=4)
     trial.ready()
     trial.go()
     while agent.poll() is None:
-        time.sleep(0.7)
+        time.sleep(limit(0.7))  # a daemon that is killed before it has begun proves nothing
         trial.read()
         if pid := trial.pid():
             with contextlib.suppress(ProcessLookupError):
