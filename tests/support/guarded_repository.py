@@ -15,6 +15,9 @@ from pathlib import Path
 
 import pexpect
 
+from sentinel_guard.audit.sqlite import SqliteReader
+from sentinel_guard.core.json_codec import dumps, entry_json
+from sentinel_guard.host.machine.state_paths import places
 from tests.support.time_limits import limit
 
 BIN = Path(sys.executable).parent
@@ -24,14 +27,18 @@ KERNEL = os.environ.get("SENTINEL_TEST_KERNEL", "off")
 
 
 class Stage:
-    """One user with one repository and a guard of their own."""
+    """One user with one repository and a guard. ``served_by``: the user of another stage and their guard, with a home
+    that is empty again and a repository of its own.
+    """
 
-    def __init__(self, below: Path | None = None) -> None:
+    def __init__(self, below: Path | None = None, *, served_by: Stage | None = None) -> None:
         # Short, because a Unix socket path holds 107 bytes.
         self.folder = Path(tempfile.mkdtemp(prefix="sg-", dir=below))
-        self.home, self.repo, self.guard = (self.folder / n for n in ("home", "repo", "guard"))
+        self.repo, self._owns_guard = self.folder / "repo", served_by is None
+        self.home, self.guard = ((served_by or self).folder / name for name in ("home", "guard"))
+        shutil.rmtree(self.home, ignore_errors=True)
         for folder in (self.home, self.repo, self.guard / "config"):
-            folder.mkdir(parents=True)
+            folder.mkdir(parents=True, exist_ok=True)
         self.policy()
         self.stub_bin()
         self.environ = {
@@ -43,6 +50,7 @@ class Stage:
             "PYTHONDONTWRITEBYTECODE": "1",
             **{k: v for k, v in os.environ.items() if k.startswith("GIT_")},
         }
+        self._before = max((entry["seq"] for entry in self._entries()), default=0)
 
     def stub_bin(self) -> None:
         """Programs that a test must not run for real, before any other on PATH: they print what they were told."""
@@ -54,13 +62,13 @@ class Stage:
             stub.chmod(0o755)
 
     def close(self) -> None:
-        for pid in self.daemons():
+        for pid in self.daemons() if self._owns_guard else ():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGTERM)
         subprocess.run(["chmod", "-R", "u+rwX", str(self.folder)], check=False)
         shutil.rmtree(self.folder, ignore_errors=True)
         deadline = time.monotonic() + limit(10)
-        while left := self.daemons():
+        while self._owns_guard and (left := self.daemons()):
             assert time.monotonic() < deadline, f"daemons of this test live on: {left}"
             time.sleep(0.05)
 
@@ -140,11 +148,20 @@ class Stage:
         )  # fmt: skip
 
     def log(self, **wanted) -> list[dict]:
-        """Entries of the audit log whose fields are as wanted."""
-        done = self.sentinel("log", "--json", "--last", "0")
-        assert done.returncode == 0, done.stderr
-        entries = json.loads(done.stdout)["entries"]
+        """Entries of the audit log since this stage was made, whose fields are as wanted."""
+        since = [e for e in self._entries() if e["seq"] > self._before]
+        # What is still said of a session of another stage is none of this one's.
+        begun = {"", *(e["session"] for e in since if e["kind"] == "session")}
+        entries = (e for e in since if self._owns_guard or e["session"] in begun)
         return [e for e in entries if all(e.get(k) == v for k, v in wanted.items())]
+
+    def _entries(self) -> list[dict]:
+        """As ``log --json`` prints them; a process a look would cost more than most tests."""
+        log = places(self.environ).database
+        if not log.exists():
+            return []
+        with contextlib.closing(SqliteReader(log)) as reader:
+            return json.loads(dumps([entry_json(entry) for entry in reader.entries()]))
 
     def calls(self) -> list[str]:
         """The commands of the tool calls on record, as they were judged."""

@@ -1,4 +1,4 @@
-"""Waits for what another thread or process does: as short as it can be, and bounded."""
+"""Waits for what another thread or process does: hardly longer than it takes, and bounded."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeVar
 from tests.support.time_limits import limit, measured
 
 T = TypeVar("T")
-STEP = 0.002
+STEP, LONGEST_STEP = 0.002, 0.1
 
 
 def until(happened: Callable[[], T], seconds: float = 10.0) -> T:
@@ -22,7 +22,7 @@ def until(happened: Callable[[], T], seconds: float = 10.0) -> T:
         waited = time.monotonic() - began
         if waited >= limit(seconds) and waited >= seconds * measured():
             break
-        time.sleep(STEP)
+        time.sleep(min(LONGEST_STEP, max(STEP, waited / 20)))
     return seen
 
 
