@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,6 +50,7 @@ NO_NAMES = frozenset(
 """Names that no file may bear alone: participles without an object, figures of speech, words whose first meaning is
 another one. A reader who saw nothing but the paths took each for something else. With its object a word is fine:
 ``take_baseline``, ``ended_sessions`` (docs/adr/0012-how-things-are-named.md)."""
+PROJECT = PACKAGE.parent
 LARGE: dict[str, str] = {
     # "room/file.py": "why it may be larger"
 }
@@ -94,7 +96,30 @@ def _ours(file: Path) -> Iterator[str]:
                 yield name(path)
 
 
-each_file = pytest.mark.parametrize("file", FILES, ids=name)
+def each(things: Iterable[Any], named: Callable[[Any], str]) -> Callable[[Callable[[Any], None]], Callable[[], None]]:
+    """One test for all of them, which says each that fails: 3,600 tests would cost more than what they look at."""
+
+    def made(check: Callable[[Any], None]) -> Callable[[], None]:
+        def test() -> None:
+            failed = {}
+            for thing in things:
+                try:
+                    check(thing)
+                except AssertionError as e:
+                    failed[named(thing)] = str(e)
+            assert not failed, "\n".join(f"{where}: {why}" for where, why in failed.items())
+
+        test.__doc__ = check.__doc__
+        return test
+
+    return made
+
+
+def below_project(path: Path) -> str:
+    return path.relative_to(PROJECT).as_posix()
+
+
+each_file = each(FILES, name)
 
 
 @each_file
@@ -109,7 +134,7 @@ def test_imports_go_down_and_sisters_do_not_know_each_other(file):
             assert name(file) in COMMANDS_THAT_RUN_THE_DAEMON
 
 
-@pytest.mark.parametrize("entry", LAYERS)
+@each(LAYERS, str)
 def test_every_layer_holds_files(entry):
     assert any(name(f) == entry or name(f).startswith(entry) for f in FILES) or (PACKAGE / entry).is_dir()
 
@@ -137,25 +162,22 @@ def test_there_is_no_cycle():
         graph = {f: needs for f, needs in graph.items() if f not in free}
 
 
-PROJECT = PACKAGE.parent
 FOLDERS = Counter(p.parent for top in ("sentinel_guard", "tests", "bench") for p in (PROJECT / top).rglob("*.py"))
 
 
-@pytest.mark.parametrize("folder", sorted(FOLDERS), ids=lambda folder: folder.relative_to(PROJECT).as_posix())
+@each(sorted(FOLDERS), below_project)
 def test_a_folder_is_taken_in_at_a_glance(folder):
     assert sum(1 for p in folder.glob("*.py") if p.name != "__init__.py") <= MAX_FOLDER
 
 
-@pytest.mark.parametrize(
-    "file", sorted(p for f in FOLDERS for p in f.glob("*.py")), ids=lambda file: file.relative_to(PROJECT).as_posix()
-)
+@each(sorted(p for f in FOLDERS for p in f.glob("*.py")), below_project)
 def test_a_file_is_named_by_what_it_is_for(file):
     assert file.stem.removeprefix("test_") not in NO_NAMES, (
         "a noun with its object: docs/adr/0012-how-things-are-named.md"
     )
 
 
-@pytest.mark.parametrize("file", sorted(PACKAGE.rglob("*.py")), ids=name)
+@each(sorted(PACKAGE.rglob("*.py")), name)
 def test_a_module_says_in_a_sentence_what_it_is_for(file):
     assert re.search(r"\w[.:)`]+", purpose(file)), "a docstring whose first sentence a stranger understands"
 
