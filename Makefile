@@ -13,16 +13,15 @@ demo: $(READY)
 test: lint unit
 
 # The stories wait more than they work: they run beside the rest. Tests of terminals count in tenths of a second: they have only those beside them.
+# The tests' own bytecode is kept: each of the workers would compile all of them anew, which is half of what it needs to find its tests.
 TERMINALS := tests/commands/run tests/launcher
-unit: compiled
-	@$(BIN)/python -m pytest -n 2 --dist worksteal tests/e2e > $(VENV)/e2e.log 2>&1 & stories=$$!; \
-	$(BIN)/python -m pytest -n 2 --dist worksteal $(TERMINALS); code=$$?; \
-	$(BIN)/python -m pytest -n 3 --dist worksteal --ignore tests/e2e --ignore tests/real_agents $(TERMINALS:%=--ignore %) || code=1; \
-	wait $$stories || code=1; cat $(VENV)/e2e.log; exit $$code
-
-# As an installation does: else each start of a program reads the sources anew.
-compiled: $(READY)
+PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest --dist worksteal
+unit: $(READY)
 	@$(BIN)/python -m compileall -q sentinel_guard
+	@$(PYTEST) -n 3 tests/e2e > $(VENV)/e2e.log 2>&1 & stories=$$!; \
+	$(PYTEST) -n 2 $(TERMINALS); code=$$?; \
+	$(PYTEST) -n 4 --ignore tests/e2e --ignore tests/real_agents $(TERMINALS:%=--ignore %) || code=1; \
+	wait $$stories || code=1; cat $(VENV)/e2e.log; exit $$code
 
 lint: $(READY)
 	@$(BIN)/ruff check .
