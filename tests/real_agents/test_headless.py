@@ -100,6 +100,32 @@ def test_a_models_text_that_looks_like_the_agents_own_is_a_call(stage, play, age
     assert any("# Snapshot file" in text for text in own) and loads not in own
 
 
+@pytest.mark.parametrize("agent", [a for a in AGENTS if a.name == "codex"], ids=lambda agent: agent.name)
+def test_what_the_model_types_into_a_shell_is_judged_line_by_line(stage, play, agent):
+    stage.commit(a__txt="one\n")
+    secrets = (stage.repo / ".env").read_text()
+    steps = (
+        ("terminal", "bash -i"),
+        ("type", "cat .env\n"),
+        ("type", "{ echo mine; } > .env\n"),
+        ("type", "echo honest-$((40 + 2))\n"),
+        ("type", "git push --force origin main\n"),
+        ("type", "exit\n"),
+        ("terminal", "python3"),
+        ("shell", "echo the end"),
+    )
+    played = play(agent, steps)
+    told = played.told
+    assert len(told) == len(steps), played.done
+    assert [n for n in (1, 2, 4, 6) if BLOCKED not in told[n]] == [], told
+    assert secrets.strip() not in "\n".join(told) and (stage.repo / ".env").read_text() == secrets
+    assert "honest-42" in told[3] and "the end" in told[-1]
+    assert played.calls() == ["bash -i", "python3", "echo the end"], "what is typed is a step of its shell"
+    lines = [e["data"]["arguments"].get("command") for e in stage.log(kind="verdict") if e["data"].get("parent")]
+    typed = [keys.strip() for kind, keys in steps if kind == "type"]
+    assert [line for line in lines if line in typed] == typed, "and each line is on record once"
+
+
 @every_agent
 def test_refusals_hints_breaker_and_kill_switch_reach_the_model(stage, play, agent):
     stage.commit(a__txt="a\n")

@@ -8,6 +8,7 @@ among its tools is a side request (titles, probes) and gets a short text.
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from collections.abc import Iterable, Sequence
@@ -16,6 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 Step = tuple[str, ...]
 """``("shell", command)``; ``("patient", command)``, for which the agent waits longer; ``("background", command)``;
 ``("parallel", command, ...)`` for shell calls of one reply; ``("bare", command)``, without the agent's wrapper;
+``("terminal", command)``, on a terminal of its own, and ``("type", keys)`` into the last one;
 ``("write", absolute path, content)``; or ``("say", text)``, which ends a turn.
 """
 Call = tuple[str, str, object]
@@ -34,6 +36,12 @@ TOOLS = {
         "exec_command": lambda c: {"cmd": c, "yield_time_ms": 30_000},
         "run_shell_command": lambda c: {"command": c, "description": "a step", "is_background": False},
         "bash": lambda c: {"command": c, "description": "a step", "timeout": 600_000},
+    },
+    "terminal": {
+        "exec_command": lambda c: {"cmd": c, "tty": True, "yield_time_ms": 3000},
+    },
+    "type": {
+        "write_stdin": lambda c, session: {"session_id": session, "chars": c, "yield_time_ms": 2000},
     },
     "bare": {
         "exec_command": lambda c: {"cmd": c, "login": False},
@@ -94,11 +102,19 @@ class ScriptedModel:
                 left -= len(calls)
                 continue
             done = len(told) - left
+            if kind == "type":
+                calls = [(kind, [*arguments, _terminal(told)])]
             return "", [_call(done + n, tools, *call) for n, call in enumerate(calls)]
         return "done", []
 
 
-def _call(number: int, tools: Sequence[str], kind: str, arguments: list[str]) -> Call:
+def _terminal(told: Iterable[str]) -> int:
+    """The terminal that was opened last, by what Codex says of it."""
+    named = re.findall(r"session ID (\d+)", "\n".join(told))
+    return int(named[-1]) if named else 0
+
+
+def _call(number: int, tools: Sequence[str], kind: str, arguments: list[object]) -> Call:
     name = next(name for name in TOOLS[kind] if name in tools)
     return f"call_{number:03}", name, TOOLS[kind][name](*arguments)
 
