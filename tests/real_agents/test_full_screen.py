@@ -196,6 +196,25 @@ def test_a_yes_that_comes_after_the_agents_limit_reaches_the_command(repo, on_sc
     conclude(screen)
 
 
+@pytest.mark.parametrize("agent", [a for a in AGENTS if a.name == "claude"], ids=lambda agent: agent.name)
+def test_a_yes_that_comes_while_the_agent_stands_still_reaches_the_command(repo, on_screen, agent):
+    # It draws all the time, and waits for its terminal below the question: its limit strikes after the answer.
+    steps = (("shell", f"{PUSH}; echo done > done.txt"), ("say", "FIRST TURN ENDS"))
+    screen = on_screen(agent, steps)
+    screen.say("first turn")
+    screen.asked()
+    time.sleep(CLAUDES_LIMIT + 10)
+    assert not screen.model.told
+    screen.answer("y")
+    assert until((repo.repo / "done.txt").exists, 20)
+    assert pushed(repo)
+    screen.tmux.until("FIRST TURN ENDS", TURN)
+    assert "SENTINEL: a person is being asked" in screen.model.told[0]
+    screen.tmux.until("Background command .* completed")
+    conclude(screen)
+
+
+CLAUDES_LIMIT = 120.0
 IDLE = 600.0
 
 
