@@ -12,11 +12,13 @@ import sys
 import time
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 
+from sentinel_guard.core.analysis.secret_names import may_hold_secret
 from sentinel_guard.core.analysis.world import MAX_READ, Peek
 from sentinel_guard.core.policy.policy import Policy
-from sentinel_guard.core.policy.target_placeholders import matters_by_name
+from sentinel_guard.core.policy.target_placeholders import TargetContext, matches_target, meant_by_name
 from sentinel_guard.host.machine.find_program import find_program
 
 MAX_MATCHES = 1000
@@ -88,12 +90,13 @@ class HostWorld:
         root: str = "",
     ) -> None:
         self.cut = False
-        self._policy, self._root = policy or Policy(), root
+        self._policy = policy or Policy()
         self._left, self._seconds = ENTRIES_IN_ALL, SECONDS
         self.shims = shims
         self.environ: Mapping[str, str] = dict(environ)
         memory = memory or FolderMemory()
         self.home: str = memory.home(environ.get("HOME") or str(Path.home()))
+        self._ground = TargetContext(self._policy, root, self.home)
         folders = (environ.get("PATH") or os.defpath).split(":")
         self._path = ":".join(f for f in folders if f and f not in shims)
         self._plain = memory.plain
@@ -166,7 +169,13 @@ class HostWorld:
         return tuple(sorted(found))
 
     def matters(self, path: str) -> bool:
-        return matters_by_name(path, self._policy, self._root, self.home)
+        if may_hold_secret(path) or self._policy.restricts(path, self._ground.root):
+            return True
+        return matches_target(self._named, path, self._ground)
+
+    @cached_property
+    def _named(self) -> tuple[str, ...]:
+        return meant_by_name(self._policy)
 
     def read(self, path: str) -> str | None:
         seen = self.peek(path)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from sentinel_guard.core.analysis.world import MAX_READ, Peek
-from sentinel_guard.core.policy.policy import Paths, Policy
+from sentinel_guard.core.policy.merge_layers import merge
+from sentinel_guard.core.policy.policy import Paths
 from sentinel_guard.host import world as host
+from sentinel_guard.host.policy_files import builtin
 from sentinel_guard.host.world import HostWorld
 from tests.support.fakes import FakeWorld
 
@@ -223,13 +226,13 @@ def test_globs_together_are_bounded(tmp_path, monkeypatch, limit, value):
 
 def test_of_too_many_files_those_that_matter_are_among_the_found(tmp_path, monkeypatch):
     monkeypatch.setattr(host, "MAX_MATCHES", 3)
-    for name in (*(f"f{n}" for n in range(20)), "id_rsa", "a.pem", "live.cfg"):
+    for name in (*(f"f{n}" for n in range(20)), "id_rsa", "a.pem", "live.cfg", "shop.sqlite3"):
         (tmp_path / name).touch()
-    policy = Policy(paths=Paths(restricted=("live.cfg",)))
+    policy = replace(merge(builtin()), paths=Paths(restricted=("live.cfg",)))
     world = HostWorld({"HOME": str(tmp_path)}, policy=policy, root=str(tmp_path))
     found = {path.rpartition("/")[2] for path in world.glob(f"{tmp_path}/*")}
-    assert {"id_rsa", "a.pem", "live.cfg"} <= found
-    assert len(found) <= 6
+    assert {"id_rsa", "a.pem", "live.cfg", "shop.sqlite3"} <= found, "secrets, restricted, and what a rule names"
+    assert len(found) <= 7
 
 
 def test_a_program_is_not_read_to_its_end(real, tmp_path, monkeypatch):

@@ -169,7 +169,7 @@ LIMITS = (
     ("different globs of a text", file_overlay.MAX_GLOBS),
     ("files and folders that one of them looks at", host_world.MAX_ENTRIES),
     ("files and folders that all of them look at; each may take half of what is left", host_world.ENTRIES_IN_ALL),
-    ("paths that a glob gives, secrets and restricted files apart", host_world.MAX_MATCHES),
+    ("paths that a glob gives, apart from secrets, restricted files and what a rule names", host_world.MAX_MATCHES),
     ("paths of a glob that are judged one by one, those apart", step_budget.MATCHES),
     ("paths of all globs of a text that are judged one by one, those apart", step_budget.MATCHES_IN_ALL),
 )

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from sentinel_guard.core.analysis import paths
-from sentinel_guard.core.analysis.secret_names import is_secret, may_hold_secret
+from sentinel_guard.core.analysis.secret_names import is_secret
 from sentinel_guard.core.policy.match_agent_settings import PLACEHOLDER, is_agent_settings
 from sentinel_guard.core.policy.policy import Policy
 
@@ -215,15 +215,15 @@ NAMES = tuple(_NAMED)
 not there when the session began."""
 
 
-def matters_by_name(path: str, policy: Policy, root: str, home: str) -> bool:
-    """Whether a path is one that rules mean by its own name, and not for the folder that it lies in."""
-    return bool(
-        may_hold_secret(path)
-        or policy.restricts(path, root)
-        or _ACCOUNTS.match(path)
-        or _DEVICES.match(path)
-        or is_agent_settings(path, root, home)
-    )
+_BROAD = frozenset(
+    ("{root}", "{git}", "{home}", "{system}", "{system-file}", "{inside}", "{tmp}", "{cache}", "{rebuilt}", "{new}")
+)
+"""Names that mean a path for the folder that it lies in, or that it is."""
+
+
+def meant_by_name(policy: Policy) -> tuple[str, ...]:
+    """The targets of rules that mean a path by its own name: of hundreds in a folder, one may be another matter."""
+    return tuple(dict.fromkeys(target for rule in policy.rules for target in rule.target if target not in _BROAD))
 
 
 _BELOW = ("{home}/", "{root}/")
