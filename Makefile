@@ -16,12 +16,15 @@ test: lint unit
 # The tests' own bytecode is kept: each of the workers would compile all of them anew, which is half of what it needs to find its tests.
 TERMINALS := tests/commands/run tests/launcher
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest --dist worksteal
-unit: $(READY)
-	@$(BIN)/python -m compileall -q sentinel_guard
+unit: compiled
 	@$(PYTEST) -n 3 tests/e2e > $(VENV)/e2e.log 2>&1 & stories=$$!; \
 	$(PYTEST) -n 2 $(TERMINALS); code=$$?; \
 	$(PYTEST) -n 4 --ignore tests/e2e --ignore tests/real_agents $(TERMINALS:%=--ignore %) || code=1; \
 	wait $$stories || code=1; cat $(VENV)/e2e.log; exit $$code
+
+# As an installation does: else each start of a program reads the sources anew.
+compiled: $(READY)
+	@$(BIN)/python -m compileall -q sentinel_guard
 
 lint: $(READY)
 	@$(BIN)/ruff check .
