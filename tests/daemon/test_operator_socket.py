@@ -344,7 +344,7 @@ def test_all_processes_of_a_session_are_counted_as_one(office, child):
 @pytest.fixture
 def orphans():
     """Processes that were left by their parent, and bear no mark of a session."""
-    command = ["sh", "-c", "for i in 1 2; do env -i setsid sleep 120 & echo $!; done"]
+    command = ["sh", "-c", "for i in 1 2; do env -i setsid sleep 120 > /dev/null & echo $!; done"]
     said = subprocess.run(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, check=True)
     pids = [int(pid) for pid in said.stdout.split()]
     yield pids
