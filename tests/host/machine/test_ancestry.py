@@ -32,12 +32,14 @@ def test_a_remembered_lineage_is_as_one_that_is_read(start):
 
 
 def test_a_remembered_process_whose_parent_ended_is_read_again(start):
-    inner = "sh -c 'sleep 60 & echo $!; echo $$; wait; :'"
+    # What is left when its parent has ended must hold no pipe: who reads it would wait for it.
+    inner = "sh -c 'sleep 60 > /dev/null & echo $!; echo $$; wait; :'"
     lineages, (leaf, middle) = ancestry.Lineages(), family(start, f"{inner} & wait; read x")[1]
     assert processes.identify(middle) in lineages.of(leaf)
     os.kill(middle, signal.SIGKILL)
     assert until(lambda: processes.identify(middle) not in lineages.of(leaf))
     assert lineages.of(leaf) == ancestry.lineage(leaf)
+    os.kill(leaf, signal.SIGKILL)
 
 
 def is_first(pid: int) -> bool:
