@@ -25,6 +25,7 @@ from sentinel_guard.host.machine.state_paths import StatePaths, places
 from sentinel_guard.host.start_daemon import daemon_environ
 from tests.support.fake_daemon import FakeDaemon
 from tests.support.time_limits import limit
+from tests.support.wait_until import until
 
 NEVER = (sys.executable, "-c", "import sys; sys.exit('the words of a failed start')")
 SERVE = """
@@ -263,6 +264,7 @@ def test_a_daemon_of_another_version_without_sessions_is_replaced(where):
     wait = (sys.executable, "-c", "")
     with Operator(where, command=wait) as operator:
         assert operator.request("hello")["version"] == __version__
+    assert until(lambda: fresh), "it answers before its maker knows of it"
     fresh[0].close()
 
 

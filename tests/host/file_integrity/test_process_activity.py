@@ -110,24 +110,38 @@ def test_a_process_is_described():
 LEAVES = "sleep 60 >/dev/null & echo $!; read line"
 
 
+@pytest.mark.parametrize("listed", [True, False], ids=["the kernel's list of children", "all of /proc"])
 @pytest.mark.parametrize("when", ["while it is read", "before it is read"])
-def test_who_loses_the_owner_in_the_middle_of_a_look_is_not_forgotten(monkeypatch, when):
+def test_who_loses_the_owner_in_the_middle_of_a_look_is_not_forgotten(monkeypatch, when, listed):
     owner = subprocess.Popen(["sh", "-c", LEAVES], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     orphan = processes.identify(int(owner.stdout.readline()))
-    activity = Activity(processes.identify(owner.pid))
+    activity, children, exists = Activity(processes.identify(owner.pid)), processes._children, os.path.exists
     activity.look()
     assert activity.members == {orphan}
 
-    def read():
-        if when == "while it is read":
-            yield owner.pid
+    def end():
         owner.kill()
         owner.wait()
         assert until(lambda: processes.stat(orphan.pid)[0] != owner.pid)
+
+    def of(pid):
+        found = children(pid) if when == "while it is read" else []
+        end()
+        return found
+
+    def all_pids():
+        if when == "while it is read":
+            yield owner.pid
+        end()
         yield orphan.pid
 
-    monkeypatch.setattr(processes, "_pids", read)
-    activity.look()
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(processes, "_children", lambda pid: of(pid) if pid == owner.pid else children(pid))
+        meanwhile.setattr(processes, "_pids", all_pids)
+        if not listed:
+            meanwhile.setattr(os.path, "exists", lambda path: not path.endswith("/children") and exists(path))
+        activity.look()
+    assert owner.returncode is not None, "it ended meanwhile"
     assert activity.members == {orphan}
     os.kill(orphan.pid, signal.SIGKILL)
     assert until(lambda: not processes.alive(orphan))
