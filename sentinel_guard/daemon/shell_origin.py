@@ -97,6 +97,7 @@ async def await_snapshot(place: Place, hold: Callable[[], Awaitable[None]]) -> N
         if not processes.alive(live.snapshot_begun):
             ended = min(ended, now)
         if now > min(began + SNAPSHOT_SECONDS, ended + LOADS_SECONDS):
+            live.snapshot_begun = None  # no call waits for it again
             return
         await hold()
         await asyncio.sleep(0.01)
