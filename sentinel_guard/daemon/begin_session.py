@@ -140,7 +140,7 @@ class SessionStarter:
         """Forget a session that has ended, once all that begins with it has come to its end."""
         self.sessions.live.pop(live.id, None)
         if live.grouping:
-            await live.grouping
+            await asyncio.wait((live.grouping,))  # whatever came of it
         cgroups.leave(live.group)
         restore_disabled_git_hooks.mend(live)
         await self._recovery.settled(live)
