@@ -228,6 +228,7 @@ def test_a_turn_works_after_ten_minutes_of_nothing(repo, on_screen, agent):
     time.sleep(IDLE)
     screen.keys_arrive()
     screen.turn("second turn", "SECOND TURN ENDS")
+    assert "two" in screen.model.told[1]
     conclude(screen)
 
 
@@ -244,6 +245,7 @@ def test_it_stops_and_goes_on_as_a_job_of_the_persons_shell(repo, on_screen, age
     screen.erase()
     screen.keys_arrive()
     screen.turn("second turn", "SECOND TURN ENDS")
+    assert "two" in screen.model.told[1]
     conclude(screen)
 
 
