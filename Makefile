@@ -12,15 +12,8 @@ demo: $(READY)
 
 test: lint unit
 
-# The stories wait more than they work: they run beside the rest. Tests of terminals count in tenths of a second: they have only those beside them.
-# The tests' own bytecode is kept: each of the workers would compile all of them anew, which is half of what it needs to find its tests.
-TERMINALS := tests/commands/run tests/launcher
-PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest --dist worksteal
 unit: compiled
-	@$(PYTEST) -n 3 tests/e2e > $(VENV)/e2e.log 2>&1 & stories=$$!; \
-	$(PYTEST) -n 2 $(TERMINALS); code=$$?; \
-	$(PYTEST) -n 4 --ignore tests/e2e --ignore tests/real_agents $(TERMINALS:%=--ignore %) || code=1; \
-	wait $$stories || code=1; cat $(VENV)/e2e.log; exit $$code
+	@sh tests/support/run_suite.sh $(BIN)/python $(VENV)/failed
 
 # As an installation does: else each start of a program reads the sources anew.
 compiled: $(READY)
@@ -39,12 +32,15 @@ format: $(READY)
 # a run finds goes into docs/agents.md.
 AGENTS := $(VENV)/agents
 AGENT_TESTS := SENTINEL_TEST_KERNEL=auto SENTINEL_TEST_RECORD=1 SENTINEL_TEST_CLIENTS=$(abspath $(AGENTS)) $(BIN)/python -m pytest --dist worksteal
+# As run_suite.sh does: what failed is run once more with nothing beside it.
+FAILED_AGENTS := $(VENV)/failed-agents
+HEADLESS := $(AGENT_TESTS) -o cache_dir=$(FAILED_AGENTS) tests/real_agents/test_headless.py
 test-agents: agents
 	@command -v tmux >/dev/null || { echo "tmux is not on PATH: the agents on a full screen cannot be tested." >&2; exit 1; }
 	@$(AGENT_TESTS) -n 2 tests/real_agents
 
 test-agents-headless: agents
-	@$(AGENT_TESTS) -n 2 tests/real_agents/test_headless.py
+	@rm -rf $(FAILED_AGENTS); $(HEADLESS) -n 2 || { [ $$? = 1 ] && $(HEADLESS) --last-failed --last-failed-no-failures none --maxfail 1; }
 
 agents: $(READY)
 	@$(BIN)/python -m tests.support.agents.real_agents $(AGENTS)
