@@ -51,6 +51,7 @@ bench: compiled
 # What a session costs in each real agent; needs npm, and a machine that does nothing else. Minutes.
 bench-agents: agents compiled
 	@SENTINEL_TEST_KERNEL=auto SENTINEL_TEST_CLIENTS=$(abspath $(AGENTS)) $(BIN)/python -m bench.agent_overhead
+	@$(BIN)/python -m tests.support.generated_documents overhead "overhead parts"
 
 # The lists are not part of the project: SENTINEL_CORPUS names their folder.
 corpus: $(READY)

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -206,3 +210,28 @@ def test_no_fault_frees_a_session_or_loses_an_entry_without_a_reason():
     harmed = {name for name, row in found.items() if row["free"] or row["lost"]}
     assert harmed <= set(guard_faults.REASONS)
     assert [name for name, row in found.items() if not row["tried"] or not row["ran"]] == []
+
+
+AGENT_RUNS = tuple(f"tests/real_agents/{name}" for name in ("conftest.py", "results.json", "overhead.json"))
+RECORDED = """
+import pytest
+
+@pytest.mark.parametrize("agent", ["claude", "codex"])
+def test_it_is_recorded(agent): assert agent == "claude"
+"""
+
+
+def test_a_recorded_run_of_the_real_agents_leaves_its_page_as_the_code_has_it(tmp_path):
+    shutil.copytree(ROOT / "tests" / "support", tmp_path / "tests" / "support")
+    shutil.copytree(ROOT / "bench", tmp_path / "bench")
+    for name in ("pyproject.toml", "docs/agents.md", "tests/conftest.py", *AGENT_RUNS):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    (tmp_path / "tests" / "real_agents" / "test_recorded.py").write_text(RECORDED)
+    run = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "tests/real_agents"]
+    done = subprocess.run(
+        run, cwd=tmp_path, env={**os.environ, "SENTINEL_TEST_RECORD": "1"}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1, done
+    (row,) = re.findall(r"^\| it is recorded .*$", (tmp_path / "docs" / "agents.md").read_text(), re.MULTILINE)
+    assert [cell.split(",")[0].strip() for cell in row.split("|")[2:4]] == ["yes", "failed"], row

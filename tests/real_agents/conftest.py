@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
+from tests.support.agents import tested_agents
 from tests.support.agents.full_screen_agent import FullScreenAgent
-from tests.support.agents.real_agents import AGENTS, RealAgent, Started, set_up
+from tests.support.agents.real_agents import RealAgent, Started, set_up
 from tests.support.agents.scripted_model import ScriptedModel, Step
 from tests.support.guarded_repository import BIN, Stage
 from tests.support.time_limits import limit
 
-RESULTS = Path(__file__).with_name("results.json")
+ROOT = Path(__file__).parents[2]
 RECORDS = bool(os.environ.get("SENTINEL_TEST_RECORD"))
-"""True in ``make test-agents``: what a run finds goes into the file that docs/agents.md is made of."""
+"""True in ``make test-agents``: what a run finds goes into docs/agents.md, and the file that its table is made of."""
 HOMES = Path("/var/tmp")
 LIMIT = 600
 
@@ -43,14 +44,9 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if not RECORDS or hasattr(session.config, "workerinput"):
         return
-    known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    today = time.strftime("%Y-%m-%d", time.gmtime())
-    for node, outcome in _found.items():
-        test, _, name = node.removesuffix("]").partition("[")
-        agent = next((a for a in AGENTS if a.name == name), None)
-        if agent:
-            known.setdefault(test, {})[name] = {"version": agent.version, "date": today, "outcome": outcome}
-    RESULTS.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n")
+    tested_agents.record(_found, time.strftime("%Y-%m-%d", time.gmtime()))
+    # In a process of its own: it imports the whole guard.
+    subprocess.run([sys.executable, "-m", "tests.support.generated_documents", "agents"], cwd=ROOT, check=False)
 
 
 class Played:

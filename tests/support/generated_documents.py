@@ -1,10 +1,14 @@
-"""The parts of the documents that come from the code; ``python -m tests.support.generated_documents`` writes them."""
+"""The parts of the documents that come from the code.
+
+``python -m tests.support.generated_documents [NAME ...]`` writes them.
+"""
 
 from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
 
@@ -298,6 +302,12 @@ def written(name: str) -> str:
     return before + begin + make() + end + after
 
 
+def write(names: Iterable[str] = GENERATED) -> None:
+    """Write these parts anew into their pages."""
+    for name in names:
+        page, _ = GENERATED[name]
+        page.write_text(written(name), encoding="utf-8")
+
+
 if __name__ == "__main__":
-    for part, (page, _) in GENERATED.items():
-        page.write_text(written(part), encoding="utf-8")
+    write(sys.argv[1:] or GENERATED)

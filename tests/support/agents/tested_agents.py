@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.support.agents.real_agents import AGENTS
 
 RESULTS = Path(__file__).parents[2] / "real_agents" / "results.json"
 OVERHEAD = RESULTS.with_name("overhead.json")
+
+
+def record(outcomes: Mapping[str, str], date: str) -> None:
+    """Remember how tests ended, by their names (``test_it[agent]``), for ``agents_tested``."""
+    known = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    for node, outcome in outcomes.items():
+        test, _, name = node.removesuffix("]").partition("[")
+        if agent := next((a for a in AGENTS if a.name == name), None):
+            known.setdefault(test, {})[name] = {"version": agent.version, "date": date, "outcome": outcome}
+    RESULTS.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def agents_tested() -> str:
