@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/ptrace.h>
 #include <unistd.h>
 
@@ -59,14 +58,6 @@ bool judges_itself(struct call *call)
     if (confined)
         answer_continue(call);
     return confined;
-}
-
-bool is_of_other_process(const struct call *call, const char *real)
-{
-    int pid;
-    if (strncmp(real, "/proc/", 6) != 0 || sscanf(real + 6, "%d", &pid) != 1)
-        return false;
-    return !know_task(call->task) || (pid != call->task->inner && pid != call->task->tgid && !descends_from(pid, getpid()));
 }
 
 bool name_descriptor(int fd, char real[PATH_MAX])

@@ -14,9 +14,6 @@ bool find(struct call *call, int dirfd, uint64_t path, enum last_link last, stru
  * on. Then its path could be exchanged in time, only by what confined itself on purpose. */
 bool judges_itself(struct call *call);
 
-/* /proc/PID of a process that is not the session's: we may open what the program may not. */
-bool is_of_other_process(const struct call *call, const char *real);
-
 /* Answers with what a system call of ours gave. */
 void answer_result(struct call *call, int result);
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "held_calls.h"
+#include "other_process.h"
 #include "system_calls.h"
 
 static enum word word_on_replaced(const struct place *place, unsigned flags)
@@ -130,7 +131,7 @@ static int open_judged_for(struct call *call, int dirfd, uint64_t path, int flag
     if (!named)
         name_descriptor(fd, meant.real);
     meant.exists = fstat(fd, &meant.status) == 0;
-    if (is_of_other_process(call, meant.real))
+    if (meant.exists && opens_other_process(call->task, fd, &meant.status, -1))
         answer_error(call, EACCES);
     else if (has_owner(&meant.status, owner) && meant.exists)
         return fd;

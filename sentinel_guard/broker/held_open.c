@@ -9,6 +9,8 @@
 
 #include "broker.h"
 #include "held_calls.h"
+#include "other_process.h"
+#include "walk_path.h"
 
 enum { OLDEST_HOW = 24, ONLY_TMPFILE = O_TMPFILE & ~O_DIRECTORY, FIRST_PTY = 136, LAST_PTY = 143, TTY = 5, CONSOLE = 4 };
 
@@ -101,11 +103,14 @@ static int check_opened(struct call *call, int fd, const struct place *place, in
         return 0;
     if (fstat(fd, &opened.status))
         return errno;
+    bool magic = place->exists && S_ISLNK(place->status.st_mode); /* it leads anywhere */
+    if (opens_other_process(call->task, fd, &opened.status, magic ? -1 : place->folder))
+        return EACCES;
     if (S_ISDIR(opened.status.st_mode) && (flags & O_TRUNC) && !(flags & ONLY_TMPFILE)) /* by a magic link */
         return EISDIR;
     if (place->exists && S_ISREG(place->status.st_mode) && opened.status.st_ino != place->status.st_ino)
         return EACCES;
-    if (place->exists && S_ISLNK(place->status.st_mode)) { /* a magic link: to what? */
+    if (magic) {
         name_descriptor(fd, opened.real);
         if (!may(call, word_on(&opened), "write", &opened) ||
             !may(call, is_over(flags) ? word_on_loss(&opened, fd, false) : PASS, "overwrite", &opened))
@@ -118,10 +123,10 @@ static int check_opened(struct call *call, int fd, const struct place *place, in
 static void open_resolved(struct call *call, struct place *place, int flags, mode_t mode)
 {
     bool link = place->exists && S_ISLNK(place->status.st_mode);
-    bool magic = link && !(flags & O_NOFOLLOW) && strncmp(place->real, "/proc/", 6) == 0;
+    bool magic = link && !(flags & O_NOFOLLOW) && is_proc(place->folder);
     bool folder = place->exists && S_ISDIR(place->status.st_mode);
     bool truncates = (flags & O_TRUNC) && !(flags & ONLY_TMPFILE);
-    if (is_of_other_process(call, place->real) || (place->exists && S_ISBLK(place->status.st_mode))) {
+    if ((magic && is_of_other_process(call->task, place->folder)) || (place->exists && S_ISBLK(place->status.st_mode))) {
         answer_error(call, EACCES);
         return;
     }

@@ -39,6 +39,18 @@ static const char *behind(const char *path, const char *prefix)
     return path;
 }
 
+/* Its own number in its own /proc; 0: it has gone. */
+static pid_t own_number(struct task *task)
+{
+    if (!know_task(task) || task->inner == task->tgid)
+        return task->tgid * task->known;
+    int proc = openat(task_dir(task), "root/proc", O_PATH | O_CLOEXEC);
+    pid_t number = number_in(task, proc);
+    if (proc >= 0)
+        close(proc);
+    return number;
+}
+
 /* "self" would be the broker. False where it does not fit any more, or the task has gone. */
 static bool name_the_task(struct task *task, char path[PATH_MAX])
 {
@@ -52,7 +64,8 @@ static bool name_the_task(struct task *task, char path[PATH_MAX])
         const char *rest = behind(path, own[i].path);
         if (!rest || (!own[i].folder && *rest))
             continue;
-        int size = !know_task(task) ? -1 : snprintf(changed, sizeof changed, "/proc/%d/%s%s", task->inner, own[i].becomes, rest);
+        pid_t number = own_number(task);
+        int size = !number ? -1 : snprintf(changed, sizeof changed, "/proc/%d/%s%s", number, own[i].becomes, rest);
         if (size < 0 || (size_t)size >= sizeof changed)
             return false;
         memcpy(path, changed, (size_t)size + 1);

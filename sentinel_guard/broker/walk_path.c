@@ -5,9 +5,12 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+
+#include "other_process.h"
 
 bool is_proc(int fd)
 {
@@ -24,21 +27,37 @@ bool is_own_process(const char *real)
     return strncmp(real, own, size) == 0 && (real[size] == '/' || !real[size]);
 }
 
+pid_t number_in(const struct task *task, int proc)
+{
+    char own[16] = "";
+    return readlinkat(proc, "self", own, sizeof own - 1) > 0 && atoi(own) == getpid() ? task->tgid : task->inner;
+}
+
+/* What a link of /proc leads to: an open file, a root or a folder of a process that must be the session's. */
+static int follow_magic(struct task *task, int at, const char *name)
+{
+    if (is_of_other_process(task, at)) {
+        errno = EACCES;
+        return -1;
+    }
+    return openat(at, name, O_PATH | O_CLOEXEC);
+}
+
 /* One step into a folder, or into what a link of /proc to an open file leads to, for the task; closes `at`. A link that
  * is a text is put in front of `rest`. -1 with errno, or the folder from which it goes on. */
-static int step(const struct task *task, int at, const char *name, char rest[PATH_MAX])
+static int step(struct task *task, int at, const char *name, char rest[PATH_MAX])
 {
     char target[PATH_MAX], number[16], whole[2 * PATH_MAX];
     struct stat s;
     if (is_proc(at) && (strcmp(name, "self") == 0 || strcmp(name, "thread-self") == 0)) {
-        snprintf(number, sizeof number, "%d", task->inner);
+        snprintf(number, sizeof number, "%d", number_in(task, at));
         name = number;
     }
     int next = openat(at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (next >= 0 && fstat(next, &s) == 0 && S_ISLNK(s.st_mode)) {
         ssize_t n = readlinkat(next, "", target, sizeof target - 1);
         close(next);
-        next = n < 0 ? -1 : is_proc(at) ? openat(at, name, O_PATH | O_CLOEXEC) : fcntl(at, F_DUPFD_CLOEXEC, 0);
+        next = n < 0 ? -1 : is_proc(at) ? follow_magic(task, at, name) : fcntl(at, F_DUPFD_CLOEXEC, 0);
         target[n > 0 ? n : 0] = 0;
         if (next >= 0 && !is_proc(at)) {
             if (snprintf(whole, sizeof whole, "%s/%s", target, rest) >= PATH_MAX) {

@@ -16,7 +16,7 @@ import hatch_build
 from tests.broker.conftest import USER
 
 COUNT = int(os.environ.get("SENTINEL_FUZZ", "20000"))
-SOURCES = ("resolve_path.c", "walk_path.c", "task.c")
+SOURCES = ("resolve_path.c", "walk_path.c", "task.c", "other_process.c")
 SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-O1", "-g")
 
 
