@@ -12,7 +12,8 @@
 static enum word word_on_replaced(const struct place *place, unsigned flags)
 {
     bool stays = flags & (RENAME_EXCHANGE | RENAME_NOREPLACE);
-    return stays ? word_on(place) : stricter(word_on(place), word_on_loss(place, -1, true));
+    enum word word = stricter(word_on_contents(place), word_on(place));
+    return stays ? word : stricter(word, word_on_loss(place, -1, true));
 }
 
 void held_rename(struct call *call, int from, uint64_t old, int to, uint64_t new, unsigned flags)
@@ -21,9 +22,9 @@ void held_rename(struct call *call, int from, uint64_t old, int to, uint64_t new
     char x[NAME_MAX + 2], y[NAME_MAX + 2];
     if (!find(call, from, old, KEEP, &a))
         return;
-    if (find(call, to, new, KEEP, &b) && may(call, word_on_contents(&a), "move", &a) &&
-        may(call, word_on(&a), "move", &a) && may(call, word_on_contents(&b), "replace", &b) &&
-        may(call, word_on_replaced(&b, flags), "replace", &b) && !judges_itself(call))
+    const char *onto = flags & RENAME_EXCHANGE ? "move" : "replace"; /* exchanged, both are moved */
+    if (find(call, to, new, KEEP, &b) && may(call, stricter(word_on_contents(&a), word_on(&a)), "move", &a) &&
+        may(call, word_on_replaced(&b, flags), onto, &b) && !judges_itself(call))
         answer_result(call, (int)syscall(__NR_renameat2, a.folder, spelled(&a, x), b.folder, spelled(&b, y), flags));
     if ((a.exists && S_ISDIR(a.status.st_mode)) || (b.folder >= 0 && b.exists && S_ISDIR(b.status.st_mode)))
         forget_folder_names();

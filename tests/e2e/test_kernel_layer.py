@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import resource
 import shutil
 import subprocess
@@ -221,12 +222,26 @@ for path in name.split():
     assert (seen["code"], seen["err"]) == (0, "") and not any(path.exists() for path in names)
 
 
-def test_the_repository_is_not_moved_away(held):
-    words = program(held, str(held.repo), "os.rename(name, name + '2')")
+EXCHANGE = f"""
+import ctypes
+exchange = lambda a, b: ctypes.CDLL(None).syscall({276 if platform.machine() == "aarch64" else 316}, -100, a, -100, b, 2)
+"""
+"""renameat2 with RENAME_EXCHANGE, whose number differs by machine."""
+MOVES = (
+    ("", "os.rename(name, name + '2')", "the folder"),
+    (".git", "os.rename(name, 'old')", "its history"),
+    (".git", "os.mkdir('x'); exchange(b'x', name.encode())", "exchanged for another"),
+    (".git", "os.mkdir('x'); exchange(name.encode(), b'x')", "the other way round"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "code"), [row[:2] for row in MOVES], ids=[row[2] for row in MOVES])
+def test_the_repository_is_not_moved_away(held, name, code):
+    words = program(held, str(held.repo / name), EXCHANGE + code)
     done = held.sentinel("run", "--", *held.tasks(words))
-    assert done.returncode == 137 and "SENTINEL KILL SWITCH: `move" in done.stderr
-    assert held.repo.exists() and not held.repo.with_name("repo2").exists()
+    assert held.git("log", "--format=%s") == "start\n" and not held.repo.with_name("repo2").exists()
     assert held.log(kind="watch") == [], "it did not happen"
+    assert done.returncode == 137 and "SENTINEL KILL SWITCH: `move" in done.stderr
 
 
 def test_a_search_path_frees_nothing(beside):
