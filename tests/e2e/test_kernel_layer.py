@@ -87,7 +87,8 @@ FREE = (
 def test_honest_work_goes_on(held, name, code):
     _, [seen] = held.agent(program(held, name, code))
     assert (seen["code"], seen["err"]) == (0, "")
-    assert not [e for e in held.log() if e["level"]]
+    # That the policy changed, as it does for each test here, may be put on record late.
+    assert not [e for e in held.log() if e["level"] and e["kind"] != "daemon"]
 
 
 def test_git_may_bring_a_tracked_file_to_another_branch_and_nobody_else_may(held):
@@ -222,11 +223,11 @@ for path in name.split():
     assert (seen["code"], seen["err"]) == (0, "") and not any(path.exists() for path in names)
 
 
+RENAMEAT2 = 276 if platform.machine() == "aarch64" else 316
 EXCHANGE = f"""
 import ctypes
-exchange = lambda a, b: ctypes.CDLL(None).syscall({276 if platform.machine() == "aarch64" else 316}, -100, a, -100, b, 2)
+exchange = lambda a, b: ctypes.CDLL(None).syscall({RENAMEAT2}, -100, a, -100, b, 2)
 """
-"""renameat2 with RENAME_EXCHANGE, whose number differs by machine."""
 MOVES = (
     ("", "os.rename(name, name + '2')", "the folder"),
     (".git", "os.rename(name, 'old')", "its history"),
