@@ -135,7 +135,7 @@ def _hooks(_places: StatePaths, cwd: Path) -> Probe:
             raise
         return Probe(ok=True, what="git hooks: none outside of a repository")
     there, wrong = [s.name for s in seen if s.ok], list(dict.fromkeys(s.words for s in seen if not s.ok))
-    if not there and not install_hooks.complaint(cwd):
+    if not there and not install_hooks.complaint(install_hooks.find(cwd)):
         return Probe(ok=False, what="git hooks not installed here", todo=install_hooks.INSTALL)
     what = "; ".join([f"git hooks in place: {', '.join(there) or 'none'}", *wrong])
     return Probe(not wrong, what, install_hooks.INSTALL if wrong else "")

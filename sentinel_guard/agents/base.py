@@ -2,7 +2,8 @@
 
 Rules of this package:
 1. Data and pure functions, a file for each agent; ``registry`` lists them. Patterns are compiled where they are first
-   needed (re): a runner, which starts with each session, needs none.
+   needed (re): a runner, which starts with each session, needs none. Nor does it need ``dataclasses``, which take
+   10 ms to be loaded with all that they need.
 2. A wrapper is recognised as a whole, to its last character, or not at all: then it is judged as it is.
 3. Nothing of the model's may stand outside of the cut-out command. Where an agent quotes the command, that follows from
    the quoting; where it does not (Gemini CLI), a command that would leave its place is no command by itself.
@@ -15,8 +16,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import zip_longest
+from types import MappingProxyType
+from typing import NamedTuple
 
 QUOTED = r"'[^']*(?:'\"'\"'[^']*)*'"
 """A word in single quotes, as most agents write it: a single quote inside is ``'"'"'``."""
@@ -28,8 +30,7 @@ PATIENCE = 60.0
 """Seconds: a moderate number for an agent whose own is not known."""
 
 
-@dataclass(frozen=True, slots=True)
-class Framed:
+class Framed(NamedTuple):
     """A shell text of an agent, taken apart."""
 
     command: str
@@ -42,8 +43,7 @@ class Framed:
     """The folder that is put in front of PATH before it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(NamedTuple):
     """How an agent is started, so that its tools run inside the session and its shell is seen."""
 
     words: tuple[str, ...]
@@ -101,8 +101,7 @@ def subcommand(words: tuple[str, ...], names: Container[str]) -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True)
-class CodingAgent:
+class CodingAgent(NamedTuple):
     """One coding agent, as far as the guard must know it."""
 
     name: str
@@ -131,7 +130,7 @@ class CodingAgent:
     the same: where a model can have a text run as it is, the text alone does not tell."""
     start: Callable[[tuple[str, ...]], Start] = Start
     """The words behind the program's name -> how it is started with them. By default as it stands."""
-    environ: Mapping[str, str] = field(default_factory=dict)
+    environ: Mapping[str, str] = MappingProxyType({})
     """Variables that keep its tools inside the session; ``{folder}`` is the session's own folder."""
     servers: str = ""
     """A pattern that is found in the command line (each word ends with a zero byte) of its processes that run tools for

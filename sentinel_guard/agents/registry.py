@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from sentinel_guard.agents import claude, cline, codex, copilot, gemini, opencode, qwen
 from sentinel_guard.agents.base import CodingAgent, Start
@@ -45,8 +45,7 @@ def of_process(executable: str, command: Sequence[str]) -> CodingAgent | None:
     return next((agent for path in paths if (agent := _by_path(path))), None)
 
 
-@dataclass(frozen=True, slots=True)
-class Started:
+class Started(NamedTuple):
     """A command line that starts an agent."""
 
     agent: CodingAgent

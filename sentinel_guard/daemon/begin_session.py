@@ -93,21 +93,18 @@ class SessionStarter:
     async def _prepare(
         self, live: Live, message: Fields, owner: Peer, environ: Mapping[str, str]
     ) -> tuple[Live, Fields]:
-        ident, root, path = live.id, live.session.root, live.path
-        # Each asks git some things, or waits for the disk, and none for what another finds.
-        (shimmed, seen), _, _, live.hooks, hooks = await asyncio.gather(
-            asyncio.to_thread(self._make_files, live, str(message["cwd"]), environ),
+        ident, path = live.id, live.path
+        # Neither waits for what the other finds. Two threads and no more: what computes holds up what opens files.
+        baseline, (shimmed, settings, hooks) = await asyncio.gather(
             self._recovery.begin(live),
-            asyncio.to_thread(live.discretion.known),
-            asyncio.to_thread(restore_disabled_git_hooks.standing, root, owner),
-            asyncio.to_thread(_hooks, root),
+            asyncio.to_thread(self._make_files, live, str(message["cwd"]), owner, environ),
         )
-        data = {**_data(message, owner, live, path), "policy": self._policies.user_hash()}
+        data = {**_data(message, owner, live, path), "start_hash": baseline.head, "policy": self._policies.user_hash()}
         self.sessions.note(live, [Entry(self._now(), ident, "session", data)])
-        live.watch, live.begun_in = self._watch(live, seen), environ
+        live.watch, live.begun_in = self._watch(live, settings), environ
         self.sessions.live[ident] = live
         await asyncio.to_thread(self.reviews.remember, live)
-        notes = [*live.policy().warnings, *hooks, *self.reviews.note(live)]
+        notes = [*live.policy().warnings, *_words(hooks), *self.reviews.note(live)]
         secret = session_proof.make(self._places, ident)
         begun: dict[str, Any] = {"session": ident, "environ": shimmed, "notes": notes, "secret": secret}
         begun["shims"] = live.shims.record if live.shims else ""
@@ -116,18 +113,21 @@ class SessionStarter:
         begun["menu_key"], begun["title"] = terminal.menu_key, terminal.title
         return live, begun
 
-    def _make_files(self, live: Live, cwd: str, environ: Mapping[str, str]) -> tuple[dict[str, str], Begun]:
-        """Its shims, and what its watch will remember of the settings of agents.
+    def _make_files(
+        self, live: Live, cwd: str, owner: Peer, environ: Mapping[str, str]
+    ) -> tuple[dict[str, str], AgentSettings, str]:
+        """Its shims, the person's secrets, and what its watch will remember of the settings of agents.
 
-        Returns the environment to set, and what the watch must know.
+        Returns the environment to set, those settings, and what is wrong with the git hooks that were installed there.
         """
         shimmed = shims.make(self._places, live.id, self._names(live), live.path)
         live.shims = ShimIntegrity.of(self._places.shims(live.id))
         folder = self._places.session(live.id)
         shimmed |= registry.environ(str(folder))
-        seen = Begun(live.session.root, cwd, {**environ, **shimmed})
-        AgentSettings(folder, seen, live.policy())
-        return shimmed, seen
+        settings = AgentSettings(folder, Begun(live.session.root, cwd, {**environ, **shimmed}), live.policy())
+        live.hooks, wrong = restore_disabled_git_hooks.standing(live.session.root, owner)
+        live.discretion.known()
+        return shimmed, settings, wrong
 
     def group(self, live: Live) -> None:
         """Have the agent's first process put into a control group of the session, where one can be made.
@@ -203,8 +203,7 @@ class SessionStarter:
             live.buried.set()
         killed = live.session.state is State.KILLED
         if live.session.owner and processes.alive(live.session.owner):
-            root = live.session.root
-            live.watch = None if killed else self._watch(live, Begun(root, root, {}))
+            live.watch = None if killed else self._watch(live)
             self.reviews.remember(live)
             self.sessions.live[live.id] = live
         elif killed and not live.buried.is_set():
@@ -230,9 +229,7 @@ class SessionStarter:
             processes.kill((), frozenset({processes.own_pid()}), live.mark)
         ended = max(entry.at for entry in self._store.entries(session=live.id, last=1))
         try:
-            live.watch = watch = SessionFileWatch(
-                live, self._places, self.sessions, self._now, Begun(live.session.root, live.session.root, {})
-            )
+            live.watch = watch = SessionFileWatch(live, self._places, self.sessions, self._now, self._remembered(live))
             watch.take_later(ended + LATER)
             watch.start()
         except (SentinelError, OSError) as e:
@@ -275,10 +272,15 @@ class SessionStarter:
         confirmed = (pattern.split(" ")[0] for patterns in policy.confirm.values() for pattern in patterns)
         return (*policy.shims, *confirmed, *registry.NAMED)
 
-    def _watch(self, live: Live, begun: Begun) -> SessionFileWatch | None:
-        watching = SessionFileWatch(live, self._places, self.sessions, self._now, begun)
+    def _watch(self, live: Live, settings: AgentSettings | None = None) -> SessionFileWatch:
+        watching = SessionFileWatch(live, self._places, self.sessions, self._now, settings or self._remembered(live))
         watching.start()
         return watching
+
+    def _remembered(self, live: Live) -> AgentSettings:
+        """Of a session that began before this daemon."""
+        root = live.session.root
+        return AgentSettings(self._places.session(live.id), Begun(root, root, {}), live.policy())
 
 
 def _secrets(live: Live) -> Callable[[], UserSecrets]:
@@ -326,14 +328,8 @@ def _top(cwd: str) -> str:
     return root
 
 
-def _hooks(root: str) -> list[str]:
-    """What is wrong with the git hooks that were installed there, for the person."""
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    try:
-        words = install_hooks.complaint(Path(root), environ)
-    except HostError as e:
-        words = str(e)
-    return [f"Git hooks: {words}. Mend it: {install_hooks.INSTALL}"] if words else []
+def _words(hooks: str) -> list[str]:
+    return [f"Git hooks: {hooks}. Mend it: {install_hooks.INSTALL}"] if hooks else []
 
 
 def _data(message: Fields, owner: Peer, live: Live, path: str) -> dict[str, object]:
@@ -342,7 +338,6 @@ def _data(message: Fields, owner: Peer, live: Live, path: str) -> dict[str, obje
         raise PeerError("command is a list of words")
     return {
         "root": live.session.root,
-        "start_hash": repository.head(live.session.root),
         "command": [str(word) for word in command],
         "owner": [owner.pid, owner.start],
         "interactive": bool(message.get("interactive")),

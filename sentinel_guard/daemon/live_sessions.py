@@ -136,6 +136,8 @@ class Live:
     """Id of a call -> the rescue snapshot that was taken before it, and the paths whose ignored files it holds."""
     inbox: Inbox = field(default_factory=Inbox)
     """Its open questions."""
+    baseline_due: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the rest of its baseline is to be taken: its agent was started, or something needs it."""
     answered: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a question was answered."""
     words: asyncio.Queue[str | None] = field(default_factory=asyncio.Queue)

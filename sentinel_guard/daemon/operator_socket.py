@@ -342,6 +342,7 @@ class _Desk:
     def _agent(self, message: Fields) -> Fields:
         live = self._mine(message)
         live.agent = int(message["pid"])
+        live.baseline_due.set()
         _find_parts(live, int(message.get("broker") or 0))
         self._all.group(live)
         return {}

@@ -15,7 +15,7 @@ from sentinel_guard.core.peer import Peer
 from sentinel_guard.daemon import wire_messages
 from sentinel_guard.daemon.live_sessions import Live
 from sentinel_guard.errors import HostError
-from sentinel_guard.host.githooks import check_hooks_run
+from sentinel_guard.host.githooks import check_hooks_run, install_hooks
 from sentinel_guard.host.machine import processes
 
 log = logging.getLogger(__name__)
@@ -26,13 +26,16 @@ WAY = (
 )
 
 
-def standing(root: str, owner: Peer) -> check_hooks_run.ActiveHooks | None:
-    """Our hooks that are in force where a session begins; None where there are none, or git does not say."""
+def standing(root: str, owner: Peer) -> tuple[check_hooks_run.ActiveHooks | None, str]:
+    """Our hooks that are in force where a session begins, None where there are none or git does not say; and what is
+    wrong with those that were installed there, for the person.
+    """
     try:
-        return check_hooks_run.active_hooks(root, processes.environ(owner.pid))
+        found = check_hooks_run.locate(root, processes.environ(owner.pid))
     except HostError as e:
         log.warning("%s", e)
-        return None
+        return None, str(e)
+    return (check_hooks_run.active_hooks(found), install_hooks.complaint(found)) if found else (None, "")
 
 
 def restored(said: object) -> check_hooks_run.ActiveHooks | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable, Collection, Coroutine
 from dataclasses import asdict, dataclass, field
@@ -21,6 +22,8 @@ from sentinel_guard.host.recovery.snapshots.take_snapshot import Occasion
 
 log = logging.getLogger(__name__)
 INCIDENTS = "docs/incidents/"
+START = 0.05
+"""Seconds for which the rest of a baseline waits for the agent to be started."""
 OCCASIONS = {
     "breaker": "the circuit breaker has opened",
     "killed": "the session was killed",
@@ -63,15 +66,16 @@ class Recovery:
         self._rests: dict[str, asyncio.Task[None]] = {}
         self._collections: set[asyncio.Task[None]] = set()
 
-    async def begin(self, live: Live) -> None:
+    async def begin(self, live: Live) -> api.Baseline:
         """Take the part of the baseline that the agent must wait for; the rest follows by itself, and then what old
         sessions have left is collected. Raises HostError.
         """
         baseline = await asyncio.to_thread(self._begin, live)
-        rest = self._follow(live, self._complete(baseline, live.policy().recovery))
+        rest = self._follow(live, self._complete_later(live, baseline))
         tidy = asyncio.create_task(self._collect(rest, baseline.root, live.policy().recovery))
         self._collections.add(tidy)
         tidy.add_done_callback(self._collections.discard)
+        return baseline
 
     def take_up(self, live: Live) -> None:
         """Go on with a baseline that a daemon had not completed when it fell."""
@@ -83,6 +87,7 @@ class Recovery:
 
     async def settled(self, live: Live, seconds: float | None = None) -> bool:
         """Wait for the rest of the baseline, at most so long; False where it is not there then."""
+        live.baseline_due.set()
         rest = self._rests.get(live.id)
         return not rest or bool((await asyncio.wait((rest,), timeout=seconds))[0])
 
@@ -142,6 +147,12 @@ class Recovery:
     def _begin(self, live: Live) -> api.Baseline:
         patterns = _patterns(live.policy())
         return api.begin(live.session.root, self._folder(live), _restricts(live), live.id, patterns=patterns)
+
+    async def _complete_later(self, live: Live, baseline: api.Baseline) -> None:
+        """Not beside what the agent's start still waits for."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(live.baseline_due.wait(), START)
+        await self._complete(baseline, live.policy().recovery)
 
     async def _complete(self, baseline: api.Baseline, limits: Limits) -> None:
         """A rollback copes without: what it does not know it looks into."""

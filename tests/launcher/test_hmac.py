@@ -16,7 +16,11 @@ Hmac = Callable[[bytes, bytes], bytes]
 
 # RFC 4231, 4.2 to 4.5 and 4.8 (its other keys are longer than ours may be).
 VECTORS = {
-    "a key of 20 bytes": (b"\x0b" * 20, b"Hi There", "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"),
+    "a key of 20 bytes": (
+        b"\x0b" * 20,
+        b"Hi There",
+        "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7",
+    ),
     "a key shorter than the digest": (
         b"Jefe",
         b"what do ya want for nothing?",

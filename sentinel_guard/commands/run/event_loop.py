@@ -18,7 +18,6 @@ import time
 from typing import Any
 
 from sentinel_guard.client import Operator
-from sentinel_guard.commands.run.attach_session import session_state
 from sentinel_guard.commands.run.look_at_shims import LOOK, ShimLook
 from sentinel_guard.commands.run.person_actions import PersonActions
 from sentinel_guard.commands.run.pty_proxy import Modal, PtyProxy
@@ -335,6 +334,8 @@ class Runner:
         say(text, self._outer.fd if self._outer else None)
 
     def _state(self) -> str:
+        from sentinel_guard.commands.run.attach_session import session_state  # noqa: PLC0415 - where a daemon fell
+
         state = session_state(self._request, self._session, self._secret)
         if state is None:
             self._doubt()

@@ -31,7 +31,7 @@ from sentinel_guard.daemon.file_integrity import file_change_alerts
 from sentinel_guard.daemon.file_integrity.change_attribution import attribute
 from sentinel_guard.daemon.file_integrity.expected_checkouts import checks_out
 from sentinel_guard.daemon.file_integrity.file_change_alerts import AlertRateLimit
-from sentinel_guard.daemon.file_integrity.watch_agent_settings import AgentSettings, Begun
+from sentinel_guard.daemon.file_integrity.watch_agent_settings import AgentSettings
 from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.errors import SentinelError
 from sentinel_guard.host.file_integrity.file_change import ChangeDecision, Tampering
@@ -74,7 +74,7 @@ class SessionFileWatch:
     """The observer of one session, and what it does about what it sees."""
 
     def __init__(
-        self, live: Live, places: StatePaths, sessions: Sessions, now: Callable[[], float], begun: Begun
+        self, live: Live, places: StatePaths, sessions: Sessions, now: Callable[[], float], settings: AgentSettings
     ) -> None:
         folder = places.session(live.id)
         baseline = api.load(folder / "baseline")
@@ -92,7 +92,7 @@ class SessionFileWatch:
             lets_create=lambda path: _lets_create(live.policy(), path, root) == "allow",
         )  # fmt: skip
         self._start = StartInventory(folder / "baseline", live.session.started)
-        self.settings = AgentSettings(folder, begun, policy)
+        self.settings = settings
         self._listed, self._folders = 0.0, self.settings.files.folders()
         self.guardian = RestorerGroup(
             [

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.git.run_git import program
 from sentinel_guard.host.githooks.chained_hooks import place
+from sentinel_guard.host.githooks.hook_locations import HookFolders
 from sentinel_guard.host.githooks.hook_managers import LEGACY
 from sentinel_guard.host.githooks.hook_templates import MODE, NAMES, is_ours
 
@@ -46,14 +47,16 @@ class ActiveHooks(NamedTuple):
     names: tuple[str, ...]
 
 
-def active_hooks(root: str, environ: Mapping[str, str]) -> ActiveHooks | None:
-    """Our hooks that git runs in ``root`` with an environment; None where there are none. Raises HostError."""
+def locate(root: str, environ: Mapping[str, str]) -> HookFolders | None:
+    """Where git finds its hooks in ``root`` with an environment; None outside of a repository. Raises HostError."""
     found = _asked((), root, environ)
-    if found is None:
-        return None
-    common, folder = found
-    names = tuple(name for name in NAMES if not _wrong(Path(folder), name))
-    return ActiveHooks(common, folder, names) if names else None
+    return HookFolders(*map(Path, found)) if found else None
+
+
+def active_hooks(found: HookFolders) -> ActiveHooks | None:
+    """Our hooks that git runs there; None where there are none."""
+    names = tuple(name for name in NAMES if not _wrong(found.hooks, name))
+    return ActiveHooks(str(found.common), str(found.hooks), names) if names else None
 
 
 def missing(ours: ActiveHooks, options: Sequence[str], cwd: str, environ: Mapping[str, str]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -14,20 +13,13 @@ from sentinel_guard.host.githooks.hook_templates import OWN
 
 
 @dataclass(frozen=True, slots=True)
-class Repository:
+class HookFolders:
     """Paths are resolved; ``surrogateescape`` text inside."""
 
-    root: Path
-    """The top of the work tree; of a bare repository the repository."""
-    bare: bool
     common: Path
-    """The directory that all its work trees share."""
+    """The directory that all work trees of the repository share."""
     hooks: Path
     """Where git looks for hooks now."""
-    theirs: str
-    """core.hooksPath as it would be without us; empty where nobody has set it."""
-    settings: Path
-    """The configuration file in which core.hooksPath has to be set to be heard last."""
 
     @property
     def usual(self) -> Path:
@@ -43,6 +35,19 @@ class Repository:
         """The folder of hooks that are ours alone."""
         return self.own / "hooks"
 
+
+@dataclass(frozen=True, slots=True)
+class Repository(HookFolders):
+    """What else must be known to put hooks in place."""
+
+    root: Path
+    """The top of the work tree; of a bare repository the repository."""
+    bare: bool
+    theirs: str
+    """core.hooksPath as it would be without us; empty where nobody has set it."""
+    settings: Path
+    """The configuration file in which core.hooksPath has to be set to be heard last."""
+
     @property
     def asked(self) -> Path:
         """Where git would look without us."""
@@ -54,21 +59,18 @@ class Repository:
         return [f for f in (self.common / "config", self.common / "config.worktree", *linked) if f.is_file()]
 
 
-def find(folder: str | Path, environ: Mapping[str, str] | None = None) -> Repository:
-    """The repository that a folder lies in. Raises HostError outside of one.
-
-    ``environ`` is the whole environment that git sees; this process's own where it is not given.
-    """
-    ask = _Asking(folder, environ)
+def find(folder: str | Path) -> Repository:
+    """The repository that a folder lies in. Raises HostError outside of one."""
+    ask = _Asking(folder)
     told = ask.told()
     bare = told[0] == "true"
-    root = None if bare else Path(os.path.realpath(top(folder, environ)))
+    root = None if bare else Path(os.path.realpath(top(folder)))
     common, own, hooks = (Path(os.path.realpath(Path(folder) / path)) for path in told[1:] or ask.paths())
     root = root or common
     values = [v for v in ask.values() if os.path.realpath(root / v[1]) != str(common / OWN / "hooks")]
     scope, theirs = values[-1] if values else ("", "")
     settings = own / "config.worktree" if scope == "worktree" else common / "config"
-    return Repository(root, bare, common, hooks, theirs, settings)
+    return Repository(common, hooks, root, bare, theirs, settings)
 
 
 _PLACES = (("--git-common-dir",), ("--git-dir",), ("--git-path", "hooks"))
@@ -76,10 +78,9 @@ _PLACES = (("--git-common-dir",), ("--git-dir",), ("--git-path", "hooks"))
 
 class _Asking(NamedTuple):
     folder: str | Path
-    environ: Mapping[str, str] | None
 
     def said(self, *args: str, ok: tuple[int, ...] = (0,)) -> str:
-        return os.fsdecode(git(self.folder, *args, ok=ok, environ=self.environ)).removesuffix("\n")
+        return os.fsdecode(git(self.folder, *args, ok=ok)).removesuffix("\n")
 
     def told(self) -> list[str]:
         """Whether it is bare, and its places, of one git; only the first where a name of them has a line end."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -21,7 +21,7 @@ from typing import NamedTuple
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.git.private_git_dir import layout
 from sentinel_guard.host.githooks import chained_hooks, own_hooks_folder
-from sentinel_guard.host.githooks.hook_locations import Repository, find
+from sentinel_guard.host.githooks.hook_locations import HookFolders, Repository, find
 from sentinel_guard.host.githooks.hook_managers import moved, tool
 from sentinel_guard.host.githooks.hook_templates import (
     BEFORE,
@@ -93,12 +93,8 @@ def hook_states(root: Path) -> list[HookState]:
     return _look(find(root))
 
 
-def complaint(root: Path, environ: Mapping[str, str] | None = None) -> str:
-    """What a person should know who relies on hooks that were installed here; empty where all is well, or none were.
-
-    ``environ`` is what git sees; this process's own where it is not given. Raises HostError.
-    """
-    repo = find(root, environ)
+def complaint(repo: HookFolders) -> str:
+    """What a person should know who relies on hooks that were installed here; empty where all is well, or none were."""
     if not (repo.own / INSTALLED).exists() and not _traces(repo, *NAMES):
         return ""
     return "; ".join(dict.fromkeys(seen.words for seen in _look(repo) if not seen.ok))
@@ -149,15 +145,15 @@ def _owned(repo: Repository) -> bool:
     return any(owner.ahead for owner in owners if owner)
 
 
-def _place(repo: Repository, name: str) -> Path:
+def _place(repo: HookFolders, name: str) -> Path:
     return chained_hooks.place(repo.hooks / name)
 
 
-def _look(repo: Repository) -> list[HookState]:
+def _look(repo: HookFolders) -> list[HookState]:
     return [HookState(name, not (words := _wrong(repo, name)), words) for name in NAMES]
 
 
-def _wrong(repo: Repository, name: str) -> str:
+def _wrong(repo: HookFolders, name: str) -> str:
     hook, ours = repo.hooks / name, _place(repo, name)
     if is_ours(ours):
         return "" if os.access(ours, os.X_OK) and os.access(hook, os.X_OK) else f"{ours} is not executable"
@@ -170,7 +166,7 @@ def _wrong(repo: Repository, name: str) -> str:
     return f"{name} was replaced" + (f" by {by.name} (it does so at: {by.again})" if by else "")
 
 
-def _traces(repo: Repository, *names: str) -> list[Path]:
+def _traces(repo: HookFolders, *names: str) -> list[Path]:
     """What tells that our hooks were put in place once."""
     folders = dict.fromkeys((repo.hooks, repo.usual, repo.ahead))
     hooks = [folder / name for folder in folders for name in names]

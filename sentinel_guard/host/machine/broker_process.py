@@ -13,15 +13,14 @@ import socket
 import struct
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _CHILD = struct.Struct("ii")
 ENDS = 0.02
 """Seconds in which a broker below which nothing is left has ended."""
 
 
-@dataclass(frozen=True, slots=True)
-class BrokerCommand:
+class BrokerCommand(NamedTuple):
     """What is started, and how it finds the daemon."""
 
     program: str

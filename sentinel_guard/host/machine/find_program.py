@@ -10,7 +10,8 @@ def find_program(name: str, path: str) -> str | None:
 
     Raises nothing, whatever the name. ``shutil.which`` looks three times at each folder; this runs with each verdict.
     """
-    places = [name] if "/" in name else [os.path.join(folder, name) for folder in path.split(":")]  # noqa: PTH118 - text
+    folders = [] if "/" in name else [f if f.endswith("/") or not f else f"{f}/" for f in path.split(":")]
+    places = [folder + name for folder in folders] or [name]
     try:
         return next((place for place in places if os.access(place, os.X_OK) and os.path.isfile(place)), None)  # noqa: PTH113
     except ValueError:  # a zero byte

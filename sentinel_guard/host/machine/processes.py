@@ -12,8 +12,8 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from sentinel_guard.core.peer import Peer
 from sentinel_guard.host.machine import cgroups
@@ -156,8 +156,7 @@ def end(pids: frozenset[int], seconds: float) -> None:
     _signal(left | tree(left, frozenset()), signal.SIGKILL)
 
 
-@dataclass(frozen=True, slots=True)
-class Process:
+class Process(NamedTuple):
     """What a process is called."""
 
     pid: int

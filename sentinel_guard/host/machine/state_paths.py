@@ -13,8 +13,8 @@ import contextlib
 import os
 import pwd
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from sentinel_guard.errors import HostError
 
@@ -22,8 +22,7 @@ MAX_SOCKET_PATH = 107
 """Bytes that a Unix socket path may have (unix(7): sun_path of 108 with its closing NUL)."""
 
 
-@dataclass(frozen=True, slots=True)
-class StatePaths:
+class StatePaths(NamedTuple):
     """The product's folders of one user."""
 
     state: Path

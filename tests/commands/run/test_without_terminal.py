@@ -228,3 +228,12 @@ def test_a_shell_whose_input_is_a_socket_reads_bash_env(daemon, tmp_path, monkey
     ours, theirs = socket.socketpair()
     with ours, theirs:
         assert plain("bash", "-c", "true", stdin=theirs).communicate()[0] == b"read\n"
+
+
+def test_an_agent_does_not_wait_for_modules_that_its_runner_does_not_need():
+    code = (
+        "import sys; import sentinel_guard.__main__; from sentinel_guard.commands.run import guarded_agent; "
+        "print([m for m in ('dataclasses', 'inspect', 'asyncio', 'hmac', 'click', 'rich') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-Ic", code], check=True, capture_output=True, text=True)
+    assert done.stdout == "[]\n"

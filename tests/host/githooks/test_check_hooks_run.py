@@ -28,7 +28,7 @@ def repo(tmp_path: Path) -> Hooked:
 
 
 def stood(repo: Hooked) -> ActiveHooks:
-    found = check_hooks_run.active_hooks(str(repo.root), os.environ)
+    found = check_hooks_run.active_hooks(install_hooks.find(repo.root))
     assert found is not None and found.names == install_hooks.NAMES
     return found
 
@@ -78,7 +78,7 @@ def test_modes_are_put_back(repo: Hooked) -> None:
     for name in install_hooks.NAMES:
         (hooks / name).chmod(0o644)
     assert check_hooks_run.missing(ours, (), str(repo.root), os.environ) == ""
-    assert install_hooks.complaint(repo.root) == ""
+    assert install_hooks.complaint(install_hooks.find(repo.root)) == ""
     (hooks / "commit-msg").chmod(0o600)
     assert check_hooks_run.mend(ours) == ["commit-msg"]
     assert check_hooks_run.mend(ours) == []
@@ -96,8 +96,8 @@ def test_what_is_not_ours_is_left_and_told(repo: Hooked) -> None:
 
 def test_where_ours_never_stood_nothing_is_asked(tmp_path: Path) -> None:
     made = Hooked(tmp_path)
-    assert check_hooks_run.active_hooks(str(made.root), os.environ) is None
-    assert check_hooks_run.active_hooks(str(tmp_path), os.environ) is None
+    assert check_hooks_run.active_hooks(install_hooks.find(made.root)) is None
+    assert check_hooks_run.locate(str(tmp_path), os.environ) is None
 
 
 def test_git_that_does_not_answer_is_an_error(repo: Hooked, monkeypatch: pytest.MonkeyPatch) -> None:

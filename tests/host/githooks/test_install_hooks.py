@@ -85,7 +85,7 @@ def test_a_hook_that_took_the_place_of_ours_is_left_alone(repo: Hooked) -> None:
     hook = repo.put(".git/hooks/pre-commit", THEIRS)
     repo.install()
     hook.write_text("#!/bin/sh\n# another\n")
-    assert "pre-commit was replaced" in install_hooks.complaint(repo.root)
+    assert "pre-commit was replaced" in install_hooks.complaint(install_hooks.find(repo.root))
     with pytest.raises(HostError, match="Both"):
         repo.install()
     assert any("Left" in said for said in repo.uninstall())
@@ -274,7 +274,7 @@ def test_whatever_the_repository_is_called(tmp_path: Path, name: str, path: str)
     repo.theirs(f"{path or '.git/hooks'}/pre-commit")
     before = state(repo.root)
     repo.install()
-    assert install_hooks.complaint(repo.root) == ""
+    assert install_hooks.complaint(install_hooks.find(repo.root)) == ""
     repo.commit()
     assert repo.called() == ["theirs pre-commit ", *OURS]
     repo.uninstall()

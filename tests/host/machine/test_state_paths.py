@@ -6,7 +6,6 @@ import os
 import pwd
 import stat
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -95,7 +94,7 @@ def listening(home, **spoilt) -> StatePaths:
     """The folders of a login without XDG_RUNTIME_DIR, where a daemon of another one wrote down its sockets' folder."""
     desktop = places({"HOME": str(home), "XDG_RUNTIME_DIR": str(home / "r")})
     desktop.make()
-    replace(desktop, **spoilt).say_where_it_listens()
+    desktop._replace(**spoilt).say_where_it_listens()
     return places({"HOME": str(home)})
 
 
@@ -143,19 +142,22 @@ def test_a_folder_that_others_may_look_into_is_closed(tmp_path):
 
 def spoil_link(made):
     made.runtime.symlink_to(made.config)
+    return made
 
 
 def spoil_file(made):
     made.runtime.write_text("")
+    return made
 
 
 def spoil_owner(made):
     made.runtime.mkdir()
     os.chown(made.runtime, 12345, 12345)
+    return made
 
 
 def spoil_long(made):
-    object.__setattr__(made, "runtime", made.runtime / ("x" * MAX_SOCKET_PATH))
+    return made._replace(runtime=made.runtime / ("x" * MAX_SOCKET_PATH))
 
 
 SPOILT = (
@@ -173,7 +175,7 @@ SPOILT = (
 def test_what_is_not_safe_is_refused_with_the_way_out(tmp_path, spoil, words, why):
     made = folders(tmp_path)
     made.config.mkdir()
-    spoil(made)
+    made = spoil(made)
     with pytest.raises(HostError, match=words) as refused:
         made.make()
     assert refused.value.hint, why

@@ -18,7 +18,7 @@ def test_both_run_and_nothing_of_theirs_changes(repo: Hooked, way: Way) -> None:
     before, tree = meta(repo), git(repo.root, "status", "--porcelain").stdout
     repo.install()
     assert ran(repo) == [*sorted(OURS), "theirs pre-commit"]
-    assert repo.install() == [] and install_hooks.complaint(repo.root) == ""
+    assert repo.install() == [] and install_hooks.complaint(install_hooks.find(repo.root)) == ""
     assert git(repo.root, "status", "--porcelain").stdout == tree
     outside = {k: v for k, v in meta(repo).items() if not k.startswith("repo/.git/")}
     assert outside.items() <= before.items(), "nothing that is tracked, shared or another's"
@@ -43,10 +43,12 @@ def test_after_the_tool_wrote_its_hooks_anew(repo: Hooked, way: Way) -> None:
     repo.install()
     way.again(repo)
     assert ("ours pre-commit" in ran(repo)) == way.survives
-    assert way.by in install_hooks.complaint(repo.root) and bool(way.by) == bool(install_hooks.complaint(repo.root))
+    assert way.by in install_hooks.complaint(install_hooks.find(repo.root)) and bool(way.by) == bool(
+        install_hooks.complaint(install_hooks.find(repo.root))
+    )
     repo.install()
     assert ran(repo) == [*sorted(OURS), "theirs pre-commit"]
-    assert install_hooks.complaint(repo.root) == ""
+    assert install_hooks.complaint(install_hooks.find(repo.root)) == ""
     way.again(repo)
     repo.uninstall()
     assert meta(repo) == before
@@ -58,9 +60,9 @@ def test_a_tool_that_comes_after_us_is_told_of_or_joined(repo: Hooked, way: Way)
     repo.install()
     way.again(repo)
     if "ours pre-commit" not in ran(repo):
-        assert install_hooks.complaint(repo.root)
+        assert install_hooks.complaint(install_hooks.find(repo.root))
         repo.install()
-    assert install_hooks.complaint(repo.root) == ""
+    assert install_hooks.complaint(install_hooks.find(repo.root)) == ""
     assert ran(repo) == [*sorted(OURS), "theirs pre-commit"]
     repo.uninstall()
     assert ran(repo) == ["theirs pre-commit"]
@@ -98,6 +100,6 @@ def test_pre_commit_takes_us_over_and_gives_us_back(repo: Hooked) -> None:
     assert ran(repo) == sorted(OURS)
     pre_commit(repo)
     call(repo, sys.executable, "-m", "pre_commit", "install", "-f")
-    assert "pre-commit was replaced by pre-commit" in install_hooks.complaint(repo.root)
+    assert "pre-commit was replaced by pre-commit" in install_hooks.complaint(install_hooks.find(repo.root))
     repo.install()
-    assert install_hooks.complaint(repo.root) == ""
+    assert install_hooks.complaint(install_hooks.find(repo.root)) == ""

@@ -41,10 +41,10 @@ def test_a_work_tree_with_settings_of_its_own(repo: Hooked) -> None:
     hook.chmod(0o755)
     before = meta(repo)
     repo.install()
-    assert "core.hooksPath is" in install_hooks.complaint(linked)
+    assert "core.hooksPath is" in install_hooks.complaint(install_hooks.find(linked))
     repo.install(linked)
     for tree in (repo.root, linked):
-        assert repo.install(tree) == [] and install_hooks.complaint(tree) == ""
+        assert repo.install(tree) == [] and install_hooks.complaint(install_hooks.find(tree)) == ""
     assert ran(repo) == sorted(OURS)
     repo.commit(linked)
     assert [line.split()[0] for line in repo.called()] == ["theirs", "ours", "ours"]
@@ -63,7 +63,7 @@ def test_a_repository_that_was_moved_or_copied_runs_theirs_and_is_told_of(repo: 
     for folder in (repo.folder / "copy", repo.folder / "moved"):
         repo.commit(folder)
         assert repo.called() == ["theirs pre-commit "]
-        assert "passed by" in install_hooks.complaint(folder)
+        assert "passed by" in install_hooks.complaint(install_hooks.find(folder))
         repo.install(folder)
         repo.commit(folder)
         assert repo.called() == ["theirs pre-commit ", *OURS]
@@ -108,9 +108,9 @@ def test_a_setting_that_came_after_ours_is_told_and_mended(repo: Hooked) -> None
     repo.install()
     with (repo.root / ".git/config").open("a") as config:
         config.write("[core]\n\thooksPath = /nowhere\n")
-    assert "core.hooksPath is /nowhere" in install_hooks.complaint(repo.root)
+    assert "core.hooksPath is /nowhere" in install_hooks.complaint(install_hooks.find(repo.root))
     repo.install()
-    assert install_hooks.complaint(repo.root) == ""
+    assert install_hooks.complaint(install_hooks.find(repo.root)) == ""
 
 
 def test_hooks_of_an_earlier_version_in_their_folder_move_out(repo: Hooked) -> None:

@@ -92,7 +92,7 @@ def test_the_tool_itself(repo: Hooked, way: Way) -> None:
     assert staged(repo) == [*sorted(OURS), "theirs pre-commit"]
     way.again(repo)
     assert ("ours pre-commit" in staged(repo)) == way.survives
-    assert way.by in install_hooks.complaint(repo.root)
+    assert way.by in install_hooks.complaint(install_hooks.find(repo.root))
     repo.install()
     assert staged(repo) == [*sorted(OURS), "theirs pre-commit"]
     way.again(repo)
