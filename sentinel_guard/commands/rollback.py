@@ -88,8 +88,6 @@ def _carry_out(
         return 1
     report = api.rollback(baseline, stays, restricts)
     _tell(report, baseline)
-    if any(move.commits for move in moves):
-        print("To have commits back: git merge REF, or git cherry-pick REF, with a REF that is named above.")
     return 0 if report.ok else 1
 
 
@@ -162,6 +160,7 @@ def _tell(report: api.Report, baseline: api.Baseline) -> None:
     _list("Worth knowing", _words(report.notes))
     moved = _files(report)
     print(f"Restored {len(report.restored)}, moved {len(moved)} to {baseline.quarantine}.")
+    _list("To have commits back, before the files", _words(report.commits))
     if report.rescue_ref:
         print("To have back what was there before, your own edits during the session among it:")
         print(f"  sentinel-guard snapshots restore {report.rescue_ref} --all")

@@ -49,6 +49,12 @@ class Recovered:
     notes: list[str] = field(default_factory=list)
     unkept: bool = False
     """True where the baseline did not hold all."""
+    commits: list[str] = field(default_factory=list)
+    """Commands that bring back the commits that left their branches."""
+    only_aside: list[tuple[str, str]] = field(default_factory=list)
+    """Of ``versions`` those that the rescue snapshot does not hold, without git's own files."""
+    running: list[int] = field(default_factory=list)
+    """Processes of the session that could not be ended."""
 
     def as_data(self) -> dict[str, object]:
         return asdict(self)
@@ -142,6 +148,8 @@ class Recovery:
             problems=[*done.problems],
             notes=[*done.notes],
             unkept=done.unkept,
+            commits=[*done.commits],
+            only_aside=[v for v in done.versions if v[0] not in done.rescued and ".git" not in v[0].split("/")],
         )
 
     def _begin(self, live: Live) -> api.Baseline:

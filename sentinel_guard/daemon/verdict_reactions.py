@@ -15,13 +15,14 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 
 from sentinel_guard.core import encode_entries, response_text
+from sentinel_guard.core.incidents import rollback_words
 from sentinel_guard.core.model import Action, Entry, Finding, Kind, Layer, Response, Verdict
 from sentinel_guard.core.session.session import Event, State
 from sentinel_guard.daemon import agent_programs
 from sentinel_guard.daemon.held_calls import connections_after_reads
 from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.daemon.snapshots_and_rollback import Recovered, Recovery
-from sentinel_guard.daemon.write_incidents import Incidents
+from sentinel_guard.daemon.write_incidents import Incidents, rollback_summary
 from sentinel_guard.errors import SentinelError
 from sentinel_guard.host.machine import processes
 from sentinel_guard.host.shim_integrity import UNSHIMMED
@@ -198,13 +199,14 @@ class Reactions:
         if live.watch:
             live.watch.stop()
         recovered = await self._recover(live, rollback=verdict.action.arguments.get("rollback") is not False)
-        if left:
-            recovered.problems.append(f"These processes could not be ended: {sorted(left)}.")
+        recovered.running = sorted(left)
         path = await self._report(live, verdict, recovered)
         if live.runner:
             finding = verdict.decisive
-            text = response_text.sentence(finding) if finding else ""
-            live.runner.tell("killed", text=text, incident=path)
+            lines = [response_text.sentence(finding)] if finding else []
+            done = rollback_summary(recovered, live.session.root)
+            lines += rollback_words.kill_notice(done, recovered.rescue, live.id, live.session.root)
+            live.runner.tell("killed", text=live.discretion.text("\n".join(lines)), incident=path)
         live.buried.set()
 
     async def take_up(self, live: Live) -> None:

@@ -21,7 +21,8 @@ from typing import Any
 from sentinel_guard.audit.base import Store
 from sentinel_guard.core import decode_entries
 from sentinel_guard.core.incidents import incident_report, parse_patch, redacted_diff, root_cause_and_sign_off, timeline
-from sentinel_guard.core.incidents.incident_report import Incident, Patch, RollbackSummary
+from sentinel_guard.core.incidents.incident_report import Incident, Patch
+from sentinel_guard.core.incidents.rollback_words import RollbackSummary
 from sentinel_guard.core.model import Entry, Response, Verdict
 from sentinel_guard.core.response_text import headline
 from sentinel_guard.daemon.live_sessions import Live, Sessions
@@ -97,7 +98,7 @@ class Incidents:
             "", verdict, live.session, entries,
             loop=self._loop(live, entries, calls) if calls else None,
             whole=self._whole(live, rescue, recovered),
-            restored=_restored(recovered, live.session.root) if recovered else None,
+            restored=rollback_summary(recovered, live.session.root) if recovered else None,
             rescue=rescue,
             head=newest[0].hash if newest else "",
             seconds=live.policy().breaker.seconds,
@@ -181,10 +182,13 @@ def _free(folder: Path, wanted: str) -> str:
     return name
 
 
-def _restored(done: Recovered, root: str) -> RollbackSummary:
+def rollback_summary(done: Recovered, root: str) -> RollbackSummary:
     back = tuple(n for n in done.restored if Path(root, n).exists() or Path(root, n).is_symlink())
     gone = tuple(n for n in done.restored if n not in back)
     names = {path: name for name, path in done.versions}
     kept = tuple((path, names.get(path, "")) for path in done.quarantined)
     notes, problems = tuple(done.notes), tuple(done.problems)
-    return RollbackSummary(done.ok, done.start_hash, done.reset, back, gone, kept, problems, notes, done.unkept)
+    return RollbackSummary(
+        done.ok, done.start_hash, done.reset, back, gone, kept, problems, notes, done.unkept,
+        commits=tuple(done.commits), only_aside=tuple((n, p) for n, p in done.only_aside), running=tuple(done.running),
+    )  # fmt: skip

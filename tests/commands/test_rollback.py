@@ -206,7 +206,11 @@ def test_commits_that_leave_a_branch_are_named_and_kept(where, repo, capsys):
     assert f"  {main}: {mine} my own work\n" in said and "a feature" in said
     assert "  feature: goes (it was not there)\n" in said and f"  old: comes back at {after[:12]}\n" in said
     assert "git's object store" in said and ".git/objects/" not in said.split("Restored")[0]
-    assert "git cherry-pick REF" in said
+    back = [line.strip() for line in said.splitlines() if line.startswith("  git ")]
+    assert len(back) == 2 and "git merge refs/sentinel/s1/" in "\n".join(back), back
+    for command in back:
+        git(*command.split()[1:])
+    assert "my own work" in git("log", "--format=%s", main) and "a feature" in git("log", "--format=%s", "feature")
     assert "my own work" in git("log", "--format=%s", "--glob=refs/sentinel/s1")
 
 

@@ -9,15 +9,15 @@ Rules of this file:
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sentinel_guard.core.incidents import parse_patch, root_cause_and_sign_off
+from sentinel_guard.core.incidents import parse_patch, rollback_words, root_cause_and_sign_off
 from sentinel_guard.core.incidents.parse_patch import ChangedFile
+from sentinel_guard.core.incidents.rollback_words import RollbackSummary
 from sentinel_guard.core.incidents.root_cause_and_sign_off import SEAL
 from sentinel_guard.core.incidents.timeline import clock, describe_result, loop_calls, steps, table, utc, what
-from sentinel_guard.core.model import Entry, Finding, Response, Verdict
+from sentinel_guard.core.model import Entry, Finding, Layer, Response, Verdict
 from sentinel_guard.core.response_phrases import sentence
 from sentinel_guard.core.response_text import command_line, headline
 from sentinel_guard.core.session.session import Session
@@ -29,9 +29,6 @@ DIFF_LINES = 400
 STAT_LINES = 200
 SHOWN = 1 << 18
 """Characters of a patch that are shown at most."""
-VERIFIED = {False: "verified", True: "verified, but for what had not been kept when the session began (see below)"}
-LISTED = 20
-"""Files of a list that are named one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,27 +40,6 @@ class Patch:
     """Name of the file beside the report that holds all of it."""
     unknown: str = ""
     """Why it could not be had, in words."""
-
-
-@dataclass(frozen=True, slots=True)
-class RollbackSummary:
-    """What a rollback did."""
-
-    ok: bool
-    start: str
-    """The commit that it went back to; empty for an unborn branch."""
-    reset: bool
-    """True where ``git reset --hard`` itself was run."""
-    back: tuple[str, ...] = ()
-    """What was put back."""
-    gone: tuple[str, ...] = ()
-    """What was removed, as it was not there at the start."""
-    kept: tuple[tuple[str, str], ...] = ()
-    """Where each of the agent's versions is kept, and where it belongs; empty where it belongs nowhere."""
-    problems: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    unkept: bool = False
-    """True where not all of the start had been kept; the notes say what."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +92,10 @@ def incident(facts: Incident) -> str:
         *_loop(facts.loop),
         section("Diff of the session", _patch(facts.whole, "since the session began")),
         section("Approvals", _approvals(facts.entries)),
-        section("Recovery", _recovery(facts)),
+        section(
+            "Recovery",
+            rollback_words.recovery(facts.restored, facts.rescue, facts.session.id, facts.session.root),
+        ),
         section("Record", [f"Audit chain head: `{line(facts.head) or 'unknown'}` (`sentinel-guard log verify`)."]),
         "The part above is sealed: `sentinel-guard incidents show` says whether it is as it was written.\n",
         SEAL,
@@ -137,7 +116,10 @@ def summary(facts: Incident) -> str:
     when = f"{utc(at):%Y-%m-%d %H:%M} UTC"
     if facts.verdict.response is Response.KILL:
         did = "tried something that endangers the machine or the repository; it was not run, and the session was ended"
-        after = " and the repository put back to where it had started" if facts.restored and facts.restored.ok else ""
+        if facts.verdict.action.layer is Layer.WATCHER:
+            did = "or a program of it has endangered what guards the machine; the session was ended"
+        done = facts.restored
+        after = " and the repository put back to where it had started" if done and done.ok and done.changed else ""
         if facts.verdict.authorized_by:
             return f"{when}: the user ended the session of {who}{after}."
         return f"{when}: {who} {did}{after}."
@@ -174,26 +156,7 @@ def _evidence(finding: Finding | None) -> list[str]:
 
 def _impact(facts: Incident) -> list[str]:
     moved = [facts.problem] if facts.problem else []
-    return [*_undone(facts.restored), *moved]
-
-
-def _undone(done: RollbackSummary | None) -> list[str]:
-    if done is None:
-        return ["The session was paused; nothing was rolled back."]
-    said = ["Every process of the session was ended."]
-    if done.ok:
-        way = "by `git reset --hard` and the person's own state on top" if done.reset else "path by path"
-        said.append(
-            f"The repository was put back to {done.start or 'its unborn branch'} {way}, and {VERIFIED[done.unkept]}."
-        )
-    said += _listed("Put back as it was", done.back)
-    said += _listed("Removed, as it was not there at the start", done.gone)
-    return [*said, *done.problems, *done.notes]
-
-
-def _listed(label: str, names: Sequence[str]) -> list[str]:
-    more = len(names) - LISTED
-    return [*(f"{label}: {n}" for n in names[:LISTED]), *([f"{label}: {more} more"] if more > 0 else [])]
+    return [*rollback_words.impact(facts.restored), *moved]
 
 
 def _patch(patch: Patch, span: str) -> list[str]:
@@ -219,40 +182,3 @@ def _approvals(entries: Sequence[Entry]) -> list[str]:
 def _by(entry: Entry) -> str:
     said = [f"{k}: {line(str(entry.data[k]))}" for k in ("authorized_by", "assurance") if entry.data.get(k)]
     return f" ({', '.join(said)})" if said else ""
-
-
-def _recovery(facts: Incident) -> list[str]:
-    if facts.rescue:
-        ref = line(facts.rescue)
-        said = [
-            f"The agent's work is kept in `{ref}`.",
-            "",
-            f"- look at it: `sentinel-guard snapshots show {ref}`",
-            f"- compare it with the files of now: `sentinel-guard snapshots diff {ref}`",
-            f"- take files back: `sentinel-guard snapshots restore {ref} PATH`, or `--all`",
-            f"- take all of it to a branch: `git branch rescued {ref}`",
-        ]
-    else:
-        said = ["No rescue snapshot was taken: the files are as the agent left them."]
-    if facts.restored is None:
-        back = f"`sentinel-guard rollback {line(facts.session.id)}`"
-        said += ["", f"To put the repository back to where the session began: {back}."]
-    return said + _quarantine(facts.restored, facts.session.root)
-
-
-def _quarantine(done: RollbackSummary | None, root: str) -> list[str]:
-    """The agent's versions, each with the command that brings it back."""
-    if done is None or not done.kept:
-        return []
-    commands = [
-        f"cp -a -- {shlex.quote(at)} {shlex.quote(_below(root, to))}" if to else f"ls -l -- {shlex.quote(at)}"
-        for at, to in done.kept[:LISTED]
-    ]
-    more = len(done.kept) - LISTED
-    rest = [f"{more} more lie in the same folder."] if more > 0 else []
-    text = visible("\n".join(commands), keep="\n")
-    return ["", "What the rollback moved aside, and the command that brings each back:", "", block(text, "sh"), *rest]
-
-
-def _below(root: str, name: str) -> str:
-    return name if name.startswith("/") else f"{root}/{name}"

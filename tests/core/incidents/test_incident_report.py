@@ -3,7 +3,8 @@ from dataclasses import replace
 import pytest
 
 from sentinel_guard.core.incidents import incident_report, parse_patch
-from sentinel_guard.core.incidents.incident_report import DIFF_LINES, LISTED, Incident, Patch, RollbackSummary, incident
+from sentinel_guard.core.incidents.incident_report import DIFF_LINES, Incident, Patch, incident
+from sentinel_guard.core.incidents.rollback_words import LISTED, RollbackSummary
 from sentinel_guard.core.incidents.root_cause_and_sign_off import SEAL, machine_part
 from sentinel_guard.core.incidents.timeline import STEPS
 from sentinel_guard.core.model import Entry, Finding, Response, Verdict

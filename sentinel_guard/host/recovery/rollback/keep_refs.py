@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import os
+import shlex
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.git.run_git import Git
@@ -15,17 +16,44 @@ from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
 from sentinel_guard.host.recovery.baseline.shared_refs import RECORDS
 
 
-def keep_refs(baseline: Baseline, found: Mapping[str, str]) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class KeptRefs:
+    """What became of refs, in words, and the commands that bring the commits back that left their branches."""
+
+    notes: tuple[str, ...]
+    commands: tuple[str, ...] = ()
+
+
+def keep_refs(baseline: Baseline, found: Mapping[str, str]) -> KeptRefs:
     """Keep what ``found`` (refs before the rollback) held reachable under ``refs/sentinel/<session>/``, and put records
-    back that went with packed-refs; in a linked worktree also the refs that it shares. Returns notes.
+    back that went with packed-refs; in a linked worktree also the refs that it shares.
     """
     try:
         return _pinned(baseline, found)
     except HostError as e:
-        return [f"The session's commits could not be kept reachable: {e}"]
+        return KeptRefs((f"The session's commits could not be kept reachable: {e}",))
 
 
-def _pinned(baseline: Baseline, found: Mapping[str, str]) -> list[str]:
+def in_folder(folder: str, command: str) -> str:
+    """A command of ``KeptRefs``, for a repository that lies in the folder."""
+    return command.replace("git ", f"git -C {shlex.quote(folder)} ", 1)
+
+
+def _command(baseline: Baseline, name: str, ref: str) -> str:
+    """What brings the commits of one ref back, on top of what has come back."""
+    kind, _, short = name.removeprefix("refs/").partition("/")
+    if name == baseline.branch:
+        return f"git merge {ref}"
+    if name.startswith("stash"):
+        return f"git stash store {ref}"
+    taken = name in baseline.refs
+    if kind == "tags":
+        return f"git tag {shlex.quote(f'rescued-{short}' if taken else short)} {ref}"
+    new = short if kind == "heads" and not taken else f"rescued-{short}" if short else "rescued"
+    return f"git branch {shlex.quote(new)} {ref}"
+
+
+def _pinned(baseline: Baseline, found: Mapping[str, str]) -> KeptRefs:
     git = replace(baseline.where.git, settings=baseline.shadow.git.settings)
     now = gitdir_backup.refs(baseline.where.common_dir, baseline.where.git_dir)
     ours = f"refs/sentinel/{baseline.session}"
@@ -50,13 +78,20 @@ def _pinned(baseline: Baseline, found: Mapping[str, str]) -> list[str]:
     refused |= _updated(git, [(n, "") for n in gone])
     _stash_again(git, baseline, now)
     kept = {h: n for n, h in pins.items() if h in there and n not in refused}
-    return [
+    notes = (
         *(f"{made[h]} of the session is kept as {ref}." for h, ref in kept.items()),
         *(f"{made[h]} of the session ({h}) is not kept: objects of it were destroyed." for h in made if h not in kept),
         *(f"{n} was lost and could not be set again." for n in refused if n not in pins),
         *(f"{n} is checked out in another worktree: not undone." for n in left),
         *(f"{n} was moved by a push or fetch: not undone." for n in moved_remote_refs(baseline, records)),
-    ]
+    )
+    commands = [_command(baseline, n, ref) for h, ref in kept.items() for n in _names(found, h) or [made[h]]]
+    return KeptRefs(notes, tuple(dict.fromkeys(commands)))
+
+
+def _names(found: Mapping[str, str], commit: str) -> list[str]:
+    """The branches and tags that stood on a commit: each of them is wanted back."""
+    return sorted(n for n, h in found.items() if h == commit and n.startswith(("refs/heads/", "refs/tags/")))
 
 
 def _updated(git: Git, wanted: list[tuple[str, str]]) -> set[str]:

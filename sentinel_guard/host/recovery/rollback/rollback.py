@@ -15,7 +15,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import stat
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -25,7 +24,7 @@ from pathlib import Path
 
 from sentinel_guard.core.policy import gitignore_patterns
 from sentinel_guard.errors import HostError
-from sentinel_guard.host.machine import birth_time, deep_folders
+from sentinel_guard.host.machine import birth_time
 from sentinel_guard.host.machine.atomic_files import write_json
 from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 from sentinel_guard.host.recovery.baseline import gitdir_backup, object_backup
@@ -36,7 +35,8 @@ from sentinel_guard.host.recovery.baseline.gitdir_backup import Change
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
 from sentinel_guard.host.recovery.baseline.worktree_diff import Scan, scan, scan_again
 from sentinel_guard.host.recovery.rollback import restore_hard_links, restore_objects
-from sentinel_guard.host.recovery.rollback.keep_refs import keep_refs, moved_remote_refs
+from sentinel_guard.host.recovery.rollback.keep_refs import KeptRefs, in_folder, keep_refs, moved_remote_refs
+from sentinel_guard.host.recovery.rollback.quarantined_versions import versions
 from sentinel_guard.host.recovery.rollback.restore_folders import Folders
 from sentinel_guard.host.recovery.rollback.restore_gitdir import put_metadata_back
 from sentinel_guard.host.recovery.rollback.restore_worktree import undo
@@ -77,6 +77,8 @@ class Report:
     """Names whose present versions the rescue snapshot holds."""
     unkept: bool = False
     """True where the baseline did not hold all: of the rest nothing is known."""
+    commits: tuple[str, ...] = ()
+    """Commands that bring back the commits that left their branches, to be run in ``baseline.root``."""
 
 
 @dataclass(slots=True)
@@ -186,7 +188,7 @@ def rollback(
 
 
 def _rolled_back(baseline: Baseline, keep: Callable[[str], bool], restricts: Callable[[str], bool]) -> Report:
-    earlier = [path for _, path in _versions(baseline.quarantine)]
+    earlier = [path for _, path in versions(baseline.quarantine)]
     folders = Folders(baseline)
     opened = _make_root(baseline)
     touched, names = folders.open()
@@ -207,7 +209,8 @@ def _rolled_back(baseline: Baseline, keep: Callable[[str], bool], restricts: Cal
     notes = restore_objects.put_back(baseline)
     # The snapshot first: with it objects of the agent's commits come back whose files are still in the work tree.
     kept = _rescue(baseline, journal, found, restricts)
-    notes += [*keep_refs(baseline, journal.refs), *kept]
+    refs = keep_refs(baseline, journal.refs)
+    notes += [*refs.notes, *kept]
     reset = False
     for _ in range(ROUNDS):
         problems, reset = undo(baseline, found)
@@ -222,7 +225,7 @@ def _rolled_back(baseline: Baseline, keep: Callable[[str], bool], restricts: Cal
     found = replace(found, folder_modes=folders.changed(), links=[])
     problems += [*_remaining(found), *restore_objects.damaged_or_missing_objects(baseline)]
     journal.path.unlink(missing_ok=True)
-    return _report(baseline, journal, found, problems, notes, reset=reset)
+    return _report(baseline, journal, found, problems, replace(refs, notes=tuple(notes)), reset=reset)
 
 
 def _make_root(baseline: Baseline) -> list[Change]:
@@ -236,23 +239,24 @@ def _make_root(baseline: Baseline) -> list[Change]:
 
 
 def _report(
-    baseline: Baseline, journal: _Journal, found: BaselineDiff, problems: list[str], notes: list[str], *, reset: bool
+    baseline: Baseline, journal: _Journal, found: BaselineDiff, problems: list[str], refs: KeptRefs, *, reset: bool
 ) -> Report:
     left = {c.path for c in found.changes()}
     before = frozenset(journal.earlier)
-    versions = tuple((name, path) for name, path in _versions(baseline.quarantine) if path not in before)
+    moved = tuple((name, path) for name, path in versions(baseline.quarantine) if path not in before)
     return Report(
         ok=not problems,
         restored=tuple(dict.fromkeys(c.path for c in journal.changes if c.path not in left)),
-        quarantined=tuple(path for _, path in versions),
+        quarantined=tuple(path for _, path in moved),
         problems=tuple(problems),
         start_hash=baseline.head,
         reset=reset,
         rescue_ref=journal.rescue,
-        notes=(*notes, *baseline.unkept),
-        versions=versions,
+        notes=(*refs.notes, *baseline.unkept),
+        versions=moved,
         rescued=frozenset(journal.rescued),
         unkept=bool(baseline.unkept),
+        commits=refs.commands,
     )
 
 
@@ -356,20 +360,6 @@ def _told(beyond: Mapping[str, str], words: str) -> list[str]:
     return [*(f"{n} {words}." for n in names[:SHOWN]), *([f"So it is with {more} more."] if more > 0 else [])]
 
 
-def _versions(quarantine: Path) -> tuple[tuple[str, str], ...]:
-    """What lies in quarantine: the name that it had, and its path."""
-    found = sorted(f"{at}/{name}" for at, _, names in deep_folders.walk(quarantine) for name in names)
-    return tuple((_named(path[len(str(quarantine)) + 1 :]), path) for path in found)
-
-
-_HOMES = {"root": "../", "worktree": "", "git": ".git/", "common": ".git/", "objects": ".git/objects/", "user": "/"}
-
-
-def _named(inside: str) -> str:
-    home, _, rest = inside.partition("/")
-    return _HOMES.get(home, f"{home}/") + re.sub(r"^\.again-\d+-\d+/", "", rest)
-
-
 def _kept_below(keep: Callable[[str], bool], folder: str, name: str) -> bool:
     return keep(f"{folder}/{name}")
 
@@ -396,4 +386,5 @@ def _joined(outer: Report, name: str, inner: Report) -> Report:
         notes=(*outer.notes, *(f"In {name}: {n}" for n in inner.notes if f"In {name}: {n}" not in outer.notes)),
         versions=(*outer.versions, *((_below(name, n), path) for n, path in inner.versions)),
         unkept=outer.unkept or inner.unkept,
+        commits=(*outer.commits, *(in_folder(name, command) for command in inner.commits)),
     )
