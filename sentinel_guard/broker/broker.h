@@ -110,6 +110,10 @@ enum word word_on_loss(const struct place *place, int file, bool only_a_name);
 enum word stricter(enum word a, enum word b);
 /* The folder of a rule that has this inode, as the rule names it; NULL for none. */
 const char *ruled_folder(const struct stat *status);
+/* By its name. */
+bool lies_in_ruled_folder(const char *path);
+/* Whether a folder of a rule is on this device, but mounted elsewhere: it may have another name here. */
+bool is_on_other_mount(dev_t device, uint64_t mount);
 /* Of a folder that is moved or replaced: what lies in it. */
 enum word word_on_contents(const struct place *place);
 /* Whether a file has the size of a program that is asked about: only then need it be opened for `word_on_program`. */

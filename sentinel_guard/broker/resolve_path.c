@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "broker.h"
+#include "name_folder.h"
 #include "walk_path.h"
 
-enum { MOST_LINKS = 40, NAMED = 64, NAMED_SIZE = 512, FRESH_MS = 50 };
+enum { MOST_LINKS = 40 };
 
 static bool roots_differ;
 
@@ -141,79 +141,6 @@ static int open_folder(struct task *task, int from, int dirfd, const char *path,
     return fd;
 }
 
-/* What the kernel calls a folder is asked for once in a while: a program that works on the files of one folder asks a
- * thousand times. Whatever is moved in the session empties this. */
-static struct {
-    dev_t device;
-    ino_t inode;
-    int64_t at;
-    unsigned era;
-    char name[NAMED_SIZE];
-} named[NAMED];
-static unsigned era = 1;
-
-void forget_folder_names(void)
-{
-    era++;
-}
-
-static int64_t coarse_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-static bool name_folder(int folder, char real[PATH_MAX])
-{
-    struct stat s;
-    if (roots_differ || fstat(folder, &s))
-        return name_descriptor(folder, real);
-    int at = (int)(s.st_ino % NAMED);
-    int64_t now = coarse_ms();
-    if (named[at].inode == s.st_ino && named[at].device == s.st_dev && named[at].era == era && now - named[at].at < FRESH_MS) {
-        strcpy(real, named[at].name);
-        return true;
-    }
-    if (!name_descriptor(folder, real))
-        return false;
-    if (strlen(real) < NAMED_SIZE) {
-        named[at].device = s.st_dev;
-        named[at].inode = s.st_ino;
-        named[at].at = now;
-        named[at].era = era;
-        strcpy(named[at].name, real);
-    }
-    return true;
-}
-
-/* In a mount namespace of its own a folder may be bound to any name: the nearest folder above it that a rule names is
- * known by its inode. */
-static bool name_by_inode(int folder, char real[PATH_MAX])
-{
-    char whole[PATH_MAX];
-    struct stat s = {0}, below;
-    size_t cut = strcmp(real, "/") == 0 ? 0 : strlen(real); /* where begins what lies below the folder that is looked at */
-    const char *known = NULL;
-    int fd = fcntl(folder, F_DUPFD_CLOEXEC, 0);
-    do {
-        below = s;
-        if (fd < 0 || fstat(fd, &s) || (known = ruled_folder(&s)))
-            break;
-        while (cut && real[--cut] != '/')
-            ;
-        int above = openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
-        close(fd);
-        fd = above;
-    } while (s.st_ino != below.st_ino || s.st_dev != below.st_dev);
-    if (fd >= 0)
-        close(fd);
-    if (!known || snprintf(whole, sizeof whole, "%s%s", known, real + cut) >= PATH_MAX)
-        return false;
-    strcpy(real, whole);
-    return true;
-}
-
 /* Cuts a path into its folder and its last name. */
 static int split(char *path, struct place *place, const char **folder)
 {
@@ -248,7 +175,7 @@ static int open_named(struct task *task, int from, int dirfd, const char *path, 
     }
     if (place->folder < 0)
         return errno;
-    return name_folder(place->folder, place->real) ? 0 : EACCES;
+    return name_folder(task, has_other_root(task), place) ? 0 : EACCES;
 }
 
 static int enter(struct task *task, int from, int dirfd, char *path, bool look, struct place *place)
@@ -264,7 +191,6 @@ static int enter(struct task *task, int from, int dirfd, char *path, bool look, 
     }
     if (why)
         return why;
-    place->elsewhere = has_other_root(task) && !name_by_inode(place->folder, place->real);
     size_t size = strlen(place->real), more = strlen(place->name);
     if (strcmp(place->name, ".") != 0) {
         if (size + more + 2 > sizeof place->real)

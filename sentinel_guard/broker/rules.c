@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "../launcher/base.h"
 #include "broker.h"
+#include "match_names.h"
 
 enum { FIELDS = 4, OTHERS = 512 };
 
@@ -19,6 +21,7 @@ struct pattern {
     const char *folder, *glob;
     dev_t device;
     ino_t inode;
+    uint64_t mount;
 };
 
 struct file {
@@ -75,6 +78,18 @@ static void add_file(struct list *list, enum word word, const char *path)
         append(list, &(struct file){word, path, s.st_dev, s.st_ino, s.st_size}, sizeof(struct file));
 }
 
+static struct pattern find_pattern(enum word word, const char *text, const char *glob)
+{
+    struct pattern pattern = {.word = word, .folder = text, .glob = glob};
+    struct statx s;
+    if (*text != '/' || statx(AT_FDCWD, text, 0, STATX_INO | STATX_MNT_ID, &s))
+        return pattern; /* it may come */
+    pattern.device = makedev(s.stx_dev_major, s.stx_dev_minor);
+    pattern.inode = s.stx_ino;
+    pattern.mount = s.stx_mnt_id;
+    return pattern;
+}
+
 /* KIND NUL WORD NUL TEXT [NUL TEXT]; what has no such kind is not understood. */
 static bool add_rule(struct rules *to, char *body, size_t size)
 {
@@ -93,10 +108,7 @@ static bool add_rule(struct rules *to, char *body, size_t size)
     bool is_path = strcmp(field[0], "socket") != 0 && strcmp(field[0], "loss") != 0;
     if (is_path && *field[2] != '/')
         return false;
-    struct stat s = {0};
-    if (*field[2] == '/' && stat(field[2], &s))
-        s.st_ino = 0; /* it may come */
-    struct pattern pattern = {word, field[2], field[3], s.st_dev, s.st_ino};
+    struct pattern pattern = find_pattern(word, field[2], field[3]);
     if (strcmp(field[0], "name") == 0 && *field[3])
         append(&to->names, &pattern, sizeof pattern);
     else if (strcmp(field[0], "below") == 0)
@@ -139,58 +151,40 @@ bool take_rules(const struct message *message)
     return true;
 }
 
-/* The length of the folder where the path is it, or lies in it; else -1. "/" is all. */
-static int depth_below(const char *path, const char *folder)
-{
-    size_t n = strlen(folder);
-    if (n == 1 && *folder == '/')
-        return 1;
-    return strncmp(path, folder, n) == 0 && (path[n] == '/' || !path[n]) ? (int)n : -1;
-}
+static const struct list *const with_folders[] = {&rules.folders, &rules.names, &rules.losses};
+enum { WITH_FOLDERS = sizeof with_folders / sizeof *with_folders };
 
-/* fnmatch for one name; most patterns differ from it in their first byte, or are a name's end. */
-static bool fits(const char *glob, const char *name)
+const char *ruled_folder(const struct stat *status)
 {
-    static const char wild[] = "*?[\\";
-    if (!strchr(wild, *glob) && *glob != *name)
-        return false;
-    if (*glob == '*' && !strpbrk(glob + 1, wild)) {
-        size_t end = strlen(glob + 1), n = strlen(name);
-        return n >= end && strcmp(name + n - end, glob + 1) == 0;
+    for (size_t n = 0; n < WITH_FOLDERS; n++) {
+        const struct pattern *patterns = with_folders[n]->at;
+        for (size_t i = 0; i < with_folders[n]->count; i++)
+            if (patterns[i].inode == status->st_ino && patterns[i].device == status->st_dev)
+                return patterns[i].folder;
     }
-    return fnmatch(glob, name, 0) == 0;
+    return NULL;
 }
 
-/* A pattern fits the last name, or a folder on the way to it: what is restricted as a folder is so with its content. */
-static bool fits_on_the_way(const char *glob, const char *path)
+bool lies_in_ruled_folder(const char *path)
 {
-    char name[NAME_MAX + 1];
-    while (*path) {
-        size_t n = strcspn(path, "/");
-        if (n && n < sizeof name) {
-            memcpy(name, path, n);
-            name[n] = 0;
-            if (fits(glob, name))
+    for (size_t n = 0; n < WITH_FOLDERS; n++) {
+        const struct pattern *patterns = with_folders[n]->at;
+        for (size_t i = 0; i < with_folders[n]->count; i++)
+            if (*patterns[i].folder == '/' && depth_below(path, patterns[i].folder) >= 0)
                 return true;
-        }
-        path += n + !!path[n];
     }
     return false;
 }
 
-static const char *by_folder_inode(const struct list *list, const struct stat *s)
+bool is_on_other_mount(dev_t device, uint64_t mount)
 {
-    const struct pattern *patterns = list->at;
-    for (size_t i = 0; i < list->count; i++)
-        if (patterns[i].inode == s->st_ino && patterns[i].device == s->st_dev)
-            return patterns[i].folder;
-    return NULL;
-}
-
-const char *ruled_folder(const struct stat *status)
-{
-    const char *found = by_folder_inode(&rules.folders, status);
-    return found ? found : by_folder_inode(&rules.names, status);
+    for (size_t n = 0; n < WITH_FOLDERS; n++) {
+        const struct pattern *patterns = with_folders[n]->at;
+        for (size_t i = 0; i < with_folders[n]->count; i++)
+            if (patterns[i].inode && patterns[i].device == device && patterns[i].mount != mount)
+                return true;
+    }
+    return false;
 }
 
 /* The deepest folder decides, and of one folder's rules a `pass`. `anywhere`: the folder is not known. */

@@ -36,6 +36,19 @@ const char *ruled_folder(const struct stat *status)
     return NULL;
 }
 
+bool lies_in_ruled_folder(const char *path)
+{
+    (void)path;
+    return false;
+}
+
+/* As if each folder could have another name. */
+bool is_on_other_mount(dev_t device, uint64_t mount)
+{
+    (void)device;
+    return mount % 2;
+}
+
 bool name_descriptor(int fd, char real[PATH_MAX])
 {
     char link[32];

@@ -16,7 +16,10 @@ import hatch_build
 from tests.broker.conftest import USER
 
 COUNT = int(os.environ.get("SENTINEL_FUZZ", "20000"))
-SOURCES = ("resolve_path.c", "walk_path.c", "task.c", "other_process.c")
+SOURCES = tuple(
+    f"{name}.c"
+    for name in ("resolve_path", "name_folder", "mount_names", "match_names", "walk_path", "task", "other_process")
+)
 SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-O1", "-g")
 
 
