@@ -39,6 +39,7 @@ from sentinel_guard.core.session.session import Event, Session, State
 from sentinel_guard.daemon.live_sessions import STEP, Live, Sessions
 from sentinel_guard.daemon.question_preview import Look
 from sentinel_guard.host.git import repository
+from sentinel_guard.host.previews.push_preview import Start
 from sentinel_guard.humans.question_inbox import Channel, Reply
 from sentinel_guard.humans.timed_grants import TimedGrant, kind_of
 
@@ -87,6 +88,8 @@ class Reactions(Protocol):
     async def snapshot(self, live: Live, verdict: Verdict) -> Verdict: ...
 
     def freeze(self, live: Live, verdict: Verdict) -> None: ...
+
+    def started(self, live: Live, root: str) -> Start: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +213,7 @@ class Guard:
             nobody = _nobody(finding, words) if finding else Finding("human", Response.DENY, "this", words, ATTEND)
             return replace(asked, findings=(*asked.findings, nobody))
         shown_of = _as_shown(asked, finding)
-        look = Look(asked, shown_of.findings, self._now())
+        look = Look(asked, shown_of.findings, self._now(), functools.partial(self._reactions.started, live))
         standing = await self._standing(live, asked.action, look, waiter)
         put = self._told(live, asked.action, finding, standing) if standing else None
         reply, shown = put or await self._put(live, channel, waiter, asked, look)

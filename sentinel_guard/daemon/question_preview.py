@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from sentinel_guard.host.git.private_git_dir import layout
 from sentinel_guard.host.git.run_git import Git
 from sentinel_guard.host.previews.deletion_preview import deletion_preview
 from sentinel_guard.host.previews.preview import NAMED, Preview
-from sentinel_guard.host.previews.push_preview import push_preview
+from sentinel_guard.host.previews.push_preview import Start, push_preview
 from sentinel_guard.host.previews.repository_preview import repository_preview
 from sentinel_guard.humans.timed_grants import TimedGrant
 
@@ -35,14 +35,16 @@ UNKNOWN = "what it would change could not be looked into: {}"
 AGAIN = "asked again: what it would change is not what was shown before"
 STANDING = "for a while you have said yes to {} {}: {} left (sentinel-guard revoke {})"
 _PATHS = (Kind.DELETE, Kind.WRITE)
+Started = Callable[[str], Start | None]
+"""Top of a work tree -> its repository as the session found it; None where there is no session."""
 
 
 class Look:
     """At what the findings of one verdict are about, as a person is asked."""
 
-    def __init__(self, verdict: Verdict, findings: Sequence[Finding], now: float) -> None:
+    def __init__(self, verdict: Verdict, findings: Sequence[Finding], now: float, started: Started) -> None:
         self.findings = findings
-        self._now, self._look = now, functools.partial(look_up, verdict, findings, now)
+        self._now, self._look = now, functools.partial(look_up, verdict, findings, now, started)
         self._found = Preview()
 
     async def up(self) -> Preview:
@@ -69,7 +71,7 @@ class Look:
         return replace(question, preview=tuple(lines), details=details)
 
 
-def look_up(verdict: Verdict, findings: Sequence[Finding], now: float) -> Preview:
+def look_up(verdict: Verdict, findings: Sequence[Finding], now: float, started: Started = lambda _: None) -> Preview:
     """What the effects that these findings are about would do. Never raises.
 
     ``now``: seconds since the epoch, from which ages are counted.
@@ -82,7 +84,7 @@ def look_up(verdict: Verdict, findings: Sequence[Finding], now: float) -> Previe
         paths = [e for e in meant if e.kind in _PATHS]
         said += deletion_preview(paths, verdict.action.root, now) if paths else Preview()
         for effect in meant:
-            said += _in_git(effect, now)
+            said += _in_git(effect, now, started)
     except (HostError, OSError, ValueError) as e:
         said += Preview((UNKNOWN.format(e.message if isinstance(e, HostError) else e),))
     return said
@@ -117,14 +119,15 @@ def _databases(effects: Sequence[Effect]) -> Preview:
     return Preview((*rows[:NAMED], *more, *(f"database: {name}" for name in named if name)), details)
 
 
-def _in_git(effect: Effect, now: float) -> Preview:
+def _in_git(effect: Effect, now: float, started: Started) -> Preview:
     command = effect.command
     if command is None or command.program != "git":
         return Preview()
     if effect.kind is Kind.PUBLISH and command.subcommand == "push":
         if "elsewhere" in effect.how or not effect.folder:
             return Preview((f"it is pushed from another repository than the session's: {effect.folder or 'unknown'}",))
-        return push_preview(_repository(effect.folder), command, now)
+        git = _repository(effect.folder)
+        return push_preview(git, command, now, started(git.work_tree))
     if effect.kind is Kind.GIT_REWRITE and "elsewhere" not in effect.how and effect.folder:
         return repository_preview(_repository(effect.folder), effect)
     return Preview()

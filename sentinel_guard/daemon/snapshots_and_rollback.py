@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 from collections.abc import Callable, Collection, Coroutine
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -15,6 +16,7 @@ from sentinel_guard.daemon.live_sessions import Live
 from sentinel_guard.errors import HostError, SentinelError
 from sentinel_guard.host.machine import allocator
 from sentinel_guard.host.machine.state_paths import StatePaths
+from sentinel_guard.host.previews.push_preview import Start
 from sentinel_guard.host.recovery import api
 from sentinel_guard.host.recovery.rollback import prune_sessions
 from sentinel_guard.host.recovery.snapshots import snapshot_store
@@ -122,6 +124,16 @@ class Recovery:
             restricts=_restricts(live),
             occasion=Occasion(live.id, label, words or OCCASIONS.get(label, label)),
         )
+
+    def started(self, live: Live, root: str) -> Start:
+        """The repository with this top, as the session found it; without its references where they are not known."""
+        try:
+            whole = api.load(self._folder(live))
+            here = (inside for _, inside in whole.below()) if root != os.path.realpath(whole.root) else (whole,)
+            return next((Start(b.taken, b.refs) for b in here if os.path.realpath(b.root) == root), Start(0.0, {}))
+        except SentinelError as e:
+            log.warning("how %s began is not known: %s", live.id, e)
+            return Start(0.0, {})
 
     async def recover(self, live: Live, *, rollback: bool = True) -> Recovered:
         """Put the repository back to where the session started; without ``rollback`` only keep it as it is.

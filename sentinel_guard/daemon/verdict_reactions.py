@@ -25,6 +25,7 @@ from sentinel_guard.daemon.snapshots_and_rollback import Recovered, Recovery
 from sentinel_guard.daemon.write_incidents import Incidents, rollback_summary
 from sentinel_guard.errors import SentinelError
 from sentinel_guard.host.machine import processes
+from sentinel_guard.host.previews.push_preview import Start
 from sentinel_guard.host.shim_integrity import UNSHIMMED
 from sentinel_guard.humans.timed_grants import TimedGrant
 
@@ -100,6 +101,10 @@ class Reactions:
             live.rescued[call] = ref, held | also
         kept = (replace(f, evidence=ref) if f.response is Response.SNAPSHOT else f for f in verdict.findings)
         return replace(verdict, findings=tuple(kept))
+
+    def started(self, live: Live, root: str) -> Start:
+        """The repository with this top, as the session found it; does not fail."""
+        return self._recovery.started(live, root)
 
     def freeze(self, live: Live, verdict: Verdict) -> None:
         """Stop every process of the session but the one that is being answered."""

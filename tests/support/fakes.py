@@ -14,6 +14,7 @@ from sentinel_guard.core.hash_chain import Head
 from sentinel_guard.core.json_codec import as_stored
 from sentinel_guard.core.model import Entry, Question, Verdict
 from sentinel_guard.errors import StoreError
+from sentinel_guard.host.previews.push_preview import Start
 from sentinel_guard.humans.question_inbox import Reply
 
 HOME = "/home/ann"
@@ -253,6 +254,9 @@ class QuietReactions:
     async def snapshot(self, live: object, verdict: Verdict) -> Verdict:
         self.snapshots.append(verdict)
         return verdict
+
+    def started(self, live, root: str) -> Start:
+        return Start(0.0, {})
 
     def freeze(self, live: object, verdict: Verdict) -> None:
         self.frozen.append(verdict)

@@ -4,11 +4,13 @@ Rules of this file:
 1. The remote is not asked: that would run programs that the repository names, and wait for a network. What it has is
    taken from the remote-tracking branch, and the lines say when that was fetched.
 2. What cannot be told is said to be unknown, never left out.
+3. A remote-tracking branch is a file that whoever works here can set. One that is not as at the session's start is
+   no proof of what the remote has: of both states it is told what would be lost, and nothing is called harmless.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +32,16 @@ _HEADS = "refs/heads/"
 
 
 @dataclass(frozen=True, slots=True)
+class Start:
+    """A repository as the session found it."""
+
+    at: float
+    """Seconds of the epoch."""
+    refs: Mapping[str, str]
+    """Whole names and hashes; empty where they are not known: then every one counts as moved."""
+
+
+@dataclass(frozen=True, slots=True)
 class _Target:
     """One reference of a push."""
 
@@ -42,10 +54,14 @@ class _Target:
     """The reference that says what the remote had; empty for none."""
     old: str
     """The commit that it had, as far as it is known."""
+    moved: bool = False
+    """Whether that is another than at the session's start."""
+    before: str = ""
+    """What it was then, where it was moved; empty for none."""
 
 
-def push_preview(git: Git, command: Command, now: float) -> Preview:
-    """Of ``git push`` as ``command`` says it. Raises HostError."""
+def push_preview(git: Git, command: Command, now: float, start: Start | None = None) -> Preview:
+    """Of ``git push`` as ``command`` says it; ``start``: None where no session works here. Raises HostError."""
     remote, refspecs = _destination(git, command)
     name = _named_remote(git, remote)
     url = _url(git, remote)
@@ -58,10 +74,10 @@ def push_preview(git: Git, command: Command, now: float) -> Preview:
             said += Preview(("LOST there: each branch and tag that this repository has not",))
     if "--tags" in command.flags:
         said += Preview(("every tag of this repository, too; which of them the remote has is not known",))
-    targets = list(_targets(git, name, refspecs, delete=not command.flags.isdisjoint(("-d", "--delete"))))
+    targets = list(_targets(git, name, refspecs, start, delete=not command.flags.isdisjoint(("-d", "--delete"))))
     for target in targets[:REFS]:
         bound = f"{target.ref} {target.old} {target.new}"
-        said += _fate(git, target, now) + Preview(bound=(bound,), subjects=(target.ref,))
+        said += _fate(git, target, now, start) + Preview(bound=(bound,), subjects=(target.ref,))
     if len(targets) > REFS:
         said += Preview((f"and {counted(len(targets) - REFS, 'more reference')} that were not looked at",))
     return said
@@ -88,7 +104,7 @@ def _by_default(git: Git, branch: str) -> str:
     return f"{branch}:{upstream}" if follows else branch
 
 
-def _targets(git: Git, remote: str, refspecs: Sequence[str], *, delete: bool) -> Iterator[_Target]:
+def _targets(git: Git, remote: str, refspecs: Sequence[str], start: Start | None, *, delete: bool) -> Iterator[_Target]:
     for refspec in refspecs:
         source, colon, ref = refspec.removeprefix("+").partition(":")
         if delete:
@@ -96,7 +112,9 @@ def _targets(git: Git, remote: str, refspecs: Sequence[str], *, delete: bool) ->
         ref = _full(git, ref or source if colon else source)
         tracking = f"refs/remotes/{remote}/{_short(ref)}" if remote and ref.startswith(_HEADS) else ""
         old = commit(git, tracking) if tracking else ""
-        yield _Target(commit(git, source) if source else "", source, ref, tracking, old)
+        before = start.refs.get(tracking, "") if start else old
+        moved = bool(tracking) and before != old
+        yield _Target(commit(git, source) if source else "", source, ref, tracking, old, moved, before if moved else "")
 
 
 def _full(git: Git, name: str) -> str:
@@ -109,15 +127,17 @@ def _full(git: Git, name: str) -> str:
     return f"refs/tags/{name}" if tag else f"{_HEADS}{name}"
 
 
-def _fate(git: Git, target: _Target, now: float) -> Preview:
+def _fate(git: Git, target: _Target, now: float, start: Start | None) -> Preview:
     """What becomes of one reference of the remote."""
     ref = _short(target.ref)
     if target.source and not target.new:
         return Preview((f"{ref}: {target.source} is no commit here, what it would do is not known",))
+    if target.moved:
+        return _fate_of_moved(git, target)
     if not target.old:
         what = "deleted" if not target.new else "set to " + target.new[:10]
         return Preview((f"{ref}: {what}; what the remote has there was never fetched, and is not known",))
-    seen = f"{_short(target.tracking)} as last fetched{_fetched(git, target.tracking, now)}"
+    seen = f"{_short(target.tracking)} as {_fetched(git, target.tracking, now, start)}"
     if target.old == target.new:
         return Preview((f"{ref}: nothing changes against {seen}",))
     lost = _commits(git, target.old, target.new)
@@ -134,6 +154,26 @@ def _fate(git: Git, target: _Target, now: float) -> Preview:
         lines = (head, *_first(lost), f"adds {counted(len(added), 'commit')}", *_first(added))
     details = (_log(f"LOST from {ref}", lost), _log(f"added to {ref}", added), _diff(git, target))
     return Preview(lines, "\n\n".join(filter(None, details)))
+
+
+def _fate_of_moved(git: Git, target: _Target) -> Preview:
+    """What becomes of a reference whose remote-tracking branch was set since the session began."""
+    ref, way = _short(target.ref), f"{target.before[:10] or 'nothing'} to {target.old[:10] or 'nothing'}"
+    head = f"{ref}: {_short(target.tracking)} was moved in this session ({way}), by a fetch, a push or by hand:"
+    had = [found for h in (target.before, target.old) if h and (found := commit(git, h))]
+    gone = ("what it was at the start is not here any more",) if target.before and target.before not in had else ()
+    lines = (head, "what the remote has is not known for sure", *gone)
+    but = ["--not", target.new] if target.new else ["--not", f"--exclude={target.tracking}", "--all"]
+    lost = _rows(git, *had, *but) if had else []
+    if lost:
+        lines += (f"LOST for others, of what it was and is: {counted(len(lost), 'commit')}", *_first(lost))
+    elif had:
+        lines += (f"of what it was and is nothing would be {'lost' if target.new else 'lost that is not held here'}",)
+    added = _rows(git, target.new, "--not", *had) if target.new and had else []
+    if added:
+        lines += (f"adds {counted(len(added), 'commit')}", *_first(added))
+    details = (_log(f"LOST from {ref}", lost), _log(f"added to {ref}", added))
+    return Preview(lines, "\n\n".join(filter(None, details)), bound=(f"{target.ref} before {target.before}",))
 
 
 def _only_there(git: Git, target: _Target) -> list[str]:
@@ -176,12 +216,19 @@ def _diff(git: Git, target: _Target) -> str:
     return cut(git.text("diff", *flags, "--stat", "--patch", target.old, target.new, "--"))
 
 
-def _fetched(git: Git, tracking: str, now: float) -> str:
-    """`` 3 h ago``, or that it is not known when."""
+def _fetched(git: Git, tracking: str, now: float, start: Start | None) -> str:
+    """``last fetched 3 h ago``, or that nobody knows. What was fetched in a session may have been taken back since."""
     common = git.text("rev-parse", "--git-common-dir")
     places = [Path(git.work_tree, common, name) for name in ("FETCH_HEAD", f"logs/{tracking}")]
-    times = [place.stat().st_mtime for place in places if place.exists()]
-    return f" {age(now - max(times))} ago" if times else ", nobody knows when"
+    found = [place.stat() for place in places if place.exists()]
+    # Times of change, which nobody can set, say whether it was in the session.
+    if start and any(one.st_ctime > start.at for one in found):
+        return f"when the session began, {age(now - start.at)} ago"
+    return (
+        f"last fetched {age(now - max(one.st_mtime for one in found))} ago"
+        if found
+        else "last fetched, nobody knows when"
+    )
 
 
 def _named_remote(git: Git, remote: str) -> str:

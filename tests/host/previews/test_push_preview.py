@@ -8,7 +8,7 @@ import pytest
 
 from sentinel_guard.core.model import Command
 from sentinel_guard.host.git.private_git_dir import layout
-from sentinel_guard.host.previews.push_preview import push_preview
+from sentinel_guard.host.previews.push_preview import Start, push_preview
 from tests.support.hook_repositories import committed, git, head, made, put
 
 
@@ -60,6 +60,86 @@ def test_a_fast_forward_says_that_it_is_no_rewrite(clone):
     text = "\n".join(said(clone).lines)
     assert "main: loses nothing, a fast-forward of origin/main" in text and "no rewrite. Adds 1 commit" in text
     assert "LOST" not in text
+
+
+def remote_of(clone):
+    return head(clone, "refs/remotes/origin/main")
+
+
+def begun(clone):
+    """The session's start, as the baseline has it; what comes now comes after it."""
+    time.sleep(0.05)
+    start = Start(time.time(), {"refs/remotes/origin/main": remote_of(clone)})
+    time.sleep(0.05)
+    return start
+
+
+def set_by_hand(clone):
+    git(clone, "update-ref", "refs/remotes/origin/main", "HEAD")
+
+
+def write_the_file(clone):
+    (clone / ".git" / "refs" / "remotes" / "origin" / "main").write_text(head(clone) + "\n")
+
+
+def fetched_from_here(clone):
+    git(clone, "fetch", "-q", "--force", ".", "HEAD:refs/remotes/origin/main")
+
+
+def by_name(clone):
+    git(clone, "symbolic-ref", "refs/remotes/origin/main", "refs/heads/main")
+
+
+def to_what_comes_before(clone):
+    git(clone, "update-ref", "refs/remotes/origin/main", "HEAD~1")
+
+
+def taken_away(clone):
+    git(clone, "update-ref", "-d", "refs/remotes/origin/main")
+
+
+def another_name(clone):
+    git(clone, "remote", "rename", "origin", "upstream")
+    git(clone, "update-ref", "refs/remotes/upstream/main", "HEAD")
+
+
+DISGUISES = [
+    (set_by_hand, "LOST for others, of what it was and is: 2 commits", "the remote seems to have what is pushed"),
+    (write_the_file, "LOST for others, of what it was and is: 2 commits", "by the file itself"),
+    (fetched_from_here, "LOST for others, of what it was and is: 2 commits", "by a fetch of this very repository"),
+    (by_name, "LOST for others, of what it was and is: 2 commits", "by a symbolic reference"),
+    (to_what_comes_before, "LOST for others, of what it was and is: 2 commits", "the push seems to add one commit"),
+    (taken_away, "LOST for others, of what it was and is: 2 commits", "the remote seems to have nothing"),
+    (another_name, "(nothing to ", "under a name that was not there"),
+]
+
+
+@pytest.mark.parametrize(("disguise", "seen"), [r[:2] for r in DISGUISES], ids=[r[2] for r in DISGUISES])
+def test_a_branch_that_the_session_moved_makes_no_rewrite_look_harmless(clone, disguise, seen):
+    start = begun(clone)
+    rewritten(clone)
+    disguise(clone)
+    remote = "upstream" if disguise is another_name else "origin"
+    found = push_preview(layout(str(clone)).git, push(remote, "main"), time.time(), start)
+    text = "\n".join(found.lines)
+    assert seen in text and "was moved in this session (" in text, text
+    for harmless in ("fast-forward", "no rewrite", "nothing changes", "as last fetched"):
+        assert harmless not in text, text
+
+
+def test_what_was_fetched_in_the_session_and_taken_back_is_not_said_to_be_last_fetched(clone, tmp_path):
+    start = begun(clone)
+    other = tmp_path / "other"
+    git(tmp_path, "clone", "-q", str(tmp_path / "there.git"), str(other))
+    git(other, "-c", "user.name=Bo", "-c", "user.email=b@example.com", "commit", "-q", "--allow-empty", "-m", "theirs")
+    git(other, "push", "-q", "--no-verify", "origin", "main")
+    was = remote_of(clone)
+    git(clone, "fetch", "-q", "origin")
+    git(clone, "update-ref", "refs/remotes/origin/main", was)
+    put(clone, "b.txt", "x\n")
+    committed(clone, "four")
+    text = "\n".join(push_preview(layout(str(clone)).git, push("origin", "main"), time.time(), start).lines)
+    assert "a fast-forward of origin/main as when the session began" in text and "last fetched" not in text
 
 
 OTHERS = [
