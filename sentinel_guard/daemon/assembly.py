@@ -68,6 +68,7 @@ class Daemon:
         self.store = SqliteStore(places.database)
         self.now = _steady_clock()
         self.stopped, self.teller = asyncio.Event(), audit_witness.Teller()
+        self.burials: set[asyncio.Task[None]] = set()
         self.used, self.folders = time.monotonic(), FolderMemory()
         recovery = self.recovery = Recovery(places, self._living, self._ended)
         policies = self.policies = Policies(places, keeps=True, changed=self._policy_changed)
@@ -227,10 +228,18 @@ class Daemon:
             await asyncio.sleep(SHIMS)
 
     def _bury_orphans(self) -> None:
-        """End sessions whose owner has gone without a word (``shell-init``: the shell was closed)."""
+        """End sessions whose owner has gone without a word: a shell was closed, or a runner was killed and had no
+        connection, or took longer to end than that.
+        """
         for live in list(self.sessions.live.values()):
-            if live.runner is None and not (live.session.owner and processes.alive(live.session.owner)):
+            if live.runner or live.ending.locked() or (live.session.owner and processes.alive(live.session.owner)):
+                continue
+            if live.shell:
                 self.beginnings.end_orphan(live)
+            else:
+                task = asyncio.create_task(self.operators.vanished(live))
+                self.burials.add(task)
+                task.add_done_callback(self.burials.discard)
 
     def _living(self) -> frozenset[str]:
         # Asked from a thread. Those that begin first: one that has begun in between is live by then.

@@ -78,6 +78,7 @@ class SessionStarter:
         path = shims.without(str(message["path"]), self._places)
         await asyncio.to_thread(self._policies.load, root)  # a project's file is anybody's
         live = self._live(Session(ident, root=root), path)
+        live.shell = message.get("kind") == "shell"
         self.beginning |= {ident}
         try:
             return await self._prepare(live, message, owner, environ)
@@ -191,7 +192,7 @@ class SessionStarter:
             self._store.append(Entry(self._now(), "", "daemon", data, "L2"), durable=True)
 
     def _take_up(self, live: Live, begun: Mapping[str, Any]) -> None:
-        live.path = str(begun.get("path") or live.path)
+        live.path, live.shell = str(begun.get("path") or live.path), begun.get("kind") == "shell"
         # An older version recorded none.
         live.shims = ShimIntegrity(self._places.shims(live.id), str(begun.get("shims") or ""))
         live.hooks = restore_disabled_git_hooks.restored(begun.get("hooks"))
@@ -211,7 +212,7 @@ class SessionStarter:
         else:
             if not live.session.over:
                 self._note_harm(live)
-                self._clear_away(live, shell=begun.get("kind") == "shell")
+                self._clear_away(live)
             self.end_orphan(live)
             self.orphans.append(live)
 
@@ -223,9 +224,9 @@ class SessionStarter:
             what = f"{UNSHIMMED.format(harm)}: what its agent then did was not judged"
             self.sessions.note(live, [Entry(self._now(), live.id, "daemon", {"what": what}, "L2")])
 
-    def _clear_away(self, live: Live, *, shell: bool) -> None:
+    def _clear_away(self, live: Live) -> None:
         """End what is left of a session that ended while no daemon ran, and look once more at its restricted files."""
-        if not shell:  # what a person left running in a shell of their own stays
+        if not live.shell:
             processes.kill((), frozenset({processes.own_pid()}), live.mark)
         ended = max(entry.at for entry in self._store.entries(session=live.id, last=1))
         try:
@@ -344,5 +345,5 @@ def _data(message: Fields, owner: Peer, live: Live, path: str) -> dict[str, obje
         "path": path,
         "hooks": live.hooks,
         "shims": live.shims.record if live.shims else "",
-        **({"kind": "shell"} if message.get("kind") == "shell" else {}),
+        **({"kind": "shell"} if live.shell else {}),
     }

@@ -30,7 +30,7 @@ from sentinel_guard.host.git.private_git_dir import layout
 from sentinel_guard.host.git.worktree_tree_hash import Worktrees
 from sentinel_guard.host.githooks import install_hooks
 from sentinel_guard.host.githooks.check_hooks_run import ActiveHooks
-from sentinel_guard.host.machine import ancestry, cgroups, processes
+from sentinel_guard.host.machine import ancestry, cgroups, processes, session_limit
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.shim_integrity import ShimIntegrity
 from sentinel_guard.humans.question_inbox import Channel, Inbox
@@ -101,6 +101,8 @@ class Live:
     """When the person last pressed a key that the agent got, seconds of the epoch."""
     begun: bool = False
     """True once anything was asked from within the session."""
+    shell: bool = False
+    """True for a person's own shell (``shell-init``): what they leave running stays."""
     watch: Watch | None = None
     frozen: frozenset[Peer] = frozenset()
     """What a kill has stopped: to be ended, though its owner may end before that."""
@@ -144,6 +146,8 @@ class Live:
     """What the person says in the chat; None for /resume."""
     buried: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a kill has been carried out to its end."""
+    ending: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while it is ended because its owner has gone."""
     moving: asyncio.Event | None = None
     """Set when the rollback of another session of its repository is through; None while there is none."""
     reports: set[asyncio.Event] = field(default_factory=set)
@@ -306,7 +310,11 @@ class Sessions:
         # What has lost its runner may have dropped its mark, too.
         marked = self.live.get(processes.environ(pid).get("SENTINEL_SESSION", ""))
         grouped = None if self._by_owner(lineage[:1]) else self.live.get(cgroups.session_of(pid))
-        return marked or grouped or self._by_member(lineage)
+        return marked or grouped or self._by_limit(pid) or self._by_member(lineage)
+
+    def _by_limit(self, pid: int) -> Live | None:
+        limit = session_limit.of(pid)
+        return next((live for live in self.live.values() if session_limit.number(live.id) == limit), None)
 
     def _by_member(self, lineage: Sequence[Peer]) -> Live | None:
         return next((live for live in self.live.values() if not live.members.isdisjoint(lineage)), None)

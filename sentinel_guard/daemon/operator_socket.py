@@ -176,7 +176,7 @@ class Operators:
         if owner is None or owner not in ancestry.lineage(link.pid):
             raise PeerError("a session's owner is the process that asks, or one of its ancestors")
         live, said = await self._beginnings.begin(message, owner, processes.environ(link.pid))
-        if message.get("kind") != "shell":
+        if not live.shell:
             live.runner = runner
         return live, said
 
@@ -260,12 +260,13 @@ class Operators:
         """The runner's connection is gone: a session whose runner lives on is waited for, another one ends."""
         if live.session.owner and processes.alive(live.session.owner):
             return
-        if self._sessions.live.get(live.id) is not live:
-            return  # it has ended in the ordinary way
-        await self._reactions.look_once_more(live)
-        # Without its runner nobody guards what it started: the terminal is gone, and so is the session.
-        await self._reactions.sweep_away(live)
-        self._beginnings.end_orphan(live)
+        async with live.ending:
+            if self._sessions.live.get(live.id) is not live:
+                return  # it has ended in the ordinary way
+            await self._reactions.look_once_more(live)
+            # Without its runner nobody guards what it started: the terminal is gone, and so is the session.
+            await self._reactions.sweep_away(live)
+            self._beginnings.end_orphan(live)
 
     def _own(self, message: Fields) -> Live:
         live = self._sessions.live.get(str(message["session"]))

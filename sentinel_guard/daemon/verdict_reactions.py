@@ -47,6 +47,8 @@ UNVERIFIED = (
 )
 WHOLE = 10.0
 """Seconds that a session's first command waits for what it could destroy to be kept."""
+AGAIN = (0.05, 0.2, 0.5)
+"""Seconds between looks for what forks and ends all the time, which one look may miss."""
 LEAVING = 0.2
 """Seconds that a process may take to end after its agent."""
 
@@ -272,7 +274,10 @@ class Reactions:
 
     async def sweep_away(self, live: Live) -> None:
         """End what a session has left running, without a rollback."""
-        await asyncio.to_thread(processes.kill, live.roots, frozenset({processes.own_pid()}), live.mark, live.members)
+        own = frozenset({processes.own_pid()})
+        for seconds in (0.0, *AGAIN):
+            await asyncio.sleep(seconds)
+            await asyncio.to_thread(processes.kill, live.roots, own, live.mark, live.members)
 
     def end(self, live: Live, code: int, servers: Sequence[str] = ()) -> None:
         """A session ended in the ordinary way; ``servers``: agents whose servers ended with it."""

@@ -20,11 +20,13 @@ from tests.support.wait_until import until
 PROGRAM = """
 import os, shutil, signal, sys, time
 state, session, how = sys.argv[1], os.environ["SENTINEL_SESSION"], sys.argv[2].split("+")
+seconds = float(sys.argv[4])
 shims = f"{state}/sessions/{session}/shims"
 if "daemon" in how:
     os.kill(int(sys.argv[3]), signal.SIGKILL)
 if "state" in how:
-    shutil.rmtree(state)
+    while os.path.exists(state):  # the daemon may write there meanwhile
+        shutil.rmtree(state, ignore_errors=True)
 if "folder" in how:
     os.rename(shims, shims + ".old")
 if "one" in how:
@@ -37,7 +39,7 @@ if "bytes" in how:
 if "ends" in how:
     sys.exit(0)
 name = "free" if os.fork() else os.setsid() or "child"
-time.sleep(8)
+time.sleep(seconds)
 open(name, "w").close()
 """
 HARMS = (
@@ -57,12 +59,17 @@ def daemon_pid(stage) -> int:
     return json.loads(stage.sentinel("daemon", "status", "--json").stdout)["pid"]
 
 
+def agent(stage, how, daemon):
+    """The command of one that does this harm, and goes on for longer than the daemon needs to see it."""
+    script, state = str(stage.folder / "harm.py"), str(stage.guard / "state")
+    return [sys.executable, script, state, how, str(daemon), str(limit(8))]
+
+
 @pytest.mark.parametrize("how", [row[0] for row in HARMS], ids=[row[1] for row in HARMS])
 def test_a_session_whose_shims_are_harmed_is_ended(stage, how):
     stage.commit()
     (stage.folder / "harm.py").write_text(PROGRAM)
-    agent = [sys.executable, str(stage.folder / "harm.py"), str(stage.guard / "state"), how, str(daemon_pid(stage))]
-    done = stage.sentinel("run", "--", *agent)
+    done = stage.sentinel("run", "--", *agent(stage, how, daemon_pid(stage)))
     assert done.returncode == 137, done
     assert "KILL SWITCH" in done.stderr and "deleted or changed" in done.stderr
     # Whatever had lived on would hold our end of its output.
@@ -140,11 +147,11 @@ MEANWHILE = (
 def test_a_session_lives_on_whatever_happens_beside_it(stage, happens):
     stage.commit()
     pid = daemon_pid(stage)
-    agent = run(stage, sys.executable, "-c", STAYS)
+    session = run(stage, sys.executable, "-c", STAYS)
     assert begun(stage)
     happens(stage, pid)
-    out, err = agent.communicate(timeout=limit(60))
-    assert (agent.returncode, out) == (0, "done\n"), err
+    out, err = session.communicate(timeout=limit(60))
+    assert (session.returncode, out) == (0, "done\n"), err
     assert not [e for e in stage.log() if e["level"] == "L4"]
 
 
@@ -155,6 +162,5 @@ def test_of_two_sessions_only_that_whose_shims_are_harmed_is_ended(stage):
     with contextlib.ExitStack() as ended:
         ended.callback(other.communicate, timeout=limit(60))
         assert begun(stage)
-        agent = [sys.executable, str(stage.folder / "harm.py"), str(stage.guard / "state"), "bytes", "0"]
-        assert stage.sentinel("run", "--", *agent).returncode == 137
+        assert stage.sentinel("run", "--", *agent(stage, "bytes", 0)).returncode == 137
     assert other.returncode == 0

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -24,9 +25,45 @@ if not os.fork():
     os.setsid()
     if os.fork():
         os._exit(0)
-    code = "import os, sys, time; open(sys.argv[1], 'w').write(str(os.getpid())); time.sleep(60)"
+    code = "import os, sys, time; open(sys.argv[1], 'w').write(str(os.getpid())); time.sleep(3600)"
     os.execve(sys.executable, [sys.executable, "-I", "-c", code, sys.argv[1]], {})
 time.sleep(60)
+"""
+
+HIDE = 'awk \'$3 == "cgroup2" {print $2}\' /proc/mounts | xargs -r umount -l; exec "$@"'
+ORDINARY = (
+    *("unshare", "--mount", "sh", "-c", HIDE, "sh"),
+    *("setpriv", "--bounding-set=-all", "--inh-caps=-all", "--"),
+)  # fmt: skip
+"""Takes from root what root may do beyond others, and the control groups of this machine. An ordinary user has neither,
+or a group, too.
+"""
+# Kills the runner before anybody has looked, and from then on is another process each time that it has left a byte.
+RENEWS = """
+import os, signal, sys, time
+runner, told, pause = int(sys.argv[1]), sys.argv[2], float(sys.argv[3])
+os.kill(runner, signal.SIGKILL)
+while True:
+    with open(told, "a") as file:
+        file.write("x")
+    time.sleep(pause)
+    if os.fork():
+        os._exit(0)
+    os.setsid()
+"""
+# Leaves it behind without environment and terminal.
+LEAVES = """
+import os, sys, time
+if not os.fork():
+    os.setsid()
+    os.execve(sys.executable, [sys.executable, "-I", "-c", *sys.argv[1:]], {})
+time.sleep(60)
+"""
+# Becomes the runner.
+RUN = """
+import os, sys
+program, script, code, *rest = sys.argv[1:]
+os.execv(program, [program, "run", "--", sys.executable, script, code, str(os.getpid()), *rest])
 """
 
 A_DAY_LATER = """
@@ -60,10 +97,44 @@ def test_an_orphan_without_environment_ends_with_its_killed_runner(stage, orphan
     runner, pid = orphan
     peer = processes.identify(pid)
     assert processes.environ(pid) == {}
-    time.sleep(limit(4.0))  # the daemon looks some times a second, on a busy machine later
     os.kill(runner.pid, signal.SIGKILL)
     runner.wait()
-    assert until(lambda: not processes.alive(peer), seconds=20), "known by its number and the time of its start"
+    assert until(lambda: not processes.alive(peer), seconds=20)
+
+
+def test_an_orphan_ends_with_a_runner_that_was_killed_before_it_had_a_daemon_again(stage, orphan):
+    runner, pid = orphan
+    peer = processes.identify(pid)
+    os.kill(runner.pid, signal.SIGSTOP)
+    os.kill(json.loads(stage.sentinel("daemon", "status", "--json").stdout)["pid"], signal.SIGKILL)
+    assert stage.sentinel("daemon", "start").returncode == 0
+    os.kill(runner.pid, signal.SIGKILL)
+    runner.wait()
+    assert until(lambda: not processes.alive(peer), seconds=20)
+    assert until(lambda: [e["data"]["reason"] for e in stage.log(kind="end")] == ["its owner has gone"])
+
+
+def renewing(told: Path) -> bool:
+    before = told.stat().st_size
+    time.sleep(0.7)
+    listed = Path("/proc").glob("[0-9]*")
+    return told.stat().st_size > before or any(str(told) in processes.command_line(int(p.name)) for p in listed)
+
+
+@pytest.mark.parametrize("pause", ["0.3", "0"], ids=["some times a second", "as often as it can"])
+def test_an_orphan_that_kills_its_runner_and_is_another_process_all_the_time_ends(stage, pause):
+    stage.commit()
+    script, told = stage.folder / "leaves.py", stage.folder / "told"
+    script.write_text(LEAVES)
+    told.touch()
+    run = [sys.executable, "-c", RUN, str(BIN / "sentinel-guard"), str(script), RENEWS, str(told), pause]
+    done = subprocess.run(
+        [*(ORDINARY if os.geteuid() == 0 else ()), *run], cwd=stage.repo, env=stage.environ, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, check=False, timeout=limit(30),
+    )  # fmt: skip
+    assert done.returncode == -signal.SIGKILL, done
+    assert until(lambda: not renewing(told), seconds=20), "neither seen nor grouped, it is known by its limit"
+    assert told.stat().st_size > 0
 
 
 def test_what_changed_while_nobody_watched_is_put_back_at_the_burial(stage, orphan):

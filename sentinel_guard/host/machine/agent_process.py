@@ -32,6 +32,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from sentinel_guard.errors import HostError
+from sentinel_guard.host.machine import session_limit
 from sentinel_guard.host.machine.broker_process import BrokerCommand, BrokerProcess
 from sentinel_guard.host.machine.caught_signals import Signals
 from sentinel_guard.host.machine.process_control import die_with_parent
@@ -162,6 +163,7 @@ def spawn(
             if broker and os.fork():
                 broker.become(far)
             elif _begin_session(inner, far, runner):
+                session_limit.enter(environ.get("SENTINEL_SESSION", ""))
                 _become(*(broker.wearing(path, argv) if broker else (path, argv)), environ)
         except OSError as e:
             os.write(2, f"sentinel-guard: {path}: {e.strerror}\n".encode(errors="replace"))

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sentinel_guard.core.peer import Peer
-from sentinel_guard.host.machine import cgroups
+from sentinel_guard.host.machine import cgroups, session_limit
 
 _DEV_TTY = os.makedev(5, 0)
 """/dev/tty: whatever controls the process."""
@@ -49,35 +49,41 @@ def tree(
     members: frozenset[Peer] = frozenset(),
     *,
     since: int = 0,
+    at_once: signal.Signals | None = None,
 ) -> set[int]:
     """Pids of all descendants of the roots and of whatever carries ``mark`` (SENTINEL_SESSION=ID) in its environment,
-    or is in that session's control group.
+    or is in that session's control group, or has its limit.
 
     And of the ``members``: processes that were seen in the tree, and those of the terminal sessions (setsid(2)) that
     they lead or led. The roots themselves are left out, and so are the spared ones with all that descends from them.
-    ``since``: the marks of those that started earlier (ticks, as ``Peer.start``) are not read.
+    ``since``: the marks of those that started earlier (ticks, as ``Peer.start``) are not read. ``at_once``: a signal
+    that is sent as soon as a mark is read: who forks and ends all the time is gone once those of all others are.
     """
     children: dict[int, list[int]] = {}
     marked: set[int] = set()
     leaders = {peer.pid: peer.start for peer in members}
     variable, session = mark.encode(), mark.partition("=")[2]
-    for pid in _pids():
+    limit = session_limit.number(session)
+    roots = [*roots]
+    kept = spare.union(roots)
+    for pid in reversed(_pids()):
         fields = _fields(pid)
         if fields and fields[0] not in (b"Z", b"X"):
             children.setdefault(int(fields[1]), []).append(pid)
             start = int(fields[19])
             known = members and (Peer(pid, start) in members or _is_led(start, int(fields[3]), leaders))
-            if known or (mark and start >= since and _carries(pid, variable, session)):
+            if known or (mark and start >= since and _carries(pid, variable, session, limit)):
                 marked.add(pid)
+                if at_once and pid not in kept:
+                    _signal((pid,), at_once)
     found: set[int] = set()
-    roots = [*roots]
     todo = [*roots, *marked]
     while todo:
         for child in children.get(todo.pop(), ()):
             if child not in found and child not in spare:
                 found.add(child)
                 todo.append(child)
-    return (found | marked) - spare - {*roots}
+    return (found | marked) - kept
 
 
 def _is_led(start: int, session: int, leaders: Mapping[int, int]) -> bool:
@@ -98,7 +104,7 @@ def freeze(
     """
     stopped: set[int] = set()
     for carried in ("", *[mark] * ROUNDS):
-        fresh = tree(roots, spare, carried, members) - stopped
+        fresh = tree(roots, spare, carried, members, at_once=signal.SIGSTOP) - stopped
         if not fresh and carried == mark:
             break
         _signal(fresh, signal.SIGSTOP)
@@ -116,7 +122,7 @@ def kill(
     members |= frozenset(filter(None, map(identify, stopped)))
     left: set[int] = set()
     for _ in range(ROUNDS):
-        left = tree(roots, spare, mark, members)
+        left = tree(roots, spare, mark, members, at_once=signal.SIGKILL)
         if not left:
             break
         _signal(left, signal.SIGKILL)
@@ -361,7 +367,9 @@ def _fields(pid: int) -> list[bytes]:
     return [] if fields[2:3] == [b"-1"] else fields
 
 
-def _carries(pid: int, variable: bytes, session: str) -> bool:
+def _carries(pid: int, variable: bytes, session: str, limit: int) -> bool:
+    if session_limit.of(pid) == limit:
+        return True
     environ = _read(f"/proc/{pid}/environ")
     inherited = variable in environ and variable in environ.split(b"\0")
     return inherited or cgroups.session_of(pid) == session
