@@ -235,7 +235,7 @@ def test_the_chart_is_of_the_session_that_is_chosen(where, daemon):
 
 
 def test_inside_of_a_session_it_is_not_opened(where, monkeypatch):
-    monkeypatch.setenv("SENTINEL_SESSION", "s1")
+    monkeypatch.setenv("SENTINEL_SESSION", "of-a-test")
     with pytest.raises(SentinelError, match="From inside"):
         module.console(where)
 

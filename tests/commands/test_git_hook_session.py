@@ -17,7 +17,7 @@ from tests.support.hook_repositories import TOKEN, git, head, put
 
 @pytest.fixture
 def guarded(hooked: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("SENTINEL_SESSION", "s1")
+    monkeypatch.setenv("SENTINEL_SESSION", "of-a-test")
     return hooked
 
 

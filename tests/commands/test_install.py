@@ -116,8 +116,8 @@ def test_outside_of_a_repository_it_says_what_to_do(tmp_path: Path) -> None:
 LIVE = (
     ("ACTIVE", "repo", "", "is working in", "a session in this repository"),
     ("PAUSED", "repo", "", "is working in", "a paused one"),
-    ("ACTIVE", "other", "s1", "From inside", "a session elsewhere, asked from inside of it"),
-    ("ACTIVE", "other", "s0", "", "a session elsewhere"),
+    ("ACTIVE", "other", "of-a-test", "From inside", "a session elsewhere, asked from inside of it"),
+    ("ACTIVE", "other", "of-another-test", "", "a session elsewhere"),
     ("KILLED", "repo", "", "", "a dead one"),
 )
 
@@ -127,7 +127,9 @@ def test_while_a_session_lives_nothing_is_put_or_taken(root, monkeypatch, row) -
     alive, where, inside, words, _ = row
     monkeypatch.setenv("SENTINEL_SESSION", inside)
     daemon, before = FakeDaemon(places()), state(root)
-    daemon.replies["status"] = {"sessions": [{"session": "s1", "state": alive, "root": str(root.parent / where)}]}
+    daemon.replies["status"] = {
+        "sessions": [{"session": "of-a-test", "state": alive, "root": str(root.parent / where)}]
+    }
     try:
         for work in (command.install, uninstall.uninstall):
             if not words:

@@ -167,7 +167,7 @@ def test_a_log_that_is_being_written_is_not_archived(places, store):
 
 def test_no_session_archives_the_log(places, store, monkeypatch):
     store.close()
-    monkeypatch.setenv("SENTINEL_SESSION", "s1")
+    monkeypatch.setenv("SENTINEL_SESSION", "of-a-test")
     with pytest.raises(SentinelError, match="From inside a guarded session"):
         log.archive(places)
     assert places.database.exists()

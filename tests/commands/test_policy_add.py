@@ -153,10 +153,10 @@ def test_honest_commands_that_would_be_stopped_need_a_yes(root: Path, capsys: py
 
 
 LIVE = (
-    ("ACTIVE", "other", "s1", "From inside", "inside of a session"),
+    ("ACTIVE", "other", "of-a-test", "From inside", "inside of a session"),
     ("ACTIVE", "repo", "", "is working in", "a session in this repository"),
     ("ACTIVE", "other", "", "", "a session elsewhere"),
-    ("KILLED", "repo", "s1", "", "a dead one"),
+    ("KILLED", "repo", "of-a-test", "", "a dead one"),
 )
 
 
@@ -165,7 +165,9 @@ def test_a_session_does_not_change_the_policy(root: Path, monkeypatch, row) -> N
     alive, where, inside, words, _ = row
     monkeypatch.setenv("SENTINEL_SESSION", inside)
     daemon = FakeDaemon(places())
-    daemon.replies["status"] = {"sessions": [{"session": "s1", "state": alive, "root": str(root.parent / where)}]}
+    daemon.replies["status"] = {
+        "sessions": [{"session": "of-a-test", "state": alive, "root": str(root.parent / where)}]
+    }
     try:
         if words:
             with pytest.raises(SentinelError, match=words):

@@ -157,12 +157,14 @@ def test_in_a_linked_worktree_the_same_snapshots_are_seen(where, repo, taken, tm
 
 
 def inside(monkeypatch):
-    monkeypatch.setenv("SENTINEL_SESSION", "s1")
+    monkeypatch.setenv("SENTINEL_SESSION", "of-a-test")
 
 
 def ancestor_inside(monkeypatch):
     monkeypatch.setattr(
-        command.require_human.processes, "environ", lambda pid: {"SENTINEL_SESSION": "s1"} if pid != os.getpid() else {}
+        command.require_human.processes,
+        "environ",
+        lambda pid: {"SENTINEL_SESSION": "of-a-test"} if pid != os.getpid() else {},
     )
 
 

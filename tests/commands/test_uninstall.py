@@ -83,7 +83,7 @@ def test_what_cannot_be_done_is_named_and_tried_again(tmp_path, capsys) -> None:
 def test_inside_of_a_session_nothing_is_taken(tmp_path, monkeypatch) -> None:
     root = made(tmp_path, "repo")
     command.install(root)
-    monkeypatch.setenv("SENTINEL_SESSION", "s1")
+    monkeypatch.setenv("SENTINEL_SESSION", "of-a-test")
     with pytest.raises(SentinelError, match="From inside"):
         uninstall.uninstall_all()
     assert install_hooks.installed(root)
@@ -147,11 +147,15 @@ def test_inside_of_a_session_there_is_one_way(tmp_path) -> None:
     root = gone(tmp_path, "warn")
     (tmp_path / "launcher").unlink()
     install_hooks.install(root, "/gone/python", launcher=str(tmp_path / "launcher"), absent="warn")
-    done = git(root, "commit", "-qm", "a", check=False, SENTINEL_SESSION="s1")
+    done = git(root, "commit", "-qm", "a", check=False, SENTINEL_SESSION="of-a-test")
     assert done.returncode == 1 and "Ask the user" in done.stderr and "take-out" not in done.stderr
     script = root / ".git/sentinel-guard/take-out"
     taken = subprocess.run(
-        ["sh", str(script)], env={**os.environ, "SENTINEL_SESSION": "s1"}, capture_output=True, text=True, check=False
+        ["sh", str(script)],
+        env={**os.environ, "SENTINEL_SESSION": "of-a-test"},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert taken.returncode == 1 and "403" in taken.stderr and install_hooks.installed(root)
 

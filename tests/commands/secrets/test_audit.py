@@ -125,9 +125,9 @@ def test_no_baseline_is_said(root):
 @pytest.mark.parametrize("command", ["baseline", "audit"])
 @pytest.mark.parametrize("inside", [True, False], ids=["inside of it", "while it works here"])
 def test_never_while_a_session_lives_here(taken, monkeypatch, command, inside):
-    session = {"session": "s1", "state": "ACTIVE", "root": str(taken)}
+    session = {"session": "of-a-test", "state": "ACTIVE", "root": str(taken)}
     if inside:
-        monkeypatch.setenv("SENTINEL_SESSION", "s1")
+        monkeypatch.setenv("SENTINEL_SESSION", "of-a-test")
     before = (taken / NAME).read_bytes()
     (taken / "4.yml").write_text(f"token: {OTHER}\n")
     daemon = FakeDaemon(places())

@@ -44,14 +44,14 @@ def test_changes_of_refs_pass_outside_of_a_session_whatever_is_missing(repo: Hoo
     repo.install()
     repo.commit()
     assert repo.called() == OURS
-    repo.commit(SENTINEL_SESSION="s")
+    repo.commit(SENTINEL_SESSION="of-a-test")
     assert [line.split()[:3] for line in repo.called() if "reference" in line] == [
         ["ours", "reference-transaction", "prepared"]
     ]
     repo.python.unlink()
     git(repo.root, "update-ref", "refs/heads/a", "HEAD")
     for command in (("update-ref", "refs/heads/b", "HEAD"), ("branch", "-D", "a")):
-        refused = git(repo.root, *command, check=False, SENTINEL_SESSION="s")
+        refused = git(repo.root, *command, check=False, SENTINEL_SESSION="of-a-test")
         assert refused.returncode and "403 SENTINEL BLOCKED" in refused.stderr
         assert "sentinel-guard install" in refused.stderr
 
@@ -94,7 +94,7 @@ def test_the_guard_is_asked_about_branches_and_its_own_refs(guarded: Hooked, row
 
 @pytest.mark.parametrize("line", [REMOTE, f"{ZEROS} {ONES} refs/tags/v1"], ids=["a remote's branch", "a tag"])
 def test_a_session_tells_what_it_fetches(guarded: Hooked, line: str) -> None:
-    environ = {**os.environ, "SENTINEL_SESSION": "s"}
+    environ = {**os.environ, "SENTINEL_SESSION": "of-a-test"}
     subprocess.run([_hook(guarded), "prepared"], input=f"{line}\n", text=True, check=True, env=environ)
     assert guarded.called() == ["launcher reference-transaction prepared", line]
 
@@ -102,8 +102,8 @@ def test_a_session_tells_what_it_fetches(guarded: Hooked, line: str) -> None:
 SILENT = [
     ("prepared", REMOTE, {}, "what a fetch brings"),
     ("prepared", f"{ZEROS} {ONES} refs/tags/v1", {}, "a tag"),
-    ("prepared", f"{ZEROS} {ONES} HEAD", {"SENTINEL_SESSION": "s"}, "HEAD alone, in a session"),
-    ("committed", BRANCH, {"SENTINEL_SESSION": "s"}, "what cannot be stopped any more, in a session"),
+    ("prepared", f"{ZEROS} {ONES} HEAD", {"SENTINEL_SESSION": "of-a-test"}, "HEAD alone, in a session"),
+    ("committed", BRANCH, {"SENTINEL_SESSION": "of-a-test"}, "what cannot be stopped any more, in a session"),
 ]
 
 

@@ -112,17 +112,18 @@ def test_a_member_belongs_to_the_tree_wherever_it_is_and_whom_it_leads_does_too(
 
 
 def test_what_carries_the_mark_belongs_to_the_tree_wherever_it_is(start):
-    environ = {"PATH": os.environ["PATH"], "SENTINEL_SESSION": "marked-7"}
+    session = f"marked-{os.getpid()}"  # processes are the machine's: another checkout's tests may run
+    environ, mark = {"PATH": os.environ["PATH"], "SENTINEL_SESSION": session}, f"SENTINEL_SESSION={session}"
     pid = orphan(start, env=environ)
     try:
         assert processes.tree((os.getpid(),), frozenset()) & {pid} == set(), "an orphan"
-        assert processes.tree((), frozenset(), "SENTINEL_SESSION=marked-7") == {pid}
-        assert processes.tree((), frozenset({pid}), "SENTINEL_SESSION=marked-7") == set()
+        assert processes.tree((), frozenset(), mark) == {pid}
+        assert processes.tree((), frozenset({pid}), mark) == set()
         began = processes.identify(pid).start
-        assert processes.tree((), frozenset(), "SENTINEL_SESSION=marked-7", since=began) == {pid}
-        assert processes.tree((), frozenset(), "SENTINEL_SESSION=marked-7", since=began + 1) == set()
-        assert processes.tree((), frozenset(), "SENTINEL_SESSION=marked-") == set(), "the whole value counts"
-        assert processes.kill((), frozenset(), "SENTINEL_SESSION=marked-7") == set()
+        assert processes.tree((), frozenset(), mark, since=began) == {pid}
+        assert processes.tree((), frozenset(), mark, since=began + 1) == set()
+        assert processes.tree((), frozenset(), mark[:-1]) == set(), "the whole value counts"
+        assert processes.kill((), frozenset(), mark) == set()
         assert not processes.identify(pid) or state_of(pid) == "Z"
     finally:
         if processes.identify(pid):

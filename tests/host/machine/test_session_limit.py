@@ -13,7 +13,7 @@ from sentinel_guard.host.machine import processes, session_limit
 from tests.support.time_limits import limit
 from tests.support.wait_until import until
 
-SESSION = "of-test-session-limit"
+SESSION = f"of-test-session-limit-{os.getpid()}"  # processes are the machine's: another checkout's tests may run
 PRLIMIT = shutil.which("prlimit") or ""
 ENTERS = """
 import os, sys
