@@ -62,13 +62,13 @@ class Daemon:
 
     loop: asyncio.AbstractEventLoop | None = None
     """While it serves."""
+    _burials: frozenset[asyncio.Task[None]] = frozenset()
 
     def __init__(self, places: StatePaths) -> None:
         self.places = places
         self.store = SqliteStore(places.database)
         self.now = _steady_clock()
         self.stopped, self.teller = asyncio.Event(), audit_witness.Teller()
-        self.burials: set[asyncio.Task[None]] = set()
         self.used, self.folders = time.monotonic(), FolderMemory()
         recovery = self.recovery = Recovery(places, self._living, self._ended)
         policies = self.policies = Policies(places, keeps=True, changed=self._policy_changed)
@@ -238,8 +238,8 @@ class Daemon:
                 self.beginnings.end_orphan(live)
             else:
                 task = asyncio.create_task(self.operators.vanished(live))
-                self.burials.add(task)
-                task.add_done_callback(self.burials.discard)
+                # The loop itself keeps no task alive.
+                self._burials = frozenset((task, *(old for old in self._burials if not old.done())))
 
     def _living(self) -> frozenset[str]:
         # Asked from a thread. Those that begin first: one that has begun in between is live by then.
