@@ -22,7 +22,7 @@ IMPURE = {
 ASYNC_ROOMS = {"daemon", "humans"}
 LIBRARIES = {
     "apprise": {"host/alert_channels.py"},
-    "ahocorasick": {"core/secrets/aho_corasick.py"},
+    "ahocorasick": {"core/text/aho_corasick.py"},
     "click": {name(p) for p in PACKAGE.glob("cli/*.py")} - {"cli/__init__.py", "cli/lazy_import.py"},
     "git": {"host/git/repository.py"},
     "inotify_simple": {"host/file_integrity/inotify_reader.py"},

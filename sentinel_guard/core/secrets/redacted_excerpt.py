@@ -6,10 +6,10 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-from sentinel_guard.core.secrets.aho_corasick import KeywordSearch
 from sentinel_guard.core.secrets.allow_comments import allows
 from sentinel_guard.core.secrets.model import SecretFind
 from sentinel_guard.core.secrets.redacted_value import mask
+from sentinel_guard.core.text.aho_corasick import KeywordSearch
 from sentinel_guard.core.text.control_characters import visible
 
 MOST = 160

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from sentinel_guard.core.secrets.aho_corasick import KeywordSearch, lowered
 from sentinel_guard.core.secrets.decode_encoded_text import Run, from_base64, runs
 from sentinel_guard.core.secrets.entropy_and_dummy_values import entropy, is_dummy_value
 from sentinel_guard.core.secrets.example_and_encrypted_values import is_example_or_encrypted
@@ -32,6 +31,7 @@ from sentinel_guard.core.secrets.generic_assignments import (
 from sentinel_guard.core.secrets.model import Format, Grade, SecretFind
 from sentinel_guard.core.secrets.placeholder_values import password_like, words
 from sentinel_guard.core.secrets.regex_engine import compile_with_re, compiled, searchable
+from sentinel_guard.core.text.aho_corasick import KeywordSearch, lowered
 
 BASIC = "basic-header"
 """Its value is base64 of a name and a password."""

@@ -12,7 +12,9 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 
+from sentinel_guard.core.text.aho_corasick import KeywordSearch
 from sentinel_guard.core.text.credential_options import FORMS, KEYWORD
 
 MARK = "<redacted>"
@@ -72,7 +74,7 @@ _BEARER = re.compile(r"(?i)\b(bearer\s{1,3})([A-Za-z0-9._~+/=-]{12,})")
 _CURL_USER = re.compile(r"((?<=\s)(?:-u|--user)[ =]{0,2}[\"']?[^\s:\"']{1,100}:)([^\s\"']+)")
 _OPTION = re.compile(rf"(?i)(--(?:[a-z0-9]{{1,20}}-){{0,2}}{KEYWORD}[\w-]{{0,20}}\s{{1,3}})([^\s<>-]\S*)")
 _ASSIGNED = re.compile(
-    rf"(?i)({KEYWORD}[\w-]{{0,40}}\\?[\"']?[ \t]{{0,3}}(?:=>|::?=|[:=])[ \t]{{0,3}}\\?)"
+    rf"(?i)({KEYWORD}[\w-]{{0,40}}\\?[\"']?[ \t]{{0,3}}(?:=>|:{{0,2}}={{1,3}}+|:(?!=))[ \t]{{0,3}}\\?)"
     r"(\"[^\"\n]*\"?|'[^'\n]*'?|[^\s\"',;&|()<>{}\[\]]+)"
 )
 _SECRET_NAME = re.compile(rf"(?i){KEYWORD}|^authorization$")
@@ -84,46 +86,44 @@ _HARMLESS = re.compile(
 SHORT = 48
 """Characters: names of fields, ids and words come again and again, so their result is remembered."""
 
+_GITHUB = ("ghp_", "gho_", "ghu_", "ghs_", "ghr_")
+_GITLAB = ("glpat-", "gldt-", "glrt-")
+_SHOPIFY = ("shpat_", "shpca_", "shppa_", "shpss_")
+_OF_GLUED = (
+    *(*_GITHUB, *_GITLAB, *_SHOPIFY, "github_pat_", "npm_", "hf_", "_live_", "whsec_", "xox", "AIza"),
+    *("AKIA", "ASIA", "dop_v1_", "sk-ant-", "sk-proj-"),
+)
+_OF_TOKENS = (
+    *("AKIA", "ASIA", "AIDA", "AROA", "AGPA", "ANPA", "ANVA", "ABIA", "ACCA"),
+    *(*_GITHUB, *_SHOPIFY, "npm_", "hf_", "_live_", "_test_", "_prod_", "whsec_", "SK", "dop_v1_", "dapi"),
+)
+_OF_LONG_TOKENS = (
+    *(*_GITLAB, "glcbt-", "glptt-", "glft-", "glsoat-", "glagent-", "gloas-", "glimt-", "glffct-", "github_pat_"),
+    *("xox", "xapp-", "sk-", "AIza", "ya29.", "GOCSPX-", "eyJ", "ZXlK", "pypi-", "SG.", "hvs.", "hvb.", ":AA"),
+)
 _WHOLE = (
-    (_PRIVATE_KEY, MARK),
-    (_GLUED, MARK),
-    (_TOKENS, MARK),
-    (_LONG_TOKENS, MARK),
-    (_SLACK_HOOK, rf"\1{MARK}"),
-    (_URL_PASSWORD, rf"\1:{MARK}@"),
+    (_PRIVATE_KEY, MARK, frozenset({"-----BEGIN"})),
+    (_GLUED, MARK, frozenset(_OF_GLUED)),
+    (_TOKENS, MARK, frozenset(_OF_TOKENS)),
+    (_LONG_TOKENS, MARK, frozenset(_OF_LONG_TOKENS)),
+    (_SLACK_HOOK, rf"\1{MARK}", frozenset({"hooks.slack.com"})),
+    (_URL_PASSWORD, rf"\1:{MARK}@", frozenset({"://"})),
 )
-_VALUES = (_HEADER, _BEARER, _CURL_USER, _OPTION, _ASSIGNED)
-_SIGNS = re.compile(
-    "|".join(
-        map(
-            re.escape,
-            (
-                *("-----begin", "authorization", "bearer", "@", "-u", "hooks.slack.com"),
-                *("pass", "pwd", "secret", "credential", "token", "key"),
-                *("akia", "asia", "aida", "aroa", "agpa", "anpa", "anva", "abia", "acca"),
-                *(
-                    "ghp_",
-                    "gho_",
-                    "ghu_",
-                    "ghs_",
-                    "ghr_",
-                    "github_pat_",
-                    "glpat-",
-                    "gldt-",
-                    "glrt-",
-                    "glcbt-",
-                    "glptt-",
-                ),
-                *("glft-", "glsoat-", "glagent-", "gloas-", "glimt-", "glffct-", "npm_", "hf_", "_live_", "_test_"),
-                *("_prod_", "whsec_", "sk", "dop_v1_", "shpat_", "shpca_", "shppa_", "shpss_", "dapi", "xox", "xapp-"),
-                *("aiza", "ya29.", "gocspx-", "eyj", "zxlk", "pypi-", "sg.", "hvs.", "hvb.", ":aa"),
-                *(needle for form in FORMS for needle in form.needles),
-            ),
-        )
-    )
+"""Pattern, what stands in its place, and signs: a text in which it finds something has one of them. All signs are
+looked for in one pass, which takes a hundredth of the time of all patterns.
+"""
+_OF_NAMES = frozenset({"pass", "pwd", "secret", "credential", "token", "key"})
+"""Signs of KEYWORD."""
+_VALUES = (
+    (_HEADER, frozenset({"authorization"})),
+    (_BEARER, frozenset({"bearer"})),
+    (_CURL_USER, frozenset({"-u"})),
+    (_OPTION, _OF_NAMES),
 )
-"""What every text holds, case folded, in which a pattern finds something: most texts hold none of these."""
-_FORMS = tuple((needle, form.pattern) for form in FORMS for needle in form.needles)
+"""The same; their signs are those of the text case folded."""
+_FORMS = tuple((form.pattern, frozenset(form.needles)) for form in FORMS)
+_SIGNS = KeywordSearch({sign: sign for _, _, signs in _WHOLE for sign in signs})
+_FOLDED_SIGNS = KeywordSearch({sign: sign for _, signs in (*_VALUES, *_FORMS) for sign in signs})
 _compiled = functools.cache(re.compile)
 """A form's pattern when its needle is met: a git hook, which ends at once, meets none of them."""
 _EMPTY = frozenset({"''", '""'})
@@ -141,23 +141,34 @@ def redact(text: str) -> str:
 
 def redact_glued_tokens(text: str) -> str:
     """The text without tokens that nothing else looks like, glued to other words or to one another too."""
-    return _GLUED.sub(MARK, text) if _SIGNS.search(text.casefold()) else text
+    return text if _SIGNS.present(text).isdisjoint(_OF_GLUED) else _GLUED.sub(MARK, text)
 
 
 def _redact(text: str) -> str:
-    if not _SIGNS.search(text.casefold()):
-        return text
-    for pattern, mark in _WHOLE:
-        text = pattern.sub(mark, text)
-    for pattern in _VALUES:
-        text = pattern.sub(_hide_value, text)
-    return _by_place(text)
+    """What is hidden takes signs away, and brings none: those of the text as it came are enough."""
+    signs, folded = _SIGNS.present(text), _FOLDED_SIGNS.present(text.casefold())
+    for pattern, mark, wanted in _WHOLE:
+        if not signs.isdisjoint(wanted):
+            text = pattern.sub(mark, text)
+    for value, wanted in _VALUES:
+        if not folded.isdisjoint(wanted):
+            text = value.sub(_hide_value, text)
+    return _by_place(_assigned(text) if not folded.isdisjoint(_OF_NAMES) else text, folded)
 
 
-def _by_place(text: str) -> str:
-    low = text.casefold()
-    for needle, pattern in _FORMS:
-        if needle in low:
+def _assigned(text: str) -> str:
+    """The slowest pattern, whose finds end with their line: on lines with a sign of it."""
+    lines = text.split("\n")
+    for at, line in enumerate(lines):
+        folded = line.casefold()
+        if any(sign in folded for sign in _OF_NAMES):
+            lines[at] = _ASSIGNED.sub(_hide_value, line)
+    return "\n".join(lines)
+
+
+def _by_place(text: str, signs: AbstractSet[str]) -> str:
+    for pattern, wanted in _FORMS:
+        if not signs.isdisjoint(wanted):
             text = _compiled(pattern).sub(_hide_value, text)
     return text
 
@@ -182,9 +193,11 @@ def _words(items: list[object]) -> list[object]:
     if len(words) < 2 or len(words) != len(items):
         return items
     text = _BETWEEN.join(words).replace(" ", _BLANK)
-    if not _SIGNS.search(text.casefold()):
-        return items
-    hidden = _by_place(_OPTION.sub(_hide_value, text)).replace(_BLANK, " ").split(_BETWEEN)
+    hidden = (
+        _by_place(_OPTION.sub(_hide_value, text), _FOLDED_SIGNS.present(text.casefold()))
+        .replace(_BLANK, " ")
+        .split(_BETWEEN)
+    )
     return [*hidden] if len(hidden) == len(words) else items
 
 

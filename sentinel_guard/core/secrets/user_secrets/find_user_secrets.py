@@ -16,11 +16,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple, NoReturn
 
-from sentinel_guard.core.secrets.aho_corasick import KeywordSearch
 from sentinel_guard.core.secrets.model import Grade, SecretFind
 from sentinel_guard.core.secrets.user_secrets.choose_secret_values import LONG, SHORT, values_in, values_of
 from sentinel_guard.core.secrets.user_secrets.encoded_forms import alike, inside, unfolded
 from sentinel_guard.core.secrets.user_secrets.truncated_match import Edges
+from sentinel_guard.core.text.aho_corasick import KeywordSearch
 
 __all__ = ["MOST", "NOTHING", "UserSecrets", "values_in", "values_of"]
 

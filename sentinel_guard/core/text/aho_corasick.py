@@ -25,6 +25,10 @@ class KeywordSearch(Generic[Row]):
             for last, (length, row) in self._automaton.iter(text):
                 yield last - length + 1, last + 1, row
 
+    def present(self, text: str) -> set[Row]:
+        """The rows of all words that the text holds."""
+        return {row for _, (_, row) in self._automaton.iter(text)} if len(self._automaton) else set()
+
 
 def lowered(text: str) -> str:
     """The text in small letters, each character in its place (the one that would become two is made one)."""
