@@ -28,7 +28,7 @@ from sentinel_guard.daemon.guard import Guard, Tracked
 from sentinel_guard.daemon.help_and_usage_requests import AgentRequests
 from sentinel_guard.daemon.live_sessions import Live
 from sentinel_guard.daemon.operator_socket import Operators
-from sentinel_guard.daemon.peer_connection import Connections, Link, raise_file_limit
+from sentinel_guard.daemon.peer_connection import Connections, Link, Listener, raise_file_limit
 from sentinel_guard.daemon.snapshots_and_rollback import Recovery
 from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.daemon.write_incidents import Incidents
@@ -49,7 +49,6 @@ SHIMS = 1.0
 """Seconds between two looks at the shims of all sessions."""
 LOOK = 2.0
 """Seconds between two looks for sessions whose owner has gone."""
-BACKLOG = 256
 OPERATORS = 128
 """Connections of operators: runners, commands, windows."""
 SWITCH = 0.0005
@@ -117,9 +116,9 @@ class Daemon:
         loop.set_exception_handler(lambda _, told: log.error("%s: %r", told["message"], told.get("exception")))
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self.stopped.set)
-        async with (
-            await self._listen(self.places.agent_socket, self.server, raise_file_limit() // 2),
-            await self._listen(self.places.operator_socket, self.operators, OPERATORS),
+        with (
+            contextlib.closing(self._listen(self.places.agent_socket, self.server, raise_file_limit() // 2)),
+            contextlib.closing(self._listen(self.places.operator_socket, self.operators, OPERATORS)),
         ):
             self._say_where_it_listens()
             stands = _standing(self.places)
@@ -171,14 +170,13 @@ class Daemon:
             for live in (*self.sessions.live.values(), *self.beginnings.orphans)
         ]
 
-    async def _listen(self, path: Path, server: Server | Operators, most: int) -> asyncio.AbstractServer:
+    def _listen(self, path: Path, server: Server | Operators, most: int) -> Listener:
         connections = Connections(most)
         # Whoever holds the lock is the only daemon: a socket that lies here is stale.
-        path.unlink(missing_ok=True)  # noqa: ASYNC240 - once, before anything is served
+        path.unlink(missing_ok=True)
 
-        async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async def serve(link: Link) -> None:
             self.used = time.monotonic()
-            link = Link(reader, writer)
             # A daemon that stops cancels what still waits; nothing is to be said about it.
             gone = contextlib.suppress(ConnectionError, asyncio.CancelledError)
             with gone, connections.counted(server.counted_as(link)) as too_many:
@@ -186,13 +184,9 @@ class Daemon:
                     server.refuse(link, too_many)
                 else:
                     await server.serve(link)
-                await link.close()
+            await link.close()
 
-        before = os.umask(0o177)
-        try:
-            return await asyncio.start_unix_server(connected, path, backlog=BACKLOG)
-        finally:
-            os.umask(before)
+        return Listener(str(path), serve)
 
     async def _end_when_idle(self, stands: list[object]) -> None:
         while True:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
+import os
 import resource
 import socket
 import struct
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
 from sentinel_guard.core.wire_framing import Message, Reader, encode
@@ -17,9 +19,17 @@ from sentinel_guard.errors import PeerError
 from sentinel_guard.host.machine import processes
 
 _CREDENTIALS = struct.Struct("iII")
+log = logging.getLogger(__name__)
 READ = 1 << 16
 FIRST_WORD = 10.0
 """Seconds that a peer may take to say what it wants."""
+LAST_WORD = 10.0
+"""Seconds that it may take to read what it was told, before its connection is closed."""
+IN_A_ROW = 16
+"""Messages that one peer may have read before the others have their turn."""
+BACKLOG = 256
+PAUSE = 1.0
+"""Seconds for which no peer is taken where the machine has no room for one."""
 FILES = 1 << 16
 """Open files that a daemon may want: the watcher's, the sessions', one for each connection."""
 OF_ONE = 16
@@ -27,11 +37,15 @@ OF_ONE = 16
 
 
 class Link:
-    """A peer on one of our sockets. Raises PeerError on garbage, EOFError when the peer has gone."""
+    """A peer on one of our sockets. Raises PeerError on garbage, EOFError when the peer has gone.
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader, self._writer, self._frames = reader, writer, Reader()
-        end: socket.socket = writer.get_extra_info("socket")
+    On the socket itself: most peers have said all when they are heard, and take all that they are told at once. A
+    transport and two streams for each took five times as long.
+    """
+
+    def __init__(self, end: socket.socket) -> None:
+        end.setblocking(False)
+        self._end, self._frames, self._unsent, self._at_once = end, Reader(), bytearray(), 0
         raw = end.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
         self.pid, self.uid, _ = _CREDENTIALS.unpack(raw)
         self.peer = processes.identify(self.pid)
@@ -41,18 +55,52 @@ class Link:
 
     async def receive(self, seconds: float | None = None) -> Message:
         """The next message; raises TimeoutError after ``seconds``."""
-        async with asyncio.timeout(seconds):
-            while (message := self._frames.next_message()) is None:
-                data = await self._reader.read(READ)
-                if not data:
-                    raise EOFError
-                self._frames.feed(data)
+        self._at_once = (self._at_once + 1) % IN_A_ROW
+        if self._at_once and (message := self._heard()) is not None:
             return message
+        loop = asyncio.get_running_loop()
+        async with asyncio.timeout(seconds):
+            await asyncio.sleep(0)
+            while (message := self._heard()) is None:
+                await _woken(loop.add_reader, loop.remove_reader, self._end)
+        return message
+
+    def _heard(self) -> Message | None:
+        """The next message that is there whole."""
+        if (message := self._frames.next_message()) is None:
+            try:
+                data = self._end.recv(READ)
+            except BlockingIOError:
+                return None
+            except ConnectionError as e:  # it closed without having read all
+                raise EOFError from e
+            if not data:
+                raise EOFError
+            self._frames.feed(data)
+            return self._frames.next_message()
+        return message
 
     def send(self, message: Message) -> None:
         """Hand a message to the peer; a peer that has gone loses it."""
-        self._writer.write(encode([*self.proof, *message]))
+        self._unsent += encode([*self.proof, *message])
         self.proof = []
+        if self._end.fileno() >= 0 and not self._flush():
+            asyncio.get_running_loop().add_writer(self._end, self._go_on)
+
+    def _flush(self) -> bool:
+        """Send what the peer takes; False where it takes no more now."""
+        try:
+            while self._unsent:
+                del self._unsent[: self._end.send(self._unsent)]
+        except BlockingIOError:
+            return False
+        except OSError:
+            self._unsent.clear()
+        return True
+
+    def _go_on(self) -> None:
+        if self._flush():
+            asyncio.get_running_loop().remove_writer(self._end)
 
     async def receive_json(self, seconds: float | None = None) -> dict[str, Any]:
         """The next message of an operator; raises TimeoutError after ``seconds``."""
@@ -69,11 +117,83 @@ class Link:
         self.send([(b"J", json.dumps(value).encode())])
 
     async def close(self) -> None:
-        self._writer.close()
-        try:
-            await self._writer.wait_closed()
-        except OSError:
+        """Once the peer has taken all that it was told, or after LAST_WORD seconds."""
+        if self._end.fileno() < 0:
             return
+        loop = asyncio.get_running_loop()
+        try:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LAST_WORD):
+                    while not self._flush():
+                        await _woken(loop.add_writer, loop.remove_writer, self._end)
+        finally:
+            loop.remove_writer(self._end)
+            loop.remove_reader(self._end)
+            # Were something left unread, the peer would learn of an error in place of the end.
+            with contextlib.suppress(OSError):
+                for _ in range(IN_A_ROW):
+                    if len(self._end.recv(READ)) < READ:
+                        break
+            self._end.close()
+
+
+async def _woken(add: Callable[..., object], remove: Callable[..., object], end: socket.socket) -> None:
+    """Wait until a socket can be read, or written."""
+    ready = asyncio.get_running_loop().create_future()
+    add(end, _wake, ready)
+    try:
+        await ready
+    finally:
+        remove(end)
+
+
+def _wake(ready: asyncio.Future[None]) -> None:
+    if not ready.done():
+        ready.set_result(None)
+
+
+class Listener:
+    """A socket of ours at its path, for its owner alone; ``serve`` is called with each peer, in a task of its own."""
+
+    def __init__(self, path: str, serve: Callable[[Link], Coroutine[Any, Any, None]]) -> None:
+        """Within the running loop. Raises OSError."""
+        self._loop, self._serve, self._tasks = asyncio.get_running_loop(), serve, set[asyncio.Task[None]]()
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+        before = os.umask(0o177)
+        try:
+            self._socket.bind(path)
+            self._socket.listen(BACKLOG)
+        except OSError:
+            self._socket.close()
+            raise
+        finally:
+            os.umask(before)
+        self._begin()
+
+    def close(self) -> None:
+        """Take no more peers; who is there goes on."""
+        self._loop.remove_reader(self._socket)
+        self._socket.close()
+
+    def _begin(self) -> None:
+        if self._socket.fileno() >= 0:
+            self._loop.add_reader(self._socket, self._accept)
+
+    def _accept(self) -> None:
+        for _ in range(BACKLOG):
+            try:
+                end, _ = self._socket.accept()
+            except (BlockingIOError, ConnectionAbortedError):
+                return
+            except OSError as e:
+                # No descriptor, or no memory: it would be asked without end.
+                log.warning("nobody is let in for %.0f s: %s", PAUSE, e)
+                self._loop.remove_reader(self._socket)
+                self._loop.call_later(PAUSE, self._begin)
+                return
+            task = self._loop.create_task(self._serve(Link(end)))
+            self._tasks.add(task)  # the loop itself keeps no task alive
+            task.add_done_callback(self._tasks.discard)
 
 
 class Connections:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import os
+import resource
 import socket
 import struct
+from pathlib import Path
 
 import pytest
 
 from sentinel_guard.core.wire_framing import MAX_CHUNK, encode
-from sentinel_guard.daemon.peer_connection import OF_ONE, Connections, Link
+from sentinel_guard.daemon import peer_connection
+from sentinel_guard.daemon.peer_connection import IN_A_ROW, OF_ONE, Connections, Link, Listener
 from sentinel_guard.errors import PeerError
 from tests.support.guard_in_memory import linked
 
@@ -24,7 +28,7 @@ def play(story):
 
     async def played():
         ours, theirs = socket.socketpair()
-        link = Link(*await asyncio.open_unix_connection(sock=ours))
+        link = Link(ours)
         _, peer = await asyncio.open_unix_connection(sock=theirs)
         try:
             return await story(link, peer)
@@ -146,10 +150,143 @@ def test_a_peer_that_has_gone_loses_what_it_is_sent():
             await other.close()
             one.send(MESSAGE)
             one.send(MESSAGE)
-            with pytest.raises((EOFError, ConnectionError)):
+            with pytest.raises(EOFError):
                 await one.receive()
 
     asyncio.run(story())
+
+
+def test_a_peer_that_reads_slowly_gets_all_before_its_connection_is_closed():
+    async def story():
+        async with linked() as (one, other):
+            for _ in range(3):
+                one.send([(b"A", b"x" * MAX_CHUNK)])  # more than a socket holds
+            closing = asyncio.create_task(one.close())
+            await asyncio.sleep(0.01)
+            assert not closing.done()
+            got = [await other.receive(5) for _ in range(3)]
+            await closing
+            return [len(body) for message in got for _, body in message]
+
+    assert asyncio.run(story()) == [MAX_CHUNK] * 3
+
+
+def test_a_peer_that_reads_nothing_is_closed_all_the_same(monkeypatch):
+    monkeypatch.setattr(peer_connection, "LAST_WORD", 0.05)
+
+    async def story():
+        async with linked() as (one, other):
+            one.send([(b"A", b"x" * MAX_CHUNK)])
+            await one.close()
+            with pytest.raises(EOFError):
+                await other.receive(5)
+
+    asyncio.run(story())
+
+
+def test_what_was_not_read_of_a_peer_does_not_take_its_answer_away():
+    async def story():
+        async with linked() as (one, other):
+            other.send(MESSAGE)
+            one.send(MESSAGE)
+            await one.close()
+            assert await other.receive(5) == MESSAGE
+            with pytest.raises(EOFError):
+                await other.receive(5)
+
+    asyncio.run(story())
+
+
+def test_a_peer_that_never_stops_talking_lets_the_others_have_their_turn():
+    async def story(link, peer):
+        async def flood():
+            while True:
+                peer.write(BYTES * 1000)
+                await peer.drain()
+
+        heard = []
+
+        async def listen():
+            while True:
+                heard.append(await link.receive())
+
+        tasks = [asyncio.create_task(flood()), asyncio.create_task(listen())]
+        turns = []
+        while len(heard) < 1000:
+            await asyncio.sleep(0)
+            turns.append(len(heard))
+        assert max(after - before for before, after in itertools.pairwise(turns)) <= IN_A_ROW
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    play(story)
+
+
+def listening(tmp_path, story, serve):
+    """A story with the path of a socket that is listened on."""
+
+    async def played():
+        path = tmp_path / "s"
+        with contextlib.closing(Listener(str(path), serve)):
+            return await story(path)
+
+    return asyncio.run(played())
+
+
+async def echo(link):
+    link.send(await link.receive(5))
+    await link.close()
+
+
+def test_a_listener_is_its_owners_alone_and_serves_many_at_once(tmp_path):
+    async def story(path):
+        assert path.stat().st_mode & 0o777 == 0o600
+        ends = [socket.socket(socket.AF_UNIX) for _ in range(40)]
+        for end in ends:
+            end.connect(str(path))
+        links = [Link(end) for end in ends]
+        for link in reversed(links):
+            link.send(MESSAGE)
+        got = [await link.receive(5) for link in links]
+        for link in links:
+            await link.close()
+        return got
+
+    assert listening(tmp_path, story, echo) == [MESSAGE] * 40
+
+
+def test_a_listener_without_room_takes_the_next_when_there_is_room(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(peer_connection, "PAUSE", 0.05)
+
+    async def story(path):
+        end = socket.socket(socket.AF_UNIX)
+        before = resource.getrlimit(resource.RLIMIT_NOFILE)
+        used = max(int(fd.name) for fd in Path("/proc/self/fd").iterdir())
+        resource.setrlimit(resource.RLIMIT_NOFILE, (used, before[1]))
+        try:
+            fillers = list(filled())
+            end.connect(str(path))
+            await asyncio.sleep(0.02)
+            assert "nobody is let in" in caplog.text
+        finally:
+            for filler in fillers:
+                os.close(filler)
+            resource.setrlimit(resource.RLIMIT_NOFILE, before)
+        link = Link(end)
+        link.send(MESSAGE)
+        got = await link.receive(5)
+        await link.close()
+        return got
+
+    assert listening(tmp_path, story, echo) == MESSAGE
+
+
+def filled():
+    """Descriptors until there is none left."""
+    with contextlib.suppress(OSError):
+        while True:
+            yield os.open("/dev/null", os.O_RDONLY)
 
 
 def test_one_process_does_not_keep_the_others_out():
