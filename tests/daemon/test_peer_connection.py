@@ -262,8 +262,7 @@ def test_a_listener_without_room_takes_the_next_when_there_is_room(tmp_path, mon
     async def story(path):
         end = socket.socket(socket.AF_UNIX)
         before = resource.getrlimit(resource.RLIMIT_NOFILE)
-        used = max(int(fd.name) for fd in Path("/proc/self/fd").iterdir())
-        resource.setrlimit(resource.RLIMIT_NOFILE, (used, before[1]))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (open_files(), before[1]))
         try:
             fillers = list(filled())
             end.connect(str(path))
@@ -280,6 +279,10 @@ def test_a_listener_without_room_takes_the_next_when_there_is_room(tmp_path, mon
         return got
 
     assert listening(tmp_path, story, echo) == MESSAGE
+
+
+def open_files() -> int:
+    return max(int(file.name) for file in Path("/proc/self/fd").iterdir())
 
 
 def filled():
