@@ -112,11 +112,21 @@ static bool is_there(struct task *task, const char *link)
     return readlinkat(task_dir(task), link, one, sizeof one) >= 0;
 }
 
+/* Whether what is missing may be missing for the broker alone: a link on the way led through its own /proc/self. */
+static bool is_missing_by_link(int base, const char *path)
+{
+    int fd = errno == ENOENT ? open_below(base, path, RESOLVE_NO_SYMLINKS) : -1;
+    bool link = errno == ELOOP;
+    if (fd >= 0)
+        close(fd);
+    return link;
+}
+
 /* A link of /proc to an open file on the way to a folder leads there for the task, never for the broker. */
 static int open_for(struct task *task, int base, const char *path, bool on_foot)
 {
     int fd = on_foot ? -1 : open_below(base, path, RESOLVE_NO_MAGICLINKS);
-    return fd >= 0 || (!on_foot && errno != ELOOP) ? fd : walk(task, base, path);
+    return fd >= 0 || (!on_foot && !is_missing_by_link(base, path)) ? fd : walk(task, base, path);
 }
 
 /* ESRCH: what is known of the task is another's. */

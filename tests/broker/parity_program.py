@@ -53,7 +53,7 @@ PARTS = (
     "x" * 255,
     "é",
 )
-STARTS = ("/proc/self/cwd/", "/dev/fd/7/", "//proc//thread-self/cwd/")
+STARTS = ("/proc/self/cwd/", "/dev/fd/77/", "//proc//thread-self/cwd/")
 UP = 3
 """Folders above the one in which it works, that are its own."""
 MODES = (0o000, 0o022, 0o077, 0o027)
@@ -203,7 +203,7 @@ def draw(seed: str, top: int) -> None:
     for n in range(60):
         prepare()
         folder = os.open("d", os.O_RDONLY)
-        os.dup2(folder, 7)
+        os.dup2(folder, 77)
         for k in range(25):
             draw_call(f"{n}.{k}", r, (None, None, folder, top, 999))
             print("  ", stands(top))
