@@ -38,11 +38,17 @@ def broker():
 
 @pytest.fixture
 def repo():
-    """A folder of the user's with restricted files: ``.env``, all of ``secrets/``, a file with a second name."""
+    """A folder of the user's with what is restricted: ``.env`` (it has two names), all of ``secrets`` and ``state``."""
     top = Path(tempfile.mkdtemp(prefix="sg-", dir="/var/tmp"))
     top.chmod(0o755)
-    (top / "secrets").mkdir()
-    for name, text in ((".env", "GOOD=1\n"), ("a.txt", "plain\n"), ("secrets/token", "TOKEN\n")):
+    for name in ("secrets", "state"):
+        (top / name).mkdir()
+    for name, text in (
+        (".env", "GOOD=1\n"),
+        ("a.txt", "plain\n"),
+        ("secrets/token", "TOKEN\n"),
+        ("state/audit.db", "AUDIT\n"),
+    ):
         (top / name).write_text(text)
     (top / "other-name").hardlink_to(top / ".env")
     if USER:
@@ -59,6 +65,7 @@ def session(broker, repo):
         ("name", "ask", str(repo), ".env*"),
         ("name", "pass", str(repo), ".env.example"),
         ("name", "ask", str(repo), "secrets"),
+        ("below", "ask", str(repo / "state")),
         ("file", "ask", str(repo / ".env")),
         ("file", "ask", str(repo / "secrets/token")),
         ("program", "ask", shutil.which("git")),

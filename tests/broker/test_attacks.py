@@ -14,6 +14,7 @@ from tests.broker.conftest import USER
 from tests.support.time_limits import limit
 
 FOUND = tomllib.loads((Path(__file__).parent / "attacks.toml").read_text())
+ABSENT = 77
 ENVIRON = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/nonexistent", "GIT_CONFIG_GLOBAL": "/dev/null"}
 AS_USER = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups"] if USER else []
 
@@ -42,7 +43,8 @@ def harm(repo):
     """What is not as it was."""
     env = repo / ".env"
     changed = env.is_symlink() or not env.exists() or env.read_text() != "GOOD=1\n"
-    made = [path.name for path in (repo / ".env.new", repo / "broken") if os.path.lexists(path)]
+    made = ["state"] if (repo / "state/audit.db").read_text() != "AUDIT\n" else []
+    made += [path.name for path in (repo / ".env.new", repo / "broken") if os.path.lexists(path)]
     pushed = "stolen" in git(repo, "--git-dir=remote", "branch")
     return [*(["changed"] if changed else []), *made, *(["pushed"] if pushed else [])]
 
@@ -60,7 +62,8 @@ def test_nothing_comes_of_it(session, remote, row):
     session.run(*command(row), cwd=remote, env=ENVIRON, user=USER)
     assert harm(remote) == []
     if "harmless" not in row:
-        subprocess.run(
-            [*AS_USER, *command(row)], cwd=remote, env=ENVIRON, capture_output=True, check=False, timeout=limit(30)
-        )
+        bare = [*AS_USER, *command(row)]
+        done = subprocess.run(bare, cwd=remote, env=ENVIRON, capture_output=True, check=False, timeout=limit(30))
+        if done.returncode == ABSENT:
+            pytest.skip("this machine has not what it needs")
         assert harm(remote), "without the layer it does harm: the row tests something"

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.kernel_session import KernelSession
+from tests.support.wait_until import until
 
 USER = 65534 if os.getuid() == 0 else 0
 
@@ -55,6 +56,40 @@ for change in (lambda: open('.env', 'w'), lambda: open('a.txt', 'w'), lambda: os
     done = session.in_repo("python3", "-c", script, first_line=kill)
     assert done.stdout.split() == [b"%d" % killed["pid"], b"38", b"38", b"38"], "ENOSYS"
     assert (repo / ".env").read_text() == "GOOD=1\n" and (repo / "a.txt").read_text() == "plain\n"
+
+
+HELD = """
+import pathlib
+print(pathlib.Path('/proc/self/status').read_text().split('PPid:')[1].split()[0], flush=True)
+for change in (lambda: open('.env', 'w'), lambda: open('a.txt', 'w')):
+    try:
+        change()
+    except OSError as e:
+        print(e.errno, flush=True)
+"""
+
+
+def test_a_broker_that_is_killed_while_it_holds_a_call_lets_nothing_happen(session, repo):
+    """The answer, a yes, comes when nobody is there to hear it."""
+    broker = []
+
+    def kill(_):
+        until(lambda: broker)
+        os.kill(broker[0], signal.SIGKILL)
+        return True
+
+    session.answer = kill
+    done = session.in_repo("python3", "-c", HELD, first_line=lambda line: broker.append(int(line)))
+    assert done.stdout.split()[1:] == [b"38", b"38"], "ENOSYS"
+    assert len(session.asked) == 1
+    assert (repo / ".env").read_text() == "GOOD=1\n" and (repo / "a.txt").read_text() == "plain\n"
+
+
+def test_a_restricted_file_that_was_open_for_writing_before_begins_no_session(session, repo):
+    with (repo / ".env").open("r+b") as before:
+        done = session.in_repo("sh", "-c", f"echo EVIL >&{before.fileno()}", inherited=(before.fileno(),))
+    assert done.returncode == 126 and b"open for writing on a restricted file" in done.stderr
+    assert (repo / ".env").read_text() == "GOOD=1\n"
 
 
 def test_the_broker_has_dropped_its_own_rights_in_all_its_threads(session):

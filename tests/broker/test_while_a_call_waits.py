@@ -6,14 +6,16 @@ import os
 import signal
 import time
 
+import pytest
+
 from tests.broker.conftest import USER
 
 MAKES = """
 import os, signal
 signal.signal(signal.SIGALRM, lambda *_: None)
 signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
-os.write(os.open('.env.new', os.O_CREAT | os.O_EXCL | os.O_WRONLY), b'once')
-signal.setitimer(signal.ITIMER_REAL, 0)
+try: os.write(os.open('.env.new', os.O_CREAT | os.O_EXCL | os.O_WRONLY), b'once')
+finally: signal.setitimer(signal.ITIMER_REAL, 0)
 """
 
 
@@ -33,6 +35,20 @@ def test_signals_do_not_repeat_it(session, repo):
     done = session.in_repo("python3", "-c", MAKES)
     assert (done.returncode, done.stderr) == (0, b"")
     assert (repo / ".env.new").read_text() == "once" and len(session.asked) == 1
+
+
+@pytest.mark.parametrize("hangs_up", [False, True], ids=["a no", "the daemon hangs up"])
+def test_signals_make_no_yes_of(session, repo, hangs_up):
+    def answer(_):
+        time.sleep(0.3)
+        if hangs_up:
+            raise ConnectionError
+        return False
+
+    session.answer = answer
+    done = session.in_repo("python3", "-c", MAKES)
+    assert done.returncode == 1 and b"PermissionError" in done.stderr
+    assert not (repo / ".env.new").exists() and len(session.asked) == 1
 
 
 def test_nothing_is_done_for_a_program_that_was_killed_meanwhile(session, repo):

@@ -112,9 +112,10 @@ class KernelSession:
         user: int = 0,
         first_line: Callable[[str], object] = lambda _: None,
         prefix: Iterable[str] = (),
+        inherited: Iterable[int] = (),
     ) -> subprocess.CompletedProcess[bytes]:
         """Runs a program in it; the exit code is the program's. ``first_line`` is told what it prints first;
-        ``prefix``: what the broker itself is run by.
+        ``prefix``: what the broker itself is run by; ``inherited``: descriptors from before the session.
         """
         secret, status = os.pipe(), os.pipe()
         os.write(secret[1], SECRET.encode())
@@ -137,7 +138,7 @@ class KernelSession:
             bufsize=0,  # what follows the first line is not read with it
             cwd=cwd,
             env=env,
-            pass_fds=(secret[0], status[1]),
+            pass_fds=(secret[0], status[1], *inherited),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
