@@ -16,7 +16,7 @@ from sentinel_guard.core import response_text
 from sentinel_guard.core.model import Finding, Response
 from sentinel_guard.daemon import wire_messages
 from sentinel_guard.daemon.live_sessions import Live, Place
-from sentinel_guard.host.machine import processes
+from sentinel_guard.host.machine import ancestry, processes
 
 SHELL = "/bin/sh"
 # $0 program, $1 option, $2 note, $3 why it must not run without the option (empty: it may), then its own words.
@@ -87,3 +87,12 @@ def _outside(place: Place, agent: CodingAgent) -> list[str]:
 def _server(pid: int) -> CodingAgent | None:
     process = processes.describe(pid)
     return registry.server_of(processes.executable(pid), process.command) if process else None
+
+
+def find_parts(live: Live, broker: int) -> None:
+    """The runner's parts between it and the agent: the leader of the agent's terminal session, and the broker."""
+    above = ancestry.lineage(live.agent)[1:]
+    if live.session.owner not in above[: 3 if broker else 2]:
+        return
+    live.leader = above[0].pid if above[0] != live.session.owner else 0
+    live.broker = next((peer for peer in above[1:2] if peer.pid == broker), None)

@@ -265,6 +265,8 @@ class Sessions:
         for entry in entries:
             stored = self.store.append(live.discretion.entry(entry), durable=entry.level in DURABLE)
             live.session = live.session.after(stored)
+        if live.session.over:
+            live.inbox.close()
         if live.runner and live.session.state is not before and not live.session.over:
             live.runner.tell("state", state=live.session.state.value)
 

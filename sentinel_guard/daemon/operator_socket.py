@@ -185,6 +185,7 @@ class Operators:
         if live.session.owner is None or live.session.owner.pid != link.pid:
             raise PeerError("this session has another owner")
         live.runner = runner
+        live.inbox.put_again(runner, self._now())
         return live
 
     def proof(self, live: Live, message: Fields) -> Fields:
@@ -275,15 +276,6 @@ class Operators:
         return live
 
 
-def _find_parts(live: Live, broker: int) -> None:
-    """The runner's parts between it and the agent: the leader of the agent's terminal session, and the broker."""
-    above = ancestry.lineage(live.agent)[1:]
-    if live.session.owner not in above[: 3 if broker else 2]:
-        return
-    live.leader = above[0].pid if above[0] != live.session.owner else 0
-    live.broker = next((peer for peer in above[1:2] if peer.pid == broker), None)
-
-
 async def _unknown(message: Fields) -> Fields:
     raise PeerError(f"{message.get('op')!r} is no operation of this daemon")
 
@@ -344,7 +336,7 @@ class _Desk:
         live = self._mine(message)
         live.agent = int(message["pid"])
         live.baseline_due.set()
-        _find_parts(live, int(message.get("broker") or 0))
+        agent_programs.find_parts(live, int(message.get("broker") or 0))
         self._all.group(live)
         return {}
 

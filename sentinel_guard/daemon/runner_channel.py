@@ -85,7 +85,7 @@ class RunnerChannel:
             waiting.set_result(text)
 
     def lost(self) -> None:
-        """The person is out of reach: every open question is a no."""
+        """The person is out of reach by this way."""
         for waiting in self._questions.values():
             if not waiting.done():
                 waiting.set_exception(ConnectionError("the runner has gone"))

@@ -4,13 +4,14 @@ A question is open on its session's own channel, and for whoever looks into the 
 
 Rules of this file:
 1. A question is answered once; what comes later is ignored.
-2. Silence, a lost channel and an error are a no.
+2. Silence, the end of the session and an error are a no.
+3. A channel that is lost answers nothing: the question stays open elsewhere, and comes back with the channel.
 """
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from sentinel_guard.core.model import Question
@@ -38,45 +39,100 @@ class Reply:
         return {"yes": self.yes, "assurance": self.assurance, "why": self.why, "authorized_by": by}
 
 
+LOST = Reply(yes=False, assurance="none", why="lost")
+"""Where nobody can answer any more."""
+
+
 class Channel(Protocol):
     """A way to a person."""
 
-    async def ask(self, question: Question) -> Reply: ...
+    async def ask(self, question: Question) -> Reply:
+        """Raises OSError where the way is lost."""
+
+
+class _Open:
+    """A question that waits for its reply, and the channel through which it is put. ``stays``: a lost channel leaves
+    it open.
+    """
+
+    def __init__(self, question: Question, *, stays: bool) -> None:
+        self.question, self.stays = question, stays
+        self.reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        self._asking: asyncio.Task[None] | None = None
+
+    @property
+    def put(self) -> bool:
+        """Whether it is before a person on a channel that works."""
+        return self._asking is not None and not self._asking.done()
+
+    def settle(self, reply: Reply) -> bool:
+        """False where it is answered already."""
+        if self.reply.done():
+            return False
+        self.reply.set_result(reply)
+        return True
+
+    def through(self, channel: Channel, question: Question) -> None:
+        self._asking = asyncio.create_task(self._ask(channel, question))
+
+    async def _ask(self, channel: Channel, question: Question) -> None:
+        try:
+            self.settle(await channel.ask(question))
+        except OSError:
+            # It stays open for whoever else can answer it.
+            if not self.stays:
+                self.settle(LOST)
+        except Exception as e:  # noqa: BLE001 - a fault of ours is no answer: who waits for one gets the fault
+            if not self.reply.done():
+                self.reply.set_exception(e)
+
+    def withdraw(self) -> None:
+        """What the channel still says is no answer any more."""
+        if self._asking:
+            self._asking.cancel()
 
 
 class Inbox:
-    """Asks through a channel, and gives up in time."""
+    """A session's open questions: asks through a channel, takes the first answer, and gives up in time."""
 
     def __init__(self) -> None:
-        self._open: dict[str, tuple[Question, asyncio.Future[Reply]]] = {}
+        self._open: dict[str, _Open] = {}
+        self._closed = False
 
     def open(self) -> list[Question]:
         """The questions that nobody has answered yet, oldest first."""
-        return [question for question, reply in self._open.values() if not reply.done()]
+        return [one.question for one in self._open.values() if not one.reply.done()]
 
     def answer(self, question: str, reply: Reply) -> bool:
         """Answer an open question from elsewhere than its channel; False where there is none of this id any more."""
-        _, waiting = self._open.get(question, (None, None))
-        if waiting is None or waiting.done():
-            return False
-        waiting.set_result(reply)
-        return True
+        waiting = self._open.get(question)
+        return waiting is not None and waiting.settle(reply)
 
-    async def ask(self, question: Question, channel: Channel, seconds: float) -> Reply:
-        """The reply; after ``seconds`` (0 = never) a no."""
-        elsewhere: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-        asked = asyncio.ensure_future(channel.ask(question))
-        self._open[question.id] = question, elsewhere
+    def put_again(self, channel: Channel, now: float) -> None:
+        """Put what is open through a new channel, where the one that it had is lost."""
+        for one in self._open.values():
+            if not one.put and not one.reply.done():
+                one.through(channel, replace(one.question, asked=now))
+
+    def close(self) -> None:
+        """The session is over: no channel comes back. What is before a person stays there."""
+        self._closed = True
+        for one in self._open.values():
+            one.stays = False
+            if not one.put:
+                one.settle(LOST)
+
+    async def ask(self, question: Question, channel: Channel, seconds: float, *, stays: bool = True) -> Reply:
+        """The reply; after ``seconds`` (0 = never) a no. ``stays``: it may wait for an answer from elsewhere when the
+        channel is lost.
+        """
+        waiting = self._open[question.id] = _Open(question, stays=stays and not self._closed)
+        waiting.through(channel, question)
         try:
             async with asyncio.timeout(seconds or None):
-                await asyncio.wait({asked, elsewhere}, return_when=asyncio.FIRST_COMPLETED)
-                return elsewhere.result() if elsewhere.done() else await asked
+                return await waiting.reply
         except TimeoutError:
             return Reply(yes=False, assurance="none", why="silence")
-        except OSError:
-            return Reply(yes=False, assurance="none", why="lost")
         finally:
             del self._open[question.id]
-            # What the channel still says is no answer any more, and its fault nobody's.
-            if not asked.cancel() and not asked.cancelled():
-                asked.exception()
+            waiting.withdraw()

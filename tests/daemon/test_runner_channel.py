@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from dataclasses import replace
 
 import pytest
@@ -10,8 +11,11 @@ import pytest
 from sentinel_guard.core.model import Ask, Question
 from sentinel_guard.daemon import runner_channel
 from sentinel_guard.daemon.runner_channel import RunnerChannel
+from sentinel_guard.host.machine import processes
 from sentinel_guard.humans.question_inbox import Reply
+from tests.daemon.test_operator_socket import Office
 from tests.support.guard_in_memory import linked
+from tests.support.time_limits import limit
 
 QUESTION = Question("q7", "s1", Ask("DEPLOY", "PROD"), "deploy prod", "policy", 10.0, 15.0)
 QUESTION = replace(QUESTION, timed=60.0, preview=("to prod",), details="a\nb")
@@ -109,3 +113,75 @@ def test_a_runner_that_does_not_say_has_seen_nothing(monkeypatch):
         return await runner.tail(2.5)
 
     assert with_runner(story) is None
+
+
+# --- a connection that breaks in mid-question ---
+
+SESSION = "s2"
+ATTACH = {"op": "attach", "session": SESSION, "pid": os.getpid()}
+
+
+async def heard(link, event):
+    """The next event of this name."""
+    while (said := await asyncio.wait_for(link.receive_json(), limit(5))).get("event") != event:
+        pass
+    return said
+
+
+async def attached(office, link, theirs):
+    link.pid = os.getpid()
+    serving = asyncio.create_task(office.operators.serve(link))
+    theirs.send_json(ATTACH)
+    assert (await asyncio.wait_for(theirs.receive_json(), limit(5)))["ok"]
+    return serving
+
+
+def in_mid_question(then):
+    """Break the connection of a runner that asks, and go on with ``then``; what the agent is told."""
+
+    async def play():
+        office = Office()
+        live = office.stand.begin(SESSION, owner=processes.identify(os.getpid()))
+        live.runner, office.stand.live = None, live
+        async with linked() as (ours, theirs):
+            serving = await attached(office, ours, theirs)
+            call = asyncio.create_task(office.stand.propose("deploy prod"))
+            await heard(theirs, "ask")
+        await asyncio.wait_for(serving, limit(5))
+        assert not call.done(), "the connection that is gone has answered nothing"
+        await then(office)
+        judged = await asyncio.wait_for(call, limit(5))
+        return judged.verdict.authorized_by
+
+    return asyncio.run(play())
+
+
+@pytest.mark.parametrize(("yes", "by"), [(True, "user"), (False, "")])
+def test_it_is_answered_in_another_terminal(yes, by):
+    async def answer(office):
+        [asked] = (await office.converse({"op": "questions"}))[0]["questions"]
+        decide = {"op": "decide", "session": SESSION, "question": asked["question"], "yes": yes}
+        [said] = await office.converse(decide)
+        assert said["ok"], said
+
+    assert in_mid_question(answer) == by
+
+
+def test_the_runner_that_comes_back_asks_again():
+    async def answer(office):
+        async with linked() as (ours, theirs):
+            serving = await attached(office, ours, theirs)
+            asked = await heard(theirs, "ask")
+            theirs.send_json({"op": "answer", "question": asked["question"], "yes": True})
+            await heard(theirs, "unask")
+        await asyncio.wait_for(serving, limit(5))
+
+    assert in_mid_question(answer) == "user"
+
+
+def test_with_the_session_it_is_over():
+    async def end(office):
+        live = office.stand.sessions.live[SESSION]
+        office.operators._beginnings.end_orphan(live)
+
+    assert in_mid_question(end) == ""

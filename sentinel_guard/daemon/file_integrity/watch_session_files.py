@@ -335,7 +335,8 @@ class SessionFileWatch:
 
     async def _reply(self, question: Question, runner: Channel, seconds: float, paths: tuple[str, ...]) -> Reply:
         """The person's word. The question is taken back when nothing of it is in doubt: it was undone, or put back."""
-        asking = asyncio.ensure_future(self._live.inbox.ask(question, runner, seconds))
+        # What is in doubt is put back at once where the person is out of reach: nothing of it is lost by that.
+        asking = asyncio.ensure_future(self._live.inbox.ask(question, runner, seconds, stays=False))
         try:
             while not {*paths}.isdisjoint(self.guardian.in_question):
                 if (await asyncio.wait([asking], timeout=STALE))[0]:
