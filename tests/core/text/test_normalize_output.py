@@ -83,8 +83,14 @@ PIECES = st.sampled_from(
         "/tmp/tmpabcdefgh",
         "pid",
         "7",
+        "\u0663:\u0664\u0665",
+        "3 \u00b5s",
+        "\u0664s",
+        "0123456789abcdef",
+        "2026/11-26",
     ]
 )
+"""What a mask finds, what it does not, pieces of both, and digits and units beyond ASCII."""
 
 
 @given(st.lists(PIECES, max_size=8).map("".join))
