@@ -16,7 +16,9 @@ from typing import Any
 
 from sentinel_guard.audit import head as head_file
 from sentinel_guard.audit.sqlite import SqliteStore
+from sentinel_guard.core.analysis.programs.databases import sql_statements
 from sentinel_guard.core.analysis.world import World
+from sentinel_guard.core.frame_stack import with_room
 from sentinel_guard.core.model import Action, Entry
 from sentinel_guard.core.session.session import State
 from sentinel_guard.daemon.agent_socket import Server
@@ -47,6 +49,8 @@ WITNESS = 60.0
 """Seconds between two looks whether a witness is to be told."""
 SHIMS = 1.0
 """Seconds between two looks at the shims of all sessions."""
+QUIET = 5.0
+"""Seconds without a request after which it loads what only some commands need."""
 LOOK = 2.0
 """Seconds between two looks for sessions whose owner has gone."""
 OPERATORS = 128
@@ -189,6 +193,7 @@ class Daemon:
         return Listener(str(path), serve)
 
     async def _end_when_idle(self, stands: list[object]) -> None:
+        loaded = False
         while True:
             await asyncio.sleep(LOOK)
             if _standing(self.places) != stands:
@@ -199,6 +204,9 @@ class Daemon:
                 finally:
                     self.stopped.set()
             self._bury_orphans()
+            if not loaded and time.monotonic() - self.used > QUIET:
+                await asyncio.to_thread(sql_statements.load)  # 100 ms, for which no command is to wait
+                loaded = True
             if not self.sessions.live and time.monotonic() - self.used > IDLE:
                 self.stopped.set()
 
@@ -292,7 +300,7 @@ def serve(places: StatePaths) -> None:
     gc.set_threshold(50_000, 20, 100)
     # A storm of file events keeps a thread busy, and verdicts and files to put back wait for it at every system call.
     sys.setswitchinterval(SWITCH)
-    asyncio.run(_serve(places))
+    with_room(lambda: asyncio.run(_serve(places)))
     log.info("has ended")
 
 

@@ -29,6 +29,7 @@ from sentinel_guard.core.checks.finding_texts import evidence_target
 from sentinel_guard.core.checks.loop import MAX_PERIOD
 from sentinel_guard.core.checks.registry import CHECKS
 from sentinel_guard.core.checks.rules import OUTSIDE_RULES
+from sentinel_guard.core.frame_stack import with_room
 from sentinel_guard.core.judge import apply_reply, judge
 from sentinel_guard.core.model import Action, Effect, Entry, Finding, Layer, Outcome, Question, Response, Usage, Verdict
 from sentinel_guard.core.policy.target_placeholders import inside
@@ -184,12 +185,12 @@ class Guard:
             at_once = moved == MOVED
             case, world = self._case(live, action, op, brought, tracked), self._world(live, action)
             look = functools.partial(_with_effects, case, world)
-            case = await asyncio.to_thread(look) if beside and not at_once else look()
+            case = await asyncio.to_thread(with_room, look) if beside and not at_once else look()
             beside = beside or is_looked_into(action, case.effects, case.session.root or action.root, case.home)
             beside = beside or any("sweep" in effect.how for effect in case.effects)
             if at_once or not beside:
                 return _verdict(live, case)
-            verdict = await asyncio.to_thread(_verdict, live, case)
+            verdict = await asyncio.to_thread(with_room, functools.partial(_verdict, live, case))
             if live.session is case.session:
                 return verdict
             moved += 1

@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import shutil
+import subprocess
+import sys
 import tempfile
+import threading
 from pathlib import Path
 
 import pytest
@@ -29,6 +32,32 @@ def where(monkeypatch):
 def replace(path: Path) -> None:
     path.rename(path.with_suffix(".old"))
     path.write_text("another daemon's")
+
+
+SAYS = """
+import sys
+from sentinel_guard.core.analysis.programs.databases import sql_statements
+before = "sqlglot" in sys.modules
+sql_statements.load()
+print(before, "sqlglot" in sys.modules)
+"""
+
+
+def test_the_parser_of_sql_is_loaded_while_nobody_asks(where: StatePaths, monkeypatch):
+    monkeypatch.setattr(assembly, "QUIET", 0.0)
+    loads = threading.Event()
+    monkeypatch.setattr(assembly.sql_statements, "load", loads.set)
+    daemon = assembly.Daemon(where)
+
+    async def story() -> None:
+        served = asyncio.create_task(daemon.run())
+        assert await asyncio.to_thread(loads.wait, limit(5))
+        daemon.stopped.set()
+        await served
+
+    asyncio.run(story())
+    told = subprocess.run([sys.executable, "-c", SAYS], capture_output=True, text=True, check=True)
+    assert told.stdout.split() == ["False", "True"]
 
 
 GONE = [

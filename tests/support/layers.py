@@ -13,6 +13,7 @@ FILES = sorted(p for p in PACKAGE.rglob("*.py") if p.name != "__init__.py")
 LAYERS = (
     "errors.py",
     "core/peer.py",
+    "core/frame_stack.py",
     "core/model.py",
     "core/json_codec.py",
     "core/hash_chain.py",

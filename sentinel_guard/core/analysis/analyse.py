@@ -120,6 +120,8 @@ def _place(action: Action, world: Overlay) -> WalkContext:
 
 
 def _shell(text: str, action: Action, world: Overlay) -> tuple[Effect, ...]:
+    world.budget.rounds += len(text)
+
     def start(walk: Walk, place: WalkContext) -> str:
         if action.definitions:
             walk.text(action.definitions.replace("\0", ""), place)

@@ -7,6 +7,8 @@ Rules of this file:
 2. Who cannot pay raises ``BudgetExceeded``, and the walk ends there: what was found stays, the rest is opaque.
 3. A script on disk pays from a purse of its own, so that the text which started it is walked to its end; with half of
    what is left there, so that the next one is looked at, too.
+4. A text pays by its length, and a loop makes a short one long: rounds have a budget of their own within that of all.
+   Where it is gone, a loop's other rounds are looked at as one.
 """
 
 from __future__ import annotations
@@ -16,6 +18,10 @@ from contextlib import contextmanager
 
 MAX_STEPS, SCRIPT_STEPS = 40_000, 120_000
 """Some 1,500 commands of three words that an agent types, and for the scripts that these start."""
+ROUND_STEPS = 5_000
+"""For the rounds of all loops of a text but the first of each, beside one for each of its characters; and as many for
+what is still looked at of a loop where they are gone.
+"""
 COMMAND = 15
 EFFECT = 4
 NODE = 2
@@ -30,16 +36,27 @@ class BudgetExceeded(Exception):  # noqa: N818 - a limit, caught where a text wa
 class Budget:
     """The steps that are left of one analysis."""
 
-    __slots__ = ("left", "matches", "scripts")
+    __slots__ = ("left", "matches", "rounds", "scripts")
 
     def __init__(self, steps: int = MAX_STEPS, scripts: int = SCRIPT_STEPS) -> None:
         self.left, self.scripts = steps, scripts
-        self.matches = MATCHES_IN_ALL
+        self.matches, self.rounds = MATCHES_IN_ALL, ROUND_STEPS
 
     def spend(self, steps: int) -> None:
         """Raises Spent."""
         self.left -= steps
         if self.left < 0:
+            raise BudgetExceeded
+
+    def begin_round(self) -> tuple[int, int]:
+        """What ``end_round`` must be given."""
+        return self.left, self.rounds
+
+    def end_round(self, begun: tuple[int, int]) -> None:
+        """Pay for a round; those of loops within it have paid. Raises BudgetExceeded where rounds took twice theirs."""
+        left, rounds = begun
+        self.rounds = rounds - (left - self.left)
+        if self.rounds < -ROUND_STEPS:
             raise BudgetExceeded
 
     def take_matches(self, count: int) -> int:
@@ -52,9 +69,10 @@ class Budget:
     def of_script(self) -> Iterator[None]:
         """Within it half of what is left for scripts may be spent, and nothing else."""
         kept, self.left = self.left, self.scripts // 2
+        rounds, self.rounds = self.rounds, ROUND_STEPS
         self.scripts -= self.left
         try:
             yield
         finally:
             self.scripts += max(self.left, 0)
-            self.left = kept
+            self.left, self.rounds = kept, rounds

@@ -5,6 +5,7 @@ No clock: work is counted in calls of functions, which is the same on every mach
 
 from __future__ import annotations
 
+import posixpath
 import sys
 from collections.abc import Callable
 
@@ -18,6 +19,7 @@ from sentinel_guard.core.analysis.step_budget import (
     MATCHES_AT_LEAST,
     MATCHES_IN_ALL,
     MAX_STEPS,
+    ROUND_STEPS,
     Budget,
     BudgetExceeded,
 )
@@ -168,9 +170,6 @@ ENDS = [
     ("rm x &&" * 140_000, "1 MB of and-or lists"),
     ("w " * 500_000, "1 MB of words"),
     ("for i in 1 2 3;do " * 38 + "rm $i" + ";done" * 38, "loops in loops"),
-    ("for i in {1..200};do for j in {1..200};do rm $i$j;done;done", "all pairs"),
-    ("for i in {1..200};do for j in {1..200};do ((i+j));done;done;" * 9, "rounds without a command"),
-    ("for i in {1..200};do for j in {1..200};do for k in {1..99};do : $k$j;done;done;done", "rounds that do nothing"),
     ("a=(x y);" + 'a=("${a[@]}" "${a[@]}");' * 99 + ";rm ${a[@]};" * 999, "an array that doubles"),
     ("a='" + "x " * 9_000 + "';" + "rm $a;" * 5_000, "one value in many words"),
     ("rm " + "{1..500} " * 6_000, "many ranges"),
@@ -186,6 +185,44 @@ ENDS = [
 @pytest.mark.parametrize("text", [row[0] for row in ENDS], ids=[row[1] for row in ENDS])
 def test_it_ends_and_says_that_it_did_not_see_all(text):
     assert unseen(effects_of(text))
+
+
+PADDED = "x $i;" * 50
+ROUNDS = [
+    # (loops of more rounds than are walked one by one, what is found, of what it is found)
+    ("for i in {1..200};do for j in {1..200};do rm $i$j;done;done", Kind.OPAQUE, "$i$j", "all pairs"),
+    (f"for i in {{1..250}} .env x;do cat $i;done;{PADDED}", Kind.READ, f"{ROOT}/.env", "a name behind hundreds"),
+    (f"for i in a b c d e f .env g;do {PADDED} cat $i;done", Kind.READ, f"{ROOT}/.env", "rounds that take long"),
+    (f"for i in a b c d e f .env g;do {PADDED} rm -rf $i;done", Kind.DELETE, f"{ROOT}/.env", "the same, deleted"),
+    (f"for i in a b c d e f / g;do {PADDED} rm -rf $i;done", Kind.DELETE, "/", "the top of all, between others"),
+    (f"for i in a b c d e f .. g;do {PADDED} rm -rf $i;done", Kind.DELETE, posixpath.dirname(ROOT), "a folder above"),
+    (f"for i in a b c d e f g;do {PADDED} done;rm -rf $i", Kind.DELETE, f"{ROOT}/g", "the last word, behind the loop"),
+    (f"for i in {{1..99}};do {PADDED} done;for i in a .env;do cat $i;done", Kind.READ, f"{ROOT}/.env", "one behind it"),
+    (f"for i in {{1..99}};do {PADDED} done;rm -rf /etc", Kind.DELETE, "/etc", "a command behind it"),
+    (f"for ((i=0;i<99;i++));do {PADDED} done;rm -rf /etc", Kind.DELETE, "/etc", "rounds that are counted"),
+    (f"while read i;do {PADDED} done < <(seq 99);rm -rf /etc", Kind.DELETE, "/etc", "lines that are read"),
+]
+
+
+@pytest.mark.parametrize(("text", "kind", "target"), [row[:3] for row in ROUNDS], ids=[row[3] for row in ROUNDS])
+def test_rounds_beyond_the_budget_are_looked_at_as_one(text, kind, target):
+    made = calls(text)
+    assert any(e.kind is kind and (e.target == target or kind is Kind.OPAQUE) for e in effects_of(text))
+    assert made < 400_000
+
+
+def test_a_round_is_paid_for_once_and_rounds_without_end_are_not_walked():
+    budget = Budget()
+    outer = budget.begin_round()
+    inner = budget.begin_round()
+    budget.spend(100)
+    budget.end_round(inner)
+    budget.end_round(outer)
+    assert budget.rounds == ROUND_STEPS - 100
+    begun = budget.begin_round()
+    budget.spend(2 * ROUND_STEPS)
+    with pytest.raises(BudgetExceeded):
+        budget.end_round(begun)
 
 
 VALUES = [
@@ -216,7 +253,7 @@ def test_no_value_grows_without_end(text):
 
 
 def test_what_was_found_before_the_end_counts():
-    effects = effects_of("sh -c 'rm -rf /etc; for i in {1..200};do for j in {1..200};do x $i$j;done;done'")
+    effects = effects_of("sh -c 'rm -rf /etc;" + "x;" * 9_000 + "'")
     assert Effect(Kind.DELETE, "/etc", True, frozenset(("recursive", "force"))) in {
         Effect(e.kind, e.target, e.sure, e.how) for e in effects
     }

@@ -6,7 +6,9 @@ A round that asked for nothing that is another thing in the next one, and left a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+import posixpath
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from sentinel_guard.core.analysis.evaluation.break_and_return import differing_names, jumps, merge_variables
@@ -20,7 +22,15 @@ from sentinel_guard.core.analysis.expansion.word_expansion import expand, number
 from sentinel_guard.core.analysis.parser.syntax_tree import Arithmetic, Literal, Loop, Part, Simple, simple_commands
 
 MAX_ITERATIONS = 200
-"""Rounds of one loop."""
+"""Rounds of one loop, where the budget has as many (step_budget.py)."""
+
+
+_REST = Field("…", known=False)
+"""What a loop goes over that is not looked at word by word."""
+_OF_SYSTEM = 3
+"""Parts of a path below which it may be one of the system, or a home."""
+_NAMED = 16
+"""Words of that which are looked at all the same, because of what they name."""
 
 
 def walk_iterations(walk: Walker, node: Loop, place: WalkContext) -> str:
@@ -43,18 +53,45 @@ def _for(walk: Walker, node: Loop, place: WalkContext, leaves: bool) -> str:
     else:
         fields = [field for word in node.words for field in expand(word, scope)]
     if len(fields) > MAX_ITERATIONS:
-        fields = [*fields[:MAX_ITERATIONS], Field("…", known=False)]
-    text, ends = "", []
-    rounds = _Rounds(walk, node, place)
-    for field in fields:
+        fields[MAX_ITERATIONS:] = _rest(fields[MAX_ITERATIONS:], place)
+    text, ends, whole = "", [], True
+    rounds, done = _Rounds(walk, node, place), 0
+    while done < len(fields):
+        if whole and done and walk.world.budget.rounds < 0:
+            fields[done:], whole = _rest(fields[done:], place), False
+        field = fields[done]
         if field.known:
-            text += rounds.walk(field)
+            text += _again(walk, done, partial(rounds.walk, field))
         else:
-            text += _any_number(place, partial(_try, walk, node, place, field))
+            text += _any_number(walk, place, partial(_try, walk, node, place, field))
         ends += [scope.copy()] if leaves else []
+        done += 1
     if ends:
         merge_variables(scope, ends)
     return text if all(f.known for f in fields) else text and UNKNOWN
+
+
+def _rest(fields: Sequence[Field], place: WalkContext) -> list[Field]:
+    """One word in place of many, behind those that count by their own name, and the last one: it stays."""
+    named = (field for field in fields if field.known and _counts_by_name(field.text, place.scope))
+    return [*itertools.islice(named, _NAMED), _REST, *fields[-1:]]
+
+
+def _counts_by_name(text: str, scope: Scope) -> bool:
+    """A secret, what a rule names, the folder itself and those above it, a part of the system."""
+    folder = scope.cwd or "/"
+    path = posixpath.normpath(posixpath.join(folder, text))
+    return path.count("/") < _OF_SYSTEM or f"{folder}/".startswith(f"{path}/") or scope.world.matters(path)
+
+
+def _again(walk: Walker, done: int, iteration: Callable[[], str]) -> str:
+    """Walks a round, which is paid for where it is not the first one."""
+    if not done:
+        return iteration()
+    begun = walk.world.budget.begin_round()
+    text = iteration()
+    walk.world.budget.end_round(begun)
+    return text
 
 
 class _Rounds:
@@ -123,7 +160,7 @@ def _try(walk: Walker, node: Loop, place: WalkContext, field: Field, exits: list
     return text
 
 
-def _any_number(place: WalkContext, iteration: Callable[[list[Scope]], str]) -> str:
+def _any_number(walk: Walker, place: WalkContext, iteration: Callable[[list[Scope]], str]) -> str:
     """Iterations of which nobody knows how many there are: none, one, or more.
 
     ``iteration`` walks one, and adds to its list what is known where the loop may end.
@@ -132,11 +169,11 @@ def _any_number(place: WalkContext, iteration: Callable[[list[Scope]], str]) -> 
     before = scope.copy()
     text = iteration(exits)
     changed = differing_names(before, scope)
-    for _ in range(2 if changed else 0):
+    for done in (1, 2) if changed else ():
         merge_variables(scope, [before, scope.copy()])
         scope.forget(name for name in changed if _counts(scope, name))
         before = scope.copy()
-        text += iteration(exits)
+        text += _again(walk, done, partial(iteration, exits))
         changed |= differing_names(before, scope)
         if all(_within(scope.possible(name), before.possible(name)) for name in changed):
             break
@@ -164,17 +201,17 @@ def _reads(walk: Walker, node: Loop, place: WalkContext) -> str:
     plain = bool(place.stdin) and known and not inner
     text, size = "", len(place.stdin)
     scope.reading = place.stdin, 0
-    for _ in range(MAX_ITERATIONS if plain else 0):
+    for number_done in range(MAX_ITERATIONS if plain else 0):
         done = scope.reading[1]
-        text += _round(walk, node, place)
-        if scope.reading[0] is not place.stdin or scope.reading[1] in (done, size):
+        text += _again(walk, number_done, partial(_round, walk, node, place))
+        if scope.reading[0] is not place.stdin or scope.reading[1] in (done, size) or walk.world.budget.rounds < 0:
             break
     if plain and scope.reading == (place.stdin, size) and node.condition is not None:
         # The end of the input leaves empty names; a break does not.
         walk.node(node.condition, place._replace(stdin=UNKNOWN if jumps(node.body) else "\n"))
         return text
     unread = place._replace(stdin=UNKNOWN)
-    return (text + _any_number(place, lambda exits: _round(walk, node, unread, exits))) and UNKNOWN
+    return (text + _any_number(walk, place, lambda exits: _round(walk, node, unread, exits))) and UNKNOWN
 
 
 def _counted(walk: Walker, node: Loop, place: WalkContext, leaves: bool) -> str:
@@ -183,7 +220,7 @@ def _counted(walk: Walker, node: Loop, place: WalkContext, leaves: bool) -> str:
     start, test, step = _header(node)
     number(start, scope)
     done = 0
-    while not leaves and done < MAX_ITERATIONS:
+    while not leaves and done < MAX_ITERATIONS and walk.world.budget.rounds >= 0:
         holds = _holds(node, test, scope)
         if holds is None:
             break
@@ -193,7 +230,7 @@ def _counted(walk: Walker, node: Loop, place: WalkContext, leaves: bool) -> str:
             elif node.condition is not None:
                 walk.node(node.condition, place)
             return text
-        text += _round(walk, node, place)
+        text += _again(walk, done, partial(_round, walk, node, place))
         number(step, scope)
         done += 1
 
@@ -203,7 +240,7 @@ def _counted(walk: Walker, node: Loop, place: WalkContext, leaves: bool) -> str:
         exits.extend([scope.copy()] if node.kind == "arithmetic" else [])
         return text
 
-    return (text + _any_number(place, iteration)) and UNKNOWN
+    return (text + _any_number(walk, place, iteration)) and UNKNOWN
 
 
 def _round(walk: Walker, node: Loop, place: WalkContext, exits: list[Scope] | None = None) -> str:

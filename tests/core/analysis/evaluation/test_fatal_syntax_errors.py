@@ -87,12 +87,14 @@ def test_what_some_shell_might_run_does(text):
     assert not says(text)
 
 
+JUDGED = {"zsh": {"ls &&"}}
+"""Of these a shell runs what stands before the error, all of which was judged."""
 SHELLS = [name for name in ("bash", "dash", "zsh", "ksh", "mksh") if shutil.which(name)]
 
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_the_shells_here_do_refuse_them(shell):
-    assert [text for text, _ in REFUSED if accepts(shell, text)] == []
+    assert {text for text, _ in REFUSED if accepts(shell, text)} <= JUDGED.get(shell, set())
     assert [text for text, _ in READ_TO_THE_END if not accepts(shell, text)] == []
 
 

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.bash_script_generator import Generator
+from sentinel_guard.core.analysis import step_budget
 from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.analysis.evaluation import loop_iterations
 from sentinel_guard.core.analysis.expansion import file_overlay
@@ -29,6 +30,7 @@ def effects_of(text: str, *, each: bool = False) -> tuple[Effect, ...]:
     """What a text does; ``each``: every round of its loops is walked."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(file_overlay, "MAX_GLOBS", 1_000_000)  # fewer looks are fewer that are refused
+        patch.setattr(step_budget, "ROUND_STEPS", step_budget.MAX_STEPS)  # and more rounds ask for more
         if each:
             patch.setattr(loop_iterations._Rounds, "_may_be_spared", lambda _: False)
         return analyse(action_of(text), WORLD)
