@@ -49,6 +49,8 @@ WHOLE = 10.0
 """Seconds that a session's first command waits for what it could destroy to be kept."""
 AGAIN = (0.05, 0.2, 0.5)
 """Seconds between looks for what forks and ends all the time, which one look may miss."""
+PRINTING = 0.05
+"""Seconds that a launcher has to print why its session is killed."""
 LEAVING = 0.2
 """Seconds that a process may take to end after its agent."""
 
@@ -196,8 +198,10 @@ class Reactions:
                 await asyncio.wait_for(live.buried.wait(), FINISHED)
 
     async def _bury(self, live: Live, verdict: Verdict) -> None:
-        # The launcher gets a moment to print; then nothing of the session is left to run.
-        await asyncio.sleep(0.05)
+        # All that was stopped, before anything else; the launcher gets a moment to print. Then nothing is left to run.
+        processes.kill_known(live.frozen)
+        if verdict.action.who:
+            await asyncio.sleep(PRINTING)
         left = await asyncio.to_thread(
             processes.kill, live.roots, frozenset({processes.own_pid()}), live.mark, live.members
         )

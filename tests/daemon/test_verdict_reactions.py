@@ -164,6 +164,24 @@ def test_rule_2_everything_has_ended_before_anything_is_restored(tree):
     assert processes.alive(live.session.owner), "the runner lives on to tell the person"
 
 
+def test_what_was_stopped_is_ended_before_the_one_that_is_answered_has_printed(tree, monkeypatch):
+    owner, (asker, other) = tree
+    monkeypatch.setattr(module, "PRINTING", 3600.0)
+    stand = Stand()
+    live, reaction, stopped = owned(stand, owner), reactions(stand), processes.identify(other)
+    killed = verdict(Response.KILL, who=processes.identify(asker))
+
+    async def story() -> tuple[bool, bool]:
+        reaction.freeze(live, killed)
+        following = asyncio.create_task(reaction.after(live, killed))
+        ended = await asyncio.to_thread(until, lambda: not processes.alive(stopped))
+        printing = processes.alive(killed.action.who) and not following.done()
+        following.cancel()
+        return ended, printing
+
+    assert asyncio.run(story()) == (True, True)
+
+
 def test_rule_2_what_was_stopped_is_ended_though_its_owner_ended_before_that(tree):
     owner, pids = tree
     stand = Stand()

@@ -130,6 +130,11 @@ def kill(
     return left
 
 
+def kill_known(peers: Iterable[Peer]) -> None:
+    """End these very processes; what else belongs to their tree is not looked for."""
+    _signal([peer.pid for peer in peers if alive(peer)], signal.SIGKILL)
+
+
 def join_group(root: Peer, spare: frozenset[int], group: Path, session: str) -> None:
     """Put what descends from a process, orphans that it adopted too, into a session's control group, until nothing new
     is left outside. The spared ones stay, not what descends from them.
