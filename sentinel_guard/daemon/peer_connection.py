@@ -45,6 +45,9 @@ class Link:
 
     def __init__(self, end: socket.socket) -> None:
         end.setblocking(False)
+        # As a number: for anything else asyncio makes text in which it says that it is not registered yet.
+        self._number, self._writes = end.fileno(), False
+        self._waiting: asyncio.Future[None] | None = None
         self._end, self._frames, self._unsent, self._at_once = end, Reader(), bytearray(), 0
         raw = end.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
         self.pid, self.uid, _ = _CREDENTIALS.unpack(raw)
@@ -62,7 +65,7 @@ class Link:
         async with asyncio.timeout(seconds):
             await asyncio.sleep(0)
             while (message := self._heard()) is None:
-                await _woken(loop.add_reader, loop.remove_reader, self._end)
+                await self._woken(loop.add_reader, loop.remove_reader)
         return message
 
     def _heard(self) -> Message | None:
@@ -72,7 +75,7 @@ class Link:
                 data = self._end.recv(READ)
             except BlockingIOError:
                 return None
-            except ConnectionError as e:  # it closed without having read all
+            except OSError as e:  # it closed without having read all, or we have closed
                 raise EOFError from e
             if not data:
                 raise EOFError
@@ -84,8 +87,9 @@ class Link:
         """Hand a message to the peer; a peer that has gone loses it."""
         self._unsent += encode([*self.proof, *message])
         self.proof = []
-        if self._end.fileno() >= 0 and not self._flush():
-            asyncio.get_running_loop().add_writer(self._end, self._go_on)
+        if self._end.fileno() >= 0 and not self._flush() and not self._writes:
+            self._writes = True
+            asyncio.get_running_loop().add_writer(self._number, self._go_on)
 
     def _flush(self) -> bool:
         """Send what the peer takes; False where it takes no more now."""
@@ -100,7 +104,12 @@ class Link:
 
     def _go_on(self) -> None:
         if self._flush():
-            asyncio.get_running_loop().remove_writer(self._end)
+            self._stop_writing()
+
+    def _stop_writing(self) -> None:
+        if self._writes:
+            self._writes = False
+            asyncio.get_running_loop().remove_writer(self._number)
 
     async def receive_json(self, seconds: float | None = None) -> dict[str, Any]:
         """The next message of an operator; raises TimeoutError after ``seconds``."""
@@ -117,34 +126,37 @@ class Link:
         self.send([(b"J", json.dumps(value).encode())])
 
     async def close(self) -> None:
-        """Once the peer has taken all that it was told, or after LAST_WORD seconds."""
+        """Once the peer has taken all that it was told, or nothing of it for LAST_WORD seconds."""
         if self._end.fileno() < 0:
             return
+        self._stop_writing()
         loop = asyncio.get_running_loop()
         try:
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(LAST_WORD):
-                    while not self._flush():
-                        await _woken(loop.add_writer, loop.remove_writer, self._end)
+                while not self._flush():
+                    async with asyncio.timeout(LAST_WORD):
+                        await self._woken(loop.add_writer, loop.remove_writer)
         finally:
-            loop.remove_writer(self._end)
-            loop.remove_reader(self._end)
+            loop.remove_reader(self._number)  # of whoever still waits for it
             # Were something left unread, the peer would learn of an error in place of the end.
             with contextlib.suppress(OSError):
                 for _ in range(IN_A_ROW):
                     if len(self._end.recv(READ)) < READ:
                         break
             self._end.close()
+            if self._waiting:
+                _wake(self._waiting)
 
-
-async def _woken(add: Callable[..., object], remove: Callable[..., object], end: socket.socket) -> None:
-    """Wait until a socket can be read, or written."""
-    ready = asyncio.get_running_loop().create_future()
-    add(end, _wake, ready)
-    try:
-        await ready
-    finally:
-        remove(end)
+    async def _woken(self, add: Callable[..., object], remove: Callable[..., object]) -> None:
+        """Wait until the socket can be read, or written, or was closed."""
+        self._waiting = ready = asyncio.get_running_loop().create_future()
+        add(self._number, _wake, ready)
+        try:
+            await ready
+        finally:
+            self._waiting = None
+            if self._end.fileno() >= 0:  # else its number may be another's
+                remove(self._number)
 
 
 def _wake(ready: asyncio.Future[None]) -> None:

@@ -156,6 +156,18 @@ def test_a_peer_that_has_gone_loses_what_it_is_sent():
     asyncio.run(story())
 
 
+def test_who_waits_for_a_peer_learns_that_we_have_closed():
+    async def story():
+        async with linked() as (one, _):
+            waiting = asyncio.create_task(one.receive())
+            await asyncio.sleep(0)
+            await one.close()
+            with pytest.raises(EOFError):
+                await waiting
+
+    asyncio.run(story())
+
+
 def test_a_peer_that_reads_slowly_gets_all_before_its_connection_is_closed():
     async def story():
         async with linked() as (one, other):
