@@ -197,7 +197,11 @@ void held_truncate(struct call *call, uint64_t path, off_t size)
     int fd = open_judged(call, AT_FDCWD, path, 0, "truncate", true);
     if (fd < 0)
         return;
-    answer_result(call, truncate(link_to(fd, link), size));
+    begin_wait(call); /* for who holds a lease on it */
+    int result = truncate(link_to(fd, link), size), why = errno;
+    end_wait(call);
+    errno = why;
+    answer_result(call, result);
     close(fd);
 }
 

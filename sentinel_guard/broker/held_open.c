@@ -12,7 +12,7 @@
 #include "other_process.h"
 #include "walk_path.h"
 
-enum { OLDEST_HOW = 24, ONLY_TMPFILE = O_TMPFILE & ~O_DIRECTORY, FIRST_PTY = 136, LAST_PTY = 143, TTY = 5, CONSOLE = 4 };
+enum { OLDEST_HOW = 24, ONLY_TMPFILE = O_TMPFILE & ~O_DIRECTORY, FIRST_PTY = 136, LAST_PTY = 143, TTY = 5, CONSOLE = 4, MEMORY = 1, FIRST_LINE = 64 };
 
 static bool is_terminal(const struct stat *s)
 {
@@ -55,6 +55,34 @@ static bool takes_terminal(struct task *task, int flags)
            !terminal;
 }
 
+/* An open may wait for another: a pipe for its other end, a serial line for its carrier. */
+static bool may_wait(const struct stat *s)
+{
+    bool quick = major(s->st_rdev) == MEMORY || (is_terminal(s) && !(major(s->st_rdev) == CONSOLE && minor(s->st_rdev) >= FIRST_LINE));
+    return S_ISFIFO(s->st_mode) || (S_ISCHR(s->st_mode) && !quick);
+}
+
+/* While it waits, others are served. */
+static int open_waiting(struct call *call, const struct place *place, int flags, mode_t mode)
+{
+    begin_wait(call);
+    int fd = openat(place->folder, place->name, flags, mode), why = errno;
+    end_wait(call);
+    errno = why;
+    return fd;
+}
+
+/* Whoever holds a lease on a file (fcntl(2)) has 45 seconds to give it up: seen by an open that does not wait. */
+static int open_regular(struct call *call, const struct place *place, int flags, mode_t mode)
+{
+    char name[NAME_MAX + 2];
+    int fd = openat(place->folder, spelled(place, name), flags | O_NONBLOCK, mode);
+    if (fd < 0)
+        return errno == EWOULDBLOCK ? open_waiting(call, place, flags, mode) : -1;
+    fcntl(fd, F_SETFL, flags);
+    return fd;
+}
+
 static int open_file(struct call *call, const struct place *place, int flags, mode_t mode, bool magic)
 {
     static __thread int worn = -1;
@@ -69,13 +97,11 @@ static int open_file(struct call *call, const struct place *place, int flags, mo
         worn = (int)call->task->umask;
         umask(call->task->umask);
     }
-    if (!place->exists || !S_ISFIFO(place->status.st_mode))
-        return openat(place->folder, spelled(place, name), ours, mode);
-    begin_wait(call); /* for who opens the other end */
-    int fd = openat(place->folder, place->name, ours, mode), why = errno;
-    end_wait(call);
-    errno = why;
-    return fd;
+    if (place->exists && S_ISREG(place->status.st_mode) && !(flags & O_NONBLOCK))
+        return open_regular(call, place, ours, mode);
+    if (place->exists && may_wait(&place->status))
+        return open_waiting(call, place, ours, mode);
+    return openat(place->folder, spelled(place, name), ours, mode);
 }
 
 static int empty(int fd, int flags)

@@ -82,6 +82,31 @@ echo $(( ($(date +%s%N) - start) / 1000000 )); cat pipe; wait"""
     assert len(session.asked) == 12 and len([*repo.glob(".env.*")]) == 12
 
 
+LEASES = """
+import fcntl, os, signal, sys, time
+signal.signal(signal.SIGIO, signal.SIG_IGN)
+fd = os.open('leased', os.O_RDWR)
+fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+print('leased', flush=True)
+end = time.monotonic() + 20
+while not os.path.exists('others') and time.monotonic() < end:
+    time.sleep(0.02)
+print('others went on' if os.path.exists('others') else 'all stood still', flush=True)
+fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+"""
+
+
+@pytest.mark.parametrize("waits", ["echo x >> leased", "python3 -c \"import os; os.truncate('leased', 1)\""])
+def test_who_waits_for_a_lease_holds_up_nobody(session, waits):
+    """Whoever has it is asked to give it up, and has 45 seconds; meanwhile other programs' calls are served."""
+    script = f"""
+echo y > leased; mkfifo told; python3 -c "$1" > told & exec 5< told; read line <&5
+({waits}; echo written) & sleep 0.3; for i in 1 2 3; do echo z > f$i; /bin/true; done; echo > others
+cat <&5; wait"""
+    done = session.in_repo("bash", "-c", script, "bash", LEASES)
+    assert sorted(done.stdout.decode().splitlines()) == ["others went on", "written"], done
+
+
 def test_processes_that_come_and_go(session):
     done = session.in_repo(
         "bash",
