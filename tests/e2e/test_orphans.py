@@ -74,6 +74,18 @@ assembly.serve(places())
 """
 
 
+DIES = """
+import os, signal
+from sentinel_guard.daemon import assembly
+from sentinel_guard.host.machine import cgroups
+from sentinel_guard.host.machine.state_paths import places
+cgroups.enter = lambda pid, session: os.kill(os.getpid(), signal.SIGKILL)
+where = places()
+where.make()
+assembly.serve(where)
+"""
+
+
 @pytest.fixture
 def orphan(stage):
     """A running session's runner, and the pid of what its agent has left behind."""
@@ -171,3 +183,33 @@ def test_what_a_person_changed_long_after_the_end_stays(stage, orphan):
     finally:
         served.terminate()
         served.wait(limit(20))
+
+
+@pytest.fixture
+def groups():
+    """Skips where no control group can be made."""
+    with subprocess.Popen(["sleep", "3600"]) as process:
+        folder = cgroups.enter(process.pid, f"of-test-orphans-{os.getpid()}")
+        process.kill()
+    if folder is None:
+        pytest.skip("no control group of version 2 can be made here")
+    assert until(lambda: cgroups.leave(folder) or not folder.exists())
+
+
+def test_an_agent_whose_daemon_was_killed_before_it_had_its_group_is_put_there_by_the_next(stage, groups):
+    stage.commit()
+    served = subprocess.Popen([sys.executable, "-c", DIES], env=stage.environ)
+    assert until(lambda: stage.sentinel("daemon", "status").returncode == 0, seconds=20)
+    runner = subprocess.Popen(
+        [str(BIN / "sentinel-guard"), "run", "--", "sleep", "3600"], cwd=stage.repo, env=stage.environ,
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        assert served.wait(limit(20)) == -signal.SIGKILL
+        assert stage.sentinel("daemon", "start").returncode == 0
+        [session] = [entry["session"] for entry in stage.log(kind="session")]
+        agents = lambda: [pid for pid, words in stage.processes().items() if words[:2] == ["sleep", "3600"]]  # noqa: E731
+        assert until(lambda: [cgroups.session_of(pid) for pid in agents()] == [session], seconds=20)
+    finally:
+        runner.kill()
+        runner.wait()

@@ -7,6 +7,7 @@ it starts. Only what is moved leaves it.
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import os
 import re
@@ -22,7 +23,10 @@ _GROUP = re.compile(rf"^0::(.*?)(?:/{_NAME}([^/\n]+)(?:/.*)?)?$", re.MULTILINE)
 
 
 _MAKING = threading.Lock()
-"""Whoever makes a group takes empty ones away: not one that another has just made."""
+"""Whoever makes a group takes empty ones away: not one that another thread has just made."""
+_TRIES = 50
+"""Times that a group is made: the daemon of another state folder may take it away while it is empty."""
+_TAKEN_AWAY = (errno.ENOENT, errno.ENODEV, errno.EEXIST)  # the last one while mkdir looks
 
 
 def enter(pid: int, session: str) -> Path | None:
@@ -36,13 +40,17 @@ def enter(pid: int, session: str) -> Path | None:
         # Those of sessions that ended while something of theirs ran on.
         for old in folder.parent.glob(f"{_NAME}*"):
             leave(old)
-        try:
-            folder.mkdir(mode=0o700, exist_ok=True)
-            _put(folder, pid)
-        except OSError:
-            leave(folder)
-            return None
-    return folder
+        for _ in range(_TRIES):
+            try:
+                folder.mkdir(mode=0o700, exist_ok=True)
+                _put(folder, pid)
+            except OSError as e:
+                if e.errno in _TAKEN_AWAY and Path(f"/proc/{pid}").exists():
+                    continue
+                leave(folder)
+                return None
+            return folder
+    return None
 
 
 def add(folder: Path, pid: int) -> None:

@@ -50,6 +50,30 @@ def test_what_left_its_parents_its_terminal_and_its_environment_is_found_by_its_
     assert not processes.identify(orphan) or processes.stat(orphan)[2] in "ZX"
 
 
+TAKES = """
+import sys, time
+from pathlib import Path
+from sentinel_guard.host.machine import cgroups
+print("begins", flush=True)
+while True:
+    cgroups.leave(Path(sys.argv[1]))
+    time.sleep(0.0005)
+"""
+
+
+def test_a_group_that_another_daemon_takes_away_while_it_is_empty_is_made_again(start, group):
+    _, folder = group
+    other = folder.with_name(f"{folder.name}-2")
+    taker = start(sys.executable, "-c", TAKES, str(other))
+    assert taker.stdout.readline() == "begins\n"
+    for _ in range(60):
+        process = start("sleep", "3600")
+        assert cgroups.enter(process.pid, f"{SESSION}-2") == other
+        assert cgroups.session_of(process.pid) == f"{SESSION}-2"
+        process.kill()
+        process.wait()
+
+
 OWNER = """
 import subprocess, sys
 from sentinel_guard.host.machine.process_control import become_subreaper
