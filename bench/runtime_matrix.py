@@ -30,7 +30,19 @@ MODES = ("off", "require")
 SETTLES = 3.0
 """Seconds in which what the guard puts back is back."""
 OUTCOMES = ("before", "undone", "recorded", "missed", "harmless")
-CHANGED = '(repo / ".env").read_text() != "MODE=debug\\n" or os.path.lexists(repo / ".env.new")'
+CHANGED = '(repo / ".env").read_text() != "MODE=debug\\n" or (repo / ".env").stat().st_mode & 0o777 != 0o644'
+NOT_HERE = (
+    "push",
+    "broken",
+    "state/",
+    " secrets",
+    "> .env.new",
+    "x .env.new",
+    "fifo .env.new",
+    '".env.new", src',
+    "a.txt .env.new",
+)
+"""What attacks of tests/broker are about besides: what is not here, and new names, a session's own (ADR 0022)."""
 PROGRAM = "exec(bytes(b ^ 85 for b in open('way.bin', 'rb').read()))\n"
 PRELUDE = """
 import ctypes, mmap, os, shutil, signal, socket, struct, subprocess, sys, threading, time
@@ -54,10 +66,12 @@ class Way:
 
 def ways() -> Iterator[Way]:
     for script, _, name in test_held_files.WAYS:
-        yield Way("a restricted file", name, _shell(script.replace("secrets/token", ".env")), CHANGED)
+        if not any(word in script for word in NOT_HERE):
+            code = _shell(script.replace("secrets/token", ".env").replace("rm -f", "/bin/rm -f"))
+            yield Way("a restricted file", name, code, CHANGED)
     for row in tomllib.loads(ATTACKS.read_text())["attack"]:
         code = row.get("python") or _shell(row["script"])
-        if "push" not in code and "broker" not in row["name"]:
+        if not any(word in code for word in NOT_HERE) or "/.env" in code:
             yield Way("a restricted file", row["name"], code, CHANGED)
     for row in tomllib.loads(WAYS.read_text())["way"]:
         yield Way(row["group"], row["name"], row["python"], row["harm"])
@@ -74,22 +88,36 @@ def prepared() -> Stage:
         (stage.home / name).write_text("theirs")
     stage.commit(a__txt="plain\n", program__py=PROGRAM)
     (stage.repo / "other-name").hardlink_to(stage.repo / ".env")
+    (stage.repo / ".env").chmod(0o644)
     stage.git("init", "-q", "--bare", "../remote.git")
     stage.git("remote", "add", "origin", "../remote.git")
     stage.git("push", "-q", "origin", "main")
     stage.git("commit", "-q", "--amend", "-m", "rewritten")
+    stage.git("branch", "kept")
+    stage.write("untracked.txt", "theirs")
     return stage
 
 
+def _git(stage: Stage, *words: str) -> str:
+    """What git says of the repository; nothing where it finds none."""
+    command = ["git", "-C", str(stage.repo), *words]
+    done = subprocess.run(command, cwd=stage.folder, env=stage.environ, capture_output=True, text=True, check=False)
+    return done.stdout if done.returncode == 0 else ""
+
+
 def _pushed(stage: Stage) -> str:
-    return stage.git("--git-dir=../remote.git", "rev-parse", "main")
+    command = ["git", "--git-dir=remote.git", "rev-parse", "main"]
+    return subprocess.run(
+        command, cwd=stage.folder, env=stage.environ, capture_output=True, text=True, check=True
+    ).stdout
 
 
 def harmed(stage: Stage, way: Way, printed: str, at_start: str) -> bool:
-    verified = stage.sentinel("log", "verify").returncode == 0 if "verified" in way.harm else True
+    verified = stage.sentinel("log", "verify", cwd=stage.folder).returncode == 0 if "verified" in way.harm else True
     known = {
         "os": os, "repo": stage.repo, "home": stage.home, "guard": stage.guard, "printed": printed,
         "at_start": at_start,
+        "history": _git(stage, "log", "-p", "--format=%s"), "branches": _git(stage, "branch"),
         "pushed": _pushed(stage), "daemons": stage.daemons(), "verified": verified,
     }  # fmt: skip
     try:
@@ -99,7 +127,7 @@ def harmed(stage: Stage, way: Way, printed: str, at_start: str) -> bool:
 
 
 def outcome(way: Way, mode: str) -> str:
-    """What becomes of the way in a session; ``harmless`` where it does no harm without a guard."""
+    """What becomes of the way in a session; of ``bare``, without a guard, whether it does harm at all."""
     stage = prepared()
     try:
         code = f"HOME, GUARD, GIT = {str(stage.home)!r}, {str(stage.guard)!r}, {shutil.which('git')!r}\n"
@@ -121,7 +149,8 @@ def outcome(way: Way, mode: str) -> str:
         events = [e for e in stage.log() if e["level"] or e["kind"] == "watch"] if not harm or _has_log(stage) else []
         if not harm:
             held = any(e["kind"] == "verdict" and e["data"]["layer"] == "kernel" for e in events)
-            undone = any(e["kind"] == "watch" for e in events) or (done.returncode == 137 and not held)
+            restored = any(e["kind"] == "watch" and e["data"].get("check") != "read" for e in events)
+            undone = restored or (done.returncode == 137 and not held)
             return "undone" if undone else "before"
         return "recorded" if events or done.returncode == 137 else "missed"
     finally:
@@ -129,7 +158,7 @@ def outcome(way: Way, mode: str) -> str:
 
 
 def _has_log(stage: Stage) -> bool:
-    return stage.sentinel("log", "--json").returncode == 0
+    return stage.sentinel("log", "--json", cwd=stage.folder).returncode == 0
 
 
 def measure(wanted: str = "") -> list[dict[str, str]]:
@@ -137,7 +166,11 @@ def measure(wanted: str = "") -> list[dict[str, str]]:
     for way in ways():
         if wanted not in way.name:
             continue
-        row = {"group": way.group, "name": way.name, **{mode: outcome(way, mode) for mode in MODES}}
+        harmless = outcome(way, "bare") == "harmless"
+        became = {mode: outcome(way, mode) for mode in MODES}
+        if harmless and {*became.values()} == {"before"}:
+            became = dict.fromkeys(MODES, "harmless")
+        row = {"group": way.group, "name": way.name, **became}
         print(json.dumps(row), flush=True)
         rows.append(row)
     return rows
