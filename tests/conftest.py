@@ -18,8 +18,10 @@ from tests.support.time_limits import limit
 os.environ.setdefault("PYTEST_TIMEOUT", f"{limit(120):.0f}")
 
 # The same examples in every run: a gate does not throw dice. HYPOTHESIS_PROFILE=explore looks further.
-hypothesis.settings.register_profile("gate", derandomize=True, deadline=None)
-hypothesis.settings.register_profile("explore", deadline=None, max_examples=2000)
+# Nor does it take a busy machine for slow strategies.
+BUSY = [hypothesis.HealthCheck.too_slow]
+hypothesis.settings.register_profile("gate", derandomize=True, deadline=None, suppress_health_check=BUSY)
+hypothesis.settings.register_profile("explore", deadline=None, max_examples=2000, suppress_health_check=BUSY)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))
 
 # Started by nohup or in the background of a script, every program that a test starts would ignore these, too.

@@ -265,7 +265,10 @@ def played(tmp_path_factory):
     return repo, trees(repo), {}
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+CHECKS = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=CHECKS)
 @given(steps=STEPS)
 def test_equal_trees_are_equal_files_and_the_reverse(played, steps):
     repo, taken, seen = played

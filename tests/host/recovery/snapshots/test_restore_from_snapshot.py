@@ -207,7 +207,10 @@ def play(repo: Repo, steps) -> None:
             repo.write(name, what, 0o755 if what == "exec" else None)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+CHECKS = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=CHECKS)
 @given(before=STEPS, after=STEPS)
 def test_whatever_was_destroyed_comes_back(shared, tmp_path_factory, before, after):
     folder = tmp_path_factory.mktemp("any")
