@@ -116,6 +116,7 @@ for _command in (
     setup.uninstall,
     setup.doctor,
     setup.demo,
+    setup.second_factor,
     check.check,
     daemon.daemon,
     agent.hook,
@@ -137,3 +138,5 @@ for _name in (
 outside_only(cli.commands["rollback"], "rollback", spares="dry_run")
 for _name in ("start", "stop"):
     outside_only(daemon.daemon.commands[_name], f"daemon {_name}")
+for _name in ("setup", "remove"):
+    outside_only(setup.second_factor.commands[_name], f"totp {_name}")

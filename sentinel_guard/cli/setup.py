@@ -1,4 +1,4 @@
-"""Click commands that set the guard up and look at it: install, uninstall, doctor, demo."""
+"""Click commands that set the guard up and look at it: install, uninstall, doctor, demo, second-factor."""
 
 from __future__ import annotations
 
@@ -60,3 +60,23 @@ def demo(keep: bool) -> Any:
     All of it happens in a throw-away repository.
     """
     return lazy_import.command_module("demo").demo(keep=keep)
+
+
+@click.group("totp")
+def second_factor() -> None:
+    """Codes of your phone for a yes.
+
+    Which actions need one says [gate] second_factor. Needs the extra: pip install 'sentinel-guard[totp]'
+    """
+
+
+@second_factor.command("setup")
+def second_factor_setup() -> Any:
+    """Show a secret for your authenticator, and keep it once it has given a code."""
+    return lazy_import.command_module("second_factor").setup(places())
+
+
+@second_factor.command("remove")
+def second_factor_remove() -> Any:
+    """Take the secret away; asks for a code of it."""
+    return lazy_import.command_module("second_factor").remove(places())

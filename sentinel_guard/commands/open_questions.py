@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import json
 import sys
 import time
@@ -35,7 +36,13 @@ def show(places: StatePaths, *, as_json: bool) -> int:
     return 0
 
 
-def approve(places: StatePaths, question: str, session: str, read: Callable[[str], str] = input) -> int:
+def approve(
+    places: StatePaths,
+    question: str,
+    session: str,
+    read: Callable[[str], str] = input,
+    secretly: Callable[[str], str] = getpass.getpass,
+) -> int:
     """Show a question as the gate does, and send the yes that is typed at this terminal; 1 where it is none.
 
     Raises SentinelError where nobody sits at it, DaemonError where there is no such question.
@@ -61,7 +68,10 @@ def approve(places: StatePaths, question: str, session: str, read: Callable[[str
             said = ""
         timed = said == "t" and bool(asked.get("timed"))
         yes = said == "y" or timed
-        operator.request("decide", session=asked["session"], question=asked["question"], yes=yes, timed=timed)
+        about: dict[str, Any] = {"session": asked["session"], "question": asked["question"]}
+        if yes and asked.get("code"):
+            about["code"] = secretly("Code of your second factor: ")
+        operator.request("decide", yes=yes, timed=timed, **about)
     print("It runs." if yes else "It was refused.")
     return 0 if yes else 1
 

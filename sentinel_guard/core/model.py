@@ -291,6 +291,8 @@ class Question:
     """What would happen, in lines that are shown with the question; empty where nothing could be said."""
     details: str = ""
     """More of it (a list of files, a diff), shown where the person asks for it."""
+    code: bool = False
+    """Whether a yes needs a code of the second factor."""
 
 
 @dataclass(frozen=True, slots=True)

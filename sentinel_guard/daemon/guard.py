@@ -45,7 +45,7 @@ from sentinel_guard.humans.question_inbox import Channel, Reply
 from sentinel_guard.humans.timed_grants import TimedGrant, kind_of
 
 NOBODY = "it needs a person's yes, and nobody can be asked here (no terminal)"
-SHARED = "it needs a person's yes, and [gate] typed_word lets nobody give it on a terminal that the agent shares"
+SHARED = "it needs a person's yes, and [gate] typed_word or second_factor lets nobody give it on a shared terminal"
 ATTEND = "start the agent in a terminal with 'sentinel-guard run -- AGENT', or let the user do this step"
 COMES_BACK = 3.0
 """Seconds that a runner may take to find the daemon again before nobody can be asked."""
@@ -207,8 +207,8 @@ class Guard:
         )  # fmt: skip
 
     async def _ask(self, live: Live, asked: Verdict, op: str, waiter: Waiter, brought: Brought) -> Verdict:
-        channel = await self._channel(live, waiter)
         finding = asked.decisive
+        channel = await self._channel(live, waiter, finding)
         if channel is None or finding is None or finding.ask is None or live.session.over:
             words = SHARED if channel is None and waiter.channel else NOBODY
             nobody = _nobody(finding, words) if finding else Finding("human", Response.DENY, "this", words, ATTEND)
@@ -263,7 +263,7 @@ class Guard:
             # The session waits already: no other question comes between.
             found = await look.up()
             kind = kind_of(action, look.findings, found.subjects)
-            question = replace(question, timed=gate.timed_seconds if kind else 0.0)
+            question = replace(question, timed=gate.timed_seconds if kind and not question.code else 0.0)
             question = look.onto(question, live.discretion, live.timed.live(now), again=action.id in self._changed)
             reply = await live.inbox.ask(question, channel, gate.seconds)
             if reply.yes and not await look.same():
@@ -282,13 +282,15 @@ class Guard:
         until = now + gate.seconds if gate.seconds else 0
         assert finding.ask is not None
         ident = f"q{next(self._questions)}"
-        return Question(ident, live.id, finding.ask, detail, finding.why, now, until, gate.typed_word)
+        code = gate.needs_code(finding.ask.action)
+        return Question(ident, live.id, finding.ask, detail, finding.why, now, until, gate.typed_word, code=code)
 
-    async def _channel(self, live: Live, waiter: Waiter) -> Channel | None:
+    async def _channel(self, live: Live, waiter: Waiter, finding: Finding | None) -> Channel | None:
         """The way to the person. A runner needs a moment to come back to a daemon that was started anew."""
         if not live.session.interactive:
-            # There the agent shares the person's terminal, and no word can be asked for on it.
-            return None if live.policy().gate.typed_word else waiter.channel
+            # There the agent shares the person's terminal, and neither word nor code can be asked for on it.
+            gate, ask = live.policy().gate, finding.ask if finding else None
+            return None if gate.typed_word or (ask and gate.needs_code(ask.action)) else waiter.channel
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(COMES_BACK):
                 while live.runner is None:

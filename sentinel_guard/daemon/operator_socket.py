@@ -294,7 +294,7 @@ class _Desk:
 
     def __init__(self, operators: Operators, link: Link) -> None:
         self.link, self._all = link, operators
-        self._runner = RunnerChannel(link)
+        self._runner = RunnerChannel(link, operators.control.refusal)
         self._live: Live | None = None
         self.ops: dict[str, Callable[[Fields], Awaitable[Fields | None]]] = {
             "hello": _at_once(lambda _: operators.hello()),
@@ -347,8 +347,9 @@ class _Desk:
     async def _answered(self, message: Fields) -> Fields:
         shared, word = message.get("shared") is True, str(message.get("word", ""))
         reason = str(message.get("reason", ""))
-        yes, timed = message["yes"] is True, message.get("timed") is True
-        self._runner.answered(str(message["question"]), yes=yes, shared=shared, word=word, reason=reason, timed=timed)
+        said = {"yes": message["yes"] is True, "timed": message.get("timed") is True, "shared": shared}
+        code = str(message.get("code", ""))
+        self._runner.answered(str(message["question"]), word=word, reason=reason, code=code, **said)
         return {}
 
     async def _pause(self, message: Fields) -> Fields:

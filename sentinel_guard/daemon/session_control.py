@@ -5,6 +5,7 @@ That they stand outside is the operator socket's to see.
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from sentinel_guard.core.model import Question
@@ -14,6 +15,7 @@ from sentinel_guard.core.session.session_tally import KINDS, tally
 from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.errors import DaemonError
+from sentinel_guard.host.second_factor import SecondFactor
 from sentinel_guard.humans.question_inbox import Reply
 
 LOOK = "sentinel-guard status"
@@ -79,6 +81,10 @@ class SessionControl:
         counts = {"commands": found.commands, "refused": found.refused, "asked": found.asked}
         return {**counts, "held": round(found.held, 1)}
 
+    def refusal(self, code: str) -> str:
+        """Why a code of the second factor is not taken, in words; empty where it is."""
+        return SecondFactor(self._sessions.places).refusal(code, time.time())
+
     def revoke(self, message: Fields) -> Fields:
         """End the yes that holds for a while: one, or all of a session."""
         live, ident = self.named(message), str(message.get("grant", ""))
@@ -94,7 +100,11 @@ class SessionControl:
         Where policy demands a word behind the yes, it is given on the session's own terminal only.
         """
         live, ident, yes = self.named(message), str(message["question"]), message["yes"] is True
-        if yes and any(question.id == ident and question.typed_word for question in live.inbox.open()):
+        asked = next((question for question in live.inbox.open() if question.id == ident), None)
+        if yes and asked and asked.code:
+            if why := self.refusal(str(message.get("code", ""))):
+                raise DaemonError(f"The question is still open: {why}.", QUESTIONS)
+        elif yes and asked and asked.typed_word:
             raise DaemonError("[gate] typed_word lets a yes be given on the session's own terminal only.", QUESTIONS)
         reason, timed = "" if yes else str(message.get("reason", "")), yes and message.get("timed") is True
         if not live.inbox.answer(ident, Reply(yes, OTHER_TERMINAL, reason=reason, timed=timed)):
@@ -124,5 +134,6 @@ def _as_data(question: Question) -> Fields:
         "preview": [*question.preview],
         "details": question.details,
         "timed": question.timed,
+        "code": question.code,
         **shown,
     }

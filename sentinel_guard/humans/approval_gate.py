@@ -4,7 +4,7 @@ Rules of this file:
 1. The block of the gate is the protocol's, word for word, and the last thing on the screen.
 2. Only a single ``y`` or ``Y`` (or ``t``, where that is offered) is a yes, and only after every line of the question
    has stood on the screen: what does not fit is told in numbers and paged with Space. A no is taken at any time. Where
-   a word is demanded, it is shown and typed behind the yes.
+   a word is demanded, it is shown and typed behind the yes; a code of the second factor is not shown.
 3. Details and a reason change no answer: who reads on or writes has not decided yet, or has said no.
 4. Time arrives as an argument, in seconds of a clock that only goes forward.
 """
@@ -37,7 +37,10 @@ class Gate:
     """One question of the two-key gate. ``answer`` stays None until a person or the clock has decided."""
 
     def __init__(self, event: dict[str, object], now: float) -> None:
-        said = {k: str(event.get(k, "")) for k in ("question", "action", "target", "risk", "detail", "why", "details")}
+        said = {
+            k: str(event.get(k, ""))
+            for k in ("question", "action", "target", "risk", "detail", "why", "details", "wrong")
+        }
         self.id, self._detail, self._why, self._details = (said[k] for k in ("question", "detail", "why", "details"))
         self._block = (said["action"], said["target"], said["risk"])
         preview = event.get("preview")
@@ -53,8 +56,10 @@ class Gate:
         self.reason = ""
         """What the agent is told with a no."""
         self._word, self._confirmed, self._writes = str(event.get("word", "")), False, False
+        self.wants_code = event.get("code") is True
+        """Whether a code of the second factor is to be typed behind a yes."""
         self._keys, self._decode = Keys(), codecs.getincrementaldecoder("utf-8")("ignore").decode
-        self._hint = ""
+        self._hint = said["wrong"] and f"{said['wrong'].capitalize()}."
         self._in_details = False
         self._readable = False
         self._size: Size = (0, 0)
@@ -114,7 +119,7 @@ class Gate:
             self._hint = _NOT_YET
             return
         self.timed = timed
-        if self._word:
+        if self._word or self.wants_code:
             self._confirmed = True
         else:
             self.answer = True
@@ -126,7 +131,7 @@ class Gate:
             if ord(char) in AWAY:
                 self.answer, line = False, ""
             elif char in "\r\n" and (line or self._writes):
-                self.answer = not self._writes and line == self._word
+                self.answer = not self._writes and (self.wants_code or line == self._word)
             elif char in "\x7f\x08":
                 line = line[:-1]
             elif char.isprintable():
@@ -155,11 +160,16 @@ class Gate:
         block = ["[SENTINEL SECURITY]", f"Action: {action}", f"Target: {target}", f"Risk: {risk}", "Confirm? (Y/N): "]
         if self._confirmed:
             block[-1] += "Y"
-            block.append(visible(f"Type {self._word} and Enter: {self.typed}", width))
+            block.append(visible(self._behind_a_yes(), width))
         elif self._writes:
             block[-1] += "N"
             block.append(_end(f"Reason for the agent, and Enter: {self.reason}", width))
         return [*self._context(width, rows - len(block), now), *block]
+
+    def _behind_a_yes(self) -> str:
+        if self.wants_code:
+            return f"Code of your second factor, and Enter: {'*' * len(self.typed)}"
+        return f"Type {self._word} and Enter: {self.typed}"
 
     def _context(self, width: int, room: int, now: float) -> list[str]:
         """What is asked about and why, a page of it where it is too long, and the countdown; at most ``room`` lines."""

@@ -147,7 +147,8 @@ def in_mid_question(then):
             serving = await attached(office, ours, theirs)
             call = asyncio.create_task(office.stand.propose("deploy prod"))
             await heard(theirs, "ask")
-        await asyncio.wait_for(serving, limit(5))
+            await theirs.close()
+            await asyncio.wait_for(serving, limit(5))
         assert not call.done(), "the connection that is gone has answered nothing"
         await then(office)
         judged = await asyncio.wait_for(call, limit(5))
@@ -174,7 +175,8 @@ def test_the_runner_that_comes_back_asks_again():
             asked = await heard(theirs, "ask")
             theirs.send_json({"op": "answer", "question": asked["question"], "yes": True})
             await heard(theirs, "unask")
-        await asyncio.wait_for(serving, limit(5))
+            await theirs.close()
+            await asyncio.wait_for(serving, limit(5))
 
     assert in_mid_question(answer) == "user"
 

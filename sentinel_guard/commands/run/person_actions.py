@@ -40,7 +40,8 @@ class PersonActions:
             self._request("kill", session=self._session, rollback=rollback, seconds=KILL_SECONDS)
 
     def _answered(self, gate: Gate) -> None:
-        shared = {"shared": True, "word": gate.typed} if self._shared else {}
+        shared: dict[str, Any] = {"shared": True} if self._shared else {}
+        shared |= {"code" if gate.wants_code else "word": gate.typed} if gate.wants_code or self._shared else {}
         reason = {"reason": gate.reason} if gate.reason else {}
         timed = {"timed": True} if gate.timed else {}
         self._request("answer", question=gate.id, yes=gate.answer is True, **shared, **reason, **timed)

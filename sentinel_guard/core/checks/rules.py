@@ -30,6 +30,8 @@ from sentinel_guard.core.secrets.redact_before_logging import redact_secrets
 
 NAME = "rules"
 SETTINGS_RULE = "guard.settings"
+SECOND_FACTOR = "second-factor.json"
+"""Name of the file in the guard's state that holds the secret of the person's codes."""
 OPERATOR_RULE = "guard.operator"
 OUTSIDE_RULES = frozenset(("filesystem.delete-outside", "filesystem.overwrite-outside"))
 """Of a held call, a yes to these holds for the folder that is shown, as long as the session lives."""
@@ -175,6 +177,9 @@ def _path_findings(case: Case, effect: Effect, ground: TargetContext, told: set[
     settings, written = case.guarded.settings, effect.kind is not Kind.READ
     if written:
         yield from _folders(case, effect, ground)
+    elif _takes_second_factor(case, effect):
+        why = "who has read the secret of the second factor can say yes in the person's place"
+        yield _path(case, "guard.second-factor", effect, why, "sentinel-guard status")
     if written and within(effect.target, settings):
         if not _named(case, effect):
             yield from _swept(case, effect, effect.target, told)
@@ -183,6 +188,13 @@ def _path_findings(case: Case, effect: Effect, ground: TargetContext, told: set[
     elif written and (along := _takes_along(effect, settings, ground)):
         yield from _swept(case, effect, along, told)
     yield from _restricted(case, effect, ground)
+
+
+def _takes_second_factor(case: Case, effect: Effect) -> bool:
+    """Whether the secret would be read: by its name, or with all of the guard's folder that holds it."""
+    return (paths.base(effect.target) == SECOND_FACTOR and within(effect.target, case.guarded.folders)) or (
+        effect.target.rstrip("/") in case.guarded.folders
+    )
 
 
 def _folders(case: Case, effect: Effect, ground: TargetContext) -> Iterator[Finding]:

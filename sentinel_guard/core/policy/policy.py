@@ -98,6 +98,11 @@ class Gate:
     """Where an agent could type on the person's terminal, a yes is the Y and a word that is shown behind it."""
     timed_seconds: float = 600.0
     """For how long a yes may hold for all of one kind, where the person chooses so; 0: that is not offered."""
+    second_factor: tuple[str, ...] = ()
+    """Actions, as the gate shows them, to which a yes needs a code from the person's device; ``*`` for all."""
+
+    def needs_code(self, action: str) -> bool:
+        return any(named in ("*", action) for named in self.second_factor)
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,6 +78,7 @@ SETTINGS: Mapping[str, Mapping[str, Setting]] = {
         "seconds": Setting("number", Tighter.WAIT, 0, _DAY),
         "typed_word": Setting("bool", Tighter.TRUE),
         "timed_seconds": Setting("number", Tighter.LOWER, 0, 3600),
+        "second_factor": Setting("words", Tighter.MORE),
     },
     "git_hooks": {"without_guard": Setting("choice", Tighter.USER, choices=("refuse", "warn"))},
     "kernel": {

@@ -325,7 +325,8 @@ class SessionFileWatch:
         shown["detail"] = await asyncio.to_thread(self._detail, paths)
         ask = Ask(shown["action"], shown["target"], "HIGH")
         until = at + gate.seconds if gate.seconds else 0
-        question = Question(shown["question"], live.id, ask, shown["detail"], WHY, at, until, gate.typed_word)
+        asked = (shown["question"], live.id, ask, shown["detail"], WHY, at, until, gate.typed_word)
+        question = Question(*asked, code=gate.needs_code(CHANGE))
         reply = Reply(yes=False, assurance="none", why="lost")
         with self._held(shown):
             if runner:
