@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from bench import file_restore_latency, git_hook_latency, recovery_speed, secret_scan_speed, verdict_latency
+from bench import file_restore_latency, git_hook_latency, recovery_speed, text_scan_speed, verdict_latency
 from bench.benchmark_results import Row, show
 
 TAMPERINGS = 100
@@ -35,7 +35,7 @@ def burst() -> Iterator[Row]:
     )
 
 
-PARTS = (verdict_latency.rows, recovery_speed.rows, secret_scan_speed.rows, tampering, burst, git_hook_latency.rows)
+PARTS = (verdict_latency.rows, recovery_speed.rows, text_scan_speed.rows, tampering, burst, git_hook_latency.rows)
 
 
 def main() -> None:

@@ -1,4 +1,6 @@
-"""Measures the speed of the secret scan: on ordinary source text, on texts made to be slow, and at process start."""
+"""Measures what looks through texts: the secret scan (on ordinary source text, on texts made to be slow, and at process
+start), the digest of an output, and redaction before a record.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +18,18 @@ from bench.benchmark_results import Row, median_ms, timed
 from sentinel_guard.core.secrets.formats.registry import FORMATS
 from sentinel_guard.core.secrets.generic_assignments import NAME_NEEDLES
 from sentinel_guard.core.secrets.model import Piece
+from sentinel_guard.core.secrets.redact_before_logging import redact_secrets
 from sentinel_guard.core.secrets.scan_outgoing_content import scan_pieces
+from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING
+from sentinel_guard.core.text.normalize_output import mask
+from sentinel_guard.core.text.redact_by_pattern import redact
 
 SIZE = 1_000_000
 """Characters of a text."""
 SAMPLE = 6_000_000
 STARTS = 7
+OUTPUT, WRITTEN = 64_000, 30_000
+"""Characters of an output that the launcher keeps; of a text that a command writes into a file."""
 
 
 def rows() -> Iterator[Row]:
@@ -36,6 +44,23 @@ def rows() -> Iterator[Row]:
     slowest = max(seconds, key=seconds.__getitem__)
     yield Row("the worst of 1 MB texts made to be slow", 2, seconds[slowest], "s", f"{slowest}; {len(seconds)} texts")
     yield Row("search for leaks, first answer of a new process", None, _first(), "ms", "over importing the policy")
+    yield from _daemons()
+
+
+def _daemons() -> Iterator[Row]:
+    """What a command's texts cost the daemon."""
+    lines = range(2000)
+    listed = "".join(f"-rw-r--r-- 1 me me {n * 37} Nov {n % 28 + 1} 12:{n % 60:02d} file_{n}.txt\n" for n in lines)
+    tests = "".join(f"tests/test_{n % 40}.py::test_something_{n} PASSED [{n % 100:3d}%]\n" for n in lines)
+    code = "".join(f'def handler_{n}(token: str) -> None:\n    items[{n}] = {{"key": token}}\n' for n in lines)
+    words = "a line of words without signs " * 3 + "\n"
+    listing, results = (median_ms(timed(lambda text=text: mask(text[:OUTPUT]), 9)) for text in (listed, tests))
+    yield Row("digest of 64 KB of test results", 1, results, "ms", f"of a listing with times: {listing:.1f}")
+    of_code, of_words = (
+        median_ms(timed(lambda text=text: redact_secrets(redact(text[:WRITTEN]), NOTHING), 9))
+        for text in (code, words * 400)
+    )
+    yield Row("redaction of 30 KB of code", 10, of_code, "ms", f"of words: {of_words:.1f}")
 
 
 def _ordinary() -> Iterator[str]:
