@@ -97,11 +97,15 @@ def _bracket(pattern: str, at: int) -> tuple[str, int] | None:
     return None
 
 
+_HYPHENS = r"-\-"
+
+
 def _set(members: str, negated: bool) -> str:
     kept = re.sub(r"(?<!\\)(\w)-(\w)", lambda m: m[0] if m[1] <= m[2] else "", members)
     if not kept:
         return "." if negated else "(?!)"
-    text = f"[{'^' if negated else ''}{kept}]"
+    # Two hyphens are reserved for sets of another kind: it would warn of them.
+    text = f"[{'^' if negated else ''}{kept[0]}{kept[1:].replace('--', _HYPHENS)}]"
     try:
         re.compile(text)
     except re.error:
