@@ -25,6 +25,8 @@ FIRST_WORD = 10.0
 """Seconds that a peer may take to say what it wants."""
 LAST_WORD = 10.0
 """Seconds that it may take to read what it was told, before its connection is closed."""
+UNREAD = 1 << 23
+"""Bytes that are kept for a peer that does not read."""
 IN_A_ROW = 16
 """Messages that one peer may have read before the others have their turn."""
 BACKLOG = 256
@@ -57,7 +59,9 @@ class Link:
         """What the next message begins with."""
 
     async def receive(self, seconds: float | None = None) -> Message:
-        """The next message; raises TimeoutError after ``seconds``."""
+        """The next message; raises TimeoutError after ``seconds``, PeerError where it does not read what it is told."""
+        if len(self._unsent) > UNREAD:
+            raise PeerError(f"{len(self._unsent)} bytes of answers were not read")
         self._at_once = (self._at_once + 1) % IN_A_ROW
         if self._at_once and (message := self._heard()) is not None:
             return message

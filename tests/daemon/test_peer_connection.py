@@ -196,6 +196,22 @@ def test_a_peer_that_reads_nothing_is_closed_all_the_same(monkeypatch):
     asyncio.run(story())
 
 
+def test_a_peer_that_reads_no_answer_is_not_heard_for_ever(monkeypatch):
+    monkeypatch.setattr(peer_connection, "LAST_WORD", 0.05)
+    monkeypatch.setattr(peer_connection, "UNREAD", MAX_CHUNK + 1)
+
+    async def story():
+        async with linked() as (one, other):
+            for _ in range(2):
+                other.send(MESSAGE)
+                assert await one.receive(5) == MESSAGE
+                one.send([(b"A", b"x" * MAX_CHUNK)])
+            with pytest.raises(PeerError, match="were not read"):
+                await one.receive(5)
+
+    asyncio.run(story())
+
+
 def test_what_was_not_read_of_a_peer_does_not_take_its_answer_away():
     async def story():
         async with linked() as (one, other):
