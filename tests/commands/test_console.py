@@ -11,9 +11,10 @@ import pytest
 from textual.widgets import DataTable, RichLog, Sparkline, Static
 
 from sentinel_guard.audit.sqlite import SqliteStore
-from sentinel_guard.commands.console import console as module
-from sentinel_guard.commands.console.console import Confirmation, Console
+from sentinel_guard.commands.console import console, gate_screen
+from sentinel_guard.commands.console.console import Console
 from sentinel_guard.commands.console.console_feed import MINUTES, NOBODY, Feed, Rates
+from sentinel_guard.commands.console.gate_screen import Confirmation
 from sentinel_guard.core.model import Entry
 from sentinel_guard.errors import SentinelError
 from sentinel_guard.host.machine.state_paths import places
@@ -106,16 +107,50 @@ def test_a_yes_is_given_on_the_gate_once_it_could_be_read(where, daemon, monkeyp
         await until(lambda: isinstance(app.screen, Confirmation))
         lines = [line.strip() for line in app.screen.query_one("#gate", Static).render().plain.splitlines()]
         assert lines[-5:] == BLOCK
-        monkeypatch.setattr(module, "UNREAD", 1e9)
+        monkeypatch.setattr(gate_screen, "UNREAD", 1e9)
         await pilot.press("y")
         assert not asks(daemon, "decide"), "typed before it could be read"
-        monkeypatch.setattr(module, "UNREAD", 0.0)
+        monkeypatch.setattr(gate_screen, "UNREAD", 0.0)
         await pilot.press("x", "y")
         await until(lambda: asks(daemon, "decide"))
 
     drive(where, act)
     [sent] = asks(daemon, "decide")
     assert (sent["session"], sent["question"], sent["yes"]) == (SESSION, "q1", True)
+
+
+MORE = {"details": "-three\n+four", "timed": 600.0, "preview": ["LOST for others: 2 commits"]}
+ANSWERS = (
+    (MORE, ("t",), {"yes": True, "timed": True}, "a yes for a while"),
+    (MORE, ("n",), {"yes": False}, "a no after all"),
+    ({**MORE, "code": True}, ("y", *"123456", "enter"), {"yes": True, "code": "123456"}, "a code behind the yes"),
+    ({**MORE, "code": True}, ("y", "enter", "1", "enter"), {"yes": True, "code": "1"}, "an empty code is none"),
+    ({}, ("t", "d", "y"), {"yes": True}, "what is not offered is no key"),
+)
+
+
+@pytest.mark.parametrize("row", ANSWERS, ids=[row[3] for row in ANSWERS])
+def test_what_belongs_to_an_answer_goes_with_it(where, daemon, monkeypatch, row):
+    more, keys, said, _ = row
+    monkeypatch.setattr(gate_screen, "UNREAD", 0.0)
+    daemon.replies["questions"] = {"questions": [ASKED | more]}
+
+    async def act(app, pilot, until):
+        await until(lambda: app._look.questions)
+        await pilot.press("enter")
+        await until(lambda: isinstance(app.screen, Confirmation))
+        text = app.screen.query_one("#gate", Static).render().plain
+        assert ("LOST for others" in text) == ("d: details" in text) == bool(more)
+        if more:
+            await pilot.press("d")
+            await until(lambda: app.screen.query_one("#details").display)
+            assert "+four" in str(app.screen.query_one("#details Static", Static).render())
+        await pilot.press(*keys)
+        await until(lambda: asks(daemon, "decide"))
+
+    drive(where, act)
+    [sent] = asks(daemon, "decide")
+    assert {k: v for k, v in sent.items() if k in ("yes", "timed", "code")} == said
 
 
 def test_a_no_and_later(where, daemon):
@@ -174,7 +209,7 @@ def test_verbs_go_to_the_session_that_is_chosen(where, daemon, key, op):
 
 
 def test_a_kill_is_asked_about(where, daemon, monkeypatch):
-    monkeypatch.setattr(module, "UNREAD", 0.0)
+    monkeypatch.setattr(gate_screen, "UNREAD", 0.0)
 
     async def act(app, pilot, until):
         await until(lambda: app._look.sessions)
@@ -237,7 +272,7 @@ def test_the_chart_is_of_the_session_that_is_chosen(where, daemon):
 def test_inside_of_a_session_it_is_not_opened(where, monkeypatch):
     monkeypatch.setenv("SENTINEL_SESSION", "of-a-test")
     with pytest.raises(SentinelError, match="From inside"):
-        module.console(where)
+        console.console(where)
 
 
 def test_each_entry_comes_once(where):

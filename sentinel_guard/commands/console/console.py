@@ -1,32 +1,31 @@
 """``sentinel-guard console``: sessions, questions and the log on one screen, for a terminal beside the agent's.
 
 Rules of this file:
-1. A yes is given on the gate's own screen, which shows the protocol's block; keys that were typed before it stood there
-   for ``UNREAD`` seconds are none. The daemon takes it from outside of every guarded session only.
+1. A yes is given on the gate's own screen, which shows the protocol's block (``gate_screen``). The daemon takes it from
+   outside of every guarded session only.
 2. What an agent wrote is text, never markup, and nothing in it is obeyed by a terminal.
 """
 
 from __future__ import annotations
 
 import time
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 from rich.text import Text
 from textual import work
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
-from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import DataTable, Footer, Input, Label, RichLog, Sparkline, Static
 
 from sentinel_guard.commands.console.console_feed import MINUTES, Feed, Look, Rates
+from sentinel_guard.commands.console.gate_screen import Confirmation, GateScreen
 from sentinel_guard.commands.local_time import when
 from sentinel_guard.commands.log.log_filter import REFUSED
 from sentinel_guard.commands.log.log_table import COLOURS, short
 from sentinel_guard.commands.require_human import sessions
-from sentinel_guard.core import response_text
-from sentinel_guard.core.model import Ask, Entry, Question
+from sentinel_guard.core.model import Entry
 from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.core.text.entry_summary import summary
 from sentinel_guard.errors import SentinelError
@@ -35,37 +34,11 @@ from sentinel_guard.host.machine.state_paths import StatePaths
 W = TypeVar("W", bound=Widget)
 EVERY = 1.0
 """Seconds between two looks."""
-UNREAD = 0.7
 KILL_SECONDS = 120.0
 KEPT = 5000
 """Entries that are kept for the filters."""
 HEADINGS = ("session", "state", "left", "calls", "loop", "errors", "tok/min", "agent", "repository")
 STATES = {"ACTIVE": "green", "KILLED": "red", "PAUSED": "yellow", "COOLING": "yellow", "ASKING": "bold magenta"}
-
-
-class Confirmation(ModalScreen[bool]):
-    """A question over the screen: Y or N; anything else stays unanswered, Escape goes back to the console."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        ("y,Y", "answer(True)", "yes"),
-        ("n,N", "answer(False)", "no"),
-        ("escape", "back", "later"),
-    ]
-    CSS = "Confirmation { align: center middle; } #gate { width: 90%; max-height: 90%; height: auto; padding: 1 2; border: heavy $error; background: $surface; }"  # noqa: E501 - a style
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self._text, self._shown = text, time.monotonic()
-
-    def compose(self) -> ComposeResult:
-        yield Static(Text(self._text), id="gate", markup=False)
-
-    def action_answer(self, yes: bool) -> None:
-        if not yes or time.monotonic() - self._shown >= UNREAD:
-            self.dismiss(yes)
-
-    def action_back(self) -> None:
-        self.app.pop_screen()
 
 
 class Console(App[None]):
@@ -232,10 +205,11 @@ class Console(App[None]):
 
         def answered(yes: bool | None) -> None:
             self._asked = None
-            self._tell(self._feed.ask("decide", session=asked["session"], question=asked["question"], yes=yes is True))
+            about = {"session": asked["session"], "question": asked["question"], **(screen.said if yes else {})}
+            self._tell(self._feed.ask("decide", **about, yes=yes is True))
 
-        self._asked = (asked["session"], asked["question"])
-        self.push_screen(Confirmation(_gate(asked)), answered)
+        self._asked, screen = (asked["session"], asked["question"]), GateScreen(asked)
+        self.push_screen(screen, answered)
 
     def action_kill(self) -> None:
         session = self._chosen()
@@ -246,13 +220,6 @@ class Console(App[None]):
 
         if session:
             self.push_screen(Confirmation(f"End session {short(session)} and all its processes? (Y/N)"), said)
-
-
-def _gate(asked: dict[str, Any]) -> str:
-    """The block of the protocol, with what stands above it."""
-    ask = Ask(asked["action"], asked["target"], asked["risk"])
-    question = Question(asked["question"], asked["session"], ask, asked["detail"], asked["why"], 0.0, 0.0)
-    return visible(response_text.gate(question).strip("\n"), keep="\n")
 
 
 def console(places: StatePaths) -> int:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache, partial
 from itertools import pairwise, takewhile
+from shlex import quote
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.held_calls import LOSSES
@@ -299,7 +300,7 @@ def _restricted(case: Case, effect: Effect, ground: TargetContext) -> Iterator[F
             if policy.paths.create == "ask" and not temporary:
                 yield _creation(case, effect, said)
             return
-        way = "leave it out of the commit, and name it in .gitignore" if "stage" in effect.how else _ANOTHER
+        way = f"echo {quote(f'/{near(path, ground.root)}')} >> .gitignore" if "stage" in effect.how else _ANOTHER
         yield _path(case, "paths.restricted", effect, said, way)
     elif held := _held(case, effect, ground):
         pattern = policy.restricts(held, ground.root) or near(held, ground.root)

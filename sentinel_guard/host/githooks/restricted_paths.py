@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from itertools import groupby
+from shlex import quote
 from typing import NamedTuple
 
 from sentinel_guard.core.model import Finding, Response
@@ -38,7 +39,7 @@ def in_commit(case: HookCase, changes: Iterable[Change]) -> list[Finding]:
     """The restricted paths that a commit changes, deletions among them."""
     met = _by_pattern(_met(case, changes))
     undo = "git restore --staged" if met and commit_contents.has_head(case.root, case.environ) else "git rm --cached"
-    return [_finding(case, m, "this commit", f"{undo} {_all(m)}") for m in met]
+    return [_finding(case, m, "this commit", f"{undo} {_all(m)}{_ignore(m)}") for m in met]
 
 
 def in_commits(case: HookCase, changes: Iterable[Change], *, deletions: bool = False) -> list[tuple[str, Finding]]:
@@ -108,6 +109,15 @@ def _all(met: _Met) -> str:
         return " ".join(map(readable, names))
     folders = dict.fromkeys(name.rpartition("/")[0] for name in names)
     return " ".join(readable(f":(glob){_literal(f)}/{met.pattern}" if f else f":(glob){met.pattern}") for f in folders)
+
+
+def _ignore(met: _Met) -> str:
+    """What keeps new files out of the next ``git add -A``: a line for each; empty where they are many."""
+    new = [f"/{_literal(c.path)}" for c in met.changes if c.status == "A" and c.path.isprintable()]
+    if not new or len(new) > SHOWN:
+        return ""
+    said = f"echo {quote(new[0])}" if len(new) == 1 else f"printf '%s\\n' {' '.join(map(quote, new))}"
+    return f" && {said} >> .gitignore"
 
 
 def _literal(folder: str) -> str:

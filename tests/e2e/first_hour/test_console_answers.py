@@ -7,7 +7,8 @@ import asyncio
 import pexpect
 import pytest
 
-from sentinel_guard.commands.console.console import UNREAD, Confirmation, Console
+from sentinel_guard.commands.console.console import Console
+from sentinel_guard.commands.console.gate_screen import UNREAD, Confirmation
 from sentinel_guard.host.machine.state_paths import places
 from tests.support.time_limits import limit
 
