@@ -98,6 +98,8 @@ class Console(App[None]):
         self.call_from_thread(self._show, look)
 
     def _show(self, look: Look) -> None:
+        if not (self.screen_stack and self.screen_stack[0].query("#trouble")):
+            return  # a look that comes back while the console is being closed
         self._look = look
         self._take_gate_away()
         self._part("#trouble", Static).update(Text(visible(look.trouble, keep="\n")))
