@@ -183,12 +183,15 @@ class Daemon:
             self.used = time.monotonic()
             # A daemon that stops cancels what still waits; nothing is to be said about it.
             gone = contextlib.suppress(ConnectionError, asyncio.CancelledError)
-            with gone, connections.counted(server.counted_as(link)) as too_many:
-                if too_many:
-                    server.refuse(link, too_many)
-                else:
-                    await server.serve(link)
-            await link.close()
+            try:
+                with gone, connections.counted(server.counted_as(link)) as too_many:
+                    if too_many:
+                        server.refuse(link, too_many)
+                    else:
+                        await server.serve(link)
+                    await link.close()
+            finally:
+                link.drop()
 
         return Listener(str(path), serve)
 

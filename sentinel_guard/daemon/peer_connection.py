@@ -141,15 +141,22 @@ class Link:
                     async with asyncio.timeout(LAST_WORD):
                         await self._woken(loop.add_writer, loop.remove_writer)
         finally:
-            loop.remove_reader(self._number)  # of whoever still waits for it
-            # Were something left unread, the peer would learn of an error in place of the end.
-            with contextlib.suppress(OSError):
-                for _ in range(IN_A_ROW):
-                    if len(self._end.recv(READ)) < READ:
-                        break
-            self._end.close()
-            if self._waiting:
-                _wake(self._waiting)
+            self.drop()
+
+    def drop(self) -> None:
+        """Close it at once, whatever the peer has not taken."""
+        if self._end.fileno() < 0:
+            return
+        self._stop_writing()
+        asyncio.get_running_loop().remove_reader(self._number)  # of whoever still waits for it
+        # Were something left unread, the peer would learn of an error in place of the end.
+        with contextlib.suppress(OSError):
+            for _ in range(IN_A_ROW):
+                if len(self._end.recv(READ)) < READ:
+                    break
+        self._end.close()
+        if self._waiting:
+            _wake(self._waiting)
 
     async def _woken(self, add: Callable[..., object], remove: Callable[..., object]) -> None:
         """Wait until the socket can be read, or written, or was closed."""

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
+from sentinel_guard.core.wire_framing import encode
 from sentinel_guard.daemon import assembly
+from sentinel_guard.daemon.peer_connection import LAST_WORD
 from sentinel_guard.host.machine.state_paths import StatePaths, places
 from tests.support.time_limits import limit
 from tests.support.wait_until import until
@@ -84,6 +89,27 @@ def test_a_daemon_whose_files_are_gone_ends(where: StatePaths, lose, why):
     assert asyncio.run(story()), "it lived until then"
     if where.operator_socket.is_file():
         assert where.operator_socket.read_text() == "another daemon's", "what is not its own stays"
+
+
+def test_a_daemon_that_stops_does_not_wait_for_who_reads_no_answers(where: StatePaths):
+    daemon, asked = assembly.Daemon(where), encode([(b"J", b'{"op": "hello"}')]) * 20_000
+
+    async def story() -> None:
+        served = asyncio.create_task(daemon.run())
+        await asyncio.to_thread(until, where.operator_socket.exists)
+        peer.connect(str(where.operator_socket))
+        peer.setblocking(False)
+        loop = asyncio.get_running_loop()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(loop.sock_sendall(peer, asked), limit(0.5))
+        began.append(time.monotonic())
+        daemon.stopped.set()
+        await served
+
+    began = list[float]()
+    with socket.socket(socket.AF_UNIX) as peer:
+        asyncio.run(story())
+    assert time.monotonic() - began[0] < LAST_WORD / 2
 
 
 def test_each_change_of_the_users_policy_is_on_record(where: StatePaths):

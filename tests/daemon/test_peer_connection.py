@@ -9,6 +9,7 @@ import os
 import resource
 import socket
 import struct
+import time
 from pathlib import Path
 
 import pytest
@@ -208,6 +209,22 @@ def test_a_peer_that_reads_no_answer_is_not_heard_for_ever(monkeypatch):
                 one.send([(b"A", b"x" * MAX_CHUNK)])
             with pytest.raises(PeerError, match="were not read"):
                 await one.receive(5)
+
+    asyncio.run(story())
+
+
+def test_a_daemon_that_stops_does_not_wait_for_who_reads_nothing():
+    async def story():
+        async with linked() as (one, other):
+            one.send([(b"A", b"x" * MAX_CHUNK)])
+            closing = asyncio.create_task(one.close())
+            await asyncio.sleep(0)
+            closing.cancel()
+            began = time.monotonic()
+            await asyncio.wait((closing,))
+            assert time.monotonic() - began < peer_connection.LAST_WORD / 2
+            with pytest.raises(EOFError):
+                await other.receive(5)
 
     asyncio.run(story())
 

@@ -147,6 +147,21 @@ def test_who_waits_for_a_baseline_does_not_wait_for_ever(repo, where):
     asyncio.run(play())
 
 
+def test_the_rest_of_a_baseline_waits_until_the_agent_was_started(repo, where, monkeypatch):
+    monkeypatch.setattr(module, "START", 60.0)
+
+    async def play():
+        recovery, begun = module.Recovery(where), live(repo, "s1")
+        await recovery.begin(begun)
+        await asyncio.sleep(0.2)
+        assert not (where.session("s1") / "baseline" / "completed.json").exists()
+        begun.baseline_due.set()
+        await recovery.collected()
+        return api.load(where.session("s1") / "baseline").rest.complete
+
+    assert asyncio.run(play())
+
+
 def test_fewer_ended_sessions_than_are_kept_all_stay(repo, where):
     for ident in (some := [f"s{n}" for n in range(6)]):
         (where.session(ident) / "shims").mkdir(parents=True)

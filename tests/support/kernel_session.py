@@ -121,17 +121,8 @@ class KernelSession:
         os.write(secret[1], SECRET.encode())
         os.close(secret[1])
         as_user = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"] if user else []
-        argv = [
-            *prefix,
-            *as_user,
-            sys.executable,
-            "-I",
-            "-c",
-            START,
-            str(self.broker),
-            str(self.address),
-            str(secret[0]),
-        ]
+        python = (sys.executable, "-I", "-c", START, str(self.broker), str(self.address), str(secret[0]))
+        argv = [*prefix, *as_user, *python]
         began = time.monotonic()
         with subprocess.Popen(
             [*argv, str(status[1]), *command],
