@@ -19,6 +19,7 @@
 #include "probe.h"
 #include "seccomp_filter.h"
 #include "serve.h"
+#include "turn.h"
 #include "wear.h"
 
 enum { SECRET = 64 };
@@ -149,6 +150,8 @@ static _Noreturn void serve_session(char *argv[])
     stand_apart();
     if (!drop_own_rights())
         refuse("the broker of held system calls cannot drop its own rights: %s.", strerror(errno));
+    if (!watch_turns())
+        refuse("there is no thread left for the broker of held system calls. End some programs and try again.");
     find_daemon(&o.daemon);
     follow_rules();
     int listener = receive_descriptor(o.control, &worn, sizeof worn);

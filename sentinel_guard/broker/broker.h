@@ -20,6 +20,7 @@
 /* --- the task that makes a call (task.c) --- */
 
 struct task {
+    unsigned holders;
     pid_t tid;
     int dir;       /* /proc/TID once it was needed (task_dir), held open; else -1 */
     bool seen;     /* what it became by exec was looked at */
@@ -45,11 +46,12 @@ void answer_continue(struct call *call);
 bool answer_descriptor(struct call *call, int fd, bool close_on_exec);
 /* Whether the program still waits: it may have been killed meanwhile. */
 bool still_waits(const struct call *call);
-/* Between the two other calls are served: a person is asked, or a pipe waits for its other end. */
-void begin_wait(struct call *call);
-void end_wait(struct call *call);
+/* From here until it takes its turn again other calls are served: a person is asked, or a pipe waits for its other end. */
+void begin_wait(void);
 
-struct task *find_task(pid_t tid);
+/* What is known of a task; until it is let go it stays, also where another number comes into its place. */
+struct task *hold_task(pid_t tid);
+void let_go(struct task *task);
 /* /proc/TID, held open: a number that is given anew is not the same task. -1 with errno where it has gone. To keep it
  * costs more than a call: most programs end without a held call but their own start. */
 int task_dir(struct task *task);
@@ -98,6 +100,8 @@ const char *spelled(const struct place *place, char room[NAME_MAX + 2]);
 void roots_may_differ(void);
 /* A folder was renamed or removed: what the kernel called it may be wrong. */
 void forget_folder_names(void);
+/* Changes with each of these. */
+unsigned era_of_folder_names(void);
 
 /* --- what the daemon wants to be asked about (rules.c) --- */
 
@@ -118,10 +122,10 @@ bool is_on_other_mount(dev_t device, uint64_t mount);
 enum word word_on_contents(const struct place *place);
 /* Whether a file has the size of a program that is asked about: only then need it be opened for `word_on_program`. */
 bool may_be_copy(const struct stat *status);
-/* What a file is: the program of a rule by its path there, or NULL. */
+/* What a file is: the program of a rule, by its path there. */
 struct program {
-    const char *path;
-    bool is_launcher;
+    bool is_known, is_launcher;
+    char path[PATH_MAX];
 };
 enum word word_on_program(const struct stat *status, int file, struct program *program);
 /* Two files of one program that is asked about: git is installed twice. */

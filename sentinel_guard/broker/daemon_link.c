@@ -18,7 +18,7 @@
 #include "../launcher/wire.h"
 #include "broker.h"
 #include "rules.h"
-#include "serve.h"
+#include "turn.h"
 
 /* What the daemon said last of its log, for the daemon that comes after it. */
 static struct bytes newest_entry;
@@ -183,12 +183,12 @@ bool ask_daemon(struct call *call, const char *what, const char *object, char *c
     struct link link = {.fd = -1};
     int milliseconds = ANSWER_MS;
     bool yes = false, ready = know_task(call->task) && put_question(&link.request, call->task, what, object, argv);
-    begin_wait(call);
+    begin_wait();
     if (ready && send_request(&link))
         while (hear(&link, milliseconds) && !obey(call->task, &link.reader.message, &milliseconds, &yes))
             ;
     end_link(&link);
-    end_wait(call);
+    take_turn();
     return yes;
 }
 
@@ -209,10 +209,7 @@ static bool hear_rules(struct link *link, int milliseconds)
         return false;
     if (take_newest_entry(&link->reader.message))
         return true;
-    pthread_mutex_lock(&one_at_a_time);
-    bool taken = take_rules(&link->reader.message);
-    pthread_mutex_unlock(&one_at_a_time);
-    return taken;
+    return take_rules(&link->reader.message);
 }
 
 static bool begin_rules(struct link *link)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "system_calls.h"
+#include "turn.h"
 
 #define ARG(i) (call->notification->data.args[i])
 #define INT(i) ((int)call->notification->data.args[i])
@@ -18,7 +19,7 @@ static bool changed_meanwhile(const struct place *place)
     struct stat now;
     if (place->folder < 0)
         return false; /* a descriptor stands for it */
-    bool exists = fstatat(place->folder, place->name, &now, AT_SYMLINK_NOFOLLOW) == 0;
+    bool exists = BLOCKING(fstatat(place->folder, place->name, &now, AT_SYMLINK_NOFOLLOW)) == 0;
     if (!place->exists || !exists)
         return exists != place->exists;
     return now.st_ino != place->status.st_ino || now.st_dev != place->status.st_dev;
@@ -32,9 +33,9 @@ bool may(struct call *call, enum word word, const char *what, const struct place
     struct stat now;
     /* Whether it is there was not asked yet (UNSEEN): what the person says yes to is what is there now. */
     if (before.folder >= 0 && !before.exists)
-        before.exists = fstatat(before.folder, before.name, &now, AT_SYMLINK_NOFOLLOW) == 0,
+        before.exists = BLOCKING(fstatat(before.folder, before.name, &now, AT_SYMLINK_NOFOLLOW)) == 0,
         before.status = before.exists ? now : before.status;
-    if (ask_daemon(call, what, place->real, NULL) && call->task && still_waits(call) && !changed_meanwhile(&before))
+    if (ask_daemon(call, what, place->real, NULL) && still_waits(call) && !changed_meanwhile(&before))
         return true;
     answer_error(call, EACCES);
     return false;

@@ -57,7 +57,7 @@ static bool is_stream(const struct call *call, int number)
 {
     int kind = SOCK_STREAM;
     socklen_t size = sizeof kind;
-    int process = (int)syscall(SYS_pidfd_open, call->task->tgid, 0);
+    int process = know_task(call->task) ? (int)syscall(SYS_pidfd_open, call->task->tgid, 0) : -1;
     int fd = process < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, process, number, 0);
     bool known = fd >= 0 && getsockopt(fd, SOL_SOCKET, SO_TYPE, &kind, &size) == 0;
     if (fd >= 0)
@@ -81,7 +81,7 @@ static enum word judge_machine(const struct call *call, int number, const union 
 
 static void answer_word(struct call *call, enum word word, const char *what, const char *object)
 {
-    if (word == PASS || (ask_daemon(call, what, object, NULL) && call->task && still_waits(call)))
+    if (word == PASS || (ask_daemon(call, what, object, NULL) && still_waits(call)))
         answer_continue(call);
     else
         answer_error(call, EACCES);

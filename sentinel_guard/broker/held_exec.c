@@ -10,12 +10,13 @@
 
 #include "../launcher/base.h"
 #include "held_calls.h"
+#include "turn.h"
 
 enum { MOST_ARGUMENTS = 4096, ARGUMENTS_SIZE = 1 << 20, AGREED = 1 << 16, LOADED = 16 };
 
 /* What the daemon has said yes to: programs with their arguments. It may fork, and outlive who started it. */
 static uint64_t agreed[AGREED];
-static char arguments_seen[ARGUMENTS_SIZE]; /* under the lock */
+static char arguments_seen[ARGUMENTS_SIZE]; /* in turns */
 
 /* FNV-1a: what an attacker gains by a collision is a run of the same program. */
 static uint64_t hash(uint64_t h, const void *data, size_t size)
@@ -65,7 +66,7 @@ static enum word judge_file(const struct place *place, const struct stat *s, int
 {
     int fd = file;
     if (fd < 0 && may_be_copy(s))
-        fd = openat(place->folder, place->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        fd = BLOCKING(openat(place->folder, place->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     enum word word = word_on_program(s, fd, program);
     if (fd >= 0)
         close(fd);
@@ -86,7 +87,7 @@ static enum word judge_loaded(struct call *call, uint64_t argv, struct program *
         size_t got = read_memory(tid, pointers[i], path, sizeof path);
         if (!memchr(path, 0, got) || resolve(call, AT_FDCWD, path, FOLLOW, &place))
             continue;
-        if (fstatat(place.folder, place.name, &s, 0) == 0 && S_ISREG(s.st_mode))
+        if (BLOCKING(fstatat(place.folder, place.name, &s, 0)) == 0 && S_ISREG(s.st_mode))
             word = judge_file(&place, &s, -1, program);
         *at = i;
         release(&place);
@@ -117,7 +118,7 @@ static void ask_to_run(struct call *call, const struct program *program, const s
     struct arguments arguments = {0};
     bool yes = read_arguments(call, argv, &arguments) &&
                (asks_itself(call, s) || ask_daemon(call, "run", program->path, arguments.argv + from));
-    if (yes && call->task && still_waits(call)) {
+    if (yes && still_waits(call)) {
         uint64_t image = hash_image(s, arguments.text, arguments.size);
         agreed[image % AGREED] = image;
         expect_new_image(call->task);
@@ -141,13 +142,14 @@ void held_exec(struct call *call, int dirfd, uint64_t path, uint64_t argv, int f
         return;
     if (!*text && (flags & AT_EMPTY_PATH)) {
         snprintf(link, sizeof link, "fd/%d", dirfd);
-        file = openat(task_dir(call->task), link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-        why = fstatat(task_dir(call->task), link, &s, 0) ? EBADF : 0;
+        int process = task_dir(call->task);
+        file = BLOCKING(openat(process, link, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+        why = BLOCKING(fstatat(process, link, &s, 0)) ? EBADF : 0;
     } else {
         why = resolve(call, dirfd, text, flags & AT_SYMLINK_NOFOLLOW ? FOLLOW_WITH_SLASH : FOLLOW, &place);
         s = place.status;
         if (!why && (!place.exists || S_ISLNK(s.st_mode)))
-            why = fstatat(place.folder, place.name, &s, 0) ? errno : 0;
+            why = BLOCKING(fstatat(place.folder, place.name, &s, 0)) ? errno : 0;
     }
     if (why) {
         if (file >= 0)
@@ -155,7 +157,7 @@ void held_exec(struct call *call, int dirfd, uint64_t path, uint64_t argv, int f
         answer_error(call, why);
     } else {
         enum word word = judge_file(&place, &s, file, &program);
-        if (word == PASS && !program.path && place.folder >= 0 && is_loader(place.real))
+        if (word == PASS && !program.is_known && place.folder >= 0 && is_loader(place.real))
             word = judge_loaded(call, argv, &program, &from);
         if (word == ASK)
             ask_to_run(call, &program, &s, argv, from);

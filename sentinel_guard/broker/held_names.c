@@ -8,6 +8,7 @@
 #include "held_calls.h"
 #include "other_process.h"
 #include "system_calls.h"
+#include "turn.h"
 
 static enum word word_on_replaced(const struct place *place, unsigned flags)
 {
@@ -25,7 +26,7 @@ void held_rename(struct call *call, int from, uint64_t old, int to, uint64_t new
     const char *onto = flags & RENAME_EXCHANGE ? "move" : "replace"; /* exchanged, both are moved */
     if (find(call, to, new, KEEP, &b) && may(call, stricter(word_on_contents(&a), word_on(&a)), "move", &a) &&
         may(call, word_on_replaced(&b, flags), onto, &b) && !judges_itself(call))
-        answer_result(call, (int)syscall(__NR_renameat2, a.folder, spelled(&a, x), b.folder, spelled(&b, y), flags));
+        answer_result(call, (int)BLOCKING(syscall(__NR_renameat2, a.folder, spelled(&a, x), b.folder, spelled(&b, y), flags)));
     if ((a.exists && S_ISDIR(a.status.st_mode)) || (b.folder >= 0 && b.exists && S_ISDIR(b.status.st_mode)))
         forget_folder_names();
     release(&a);
@@ -42,7 +43,7 @@ void held_unlink(struct call *call, int dirfd, uint64_t path, int flags)
         return;
     if ((folder || may(call, stricter(word_on(&place), word_on_loss(&place, -1, true)), "delete", &place)) &&
         !judges_itself(call))
-        answer_result(call, unlinkat(place.folder, spelled(&place, name), flags));
+        answer_result(call, BLOCKING(unlinkat(place.folder, spelled(&place, name), flags)));
     if (folder)
         forget_folder_names(); /* its inode may be another folder's in a moment */
     release(&place);
@@ -55,7 +56,7 @@ void held_symlink(struct call *call, uint64_t target, int dirfd, uint64_t path)
     if (!read_text(call, target, text, sizeof text) || !find(call, dirfd, path, KEEP, &place))
         return;
     if (may(call, word_on(&place), "link", &place) && !judges_itself(call))
-        answer_result(call, symlinkat(text, place.folder, spelled(&place, name)));
+        answer_result(call, BLOCKING(symlinkat(text, place.folder, spelled(&place, name))));
     release(&place);
 }
 
@@ -67,7 +68,7 @@ void held_mknod(struct call *call, int dirfd, uint64_t path, mode_t mode, dev_t 
         return;
     if (may(call, word_on(&place), "make", &place) && !judges_itself(call) && know_task(call->task)) {
         mode_t before = umask(call->task->umask);
-        answer_result(call, mknodat(place.folder, spelled(&place, name), mode, device));
+        answer_result(call, BLOCKING(mknodat(place.folder, spelled(&place, name), mode, device)));
         umask(before);
     }
     release(&place);
@@ -77,14 +78,15 @@ static int open_place(const struct place *place, bool follow)
 {
     char name[NAME_MAX + 2];
     bool magic = place->exists && S_ISLNK(place->status.st_mode) && follow;
-    return openat(place->folder, spelled(place, name), O_PATH | O_CLOEXEC | (magic ? 0 : O_NOFOLLOW));
+    return BLOCKING(openat(place->folder, spelled(place, name), O_PATH | O_CLOEXEC | (magic ? 0 : O_NOFOLLOW)));
 }
 
 static int open_descriptor(const struct call *call, int dirfd)
 {
     char link[32];
     snprintf(link, sizeof link, dirfd == AT_FDCWD ? "cwd" : "fd/%d", dirfd);
-    return openat(task_dir(call->task), link, O_PATH | O_CLOEXEC);
+    int process = task_dir(call->task);
+    return BLOCKING(openat(process, link, O_PATH | O_CLOEXEC));
 }
 
 /* Opens what a path leads to. A link of /proc leads to what no text names: only then is the kernel asked for the name. */
@@ -131,7 +133,7 @@ static int open_judged_for(struct call *call, int dirfd, uint64_t path, int flag
     }
     if (!named)
         name_descriptor(fd, meant.real);
-    meant.exists = fstat(fd, &meant.status) == 0;
+    meant.exists = BLOCKING(fstat(fd, &meant.status)) == 0;
     if (meant.exists && opens_other_process(call->task, fd, &meant.status, -1))
         answer_error(call, EACCES);
     else if (has_owner(&meant.status, owner) && meant.exists)
@@ -160,9 +162,9 @@ void held_chmod(struct call *call, int dirfd, uint64_t path, mode_t mode, int fl
     int fd = open_judged(call, dirfd, path, flags, "chmod", false);
     if (fd < 0)
         return;
-    int result = (int)syscall(__NR_fchmodat2, fd, "", mode, AT_EMPTY_PATH);
+    int result = (int)BLOCKING(syscall(__NR_fchmodat2, fd, "", mode, AT_EMPTY_PATH));
     if (result < 0 && errno == ENOSYS) /* before Linux 6.6 */
-        result = chmod(link_to(fd, link), mode);
+        result = BLOCKING(chmod(link_to(fd, link), mode));
     answer_result(call, result);
     close(fd);
 }
@@ -173,7 +175,7 @@ void held_chown(struct call *call, int dirfd, uint64_t path, uid_t uid, gid_t gi
     int fd = open_judged_for(call, dirfd, path, flags, "chown", false, &owner);
     if (fd < 0)
         return;
-    answer_result(call, fchownat(fd, "", uid, gid, AT_EMPTY_PATH));
+    answer_result(call, BLOCKING(fchownat(fd, "", uid, gid, AT_EMPTY_PATH)));
     close(fd);
 }
 
@@ -186,7 +188,7 @@ void held_link(struct call *call, int from, uint64_t old, int to, uint64_t new, 
     if (fd < 0)
         return;
     if (find(call, to, new, KEEP, &place) && may(call, word_on(&place), "link", &place))
-        answer_result(call, linkat(AT_FDCWD, link_to(fd, link), place.folder, spelled(&place, name), AT_SYMLINK_FOLLOW));
+        answer_result(call, BLOCKING(linkat(AT_FDCWD, link_to(fd, link), place.folder, spelled(&place, name), AT_SYMLINK_FOLLOW)));
     release(&place);
     close(fd);
 }
@@ -197,11 +199,7 @@ void held_truncate(struct call *call, uint64_t path, off_t size)
     int fd = open_judged(call, AT_FDCWD, path, 0, "truncate", true);
     if (fd < 0)
         return;
-    begin_wait(call); /* for who holds a lease on it */
-    int result = truncate(link_to(fd, link), size), why = errno;
-    end_wait(call);
-    errno = why;
-    answer_result(call, result);
+    answer_result(call, BLOCKING(truncate(link_to(fd, link), size)));
     close(fd);
 }
 

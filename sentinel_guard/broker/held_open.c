@@ -10,9 +10,10 @@
 #include "broker.h"
 #include "held_calls.h"
 #include "other_process.h"
+#include "turn.h"
 #include "walk_path.h"
 
-enum { OLDEST_HOW = 24, ONLY_TMPFILE = O_TMPFILE & ~O_DIRECTORY, FIRST_PTY = 136, LAST_PTY = 143, TTY = 5, CONSOLE = 4, MEMORY = 1, FIRST_LINE = 64 };
+enum { OLDEST_HOW = 24, ONLY_TMPFILE = O_TMPFILE & ~O_DIRECTORY, FIRST_PTY = 136, LAST_PTY = 143, TTY = 5, CONSOLE = 4 };
 
 static bool is_terminal(const struct stat *s)
 {
@@ -55,31 +56,13 @@ static bool takes_terminal(struct task *task, int flags)
            !terminal;
 }
 
-/* An open may wait for another: a pipe for its other end, a serial line for its carrier. */
-static bool may_wait(const struct stat *s)
+/* Until the other end of a pipe is opened. */
+static int open_pipe(const struct place *place, int flags)
 {
-    bool quick = major(s->st_rdev) == MEMORY || (is_terminal(s) && !(major(s->st_rdev) == CONSOLE && minor(s->st_rdev) >= FIRST_LINE));
-    return S_ISFIFO(s->st_mode) || (S_ISCHR(s->st_mode) && !quick);
-}
-
-/* While it waits, others are served. */
-static int open_waiting(struct call *call, const struct place *place, int flags, mode_t mode)
-{
-    begin_wait(call);
-    int fd = openat(place->folder, place->name, flags, mode), why = errno;
-    end_wait(call);
+    begin_wait();
+    int fd = openat(place->folder, place->name, flags), why = errno;
+    take_turn();
     errno = why;
-    return fd;
-}
-
-/* Whoever holds a lease on a file (fcntl(2)) has 45 seconds to give it up: seen by an open that does not wait. */
-static int open_regular(struct call *call, const struct place *place, int flags, mode_t mode)
-{
-    char name[NAME_MAX + 2];
-    int fd = openat(place->folder, spelled(place, name), flags | O_NONBLOCK, mode);
-    if (fd < 0)
-        return errno == EWOULDBLOCK ? open_waiting(call, place, flags, mode) : -1;
-    fcntl(fd, F_SETFL, flags);
     return fd;
 }
 
@@ -97,20 +80,18 @@ static int open_file(struct call *call, const struct place *place, int flags, mo
         worn = (int)call->task->umask;
         umask(call->task->umask);
     }
-    if (place->exists && S_ISREG(place->status.st_mode) && !(flags & O_NONBLOCK))
-        return open_regular(call, place, ours, mode);
-    if (place->exists && may_wait(&place->status))
-        return open_waiting(call, place, ours, mode);
-    return openat(place->folder, spelled(place, name), ours, mode);
+    if (place->exists && S_ISFIFO(place->status.st_mode))
+        return open_pipe(place, ours & ~O_CREAT);
+    return BLOCKING(openat(place->folder, spelled(place, name), ours, mode));
 }
 
 static int empty(int fd, int flags)
 {
     char link[32];
     if ((flags & O_ACCMODE) != O_RDONLY)
-        return ftruncate(fd, 0) ? errno : 0;
+        return BLOCKING(ftruncate(fd, 0)) ? errno : 0;
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    return truncate(link, 0) ? errno : 0;
+    return BLOCKING(truncate(link, 0)) ? errno : 0;
 }
 
 /* Whether an open lets content be lost: it empties the file, or writes elsewhere than at its end. Who only wants a file
@@ -127,7 +108,7 @@ static int check_opened(struct call *call, int fd, const struct place *place, in
     struct place opened = {.folder = -1, .exists = true, .name = "."};
     if (!place->exists && (flags & O_EXCL))
         return 0;
-    if (fstat(fd, &opened.status))
+    if (BLOCKING(fstat(fd, &opened.status)))
         return errno;
     bool magic = place->exists && S_ISLNK(place->status.st_mode); /* it leads anywhere */
     if (opens_other_process(call->task, fd, &opened.status, magic ? -1 : place->folder))
@@ -171,11 +152,9 @@ static void open_resolved(struct call *call, struct place *place, int flags, mod
     }
     bool own_terminal = place->exists && S_ISCHR(place->status.st_mode) && place->status.st_rdev == makedev(TTY, 0);
     int fd = own_terminal ? open_terminal_of(call->task, flags) : open_file(call, place, flags, mode, magic);
-    int why = fd < 0 ? errno : own_terminal || !call->task ? 0 : check_opened(call, fd, place, flags);
-    if (fd >= 0 && (why || !call->task)) {
-        close(fd);
-        why = why ? why : EACCES;
-    }
+    int why = fd < 0 ? errno : own_terminal ? 0 : check_opened(call, fd, place, flags);
+    if (fd >= 0 && why)
+        BLOCKING(close(fd));
     if (why) {
         if (!call->answered)
             answer_error(call, why);
@@ -183,7 +162,7 @@ static void open_resolved(struct call *call, struct place *place, int flags, mod
     }
     bool made = !place->exists && !own_terminal && (flags & O_CREAT);
     if (!answer_descriptor(call, fd, flags & O_CLOEXEC) && made)
-        unlinkat(place->folder, place->name, 0); /* for nobody */
+        BLOCKING(unlinkat(place->folder, place->name, 0)); /* for nobody */
 }
 
 void held_open(struct call *call, int dirfd, uint64_t path, int flags, mode_t mode)

@@ -8,6 +8,7 @@
 
 #include "match_names.h"
 #include "name_folder.h"
+#include "turn.h"
 
 struct mount {
     unsigned long long id;
@@ -53,7 +54,7 @@ static FILE *open_mounts(int process)
 static uint64_t mount_of(int fd, ino_t *inode)
 {
     struct statx s;
-    if (fd < 0 || statx(fd, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, &s))
+    if (fd < 0 || statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO | STATX_MNT_ID, &s))
         return 0;
     *inode = s.stx_ino;
     return s.stx_mnt_id;
@@ -67,7 +68,7 @@ static size_t below_mount(int folder, const char *real, uint64_t *mount)
     int fd = fcntl(folder, F_DUPFD_CLOEXEC, 0);
     *mount = mount_of(fd, &inode);
     while (fd >= 0 && cut) {
-        int above = openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        int above = BLOCKING(openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC));
         close(fd);
         fd = above;
         if (mount_of(fd, &upper) != *mount || upper == inode)
@@ -84,7 +85,7 @@ static size_t below_mount(int folder, const char *real, uint64_t *mount)
 static bool is_named(const char *name, int folder)
 {
     struct stat meant, there;
-    return fstat(folder, &meant) == 0 && stat(name, &there) == 0 && there.st_ino == meant.st_ino && there.st_dev == meant.st_dev;
+    return BLOCKING(fstat(folder, &meant)) == 0 && BLOCKING(stat(name, &there)) == 0 && there.st_ino == meant.st_ino && there.st_dev == meant.st_dev;
 }
 
 /* Of the names that the mounts of the broker give it, the one that lies in the folder of a rule. */

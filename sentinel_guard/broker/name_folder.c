@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "turn.h"
+
 enum { NAMED = 64, NAMED_SIZE = 512, FRESH_MS = 50 };
 
 /* What the kernel calls a folder is asked for once in a while: a program that works on the files of one folder asks a
@@ -30,6 +32,11 @@ void forget_folder_names(void)
     era++;
 }
 
+unsigned era_of_folder_names(void)
+{
+    return era;
+}
+
 static int64_t coarse_ms(void)
 {
     struct timespec t;
@@ -47,11 +54,11 @@ static bool name_by_inode(int folder, char real[PATH_MAX])
     int fd = fcntl(folder, F_DUPFD_CLOEXEC, 0);
     do {
         below = s;
-        if (fd < 0 || fstat(fd, &s) || (known = ruled_folder(&s)))
+        if (fd < 0 || BLOCKING(fstat(fd, &s)) || (known = ruled_folder(&s)))
             break;
         while (cut && real[--cut] != '/')
             ;
-        int above = openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        int above = BLOCKING(openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC));
         close(fd);
         fd = above;
     } while (s.st_ino != below.st_ino || s.st_dev != below.st_dev);
@@ -72,7 +79,7 @@ static bool is_fresh(const struct named *kept, const struct named *now)
 bool name_folder(struct task *task, bool other_root, struct place *place)
 {
     struct statx s;
-    if (statx(place->folder, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, &s))
+    if (statx(place->folder, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO | STATX_MNT_ID, &s))
         return false;
     dev_t device = makedev(s.stx_dev_major, s.stx_dev_minor);
     struct named *kept = &named[s.stx_ino % NAMED];

@@ -96,7 +96,9 @@ static bool lies_in(int fd, int folder)
 
 bool opens_other_process(struct task *task, int fd, const struct stat *status, int folder)
 {
-    if (major(status->st_dev) || !is_proc(fd)) /* a file system of the kernel's own has no device */
+    bool link_or_file = S_ISREG(status->st_mode) || S_ISDIR(status->st_mode) || S_ISLNK(status->st_mode);
+    /* A file system of the kernel's own has no device, and /proc no devices, pipes and sockets. */
+    if (major(status->st_dev) || !link_or_file || !is_proc(fd))
         return false;
     if (folder >= 0 && lies_in(fd, folder))
         return is_of_other_process(task, folder);

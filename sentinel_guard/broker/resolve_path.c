@@ -10,9 +10,10 @@
 
 #include "broker.h"
 #include "name_folder.h"
+#include "turn.h"
 #include "walk_path.h"
 
-enum { MOST_LINKS = 40 };
+enum { MOST_LINKS = 40, MOST_TRIES = 8 };
 
 static bool roots_differ;
 
@@ -24,7 +25,7 @@ void roots_may_differ(void)
 static int open_below(int base, const char *path, uint64_t resolve)
 {
     struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = resolve};
-    return (int)syscall(__NR_openat2, base, path, &how, sizeof how);
+    return (int)BLOCKING(syscall(__NR_openat2, base, path, &how, sizeof how));
 }
 
 /* What follows a prefix; several slashes are one. NULL where it does not begin so. */
@@ -209,7 +210,7 @@ static int enter(struct task *task, int from, int dirfd, char *path, bool look, 
             place->real[size++] = '/';
         memcpy(place->real + size, place->name, more + 1);
     }
-    place->exists = look && fstatat(place->folder, place->name, &place->status, AT_SYMLINK_NOFOLLOW) == 0;
+    place->exists = look && BLOCKING(fstatat(place->folder, place->name, &place->status, AT_SYMLINK_NOFOLLOW)) == 0;
     return 0;
 }
 
@@ -221,7 +222,7 @@ static bool is_followed(const struct place *place, enum last_link last)
     return last == FOLLOW || (last == FOLLOW_WITH_SLASH && place->slash);
 }
 
-int resolve(struct call *call, int dirfd, const char *text, enum last_link last, struct place *place)
+static int resolve_once(struct call *call, int dirfd, const char *text, enum last_link last, struct place *place)
 {
     char path[PATH_MAX];
     int from = -1, why = ELOOP;
@@ -240,7 +241,7 @@ int resolve(struct call *call, int dirfd, const char *text, enum last_link last,
         slash = place->slash |= slash;
         if (why || !is_followed(place, last))
             break;
-        ssize_t n = readlinkat(place->folder, place->name, path, sizeof path - 1);
+        ssize_t n = BLOCKING(readlinkat(place->folder, place->name, path, sizeof path - 1));
         why = n > 0 ? ELOOP : n < 0 ? errno : ENOENT;
         if (n <= 0)
             break;
@@ -253,6 +254,20 @@ int resolve(struct call *call, int dirfd, const char *text, enum last_link last,
     if (why)
         release(place);
     return why;
+}
+
+/* Where it took so long that others had their turn meanwhile, folders may have been moved: then once more. */
+int resolve(struct call *call, int dirfd, const char *text, enum last_link last, struct place *place)
+{
+    for (int tries = 0; tries < MOST_TRIES; tries++) {
+        unsigned before = era_of_folder_names();
+        int why = resolve_once(call, dirfd, text, last, place);
+        if (era_of_folder_names() == before)
+            return why;
+        if (!why)
+            release(place);
+    }
+    return EACCES;
 }
 
 void release(struct place *place)

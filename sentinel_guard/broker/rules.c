@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,6 +13,7 @@
 #include "../launcher/base.h"
 #include "broker.h"
 #include "match_names.h"
+#include "turn.h"
 
 enum { FIELDS = 4, OTHERS = 512 };
 
@@ -45,13 +47,9 @@ struct rules {
 };
 
 static struct rules rules;
+static unsigned generation;
 static bool any;
 static struct timespec began; /* the session */
-
-bool have_rules(void)
-{
-    return any;
-}
 
 static void append(struct list *list, const void *item, size_t size)
 {
@@ -143,11 +141,14 @@ bool take_rules(const struct message *message)
         }
         at += c->size + 1;
     }
+    take_turn();
     drop(&rules);
     rules = fresh;
+    generation++;
     if (!any)
         clock_gettime(CLOCK_REALTIME_COARSE, &began); /* the clock of file times */
     any = true;
+    end_turn();
     return true;
 }
 
@@ -267,7 +268,8 @@ static bool is_older_file(const struct place *place, int file, bool only_a_name)
 {
     struct statx s;
     int folder = file < 0 ? place->folder : file;
-    if (statx(folder, file < 0 ? place->name : "", AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &s) ||
+    if (BLOCKING(statx(folder, file < 0 ? place->name : "", AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH,
+                       STATX_BASIC_STATS | STATX_BTIME, &s)) ||
         !S_ISREG(s.stx_mode) || !s.stx_size || (only_a_name && s.stx_nlink > 1))
         return false;
     return !(s.stx_mask & STATX_BTIME) || s.stx_btime.tv_sec < began.tv_sec ||
@@ -303,8 +305,11 @@ enum word word_on_contents(const struct place *place)
     return PASS;
 }
 
-static bool has_content_of(const char *path, int file, off_t size)
+static bool has_content_of(const char *program, int file, off_t size)
 {
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s", program);
+    begin_blocking();
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     void *a = fd < 0 ? MAP_FAILED : mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
     void *b = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, file, 0);
@@ -315,6 +320,7 @@ static bool has_content_of(const char *path, int file, off_t size)
         munmap(b, (size_t)size);
     if (fd >= 0)
         close(fd);
+    end_blocking();
     return same;
 }
 
@@ -349,12 +355,18 @@ static const struct file *by_content(const struct stat *s, int file)
 {
     const struct file *programs = rules.programs.at;
     struct other *other = other_slot(s);
+    unsigned before = generation;
     if (other->inode == s->st_ino && other->device == s->st_dev && other->changed == changed_at(s))
         return NULL;
-    for (size_t i = 0; i < rules.programs.count; i++)
-        if (programs[i].word == ASK && programs[i].size == s->st_size && s->st_size &&
-            has_content_of(programs[i].path, file, s->st_size))
+    for (size_t i = 0; i < rules.programs.count; i++) {
+        if (programs[i].word != ASK || programs[i].size != s->st_size || !s->st_size)
+            continue;
+        bool same = has_content_of(programs[i].path, file, s->st_size);
+        if (generation != before) /* other rules came while a disk was slow */
+            return by_content(s, file);
+        if (same)
             return &programs[i];
+    }
     *other = (struct other){s->st_dev, s->st_ino, changed_at(s)};
     return NULL;
 }
@@ -363,7 +375,9 @@ enum word word_on_program(const struct stat *status, int file, struct program *p
 {
     const struct file *known = by_inode(&rules.programs, status);
     known = !known && file >= 0 ? by_content(status, file) : known;
-    *program = (struct program){known ? known->path : NULL, known && known->word == PASS};
+    program->is_known = known;
+    program->is_launcher = known && known->word == PASS;
+    snprintf(program->path, sizeof program->path, "%s", known ? known->path : "");
     return known ? known->word : PASS;
 }
 

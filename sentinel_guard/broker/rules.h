@@ -7,7 +7,4 @@
 /* Takes a message of `R` chunks in the place of the rules before. False where it is not understood: those stay. */
 bool take_rules(const struct message *message);
 
-/* Whether there are any yet. */
-bool have_rules(void);
-
 #endif

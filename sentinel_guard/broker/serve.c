@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/seccomp.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 
 #include "../launcher/base.h"
 #include "broker.h"
+#include "turn.h"
 
 #ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
 #define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
@@ -20,10 +22,9 @@
 /* The kernel wakes all who wait for a call, not one of them: one waits. */
 enum { SYNC_WAKE_UP = 1, MOST_IDLE = 1, STACK = 1 << 20 };
 
-pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 static int listener = -1;
 static bool wakes_in_place;
-static int idle; /* workers that wait for a call */
+static int idle; /* workers that wait for a call; in turns */
 
 static bool answer(struct call *call, struct seccomp_notif_resp response)
 {
@@ -65,7 +66,7 @@ bool answer_descriptor(struct call *call, int fd, bool close_on_exec)
         given = answer(call, (struct seccomp_notif_resp){.val = number});
     else if (!given && why != ENOENT)
         answer_error(call, why); /* EMFILE is the program's */
-    close(fd);
+    BLOCKING(close(fd));
     return given;
 }
 
@@ -89,25 +90,16 @@ static bool add_worker(void)
     return made;
 }
 
-/* The task's slot may be given to another meanwhile. Without a thread for the others they wait, and nothing is free. */
-void begin_wait(struct call *call)
+void keep_serving(void)
 {
-    struct task *own = grow(NULL, sizeof *own);
-    *own = *call->task;
-    own->dir = own->dir < 0 ? -1 : fcntl(own->dir, F_DUPFD_CLOEXEC, 0);
-    call->task = own;
     if (!idle)
         add_worker();
-    pthread_mutex_unlock(&one_at_a_time);
 }
 
-void end_wait(struct call *call)
+void begin_wait(void)
 {
-    pthread_mutex_lock(&one_at_a_time);
-    if (call->task->dir >= 0)
-        close(call->task->dir);
-    free(call->task);
-    call->task = find_task((pid_t)call->notification->pid);
+    keep_serving();
+    end_turn();
 }
 
 /* ENOENT is said of a call whose program was killed, and at once where nobody wears the filter any more. */
@@ -128,16 +120,16 @@ static void *work(void *unused)
                 continue;
             return unused; /* the broker ends with the last process below it */
         }
-        pthread_mutex_lock(&one_at_a_time);
+        take_turn();
         idle--;
-        struct call call = {.notification = &notification, .task = find_task((pid_t)notification.pid)};
-        if (call.task)
-            handle(&call);
+        struct call call = {.notification = &notification, .task = hold_task((pid_t)notification.pid)};
+        handle(&call);
         if (!call.answered)
             answer_error(&call, EPERM);
+        let_go(call.task);
         bool enough = ++idle > MOST_IDLE;
         idle -= enough;
-        pthread_mutex_unlock(&one_at_a_time);
+        end_turn();
         if (enough)
             return unused;
     }

@@ -8,11 +8,13 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "../launcher/base.h"
 #include "broker.h"
+#include "turn.h"
 
 enum { KEPT = 128, PAGE = 4096, SHORT_TEXT = 256, MASK = 0777 };
 
-static struct task kept[KEPT];
+static struct task *kept[KEPT];
 static bool any_confined;
 
 static long number_behind(const char *status, const char *name, int base)
@@ -31,7 +33,7 @@ static long last_number_behind(const char *status, const char *name)
     return n;
 }
 
-static struct task *slot(pid_t tid)
+static struct task **slot(pid_t tid)
 {
     return &kept[(unsigned)tid % KEPT];
 }
@@ -46,11 +48,38 @@ static ssize_t read_file(int folder, const char *name, char *text, size_t room)
     return n;
 }
 
-static struct task *fill(struct task *task, pid_t tid)
+static void forget(struct task *task)
 {
-    if (task->tid && task->dir >= 0)
+    if (task->dir >= 0)
         close(task->dir);
-    *task = (struct task){.tid = tid, .dir = -1, .tgid = tid};
+    *task = (struct task){.holders = task->holders, .tid = task->tid, .dir = -1, .tgid = task->tid};
+}
+
+void let_go(struct task *task)
+{
+    if (--task->holders)
+        return;
+    forget(task);
+    free(task);
+}
+
+/* What is kept holds it, too. */
+static struct task *find_task(pid_t tid)
+{
+    struct task **at = slot(tid);
+    if (*at && (*at)->tid == tid)
+        return *at;
+    if (*at)
+        let_go(*at);
+    *at = grow(NULL, sizeof **at);
+    **at = (struct task){.holders = 1, .tid = tid, .dir = -1, .tgid = tid};
+    return *at;
+}
+
+struct task *hold_task(pid_t tid)
+{
+    struct task *task = find_task(tid);
+    task->holders++;
     return task;
 }
 
@@ -67,22 +96,22 @@ int task_dir(struct task *task)
 /* Confinement is inherited; where it is not known from whom, the worst is believed. */
 static bool inherits_confinement(pid_t from)
 {
-    const struct task *above = slot(from);
-    return any_confined && (above->tid != from || !above->known || above->confined);
+    const struct task *above = *slot(from);
+    return any_confined && (!above || above->tid != from || !above->known || above->confined);
 }
 
 void renew_task(struct task *task)
 {
-    fill(task, task->tid);
+    forget(task);
 }
 
 bool stat_image(struct task *task, struct stat *image)
 {
     char path[32];
     if (task->dir >= 0)
-        return fstatat(task->dir, "exe", image, 0) == 0;
+        return BLOCKING(fstatat(task->dir, "exe", image, 0)) == 0;
     snprintf(path, sizeof path, "/proc/%d/exe", task->tid);
-    return stat(path, image) == 0;
+    return BLOCKING(stat(path, image)) == 0;
 }
 
 /* The kernel takes longer to write this text than for all else that a call needs. */
@@ -110,18 +139,12 @@ bool is_confined(struct task *task)
     return any_confined && (!know_task(task) || task->confined);
 }
 
-struct task *find_task(pid_t tid)
-{
-    struct task *task = slot(tid);
-    return task->tid == tid ? task : fill(task, tid);
-}
-
 void remember_umask(struct task *task, mode_t umask)
 {
     know_task(task);
     for (int i = 0; i < KEPT; i++)
-        if (kept[i].known && kept[i].tgid == task->tgid)
-            kept[i].umask = umask & MASK;
+        if (kept[i] && kept[i]->known && kept[i]->tgid == task->tgid)
+            kept[i]->umask = umask & MASK;
 }
 
 void remember_confinement(struct task *task)
@@ -129,8 +152,8 @@ void remember_confinement(struct task *task)
     know_task(task);
     any_confined = task->confined = true;
     for (int i = 0; i < KEPT; i++)
-        if (kept[i].known && kept[i].tgid == task->tgid)
-            kept[i].confined = true;
+        if (kept[i] && kept[i]->known && kept[i]->tgid == task->tgid)
+            kept[i]->confined = true;
 }
 
 void expect_new_image(struct task *task)
@@ -151,7 +174,7 @@ size_t read_memory(pid_t tid, uint64_t at, void *to, size_t size)
     bool one = first >= size;
     struct iovec here = {to, size};
     struct iovec there[] = {{(void *)at, one ? size : first}, {(void *)(at + first), one ? 0 : size - first}};
-    ssize_t n = process_vm_readv(tid, &here, 1, there, one ? 1 : 2, 0);
+    ssize_t n = BLOCKING(process_vm_readv(tid, &here, 1, there, one ? 1 : 2, 0)); /* a page may be a file's */
     return n < 0 ? 0 : (size_t)n;
 }
 

@@ -11,11 +11,12 @@
 #include <unistd.h>
 
 #include "other_process.h"
+#include "turn.h"
 
 bool is_proc(int fd)
 {
     struct statfs fs;
-    return fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
+    return BLOCKING(fstatfs(fd, &fs)) == 0 && fs.f_type == PROC_SUPER_MAGIC;
 }
 
 bool is_own_process(const char *real)
@@ -40,7 +41,7 @@ static int follow_magic(struct task *task, int at, const char *name)
         errno = EACCES;
         return -1;
     }
-    return openat(at, name, O_PATH | O_CLOEXEC);
+    return BLOCKING(openat(at, name, O_PATH | O_CLOEXEC));
 }
 
 /* One step into a folder, or into what a link of /proc to an open file leads to, for the task; closes `at`. A link that
@@ -53,9 +54,9 @@ static int step(struct task *task, int at, const char *name, char rest[PATH_MAX]
         snprintf(number, sizeof number, "%d", number_in(task, at));
         name = number;
     }
-    int next = openat(at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-    if (next >= 0 && fstat(next, &s) == 0 && S_ISLNK(s.st_mode)) {
-        ssize_t n = readlinkat(next, "", target, sizeof target - 1);
+    int next = BLOCKING(openat(at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
+    if (next >= 0 && BLOCKING(fstat(next, &s)) == 0 && S_ISLNK(s.st_mode)) {
+        ssize_t n = BLOCKING(readlinkat(next, "", target, sizeof target - 1));
         close(next);
         next = n < 0 ? -1 : is_proc(at) ? follow_magic(task, at, name) : fcntl(at, F_DUPFD_CLOEXEC, 0);
         target[n > 0 ? n : 0] = 0;
@@ -103,7 +104,7 @@ int walk(struct task *task, int base, const char *path)
         at = *name ? step(task, at, name, rest) : at;
     }
     struct stat s;
-    if (at >= 0 && fstat(at, &s) == 0 && S_ISDIR(s.st_mode))
+    if (at >= 0 && BLOCKING(fstat(at, &s)) == 0 && S_ISDIR(s.st_mode))
         return at;
     if (at >= 0) {
         close(at);

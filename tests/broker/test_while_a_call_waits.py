@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 
 import pytest
 
 from tests.broker.conftest import USER
+from tests.support.time_limits import limit
 
 MAKES = """
 import os, signal
@@ -105,6 +108,51 @@ echo y > leased; mkfifo told; python3 -c "$1" > told & exec 5< told; read line <
 cat <&5; wait"""
     done = session.in_repo("bash", "-c", script, "bash", LEASES)
     assert sorted(done.stdout.decode().splitlines()) == ["others went on", "written"], done
+
+
+NO_ANSWER = """
+import ctypes, os, sys
+server = os.open('/dev/fuse', os.O_RDWR)
+told = f'fd={server},rootmode=40000,user_id={os.getuid() or sys.argv[2]},group_id={os.getgid() or sys.argv[2]}'
+if ctypes.CDLL(None, use_errno=True).mount(b'none', os.fsencode(sys.argv[1]), b'fuse', 6, told.encode()):
+    raise OSError(ctypes.get_errno(), 'mount')
+os.set_inheritable(server, True)
+os.execvp(sys.argv[3], sys.argv[3:])
+"""
+"""Mounts a file system whose server answers nothing, not even that it is there; MS_NOSUID and MS_NODEV."""
+
+
+@pytest.mark.parametrize(
+    "waits",
+    [
+        "echo x > dead/f",
+        "echo x > link",
+        "rm dead/f",
+        "mv a.txt dead/f",
+        "ln -s a.txt dead/f",
+        "ln a.txt dead/f",
+        "chmod 600 dead/f",
+        "truncate -s 1 dead/f",
+        "dead/program",
+        "cd dead/folder",
+        "/lib64/ld-linux-x86-64.so.2 dead/program",
+        "python3 -c \"import socket; socket.socket(socket.AF_UNIX).connect('dead/socket')\"",
+    ],
+)
+def test_a_network_folder_that_does_not_answer_holds_up_nobody(session, repo, waits):
+    """Each waits in the kernel itself, in the look at the path already; others' calls are served."""
+    (repo / "dead").mkdir()
+    (repo / "link").symlink_to("dead/f")
+    mounts = ("unshare", *(("-m",) if USER else ("-rm",)), sys.executable, "-c", NO_ANSWER, repo / "dead", str(USER))
+    if subprocess.run([*mounts, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("no FUSE here")
+    script = """
+eval "$1" & blocked=$!; sleep 0.2
+start=$(date +%s%N); for i in 1 2 3 4 5 6 7 8 9 10; do echo y > free$i; /bin/true; done
+echo $(( ($(date +%s%N) - start) / 1000000 )); kill -0 $blocked && echo waits; kill -9 $blocked $(ps -o pid= --ppid $blocked); wait"""
+    done = session.in_repo("bash", "-c", script, "bash", waits, prefix=mounts)
+    took, *waited = done.stdout.split()
+    assert waited == [b"waits"] and int(took) < limit(1) * 1000, done
 
 
 def test_processes_that_come_and_go(session):
