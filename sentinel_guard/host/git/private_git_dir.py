@@ -11,14 +11,12 @@ import itertools
 import os
 import re
 import shutil
-import stat
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.git.run_git import Git, Setting, lines, settings, settings_file, together
-from sentinel_guard.host.machine.content_addressed_store import MAX_FILE
 
 _UNSHADOWED = ("core.worktree", "core.hookspath", "core.fsmonitor", "core.bare", "extensions.refstorage")
 """Local settings that the shadow does without."""
@@ -155,50 +153,9 @@ def trusted(root: str, folder: Path) -> PrivateGitDir:
     return shadow
 
 
-@dataclass(frozen=True, slots=True)
-class Tree:
-    """A work tree as git tree."""
-
-    hash: str
-    changed: tuple[str, ...]
-    """What differed from the private index."""
-    left_out: tuple[str, ...]
-    """Too large, unreadable, or a repository of its own."""
-
-
-def capture(
-    shadow: PrivateGitDir, found: Iterable[str] | None = None, *, objects: str = "", limit: int = MAX_FILE
-) -> Tree:
-    """The present work tree, untracked files included, ignored ones not, as a tree. Raises HostError.
-
-    The private index takes part and is left holding the tree. ``found``: what differs from it, where that is known.
-    ``objects``: the store that is written to.
-    """
-    names: list[str] = []
-    left_out: list[str] = []
-    for name in dict.fromkeys(scan(shadow, "--exclude-standard") if found is None else found):
-        (left_out if _excluded(shadow.where.root, name, limit) else names).append(name)
-    git = replace(shadow.git, objects=objects)
-    left_out += stage(git, names)
-    return Tree(git.text("write-tree"), tuple(names), tuple(left_out))
-
-
 def scan(shadow: PrivateGitDir, *excludes: str) -> list[str]:
     """Names whose files differ from the private index, and those that it does not know."""
     return list(itertools.chain(*together(shadow.changed, lambda: shadow.others(*excludes))))
-
-
-def _excluded(root: str, name: str, limit: int) -> bool:
-    """What git could not take is told apart here: one such name among many would cost a search for it."""
-    if name.endswith("/"):
-        return True
-    try:
-        seen = os.lstat(path := f"{root}/{name}")
-    except OSError:
-        return False
-    if stat.S_ISREG(seen.st_mode):
-        return seen.st_size > limit or not os.access(path, os.R_OK)
-    return not (stat.S_ISLNK(seen.st_mode) or stat.S_ISDIR(seen.st_mode))
 
 
 def stage(git: Git, names: list[str]) -> list[str]:

@@ -23,8 +23,9 @@ from pathlib import Path
 from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.core.text.redact_by_pattern import redact
 from sentinel_guard.errors import HostError
+from sentinel_guard.host.git.capture_worktree import capture
 from sentinel_guard.host.git.ignored_files import EndangeredFiles, find_endangered_files
-from sentinel_guard.host.git.private_git_dir import Layout, PrivateGitDir, capture, scan, trusted
+from sentinel_guard.host.git.private_git_dir import Layout, PrivateGitDir, scan, trusted
 from sentinel_guard.host.git.repository import commit
 from sentinel_guard.host.git.run_git import Git, together
 from sentinel_guard.host.machine.atomic_files import write_json
