@@ -9,6 +9,8 @@ Rules of this file:
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import functools
 import os
 import subprocess
@@ -24,6 +26,9 @@ Setting = tuple[str, str, str | None]
 
 TIMEOUT = 600.0
 """Seconds after which a git command is given up."""
+
+PIPE = 256 << 10
+"""Bytes that git may be ahead of its reader: with the usual 64 KB both wake each other for megabytes of names."""
 
 FLAGS: tuple[str, ...] = (
     "core.fsmonitor=false",
@@ -109,19 +114,31 @@ class Git:
 
     def _run(self, args: tuple[str, ...], stdin: bytes) -> subprocess.CompletedProcess[bytes]:
         command = [program(), *(w for flag in FLAGS for w in ("-c", flag)), *args]
+        pipe = subprocess.PIPE
         try:
-            return subprocess.run(
+            with subprocess.Popen(
                 command,
-                input=stdin,
-                capture_output=True,
-                check=False,
+                stdin=pipe if stdin else subprocess.DEVNULL,
+                stdout=pipe,
+                stderr=pipe,
                 cwd=self.work_tree,
                 env=self._environ(),
-                timeout=self.seconds,
                 umask=self.umask,
-            )
+            ) as process:
+                return self._heard(process, stdin)
         except (OSError, subprocess.SubprocessError) as e:
             raise HostError(f"git {args[0]} cannot run in {self.work_tree}: {e}") from e
+
+    def _heard(self, process: subprocess.Popen[bytes], stdin: bytes) -> subprocess.CompletedProcess[bytes]:
+        if process.stdout:
+            with contextlib.suppress(OSError):  # who has many pipes is given no larger ones
+                fcntl.fcntl(process.stdout, fcntl.F_SETPIPE_SZ, PIPE)
+        try:
+            out, err = process.communicate(stdin or None, timeout=self.seconds)
+        except BaseException:
+            process.kill()
+            raise
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
     def _environ(self) -> dict[str, str]:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("GIT_", "LD_"))}

@@ -85,12 +85,12 @@ def keep_shared(tree: SymlinkSafeFolder, vault: ContentAddressedStore, own: str)
 def names(git_dir: str, only: tuple[str, ...] = ()) -> Iterator[str]:
     """Relative names of the files below a git directory that are metadata."""
     for folder, below, files in deep_folders.walk(git_dir):
-        base = os.path.relpath(folder, git_dir)
-        if base == ".":
+        base = folder[len(git_dir) + 1 :]
+        if not base:
             below[:] = [b for b in below if _counts(b, only, APART)]
             files[:] = [f for f in files if _counts(f, only, _PASSING)]
         for name in files:
-            path = name if base == "." else f"{base}/{name}"
+            path = f"{base}/{name}" if base else name
             if not (only and path == STASH_LOG):  # shared_refs puts stashes back
                 yield path
     yield from (name for name in _REAL if _is_no_folder(f"{git_dir}/{name}"))
@@ -100,7 +100,7 @@ def names(git_dir: str, only: tuple[str, ...] = ()) -> Iterator[str]:
         for folder, below, files in deep_folders.walk(f"{git_dir}/{top}"):
             if "modules" in below and folder.rpartition("/")[0] == f"{git_dir}/{WORKTREES}":  # other_stores has them
                 below.remove("modules")
-            yield from (os.path.relpath(f"{folder}/{f}", git_dir) for f in files)
+            yield from (f"{folder}/{f}"[len(git_dir) + 1 :] for f in files)
 
 
 def _is_no_folder(path: str) -> bool:
@@ -226,7 +226,7 @@ def refs(*git_dirs: str) -> dict[str, str]:
     for git_dir in dict.fromkeys(git_dirs):
         found |= _packed(Path(git_dir, "packed-refs"))
         for folder, _, files in deep_folders.walk(f"{git_dir}/refs"):
-            base = os.path.relpath(folder, git_dir)
+            base = folder[len(git_dir) + 1 :]
             found |= {f"{base}/{f}": h for f in files if (h := _hash(Path(folder, f)))}
         found |= _stashes(Path(git_dir, STASH_LOG))
         tops = ["HEAD", *(f"{WORKTREES}/{w.name}/HEAD" for w in Path(git_dir, WORKTREES).glob("*"))]

@@ -281,13 +281,12 @@ def _small(path: str) -> bool:
 def names(top: str, passing: str = PASSING) -> Iterator[str]:
     """Relative names of the files of an object store, without those that begin with ``passing``."""
     for folder, below, files in deep_folders.walk(top):
-        base = os.path.relpath(folder, top)
-        if base == ".":
+        base = folder[len(top) + 1 :]
+        if not base:
             # These are edited in place, which a hard link does not survive: they are kept as metadata.
             below[:] = [b for b in below if b != "info"]
-        for name in files:
-            if not name.startswith(passing):
-                yield name if base == "." else f"{base}/{name}"
+        prefix = f"{base}/" if base else ""
+        yield from (prefix + name for name in files if not name.startswith(passing))
 
 
 def link(source: str, to: Path) -> None:

@@ -47,8 +47,8 @@ class Completion:
     folders: Mapping[str, int] = field(default_factory=dict)
     """Modes of folders."""
     stamps: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    """Inode and change time (ns) of folders whose names were read, the root (empty name) too; (0, 0) where they prove
-    nothing later. None at all on a file system that is not known to keep them (folder_survey)."""
+    """Inode and change time (ns) of folders whose names were read, from the top down, the root (empty name) too; (0, 0)
+    where they prove nothing later. None at all on a file system that is not known to keep them (folder_survey)."""
     usual: tuple[int, int] = USUAL
     """Usual mode of plain and of executable files."""
     recent: tuple[str, ...] = ()

@@ -75,6 +75,7 @@ ACTS = (
     ("mv src/deep aside; echo x > aside/new; mv aside src/deep", "moved away, changed, and back"),
     ("mv untracked/dir aside; mv build/deep untracked/dir; mv aside build/deep", "two folders changed places"),
     ("rm -rf src/deep; ln -s ../build src/deep", "a link in the place of a folder"),
+    ("mv src lib; ln -s lib src; echo x > lib/deep/new", "a link to where a folder was moved, in its place"),
     ("rm src/y.py; mkdir src/y.py; echo x > src/y.py/z", "a folder in the place of a file"),
     ("rm -rf untracked; echo x > untracked", "a file in the place of a folder"),
     ("ln a.txt src/deep/hard", "a hard link"),
@@ -103,7 +104,8 @@ def test_it_finds_what_a_look_at_all_finds(begun, tmp_path, script):
 def told(baseline: api.Baseline) -> dict[str, object]:
     found = survey(baseline)
     diff = diff_baseline(baseline, lambda _: False, restricts, found)
-    lists = {part: getattr(diff, part) for part in ("files", "tracked", "modes", "folders", "folder_modes", "beyond")}
+    lists: dict[str, object] = {"seen": found.modes}
+    lists |= {part: getattr(diff, part) for part in ("files", "tracked", "modes", "folders", "folder_modes", "beyond")}
     return lists | {"created": sorted(diff.created), "new": sorted(found.new), "special": found.special}
 
 
