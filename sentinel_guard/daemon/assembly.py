@@ -209,6 +209,7 @@ class Daemon:
             self._bury_orphans()
             if not loaded and time.monotonic() - self.used > QUIET:
                 await asyncio.to_thread(sql_statements.load)  # 100 ms, for which no command is to wait
+                keep_what_is_loaded()
                 loaded = True
             if not self.sessions.live and time.monotonic() - self.used > IDLE:
                 self.stopped.set()
@@ -297,14 +298,18 @@ def serve(places: StatePaths) -> None:
     processes.call_ourselves("sentinel-guard")
     forbid_tracing()
     log.info("begins as process %s", processes.own_pid())
-    # What was imported lives as long as the daemon: the collector need not look at it again with every verdict.
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
+    keep_what_is_loaded()
     # A storm of file events keeps a thread busy, and verdicts and files to put back wait for it at every system call.
     sys.setswitchinterval(SWITCH)
     with_room(lambda: asyncio.run(_serve(places)))
     log.info("has ended")
+
+
+def keep_what_is_loaded() -> None:
+    """What was imported lives as long as the process: the collector need not look at it again with every verdict."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
 
 
 async def _serve(places: StatePaths) -> None:

@@ -63,10 +63,10 @@ from sentinel_guard.core.analysis.agent_tools import command_of, tool_effects
 from sentinel_guard.core.analysis.evaluation import simple_command
 from sentinel_guard.core.analysis.evaluation.autoloaded_files import on_opening
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext
-from sentinel_guard.core.analysis.evaluation.walk_syntax_tree import TOO_MUCH, Walk
+from sentinel_guard.core.analysis.evaluation.walk_syntax_tree import Walk
 from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
 from sentinel_guard.core.analysis.expansion.shell_state import Field, Scope
-from sentinel_guard.core.analysis.step_budget import MAX_STEPS, BudgetExceeded
+from sentinel_guard.core.analysis.step_budget import MAX_STEPS, TOO_MUCH, BudgetExceeded
 from sentinel_guard.core.analysis.world import World
 from sentinel_guard.core.model import Action, Effect, Kind, Layer
 
@@ -120,8 +120,6 @@ def _place(action: Action, world: Overlay) -> WalkContext:
 
 
 def _shell(text: str, action: Action, world: Overlay) -> tuple[Effect, ...]:
-    world.budget.rounds += len(text)
-
     def start(walk: Walk, place: WalkContext) -> str:
         if action.definitions:
             walk.text(action.definitions.replace("\0", ""), place)

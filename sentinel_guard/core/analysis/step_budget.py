@@ -4,11 +4,12 @@ The core has no clock, so that steps are counted, of two microseconds each.
 
 Rules of this file:
 1. What a text can make many of is paid for where it is made: nodes, fields, effects, characters of values and outputs.
-2. Who cannot pay raises ``BudgetExceeded``, and the walk ends there: what was found stays, the rest is opaque.
+2. Who cannot pay raises ``BudgetExceeded``, and the walk ends there: what was found stays, the rest is opaque. Of
+   rounds only their loop ends: what stands behind it is walked.
 3. A script on disk pays from a purse of its own, so that the text which started it is walked to its end; with half of
    what is left there, so that the next one is looked at, too.
-4. A text pays by its length, and a loop makes a short one long: rounds have a budget of their own within that of all.
-   Where it is gone, a loop's other rounds are looked at as one.
+4. A text pays by its length, and a loop makes a short one long: rounds have a budget of their own within that of all,
+   the smaller the more is walked once. Where it is gone, a loop's other rounds are looked at as one.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from contextlib import contextmanager
 
 MAX_STEPS, SCRIPT_STEPS = 40_000, 120_000
 """Some 1,500 commands of three words that an agent types, and for the scripts that these start."""
-ROUND_STEPS = 5_000
-"""For the rounds of all loops of a text but the first of each, beside one for each of its characters; and as many for
-what is still looked at of a loop where they are gone.
-"""
+ROUND_STEPS, ROUND_LEAST = 3_000, 1_000
+"""For the rounds of all loops of a text but the first of each; and of a text that is long itself."""
+ROUND_BEYOND = 4_000
+"""For what is still looked at of loops where these are gone."""
+TOO_MUCH = "more than can be followed"
 COMMAND = 15
 EFFECT = 4
 NODE = 2
@@ -33,14 +35,19 @@ class BudgetExceeded(Exception):  # noqa: N818 - a limit, caught where a text wa
     """The budget is gone."""
 
 
+class RoundsExceeded(Exception):  # noqa: N818 - a limit, caught by the loop itself
+    """No further round of any loop is looked at."""
+
+
 class Budget:
     """The steps that are left of one analysis."""
 
-    __slots__ = ("left", "matches", "rounds", "scripts")
+    __slots__ = ("_begun", "_rounds", "left", "matches", "scripts")
 
     def __init__(self, steps: int = MAX_STEPS, scripts: int = SCRIPT_STEPS) -> None:
         self.left, self.scripts = steps, scripts
-        self.matches, self.rounds = MATCHES_IN_ALL, ROUND_STEPS
+        self.matches = MATCHES_IN_ALL
+        self._begun, self._rounds = steps, 0
 
     def spend(self, steps: int) -> None:
         """Raises Spent."""
@@ -48,16 +55,22 @@ class Budget:
         if self.left < 0:
             raise BudgetExceeded
 
+    @property
+    def rounds(self) -> int:
+        """Steps that are left for rounds; none below zero."""
+        once = self._begun - self.left - self._rounds
+        return max(ROUND_LEAST, ROUND_STEPS - once // 2) - self._rounds
+
     def begin_round(self) -> tuple[int, int]:
-        """What ``end_round`` must be given."""
-        return self.left, self.rounds
+        """What ``end_round`` must be given. Raises RoundsExceeded."""
+        if self.rounds < -ROUND_BEYOND:
+            raise RoundsExceeded
+        return self.left, self._rounds
 
     def end_round(self, begun: tuple[int, int]) -> None:
-        """Pay for a round; those of loops within it have paid. Raises BudgetExceeded where rounds took twice theirs."""
+        """Pay for a round; those of loops within it have paid."""
         left, rounds = begun
-        self.rounds = rounds - (left - self.left)
-        if self.rounds < -ROUND_STEPS:
-            raise BudgetExceeded
+        self._rounds = rounds + left - self.left
 
     def take_matches(self, count: int) -> int:
         """How many of a pattern's matches may be looked at one by one."""
@@ -69,10 +82,12 @@ class Budget:
     def of_script(self) -> Iterator[None]:
         """Within it half of what is left for scripts may be spent, and nothing else."""
         kept, self.left = self.left, self.scripts // 2
-        rounds, self.rounds = self.rounds, ROUND_STEPS
+        before = self._begun, self._rounds
+        self._begun, self._rounds = self.left, 0
         self.scripts -= self.left
         try:
             yield
         finally:
             self.scripts += max(self.left, 0)
-            self.left, self.rounds = kept, rounds
+            self.left = kept
+            self._begun, self._rounds = before

@@ -19,9 +19,12 @@ from sentinel_guard.core.analysis.step_budget import (
     MATCHES_AT_LEAST,
     MATCHES_IN_ALL,
     MAX_STEPS,
+    ROUND_BEYOND,
+    ROUND_LEAST,
     ROUND_STEPS,
     Budget,
     BudgetExceeded,
+    RoundsExceeded,
 )
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.registry import CHECKS
@@ -220,9 +223,44 @@ def test_a_round_is_paid_for_once_and_rounds_without_end_are_not_walked():
     budget.end_round(outer)
     assert budget.rounds == ROUND_STEPS - 100
     begun = budget.begin_round()
+    budget.spend(ROUND_STEPS + ROUND_BEYOND)
+    budget.end_round(begun)
+    with pytest.raises(RoundsExceeded):
+        budget.begin_round()
+
+
+LONG = "x $i;" * 400
+BEHIND = [
+    # (rounds that are too much, what stands behind them, what is found of it)
+    (f"for i in a b c d e f;do {LONG} done", "rm -rf /etc", "/etc"),
+    (f"for i in a b c d e f;do {LONG} cd $i;done", "rm -rf /etc", "/etc"),
+    (f"for i in a b c d e f;do {LONG} done", "for j in a /etc;do rm -rf /etc;done", "/etc"),
+    (f"while x;do for i in a b c d e f;do {LONG} done;rm -rf /etc;done", ":", "/etc"),
+    (f"f(){{ for i in a b c d e f;do {LONG} done; }};f", "rm -rf /etc", "/etc"),
+]
+
+
+@pytest.mark.parametrize(("rounds", "behind", "target"), BEHIND)
+def test_rounds_that_are_too_much_hide_nothing_that_stands_behind_them(rounds, behind, target):
+    effects = effects_of(f"{rounds};{behind}")
+    assert unseen(effects), "that they were not looked at is said"
+    assert any(e.kind is Kind.DELETE and e.target == target for e in effects)
+
+
+def test_what_rounds_leave_that_were_not_looked_at_is_not_known():
+    effects = effects_of(f"d=a;for i in a b c d e f;do {LONG} d=$i;done;rm -rf $d")
+    assert any(e.kind is Kind.OPAQUE and "delete" in e.how for e in effects)
+
+
+def test_a_text_that_is_long_itself_has_less_left_for_rounds():
+    budget = Budget()
+    budget.spend(1_000)
+    assert budget.rounds == ROUND_STEPS - 500
     budget.spend(2 * ROUND_STEPS)
-    with pytest.raises(BudgetExceeded):
-        budget.end_round(begun)
+    assert budget.rounds == ROUND_LEAST
+    with budget.of_script():
+        assert budget.rounds == ROUND_STEPS, "a script has rounds of its own"
+    assert budget.rounds == ROUND_LEAST
 
 
 VALUES = [

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+from sentinel_guard.core.analysis.evaluation.shell_builtins import BUILTINS, DECLARES
 from sentinel_guard.core.analysis.expansion import constant_output, process_listing
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
 from sentinel_guard.core.analysis.expansion.constant_filters import PRINT_WITHOUT_INPUT
 from sentinel_guard.core.analysis.expansion.partly_known_output import NothingPrinted, PartlyKnownText, PossibleLines
-from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.expansion.shell_state import Field, Scope
+from sentinel_guard.core.analysis.parser.syntax_tree import Script, simple_commands
 from sentinel_guard.core.analysis.programs.files import fd, find, ls_output
 from sentinel_guard.core.analysis.programs.files.edited_file_content import printed
 from sentinel_guard.core.analysis.secret_names import names_credential
@@ -103,3 +105,29 @@ def _content(call: Call, item: Field) -> str:
     path = item.text if item.text.startswith("/dev/fd/") else call.locate(item)
     text = call.world.read(path) if item.known else None
     return UNKNOWN if text is None else text
+
+
+_EXACT = frozenset((*constant_output.NAMES, "curl", *BUILTINS, *DECLARES))
+
+
+class ExactOutputs:
+    """Of which scripts the walk says just what is printed; of find, ls and their like it says what may be.
+
+    A tree does not change: its programs are looked for once, however often a loop comes by.
+    """
+
+    def __init__(self) -> None:
+        self._doubtful: dict[int, tuple[Script, frozenset[str | None]]] = {}
+        """By the identity of a script: its programs whose output is exact only where they are functions."""
+
+    def has(self, script: Script, scope: Scope) -> bool:
+        known = self._doubtful.get(id(script))
+        if known is None:
+            known = self._doubtful[id(script)] = script, frozenset(_programs(script)) - _EXACT
+        return all(name in scope.functions for name in known[1])
+
+
+def _programs(script: Script) -> Iterator[str | None]:
+    for words in [command.words for command in simple_commands(script) if command.words]:
+        if words[0].literal != "ls" or len(words) == 1:
+            yield words[0].literal

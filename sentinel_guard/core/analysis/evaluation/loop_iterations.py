@@ -20,6 +20,7 @@ from sentinel_guard.core.analysis.expansion.partly_known_output import NothingPr
 from sentinel_guard.core.analysis.expansion.shell_state import NEW_NAME, Field, Scope, Values
 from sentinel_guard.core.analysis.expansion.word_expansion import expand, number
 from sentinel_guard.core.analysis.parser.syntax_tree import Arithmetic, Literal, Loop, Part, Simple, simple_commands
+from sentinel_guard.core.analysis.step_budget import TOO_MUCH, RoundsExceeded
 
 MAX_ITERATIONS = 200
 """Rounds of one loop, where the budget has as many (step_budget.py)."""
@@ -35,6 +36,23 @@ _NAMED = 16
 
 def walk_iterations(walk: Walker, node: Loop, place: WalkContext) -> str:
     """Walks a loop; gives its output."""
+    before = place.scope.copy()
+    try:
+        return _iterations(walk, node, place)
+    except RoundsExceeded:
+        walk.opaque(TOO_MUCH, "parse", place)
+        _forget_changes(place.scope, before)
+        return UNKNOWN
+
+
+def _forget_changes(scope: Scope, before: Scope) -> None:
+    """What rounds that were not looked at may leave behind."""
+    scope.forget(differing_names(before, scope))
+    scope.cwd = scope.cwd if scope.cwd == before.cwd else None
+    scope.positional = scope.positional if scope.positional == before.positional else None
+
+
+def _iterations(walk: Walker, node: Loop, place: WalkContext) -> str:
     leaves = jumps(node.body)
     if node.kind in ("for", "select"):
         text = _for(walk, node, place, leaves)

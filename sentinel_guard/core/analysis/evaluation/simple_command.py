@@ -16,11 +16,10 @@ from sentinel_guard.core.analysis.evaluation.environment_variables import reassi
 from sentinel_guard.core.analysis.evaluation.partly_known_programs import guess_program
 from sentinel_guard.core.analysis.evaluation.shell_builtins import BUILTINS, DECLARES
 from sentinel_guard.core.analysis.evaluation.walk_context import Output, WalkContext, Walker
-from sentinel_guard.core.analysis.expansion import constant_output
 from sentinel_guard.core.analysis.expansion.command_and_options import SHELLS, UNKNOWN, Call, build
 from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
 from sentinel_guard.core.analysis.expansion.output_visibility import prints_arguments
-from sentinel_guard.core.analysis.expansion.shell_state import Field, Scope
+from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.expansion.word_expansion import expand
 from sentinel_guard.core.analysis.languages import code_meanings
 from sentinel_guard.core.analysis.languages.interpreters import PROGRAMS as INTERPRETERS
@@ -30,10 +29,8 @@ from sentinel_guard.core.analysis.parser.syntax_tree import (
     Literal,
     ProcessSub,
     Redirect,
-    Script,
     Simple,
     Word,
-    simple_commands,
 )
 from sentinel_guard.core.analysis.programs import open_access, remote_code
 from sentinel_guard.core.analysis.programs.command_wrappers import MAX_WRAPPERS, WRAPPERS, peel
@@ -299,16 +296,6 @@ def _vanished(walk: Walker, fields: Sequence[Field], place: WalkContext) -> None
     """Without a value the next word is the command."""
     if not fields[0].text and fields[0].source[:1] == "$":
         command(walk, fields[1:], place)
-
-
-def exact(script: Script, scope: Scope) -> bool:
-    """Whether what the walk says of an output is just what is printed; of find, ls and their like it is what may be."""
-    heads = [(c.words[0].literal, len(c.words)) for c in simple_commands(script) if c.words]
-    names = [name for name, size in heads if name != "ls" or size == 1]
-    return all(
-        n in constant_output.NAMES or n == "curl" or n in BUILTINS or n in DECLARES or n in scope.functions
-        for n in names
-    )
 
 
 def _program(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:

@@ -24,22 +24,23 @@ from sentinel_guard.core.analysis.evaluation import (
 from sentinel_guard.core.analysis.evaluation.and_or_lists import items
 from sentinel_guard.core.analysis.evaluation.break_and_return import changed_names
 from sentinel_guard.core.analysis.evaluation.builtin_code import texts_of_test
+from sentinel_guard.core.analysis.evaluation.command_output import ExactOutputs
 from sentinel_guard.core.analysis.evaluation.fatal_syntax_errors import all_fatal
 from sentinel_guard.core.analysis.evaluation.redirections import evaluate_redirects
 from sentinel_guard.core.analysis.evaluation.walk_context import Output, WalkContext
-from sentinel_guard.core.analysis.expansion.command_and_options import (
-    MAX_FILES,
-    MAX_SCRIPT,
-    UNKNOWN,
-    Call,
-)
+from sentinel_guard.core.analysis.expansion.command_and_options import MAX_FILES, MAX_SCRIPT, UNKNOWN, Call
 from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
 from sentinel_guard.core.analysis.expansion.output_visibility import last_discarding_stage, last_harmless_filter
 from sentinel_guard.core.analysis.expansion.partly_known_output import NothingPrinted
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.expansion.word_expansion import expand_one, number
 from sentinel_guard.core.analysis.parser import bash_parser
-from sentinel_guard.core.analysis.parser.find_substitutions import consumes, may_substitute, quoted_code, substitutions
+from sentinel_guard.core.analysis.parser.find_substitutions import (
+    FoundSubstitutions,
+    consumes,
+    may_substitute,
+    quoted_code,
+)
 from sentinel_guard.core.analysis.parser.syntax_tree import (
     Arithmetic,
     Case,
@@ -60,12 +61,11 @@ from sentinel_guard.core.analysis.parser.syntax_tree import (
     Test,
 )
 from sentinel_guard.core.analysis.programs.secret_stores import METADATA, is_metadata
-from sentinel_guard.core.analysis.step_budget import COMMAND, EFFECT, NODE, BudgetExceeded
+from sentinel_guard.core.analysis.step_budget import COMMAND, EFFECT, NODE, TOO_MUCH, BudgetExceeded
 from sentinel_guard.core.model import Command, Effect, Kind
 
 MAX_DEPTH = 10
 """Texts inside texts."""
-TOO_MUCH = "more than can be followed"
 
 _FAITHFUL = frozenset("bash sh dash zsh ksh mksh ash rbash sudo timeout nice nohup command exec time".split())  # noqa: SIM905 - one line reads better than thirteen
 """Who takes a text as bash does, or hands it on as it is. Others (fish, socat) may run what bash refuses."""
@@ -85,6 +85,7 @@ class Walk:
         self.world = world
         self.running: dict[str, Node] = {}
         self.effects: list[Effect] = []
+        self._substitutions, self._exact = FoundSubstitutions(), ExactOutputs()
 
     def add(self, effect: Effect, place: WalkContext) -> None:
         if effect.kind is Kind.READ:
@@ -250,7 +251,7 @@ class Walk:
         """Walks the commands inside ``$(…)`` and ``<(…)``; hands back the ``>(…)``, which run on the output."""
         later: list[ProcessSub] = []
         given: list[str] = []
-        for part in substitutions(tree):
+        for part in self._substitutions.within(tree):
             if isinstance(part, Parameter) and part.op != "@P":
                 if part.index is not None and "A" not in place.scope.attributes.get(part.name, ""):
                     self.text(f'echo "{quoted_code(part.index)}"', place.inside())
@@ -259,7 +260,7 @@ class Walk:
                     self.text(f': "{item}"', place.inside())
             elif isinstance(part, CommandSub):
                 said = self.node(part.script.body, place.inside()._replace(wanted=True))
-                if simple_command.exact(part.script, place.scope):
+                if self._exact.has(part.script, place.scope):
                     place.scope.outputs[id(part.script)] = part.script, said
             elif part.direction == "<":
                 given.append(self.node(part.script.body, place.inside()._replace(wanted=True)))

@@ -12,6 +12,7 @@ from sentinel_guard.core.analysis.parser.syntax_tree import (
     Simple,
     Variable,
     Word,
+    is_bare,
 )
 
 
@@ -24,13 +25,27 @@ def substitutions(tree: object) -> Iterator[CommandSub | ProcessSub | Parameter]
         yield tree
     if isinstance(tree, tuple):
         for item in tree:
-            if not isinstance(item, Literal | Variable | str):
+            if not (isinstance(item, Literal | Variable | str) or is_bare(item)):
                 yield from substitutions(item)
     elif tree is not None:
         for name in getattr(tree, "__slots__", ()):
             child = getattr(tree, name)
             if child is not None and not isinstance(child, str | int):
                 yield from substitutions(child)
+
+
+class FoundSubstitutions:
+    """``substitutions`` of parts of a tree, which does not change: looked for once, however often a loop comes by."""
+
+    def __init__(self) -> None:
+        self._found: dict[int, tuple[object, tuple[CommandSub | ProcessSub | Parameter, ...]]] = {}
+        """By the identity of a part."""
+
+    def within(self, tree: object) -> tuple[CommandSub | ProcessSub | Parameter, ...]:
+        known = self._found.get(id(tree))
+        if known is None:
+            known = self._found[id(tree)] = tree, tuple(substitutions(tree))
+        return known[1]
 
 
 def quoted_code(index: Word) -> str:

@@ -301,6 +301,11 @@ class Script:
 _LEAVES = frozenset((str, int, bool, type(None), Literal, Variable))
 
 
+def is_bare(node: object) -> bool:
+    """A word in which no command can stand: a cheap look at it as written, where most are."""
+    return type(node) is Word and not ("(" in node.source or "`" in node.source or "${" in node.source)
+
+
 def simple_commands(tree: object) -> Iterator[Simple]:
     """Every simple command in a script (or in any part of one), in source order, wherever it hides."""
     todo = [tree]
@@ -309,4 +314,4 @@ def simple_commands(tree: object) -> Iterator[Simple]:
         if type(node) is Simple:
             yield node
         children = node if isinstance(node, tuple) else [getattr(node, name) for name in getattr(node, "__slots__", ())]
-        todo += [child for child in children[::-1] if type(child) not in _LEAVES]
+        todo += [child for child in children[::-1] if not (type(child) in _LEAVES or is_bare(child))]

@@ -25,17 +25,25 @@ class Edges:
         """Characters at the end of a text with which a value begins that is not whole; 0 for fewer than LEAST."""
         end = text[-LONGEST:]
         places = range(len(end) - LEAST + 1)
-        lengths = (len(end) - at for at in places if self._begins(end[at:], end[at : at + LEAST]))
+        heads = self._heads
+        lengths = (
+            len(end) - at for at in places if (head := end[at : at + LEAST]) in heads and self._begins(end[at:], head)
+        )
         return next(lengths, 0)
 
     def ended(self, text: str) -> int:
         """The same at its start, with which a value ends."""
         start = text[:LONGEST]
-        lengths = (at for at in range(len(start), LEAST - 1, -1) if self._ends(start[:at], start[at - LEAST : at]))
+        tails = self._tails
+        lengths = (
+            at
+            for at in range(len(start), LEAST - 1, -1)
+            if (tail := start[at - LEAST : at]) in tails and self._ends(start[:at], tail)
+        )
         return next(lengths, 0)
 
     def _begins(self, piece: str, head: str) -> bool:
-        return any(len(value) > len(piece) and value.startswith(piece) for value in self._heads.get(head, ()))
+        return any(len(value) > len(piece) and value.startswith(piece) for value in self._heads[head])
 
     def _ends(self, piece: str, tail: str) -> bool:
-        return any(len(value) > len(piece) and value.endswith(piece) for value in self._tails.get(tail, ()))
+        return any(len(value) > len(piece) and value.endswith(piece) for value in self._tails[tail])
