@@ -22,6 +22,7 @@ from sentinel_guard.core.model import Entry, Finding, Kind, Verdict
 from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.session.session import Session
+from sentinel_guard.core.wire_framing import Message
 from sentinel_guard.daemon.session_secrets import SessionSecrets
 from sentinel_guard.errors import HostError, PeerError, SentinelError
 from sentinel_guard.host import shims
@@ -132,6 +133,10 @@ class Live:
     """The environment in which it was begun, as its runner lets nobody read it later; empty after a restart."""
     sockets: dict[str, str] = field(default_factory=dict)
     """The sockets of its person's bus and ssh agents -> the right that each gives."""
+    terminals: tuple[str, ...] | None = None
+    """Sockets of programs that type on its person's terminals, as they were when its broker was started."""
+    broker_rules: tuple[object, Message] = (None, [])
+    """What the rules were made of by which its broker holds calls, and these rules."""
     reaching: set[tuple[str, str]] = field(default_factory=set)
     """What a person let which program connect to: other machines after such a file was read (``reach``), or a right."""
     rescued: dict[str, tuple[str, frozenset[str]]] = field(default_factory=dict)
@@ -255,8 +260,7 @@ class Sessions:
         self.live: dict[str, Live] = {}
         self.set_aside: set[str] = set()
         """Sessions that could not be taken up after a restart: nothing of theirs runs."""
-        self._lineages = ancestry.Lineages()
-        self._shims = str(places.state / "sessions") + "/"
+        self._lineages, self._shims = ancestry.Lineages(), str(places.state / "sessions") + "/"
         self._folders = tuple(str(Path(p).resolve()) for p in (places.state, places.runtime))
 
     def note(self, live: Live, entries: Iterable[Entry]) -> None:
@@ -329,10 +333,9 @@ class Sessions:
 
     def find(self, session: str) -> Live | None:
         """A session by its id, an ended one too."""
-        if session in self.live:
-            return self.live[session]
-        restored = self.restore(session)
-        return self._revive(restored) if restored else None
+        live = self.live.get(session)
+        restored = None if live else self.restore(session)
+        return self._revive(restored) if restored else live
 
     def restore(self, session: str) -> Session | None:
         """Fold a session from all its entries (20 µs each): a strike of this morning still counts."""

@@ -22,6 +22,7 @@ from sentinel_guard.core.checks.rules import OPERATOR_RULE
 from sentinel_guard.core.model import Action, Finding, Layer, Response, Verdict
 from sentinel_guard.daemon import agent_programs
 from sentinel_guard.daemon.begin_session import SessionStarter
+from sentinel_guard.daemon.held_calls import broker_rules
 from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.daemon.peer_connection import FIRST_WORD, Link
 from sentinel_guard.daemon.runner_channel import RunnerChannel
@@ -178,6 +179,9 @@ class Operators:
         live, said = await self._beginnings.begin(message, owner, processes.environ(link.pid))
         if not live.shell:
             live.runner = runner
+        if live.policy().kernel.mode != "off":
+            # Once the runner has its answer, and starts the broker.
+            asyncio.get_running_loop().call_soon(broker_rules.prepare, live, self._sessions)
         return live, said
 
     def attach(self, message: Fields, link: Link, runner: RunnerChannel) -> Live:

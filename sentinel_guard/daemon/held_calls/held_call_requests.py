@@ -16,7 +16,6 @@ import shlex
 import struct
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from sentinel_guard.core import response_text
 from sentinel_guard.core.analysis.held_calls import CALLS
@@ -25,19 +24,20 @@ from sentinel_guard.core.checks.rules import OUTSIDE_RULES
 from sentinel_guard.core.hash_chain import Head
 from sentinel_guard.core.model import Action, Finding, Layer, Response, Verdict
 from sentinel_guard.core.peer import Peer
-from sentinel_guard.core.policy.held_call_rules import HeldCallRule, HeldResources, released_with, rules
+from sentinel_guard.core.policy.held_call_rules import released_with
 from sentinel_guard.core.policy.target_placeholders import inside, within
 from sentinel_guard.core.response_phrases import USER_DENIED
 from sentinel_guard.core.wire_framing import Message
 from sentinel_guard.daemon import wire_messages
 from sentinel_guard.daemon.guard import Guard, Judged
-from sentinel_guard.daemon.held_calls import connections_after_reads
+from sentinel_guard.daemon.held_calls import broker_rules, connections_after_reads
+from sentinel_guard.daemon.held_calls.broker_rules import HOME
 from sentinel_guard.daemon.live_sessions import STEP, Live, Place, Sessions
 from sentinel_guard.daemon.peer_connection import Link
 from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.daemon.waiting_launcher import Waiting
 from sentinel_guard.errors import PeerError
-from sentinel_guard.host import kernel_layer, shims
+from sentinel_guard.host import kernel_layer
 from sentinel_guard.host.file_integrity.secret_reads import SecretReads
 from sentinel_guard.host.machine import processes
 
@@ -47,7 +47,6 @@ LOOK = 1.0
 """Seconds from one look whether the rules have changed to the next."""
 SHOWN = 500
 """Characters of a program's arguments that a question and the record show."""
-HOME = os.path.realpath(Path.home())
 _PROCESS = struct.Struct("<IQ")
 JudgeProgram = Callable[[Link, wire_messages.Request, Place], Awaitable[Judged]]
 
@@ -135,39 +134,18 @@ class HeldCallRequests:
         """Send the rules, and again whenever they have changed, for as long as the broker listens; and the newest entry
         of the log, which the session cannot reach there.
         """
-        environ = live.begun_in or (processes.environ(live.session.owner.pid) if live.session.owner else {})
-        live.sockets = kernel_layer.rights_sockets(environ, live.session.started)
-        sockets, sent, told = (*kernel_layer.terminal_sockets(environ), *live.sockets), None, None
         self._watch_reads(live)
+        sent, told = None, None
         while True:
             connections_after_reads.note_reads(live, self._sessions, self._now())
-            restricted, settings = live.watch.restricted if live.watch else (), self._sessions.guarded().settings
-            known = (live.policy(), restricted, settings, frozenset(live.released))
-            if known != sent:
-                link.send(_encoded(self._rules(live, sockets)))
-                sent = known
+            if (found := broker_rules.current(live, self._sessions)) is not sent:
+                link.send(found)
+                sent = found
             if (head := self._sessions.store.named) and head != told:
                 link.send([(b"T", f"{head.seq} {head.hash}".encode())])
                 told = head
             with contextlib.suppress(TimeoutError):
                 await link.receive(LOOK)  # it says nothing more: it ends, with EOFError
-
-    def _rules(self, live: Live, sockets: tuple[str, ...]) -> list[HeldCallRule]:
-        policy, guarded, session = live.policy(), self._sessions.guarded(), self._sessions.places.session(live.id)
-        gated = (pattern.split(" ")[0] for patterns in policy.confirm.values() for pattern in patterns)
-        held = HeldResources(
-            files=live.watch.restricted if live.watch else (),
-            folders=(*guarded.folders, *guarded.settings),
-            own=tuple(str(session / name) for name in shims.AGENT_FOLDERS),
-            programs=kernel_layer.programs((*policy.shims, *gated), live.path, live.session.root),
-            launcher=str(self._sessions.places.shims(live.id) / shims.HOOK),
-            sockets=sockets,
-            home=HOME,
-            tools=_tools(live),
-            secrets=live.reads is not None,
-            released=tuple(live.released),
-        )
-        return [*rules(policy, live.session.root, held)]
 
     def _watch_reads(self, live: Live) -> None:
         """Begin to see which files of secrets are read; a daemon before this one may have seen some."""
@@ -269,13 +247,6 @@ def _secret_files(live: Live) -> tuple[str, ...]:
     return tuple(path for path in known if may_hold_secret(path) or policy.hides(path, root))
 
 
-def _tools(live: Live) -> tuple[str, ...]:
-    """Folders of programs, by how the person began the session; none that holds the repository."""
-    owner = live.session.owner.pid if live.session.owner else 0
-    found = kernel_layer.tool_folders(HOME, processes.environ(owner), processes.command_line(owner))
-    return tuple(path for path in found if not inside(live.session.root, path))
-
-
 def _command(call: HeldCall) -> tuple[str, ...]:
     """What is run: whatever name its caller gives it, but ``git-push`` is git with the subcommand ``push``."""
     _, dash, subcommand = call.argv[0].rpartition("/")[2].partition(f"{call.object.rpartition('/')[2]}-")
@@ -306,7 +277,3 @@ def _head(message: Message) -> Head | None:
     if not (seq.isdecimal() and len(seq) < 19 and digest):
         raise PeerError("a broker tells an entry by its number and its hash")
     return Head(int(seq), digest)
-
-
-def _encoded(found: list[HeldCallRule]) -> Message:
-    return [(b"R", os.fsencode("\0".join(rule))) for rule in found]
