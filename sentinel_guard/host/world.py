@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
-from sentinel_guard.core.analysis.secret_names import may_hold_secret
+from sentinel_guard.core.analysis.secret_names import KINDS, may_hold_secret
 from sentinel_guard.core.analysis.world import MAX_READ, Peek
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.policy.target_placeholders import TargetContext, matches_target, meant_by_name
@@ -173,6 +173,14 @@ class HostWorld:
             return True
         return matches_target(self._named, path, self._ground)
 
+    def kinds_that_matter(self, folder: str) -> tuple[tuple[str, ...], ...]:
+        policy, root = self._policy, self._ground.root
+        return (
+            KINDS,
+            _kinds((*policy.paths.restricted, *policy.project.restricted), folder, lambda p: policy.restricts(p, root)),
+            _kinds((*policy.paths.hidden, *policy.project.hidden), folder, lambda p: policy.hides(p, root)),
+        )
+
     @cached_property
     def _named(self) -> tuple[str, ...]:
         return meant_by_name(self._policy)
@@ -202,6 +210,12 @@ class HostWorld:
         """The guard's own program is found where it runs, if it is not on PATH."""
         own = Path(sys.executable).parent / name if name == "sentinel-guard" else None
         return find_program(name, self._path) or (str(own) if own is not None and own.exists() else "")
+
+
+def _kinds(patterns: Iterable[str], folder: str, takes: Callable[[str], str]) -> tuple[str, ...]:
+    """The last parts of gitignore patterns that take in, in this folder, what is called so."""
+    names = (pattern.rstrip("/").rpartition("/")[2] for pattern in patterns if not pattern.startswith(("!", "#")))
+    return tuple(name for name in names if name.strip("*") and takes(f"{folder}/{name}"))
 
 
 def _is_same(path: str, seen: os.stat_result) -> bool:

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from sentinel_guard.core.analysis import secret_names
 from sentinel_guard.core.analysis.world import MAX_READ, Peek
 from sentinel_guard.core.policy.merge_layers import merge
-from sentinel_guard.core.policy.policy import Paths
+from sentinel_guard.core.policy.policy import Paths, Policy
 from sentinel_guard.host import world as host
 from sentinel_guard.host.policy_files import builtin
 from sentinel_guard.host.world import HostWorld
@@ -232,6 +233,15 @@ def test_of_too_many_files_those_that_matter_are_among_the_found(tmp_path, monke
     found = {path.rpartition("/")[2] for path in world.glob(f"{tmp_path}/*")}
     assert {"id_rsa", "a.pem", "live.cfg", "shop.sqlite3"} <= found, "secrets, restricted, and what a rule names"
     assert len(found) <= 7
+
+
+def test_the_kinds_of_names_that_matter_in_a_folder(tmp_path):
+    mine, theirs = Paths(restricted=("live.cfg", "conf/*.prod", "!live.txt"), hidden=("*.memo",)), Paths(("*.own",))
+    policy = replace(Policy(), paths=mine, project=theirs)
+    world = HostWorld({"HOME": str(tmp_path)}, policy=policy, root=str(tmp_path))
+    secrets = secret_names.KINDS
+    assert world.kinds_that_matter(f"{tmp_path}/conf") == (secrets, ("live.cfg", "*.prod", "*.own"), ("*.memo",))
+    assert world.kinds_that_matter(f"{tmp_path}/x") == (secrets, ("live.cfg", "*.own"), ("*.memo",)), "elsewhere"
 
 
 def test_a_program_is_not_read_to_its_end(real, tmp_path, monkeypatch):

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from sentinel_guard.core import hash_chain
-from sentinel_guard.core.analysis.secret_names import may_hold_secret
+from sentinel_guard.core.analysis.secret_names import KINDS, may_hold_secret
 from sentinel_guard.core.analysis.world import MAX_READ, Peek
 from sentinel_guard.core.hash_chain import Head
 from sentinel_guard.core.json_codec import as_stored
@@ -104,6 +104,9 @@ class FakeWorld:
 
     def matters(self, path: str) -> bool:
         return may_hold_secret(path)
+
+    def kinds_that_matter(self, folder: str) -> tuple[tuple[str, ...], ...]:
+        return (KINDS,)
 
     def read(self, path: str) -> str | None:
         return self.files.get(self.resolve(path))

@@ -28,6 +28,12 @@ _SECRET = re.compile(
     r"|(?:\.mozilla|Firefox|firefox)/.*/(?:cookies\.sqlite|logins\.json|key4\.db)"
     r")|/etc/(?:shadow-?|gshadow-?|sudoers|ssh/ssh_host_[^/]*_key)|/proc/[^/]+/environ"
 )
+KINDS = (
+    *(".env", ".env.*", "*.env", ".envrc", ".netrc", ".pgpass", ".my.cnf", ".git-credentials", ".npmrc", ".pypirc"),
+    *(".vault-token", ".htpasswd", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", ".bash_history", ".zsh_history"),
+    *("service-account*.json", "client_secret*.json", "master.key"),
+)
+"""Patterns of names that are a secret's in any folder."""
 _KEYS = (".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".asc")
 
 

@@ -56,6 +56,9 @@ class World(Protocol):
         restricted, or a rule names it.
         """
 
+    def kinds_that_matter(self, folder: str) -> tuple[tuple[str, ...], ...]:
+        """Patterns of names that would matter in this folder: of secrets, of restricted files, of hidden ones."""
+
     def read(self, path: str) -> str | None:
         """The text of a file of at most MAX_READ bytes; None for anything else."""
 

@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from sentinel_guard.core.analysis import paths
-from sentinel_guard.core.analysis.secret_names import may_hold_secret
+from sentinel_guard.core.analysis.secret_names import KINDS, may_hold_secret
 from sentinel_guard.core.analysis.world import Peek, World
 from sentinel_guard.core.model import Action, Effect, Layer
 from sentinel_guard.core.policy.match_rules import matches
@@ -78,6 +78,9 @@ class ExampleWorld:
 
     def matters(self, path: str) -> bool:
         return may_hold_secret(path)
+
+    def kinds_that_matter(self, folder: str) -> tuple[tuple[str, ...], ...]:  # noqa: ARG002 - World's
+        return (KINDS,)
 
     def read(self, path: str) -> str | None:  # noqa: ARG002 - World's
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sentinel_guard.core.analysis.secret_names import is_secret, names_secret
+from sentinel_guard.core.analysis.secret_names import KINDS, is_secret, names_secret
 from tests.support.analysis_effects import effects_of, repository
 
 FILES = [
@@ -62,3 +62,7 @@ def test_variables_that_may_hold_one(name, wanted):
 def test_a_secret_is_never_folded_into_what_is_said(command):
     world = repository({".env": "SECRET=hunter2\n"}, environ={"HOME": "/home/ann", "MY_TOKEN": "hunter2"})
     assert "hunter2" not in repr(effects_of(command, world))
+
+
+def test_each_kind_of_secret_name_is_one_in_any_folder():
+    assert all(is_secret(f"/w/{kind}") and is_secret(f"/w/{kind.replace('*', 'a')}") for kind in KINDS)

@@ -16,6 +16,7 @@ from sentinel_guard.core.analysis.evaluation.conditions import truth, variables_
 from sentinel_guard.core.analysis.evaluation.environment_variables import reassigned
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
+from sentinel_guard.core.analysis.expansion.output_visibility import COPIERS
 from sentinel_guard.core.analysis.expansion.partly_known_output import NothingPrinted, PartlyKnownText
 from sentinel_guard.core.analysis.expansion.shell_state import NEW_NAME, Field, Scope, Values
 from sentinel_guard.core.analysis.expansion.word_expansion import expand, number
@@ -82,6 +83,8 @@ def _for(walk: Walker, node: Loop, place: WalkContext, leaves: bool) -> str:
             text += _again(walk, done, partial(rounds.walk, field))
         else:
             text += _any_number(walk, place, partial(_try, walk, node, place, field))
+        for path in field.unseen:
+            _again(walk, 1, partial(_suppose, walk, node, place, path))
         ends += [scope.copy()] if leaves else []
         done += 1
     if ends:
@@ -169,6 +172,18 @@ class _Rounds:
 def _with(walk: Walker, node: Loop, place: WalkContext, held: tuple[str, ...] | None) -> str:
     reassigned(walk, place, lambda: place.scope.put(node.variable, held))
     return walk.node(node.body, place)
+
+
+def _suppose(walk: Walker, node: Loop, place: WalkContext, path: str) -> str:
+    """A round over a file that may be there; of it counts what is shown, and nothing else."""
+    mark = len(walk.effects)
+    _with(walk, node, place.inside()._replace(elsewhere=True), (path,))
+    walk.effects[mark:] = [
+        effect
+        for effect in walk.effects[mark:]
+        if "shown" in effect.how and not (effect.command and effect.command.program in COPIERS)
+    ]
+    return ""
 
 
 def _try(walk: Walker, node: Loop, place: WalkContext, field: Field, exits: list[Scope]) -> str:

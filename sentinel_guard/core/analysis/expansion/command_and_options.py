@@ -15,6 +15,7 @@ from typing import Protocol
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
+from sentinel_guard.core.analysis.expansion.output_visibility import COPIERS
 from sentinel_guard.core.analysis.expansion.shell_state import Field, Scope
 from sentinel_guard.core.analysis.secret_names import is_secret
 from sentinel_guard.core.model import Command, Effect, Kind
@@ -198,13 +199,17 @@ class Call:
         return self.here or text.startswith("/")
 
     def read(self, item: Field, *how: str) -> Iterator[Effect]:
-        """Reading; what is not known is data and passes, but for a name at its end that is a secret's."""
+        """Reading; what is not known is data and passes, but for a name at its end that is a secret's, and for what a
+        folder may hold that was not looked at whole. (A copy of all of it comes before nobody.)
+        """
         if not item.known and is_secret(item.text):
             yield self.effect(Kind.READ, self.locate(item), *how, sure=False)
         elif item.known and item.text not in ("-", ""):
             path = self.locate(item)
             if path not in paths.IGNORED:
                 yield self.effect(Kind.READ, path, *how, sure=self.certain(item.text))
+        if item.unseen and not how and self.command.program not in COPIERS:
+            yield from (self.effect(Kind.READ, self.locate(path), sure=False) for path in item.unseen)
 
     def write(self, item: Field, *how: str) -> Iterator[Effect]:
         """Writing what the path leads to; on a device it is raw."""

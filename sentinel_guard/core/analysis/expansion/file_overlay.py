@@ -194,6 +194,9 @@ class Overlay:
             self._matters[path] = self._world.matters(path)
         return self._matters[path]
 
+    def kinds_that_matter(self, folder: str) -> tuple[tuple[str, ...], ...]:
+        return self._world.kinds_that_matter(folder)
+
     def _made(self, pattern: str, found: tuple[str, ...]) -> list[str]:
         """What the text itself made, and matches."""
         wanted = pattern.rstrip("/").split("/")

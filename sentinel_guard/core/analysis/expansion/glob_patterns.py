@@ -45,6 +45,42 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=512)
+def may_share(one: str, other: str) -> bool:
+    """Whether there may be a name that both patterns match; a bracket may hold any character."""
+    names, patterns = _places(one), _places(other)
+    todo, seen = [(0, 0)], set[tuple[int, int]]()
+    while todo:
+        at, where = todo.pop()
+        if (at, where) in seen:
+            continue
+        seen.add((at, where))
+        left = names[at] if at < len(names) else ""
+        right = patterns[where] if where < len(patterns) else ""
+        if not (left or right):
+            return True
+        if left == "*" or right == "*":
+            todo += [(at + 1, where)] if left == "*" else [(at + 1, where)] if left else []
+            todo += [(at, where + 1)] if right == "*" else [(at, where + 1)] if right else []
+        elif left and right and (left == right or "?" in (left, right)):
+            todo.append((at + 1, where + 1))
+    return False
+
+
+def _places(pattern: str) -> list[str]:
+    """Each place of a pattern: ``*``, ``?`` for any one character, or that character."""
+    found, at = [], 0
+    while at < len(pattern):
+        char = pattern[at]
+        at += 1
+        if char == "[" and (bracket := _bracket(pattern, at)):
+            char, at = "?", bracket[1]
+        elif char == "\\" and at < len(pattern):
+            char, at = f"\\{pattern[at]}", at + 1
+        found.append(char)
+    return [char[1] if char[0] == "\\" and char[1:] not in ("*", "?") else char for char in found]
+
+
+@lru_cache(maxsize=512)
 def greedy(pattern: str) -> str | None:
     """A regular expression that finds the longest match anywhere; None for more stars than are tried."""
     runs = _runs(pattern)
@@ -74,43 +110,41 @@ def _runs(pattern: str) -> list[str]:
 
 
 def _bracket(pattern: str, at: int) -> tuple[str, int] | None:
-    """The set behind a bracket, and where it ends; None where nothing closes it."""
+    """The set behind a bracket, and where it ends; None where nothing closes it.
+
+    As bash reads it from the left: ``x-y`` is a range whatever its ends are, and an empty one where they are turned.
+    """
     negated = pattern[at : at + 1] in ("!", "^")
     at += negated
-    members, first = "", True
+    items, first = "", True
     while at < len(pattern):
-        char = pattern[at]
-        if char == "]" and not first:
-            return _set(members, negated), at + 1
+        if pattern[at] == "]" and not first:
+            return _set(items, negated), at + 1
         first = False
         if named := _CLASS.match(pattern, at):
-            members += CLASSES.get(named[1], "")
+            items += CLASSES.get(named[1], "")
             at = named.end()
             continue
-        if char == "\\" and at + 1 < len(pattern):
-            at += 1
-            char = pattern[at]
-            members += "\\" + char if not char.isalnum() else char
-        else:
-            members += char if char == "-" or char.isalnum() or char == "_" else "\\" + char
-        at += 1
+        low, at = _character(pattern, at)
+        high = low
+        if pattern[at : at + 1] == "-" and pattern[at + 1 : at + 2] not in ("", "]"):
+            high, at = _character(pattern, at + 1)
+        if low <= high:
+            items += re.escape(low) if low == high else f"{re.escape(low)}-{re.escape(high)}"
     return None
 
 
-_HYPHENS = r"-\-"
+def _character(pattern: str, at: int) -> tuple[str, int]:
+    """The character of a set that stands there, and the place behind it; a backslash quotes the next one."""
+    if pattern[at] == "\\" and at + 1 < len(pattern):
+        at += 1
+    return pattern[at], at + 1
 
 
-def _set(members: str, negated: bool) -> str:
-    kept = re.sub(r"(?<!\\)(\w)-(\w)", lambda m: m[0] if m[1] <= m[2] else "", members)
-    if not kept:
+def _set(items: str, negated: bool) -> str:
+    if not items:
         return "." if negated else "(?!)"
-    # Two hyphens are reserved for sets of another kind: it would warn of them.
-    text = f"[{'^' if negated else ''}{kept[0]}{kept[1:].replace('--', _HYPHENS)}]"
-    try:
-        re.compile(text)
-    except re.error:
-        return "(?!)"
-    return text
+    return f"[{'^' if negated else ''}{items}]"
 
 
 def world_classes(pattern: str) -> str:

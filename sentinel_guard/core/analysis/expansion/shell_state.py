@@ -83,6 +83,9 @@ class Field:
     """True: ``text`` holds glob characters that are not quoted and matched nothing that could be seen."""
     source: str = ""
     """The word as written."""
+    unseen: tuple[str, ...] = ()
+    """Of a pattern whose folder was not looked at whole: one path for each kind of file that matters and may be there,
+    itself a pattern. They are supposed where something is read, and nowhere else."""
 
     @property
     def tells(self) -> bool:

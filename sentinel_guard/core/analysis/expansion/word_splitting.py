@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 import posixpath
 import re
+from dataclasses import replace
 from typing import NamedTuple
 
-from sentinel_guard.core.analysis.expansion.glob_patterns import world_classes
+from sentinel_guard.core.analysis.expansion.glob_patterns import may_share, world_classes
 from sentinel_guard.core.analysis.expansion.shell_state import Field, Scope
 
 MAX_DOTTED = 3
@@ -96,15 +97,32 @@ def glob_fields(pieces: list[Piece], scope: Scope, source: str) -> tuple[Field, 
     unmatched = Field(text, known and options.get("nullglob", False) is not None, pattern=True, source=source)
     if not known or (scope.cwd is None and not text.startswith("/")):
         return (unmatched,)
-    fields, more = _found("".join(_escape(p.text) if p.quoted else _bare(p.text) for p in pieces), scope, source)
-    # Without globstar bash takes ** for *: what the deep look has missed is no doubt then.
-    if scope.world.cut and "**" not in text:
-        return (*fields, Field(text, known=False, pattern=True, source=source))
+    fields, more, cut = _found("".join(_escape(p.text) if p.quoted else _bare(p.text) for p in pieces), scope, source)
+    unseen = _unseen(text, scope) if cut else ()
+    # Without globstar bash takes ** for *: what the deep look has missed is no doubt then, but for what is read.
+    if cut and "**" not in text:
+        return (*fields, Field(text, known=False, pattern=True, source=source, unseen=unseen))
     if more:
-        return (*fields, unmatched)
-    if not fields and options.get("nullglob"):
-        return ()
-    return fields or (unmatched,)
+        fields = (*fields, unmatched)
+    elif not fields and not options.get("nullglob"):
+        fields = (unmatched,)
+    return (*fields[:-1], replace(fields[-1], unseen=unseen)) if unseen and fields else fields
+
+
+def _unseen(text: str, scope: Scope) -> tuple[str, ...]:
+    """One path for each kind of file that matters and that a pattern would take in."""
+    head, slash, name = text.rpartition("/")
+    path = posixpath.normpath(posixpath.join(scope.cwd or "/", head))
+    tried = _dotted(name, scope)
+    found = []
+    for kinds in scope.world.kinds_that_matter(path):
+        kind = next((k for k in kinds if any(_takes_in(one, k) for one in tried)), None)
+        found += [f"{head}{slash}{kind}"] if kind is not None else []
+    return tuple(found)
+
+
+def _takes_in(pattern: str, kind: str) -> bool:
+    return (kind[:1] != "." or pattern[:1] == ".") and may_share(pattern, kind)
 
 
 def _escape(text: str) -> str:
@@ -117,10 +135,11 @@ def _bare(text: str) -> str:
     return re.sub(r"\\(.)", lambda m: _escape(m[1]), text, flags=re.DOTALL) if "\\" in text else text
 
 
-def _found(pattern: str, scope: Scope, source: str) -> tuple[tuple[Field, ...], bool]:
+def _found(pattern: str, scope: Scope, source: str) -> tuple[tuple[Field, ...], bool, bool]:
     """The matches, written as the pattern was: ``./*.c`` gives ``./a.c``, ``*/`` gives ``src/``.
 
-    True with them where there are more than can be looked at one by one: then all that matter are among them.
+    With them whether there are more than can be looked at one by one, so that all that matter are among them, and
+    whether a folder was not looked at whole.
     """
     start = _MAGIC.search(re.sub(r"\[[*?\[\]\\]\]", "...", pattern))
     cut = pattern.rfind("/", 0, start.start() if start else 0) + 1
@@ -134,7 +153,9 @@ def _found(pattern: str, scope: Scope, source: str) -> tuple[tuple[Field, ...], 
     rest = world_classes(rest)
     if scope.is_on("nocaseglob"):
         rest = _LETTER.sub(lambda m: f"[{m[0].lower()}{m[0].upper()}]", rest)
-    names = sorted({m for tried in _dotted(rest, scope) for m in scope.world.glob(_escape(base) + tried)})
+    looked = [(scope.world.glob(_escape(base) + tried), scope.world.cut, tried) for tried in _tried(rest, scope)]
+    names = sorted({name for matches, _, _ in looked for name in matches})
+    cut = any(missed for _, missed, tried in looked if "**" not in tried)
     most = scope.budget.take_matches(len(names))
     chosen = names[:most] + [name for name in names[most:] if scope.world.matters(name)]
     ending = "/" if rest.endswith("/") else ""
@@ -146,7 +167,17 @@ def _found(pattern: str, scope: Scope, source: str) -> tuple[tuple[Field, ...], 
         Field(written + name.removeprefix(base) + ending, known and name not in doubted, source=source)
         for name in chosen
     )
-    return fields, most < len(names)
+    return fields, most < len(names), cut
+
+
+def _tried(rest: str, scope: Scope) -> list[str]:
+    """``**`` is any depth where ``globstar`` is on, at its end all that is there; else ``*``. Both are looked at."""
+    parts = rest.split("/")
+    if "**" not in parts:
+        return _dotted(rest, scope)
+    deep = [rest, *([f"{rest}/*"] if parts[-1] == "**" and scope.is_on("globstar") else [])]
+    flat = "/".join("*" if part == "**" else part for part in parts)
+    return [tried for one in (*deep, flat) for tried in _dotted(one, scope)]
 
 
 def _dotted(rest: str, scope: Scope) -> list[str]:
