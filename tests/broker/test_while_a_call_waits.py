@@ -149,7 +149,8 @@ def test_a_network_folder_that_does_not_answer_holds_up_nobody(session, repo, wa
     script = """
 eval "$1" & blocked=$!; sleep 0.2
 start=$(date +%s%N); for i in 1 2 3 4 5 6 7 8 9 10; do echo y > free$i; /bin/true; done
-echo $(( ($(date +%s%N) - start) / 1000000 )); kill -0 $blocked && echo waits; kill -9 $blocked $(ps -o pid= --ppid $blocked); wait"""
+echo $(( ($(date +%s%N) - start) / 1000000 )); kill -0 $blocked && echo waits
+kill -9 $blocked $(ps -o pid= --ppid $blocked); wait"""
     done = session.in_repo("bash", "-c", script, "bash", waits, prefix=mounts)
     took, *waited = done.stdout.split()
     assert waited == [b"waits"] and int(took) < limit(1) * 1000, done
