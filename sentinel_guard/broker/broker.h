@@ -36,6 +36,7 @@ struct task {
 struct call {
     const struct seccomp_notif *notification;
     struct task *task;
+    bool elsewhere; /* it was made on another processor, while another call was served */
     bool answered;
 };
 

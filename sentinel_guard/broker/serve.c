@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../launcher/base.h"
@@ -20,17 +21,29 @@
 #endif
 
 /* The kernel wakes all who wait for a call, not one of them: one waits. */
-enum { SYNC_WAKE_UP = 1, MOST_IDLE = 1, STACK = 1 << 20 };
+enum { SYNC_WAKE_UP = 1, MOST_IDLE = 1, STACK = 1 << 20, LEAST_WAIT_NS = 1000 };
 
 static int listener = -1;
-static bool wakes_in_place;
+static bool can_wake_in_place;
 static int idle; /* workers that wait for a call; in turns */
 
+static bool wake_in_place(bool in_place)
+{
+    return ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, in_place ? SYNC_WAKE_UP : 0) == 0;
+}
+
+/* The program goes on where it was: to bring what runs on another processor to this one would leave that idle. */
 static bool answer(struct call *call, struct seccomp_notif_resp response)
 {
+    bool there = can_wake_in_place && call->elsewhere;
     response.id = call->notification->id;
     call->answered = true;
-    return ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &response) == 0;
+    if (there)
+        wake_in_place(false);
+    bool sent = ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &response) == 0;
+    if (there)
+        wake_in_place(true);
+    return sent;
 }
 
 void answer_value(struct call *call, long value)
@@ -55,14 +68,14 @@ bool answer_descriptor(struct call *call, int fd, bool close_on_exec)
 {
     struct seccomp_notif_addfd add = {
         .id = call->notification->id,
-        .flags = wakes_in_place ? 0 : SECCOMP_ADDFD_FLAG_SEND,
+        .flags = can_wake_in_place && !call->elsewhere ? 0 : SECCOMP_ADDFD_FLAG_SEND,
         .srcfd = (unsigned)fd,
         .newfd_flags = close_on_exec ? O_CLOEXEC : 0,
     };
     int number = ioctl(listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add), why = errno;
     bool given = number >= 0;
     call->answered = true;
-    if (given && wakes_in_place)
+    if (given && !add.flags)
         given = answer(call, (struct seccomp_notif_resp){.val = number});
     else if (!given && why != ENOENT)
         answer_error(call, why); /* EMFILE is the program's */
@@ -109,20 +122,39 @@ static bool is_worn(void)
     return poll(&p, 1, 0) == 0 || !(p.revents & POLLHUP);
 }
 
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+/* Who waits for a call is woken by it, on its processor. A call that is there already was made on another one, if not by the
+ * program that was just woken on this. */
+static bool is_elsewhere(const struct seccomp_notif *call, bool waited)
+{
+    static __u32 last;
+    bool elsewhere = !waited && call->pid != last;
+    last = call->pid;
+    return elsewhere;
+}
+
 static void *work(void *unused)
 {
     unshare(CLONE_FS); /* a umask of its own */
     for (;;) {
         struct seccomp_notif notification;
         memset(&notification, 0, sizeof notification);
+        int64_t before = now_ns();
         if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &notification)) {
             if (errno == EINTR || (errno == ENOENT && is_worn()))
                 continue;
             return unused; /* the broker ends with the last process below it */
         }
+        bool waited = now_ns() - before > LEAST_WAIT_NS;
         take_turn();
         idle--;
-        struct call call = {.notification = &notification, .task = hold_task((pid_t)notification.pid)};
+        struct call call = {.notification = &notification, .task = hold_task((pid_t)notification.pid), .elsewhere = is_elsewhere(&notification, waited)};
         handle(&call);
         if (!call.answered)
             answer_error(&call, EPERM);
@@ -139,7 +171,7 @@ void serve(int fd)
 {
     listener = fd;
     /* The caller's processor goes straight to us and back (Linux 6.6): half the time of a call. */
-    wakes_in_place = ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SYNC_WAKE_UP) == 0;
+    can_wake_in_place = wake_in_place(true);
     if (!add_worker())
         refuse("there is no thread left for the broker of held system calls. End some programs and try again.");
 }
