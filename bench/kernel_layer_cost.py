@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import hatch_build
 from bench.benchmark_results import Row, show
 from tests.support.kernel_session import BROKER, KernelSession
 
@@ -40,6 +41,12 @@ SINGLE = (
     ("exec, with fork and wait", 60.0, "os.waitpid(os.posix_spawn('/bin/true', ['true'], {}), 0)", "pass"),
 )
 """What, its budget in microseconds over the bare call, the call, and what goes before it."""
+LEAST = (
+    ("a call answered with a number (least of an unlink)", "number"),
+    ("an open answered with a descriptor (least of an open)", "descriptor"),
+    ("a program's start that goes on (least of an exec), with fork and wait", "exec"),
+)
+"""What a filter and a supervisor that judges nothing cost: no broker can be below (``least_held_call.c``)."""
 FILES = 'mkdir -p d; for i in $(seq 1400); do echo "line $i" > d/f$i; done; '
 GIT = "git -c user.name=a -c user.email=a@b"
 TESTS = """import os, tempfile, time
@@ -118,6 +125,19 @@ def _ratio(what: str, limit: float | None, pairs: list[list[float]]) -> Row:
     return Row(what, limit, ratio, "", f"bare {bare * 1000:.0f} ms")
 
 
+def _least(bench: Bench) -> Iterator[Row]:
+    compiler = hatch_build.system_compiler(hatch_build.COMPILERS[1:])
+    if not compiler:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        program = str(Path(folder) / "least_held_call")
+        source = Path(__file__).with_name("least_held_call.c")
+        subprocess.run([*compiler, *hatch_build.FLAGS, "-o", program, str(source)], check=True)
+        for what, mode in LEAST:
+            took = [float(bench.run(program, mode, held=False)) for _ in range(3)]
+            yield Row(f"judged by nobody: {what}", None, statistics.median(took), "us")
+
+
 def rows() -> Iterator[Row]:
     told = subprocess.run([BROKER, "probe"], capture_output=True, text=True, check=False)
     if told.returncode:
@@ -130,6 +150,7 @@ def rows() -> Iterator[Row]:
             pairs = [[float(bench.run(*command, held=held)) for held in (False, True)] for _ in range(3)]
             bare, held = (statistics.median(column) for column in zip(*pairs, strict=True))
             yield Row(f"held call: {what}, over the bare one", budget, held - bare, "us", f"bare {bare:.1f} us")
+        yield from _least(bench)
         for what, limit, before, work in WORK:
             script = _timed(before, work)
             pairs = [[float(bench.run(*script, held=h).split()[-1]) for h in (False, True)] for _ in range(ROUNDS)]

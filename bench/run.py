@@ -9,7 +9,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from bench import file_restore_latency, git_hook_latency, recovery_speed, text_scan_speed, verdict_latency
+from bench import (
+    file_restore_latency,
+    git_hook_latency,
+    kernel_layer_cost,
+    recovery_speed,
+    text_scan_speed,
+    verdict_latency,
+)
 from bench.benchmark_results import Row, show
 
 TAMPERINGS = 100
@@ -35,7 +42,15 @@ def burst() -> Iterator[Row]:
     )
 
 
-PARTS = (verdict_latency.rows, recovery_speed.rows, text_scan_speed.rows, tampering, burst, git_hook_latency.rows)
+PARTS = (
+    verdict_latency.rows,
+    kernel_layer_cost.rows,
+    recovery_speed.rows,
+    text_scan_speed.rows,
+    tampering,
+    burst,
+    git_hook_latency.rows,
+)
 
 
 def main() -> None:

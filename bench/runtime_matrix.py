@@ -27,9 +27,11 @@ RESULTS = Path(__file__).with_suffix(".json")
 WAYS = Path(__file__).with_suffix(".toml")
 ATTACKS = Path(test_held_files.__file__).with_name("attacks.toml")
 MODES = ("off", "require")
+REPOSITORY = "the repository"
+"""The group of ways whose harm the person takes back with a rollback, where nothing else did."""
 SETTLES = 3.0
 """Seconds in which what the guard puts back is back."""
-OUTCOMES = ("before", "undone", "recorded", "missed", "harmless")
+OUTCOMES = ("before", "undone", "recorded", "rolled back", "missed", "harmless")
 CHANGED = '(repo / ".env").read_text() != "MODE=debug\\n" or (repo / ".env").stat().st_mode & 0o777 != 0o644'
 NOT_HERE = (
     "push",
@@ -152,7 +154,11 @@ def outcome(way: Way, mode: str) -> str:
             restored = any(e["kind"] == "watch" and e["data"].get("check") != "read" for e in events)
             undone = restored or (done.returncode == 137 and not held)
             return "undone" if undone else "before"
-        return "recorded" if events or done.returncode == 137 else "missed"
+        if events or done.returncode == 137:
+            return "recorded"
+        if way.group == REPOSITORY:
+            stage.sentinel("rollback", "--yes", cwd=stage.repo if stage.repo.exists() else stage.folder)
+        return "missed" if harmed(stage, way, printed, at_start) else "rolled back"
     finally:
         stage.close()
 

@@ -4,6 +4,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,11 +146,20 @@ static _Noreturn void reap(int runner)
     _exit(0);
 }
 
+/* glibc sets 64 MB of addresses apart for each thread: where these are limited, nothing would be left for calls that wait. */
+static void share_memory(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_ARENA_MAX, 1);
+#endif
+}
+
 static _Noreturn void serve_session(char *argv[])
 {
     struct options o = read_options(argv);
     struct worn worn;
     stand_apart();
+    share_memory();
     if (!drop_own_rights())
         refuse("the broker of held system calls cannot drop its own rights: %s.", strerror(errno));
     if (!watch_turns())

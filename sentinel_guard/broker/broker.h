@@ -71,6 +71,7 @@ void remember_umask(struct task *task, mode_t umask);
 void remember_confinement(struct task *task);
 /* False: the call was answered. */
 bool read_text(struct call *call, uint64_t at, char *text, size_t room);
+/* Of a page that is a file's it may block. */
 size_t read_memory(pid_t tid, uint64_t at, void *to, size_t size);
 /* Whether one process stands below another. All of the session stands below the broker. */
 bool descends_from(pid_t pid, pid_t above);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "held_calls.h"
+#include "turn.h"
 
 union address {
     struct sockaddr any;
@@ -107,7 +108,7 @@ void held_connect(struct call *call, int number, uint64_t address, size_t size)
     char object[ADDRESS_TEXT] = "";
     memset(&to, 0, sizeof to);
     size = size < sizeof to ? size : sizeof to;
-    bool whole = read_memory((pid_t)call->notification->pid, address, &to, size) == size;
+    bool whole = BLOCKING(read_memory((pid_t)call->notification->pid, address, &to, size)) == size;
     if (whole && to.any.sa_family == AF_UNIX)
         connect_local(call, &to.local);
     else if (whole && (to.any.sa_family == AF_INET || to.any.sa_family == AF_INET6))

@@ -44,12 +44,12 @@ static bool read_arguments(const struct call *call, uint64_t at, struct argument
 {
     pid_t tid = (pid_t)call->notification->pid;
     uint64_t *pointers = grow(NULL, MOST_ARGUMENTS * sizeof *pointers);
-    size_t n = read_memory(tid, at, pointers, MOST_ARGUMENTS * sizeof *pointers) / sizeof *pointers, i;
+    size_t n = BLOCKING(read_memory(tid, at, pointers, MOST_ARGUMENTS * sizeof *pointers)) / sizeof *pointers, i;
     to->text = grow(NULL, ARGUMENTS_SIZE);
     to->argv = grow(NULL, (MOST_ARGUMENTS + 1) * sizeof *to->argv);
     to->size = 0;
     for (i = 0; i < n && pointers[i]; i++) {
-        size_t got = read_memory(tid, pointers[i], to->text + to->size, ARGUMENTS_SIZE - to->size);
+        size_t got = BLOCKING(read_memory(tid, pointers[i], to->text + to->size, ARGUMENTS_SIZE - to->size));
         const char *end = memchr(to->text + to->size, 0, got);
         if (!end)
             break;
@@ -80,11 +80,11 @@ static enum word judge_loaded(struct call *call, uint64_t argv, struct program *
     char path[PATH_MAX];
     enum word word = PASS;
     pid_t tid = (pid_t)call->notification->pid;
-    size_t n = read_memory(tid, argv, pointers, sizeof pointers) / sizeof *pointers;
+    size_t n = BLOCKING(read_memory(tid, argv, pointers, sizeof pointers)) / sizeof *pointers;
     for (size_t i = 1; i < n && pointers[i] && word == PASS; i++) {
         struct place place;
         struct stat s;
-        size_t got = read_memory(tid, pointers[i], path, sizeof path);
+        size_t got = BLOCKING(read_memory(tid, pointers[i], path, sizeof path));
         if (!memchr(path, 0, got) || resolve(call, AT_FDCWD, path, FOLLOW, &place))
             continue;
         if (BLOCKING(fstatat(place.folder, place.name, &s, 0)) == 0 && S_ISREG(s.st_mode))

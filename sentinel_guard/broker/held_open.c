@@ -184,7 +184,7 @@ void held_openat2(struct call *call)
     struct open_how how = {0};
     size_t size = args[3] < sizeof how ? args[3] : sizeof how;
     const uint64_t known = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
-    if (args[3] < OLDEST_HOW || read_memory((pid_t)call->notification->pid, args[2], &how, size) != size)
+    if (args[3] < OLDEST_HOW || BLOCKING(read_memory((pid_t)call->notification->pid, args[2], &how, size)) != size)
         answer_error(call, EINVAL);
     else if (how.resolve & ~known)
         answer_error(call, ENOSYS); /* programs go on with openat, step by step */

@@ -174,16 +174,16 @@ size_t read_memory(pid_t tid, uint64_t at, void *to, size_t size)
     bool one = first >= size;
     struct iovec here = {to, size};
     struct iovec there[] = {{(void *)at, one ? size : first}, {(void *)(at + first), one ? 0 : size - first}};
-    ssize_t n = BLOCKING(process_vm_readv(tid, &here, 1, there, one ? 1 : 2, 0)); /* a page may be a file's */
+    ssize_t n = process_vm_readv(tid, &here, 1, there, one ? 1 : 2, 0);
     return n < 0 ? 0 : (size_t)n;
 }
 
 bool read_text(struct call *call, uint64_t at, char *text, size_t room)
 {
     pid_t tid = (pid_t)call->notification->pid;
-    size_t most = room < SHORT_TEXT ? room : SHORT_TEXT, n = read_memory(tid, at, text, most);
+    size_t most = room < SHORT_TEXT ? room : SHORT_TEXT, n = BLOCKING(read_memory(tid, at, text, most));
     if (n == most && !memchr(text, 0, n))
-        n = read_memory(tid, at, text, room);
+        n = BLOCKING(read_memory(tid, at, text, room));
     if (n && memchr(text, 0, n))
         return true;
     answer_error(call, n == room ? ENAMETOOLONG : EFAULT);

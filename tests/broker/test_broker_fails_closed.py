@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from tests.support.kernel_session import KernelSession
+from tests.support.kernel_session import BROKER, KernelSession
 from tests.support.wait_until import until
 
 USER = 65534 if os.getuid() == 0 else 0
@@ -101,6 +104,46 @@ def test_the_broker_has_dropped_its_own_rights_in_all_its_threads(session):
 
     session.in_repo("sh", "-c", "echo $PPID; sleep 1", first_line=look)
     assert len(seen) > 2 and {*map(tuple, seen)} == {("1", "2")}
+
+
+FILTERLESS = """
+import ctypes, os, platform, struct, sys
+number = {"x86_64": 317, "aarch64": 277}[platform.machine()]
+code = struct.pack("HBBI" * 4, 0x20, 0, 0, 0, 0x15, 0, 1, number, 6, 0, 0, 0x50026, 6, 0, 0, 0x7FFF0000)
+kept = ctypes.create_string_buffer(code)
+program = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", 4, ctypes.addressof(kept)))
+prctl = ctypes.CDLL(None, use_errno=True).prctl
+assert not prctl(38, 1, 0, 0, 0) and not prctl(22, 2, program)
+os.execvp(sys.argv[1], sys.argv[1:])
+"""
+"""A kernel that has no seccomp(2): ENOSYS."""
+
+
+def test_where_the_kernel_takes_no_filter_nothing_runs(session):
+    done = session.in_repo("echo", "ran", prefix=(sys.executable, "-c", FILTERLESS))
+    assert (done.returncode, done.stdout) == (126, b"") and b"403 SENTINEL BLOCKED" in done.stderr, done
+
+
+@pytest.mark.parametrize("megabytes", [40, 300], ids=["for few threads", "for as many as wait"])
+def test_a_broker_without_memory_frees_nobody(session, repo, megabytes):
+    """Each call that waits has a thread: when there is no memory for more, the others wait.
+
+    The broker that is installed: the sanitizers' needs more than any limit.
+    """
+    session.broker = repo / "broker"
+    shutil.copy2(BROKER, session.broker)
+
+    def think(_):
+        time.sleep(0.5)
+        return False
+
+    session.answer = think
+    script = (
+        "for i in $(seq 60); do (echo x > .env.$i) & done; sleep 0.3; echo y > during; wait; echo y > after; cat after"
+    )
+    done = session.in_repo("bash", "-c", script, prefix=("prlimit", f"--as={megabytes}000000"))
+    assert done.stdout == b"y\n" and (repo / "during").read_text() == "y\n", "it has got over it"
+    assert [*repo.glob(".env.*")] == [] and (repo / ".env").read_text() == "GOOD=1\n"
 
 
 CODES = (("exit 7", 7), ("kill -TERM $$", -signal.SIGTERM), ("exec no-such-program-at-all", 127))

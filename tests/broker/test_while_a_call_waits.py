@@ -156,11 +156,31 @@ kill -9 $blocked $(ps -o pid= --ppid $blocked); wait"""
     assert waited == [b"waits"] and int(took) < limit(1) * 1000, done
 
 
+MANY = """
+import os
+for batch in range(100):
+    for n in range(100):
+        if not os.fork():
+            os.close(os.open(f'n{n}', os.O_WRONLY | os.O_CREAT))
+            os._exit(0)
+    ended = [os.wait()[1] for _ in range(100)]
+    assert not any(ended), ended
+print(len(os.listdir()))
+"""
+
+
+def test_ten_thousand_processes(session, repo):
+    """A hundred at once; their numbers are given again and again."""
+    done = session.in_repo("python3", "-c", MANY)
+    assert (done.returncode, done.stdout.split(), done.stderr) == (0, [b"%d" % len([*repo.iterdir()])], b"")
+    assert len([*repo.glob("n*")]) == 100
+
+
 def test_processes_that_come_and_go(session):
     done = session.in_repo(
         "bash",
         "-c",
-        "for i in $(seq 1500); do /bin/true; done; for i in $(seq 300); do (echo $i > f$i) & done; wait; ls f* | wc -l",
+        "for i in $(seq 500); do /bin/true; done; for i in $(seq 300); do (echo $i > f$i) & done; wait; ls f* | wc -l",
     )
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, b"300", b"")
 
