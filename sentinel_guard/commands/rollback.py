@@ -228,11 +228,11 @@ def _readable(folders: Iterable[Path]) -> Iterator[api.Baseline]:
 
 
 def _of_folder(known: Iterable[api.Baseline], folder: str) -> api.Baseline:
-    """The newest session of the repository that was here before its ``.git``, or all of it, was deleted."""
+    """The newest session of the repository that was here before its ``.git``, or all of it, was deleted or spoiled."""
     for baseline in known:
         whole = f"{os.path.realpath(baseline.root)}/"
-        gone = not os.path.lexists(f"{baseline.root}/.git")
-        if gone and (f"{folder}/".startswith(whole) or whole.startswith(f"{folder}/")):
+        near = f"{folder}/".startswith(whole) or whole.startswith(f"{folder}/")
+        if near and repository.top(baseline.root) != os.path.realpath(baseline.root):
             return baseline
     raise ConfigError(f"{folder} is not in a git work tree.", "cd into the repository, or name the session.")
 

@@ -1,4 +1,4 @@
-"""``sentinel-guard rollback`` by hand where ``.git``, or the whole folder, is gone."""
+"""``sentinel-guard rollback`` by hand where ``.git``, or the whole folder, is gone or no git directory any more."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from sentinel_guard.cli.working_folder import working_folder
 from sentinel_guard.commands.rollback import rollback
 from sentinel_guard.errors import ConfigError
-from tests.support.recovery.rollback_by_hand import begin, contents, do, repository
+from tests.support.recovery.rollback_by_hand import begin, contents, do, git, repository
 
 GONE = (
     (".git", "repo", "", "the git directory, from inside"),
@@ -19,6 +19,9 @@ GONE = (
     (".", ".", "s1", "all of it, by the session"),
     (".", "repo", "", "all of it, by the name that the shell knows"),
     ("inner", "repo", "", "a repository in it"),
+    (".git/objects", "repo", "", "git's objects, from inside"),
+    (".git/objects", ".", "", "git's objects, from above"),
+    (".git/refs", "repo", "", "the files of all branches"),
 )
 
 
@@ -34,6 +37,21 @@ def test_what_was_deleted_whole_comes_back(where, repo, capsys, row):
     assert contents(repo) == {"a.txt": "start\n"} and contents(repo / "inner") == {"a.txt": "start\n"}
     done = subprocess.run(["git", "status", "--porcelain"], cwd=repo, capture_output=True, text=True, check=True)
     assert done.stdout == "?? inner/\n"
+
+
+@pytest.mark.parametrize("stands", ["repo", "."])
+def test_an_empty_folder_in_the_place_of_the_git_directory_gives_way(where, repo, stands):
+    begin(where, repo, "s1")
+    (repo / ".git").rename(repo / "history")
+    (repo / ".git").mkdir()
+    assert do(where, repo.parent / stands, "") == 0
+    assert git(repo, "log", "--format=%s") == "start" and (repo / ".git/objects").is_dir()
+
+
+def test_a_repository_that_is_whole_is_not_gone(where, repo):
+    begin(where, repo, "s1")
+    with pytest.raises(ConfigError, match="not in a git work tree"):
+        do(where, repo.parent, "")
 
 
 def test_who_stands_in_the_folder_that_was_deleted_is_told(where, repo, capsys, monkeypatch):
