@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.benchmark_results import Row, show
-from bench.git_hook_latency import WHO
+from bench.verdict_latency import WHO
 from tests.support.agents.real_agents import AGENTS, RealAgent, set_up
 from tests.support.agents.scripted_model import ScriptedModel
 from tests.support.agents.tested_agents import OVERHEAD

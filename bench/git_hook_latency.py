@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from bench.benchmark_results import Row, median_ms, show, timed
-from bench.verdict_latency import Guarded
+from bench.verdict_latency import WHO, Guarded
 from sentinel_guard.host import shims
 from sentinel_guard.host.githooks import install_hooks
 
@@ -23,7 +23,6 @@ SEARCHED = ("pre-commit, one changed file staged", "reference-transaction, a bra
 TIMES = 40
 COMMITS, REFS = 30, 1000
 """Of a rebase; of a fetch."""
-WHO = {f"GIT_{who}_{what}": "bench@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 ZEROS = "0" * 40
 
 

@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench.git_hook_latency import WHO
+from bench.verdict_latency import WHO
 from tests.support.guarded_repository import BIN, Stage
 from tests.support.time_limits import limit
 

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.git_hook_latency import WHO
+from bench.verdict_latency import WHO
 from tests.broker import test_held_files
 from tests.support.guarded_repository import Stage
 from tests.support.wait_until import until

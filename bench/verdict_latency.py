@@ -9,6 +9,7 @@ import json
 import multiprocessing
 import os
 import resource
+import select
 import shutil
 import socket
 import struct
@@ -27,6 +28,7 @@ from sentinel_guard.commands.check import Checker
 from sentinel_guard.core.model import Entry
 from sentinel_guard.core.wire_framing import Reader, encode
 from sentinel_guard.host.machine.state_paths import StatePaths, places
+from tests.support.guarded_repository import BIN, Stage
 
 COMMANDS = (
     "ls -la src && git status --short",
@@ -187,6 +189,103 @@ def help_ms() -> float:
     return median_ms(timed(lambda: subprocess.run(command, check=True, stdout=subprocess.DEVNULL), 15))
 
 
+WHO = {f"GIT_{who}_{what}": "bench@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+"""Who commits in a repository of a benchmark."""
+KILLS = 30
+PROCESSES = 20
+KILLING = """
+[[rule]]
+id = "bench.kill"
+program = "deploy"
+response = "kill"
+why = "the kill switch is measured"
+instead = "true"
+hit = ["deploy now"]
+miss = ["ls"]
+"""
+TIMED_DAEMON = """
+import sys, time
+from pathlib import Path
+from sentinel_guard.commands.daemon import run
+from sentinel_guard.core import encode_entries
+from sentinel_guard.core.model import Response
+from sentinel_guard.host.machine.state_paths import places
+
+encoded = encode_entries.of_verdict
+
+def noted(verdict, *rest, **more):
+    if verdict.response is Response.KILL:
+        Path(sys.argv[1]).write_text(str(time.monotonic()))
+    return encoded(verdict, *rest, **more)
+
+encode_entries.of_verdict = noted
+run(places())
+"""
+"""A daemon that says when a verdict that kills is there, before it is on record."""
+KILLED_AGENT = f"""
+for n in $(seq {PROCESSES}); do sleep 600 & echo $! >> "$1/pids"; done
+echo $$ >> "$1/pids"; mv "$1/pids" "$1/started"
+while [ ! -e "$1/gate" ]; do sleep 0.05; done
+exec bash -c 'deploy now'
+"""
+
+
+def kill_once() -> tuple[float, float]:
+    """Milliseconds from the verdict until all but the launcher that is answered are dead, and until that is."""
+    stage = Stage()
+    try:
+        stage.environ |= WHO
+        stage.commit()
+        stage.policy(KILLING)
+        at = stage.folder / "verdict"
+        with subprocess.Popen(
+            [sys.executable, "-c", TIMED_DAEMON, str(at)], env=stage.environ, cwd="/", stderr=subprocess.DEVNULL
+        ) as daemon:
+            _wait(stage.guard / "run" / "agent.sock")
+            run = [str(BIN / "sentinel-guard"), "run", "--", "bash", "-c", KILLED_AGENT, "agent", str(stage.folder)]
+            quiet = subprocess.DEVNULL
+            with subprocess.Popen(run, cwd=stage.repo, env=stage.environ, stdin=quiet, stdout=quiet, stderr=quiet):
+                times = _deaths(stage.folder, at)
+            daemon.terminate()
+    finally:
+        stage.close()
+    return times
+
+
+def _deaths(folder: Path, verdict: Path) -> tuple[float, float]:
+    _wait(folder / "started")
+    time.sleep(0.5)  # until the session's baseline is whole
+    ends = {os.pidfd_open(int(pid)): 0.0 for pid in (folder / "started").read_text().split()}
+    (folder / "gate").touch()
+    poll = select.poll()
+    for end in ends:
+        poll.register(end, select.POLLIN)
+    while not all(ends.values()):
+        for end, _ in poll.poll():
+            ends[end] = time.monotonic()
+            poll.unregister(end)
+    began, (*others, asker) = float(verdict.read_text()), ends.values()
+    for end in ends:
+        os.close(end)
+    return (max(others) - began) * 1000, (asker - began) * 1000
+
+
+def _wait(path: Path) -> None:
+    deadline = time.monotonic() + 60
+    while not (path.exists() and (path.is_socket() or path.stat().st_size)):
+        assert time.monotonic() < deadline, path
+        time.sleep(0.01)
+
+
+def kills() -> Iterator[Row]:
+    """Of a session whose agent has started many processes. The command that kills it is harmless: a rule says so."""
+    found = [kill_once() for _ in range(KILLS)]
+    others, asker = (sorted(times) for times in zip(*found, strict=True))
+    middle, longest = KILLS // 2, others[-1]
+    yield Row("kill switch, verdict to the last process dead, p50", 10, others[middle], "ms", f"longest {longest:.1f}")
+    yield Row("the same, of the launcher that says why", None, asker[middle], "ms", f"longest {asker[-1]:.1f}")
+
+
 def rows() -> Iterator[Row]:
     guarded = Guarded()
     try:
@@ -208,6 +307,7 @@ def rows() -> Iterator[Row]:
         yield Row("sentinel-guard --help", 150, help_ms(), "ms")
     finally:
         guarded.close()
+    yield from kills()
 
 
 if __name__ == "__main__":

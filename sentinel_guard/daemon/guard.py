@@ -88,7 +88,7 @@ class Reactions(Protocol):
 
     async def snapshot(self, live: Live, verdict: Verdict) -> Verdict: ...
 
-    def freeze(self, live: Live, verdict: Verdict) -> None: ...
+    def end_processes(self, live: Live, verdict: Verdict) -> None: ...
 
     def started(self, live: Live, root: str) -> Start: ...
 
@@ -129,7 +129,7 @@ class Guard:
         policy = live.policy()
         self._note(live, encode_entries.of_verdict(verdict, op, poll=is_poll(action, policy.loop.polls), policy=policy))
         if verdict.response is Response.KILL:
-            self._reactions.freeze(live, verdict)
+            self._reactions.end_processes(live, verdict)
         elif verdict.response < Response.ASK:
             live.expect(verdict, EXPECTED)
         if verdict.response >= Response.BREAK:

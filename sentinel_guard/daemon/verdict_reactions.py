@@ -25,6 +25,7 @@ from sentinel_guard.daemon.snapshots_and_rollback import Recovered, Recovery
 from sentinel_guard.daemon.write_incidents import Incidents, rollback_summary
 from sentinel_guard.errors import SentinelError
 from sentinel_guard.host.machine import processes
+from sentinel_guard.host.machine.end_descendants import end_descendants
 from sentinel_guard.host.previews.push_preview import Start
 from sentinel_guard.host.shim_integrity import UNSHIMMED
 from sentinel_guard.humans.timed_grants import TimedGrant
@@ -112,10 +113,21 @@ class Reactions:
 
     def freeze(self, live: Live, verdict: Verdict) -> None:
         """Stop every process of the session but the one that is being answered."""
-        asker = verdict.action.who.pid if verdict.action.who else 0
-        spare = frozenset({processes.own_pid(), asker})
-        stopped = processes.freeze(live.roots, spare, live.mark, live.members)
+        stopped = processes.freeze(live.roots, self._spared(verdict), live.mark, live.members)
         live.frozen = frozenset(filter(None, map(processes.identify, stopped)))
+
+    def end_processes(self, live: Live, verdict: Verdict) -> None:
+        """End what descends from the agent at once, where the kill is on record, and stop what else is the session's:
+        to find that takes longer. What is ours lives until the one that is answered has printed.
+        """
+        if owner := live.session.owner:
+            end_descendants(owner, self._spared(verdict) | live.parts)
+        self.freeze(live, verdict)
+
+    @staticmethod
+    def _spared(verdict: Verdict) -> frozenset[int]:
+        asker = verdict.action.who.pid if verdict.action.who else 0
+        return frozenset({processes.own_pid(), asker})
 
     async def after(self, live: Live, verdict: Verdict) -> None:
         """What follows once the answer has left."""

@@ -182,6 +182,16 @@ def test_what_was_stopped_is_ended_before_the_one_that_is_answered_has_printed(t
     assert asyncio.run(story()) == (True, True)
 
 
+def test_what_descends_from_the_agent_is_ended_before_there_is_an_answer(tree):
+    owner, (asker, other) = tree
+    reaction, ended = reactions(stand := Stand()), processes.identify(other)
+    killed = verdict(Response.KILL, who=processes.identify(asker))
+    reaction.end_processes(owned(stand, owner), killed)
+    assert until(lambda: not processes.alive(ended))
+    assert processes.alive(killed.action.who), "it is told why"
+    assert processes.alive(processes.identify(owner)), "the runner tells the person"
+
+
 def test_rule_2_what_was_stopped_is_ended_though_its_owner_ended_before_that(tree):
     owner, pids = tree
     stand = Stand()

@@ -261,5 +261,5 @@ class QuietReactions:
     def started(self, live, root: str) -> Start:
         return Start(0.0, {})
 
-    def freeze(self, live: object, verdict: Verdict) -> None:
+    def end_processes(self, live: object, verdict: Verdict) -> None:
         self.frozen.append(verdict)
