@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import stat
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 
 from sentinel_guard.host.machine.deep_folders import HEAVY
@@ -118,7 +118,7 @@ class _Surveying:
         return self._read(name, path)
 
     def _read(self, folder: str, path: str) -> bool:
-        found, prefix, inside = self._found, f"{folder}/" if folder else "", self._is_covered(folder)
+        found, prefix, inside = self._found, f"{folder}/" if folder else "", is_covered(folder, self._covered)
         try:
             entries = [*os.scandir(path)]
         except OSError:
@@ -139,13 +139,6 @@ class _Surveying:
                 found.shown.append(name)
         return True
 
-    def _is_covered(self, folder: str) -> bool:
-        while folder:
-            if folder in self._covered:
-                return True
-            folder = folder.rpartition("/")[0]
-        return False
-
 
 def keeps_times(root: str) -> bool:
     """Whether rule 1 holds on the file system of the root."""
@@ -155,6 +148,13 @@ def keeps_times(root: str) -> bool:
 def covered_folders(baseline: Baseline) -> frozenset[str]:
     """Folders into which git did not look at the start: ignored as a whole, and repositories of their own."""
     return frozenset((*(n[:-1] for n in baseline.ignored if n[-1] == "/"), *baseline.embedded))
+
+
+def is_covered(folder: str, covered: Container[str]) -> bool:
+    """Whether a folder is one of them, or lies in one."""
+    while folder and folder not in covered:
+        folder = folder.rpartition("/")[0]
+    return bool(folder)
 
 
 def file_system(path: str) -> str:

@@ -62,6 +62,8 @@ class Completion:
     """Named pipes, sockets and devices: what is none of files, links and folders. git does not see them."""
     pipes: tuple[str, ...] = ()
     """Those of them that no program makes anew by itself: all but sockets."""
+    git_files: tuple[str, ...] | None = None
+    """Files that are called ``.git``; None where that was not written down."""
     links: tuple[tuple[str, ...], ...] = ()
     """Names that are hard links of each other."""
     shut: Mapping[str, int] = field(default_factory=dict)
@@ -214,7 +216,7 @@ class Baseline:
 _MAPS = ("own", "shared", "user")
 _WORDS = ("session", "taken", "head", "branch", "refs", "doors")
 _LISTS = ("dirty", "ignored", "restricted", "displaced", "flagged", "embedded", "nested", "notes")
-_LATE = ("empty", "usual", "recent", "special", "pipes", "unsettled", "generated", "elsewhere", "notes")
+_LATE = ("empty", "usual", "recent", "special", "pipes", "git_files", "unsettled", "generated", "elsewhere", "notes")
 
 
 def save(baseline: Baseline) -> Baseline:
@@ -291,7 +293,7 @@ def _rest(path: Path) -> Completion:
         data = json.loads(path.read_bytes())
     except FileNotFoundError:
         return Completion()
-    lists: dict[str, Any] = {name: tuple(data[name]) for name in _LATE if name in data}
+    lists: dict[str, Any] = {name: tuple(data[name]) for name in _LATE if data.get(name) is not None}
     lists["stamps"] = {name: (inode, changed) for name, (inode, changed) in data.get("stamps", {}).items()}
     lists["links"] = tuple(tuple(names) for names in data.get("links", ()))
     return Completion(**data | lists | {"late": _kept(data.get("late", {}))})

@@ -51,6 +51,7 @@ from sentinel_guard.host.recovery.baseline.session_baseline import (
     save_rest,
 )
 from sentinel_guard.host.recovery.baseline.shared_refs import other_worktrees
+from sentinel_guard.host.recovery.baseline.walk_again import walk_again
 from sentinel_guard.host.recovery.baseline.worktree_inventory import EVERYTHING, Inventory, inventory, tracked, walk
 
 DEPTH, COUNT = 3, 50
@@ -245,9 +246,10 @@ def _completed(baseline: Baseline, notes: list[str], *, deep: bool) -> Baseline:
     apart = {inside.where.git_dir for _, inside in baseline.below()}
     notes = notes + other_stores.keep(baseline.where.common_dir, baseline.stores, apart, since)
     known = tracked(baseline.shadow)
-    found = walk(baseline.root, baseline.taken, known, baseline.files, folder_survey.covered_folders(baseline))
+    again = walk_again(baseline, before, known) if before else None
+    found = again or walk(baseline.root, baseline.taken, known, baseline.files, folder_survey.covered_folders(baseline))
     late = late_files.keep(baseline, _vault(baseline.folder, before), found.git_files, known)
-    usual = _usual(found.modes, known)
+    usual = before.rest.usual if before and again else _usual(found.modes, known)
     rest = Completion(
         complete=True,
         empty=tuple(found.empty),
@@ -260,6 +262,7 @@ def _completed(baseline: Baseline, notes: list[str], *, deep: bool) -> Baseline:
         late=late.kept,
         special=tuple(found.special),
         pipes=tuple(found.pipes),
+        git_files=tuple(found.git_files),
         links=_groups(baseline.linked, found.linked, late.linked),
         shut=found.shut,
         unsettled=tuple(late.unsettled),

@@ -151,13 +151,15 @@ def walk(root: str, began: float, tracked: Container[str], kept: Container[str],
     """Look at every name below the root, as it was when the session began; at the files themselves only where they are
     tracked and not ``kept``. ``covered``: folders into which git does not look.
     """
-    walking = _Walking(root, tracked, kept, covered, Walk(began))
+    walking = Walking(root, tracked, kept, covered, Walk(began))
     walking.run()
     return walking.found
 
 
 @dataclass(slots=True)
-class _Walking:
+class Walking:
+    """A walk that is under way."""
+
     root: str
     tracked: Container[str]
     kept: Container[str]
@@ -173,25 +175,32 @@ class _Walking:
             self.device = os.lstat(self.root).st_dev
         while self.todo:
             with contextlib.suppress(OSError):
-                self._look(*self.todo.pop())
+                self.look(*self.todo.pop())
 
-    def _look(self, folder: str, inside: bool) -> None:
-        path, found = f"{self.root}/{folder}" if folder else self.root, self.found
+    def look(self, folder: str, inside: bool) -> None:
+        """One folder: what is in it is noted, folders below it are to be looked at next. Raises OSError."""
+        path = f"{self.root}/{folder}" if folder else self.root
         seen = os.lstat(path)
-        if bool(folder) and seen.st_ctime < found.began:
-            found.folders[folder] = stat.S_IMODE(seen.st_mode)
-            if not os.access(path, os.R_OK | os.X_OK):
-                found.shut[folder] = seen.st_ctime_ns
+        if not stat.S_ISDIR(seen.st_mode):
+            raise NotADirectoryError
+        self.note_mode(folder, path, seen)
+        self.found.stamps[folder] = (0, 0)
         # By descriptor: then the kernel does not go down the whole path for each file.
         at = os.open(path, _FOLDER)
         try:
             entries = [*os.scandir(at)]
-            self._note_folder(folder, seen, empty=not entries)
+            self.note_folder(folder, seen, empty=not entries)
             self._sort(entries, folder, inside)
         finally:
             os.close(at)
 
-    def _note_folder(self, folder: str, seen: os.stat_result, *, empty: bool) -> None:
+    def note_mode(self, folder: str, path: str, seen: os.stat_result) -> None:
+        if bool(folder) and seen.st_ctime < self.found.began:
+            self.found.folders[folder] = stat.S_IMODE(seen.st_mode)
+            if not os.access(path, os.R_OK | os.X_OK):
+                self.found.shut[folder] = seen.st_ctime_ns
+
+    def note_folder(self, folder: str, seen: os.stat_result, *, empty: bool) -> None:
         """``seen``: from before its names were read."""
         found = self.found
         settled = seen.st_ctime_ns < found.began * NS - SETTLED_NS and seen.st_dev == self.device
@@ -214,17 +223,14 @@ class _Walking:
             elif entry.is_file(follow_symlinks=False):
                 if name in tracked:
                     if name not in kept:
-                        self._note_file(entry, name)
+                        with contextlib.suppress(OSError):
+                            self.note_file(name, entry.stat(follow_symlinks=False))
                 elif entry.name == ".git" and folder:
-                    self._note_other(entry, name, self.found.git_files)
+                    self._note_other(entry, folder, name, self.found.git_files)
             elif not entry.is_symlink():
-                self._note_other(entry, name, self.found.special)
+                self._note_other(entry, folder, name, self.found.special)
 
-    def _note_file(self, entry: os.DirEntry[str], name: str) -> None:
-        try:
-            seen = entry.stat(follow_symlinks=False)
-        except OSError:
-            return
+    def note_file(self, name: str, seen: os.stat_result) -> None:
         found, changed = self.found, seen.st_ctime
         if changed < found.began:
             found.modes[name] = seen.st_mode & 0o7777
@@ -234,14 +240,16 @@ class _Walking:
                 return
         found.recent.append(name)
 
-    def _note_other(self, entry: os.DirEntry[str], name: str, names: list[str]) -> None:
-        """What was there when the session began."""
+    def _note_other(self, entry: os.DirEntry[str], folder: str, name: str, names: list[str]) -> None:
+        """What was there when the session began; of what was not, or cannot be told, the folder says nothing later."""
         with contextlib.suppress(OSError):
             seen = entry.stat(follow_symlinks=False)
             if seen.st_ctime < self.found.began:
                 names.append(name)
                 if not (stat.S_ISREG(seen.st_mode) or stat.S_ISSOCK(seen.st_mode)):
                     self.found.pipes.append(name)
+                return
+        self.found.stamps[folder] = (0, 0)
 
 
 def restricted(root: str, restricts: Callable[[str], bool]) -> list[str]:
