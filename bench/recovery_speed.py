@@ -24,6 +24,7 @@ from pathlib import Path
 from bench.benchmark_results import Row, cpu_timed, median_ms, show, timed
 from bench.random_repositories import SIZES, Texts, git, names, repository
 from sentinel_guard.client import Operator
+from sentinel_guard.host import policy_files
 from sentinel_guard.host.git.worktree_tree_hash import Worktrees
 from sentinel_guard.host.machine.state_paths import places
 from sentinel_guard.host.recovery import api
@@ -41,6 +42,8 @@ UNTRACKED = 20_000
 """Untracked files whose baseline has a budget of its own."""
 STATUS, RESET = ("status",), ("reset", "-q", "--hard")
 STATUS_ALL = ("status", "-uall")
+POLICY = policy_files.load_paths(places({"SENTINEL_HOME": "/nonexistent"}), "/nonexistent")
+"""The built-in one, by which the daemon asks what is restricted."""
 PATIENCE = 60.0
 """Seconds in which a baseline is complete."""
 Pair = tuple[list[float], list[float]]
@@ -62,10 +65,17 @@ class Ground:
 
     def begin(self) -> tuple[Baseline, float]:
         """A session's baseline whole, and the seconds that its agent waited for it."""
-        number = next(self.count)
-        folder, found = self.session(number), list[Baseline]()
-        waited = timed(lambda: found.append(api.begin(str(self.root), folder, restricts, f"bench{number}")))
+        folder, found = self.session(next(self.count)), list[Baseline]()
+        waited = timed(lambda: found.append(self.begin_only(folder)))
         return api.complete(found[0]), waited[0]
+
+    def begin_only(self, folder: Path) -> Baseline:
+        """What the agent waits for, as the daemon asks for it."""
+        patterns = [p for p in POLICY.paths.restricted if not p.startswith("!")]
+        return api.begin(str(self.root), folder, self.restricts, folder.parent.name, patterns=patterns)
+
+    def restricts(self, path: str) -> bool:
+        return bool(POLICY.restricts(path, str(self.root)))
 
     def session(self, number: int) -> Path:
         """Where a session's baseline lies: the next one finds it there."""
@@ -92,10 +102,6 @@ class Ground:
         git(self.root, "prune", "--expire=now")
         shutil.rmtree(self.folder)
         self.folder.mkdir()
-
-
-def restricts(path: str) -> bool:
-    return path.rpartition("/")[2] == ".env"
 
 
 @contextlib.contextmanager
@@ -135,9 +141,7 @@ def baseline_cpu(on: Ground) -> tuple[Pair, Pair]:
     for _ in range(TIMES):
         theirs.append(on.cpu(*STATUS))
         folder, found = on.session(next(on.count)), list[Baseline]()
-        begun.append(
-            cpu_timed(lambda f=folder, b=found: b.append(api.begin(str(on.root), f, restricts, f.parent.name)))
-        )
+        begun.append(cpu_timed(lambda f=folder, b=found: b.append(on.begin_only(f))))
         whole.append(begun[-1] + cpu_timed(lambda b=found: api.complete(b[0])))
     return (begun, theirs), (whole, theirs)
 

@@ -9,7 +9,7 @@ import hashlib
 import os
 import stat
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeGuard
 
@@ -100,6 +100,31 @@ class ContentAddressedStore:
             return _signed(UNKEPT, seen, "")
         return _signed(FILE, seen, self.add(data), attributes)
 
+    def keep_known(self, tree: SymlinkSafeFolder, names: Iterable[str], real: dict[str, bool]) -> dict[str, Kept]:
+        """Those of the names that are files of ``known``, untouched, with no other name, and that the earlier store
+        holds in its packs: as ``keep`` each, in a third of its time. ``real``: see ``SymlinkSafeFolder.look``.
+        """
+        found, root = dict[str, Kept](), tree.root
+        if self._earlier is None:
+            return found
+        known, packs = self._known, self._earlier.packs
+        for name in names:
+            kept, parent = known.get(name), name.rpartition("/")[0]
+            if kept is None or kept.kind != FILE or not (real.get(parent) or tree.leads_through_folders(name, real)):
+                continue
+            try:
+                seen = os.lstat(f"{root}/{name}")
+            except OSError:
+                continue
+            same = untouched(kept, seen) and stat.S_ISREG(seen.st_mode) and seen.st_nlink == 1
+            if same and self.packs.share(packs, kept.content, kept.size):
+                found[name] = kept
+        return found
+
+    def flush(self) -> None:
+        """What was added is on the disk. Raises OSError."""
+        self.packs.flush()
+
     def _shares(self, kept: Kept | None, seen: os.stat_result) -> TypeGuard[Kept]:
         """Whether the earlier store holds the file as it is; its copy is this one's then, too."""
         if self._earlier is None or kept is None or kept.kind != FILE or not untouched(kept, seen):
@@ -119,7 +144,7 @@ class ContentAddressedStore:
         return True
 
     def add(self, data: bytes) -> str:
-        """Store bytes; returns their SHA-256."""
+        """Store bytes; returns their SHA-256. In a store that is ``packed`` they are on the disk with ``flush``."""
         digest = hashlib.sha256(data).hexdigest()
         if self._packed and len(data) <= content_packs.SMALL:
             self.packs.add(digest, data)

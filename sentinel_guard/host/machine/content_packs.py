@@ -2,8 +2,8 @@
 seconds.
 
 Rules of this file:
-1. A record is a mark, the digest, the length, their checksum, and the bytes, written at once. What is cut short or
-   damaged costs itself only: the next mark that fits is looked for.
+1. A record is a mark, the digest, the length, their checksum, and the bytes. What is cut short or damaged costs itself
+   only: the next mark that fits is looked for.
 2. Each writer has a file of its own, and never writes into another's.
 3. A later folder shares whole files with an earlier one, by hard links.
 """
@@ -25,6 +25,8 @@ from pathlib import Path
 
 SMALL = 64 << 10
 """Bytes of the largest content that goes into one."""
+AHEAD = 1 << 20
+"""Bytes that are gathered before they are written: a system call for each content costs as much as to hash it."""
 SHARED = 16
 """Files of an earlier folder that are shared, the largest first: what lies in others is kept anew."""
 SUFFIX = ".pack"
@@ -41,12 +43,16 @@ class ContentPacks:
     def __init__(self, folder: Path) -> None:
         self._folder, self._lock, self._fd, self._end = folder, threading.Lock(), -1, 0
         self._path = folder / f"{secrets.token_hex(8)}{SUFFIX}"
+        self._waiting: list[bytes] = []
+        """What stands before ``_end`` and is not written yet."""
+        self._ahead = 0
+        """Bytes of it."""
         self._known: dict[str, tuple[Path, int, int]] = {}
         self._read: dict[Path, int] = {}
         """Packs of others, and the bytes that they had when they were read."""
 
     def add(self, digest: str, data: bytes) -> None:
-        """Raises OSError, and then nothing was added."""
+        """On the disk with ``flush``, or before. Raises OSError."""
         with self._lock:
             if digest in self._known:
                 return
@@ -54,10 +60,26 @@ class ContentPacks:
                 self._fd = os.open(self._path, _NEW, 0o600)
                 weakref.finalize(self, os.close, self._fd)
             head = _head(digest, len(data))
-            if os.pwritev(self._fd, (head, data), self._end) != len(head) + len(data):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._path))
+            self._waiting += head, data
             self._known[digest] = self._path, self._end + len(head), len(data)
             self._end += len(head) + len(data)
+            self._ahead += len(head) + len(data)
+            if self._ahead > AHEAD:
+                self._write()
+
+    def flush(self) -> None:
+        """Write what was added. Raises OSError."""
+        with self._lock:
+            self._write()
+
+    def _write(self) -> None:
+        if not self._waiting:
+            return
+        data, at = b"".join(self._waiting), self._end - self._ahead
+        if os.pwrite(self._fd, data, at) != len(data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._path))
+        self._waiting.clear()
+        self._ahead = 0
 
     def find(self, digest: str) -> bytes | None:
         """The bytes as they lie there; None where no pack names the digest. Raises OSError."""
@@ -65,6 +87,8 @@ class ContentPacks:
         if place is None:
             return None
         path, at, size = place
+        if path == self._path:
+            self.flush()
         with path.open("rb") as f:
             return os.pread(f.fileno(), size, at)
 

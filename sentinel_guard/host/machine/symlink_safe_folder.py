@@ -62,7 +62,7 @@ class SymlinkSafeFolder:
         ``real``: folders that were found to be real ones, or not; filled here.
         """
         parent = name.rpartition("/")[0]
-        if parent and not real.get(parent) and not self._leads_through_folders(name, real):
+        if parent and not real.get(parent) and not self.leads_through_folders(name, real):
             return None
         try:
             return os.lstat(f"{self.root}/{name}")
@@ -71,7 +71,8 @@ class SymlinkSafeFolder:
         except OSError:  # a path that is too long for one call
             return self.lstat(name)
 
-    def _leads_through_folders(self, name: str, real: dict[str, bool]) -> bool:
+    def leads_through_folders(self, name: str, real: dict[str, bool]) -> bool:
+        """Whether all parents are real folders. ``real``: see ``look``."""
         parent, below = name.rpartition("/")[0], list[str]()
         while parent and parent not in real:
             below.append(parent)

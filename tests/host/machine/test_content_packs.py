@@ -24,6 +24,7 @@ def filled(folder) -> ContentPacks:
     packs = ContentPacks(folder)
     for data in CONTENTS:
         packs.add(digest(data), data)
+    packs.flush()
     return packs
 
 
@@ -41,6 +42,7 @@ def test_two_writers_of_a_folder_do_not_disturb_each_other(tmp_path):
     for number in range(10):
         for packs in (one, other):
             packs.add(digest(data := f"{id(packs)} {number}".encode()), data)
+            packs.flush()
             assert one.find(digest(data)) == other.find(digest(data)) == data or packs is other
     assert len(dict(ContentPacks(tmp_path).all())) == 20
 
@@ -77,19 +79,33 @@ def test_a_pack_is_shared_as_a_whole_and_only_where_the_content_is_there(tmp_pat
 def test_of_many_packs_the_largest_are_shared(tmp_path, monkeypatch):
     monkeypatch.setattr(content_packs, "SHARED", 1)
     for data in (b"small", b"large" * 100):
-        ContentPacks(tmp_path).add(digest(data), data)
+        packs = ContentPacks(tmp_path)
+        packs.add(digest(data), data)
+        packs.flush()
     (tmp_path / "later").mkdir()
     later = ContentPacks(tmp_path / "later")
     assert later.share(ContentPacks(tmp_path), digest(b"large" * 100), 500)
     assert not later.share(ContentPacks(tmp_path), digest(b"small"), 5)
 
 
-def test_a_full_disk_adds_nothing_and_spoils_nothing(tmp_path, monkeypatch):
+def test_a_full_disk_is_told_and_spoils_nothing(tmp_path, monkeypatch):
     packs = filled(tmp_path)
+    packs.add(digest(b"more"), b"more")
     with monkeypatch.context() as full:
-        full.setattr(os, "pwritev", lambda _fd, parts, _at: sum(map(len, parts)) - 1)
+        full.setattr(os, "pwrite", lambda _fd, data, _at: len(data) - 1)
         with pytest.raises(OSError, match="No space left"):
-            packs.add(digest(b"more"), b"more")
+            packs.flush()
+        with pytest.raises(OSError, match="No space left"):
+            packs.find(digest(b"more"))
     packs.add(digest(b"later"), b"later")
-    assert ContentPacks(tmp_path).find(digest(b"later")) == b"later"
-    assert ContentPacks(tmp_path).find(digest(b"more")) is None
+    packs.flush()
+    assert [ContentPacks(tmp_path).find(digest(data)) for data in (b"more", b"later")] == [b"more", b"later"]
+
+
+def test_what_is_gathered_is_written_when_it_is_much(tmp_path):
+    packs, data = ContentPacks(tmp_path), bytes(content_packs.SMALL)
+    packs.add(digest(b"one"), b"one")
+    assert [p.stat().st_size for p in tmp_path.iterdir()] == [0]
+    for number in range(content_packs.AHEAD // content_packs.SMALL + 1):
+        packs.add(digest(b"%d" % number), data)
+    assert [p.stat().st_size > content_packs.AHEAD for p in tmp_path.iterdir()] == [True]

@@ -28,6 +28,7 @@ from sentinel_guard.host.git import ignored_files
 from sentinel_guard.host.recovery import api
 from sentinel_guard.host.recovery.baseline import gitdir_backup, unkept_files
 from sentinel_guard.host.recovery.baseline.worktree_inventory import RECENT
+from sentinel_guard.host.recovery.snapshots.blocking_fifos import find_fifos
 from tests.support.recovery import person_actions as actions
 from tests.support.recovery.git_actions import AGENT, PERSON, TOO_EARLY
 from tests.support.recovery.person_actions import ODD, Act
@@ -246,6 +247,8 @@ BY_NAME = {act.__name__: act for act in (*PERSON, *AGENT)}
 
 def perform(repo: Repo, chosen: list[tuple[str, int]]) -> None:
     for name, seed in chosen:
+        if find_fifos(str(repo.root)):  # a git of the agent's would wait there for ever, and we for it
+            return
         with contextlib.suppress(PermissionError):  # a folder may be shut, and nobody here be root
             BY_NAME[name](repo, random.Random(seed))
 

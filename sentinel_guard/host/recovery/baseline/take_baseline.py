@@ -142,6 +142,7 @@ class _Taking:
             before=before,
             linked=linked,
         )
+        vault.flush()
         return save(baseline)
 
     def _look(self, shadow: PrivateGitDir, head: str, patterns: Iterable[str]) -> Inventory:
@@ -248,7 +249,9 @@ def _completed(baseline: Baseline, notes: list[str], *, deep: bool) -> Baseline:
     known = tracked(baseline.shadow)
     again = walk_again(baseline, before, known) if before else None
     found = again or walk(baseline.root, baseline.taken, known, baseline.files, folder_survey.covered_folders(baseline))
-    late = late_files.keep(baseline, _vault(baseline.folder, before), found.git_files, known)
+    vault = _vault(baseline.folder, before)
+    late = late_files.keep(baseline, vault, found.git_files, known)
+    vault.flush()
     usual = before.rest.usual if before and again else _usual(found.modes, known)
     rest = Completion(
         complete=True,
@@ -309,9 +312,10 @@ def _kept(
     """``in_git``: what need not be kept, as it is staged and was not changed after."""
     kept: dict[str, Kept] = {}
     linked: Linked = {}
-    room, real = TOTAL, dict[str, bool]()
-    for name in dict.fromkeys(names):
-        found = vault.keep(tree, name, None if room > MAX_FILE else max(room, 0), real, linked)
+    room, real, wanted = TOTAL, dict[str, bool](), dict.fromkeys(names)
+    known = vault.keep_known(tree, wanted, real)
+    for name in wanted:
+        found = known.get(name) or vault.keep(tree, name, None if room > MAX_FILE else max(room, 0), real, linked)
         room -= found.size if found else 0
         if found is not None and not (found.kind == UNKEPT and name in in_git):
             kept[name] = found
