@@ -66,12 +66,15 @@ def _carry_out(
 
     ended = 0.0 if later_too else _ended(places, baseline.session)
 
+    theirs = dict[str, None]()
+
     def stays(path: str) -> bool:
-        return _is_report(path) or (ended > 0 and _is_later(f"{baseline.root}/{path}", ended, restricts))
+        if ended and _is_later(f"{baseline.root}/{path}", ended, restricts):
+            theirs[path] = None
+        return path in theirs or _is_report(path)
 
     outlook = api.plan_rollback(baseline, stays, restricts)
-    theirs = _later_files(baseline, restricts, outlook) if ended else []
-    _list("Restricted files that were changed after the session ended, and stay as they are", theirs)
+    _list("Restricted files that were changed after the session ended, and stay as they are", _words(theirs))
     if not (outlook.changes or outlook.damaged):
         print("Nothing to do: the repository is as it was when the session started.")
         _list("What had not been kept then, and was not compared", _words(baseline.unkept))
@@ -195,7 +198,7 @@ def _list(title: str, rows: Sequence[str]) -> None:
             print(f"  ... and {len(rows) - SHOWN} more")
 
 
-def _words(rows: Sequence[str]) -> list[str]:
+def _words(rows: Iterable[str]) -> list[str]:
     return [visible(row) for row in rows]
 
 
@@ -243,13 +246,6 @@ def _is_later(path: str, ended: float, restricts: Callable[[str], bool]) -> bool
         return restricts(path) and os.lstat(path).st_ctime > ended
     except OSError:
         return False
-
-
-def _later_files(baseline: api.Baseline, restricts: Callable[[str], bool], outlook: api.Plan) -> list[str]:
-    """Names of what would have been undone as well, were it not the person's."""
-    undone = {change.path for change in outlook.changes}
-    every = api.plan_rollback(baseline, _is_report, restricts).changes
-    return [visible(change.path) for change in every if change.path not in undone]
 
 
 def _refuse_later(places: StatePaths, baseline: api.Baseline) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from sentinel_guard.host.git import ignored_files
@@ -112,10 +112,13 @@ def _of(root: str, folders: Iterable[str]) -> Iterator[str]:
             yield from (f"{folder}/{f}"[len(root) + 1 :] for f in files if not f.endswith(ignored_files.COMPILED))
 
 
-def _remember(baseline: Baseline, names: Iterable[str], found: LateFiles) -> None:
+def _remember(baseline: Baseline, names: Sequence[str], found: LateFiles) -> None:
     left = MOST
-    for name in names:
-        seen = _seen(baseline, name) if left else None
+    for number, name in enumerate(names):
+        if not left:
+            found.notes.append(f"Of {len(names) - number} ignored files not even size and time are remembered.")
+            return
+        seen = _seen(baseline, name)
         if seen and seen.st_ctime < baseline.taken and not stat.S_ISDIR(seen.st_mode):
             found.kept[name] = signature(seen)
             left -= 1
