@@ -242,7 +242,7 @@ def last_matching_pattern(patterns: tuple[str, ...], path: str, root: str) -> st
     if not patterns:
         return ""
     relative = _relative(path, root)
-    if not relative or not any(literal in relative for literal in _literals(patterns)):
+    if not relative or not any(literal in relative for literal in literals(patterns)):
         return ""
     return _match(patterns, relative) or _match(patterns, relative + "/")
 
@@ -258,8 +258,8 @@ def _relative(path: str, root: str) -> str:
 
 
 @lru_cache(maxsize=32)
-def _literals(patterns: tuple[str, ...]) -> tuple[str, ...]:
-    """Of each pattern that takes something in, a text that every path it takes in holds."""
+def literals(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    """Of each pattern that takes something in, a text that every path it takes in holds; it may be empty."""
     runs = (_LITERAL.findall(p.partition("[")[0]) for p in patterns if not p.startswith("!"))
     return tuple(dict.fromkeys(max(found, key=len, default="") for found in runs))
 

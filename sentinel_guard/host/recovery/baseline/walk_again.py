@@ -41,7 +41,7 @@ def walk_again(baseline: Baseline, before: Baseline, now: Mapping[str, bool]) ->
         return None
     walking = _Again(rest, baseline, covered)
     walking.run()
-    walking.look_at_files(n for n in touched if n in now and n not in kept)
+    walking.look_at_files(n for n in touched if n not in kept)
     same = {n: mode for n, mode in rest.modes.items() if n in now and not (n in touched or n in kept)}
     walking.found.modes.update(same)
     return walking.found
@@ -63,7 +63,7 @@ def _touched(baseline: Baseline, before: Baseline, now: Mapping[str, bool]) -> s
         return None
     finally:
         private.index.unlink(missing_ok=True)
-    return touched.union(*before.rest.links)
+    return {name for name in touched.union(*before.rest.links) if name in now}
 
 
 class _Again(Walking):

@@ -15,6 +15,7 @@ import stat
 from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field
 
+from sentinel_guard.core.policy.policy import literals
 from sentinel_guard.host.git.private_git_dir import PrivateGitDir
 from sentinel_guard.host.git.run_git import together
 from sentinel_guard.host.machine import deep_folders
@@ -72,7 +73,7 @@ def inventory(
     others = [row[2:] for row in rows if row[0] == "?"]
     ignored = tuple(row[2:] for row in rows if row[0] == "!")
     untracked = tuple(n for n in others if n[-1] != "/")
-    candidates += [*untracked, *(n for n in ignored if n[-1] != "/")]
+    candidates += _narrowed([*untracked, *(n for n in ignored if n[-1] != "/")], tuple(patterns))
     if folders := [n for n in ignored if n[-1] == "/" and HEAVY.isdisjoint(n.split("/"))]:
         named = folders if len(folders) <= FOLDERS else []
         candidates += shadow.git.names("ls-files", "-o", "-i", "-z", chosen, "--", *(f":(literal){n}" for n in named))
@@ -88,6 +89,13 @@ def inventory(
         ignores=tuple(n for n in seen if n == ".gitignore" or n.endswith("/.gitignore")),
         restricted=tuple(sorted({n for n in candidates if restricts(f"{shadow.where.root}/{n}")})),
     )
+
+
+def _narrowed(names: list[str], patterns: tuple[str, ...]) -> list[str]:
+    """Those that one of the patterns may take in; of tens of thousands most often none."""
+    texts, whole = literals(patterns), "\0".join(names)
+    there = [text for text in texts if text in whole]
+    return [name for name in names if any(text in name for text in there)] if there else []
 
 
 def _telling(listed: bytes) -> list[str]:
