@@ -11,7 +11,8 @@ from tests.support.recovery.repository import template
 
 NAMES = (
     ".env", ".env.local", "src/.env", "sub/secrets/x", "secrets", "a.pem", "build/b.pem", "build/deep/secrets/y",
-    "id_rsa", "id_rsa.pub", "sentinel.toml", "src/sentinel.toml", "plain.txt", "my-secrets-not/z", ".env.example", "pem",
+    "id_rsa", "id_rsa.pub", "sentinel.toml", "src/sentinel.toml", "plain.txt", "my-secrets-not/z", ".env.example",
+    "pem",
 )  # fmt: skip
 TRACKED = ("src/.env", "a.pem", "pem")
 
