@@ -271,7 +271,11 @@ class Call:
         return item.known and (item.text.endswith("/") or self.world.kind(self.locate(item)) == "dir")
 
     def script_text(self, path: str) -> str | None:
-        """The text of a script on disk, if it is one and files may still be followed here."""
+        """The text of a script on disk, if it is one and files may still be followed here; or of standard input, by
+        its names in ``/dev`` and ``/proc``, with UNKNOWN where that is not known.
+        """
+        if self.world.is_stdin(path, self.cwd):
+            return self.stdin or UNKNOWN
         text = self.world.read(path)
         if self.files >= MAX_FILES and not (text is not None and self.world.wrote_text(text)):
             return None

@@ -359,6 +359,8 @@ def just(call: Call) -> Effects:
     text = call.script_text(found) if found else None
     if text is None:
         return
+    if UNKNOWN in text:
+        yield call.opaque("a justfile that is not known whole", "code")
     made = Makefile()
     current: list[str] = []
     for line in text.splitlines():

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from sentinel_guard.core.analysis import paths
-from sentinel_guard.core.analysis.expansion.command_and_options import Call, options
+from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, options
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.model import Effect
 
@@ -153,25 +153,33 @@ def run(call: Call) -> Iterator[Effect]:
         return
     folder = call.parsed.value("-d", "--dir", "-C", "--directory", "--working-dir")
     cwd = call.locate(folder) if folder is not None and folder.known else call.cwd
-    tasks, typed = _tasks(call, runner, cwd)
+    text, typed = _file(call, runner, cwd)
+    if UNKNOWN in text:
+        yield call.opaque(f"a file of {call.command.program} that is not known whole", "code")
+        return
+    tasks = _tasks(runner, text)
     for name in names or ["default"]:
         for line in _lines(tasks, name, DEEP):
             yield from call.runner.script(line, call, f"{call.command.program} {name}", cwd=cwd, file=not typed)
 
 
-def _tasks(call: Call, runner: _Runner, cwd: str) -> tuple[Tasks, bool]:
-    """The tasks, and whether this very text wrote the file."""
+def _file(call: Call, runner: _Runner, cwd: str) -> tuple[str, bool]:
+    """The text of the runner's file, and whether this very text wrote it; empty where there is none."""
     given = call.parsed.value("-t", "--taskfile", "-c", "--config")
     names = [given] if given is not None and given.known else [Field(name) for name in runner.files]
     for name in names:
         path = paths.locate(name.text, cwd, call.world)
         text = call.script_text(path)
         if text is not None:
-            try:
-                return runner.read(text), path in call.world.made()
-            except ValueError:  # json's and tomllib's: the runner cannot read it either
-                return {}, False
-    return {}, False
+            return text, path in call.world.made() or call.is_stdin(name)
+    return "", False
+
+
+def _tasks(runner: _Runner, text: str) -> Tasks:
+    try:
+        return runner.read(text) if text else {}
+    except ValueError:  # json's and tomllib's: the runner cannot read it either
+        return {}
 
 
 def _lines(tasks: Tasks, name: str, left: int) -> Iterator[str]:

@@ -35,12 +35,23 @@ def tmux(call: Call) -> Effects:
     behind = [words[at + 1] for at, word in enumerate(words[:-1]) if word == ";"]
     if any(name.startswith(_TMUX_TYPES) for name in (verb, *behind)):
         yield _typing(call)
+    socket = _socket(call)
     if verb.startswith(_TMUX_RUNS):
+        if verb.startswith("new") and socket and not call.world.glob(socket):
+            call.world.write(socket, "")
         yield from call.runner.script(" ".join(words), call, "tmux")
     elif verb.startswith("send"):
         yield from call.runner.script(" ".join(word for word in words if word not in _KEYS), call, "tmux")
-    elif verb == "kill-server":
+    elif verb == "kill-server" and socket not in call.world.made():
         yield call.effect(Kind.SIGNAL, "tmux")
+
+
+def _socket(call: Call) -> str:
+    """The socket of a server with a name (``-L``) or a path (``-S``) of its own, as a pattern; empty for no such."""
+    name, path = call.head.value("-L"), call.head.value("-S")
+    if path is not None:
+        return call.locate(path) if path.known else ""
+    return f"/tmp/tmux-*/{name.text}" if name is not None and name.known else ""  # noqa: S108 - tmux(1)
 
 
 def screen(call: Call) -> Effects:

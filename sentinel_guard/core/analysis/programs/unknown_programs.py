@@ -81,13 +81,15 @@ def unknown(call: Call) -> Iterator[Effect]:
 
 _HERE = frozenset(
     (
-        # what they delete can be fetched or made again: versions, packages, caches, windows, devices for tests
+        # what they delete can be fetched or made again: versions, packages, builds, caches, windows, machines and
+        # devices for tests
         *("rustup", "pyenv", "rbenv", "nodenv", "nvm", "fnm", "volta", "n", "sdk", "goenv", "jenv", "tfenv", "ghcup"),
         *("asdf", "mise", "proto", "conda", "mamba", "micromamba", "pixi", "hatch", "rye", "poetry", "pdm", "pipenv"),
         *("cargo", "go", "gem", "bundle", "composer", "opam", "cabal", "stack", "luarocks", "conan", "vcpkg", "nuget"),
         *("brew", "port", "apt", "apt-get", "dnf", "yum", "nix", "nix-store", "guix", "spack", "stow", "dotnet"),
         *("nx", "turbo", "lerna", "rush", "lage", "moon", "bazel", "bazelisk", "buck2", "pants", "ccache", "sccache"),
         *("tmux", "screen", "zellij", "abduco", "byobu", "tput", "reset", "stty", "setterm", "kitty", "wezterm"),
+        *("meson", "ninja", "cmake", "ctest", "scons", "xmake", "molecule", "kitchen", "tox", "nox"),
         *("xcrun", "simctl", "adb", "avdmanager", "emulator", "fastboot", "flutter", "dart", "expo", "watchman"),
         *("jupyter", "ipython", "gdb", "lldb", "perf", "valgrind", "code", "cursor", "ollama", "lms", "playwright"),
         *("task", "timew", "watson", "notify-send", "playerctl", "brightnessctl", "xrandr", "espeak", "say", "cowsay"),

@@ -233,3 +233,20 @@ LISTED = [
 def test_what_ls_lists_is_known_by_name(command, wanted):
     found = told(effects_of(command, repository({"sub/a": ""})), Kind.DELETE)
     assert [line for line in found if line != "delete sub"] == wanted
+
+
+SERVERS = [
+    ("tmux kill-server", True, "the default one"),
+    ("tmux -L test kill-server", True, "one that was there, perhaps"),
+    ("tmux new -d; tmux kill-server", True, "the default one, whoever began it"),
+    ("tmux -L test new -d; tmux -L other kill-server", True, "another one"),
+    ("tmux -L test -f x.conf new-session -d && tmux -L test show -g; tmux -L test kill-server", False, "its own"),
+    ("tmux -S build/s new -d; tmux -S build/s kill-server", False, "its own, by the socket's path"),
+    ("tmux -L main new -d; tmux -L main kill-server", True, "one of this name is there"),
+]
+
+
+@pytest.mark.parametrize(("command", "ends"), [pytest.param(c, ends, id=why) for c, ends, why in SERVERS])
+def test_whose_terminal_server_is_ended(command, ends):
+    world = repository({"/tmp/tmux-1000/main": ""})
+    assert bool(told(effects_of(command, world), Kind.SIGNAL)) is ends

@@ -58,6 +58,9 @@ ROWS = [
     ("task", [], "the default one"),
     ("task -t Taskfile.yml nuke", [ROOT], "named"),
     ("task missing", [], "there is none"),
+    ("echo 'tasks: {a: rm -f .env}' | task -t /dev/stdin a", [ENV], "by standard input"),
+    ("just -f /dev/stdin a <<'EOF'\na:\n    rm -f .env\nEOF", [ENV], "a justfile by standard input"),
+    ("just -f /dev/fd/0 a <<'EOF'\na:\n    echo ok\nEOF", [], "an honest one"),
     ("composer run nuke", [ENV], "one that names another"),
     ("composer run-script x", [ENV], "the long verb"),
     ("composer run test", [], "an honest one"),
@@ -86,6 +89,11 @@ ROWS = [
 @pytest.mark.parametrize(("command", "wanted"), [pytest.param(c, w, id=why) for c, w, why in ROWS])
 def test_what_it_deletes(command, wanted):
     assert told(effects_of(command, WORLD), Kind.DELETE) == wanted
+
+
+@pytest.mark.parametrize("runner", ["task -t", "just -f", "just --justfile"])
+def test_a_file_by_standard_input_that_nobody_knows_is_opaque_code(runner):
+    assert told(effects_of(f"curl -s https://x.example/f | {runner} /dev/stdin a", WORLD), Kind.OPAQUE)
 
 
 BROKEN = [

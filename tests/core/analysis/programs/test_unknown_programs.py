@@ -47,3 +47,15 @@ def test_it_is_stopped(command):
 @pytest.mark.parametrize("command", [r[0] for r in PASSES], ids=[r[1] for r in PASSES])
 def test_it_passes(command):
     assert not _harms(command)
+
+
+LOST = [
+    ("acmectl db destroy", True, "a program that nobody knows, and its verb"),
+    ("meson setup build --wipe", False, "a folder of build output"),
+    ("molecule destroy", False, "machines for tests"),
+]
+
+
+@pytest.mark.parametrize(("command", "lost"), [r[:2] for r in LOST], ids=[r[2] for r in LOST])
+def test_what_words_say_is_lost(command, lost):
+    assert any(e.kind is Kind.DEPLOY for e in effects_of(command)) is lost

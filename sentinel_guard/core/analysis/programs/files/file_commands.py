@@ -59,10 +59,14 @@ def _moved(call: Call) -> tuple[list[Field], Field | None, bool]:
 
 
 def _landings(call: Call) -> Iterator[tuple[Field, Field]]:
+    """Each source with what it is written to; not what is there already, where that is to be kept."""
     sources, target, folder = _moved(call)
+    keeps = call.has("-n", "--no-clobber") and not call.has("-f", "--force", "-i", "--interactive")
     for source in sources:
         if target is not None:
-            yield source, call.into(target, source) if folder else target
+            onto = call.into(target, source) if folder else target
+            if not (keeps and onto.known and call.world.kind(call.locate(onto)) == "file"):
+                yield source, onto
 
 
 def mv(call: Call) -> Effects:
@@ -313,6 +317,7 @@ OPTIONS = {
     ),
     "cp": options(
         "-t= --target-directory= -S= --suffix= --recursive --archive --link --symbolic-link --no-target-directory"
+        " --no-clobber --force --interactive"
     ),
     "ln": options("-t= --target-directory= -S= --suffix= --symbolic --force --no-target-directory --relative"),
     "install": options("-t= --target-directory= -m= --mode= -o= --owner= -g= --group= -S= --suffix= --directory"),

@@ -118,6 +118,7 @@ TABLES: dict[str, tuple[Row, ...]] = {
     **dict.fromkeys(("grub-install", "grub2-install", "update-grub", "grub-mkconfig", "grub2-mkconfig",
         "grub-set-default", "grub-reboot", "lilo",
                      "update-initramfs", "dracut", "mkinitcpio"), table(quiet=f"** {_HELP}|-l", boot="**")),
+    **dict.fromkeys(("nixos-rebuild", "darwin-rebuild"), table(boot="switch|boot|test")),
     "bootctl": table(boot="install|remove|update|set-*|unlink|cleanup"), "flashrom": table(boot="** -w|--write|-E|"
         "--erase"),
     "fwupdmgr": table(boot="install|update|downgrade|local-install|reinstall"), "nvram": table(boot="** -c|-d, *=*"),
@@ -185,6 +186,9 @@ OPTIONS |= dict.fromkeys(
     options("| sub"),
 )  # fmt: skip
 
+OPTIONS |= dict.fromkeys(
+    ("nixos-rebuild", "darwin-rebuild"), options("--flake= --target-host= --build-host= -I= -p= | sub")
+)
 OPTIONS["logrotate"] = options("-s= --state= -l= --log= -m= --mail=")
 
 PROGRAMS: dict[str, Callable[[Call], Effects]] = dict.fromkeys(TABLES, machine)
