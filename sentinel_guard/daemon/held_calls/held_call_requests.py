@@ -9,11 +9,13 @@ Rules of this file:
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import itertools
 import os
 import shlex
 import struct
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
@@ -43,6 +45,8 @@ from sentinel_guard.host.machine import processes
 
 FACE = "kernel"
 RULES, RUN, REACH = "rules", "run", "reach"
+BACK, LOOK_BACK = 5.0, 0.05
+"""Seconds that a broker waits for its runner, which has lost the daemon as it has, and from one look to the next."""
 LOOK = 1.0
 """Seconds from one look whether the rules have changed to the next."""
 SHOWN = 500
@@ -102,10 +106,10 @@ class HeldCallRequests:
 
     async def serve(self, message: Message, link: Link) -> None:
         """One connection of a broker. Raises PeerError, SentinelError."""
-        live = next((live for live in self._sessions.live.values() if live.broker == link.peer and live.broker), None)
+        call = parse(message)
+        live = await self._session_of(link)
         if live is None:
             raise PeerError(f"process {link.pid} is the broker of no session")
-        call = parse(message)
         if call is None:
             known_head = _head(message)
             if known_head:
@@ -127,6 +131,19 @@ class HeldCallRequests:
             await self._connect(call, place, link)
         else:
             await self._change(call, place, link)
+
+    async def _session_of(self, link: Link) -> Live | None:
+        """The session whose broker this is. Behind a restart its runner, which announces it, may not be back yet."""
+        until = time.monotonic() + BACK
+        while True:
+            found = next(
+                (live for live in self._sessions.live.values() if live.broker and live.broker == link.peer), None
+            )
+            place = self._sessions.locate(link.pid) if found is None else None
+            awaited = place is not None and place.live.broker is None and place.live.runner is None
+            if not awaited or time.monotonic() > until:
+                return found
+            await asyncio.sleep(LOOK_BACK)
 
     # --- rules ---
 

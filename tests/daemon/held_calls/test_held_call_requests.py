@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import os
 import struct
+from dataclasses import replace
 
 import pytest
 
 from sentinel_guard.core.peer import Peer
+from sentinel_guard.daemon.held_calls import held_call_requests as module
 from sentinel_guard.daemon.held_calls.held_call_requests import HeldCall, HeldCallRequests, parse
 from sentinel_guard.errors import PeerError
 from sentinel_guard.host.machine import processes
 from tests.support.guard_in_memory import Stand, linked
+from tests.support.time_limits import limit
 
 WHO = struct.pack("<IQ", 7, 70)
 HEAD = [(b"V", b"1 0"), (b"F", b"kernel")]
@@ -39,7 +42,8 @@ def test_a_question_and_a_request_of_rules():
 
 
 @pytest.mark.parametrize("broker", [None, Peer(os.getpid(), 1), Peer(1, 1)], ids=["none", "its number", "another"])
-def test_only_the_process_that_the_runner_announced_is_the_broker(broker):
+def test_only_the_process_that_the_runner_announced_is_the_broker(broker, monkeypatch):
+    monkeypatch.setattr(module, "BACK", 0.1)
     stand = Stand()
     stand.live.broker = broker
     requests = HeldCallRequests(
@@ -53,3 +57,25 @@ def test_only_the_process_that_the_runner_announced_is_the_broker(broker):
     assert processes.identify(os.getpid()) != broker
     with pytest.raises(PeerError, match="the broker of no session"):
         asyncio.run(ask())
+
+
+@pytest.mark.parametrize("back", [True, False], ids=["it comes back", "it does not"])
+def test_behind_a_restart_a_broker_waits_for_its_runner_which_announces_it(back, monkeypatch):
+    monkeypatch.setattr(module, "BACK", limit(5) if back else 0.1)
+    stand = Stand()
+    requests = HeldCallRequests(
+        sessions=stand.sessions, guard=stand.guard, reactions=stand.reactions, judge_program=None, now=stand.now
+    )
+
+    async def found() -> bool:
+        async with linked() as (link, _):
+            asked = asyncio.create_task(requests._session_of(link))
+            await asyncio.sleep(2 * module.LOOK_BACK)
+            if back:
+                assert not asked.done(), "it is waited for"
+                stand.live.broker = link.peer
+            return await asked is stand.live
+
+    stand.live.runner = None
+    stand.live.session = replace(stand.live.session, owner=processes.identify(os.getppid()))
+    assert asyncio.run(found()) is back
