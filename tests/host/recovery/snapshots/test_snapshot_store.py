@@ -89,6 +89,23 @@ def test_a_ref_that_was_moved_meanwhile_is_not_dropped(mine, where):
     assert len(list_snapshots(str(mine.root))) == 1
 
 
+def test_no_ordinary_push_or_clone_takes_them_along(mine, where, tmp_path):
+    take(where, mine)
+    for bare in ("pushed", "mirror"):
+        mine.git("init", "-q", "--bare", str(tmp_path / bare))
+    mine.git("push", "-q", "--all", str(tmp_path / "pushed"))
+    mine.git("push", "-q", "--tags", str(tmp_path / "pushed"))
+    mine.git("clone", "-q", str(mine.root), str(tmp_path / "cloned"))
+    mine.git("push", "-q", "--mirror", str(tmp_path / "mirror"))
+    held = {
+        name: "refs/sentinel" in mine.git("-C", str(tmp_path / name), "for-each-ref", "--format=%(refname)")
+        for name in ("pushed", "cloned", "mirror")
+    }
+    assert held == {"pushed": False, "cloned": False, "mirror": True}
+    shown = [mine.git("log", *flags, "--all", "--format=%s") for flags in ((), ("--exclude=refs/sentinel/*",))]
+    assert [("sentinel-guard:" in log) for log in shown] == [True, False]
+
+
 # Collecting.
 
 
