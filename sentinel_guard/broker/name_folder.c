@@ -84,7 +84,7 @@ bool name_folder(struct task *task, bool other_root, struct place *place)
     dev_t device = makedev(s.stx_dev_major, s.stx_dev_minor);
     struct named *kept = &named[s.stx_ino % NAMED];
     struct named now = {device, s.stx_ino, s.stx_mnt_id, era, other_root, coarse_ms(), false, ""};
-    if (is_fresh(kept, &now)) {
+    if (!others_run() && is_fresh(kept, &now)) {
         strcpy(place->real, kept->name);
         place->elsewhere = kept->elsewhere;
         return true;

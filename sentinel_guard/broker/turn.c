@@ -19,6 +19,7 @@ static _Atomic uint64_t begun;    /* calls that may block, ever */
 static _Atomic uint64_t blocking; /* the one of whose turn it is; 0: none */
 static _Thread_local uint64_t own;
 static atomic_bool watcher_sleeps;
+static atomic_uint given_away; /* calls that go on without their turn */
 
 void take_turn(void)
 {
@@ -42,9 +43,16 @@ void end_blocking(void)
 {
     uint64_t running = own;
     int why = errno;
-    if (!atomic_compare_exchange_strong(&blocking, &running, 0))
+    if (!atomic_compare_exchange_strong(&blocking, &running, 0)) {
         take_turn();
+        atomic_fetch_sub(&given_away, 1);
+    }
     errno = why;
+}
+
+bool others_run(void)
+{
+    return atomic_load(&given_away) > 0;
 }
 
 /* It takes the turn again at its end: it is not the one that blocks any more. */
@@ -52,6 +60,7 @@ static void give_away(uint64_t call)
 {
     if (!atomic_compare_exchange_strong(&blocking, &call, 0))
         return;
+    atomic_fetch_add(&given_away, 1);
     keep_serving();
     end_turn();
 }

@@ -52,6 +52,11 @@ void end_blocking(void)
 {
 }
 
+bool others_run(void)
+{
+    return false;
+}
+
 /* Where the broker says that it ends: no memory. */
 void *grow(void *memory, size_t size)
 {
