@@ -73,7 +73,7 @@ def _with_few(git: Git, names: list[str]) -> tuple[str, list[str]] | None:
         if not names:
             return start, []
         aside.unlink(missing_ok=True)
-        before = few.names("ls-tree", "-z", start, "--", *names)
+        before = few.names("--literal-pathspecs", "ls-tree", "-z", start, "--", *names)
         files = [row for row in before if row[:6] != _FOLDER]
         few.run("update-index", "-z", "--index-info", stdin=lines(files))
         left_out = stage(few, names)

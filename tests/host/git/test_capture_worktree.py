@@ -15,6 +15,11 @@ def named_oddly(repo):
         repo.write(f"odd/{name}", name.encode(errors="surrogateescape").hex())
 
 
+def named_like_magic(repo):
+    for name in (":(glob)x", ":/a.txt", ":!b.txt"):
+        repo.write(name, "x\n")
+
+
 def file_to_folder(repo):
     repo.remove("a.txt")
     repo.write("a.txt/below/deep", "x\n")
@@ -89,6 +94,7 @@ def another_hash(repo):
 ACTS = (
     (lambda _: None, True, "nothing"),
     (named_oddly, True, "odd names"),
+    (named_like_magic, True, "names like pathspecs"),
     (file_to_folder, True, "a file that became a folder"),
     (folder_to_file, True, "a folder that became a file"),
     (folder_to_link, True, "a folder that became a link"),
