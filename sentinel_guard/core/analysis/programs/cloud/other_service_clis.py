@@ -18,7 +18,7 @@ from sentinel_guard.core.model import Effect, Kind
 Effects = Iterable[Effect]
 
 _VERBS = ("delete", "del", "rm", "rmr", "remove", "destroy", "drop", "purge", "terminate", "wipe", "erase", "reset",
-          "deregister", "forget", "prune")  # fmt: skip
+          "deregister", "forget", "prune", "trim")  # fmt: skip
 _GONE = "|".join((*_VERBS, *(f"*:{verb}" for verb in _VERBS), *(f"{verb}-*|{verb}_*" for verb in _VERBS)))
 _ENDS = "|".join(f"*-{verb}" for verb in ("delete", "remove", "purge", "destroy"))
 _READ = (

@@ -128,8 +128,13 @@ def _link(call: Call, source: Field, name: Field) -> Effects:
 
 def in_place(call: Call) -> Effects:
     """fallocate, dos2unix, exiftool and others that change their operands."""
+    holes = call.command.program == "fallocate" and call.has(*_HOLES)
     for item in call.operands:
-        yield from call.write(item, "inplace")
+        yield from call.write(item, "truncate" if holes else "inplace")
+
+
+_HOLES = ("-p", "--punch-hole", "-z", "--zero-range", "-c", "--collapse-range")
+"""With which fallocate(1) takes away what a file holds."""
 
 
 def link(call: Call) -> Effects:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from fnmatch import fnmatch
 
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
@@ -33,19 +34,28 @@ def searcher(call: Call) -> Effects:
 _SECRET_WORDS = re.compile(r"(?i)secret|token|passw|api[-_]?key|credential|private[-_]key|_key\b")
 _NAMES_ONLY = (
     *("-l", "-L", "-c", "-q", "--files-with-matches", "--files-without-match", "--count", "--quiet", "--include"),
-    *("--exclude", "-g", "--glob", "-t", "--type"),
+    *("-t", "--type"),
 )
 
 
 def _secrets_below(call: Call, named: Sequence[Field]) -> Effects:
     """A search for the names of secrets in all files, those that git leaves out too, prints those of ``.env``."""
     ignoring = call.command.program == "rg" and not call.has("-u", "-uu", "-uuu", "--unrestricted", "--no-ignore")
-    if ignoring or call.has(*_NAMES_ONLY):
+    if ignoring or call.has(*_NAMES_ONLY) or _narrowed(call):
         return
     for item in named or [Field(".")]:
         path = f"{item.text.rstrip('/')}/.env"
         if item.known and call.world.kind(call.locate(path)) == "file":
             yield from call.read(Field(path))
+
+
+def _narrowed(call: Call) -> bool:
+    """Whether a search goes by names, and not by that of ``.env``: ``-g '*.py'``, ``--exclude='.env*'``."""
+    globs = call.parsed.values("-g", "--glob")
+    left_out = [item.text.removeprefix("!") for item in globs if item.text.startswith("!")]
+    left_out += [item.text for item in call.parsed.values("--exclude")]
+    chosen = len(left_out) < len([*globs, *call.parsed.values("--exclude")])
+    return chosen or any(fnmatch(".env", pattern.rpartition("/")[2]) for pattern in left_out)
 
 
 def _chosen(call: Call, folder: str) -> Effects:

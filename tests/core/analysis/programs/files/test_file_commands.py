@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from sentinel_guard.core.model import Kind
+from tests.support.analysis_effects import effects_of, repository
 from tests.support.command_tables import Group, brief, cases
 
 GROUPS: list[Group] = [
@@ -38,6 +40,7 @@ GROUPS: list[Group] = [
     ("write /tmp/b, privilege setuid", "cp: changes the machine", ("cp /bin/bash /tmp/b && chmod +s /tmp/b",)),
     ("write build/src recursive", "cp: writes", ("cp -r src build/",)),
     ("write docs.md", "cp: writes", ("cp README.md docs.md",)),
+    ("write data.bin", "fallocate: writes", ("fallocate -p -o 0 -l 4096 data.bin", "fallocate -l 1M data.bin")),
     ("", "cp: leaves what is there alone", ("cp -n README.md .env", "cp --no-clobber README.md .env")),
     ("write .env", "cp: writes", ("cp -nf README.md .env", "cp README.md .env")),
     ("write new.md", "cp: writes", ("cp -n README.md new.md",)),
@@ -188,3 +191,20 @@ GROUPS: list[Group] = [
 @pytest.mark.parametrize(("command", "what"), cases(GROUPS))
 def test_what_it_does(command: str, what: str) -> None:
     assert brief(command) == what
+
+
+SEARCHES = [
+    ("rg -uu API_KEY", True, "all files"),
+    ("rg -uu API_KEY -g '!node_modules'", True, "all but a folder"),
+    ("grep -rn API_KEY . --exclude='*.md'", True, "all but others"),
+    ("rg -uu API_KEY -g '!.env*'", False, "without it"),
+    ("grep -rn API_KEY . --exclude=.env", False, "without it, by its name"),
+    ("rg -uu API_KEY -g '*.py'", False, "others only"),
+    ("rg API_KEY -g '!node_modules'", False, "what git ignores is left out"),
+]
+
+
+@pytest.mark.parametrize(("command", "shown"), [pytest.param(c, shown, id=why) for c, shown, why in SEARCHES])
+def test_which_search_for_secrets_shows_the_file_of_them(command, shown):
+    found = effects_of(command, repository({".env": "API_KEY=1"}))
+    assert any(e.kind is Kind.READ and e.target.endswith("/.env") for e in found) is shown
