@@ -9,6 +9,7 @@ Rules of this file:
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import logging
 from collections.abc import Callable
@@ -30,7 +31,7 @@ from sentinel_guard.daemon.guard import Guard, Judged
 from sentinel_guard.daemon.held_calls import held_call_requests
 from sentinel_guard.daemon.held_calls.held_call_requests import HeldCallRequests
 from sentinel_guard.daemon.help_and_usage_requests import AgentRequests
-from sentinel_guard.daemon.live_sessions import STEP, Place, Sessions
+from sentinel_guard.daemon.live_sessions import STEP, Live, Place, Sessions
 from sentinel_guard.daemon.peer_connection import FIRST_WORD, Link
 from sentinel_guard.daemon.shell_origin import UNKNOWN, agent_of, await_snapshot, origin
 from sentinel_guard.daemon.verdict_reactions import Reactions
@@ -40,6 +41,8 @@ from sentinel_guard.host import session_proof
 from sentinel_guard.host.machine.find_program import find_program
 
 log = logging.getLogger(__name__)
+END = 0.2
+"""Seconds that a call waits for the end of one before it."""
 JUDGED = "SENTINEL_SHELL"
 """Pid of a shell that has been judged: the session's BASH_ENV does not send it here again (``host/shims``)."""
 
@@ -57,6 +60,8 @@ class Server:
         now: Callable[[], float],
     ) -> None:
         self._sessions, self._guard, self._reactions = sessions, guard, reactions
+        self._ends: dict[str, set[asyncio.Event]] = {}
+        """Of each session: calls that have ended and are not yet on record, whose launchers wait for nothing."""
         self._outcomes, self._faces, self._githooks, self._now = outcomes, faces, githooks, now
         self._ids = itertools.count(1)
         self._held_calls = HeldCallRequests(
@@ -141,6 +146,8 @@ class Server:
         restore_disabled_git_hooks.mend(place.live)
         live, action, waiter = place.live, self._action(asked, place), waiting(link, asked, place)
         asked_at = self._now()
+        if not action.parent:
+            await self._ends_before(live)
         if not action.parent and live.snapshot_begun:
             await await_snapshot(place, waiter.hold)
             action = replace(action, at=self._now())
@@ -219,9 +226,24 @@ class Server:
             ended = wire_messages.ended(await link.receive())
         finally:
             live.calls.pop(link.pid, None)
-        verdict, text = await self._outcomes.end(live, begun, ended)
+        done = asyncio.Event()
+        if begun.nothing_to_say:
+            self._ends.setdefault(live.id, set()).add(done)
+        try:
+            verdict, text = await self._outcomes.end(live, begun, ended)
+        finally:
+            self._ends.get(live.id, set()).discard(done)
+            done.set()
         link.send(wire_messages.leave(text, ended.code))
         await self._reactions.after(live, verdict)
+
+    async def _ends_before(self, live: Live) -> None:
+        """A success whose launcher did not wait is on record before the call that comes next."""
+        if live.calls:
+            await asyncio.sleep(0)  # what has come is read first: it may be the end of one of them
+            await asyncio.sleep(0)
+        if ends := self._ends.get(live.id):
+            await asyncio.wait([asyncio.create_task(done.wait()) for done in ends], timeout=END)
 
     def _outside(self, path: str) -> str:
         return self._sessions.outside(path)
