@@ -234,6 +234,8 @@ class Server:
         finally:
             self._ends.get(live.id, set()).discard(done)
             done.set()
+            if not self._ends.get(live.id, True):
+                del self._ends[live.id]
         link.send(wire_messages.leave(text, ended.code))
         await self._reactions.after(live, verdict)
 
