@@ -179,8 +179,10 @@ class Made:
     def __init__(self, repo: Repo, before: dict[str, Any]) -> None:
         self.repo, known = repo, before["files"]
         self.files = {n: k[-1] for n, k in files(repo.root).items() if known.get(n) != k and k[0] != "special"}
-        dot = repo.root / ".git"
-        self.hashes = set(gitdir_backup.refs(str(dot)).values()) if dot.is_dir() else set()
+        self.hashes = set[str]()
+        with contextlib.suppress(PermissionError):  # the root may be shut
+            dot = repo.root / ".git"
+            self.hashes |= set(gitdir_backup.refs(str(dot)).values()) if dot.is_dir() else set()
         self.hashes -= set(before["refs"].values())
 
     def lost(self, baseline: api.Baseline, rescue: str) -> list[str]:
