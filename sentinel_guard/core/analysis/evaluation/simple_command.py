@@ -71,7 +71,7 @@ def _simple(walk: Walker, node: Simple, place: WalkContext) -> str:
     later: list[ProcessSub] = []
     if may_substitute(node.source):
         seen = place if prints_arguments(node.words) else place._replace(shown=False)
-        later = walk.substitute(node.words, seen)
+        later = walk.substitute_inputs(node.words, seen)
         if _CHANGES.search(node.source):
             place.scope.outputs.clear()  # what is substituted may see another value than the walk did
     words, scope = node.words, place.scope
@@ -87,10 +87,11 @@ def _simple(walk: Walker, node: Simple, place: WalkContext) -> str:
         _exec_redirects(node.redirects, beside, place)
     if not fields:
         walk.effects[mark:] = map(_emptied, walk.effects[mark:])
-        later += _assign(walk, node, place)
+        outputs += [Output(sub=sub) for sub in (*later, *_assign(walk, node, place))]
         reads = not (words or node.assignments) and [r.op for r in node.redirects] == ["<"]
         return walk.keep(place.stdin if reads else "", outputs, place)
     if declares:
+        outputs += [Output(sub=sub) for sub in later]
         return walk.keep(_declared(walk, words, fields, place), outputs, place)
     if not (node.assignments or later):
         mark = len(walk.effects)
@@ -182,7 +183,7 @@ def _assign(walk: Walker, node: Simple, place: WalkContext) -> list[ProcessSub]:
     later: list[ProcessSub] = []
     for item in node.assignments:
         if may_substitute(item.value.source) or (item.index is not None and may_substitute(item.index.source)):
-            later += walk.substitute(item, place._replace(shown=False))
+            later += walk.substitute_inputs(item, place._replace(shown=False))
         run_assignment(walk, item, place)
     return later
 

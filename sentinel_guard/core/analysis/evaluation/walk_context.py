@@ -92,8 +92,11 @@ class Walker(Runner, Protocol):
     def follow(self, item: Field, rest: Sequence[Field], place: WalkContext) -> str:
         """Walks a script file in this very scope."""
 
-    def substitute(self, tree: object, place: WalkContext) -> list[ProcessSub]:
-        """Walks what hides in words; hands back the ``>(…)``."""
+    def substitute(self, tree: object, place: WalkContext) -> None:
+        """Walks what hides in words."""
+
+    def substitute_inputs(self, tree: object, place: WalkContext) -> list[ProcessSub]:
+        """The same; hands back the ``>(…)``."""
 
     def redirect(
         self, redirects: Sequence[Redirect], place: WalkContext, command: Command | None = None

@@ -247,7 +247,12 @@ class Walk:
 
     # ---- substitutions and redirections ----
 
-    def substitute(self, tree: object, place: WalkContext) -> list[ProcessSub]:
+    def substitute(self, tree: object, place: WalkContext) -> None:
+        """Walks the commands inside ``$(…)``, ``<(…)`` and ``>(…)``, which read what nobody knows."""
+        for sub in self.substitute_inputs(tree, place):
+            self.node(sub.script.body, place.inside()._replace(stdin=UNKNOWN))
+
+    def substitute_inputs(self, tree: object, place: WalkContext) -> list[ProcessSub]:
         """Walks the commands inside ``$(…)`` and ``<(…)``; hands back the ``>(…)``, which run on the output."""
         later: list[ProcessSub] = []
         given: list[str] = []
@@ -284,8 +289,6 @@ class Walk:
         for effect in effects:
             self.add(effect, place)
         outputs += files
-        if stdin is None and not outputs:
-            return place, outputs
         stdin = place.stdin if stdin is None else stdin
         lost = any(output == _NOWHERE for output in outputs)
         return place._replace(
@@ -294,7 +297,7 @@ class Walk:
 
     def _in_redirect(self, item: Redirect, place: WalkContext) -> list[ProcessSub]:
         words = [word for word in (item.target, item.heredoc) if word is not None and may_substitute(word.source)]
-        return self.substitute(tuple(words), place) if words else []
+        return self.substitute_inputs(tuple(words), place) if words else []
 
     def keep(self, text: str, outputs: Iterable[Output], place: WalkContext) -> str:
         """Output that goes into a file or a ``>(…)`` goes there, and no further."""
