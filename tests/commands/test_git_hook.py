@@ -227,8 +227,8 @@ PROCESSES = [
 def test_a_commit_waits_for_one_git_process_at_most(root: Path, monkeypatch, act, count: int) -> None:
     act(root)
     git(root, "write-tree")  # as git commit does before the hook: the index then names its tree
-    real, called = subprocess.run, []
-    monkeypatch.setattr(subprocess, "run", lambda *a, **k: called.append(a) or real(*a, **k))
+    real, called = subprocess.Popen, []
+    monkeypatch.setattr(subprocess, "Popen", lambda *a, **k: called.append(a) or real(*a, **k))
     assert command.hook("pre-commit") == 0
     assert len(called) == count
 

@@ -297,8 +297,8 @@ def test_no_value_is_in_an_argument_or_a_log(root, monkeypatch, caplog):
     _put(root, ".env")
     _commit(root)
     seen = []
-    run = subprocess.run
-    monkeypatch.setattr(subprocess, "run", lambda *a, **k: seen.append((a, k["env"])) or run(*a, **k))
+    start_git = subprocess.Popen
+    monkeypatch.setattr(subprocess, "Popen", lambda *a, **k: seen.append((a, k["env"])) or start_git(*a, **k))
     with caplog.at_level(logging.DEBUG):
         assert not _whats(root)
     assert seen and CHANCE not in repr(seen) + caplog.text
@@ -308,8 +308,8 @@ def test_git_is_asked_once_about_a_value_however_often_it_stands(root, monkeypat
     _put(root, ".env")
     _git(root, "commit", "-q", "--allow-empty", "-m", "x")
     _put(root, "b.env", f"B_TOKEN={OTHER}\n")
-    known, seen, run = collect(root, POLICY, {}), [], subprocess.run
-    monkeypatch.setattr(subprocess, "run", lambda *a, **k: seen.append(a) or run(*a, **k))
+    known, seen, start_git = collect(root, POLICY, {}), [], subprocess.Popen
+    monkeypatch.setattr(subprocess, "Popen", lambda *a, **k: seen.append(a) or start_git(*a, **k))
     for _ in range(3):
         assert len(known.find(f"{CHANCE} {OTHER} " * 100)) == 200
     assert len(seen) == 1
@@ -318,8 +318,8 @@ def test_git_is_asked_once_about_a_value_however_often_it_stands(root, monkeypat
 def test_nobody_waits_for_git_and_its_answer_counts_when_it_is_there(root, monkeypatch):
     _put(root, ".env")
     _commit(root)
-    start, run, go = _git(root, "rev-parse", "HEAD").decode().strip(), subprocess.run, threading.Event()
-    monkeypatch.setattr(subprocess, "run", lambda *a, **k: (go.wait(20), run(*a, **k))[1])
+    start, start_git, go = _git(root, "rev-parse", "HEAD").decode().strip(), subprocess.Popen, threading.Event()
+    monkeypatch.setattr(subprocess, "Popen", lambda *a, **k: (go.wait(20), start_git(*a, **k))[1])
     known = collect(root, POLICY, {}, base=start, patience=0.05)
     began = time.monotonic()
     assert all(known.find(CHANCE) for _ in range(20)), "until then it is a secret"
