@@ -1,10 +1,13 @@
-"""Evaluates if, case and loops: every branch is walked, and afterwards a variable is one of what they leave in it."""
+"""Evaluates if, case and loops: every branch is walked, and afterwards a variable is one of what they leave in it. And
+``[[ … ]]`` and ``(( … ))``, which they ask.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 from sentinel_guard.core.analysis.evaluation.break_and_return import merge
+from sentinel_guard.core.analysis.evaluation.builtin_code import texts_of_test
 from sentinel_guard.core.analysis.evaluation.conditions import assume, empties, ends, is_plain
 from sentinel_guard.core.analysis.evaluation.loop_iterations import walk_iterations
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
@@ -12,9 +15,19 @@ from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
 from sentinel_guard.core.analysis.expansion.glob_patterns import matches
 from sentinel_guard.core.analysis.expansion.output_visibility import printing_command
 from sentinel_guard.core.analysis.expansion.shell_state import Scope
-from sentinel_guard.core.analysis.expansion.word_expansion import expand_one, pattern
+from sentinel_guard.core.analysis.expansion.word_expansion import expand_one, number, pattern
 from sentinel_guard.core.analysis.parser.find_substitutions import may_substitute
-from sentinel_guard.core.analysis.parser.syntax_tree import Arithmetic, Case, If, List, Loop, Simple, simple_commands
+from sentinel_guard.core.analysis.parser.syntax_tree import (
+    Arithmetic,
+    Case,
+    If,
+    List,
+    Loop,
+    Redirect,
+    Simple,
+    Test,
+    simple_commands,
+)
 from sentinel_guard.core.analysis.programs import acts_on_many
 from sentinel_guard.core.model import Command, Effect, Kind
 
@@ -91,6 +104,25 @@ def case(walk: Walker, node: Case, place: WalkContext) -> str:
 def _fits(given: str, text: str, place: WalkContext) -> bool:
     folds = place.scope.is_on("nocasematch")
     return matches(given, text) or (folds and matches(given.lower(), text.lower()))
+
+
+def test(walk: Walker, node: Test, place: WalkContext) -> str:
+    walk.substitute(node.words, place)
+    if any("[" in word.source for word in node.words):
+        for text in texts_of_test([expand_one(word, place.scope) for word in node.words]):
+            walk.text(text, place.inside())
+    return _print_nothing(walk, node.redirects, place)
+
+
+def arithmetic(walk: Walker, node: Arithmetic, place: WalkContext) -> str:
+    walk.substitute(node.word, place)
+    number(node.word.parts, place.scope)
+    return _print_nothing(walk, node.redirects, place)
+
+
+def _print_nothing(walk: Walker, redirects: Sequence[Redirect], place: WalkContext) -> str:
+    place, outputs = walk.redirect(redirects, place)
+    return walk.keep("", outputs, place)
 
 
 def loop(walk: Walker, node: Loop, place: WalkContext) -> str:

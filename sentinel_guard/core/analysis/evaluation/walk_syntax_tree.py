@@ -23,7 +23,6 @@ from sentinel_guard.core.analysis.evaluation import (
 )
 from sentinel_guard.core.analysis.evaluation.and_or_lists import items
 from sentinel_guard.core.analysis.evaluation.break_and_return import changed_names
-from sentinel_guard.core.analysis.evaluation.builtin_code import texts_of_test
 from sentinel_guard.core.analysis.evaluation.command_output import ExactOutputs
 from sentinel_guard.core.analysis.evaluation.fatal_syntax_errors import all_fatal
 from sentinel_guard.core.analysis.evaluation.redirections import evaluate_redirects
@@ -33,7 +32,6 @@ from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
 from sentinel_guard.core.analysis.expansion.output_visibility import last_discarding_stage, last_harmless_filter
 from sentinel_guard.core.analysis.expansion.partly_known_output import NothingPrinted
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.expansion.word_expansion import expand_one, number
 from sentinel_guard.core.analysis.parser import bash_parser
 from sentinel_guard.core.analysis.parser.find_substitutions import (
     FoundSubstitutions,
@@ -217,20 +215,6 @@ class Walk:
     def call_function(self, name: str, fields: Sequence[Field], place: WalkContext) -> str:
         return shell_functions.call(self, name, fields, place)
 
-    def test(self, node: Test, place: WalkContext) -> str:
-        self.substitute(node.words, place)
-        if any("[" in word.source for word in node.words):
-            for text in texts_of_test([expand_one(word, place.scope) for word in node.words]):
-                self.text(text, place.inside())
-        self.redirect(node.redirects, place)
-        return ""
-
-    def arithmetic(self, node: Arithmetic, place: WalkContext) -> str:
-        self.substitute(node.word, place)
-        number(node.word.parts, place.scope)
-        self.redirect(node.redirects, place)
-        return ""
-
     def coproc(self, node: Coproc, place: WalkContext) -> str:
         self.node(node.body, place.inside()._replace(stdin=UNKNOWN, forks=True))
         place.scope.forget((node.name,) if node.name else ())
@@ -296,8 +280,8 @@ class Walk:
         ), outputs
 
     def _in_redirect(self, item: Redirect, place: WalkContext) -> list[ProcessSub]:
-        words = [word for word in (item.target, item.heredoc) if word is not None and may_substitute(word.source)]
-        return self.substitute_inputs(tuple(words), place) if words else []
+        words = (word for word in (item.target, item.heredoc) if word is not None and may_substitute(word.source))
+        return [sub for word in words for sub in self.substitute_inputs(word, place)]
 
     def keep(self, text: str, outputs: Iterable[Output], place: WalkContext) -> str:
         """Output that goes into a file or a ``>(…)`` goes there, and no further."""
@@ -385,8 +369,8 @@ _HANDLERS: dict[type, Callable[..., str]] = {
     Case: branches_and_loops.case,
     Loop: branches_and_loops.loop,
     Function: Walk.function,
-    Test: Walk.test,
-    Arithmetic: Walk.arithmetic,
+    Test: branches_and_loops.test,
+    Arithmetic: branches_and_loops.arithmetic,
     Coproc: Walk.coproc,
 }
 

@@ -23,6 +23,13 @@ PLACES = [
     ("case {} in x) ;; esac", "a case's word"),
     ("case x in {}) ;; esac", "a pattern"),
     ("[[ -e {} ]]", "a test's word"),
+    ("[[ a ]] > {}", "a test's redirection"),
+    ("((1)) > {}", "that of arithmetic"),
+    ("f() [[ a ]] > {}; f", "that of a function that is a test"),
+    ("case x in y) ;; esac > {}", "that of a case"),
+    ("for x in; do :; done 2> {}", "that of a loop"),
+    ("coproc c {{ :; }} > {}", "that of a coprocess"),
+    ("x=${{y:-{}}}", "a default"),
     ("if true; then x={}; fi", "within a branch"),
     ("f() {{ x={}; }}; f", "within a function"),
 ]
