@@ -344,7 +344,9 @@ OPTIONS = {
     "xxd": options("-l= -s= -c= -g= -o="),
     "od": options("-A= -j= -N= -t= -w="),
     "grep": options("-e= --regexp= -f= --file= -m= --max-count= -A= -B= -C= --include= --exclude= --exclude-dir="),
-    "rg": options("-e= --regexp= -f= --file= -m= --max-count= -A= -B= -C= -g= --glob= -t= --type= -T= --type-not="),
+    "rg": options(
+        "-e= --regexp= -f= --file= -m= --max-count= -A= -B= -C= -g= --glob= --iglob= -t= --type= -T= --type-not="
+    ),
     "jq": options("-f= --from-file= --indent="),
     "patch": options(
         "-i= --input= -p= --strip= -d= --directory= -o= --output= -D= --ifdef= -r= --reject-file= -B= -z="

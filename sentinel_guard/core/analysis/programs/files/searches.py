@@ -33,15 +33,14 @@ def searcher(call: Call) -> Effects:
 
 _SECRET_WORDS = re.compile(r"(?i)secret|token|passw|api[-_]?key|credential|private[-_]key|_key\b")
 _NAMES_ONLY = (
-    *("-l", "-L", "-c", "-q", "--files-with-matches", "--files-without-match", "--count", "--quiet", "--include"),
-    *("-t", "--type"),
+    *("-l", "-L", "-c", "-q", "--files-with-matches", "--files-without-match", "--count", "--quiet", "-t", "--type"),
 )
 
 
 def _secrets_below(call: Call, named: Sequence[Field]) -> Effects:
     """A search for the names of secrets in all files, those that git leaves out too, prints those of ``.env``."""
     ignoring = call.command.program == "rg" and not call.has("-u", "-uu", "-uuu", "--unrestricted", "--no-ignore")
-    if ignoring or call.has(*_NAMES_ONLY) or _narrowed(call):
+    if ignoring or call.has(*_NAMES_ONLY) or not _looks_into(call, ".env"):
         return
     for item in named or [Field(".")]:
         path = f"{item.text.rstrip('/')}/.env"
@@ -49,13 +48,23 @@ def _secrets_below(call: Call, named: Sequence[Field]) -> Effects:
             yield from call.read(Field(path))
 
 
-def _narrowed(call: Call) -> bool:
-    """Whether a search goes by names, and not by that of ``.env``: ``-g '*.py'``, ``--exclude='.env*'``."""
-    globs = call.parsed.values("-g", "--glob")
-    left_out = [item.text.removeprefix("!") for item in globs if item.text.startswith("!")]
-    left_out += [item.text for item in call.parsed.values("--exclude")]
-    chosen = len(left_out) < len([*globs, *call.parsed.values("--exclude")])
-    return chosen or any(fnmatch(".env", pattern.rpartition("/")[2]) for pattern in left_out)
+def _looks_into(call: Call, name: str) -> bool:
+    """Whether a search that goes by names looks into files of this one: of rg's globs the last that fits decides; what
+    grep includes, it does not exclude.
+    """
+    globs = [item.text for item in call.parsed.values("-g", "--glob", "--iglob")]
+    rules = [(text.removeprefix("!"), not text.startswith("!")) for text in globs]
+    rules += [(item.text, False) for item in call.parsed.values("--exclude")]
+    rules += [(item.text, True) for item in call.parsed.values("--include")]
+    fits = [wanted for text, wanted in rules for one in _alternatives(text) if fnmatch(name, one.rpartition("/")[2])]
+    return fits[-1] if fits else not any(wanted for _, wanted in rules)
+
+
+def _alternatives(pattern: str) -> list[str]:
+    """What rg reads in a pattern with one pair of braces: ``*.{py,ts}``."""
+    head, brace, rest = pattern.partition("{")
+    inside, closed, tail = rest.partition("}")
+    return [f"{head}{one}{tail}" for one in inside.split(",")] if brace and closed else [pattern]
 
 
 def _chosen(call: Call, folder: str) -> Effects:

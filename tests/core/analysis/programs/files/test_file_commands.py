@@ -200,6 +200,15 @@ SEARCHES = [
     ("rg -uu API_KEY -g '!.env*'", False, "without it"),
     ("grep -rn API_KEY . --exclude=.env", False, "without it, by its name"),
     ("rg -uu API_KEY -g '*.py'", False, "others only"),
+    ("rg -uu API_KEY -g '*.{py,ts}'", False, "others only, of two kinds"),
+    ("rg -uu API_KEY -g '*'", True, "rg takes in what begins with a dot"),
+    ("rg -uu API_KEY -g '{.env,x}'", True, "one of two"),
+    ("rg -uu API_KEY -g '!*.md' -g '*.py'", False, "others only, and not all"),
+    ("rg -uu API_KEY -g '!.env' -g '*'", True, "the last one counts"),
+    ("rg -uu API_KEY -g '*' -g '!.env'", False, "the last one counts, the other way"),
+    ("rg -uu API_KEY --iglob '!x*'", True, "whatever the case"),
+    ("grep -rn API_KEY --include='*' .", True, "so does grep"),
+    ("grep -rn API_KEY --include='*.py' .", False, "others only, by grep"),
     ("rg API_KEY -g '!node_modules'", False, "what git ignores is left out"),
 ]
 
