@@ -48,10 +48,12 @@ def tmux(call: Call) -> Effects:
 
 def _socket(call: Call) -> str:
     """The socket of a server with a name (``-L``) or a path (``-S``) of its own, as a pattern; empty for no such."""
-    name, path = call.head.value("-L"), call.head.value("-S")
+    name, path, folder = call.head.value("-L"), call.head.value("-S"), call.scope.lookup("TMUX_TMPDIR")
     if path is not None:
         return call.locate(path) if path.known else ""
-    return f"/tmp/tmux-*/{name.text}" if name is not None and name.known else ""  # noqa: S108 - tmux(1)
+    if name is None or not name.known or (folder.isset and not folder.known):
+        return ""
+    return f"{next(iter(folder.items), '') or '/tmp'}/tmux-*/{name.text}"  # noqa: S108 - tmux(1)
 
 
 def screen(call: Call) -> Effects:

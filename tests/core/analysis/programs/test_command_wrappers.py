@@ -243,10 +243,14 @@ SERVERS = [
     ("tmux -L test -f x.conf new-session -d && tmux -L test show -g; tmux -L test kill-server", False, "its own"),
     ("tmux -S build/s new -d; tmux -S build/s kill-server", False, "its own, by the socket's path"),
     ("tmux -L main new -d; tmux -L main kill-server", True, "one of this name is there"),
+    ("TMUX_TMPDIR=/x tmux -L a new -d; tmux -L a kill-server", True, "its own lies elsewhere"),
+    ("export TMUX_TMPDIR=/x; tmux -L a new -d; tmux -L a kill-server", False, "its own, elsewhere"),
+    ("export TMUX_TMPDIR=/y; tmux -L b new -d; tmux -L b kill-server", True, "one of this name is there, elsewhere"),
+    ("export TMUX_TMPDIR=$x; tmux -L a new -d; tmux -L a kill-server", True, "nobody knows where it lies"),
 ]
 
 
 @pytest.mark.parametrize(("command", "ends"), [pytest.param(c, ends, id=why) for c, ends, why in SERVERS])
 def test_whose_terminal_server_is_ended(command, ends):
-    world = repository({"/tmp/tmux-1000/main": ""})
+    world = repository({"/tmp/tmux-1000/main": "", "/y/tmux-1000/b": ""})
     assert bool(told(effects_of(command, world), Kind.SIGNAL)) is ends
