@@ -16,7 +16,6 @@ enum { MOST_ARGUMENTS = 4096, ARGUMENTS_SIZE = 1 << 20, AGREED = 1 << 16, LOADED
 
 /* What the daemon has said yes to: programs with their arguments. It may fork, and outlive who started it. */
 static uint64_t agreed[AGREED];
-static char arguments_seen[ARGUMENTS_SIZE]; /* in turns */
 
 /* FNV-1a: what an attacker gains by a collision is a run of the same program. */
 static uint64_t hash(uint64_t h, const void *data, size_t size)
@@ -181,11 +180,13 @@ bool check_image(struct call *call)
     call->task->seen = found;
     if (!found || word_on_program(&exe, -1, &became) == PASS)
         return found;
+    char *arguments = grow(NULL, ARGUMENTS_SIZE); /* they lie in the program's memory, which may be anything's */
     int fd = openat(task_dir(call->task), "cmdline", O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, arguments_seen, sizeof arguments_seen);
+    ssize_t n = fd < 0 ? -1 : BLOCKING(read(fd, arguments, ARGUMENTS_SIZE));
     if (fd >= 0)
         close(fd);
-    uint64_t image = hash_image(&exe, arguments_seen, n > 0 ? (size_t)n : 0);
+    uint64_t image = hash_image(&exe, arguments, n > 0 ? (size_t)n : 0);
+    free(arguments);
     if (n > 0 && agreed[image % AGREED] == image)
         return true;
     kill(call->task->tid, SIGKILL); /* all of its threads */
