@@ -56,7 +56,7 @@ def evaluate_redirects(
                 path = world.resolve_descriptor(paths.locate(field.text, place.cwd, world)) if field.known else ""
                 _open(item, path, world)
                 effects += _write(item, field, path, place, command)
-                if item.fd in ("", "1") and item.op != "<>":
+                if item.fd in ("", "1") and item.op != "<>" and not (field.known and field.text in _SEEN):
                     outputs.append(_output(item, field, path))
             elif item.op == "<" and not (field.known and world.is_stdin(field.text, place.cwd)):
                 effect, text = _read(field, place, world, command)
@@ -160,6 +160,10 @@ def _socket(field: Field, path: str) -> str:
 def _starts(command: Command) -> tuple[str, ...]:
     """The words that may name what runs: the first, and behind a wrapper all."""
     return command.argv if command.program in WRAPPERS else command.argv[:1]
+
+
+_SEEN = frozenset(("/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2", "/dev/tty"))
+"""Output that goes there is seen as if it went nowhere else."""
 
 
 def _output(item: Redirect, field: Field, path: str) -> Output:

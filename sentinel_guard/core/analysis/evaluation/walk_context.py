@@ -67,6 +67,8 @@ class Output(NamedTuple):
     path: str = ""
     append: bool = False
     sub: ProcessSub | None = None
+    shown: bool | None = None
+    """Whether what the ``>(…)`` itself prints is seen; None where it is as what the command prints."""
     socket: str = ""
     """The host and port that bash itself connects to."""
 

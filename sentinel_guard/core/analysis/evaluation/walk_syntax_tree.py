@@ -29,7 +29,11 @@ from sentinel_guard.core.analysis.evaluation.redirections import evaluate_redire
 from sentinel_guard.core.analysis.evaluation.walk_context import Output, WalkContext
 from sentinel_guard.core.analysis.expansion.command_and_options import MAX_FILES, MAX_SCRIPT, UNKNOWN, Call
 from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
-from sentinel_guard.core.analysis.expansion.output_visibility import last_discarding_stage, last_harmless_filter
+from sentinel_guard.core.analysis.expansion.output_visibility import (
+    discards_input,
+    last_discarding_stage,
+    last_harmless_filter,
+)
 from sentinel_guard.core.analysis.expansion.partly_known_output import NothingPrinted
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.parser import bash_parser
@@ -268,13 +272,13 @@ class Walk:
         for inner in possible_values.places([r.target.source for r in redirects if r.target], place):
             for effect in evaluate_redirects(redirects, inner, self.world, command)[0]:
                 self.add(effect, inner)
-        outputs = [Output(sub=sub) for item in redirects for sub in self._in_redirect(item, place)]
+        subs = [sub for item in redirects for sub in self._in_redirect(item, place)]
         effects, stdin, files = evaluate_redirects(redirects, place, self.world, command)
         for effect in effects:
             self.add(effect, place)
-        outputs += files
+        outputs = [*(Output(sub=sub, shown=place.shown) for sub in subs), *files]
         stdin = place.stdin if stdin is None else stdin
-        lost = any(output == _NOWHERE for output in outputs)
+        lost = _NOWHERE in files and all(discards_input(sub.script.body) for sub in subs)
         return place._replace(
             stdin=stdin, wanted=place.wanted or bool(outputs), shown=place.shown and not lost
         ), outputs
@@ -291,7 +295,8 @@ class Walk:
             if output.socket:
                 self._send(output.socket, text)
             elif output.sub is not None:
-                self.node(output.sub.script.body, place.inside()._replace(stdin=text or UNKNOWN))
+                shown = place.shown if output.shown is None else output.shown
+                self.node(output.sub.script.body, place.inside()._replace(stdin=text or UNKNOWN, shown=shown))
             elif output.path:
                 old = self.world.read(output.path) if output.append else ""
                 old = UNKNOWN if old is None and self.world.kind(output.path) else old or ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sentinel_guard.core.analysis.parser.syntax_tree import Loop, Node, Simple, Word, simple_commands
+from sentinel_guard.core.analysis.parser.syntax_tree import List, Loop, Node, Pipeline, Simple, Word, simple_commands
 from sentinel_guard.core.model import Command
 
 PRINTERS = frozenset(
@@ -99,7 +99,11 @@ def prints_arguments(words: Sequence[Word]) -> bool:
 
 
 def discards_input(stage: Node) -> bool:
-    """Whether a stage of a pipe lets nothing through of what comes in."""
+    """Whether a stage of a pipe, or what stands in ``>(…)``, lets nothing through of what comes in."""
+    if isinstance(stage, List):
+        return len(stage.items) == 1 and discards_input(stage.items[0][0])
+    if isinstance(stage, Pipeline):
+        return last_discarding_stage(stage.commands) >= 0
     if isinstance(stage, Loop):
         return printing_command(stage) is None
     if not isinstance(stage, Simple) or not stage.words:

@@ -41,6 +41,16 @@ SHOWN = [
     ("source .env; printenv API_KEY", "by its name"),
     ("set -a; . ./.env; env", "all of them"),
     ("echo 'cat .env' > q.sh; sh q.sh", "in a script that the text wrote"),
+    ("cat .env > /dev/stderr", "the other stream"),
+    ("cat .env > /dev/stdout", "the same one, by its name"),
+    ("cat .env > /dev/fd/2", "by its number"),
+    ("cat .env > /dev/tty", "on the terminal"),
+    ("cat .env > >(cat)", "through a substitution"),
+    ("cat .env > >(tee x.log)", "through tee in one"),
+    ("echo x > >(cat .env)", "what is substituted prints it"),
+    (": > >(cat .env >&2)", "to the other stream"),
+    ("[[ x ]] > >(cat .env)", "behind a test"),
+    ("cat .env > >(grep -c A; cat .env)", "behind a filter, once more"),
 ]
 LOADED = [
     ("source .env", "loaded"),
@@ -67,6 +77,9 @@ LOADED = [
     ("V=$(cat VERSION); echo $V", "another file"),
     ("bash load.sh", "a script on disk does as it does"),
     ("make show", "a recipe, too"),
+    ("cat .env > >(grep -c A)", "counted, by what is substituted"),
+    ("cat .env > >(cut -d= -f1 | sort)", "the names only, by a pipe that is substituted"),
+    ("cat .env > >(cat > /dev/null)", "thrown away there"),
 ]
 
 
