@@ -16,6 +16,7 @@ from rich.text import Text
 from sentinel_guard.commands import require_human
 from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.errors import ConfigError, SentinelError
+from sentinel_guard.host.git import repository
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.policy_files import Policies
 from sentinel_guard.host.recovery.baseline.gitdir_backup import Change
@@ -155,12 +156,9 @@ def forget(places: StatePaths, cwd: Path, idents: Sequence[str], *, everything: 
 
 
 def _root(cwd: Path) -> str:
-    """The top of the work tree. Found by hand: GitPython takes 150 ms to be loaded."""
-    here = Path(os.path.realpath(cwd))
-    top = next((p for p in (here, *here.parents) if (p / ".git").exists()), None)
-    if top is None or ".git" in here.relative_to(top).parts:
-        raise ConfigError(f"{visible(str(cwd))} is not in a git work tree.", "cd into the repository.")
-    return str(top)
+    if top := repository.top(str(cwd)):
+        return top
+    raise ConfigError(f"{visible(str(cwd))} is not in a git work tree.", "cd into the repository.")
 
 
 def _relative(root: str, cwd: Path, paths: Sequence[str]) -> list[str]:

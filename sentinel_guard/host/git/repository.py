@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable
+from pathlib import Path
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.git.private_git_dir import layout
@@ -11,18 +13,28 @@ from sentinel_guard.host.git.run_git import Git, program
 
 
 def top(cwd: str) -> str | None:
-    """The top of the work tree that holds ``cwd``, resolved; None outside of one and in a bare repository.
+    """The top of the work tree that holds ``cwd``, resolved; None outside of one, in a bare repository and in .git.
 
-    Raises HostError where git is not installed.
+    Read by hand: git refuses a repository that is another user's. Raises HostError where git is not installed.
     """
     program()
-    import git as gitpython  # noqa: PLC0415 - takes 150 ms to import, and only this function needs it
-
-    try:
-        found = gitpython.Repo(cwd, search_parent_directories=True, expand_vars=False).working_tree_dir
-    except (gitpython.InvalidGitRepositoryError, gitpython.NoSuchPathError, OSError, ValueError):
+    folder = os.path.realpath(cwd)
+    if not os.path.isdir(folder):  # noqa: PTH112 - pathlib raises where a folder may not be entered
         return None
-    return os.path.realpath(os.fspath(found)) if found else None
+    for place in (folder, *map(str, Path(folder).parents)):
+        with contextlib.suppress(HostError):
+            where = layout(place)
+            if _is_git_dir(where.git_dir, where.common_dir):
+                return place
+        if _is_git_dir(place, place):
+            return None
+    return None
+
+
+def _is_git_dir(folder: str, common: str) -> bool:
+    """As git's own setup.c:is_git_directory looks at it."""
+    stores = (f"{common}/objects", f"{common}/refs")
+    return os.path.lexists(f"{folder}/HEAD") and all(map(os.path.isdir, stores))
 
 
 def head(root: str) -> str:

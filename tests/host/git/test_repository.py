@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 
 import pytest
@@ -24,21 +25,58 @@ def fresh(tmp_path):
     return template(tmp_path / "repo")
 
 
-def test_top_is_found_from_below_resolved_and_not_outside(shared, tmp_path):
-    root = str(shared.root)
-    (tmp_path / "link").symlink_to(root)
-    assert repository.top(f"{root}/src/deep") == root
-    assert repository.top(str(tmp_path / "link")) == root
-    assert repository.top(str(tmp_path)) is None
-    assert repository.top("/nonexistent") is None
+PLACES = {
+    "repo": "the top itself",
+    "repo/src/deep": "below",
+    "link": "a link to the top",
+    "side/src": "a linked worktree is its own",
+    "apart/below": "the git directory lies elsewhere",
+    "repo/empty": "a .git that is no repository is passed over",
+    "repo/module/src": "a repository within another",
+    "repo/bare.git/hooks": "a bare repository within a work tree has no work tree",
+    "bare.git": "a bare repository",
+    "repo/.git/hooks": "in a git directory",
+    ".": "outside",
+    "nowhere": "a folder that is not there",
+    "repo/nowhere": "the same, within a work tree",
+}
 
 
-def test_top_of_a_linked_worktree_is_its_own_and_of_a_bare_repository_none(fresh, tmp_path):
-    fresh.git("worktree", "add", "-q", str(tmp_path / "side"))
-    fresh.git("init", "-q", "--bare", str(tmp_path / "bare.git"))
-    assert repository.top(str(tmp_path / "side")) == str(tmp_path / "side")
-    assert layout(str(tmp_path / "side")).common_dir == str(fresh.root / ".git")
-    assert repository.top(str(tmp_path / "bare.git")) is None
+@pytest.fixture(scope="module")
+def laid_out(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("places")
+    repo = template(folder / "repo")
+    (folder / "link").symlink_to("repo")
+    (repo.root / "empty/.git").mkdir(parents=True)
+    for words in (
+        ("init", "-q", "--bare", "../bare.git"),
+        ("init", "-q", "--bare", "bare.git"),
+        ("init", "-q", "module"),
+        ("init", "-q", "--separate-git-dir=../git-of-apart", "../apart"),
+        ("worktree", "add", "-q", "../side"),
+    ):
+        repo.git(*words)
+    for name in ("repo/module/src", "apart/below"):
+        (folder / name).mkdir()
+    return folder
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_top_is_gits_own(laid_out, place):
+    git = ["git", "-C", str(laid_out / place), "rev-parse", "--show-toplevel"]
+    done = subprocess.run(git, capture_output=True, text=True, check=False)
+    assert repository.top(str(laid_out / place)) == (done.stdout.strip() or None)
+
+
+def test_a_linked_worktree_shares_its_git_directory(laid_out):
+    assert layout(str(laid_out / "side")).common_dir == str(laid_out / "repo/.git")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a repository away")
+def test_top_of_another_users_repository_which_git_refuses(fresh):
+    for path in (fresh.root, *fresh.root.rglob("*")):
+        os.chown(path, 65534, 65534, follow_symlinks=False)
+    assert repository.top(str(fresh.root)) == str(fresh.root)
 
 
 def test_head_and_branch_born_unborn_detached(fresh, tmp_path):
