@@ -30,7 +30,7 @@ LIBRARIES = {
     "phonenumbers": {"core/secrets/pii/emails_and_phones.py"},
     "sqlglot": {"core/analysis/programs/databases/sql_statements.py"},
     "stdnum": {"core/secrets/pii/national_ids.py"},
-    "textual": {"commands/console/console.py", "commands/console/gate_screen.py"},
+    "textual": {f"commands/console/{part}.py" for part in ("console", "gate_screen", "chat_screen")},
     "tomli_w": {"host/machine/atomic_files.py"},
     "watchdog": {"host/file_integrity/file_watcher.py"},
 }

@@ -302,7 +302,7 @@ class Entry:
     at: float
     session: str
     kind: str
-    """session verdict outcome observation usage human state watch incident recovery end daemon"""
+    """session verdict outcome observation usage human chat state watch incident recovery end daemon"""
     data: Mapping[str, object] = field(default_factory=dict)
     level: str = ""
     """L1-L4 or empty."""

@@ -145,6 +145,8 @@ class Guard:
     async def _decide(self, live: Live, action: Action, op: str, waiter: Waiter, brought: Brought) -> Verdict:
         while True:
             action = replace(action, at=await self._turn(live, waiter))
+            if not action.parent:  # what a tool of a call prints, nobody may read
+                await live.dialogue.tell(waiter.hold)
             verdict = await self._judge(live, action, op, brought)
             while verdict.response is Response.ASK:
                 verdict = await self._ask(live, verdict, op, waiter, brought)

@@ -14,6 +14,8 @@ from sentinel_guard.daemon.guard import ATTEND, Guard
 from sentinel_guard.daemon.live_sessions import Live, Place, Sessions
 from sentinel_guard.daemon.peer_connection import Link
 from sentinel_guard.errors import PeerError, SentinelError
+from sentinel_guard.host.machine import processes
+from sentinel_guard.humans.help_dialogue import CALLS
 
 COUNTS = ("input", "output", "cache_read", "cache_write")
 MAX_TOKENS = 10**12
@@ -43,13 +45,21 @@ class AgentRequests:
         """Pause the session until a person types /resume; their words are the command's output."""
         if live.runner is None or not live.session.interactive:
             raise SentinelError("No human can be reached from here.", ATTEND)
-        while not live.words.empty():
-            live.words.get_nowait()
+        if left := live.dialogue.called(self._now()):
+            raise SentinelError(
+                f"The user was called {CALLS} times within a minute, and is called again after {left:.0f} s.",
+                "Ask for all that you need at once, or work on.",
+            )
         self._note(live, Event.HELP, reason=context)
         live.runner.tell("chat", context=context)
         link.send(wire_messages.hold("SENTINEL: the human was called. This session waits until they type /resume."))
-        while (word := await live.words.get()) is not None:
-            link.send([*wire_messages.prints(word, "1"), *wire_messages.hold()])
+        for earlier in live.dialogue.take_unheard():
+            link.send([*wire_messages.prints(earlier, "1"), *wire_messages.hold()])
+        with live.dialogue.heard() as words:
+            while (word := await words.get()) is not None and link.peer and processes.alive(link.peer):
+                link.send([*wire_messages.prints(word, "1"), *wire_messages.hold()])
+        if word is not None:
+            live.dialogue.missed(word)
         link.send(wire_messages.leave("", 0))
 
     def _note(self, live: Live, event: Event, reason: str) -> None:

@@ -34,6 +34,7 @@ from sentinel_guard.host.githooks.check_hooks_run import ActiveHooks
 from sentinel_guard.host.machine import ancestry, cgroups, processes, session_limit
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.shim_integrity import ShimIntegrity
+from sentinel_guard.humans.help_dialogue import Dialogue
 from sentinel_guard.humans.question_inbox import Channel, Inbox
 from sentinel_guard.humans.timed_grants import TimedGrants
 
@@ -146,11 +147,10 @@ class Live:
     baseline_due: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the rest of its baseline is to be taken: its agent was started, or something needs it."""
     answered: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when a question was answered."""
-    words: asyncio.Queue[str | None] = field(default_factory=asyncio.Queue)
-    """What the person says in the chat; None for /resume."""
+    dialogue: Dialogue = field(default_factory=Dialogue)
+    """What its person says to its agent."""
     buried: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when a kill has been carried out to its end."""
+    """Set when a kill is carried out."""
     ending: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while it is ended because its owner has gone."""
     moving: asyncio.Event | None = None

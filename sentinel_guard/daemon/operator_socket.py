@@ -363,8 +363,7 @@ class _Desk:
         return await self._all.control.kill(self._checked(message))
 
     async def _say(self, message: Fields) -> Fields:
-        self._mine(message).words.put_nowait(str(message["text"]))
-        return {}
+        return self._all.control.say(self._checked(message))
 
     async def _resume(self, message: Fields) -> Fields:
         return self._all.control.resume(self._checked(message))

@@ -16,12 +16,11 @@ from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.errors import DaemonError
 from sentinel_guard.host.second_factor import SecondFactor
-from sentinel_guard.humans.question_inbox import Reply
+from sentinel_guard.humans.question_inbox import OTHER_TERMINAL, Reply
 
 LOOK = "sentinel-guard status"
 QUESTIONS = "sentinel-guard questions"
-OTHER_TERMINAL = "other-terminal"
-"""Assurance of an answer that was given in another terminal than the session's."""
+MAX_SAID = 1 << 16
 Fields = dict[str, Any]
 
 
@@ -55,6 +54,14 @@ class SessionControl:
             raise DaemonError(f"The session is {live.session.state.value}: there is no pause to end.", LOOK)
         self._reactions.resume(live, _assurance(message))
         return {"state": live.session.state.value}
+
+    def say(self, message: Fields) -> Fields:
+        """What a person says to the agent: a call for help that waits hears it, else its next command (R8)."""
+        text = str(message["text"])
+        if len(text) > MAX_SAID:
+            raise DaemonError(f"More than {MAX_SAID} characters are not said at once.", "Say it in parts.")
+        self._reactions.said(self.named(message), text, _assurance(message))
+        return {}
 
     async def kill(self, message: Fields) -> Fields:
         """End a session; replies when that is carried out, its rollback too where one was asked for."""

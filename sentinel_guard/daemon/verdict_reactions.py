@@ -28,6 +28,7 @@ from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.end_descendants import end_descendants
 from sentinel_guard.host.previews.push_preview import Start
 from sentinel_guard.host.shim_integrity import UNSHIMMED
+from sentinel_guard.humans.question_inbox import OTHER_TERMINAL
 from sentinel_guard.humans.timed_grants import TimedGrant
 
 log = logging.getLogger(__name__)
@@ -324,9 +325,17 @@ class Reactions:
     def resume(self, live: Live, assurance: str) -> None:
         """Give autonomy back: a person typed /resume (R8), or ended a pause."""
         self._by_person(live, Event.RESUME, assurance)
-        live.words.put_nowait(None)
+        live.dialogue.end()
         if live.runner:  # it may have been said in another terminal than the one with the chat
             live.runner.tell("resumed")
+
+    def said(self, live: Live, text: str, assurance: str) -> None:
+        """A person says something to the agent: on record, and from now on to be heard."""
+        by = {"authorized_by": "user", "assurance": assurance}
+        self._sessions.note(live, [Entry(self._now(), live.id, "chat", {"text": text, **by})])
+        live.dialogue.say(text)
+        if live.runner and assurance == OTHER_TERMINAL:
+            live.runner.tell("said", text=live.discretion.text(text))
 
     def revoked(self, live: Live, grants: Sequence[TimedGrant], assurance: str) -> None:
         """A person has ended what they had said yes to for a while."""

@@ -16,6 +16,9 @@ from typing import Protocol
 
 from sentinel_guard.core.model import Question
 
+OTHER_TERMINAL = "other-terminal"
+"""Assurance of what a person says in another terminal than the session's."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:

@@ -1,4 +1,4 @@
-"""The menu of a guarded session on the person's terminal: go on, pause, resume, roll back, kill.
+"""The menu of a guarded session on the person's terminal: go on, chat, pause, resume, roll back, kill.
 
 Rules of this file:
 1. Nothing is chosen by a paste or by keys that are held down: one key at a time counts.
@@ -10,7 +10,8 @@ from __future__ import annotations
 from sentinel_guard.humans.escape_sequence_parser import Keys
 from sentinel_guard.humans.terminal_prompts import PLAIN, Drawn, Size, visible
 
-GO_ON, PAUSE, RESUME, ROLL_BACK, KILL, PASS = "go on", "pause", "resume", "roll back", "kill", "pass"
+GO_ON, CHAT, PAUSE, RESUME = "go on", "chat", "pause", "resume"
+ROLL_BACK, KILL, PASS = "roll back", "kill", "pass"
 _ENDS = {ROLL_BACK: "End the session and put the repository back to its start?", KILL: "End the session?"}
 _AWAY = b"g\x1b\x03\r\n"
 _YES, _NO = b"yY", b"nN\x1b\x03"
@@ -37,12 +38,14 @@ class Menu:
         """``state``: the session's; ``key``: what a person calls the key that opened it."""
         self.choice: str | None = None
         self._session, self._state = session, state
+        self.paused = state in PAUSED
         self._wants = ""
         """What is asked once more."""
         self._keys = Keys()
-        rest = (b"r", RESUME, "resume") if state in PAUSED else (b"p", PAUSE, "pause: what the agent starts waits")
+        rest = (b"r", RESUME, "resume") if self.paused else (b"p", PAUSE, "pause: what the agent starts waits")
         self._entries = (
             (b"g", GO_ON, "go on"),
+            (b"c", CHAT, "chat: say something to the agent, which is paused meanwhile"),
             rest,
             (b"b", ROLL_BACK, "roll back: end the session, the repository goes back to its start"),
             (b"k", KILL, "kill: end the session, files stay as they are"),

@@ -21,6 +21,17 @@ MAX_SAID = 200
 _UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0") | frozenset(map(chr, range(0xFE00, 0xFE10)))
 _SUPPLEMENT = range(0xE0100, 0xE01F0)
 
+_NOTIFICATIONS = {
+    9: "\x1b]9;{}\x07",
+    777: "\x1b]777;notify;sentinel-guard;{}\x07",
+    # Of kitty's own the identifier lets a later one take the place of an earlier one.
+    99: "\x1b]99;i=sentinel-guard:u=2;{}\x1b\\",
+}
+"""OSC code -> its sequence."""
+_KNOWN_TO = (("kitty", (99,)), ("foot", (99,)), ("ghostty", (9,)), ("wezterm", (9,)), ("rxvt", (777,)))
+"""Part of a terminal's name -> the one that it is sent."""
+_UNKNOWN_TO = (9, 777)
+
 Size = tuple[int, int]
 """Columns, rows."""
 
@@ -61,10 +72,15 @@ def banner(text: str) -> bytes:
     return b"\r" + b"".join(f"\x1b[0;1;33m{line}\x1b[0m\x1b[K\r\n".encode(errors="replace") for line in lines) + b"\x07"
 
 
-def notification(text: str) -> bytes:
-    """A desktop notification through the terminal (OSC 9, OSC 777), and the bell; draws nothing."""
+def notification(text: str, term: str) -> bytes:
+    """A desktop notification through the terminal, and the bell; draws nothing. ``term``: the terminal's name (TERM).
+
+    One that knows more than one of the sequences would show it more than once.
+    """
     words = visible(text.splitlines()[0] if text else "", MAX_SAID).replace(";", ",")
-    return f"\x1b]9;{words}\x07\x1b]777;notify;sentinel-guard;{words}\x07\x07".encode(errors="replace")
+    codes = next((codes for name, codes in _KNOWN_TO if name in term), _UNKNOWN_TO)
+    said = "".join(_NOTIFICATIONS[code].format(words) for code in codes)
+    return f"{said}\x07".encode(errors="replace")
 
 
 class Drawn(NamedTuple):
@@ -87,20 +103,29 @@ def paint(lines: Sequence[str], drawn: Drawn) -> str:
 
 
 class Chat:
-    """The dialogue of the beacon. Lines that were entered wait in ``entered``; it is ``done`` after ``/resume``."""
+    """The dialogue of the beacon, or one that the person begins.
 
-    def __init__(self, context: str) -> None:
+    Lines that were entered wait in ``entered``; it is ``done`` after ``/resume``.
+    """
+
+    def __init__(self, context: str = "") -> None:
+        """``context``: what the agent asks for; empty where it asks for nothing."""
         self.entered: list[str] = []
         self.done = False
         self._said: list[tuple[str, str]] = []
         self._line = ""
         self._keys = Keys()
         self._decode = codecs.getincrementaldecoder("utf-8")("ignore").decode
-        self.hear(context)
+        if context:
+            self.hear(context)
 
     @property
     def headline(self) -> str:
-        return "SENTINEL: the agent asks for your help."
+        return "SENTINEL: the agent asks for your help." if self._asked else "SENTINEL: the chat."
+
+    @property
+    def _asked(self) -> bool:
+        return any(who == "agent" for who, _ in self._said)
 
     @property
     def drawn(self) -> Drawn:
@@ -131,7 +156,8 @@ class Chat:
     def lines(self, size: Size, now: float) -> list[str]:  # noqa: ARG002 - as Gate
         """The whole screen; the cursor belongs behind the last line."""
         width, rows = max(size[0], 10), size[1]
-        head = [visible("[SENTINEL] The agent asks for your help, and waits.", width)]
+        words = "The agent asks for your help, and waits." if self._asked else "Your agent reads it when it goes on."
+        head = [visible(f"[SENTINEL] {words}", width)]
         foot = ["", *wrap("Enter sends a line; /resume gives the agent its autonomy back.", width), self._prompt(width)]
         talk = [line for who, text in self._said for line in _speech(who, text, width)]
         room = max(0, rows - len(head) - len(foot))

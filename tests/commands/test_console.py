@@ -12,6 +12,7 @@ from textual.widgets import DataTable, RichLog, Sparkline, Static
 
 from sentinel_guard.audit.sqlite import SqliteStore
 from sentinel_guard.commands.console import console, gate_screen
+from sentinel_guard.commands.console.chat_screen import ChatScreen
 from sentinel_guard.commands.console.console import Console
 from sentinel_guard.commands.console.console_feed import MINUTES, NOBODY, Feed, Rates
 from sentinel_guard.commands.console.gate_screen import Confirmation
@@ -195,6 +196,46 @@ def test_a_refusal_of_the_daemon_is_told(where, daemon):
 
     drive(where, act)
     assert any("From inside a guarded session nobody answers." in text for text in told), told
+
+
+CHATS = (
+    ("ACTIVE", True, "who works is paused first"),
+    ("AWAITING_HUMAN", False, "who calls for help waits already"),
+    ("PAUSED", False, "so does who is paused"),
+)
+
+
+@pytest.mark.parametrize(("state", "pauses"), [row[:2] for row in CHATS], ids=[row[2] for row in CHATS])
+def test_the_chat_says_and_resumes(where, daemon, state, pauses):
+    daemon.replies |= {"status": {"sessions": [STATUS | {"state": state, "reason": "lost \x1b[2J"}]}}
+    daemon.replies["questions"] = {"questions": []}
+
+    async def act(app, pilot, until):
+        await until(lambda: app._look.sessions)
+        called = r"ab12 asks for your help: lost \x1b[2J" in shown(app, "#question")
+        assert called == (state == "AWAITING_HUMAN")
+        await pilot.press("c")
+        await until(lambda: isinstance(app.screen, ChatScreen))
+        await pilot.press("enter", *"try [b]", "enter", "escape")
+        assert not isinstance(app.screen, ChatScreen) and not asks(daemon, "resume"), "to leave it ends nothing"
+        await pilot.press("c", *"/resume", "enter")
+        await until(lambda: asks(daemon, "resume"))
+
+    drive(where, act)
+    assert [m["text"] for m in asks(daemon, "say")] == ["try [b]"]
+    assert bool(asks(daemon, "pause")) == pauses
+
+
+def test_a_chat_that_cannot_begin_says_why(where, daemon):
+    daemon.replies["pause"] = {"ok": False, "error": "The session is ASKING: it waits for you already.", "hint": ""}
+
+    async def act(app, pilot, until):
+        await until(lambda: app._look.sessions)
+        await pilot.press("c")
+        await until(lambda: app._notifications)
+        assert not isinstance(app.screen, ChatScreen)
+
+    drive(where, act)
 
 
 @pytest.mark.parametrize(("key", "op"), [("p", "pause"), ("r", "resume")])

@@ -16,6 +16,7 @@ from sentinel_guard.daemon.help_and_usage_requests import AgentRequests, usage
 from sentinel_guard.daemon.live_sessions import Place
 from sentinel_guard.daemon.wire_messages import Request
 from sentinel_guard.errors import PeerError, SentinelError
+from sentinel_guard.humans.help_dialogue import CALLS, SECONDS
 from tests.support.guard_in_memory import Stand, linked
 
 ZERO = struct.pack("<I", 0)
@@ -80,22 +81,34 @@ class Desk:
     def person(self) -> None:
         live = self.stand.live
         waits = {"event": "state", "state": "AWAITING_HUMAN"}
-        assert self.stand.human.told == [waits, {"event": "chat", "context": "the regex"}]
-        live.words.put_nowait("try a raw string")
+        assert self.stand.human.told[-2:] == [waits, {"event": "chat", "context": "the regex"}]
+        live.dialogue.say("try a raw string")
         self.stand.sessions.note(live, [encode_entries.state(live.id, self.stand.now(), Event.RESUME)])
-        live.words.put_nowait(None)
+        live.dialogue.end()
 
 
 def test_r8_the_beacon_pauses_calls_and_brings_the_persons_words_until_resume():
     stand = Stand()
-    stand.live.words.put_nowait("said to nobody, long ago")
+    stand.live.dialogue.say("said before")
     said = Desk(stand).ask("help", "the regex")
     printed = [body for tag, body in said if tag == b"P"]
     assert printed[0].startswith(b"2SENTINEL: the human was called.")
-    assert printed[1:] == [b"1try a raw string\n"], "the words, and only those that were meant"
+    assert printed[1:] == [b"1said before\n", b"1try a raw string\n"], "what nobody had heard, too"
     assert said[-1] == (b"Z", ZERO)
     assert stand.live.session.state is State.ACTIVE
     assert stand.kinds() == ["session", "help", "resume"]
+
+
+def test_r8_who_calls_again_and_again_is_told_to_work_on():
+    stand = Stand()
+    for _ in range(CALLS):
+        Desk(stand).ask("help", "the regex")
+    before = len(stand.store.log)
+    with pytest.raises(SentinelError, match="called 3 times within a minute"):
+        Desk(stand).ask("help", "the regex")
+    assert len(stand.store.log) == before and stand.live.session.state is State.ACTIVE
+    stand.now.now += SECONDS
+    assert Desk(stand).ask("help", "the regex")[-1] == (b"Z", ZERO)
 
 
 def test_r8_without_a_person_it_says_so_and_nothing_is_paused():

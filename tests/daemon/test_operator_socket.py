@@ -196,7 +196,7 @@ def test_rule_2_a_runner_speaks_for_its_own_session_only(office, message):
     begun, refused = office.talk(START, message)
     assert begun["ok"] and not refused["ok"]
     assert office.stand.live.session.state is State.AWAITING_HUMAN
-    if message["op"] != "resume":  # any terminal of the person's may give autonomy back
+    if message["op"] == "agent":  # any terminal of the person's may talk to the agent, and give autonomy back
         [refused] = office.talk(message)
         assert not refused["ok"], "nor does a connection that began none"
 
@@ -205,12 +205,14 @@ def test_rule_2_what_a_runner_says_in_its_own_session(office):
     async def look(_):
         live = office.stand.sessions.live["new"]
         assert live.agent == 77
-        assert [live.words.get_nowait(), live.words.get_nowait()] == ["hello", None]
+        assert live.dialogue.take_unheard() == ["hello"]
+        said = [e.data for e in office.stand.store.log if e.kind == "chat"]
+        assert [(d["text"], d["assurance"]) for d in said] == [("hello", "terminal")]
 
     own = {"session": "new"}
     replies = office.talk(
-        START, {"op": "agent", "pid": 77, **own}, {"op": "say", "text": "hello", **own}, {"op": "pause", **own},
-        {"op": "resume", **own},
+        START, {"op": "agent", "pid": 77, **own}, {"op": "say", "text": "hello", "shared": False, **own},
+        {"op": "pause", **own}, {"op": "resume", **own},
         linger=look,
     )  # fmt: skip
     assert all(r["ok"] for r in replies)

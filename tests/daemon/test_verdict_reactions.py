@@ -392,8 +392,9 @@ def test_an_end_is_recorded_once_and_a_killed_session_stays_killed():
 def test_r8_resume_gives_autonomy_back_and_ends_the_chat():
     stand = Stand()
     stand.sessions.note(stand.live, [encode_entries.state("s1", 5.0, Event.HELP)])
-    reactions(stand).resume(stand.live, "terminal")
+    with stand.live.dialogue.heard() as words:
+        reactions(stand).resume(stand.live, "terminal")
     assert stand.live.session.state is State.ACTIVE
     said = stand.store.log[-1].data
     assert (said["authorized_by"], said["assurance"]) == ("user", "terminal")
-    assert stand.live.words.get_nowait() is None
+    assert words.get_nowait() is None

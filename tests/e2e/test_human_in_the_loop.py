@@ -140,6 +140,29 @@ def test_the_title_shows_the_state_and_the_end_has_a_summary(gated):
     assert "UserDenied" in gated.sentinel("log", "--session", session).stdout
 
 
+def test_what_the_person_says_in_the_menus_chat_is_told_with_the_next_command(stage):
+    stage.commit()
+    agent = stage.on_terminal("touch first", 4, "touch second")
+    assert until((stage.repo / "first").exists, seconds=20)
+    agent.send("\x1c")
+    agent.expect_exact("Your choice: ")
+    settled()
+    agent.send("c")
+    agent.expect_exact("Your agent reads it when it goes on.")
+    settled()
+    agent.send("no more files, please\r")
+    agent.expect_exact("you: no more files, please")
+    time.sleep(5)
+    assert not (stage.repo / "second").exists(), "it is paused meanwhile"
+    agent.send("/resume\r")
+    agent.expect(pexpect.EOF)
+    first, second = stage.seen()
+    assert "user says" not in first["err"]
+    assert (second["code"], second["err"]) == (0, "SENTINEL: the user says: no more files, please\n")
+    said = [(e["data"].get("text"), e["data"]["authorized_by"]) for e in stage.log(kind="chat")]
+    assert said == [("no more files, please", "user")]
+
+
 # --- from another terminal ---
 
 

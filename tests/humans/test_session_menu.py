@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from sentinel_guard.humans.session_menu import GO_ON, KILL, PASS, PAUSE, RESUME, ROLL_BACK, Menu, key_codes
+from sentinel_guard.humans.session_menu import CHAT, GO_ON, KILL, PASS, PAUSE, RESUME, ROLL_BACK, Menu, key_codes
 
 KEYS = (
     ([b"g"], GO_ON, "go on"),
     ([b"\x1b"], GO_ON, "escape goes away"),
     ([b"\r"], GO_ON, "Enter goes away"),
+    ([b"c"], CHAT, "chat"),
     ([b"p"], PAUSE, "pause"),
     ([b"P"], PAUSE, "a capital"),
     ([b"r"], None, "nothing to resume"),

@@ -220,8 +220,22 @@ def test_a_command_cannot_draw_a_block_of_its_own():
     assert "Action: HARMLESS" not in lines
 
 
+TOLD = (
+    ("xterm-kitty", "\x1b]99;i=sentinel-guard:u=2;a, b\x1b\\\x07", "kitty's own, once"),
+    ("foot", "\x1b]99;i=sentinel-guard:u=2;a, b\x1b\\\x07", "foot knows it, too"),
+    ("xterm-ghostty", "\x1b]9;a, b\x07\x07", "one that knows two is told once"),
+    ("rxvt-unicode-256color", "\x1b]777;notify;sentinel-guard;a, b\x07\x07", "urxvt's"),
+    ("xterm-256color", "\x1b]9;a, b\x07\x1b]777;notify;sentinel-guard;a, b\x07\x07", "what it knows is not known"),
+)
+
+
+@pytest.mark.parametrize(("term", "said"), [row[:2] for row in TOLD], ids=[row[2] for row in TOLD])
+def test_a_terminal_is_notified_in_its_own_way(term, said):
+    assert notification("a; b\nmore", term) == said.encode()
+
+
 def test_a_banner_and_a_notification_hold_no_sequence_of_others():
-    for said in (banner("a\x1b[2Jb"), notification("a\x1b[2Jb\x07c")):
+    for said in (banner("a\x1b[2Jb"), notification("a\x1b[2Jb\x07c", "xterm")):
         assert b"\\x1b[2Jb" in said
         assert b"\x1b[2J" not in said.replace(b"\\x1b[2J", b"")
 
@@ -240,7 +254,7 @@ def test_lines_are_entered_edited_and_resume_ends_it():
 
 
 def test_letters_split_between_reads_are_whole():
-    chat = Chat("")
+    chat = Chat()
     for byte in "é日".encode() + b"\r":
         chat.feed(bytes([byte]))
     assert chat.entered == ["é日"]

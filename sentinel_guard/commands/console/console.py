@@ -19,10 +19,11 @@ from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 from textual.widgets import DataTable, Footer, Input, Label, RichLog, Sparkline, Static
 
+from sentinel_guard.commands.console.chat_screen import ChatScreen, spoken
 from sentinel_guard.commands.console.console_feed import MINUTES, Feed, Look, Rates
 from sentinel_guard.commands.console.gate_screen import Confirmation, GateScreen
 from sentinel_guard.commands.local_time import when
-from sentinel_guard.commands.log.log_filter import REFUSED
+from sentinel_guard.commands.log.log_filter import ASKED, REFUSED
 from sentinel_guard.commands.log.log_table import COLOURS, short
 from sentinel_guard.commands.require_human import sessions
 from sentinel_guard.core.model import Entry
@@ -30,6 +31,7 @@ from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.core.text.entry_summary import summary
 from sentinel_guard.errors import SentinelError
 from sentinel_guard.host.machine.state_paths import StatePaths
+from sentinel_guard.humans.session_menu import PAUSED
 
 W = TypeVar("W", bound=Widget)
 EVERY = 1.0
@@ -48,6 +50,7 @@ class Console(App[None]):
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [
         ("enter,g", "gate", "answer"),
+        ("c", "chat", "chat"),
         ("p", "ask('pause')", "pause"),
         ("r", "ask('resume')", "resume"),
         ("k", "kill", "kill"),
@@ -94,7 +97,8 @@ class Console(App[None]):
 
     @work(thread=True, exclusive=True)
     def look(self) -> None:
-        look = self._feed.look()
+        chat = self.screen
+        look = self._feed.look(chat.session if isinstance(chat, ChatScreen) else "")
         self.call_from_thread(self._show, look)
 
     def _show(self, look: Look) -> None:
@@ -102,6 +106,8 @@ class Console(App[None]):
             return  # a look that comes back while the console is being closed
         self._look = look
         self._take_gate_away()
+        if isinstance(self.screen, ChatScreen):
+            self.screen.show(self._state(self.screen.session), spoken(look.spoken))
         self._part("#trouble", Static).update(Text(visible(look.trouble, keep="\n")))
         self._show_sessions(look)
         self._show_question()
@@ -142,7 +148,11 @@ class Console(App[None]):
 
     def _show_question(self) -> None:
         panel, asked = self._part("#question", Static), self._look.questions
-        panel.set_class(bool(asked), "open")
+        calls = [s for s in self._look.sessions if s["state"] == "AWAITING_HUMAN"]
+        panel.set_class(bool(asked or calls), "open")
+        if calls and not asked:
+            said = "".join(f"{short(s['session'])} asks for your help: {s['reason']}\n" for s in calls)
+            panel.update(Text(visible(f"{said}c opens the chat with the chosen session.", keep="\n")))
         if asked:
             first = asked[0]
             left = f", {first['until'] - time.time():.0f} s left" if first["until"] else ""
@@ -157,7 +167,7 @@ class Console(App[None]):
         self._part("#log", RichLog).write(Text(visible(line), COLOURS.get(entry.level, "")))
 
     def _wanted(self, entry: Entry) -> bool:
-        kind = {"blocked": entry.level in REFUSED, "asked": entry.kind == "human"}.get(self._only, True)
+        kind = {"blocked": entry.level in REFUSED, "asked": entry.kind in ASKED}.get(self._only, True)
         return kind and (not self._word or self._word in f"{entry.session} {entry.kind} {summary(entry)}".lower())
 
     def _again(self) -> None:
@@ -172,6 +182,9 @@ class Console(App[None]):
     def _chosen(self) -> str:
         row, sessions = self._part("#sessions", DataTable).cursor_row, self._look.sessions
         return str(sessions[row]["session"]) if 0 <= row < len(sessions) else ""
+
+    def _state(self, session: str) -> str:
+        return next((str(s["state"]) for s in self._look.sessions if s["session"] == session), "over")
 
     def _tell(self, words: str) -> None:
         if words:
@@ -212,6 +225,16 @@ class Console(App[None]):
 
         self._asked, screen = (asked["session"], asked["question"]), GateScreen(asked)
         self.push_screen(screen, answered)
+
+    def action_chat(self) -> None:
+        """With the agent of the chosen session, which is held meanwhile; one that calls for help waits already."""
+        if not (session := self._chosen()):
+            return
+        refused = "" if self._state(session) in PAUSED else self._feed.ask("pause", session=session)
+        self._tell(refused)
+        if not refused:
+            self.push_screen(ChatScreen(session, self._feed.ask, self._tell))
+            self.look()
 
     def action_kill(self) -> None:
         session = self._chosen()

@@ -16,6 +16,8 @@ from sentinel_guard.host.machine.state_paths import StatePaths
 
 FIRST = 300
 """Entries of the log that are shown at the start."""
+SPOKEN = 200
+"""Entries of a session that are looked at for what was said."""
 MINUTES = 30
 SECONDS = 3.0
 """For which a daemon's answer is waited."""
@@ -30,6 +32,8 @@ class Look:
     questions: list[dict[str, Any]] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
     """What has come since the last look."""
+    spoken: list[Entry] = field(default_factory=list)
+    """States and words of the session whose chat is open, oldest first."""
     trouble: str = ""
 
 
@@ -64,8 +68,8 @@ class Feed:
         self._places = places
         self._after = -1
 
-    def look(self) -> Look:
-        """Never raises for a guard that is away: ``trouble`` says so."""
+    def look(self, chat: str = "") -> Look:
+        """Never raises for a guard that is away: ``trouble`` says so. ``chat``: the session whose chat is open."""
         look = Look()
         try:
             with Operator(self._places, start=False).connect(SECONDS) as operator:
@@ -77,6 +81,7 @@ class Feed:
             look.trouble = str(e)
         try:
             look.entries = self._new()
+            look.spoken = self.spoken(chat) if chat else []
         except SentinelError as e:
             look.trouble = look.trouble or str(e)
         return look
@@ -89,6 +94,13 @@ class Feed:
         except SentinelError as e:
             return str(e)
         return ""
+
+    def spoken(self, session: str) -> list[Entry]:
+        """What is on record of a session's states and chats, the newest entries, oldest first. Raises SentinelError."""
+        if not self._places.database.exists():
+            return []
+        with contextlib.closing(SqliteReader(self._places.database)) as reader:
+            return [*reader.entries(session=session, kinds=("state", "chat"), last=SPOKEN)]
 
     def _new(self) -> list[Entry]:
         if not self._places.database.exists():

@@ -12,6 +12,7 @@ from sentinel_guard.core.model import Entry
 from sentinel_guard.errors import ConfigError
 
 REFUSED = frozenset({"L2", "L3", "L4"})
+ASKED = frozenset({"human", "chat"})
 _SPAN = re.compile(r"(\d{1,6})(s|m|h|d)")
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
@@ -33,7 +34,7 @@ class LogFilter:
         return self != LogFilter()
 
     def takes(self, entry: Entry) -> bool:
-        kind = (self.blocked and entry.level in REFUSED) or (self.asked and entry.kind == "human")
+        kind = (self.blocked and entry.level in REFUSED) or (self.asked and entry.kind in ASKED)
         if (self.blocked or self.asked) and not kind:
             return False
         return entry.at >= self.since and (not self.rule or any(map(self._named, _names(entry))))

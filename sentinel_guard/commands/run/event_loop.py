@@ -37,6 +37,7 @@ from sentinel_guard.host.machine.agent_process import AgentProcess
 from sentinel_guard.host.machine.caught_signals import FORWARDED, Signals
 from sentinel_guard.host.machine.pseudo_terminal import AgentTerminal, UserTerminal
 from sentinel_guard.humans.approval_gate import Gate
+from sentinel_guard.humans.session_menu import PAUSED
 from sentinel_guard.humans.terminal_prompts import Chat
 from sentinel_guard.humans.terminal_title import TerminalTitle
 
@@ -89,6 +90,7 @@ class Runner:
             "unask": self._unask,
             "notice": lambda event: self._notice(str(event.get("text", ""))),
             "chat": self._chat,
+            "said": self._chat,
             "resumed": lambda _: self._close_chat(),
             "tail": self._tail,
             "killed": self._kill,
@@ -284,13 +286,10 @@ class Runner:
             self._stage.withdraw(lambda modal: isinstance(modal, Gate) and modal.id == gone, time.monotonic())
 
     def _chat(self, event: Fields) -> None:
-        context = str(event.get("context", ""))
-        if self._stage is None:
+        if self._stage:
+            self._person.hear(self._stage, event)
+        elif context := event.get("context"):
             self._notice(f"SENTINEL: the agent asks for your help: {context}")
-        elif chat := self._stage.chat():
-            chat.hear(context)
-        else:
-            self._stage.show(Chat(context), time.monotonic())
 
     def _close_chat(self) -> None:
         if self._stage:
@@ -306,7 +305,8 @@ class Runner:
 
     def _heard(self, modal: Modal) -> None:
         """A person has answered, chosen or entered something."""
-        self._person.carry_out(modal, self._stage.type if self._stage else lambda _: None)
+        if self._stage:
+            self._person.carry_out(modal, self._stage)
 
     def _tail(self, event: Fields) -> None:
         since = event.get("since")
@@ -390,7 +390,7 @@ class Runner:
             return
         if state:
             self._request("agent", session=self._session, pid=self._agent.pid, broker=self._agent.broker)
-        if state != "AWAITING_HUMAN":
+        if state not in PAUSED:
             self._close_chat()
         if self._told:
             self._told = False

@@ -87,7 +87,7 @@ class PtyProxy:
         self._outer, self._inner, self._heard = outer, inner, heard
         self._called, self._menu_keys = called, menu_keys
         self._title = title or TerminalTitle("", "")
-        self._plain = bool(os.environ.get("NO_COLOR"))
+        self._plain, self._term = bool(os.environ.get("NO_COLOR")), os.environ.get("TERM", "")
         self._to_person, self._to_agent, self._held = bytearray(), bytearray(), bytearray()
         self._modes, self._recent = Modes(), Recent()
         self._modals: list[Modal] = []
@@ -172,7 +172,7 @@ class PtyProxy:
             self._notices.append(text)
         else:
             on_screen = self._modes.alternate and not self._away
-            said = notification(text) if on_screen else b"\r\n" + banner(text)
+            said = notification(text, self._term) if on_screen else b"\r\n" + banner(text)
             self._put(self._cancel() + said + self._modes.partial)
 
     def state(self, state: str) -> None:
@@ -340,7 +340,7 @@ class PtyProxy:
             self._close(now)
             return
         self._draw(now, anew=True)
-        self._put(notification(front.headline) if isinstance(front, Chat) else b"\x07")
+        self._put(notification(front.headline, self._term) if isinstance(front, Chat) else b"\x07")
         self._deaf_until = time.monotonic() + GRACE
 
     def _open(self) -> None:

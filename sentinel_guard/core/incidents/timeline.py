@@ -21,7 +21,7 @@ from sentinel_guard.core.text.entry_summary import decisive
 from sentinel_guard.core.text.markdown_escape import cell, code_span
 
 STEPS = 50
-TIMELINE = frozenset({"session", "verdict", "outcome", "observation", "human", "watch", "usage", "state"})
+TIMELINE = frozenset({"session", "verdict", "outcome", "observation", "human", "chat", "watch", "usage", "state"})
 """Kinds of entries that are steps."""
 IN_LOOP = "↻"
 """Stands at a step of the failure loop."""
@@ -151,6 +151,8 @@ def what(entry: Entry) -> str:
             return command_text(action_from(entry)) if d.get("arguments") else str(d.get("tool", ""))
         case "human":
             return " ".join(str(d[k]) for k in ("action", "target", "text", "context") if d.get(k))
+        case "chat":
+            return str(d.get("text", ""))
         case "usage":
             return "tokens reported"
         case "session":

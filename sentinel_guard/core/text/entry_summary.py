@@ -79,6 +79,10 @@ def _human(data: Mapping[str, object]) -> str:
     return f"{said} to {data['action']} on {data['target']} ({by}, {data['assurance']}{grant})"
 
 
+def _chat(data: Mapping[str, object]) -> str:
+    return f"{data['text']}{_by(data)}"
+
+
 def _state(data: Mapping[str, object]) -> str:
     asked = " ".join(str(data[key]) for key in ("action", "target") if data.get(key))
     said = [str(text) for text in (data.get("reason"), asked) if text]
@@ -127,6 +131,7 @@ _SUMMARIES: Mapping[str, Callable[[Mapping[str, object]], str]] = {
     "observation": _observation,
     "outcome": _outcome,
     "human": _human,
+    "chat": _chat,
     "daemon": _note,
     "state": _state,
     "recovery": _recovery,

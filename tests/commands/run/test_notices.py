@@ -45,7 +45,7 @@ def test_the_beacons_chat_goes_both_ways_and_only_resume_ends_it(daemon, termina
     child.expect_exact("\x1b]9;SENTINEL")
     settled()
     child.send("tr\u00e9\x7fy \u00e9\r")
-    assert daemon.wait("say") == {"op": "say", "session": "s1", "text": "try \u00e9"}
+    assert daemon.wait("say") == {"op": "say", "session": "s1", "text": "try \u00e9", "shared": False}
     daemon.tell("chat", context="still stuck")
     child.expect_exact("agent: still stuck")
     child.send("\x03\x1b[A\x1b")
