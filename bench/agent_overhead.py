@@ -99,7 +99,8 @@ def measured(agent: RealAgent) -> tuple[list[Cost], list[Cost]]:
         stage.sentinel("daemon", "start")
         with contextlib.closing(ScriptedModel(STEPS)) as model:
             port = model.port  # the same each time: an agent may keep the address
-        once(stage, agent, port, guarded=False)  # what an agent does at its very first start
+        for guarded in (False, True):  # what an agent does at its very first start, and a daemon in its first session
+            once(stage, agent, port, guarded=guarded)
         runs = [once(stage, agent, port, guarded=guarded) for _ in range(ROUNDS) for guarded in (False, True)]
         return runs[::2], runs[1::2]
     finally:
