@@ -4,7 +4,6 @@ files (git-lfs), encodings. A checkout would bring back what git makes of them t
 
 from __future__ import annotations
 
-import itertools
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -22,21 +21,22 @@ _SETTINGS = (b"autocrlf", b"\teol", b"attributesfile")
 _UNSET = frozenset({"unspecified", "unset"})
 
 
-def find(baseline: Baseline) -> list[str]:
-    """Their names. Raises HostError."""
+def find(baseline: Baseline) -> tuple[list[str], list[str]]:
+    """Their names: those to keep, and those for which there is no room. Raises HostError."""
     shadow = baseline.shadow
     if not _any(baseline):
-        return []
+        return [], []
     rows = (row.partition("\t") for row in shadow.git.names("ls-files", "-s", "-z"))
     hashes = {n: head.split(" ")[1] for head, _, n in rows if head.startswith("100") and n not in baseline.files}
     known, stored = index_sizes(shadow), _stored(shadow, hashes.values())
     found = {n for n, h in hashes.items() if h in stored and known.get(n) != stored[h]}
     found |= _named(shadow, hashes)
-    room, chosen = MAX_ALL, list[str]()
-    for name in sorted(found, key=lambda n: known.get(n, 0)):
+    room, ordered = MAX_ALL, sorted(found, key=lambda n: known.get(n, 0))
+    for number, name in enumerate(ordered):
         room -= known.get(name, 0)
-        chosen += [name] if room >= 0 else []
-    return chosen
+        if room < 0:
+            return ordered[:number], ordered[number:]
+    return ordered, []
 
 
 def _any(baseline: Baseline) -> bool:
@@ -68,7 +68,24 @@ def _stored(shadow: PrivateGitDir, hashes: Iterable[str]) -> dict[str, int]:
 
 
 def _named(shadow: PrivateGitDir, names: Iterable[str]) -> set[str]:
-    """Those for which a conversion is named that need not change the size."""
-    told = os.fsdecode(shadow.git.run("check-attr", "--stdin", "-z", *SAME_SIZE, stdin=lines(names))).split("\0")
-    rows = zip(itertools.islice(told, 0, None, 3), itertools.islice(told, 2, None, 3), strict=False)
-    return {name for name, value in rows if value not in _UNSET}
+    """Those for which a conversion is named that need not change the size: files whose line ends are LF in both, where
+    git would write CRLF, among them.
+    """
+    asked = (*SAME_SIZE, "eol", "text")
+    told = os.fsdecode(shadow.git.run("check-attr", "--stdin", "-z", *asked, stdin=lines(names))).split("\0")
+    values = dict[str, dict[str, str]]()
+    for name, attribute, value in zip(told[::3], told[1::3], told[2::3], strict=False):
+        values.setdefault(name, {})[attribute] = value
+    crlf = _writes_crlf(shadow)
+    return {
+        name
+        for name, value in values.items()
+        if any(value[a] not in _UNSET for a in SAME_SIZE)
+        or (value["text"] != "unset" and (value["eol"] == "crlf" or (crlf and value["eol"] != "lf")))
+    }
+
+
+def _writes_crlf(shadow: PrivateGitDir) -> bool:
+    """Whether the settings say so for files whose attributes do not."""
+    told = shadow.git.text("config", "--get-regexp", r"^core\.(autocrlf|eol)$", ok=(0, 1)).lower().splitlines()
+    return "core.eol crlf" in told or any(row.endswith((" true", " yes", " on", " 1")) for row in told)

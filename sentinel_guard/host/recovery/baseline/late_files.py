@@ -73,8 +73,14 @@ def keep(
                 found.unsettled.append(name)
             _keep(baseline, vault, name, found)
     _remember(baseline, [*chosen.too_large, *_of(baseline.root, chosen.too_many)], found)
-    clean = [*converted_files.find(baseline), *(_attributed(baseline, tracked) if len(tracked) <= ATTRIBUTED else ())]
+    converted, too_many = converted_files.find(baseline)
+    clean = [*converted, *(_attributed(baseline, tracked) if len(tracked) <= ATTRIBUTED else ())]
     found.kept |= {n: k for n, k in _clean(baseline, vault, clean) if n not in found.kept}
+    gone = [n for n in converted if n not in found.kept]
+    found.notes += [f"{n} was changed before its bytes were kept: it comes back as git writes it." for n in gone]
+    if too_many:
+        words = f"{too_many[0]} and {len(too_many) - 1} more" if too_many[1:] else too_many[0]
+        found.notes.append(f"{words}: the bytes were not kept, there are too many; what git writes comes back.")
     found.generated += [n for n in chosen.generated if n.endswith("/") and CACHES.isdisjoint(n.split("/"))]
     found.notes += [f"{n} is ignored and holds too many files: they were not kept." for n in chosen.too_many]
     found.notes += [f"{n} was written to as the session began: it is kept as it was then." for n in found.unsettled]

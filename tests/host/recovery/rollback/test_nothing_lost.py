@@ -299,6 +299,7 @@ OTHERWISE = (
     ("*.txt ident", "$Id$\nx\n", "an ident that was not expanded"),
     ("*.txt filter=missing", "plain\n", "a filter that is not there"),
     ("*.txt text=auto", "a\nb\r\n", "mixed line ends"),
+    ("*.txt text eol=crlf", "a\nb\n", "line ends of this system, where git would write others"),
 )
 
 
@@ -314,4 +315,20 @@ def test_a_clean_file_comes_back_byte_for_byte(tmp_path, rule, text, harm):
     report = rolled_back(baseline)
     assert report["ok"], report["problems"]
     assert (repo.root / "odd.txt").read_bytes() == text.encode()
+    assert state(repo) == start
+
+
+@pytest.mark.parametrize("setting", ["core.autocrlf true", "core.autocrlf yes", "core.eol crlf"])
+@pytest.mark.parametrize("rule", ["*.txt text", "*.txt text=auto", "*.md text"])
+def test_by_settings_too(tmp_path, setting, rule):
+    repo = template(tmp_path / "repo")
+    (repo.root / "odd.txt").write_bytes(b"a\nb\n")
+    repo.write(".gitattributes", f"{rule}\n")
+    repo.commit("odd")
+    repo.git("config", *setting.split())
+    start, baseline = state(repo), taken(repo)
+    (repo.root / "odd.txt").unlink()
+    report = rolled_back(baseline)
+    assert report["ok"], report["problems"]
+    assert (repo.root / "odd.txt").read_bytes() == b"a\nb\n"
     assert state(repo) == start

@@ -206,6 +206,24 @@ def test_a_log_that_is_written_to_as_the_session_begins_comes_back_if_it_is_gone
     ]
 
 
+def test_a_converted_file_that_was_changed_before_its_bytes_were_kept_is_named(tmp_path):
+    repo = template(tmp_path / "repo")
+    repo.write(".gitattributes", "*.txt text eol=lf\n")
+    for name in ("early.txt", "late.txt"):
+        (repo.root / name).write_bytes(b"a\r\n")
+    repo.commit("odd")
+    settle()
+    baseline = api.begin(str(repo.root), repo.root.parent / "session", lambda _: False, "s1")
+    (repo.root / "early.txt").unlink()
+    baseline = api.complete(baseline)
+    (repo.root / "late.txt").unlink()
+    report = rolled_back(baseline)
+    assert [(repo.root / n).read_bytes() for n in ("early.txt", "late.txt")] == [b"a\n", b"a\r\n"]
+    assert report["unkept"]
+    assert "early.txt was changed before its bytes were kept: it comes back as git writes it." in report["notes"]
+    assert "late.txt" not in "".join(report["notes"])
+
+
 def test_a_repository_that_borrows_objects_is_not_sound_without_them(repo, tmp_path):
     shell(repo, "git clone -q --shared . ../clone; cd ../clone; git commit -q --allow-empty -m own")
     clone = Repo(tmp_path / "clone")
