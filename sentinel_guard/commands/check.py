@@ -15,9 +15,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TextIO
 
-from rich.console import Console
-from rich.text import Text
-
 from sentinel_guard.commands import check_explain
 from sentinel_guard.core import response_text
 from sentinel_guard.core.analysis.analyse import analyse
@@ -43,6 +40,7 @@ from sentinel_guard.host.policy_files import Policies
 from sentinel_guard.host.recovery.baseline import worktree_inventory
 from sentinel_guard.host.secrets import allowlist_file, user_secret_files
 from sentinel_guard.host.world import FolderMemory, HostWorld
+from sentinel_guard.humans.styled_text import Printer
 
 REFUSED, KILLED = 126, 137
 """Exit codes: as the launcher's of a refused command, and of a session that was killed."""
@@ -197,7 +195,7 @@ def _say(checker: Checker, verdict: Verdict, *, as_json: bool, explained: bool) 
     if as_json:
         print(json.dumps(_json(verdict, effects=explained)))
     elif explained:
-        check_explain.show(verdict, checker.policy(verdict.action.cwd), checker.home, Console(highlight=False))
+        check_explain.show(verdict, checker.policy(verdict.action.cwd), checker.home, Printer())
     else:
         _print(verdict)
     return exit_code(verdict.response)
@@ -218,8 +216,8 @@ def _json(verdict: Verdict, *, effects: bool = False) -> dict[str, object]:
 
 
 def _print(verdict: Verdict) -> None:
-    console = Console(highlight=False)
-    console.print(check_explain.heading(verdict.response))
+    printer = Printer()
+    printer.put(check_explain.heading(verdict.response))
     for finding in verdict.findings:
         name = finding.rule or finding.check
-        console.print(Text(f"  {name}: {response_text.sentence(finding)}"), soft_wrap=True)
+        printer.whole(f"  {name}: {response_text.sentence(finding)}")

@@ -11,10 +11,6 @@ import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from rich.console import Console
-from rich.text import Text
-from rich.tree import Tree
-
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.parser import bash_parser
 from sentinel_guard.core.analysis.parser.syntax_tree import CommandSub, Literal, Pipeline, ProcessSub, Simple, Variable
@@ -25,6 +21,8 @@ from sentinel_guard.core.session.operation_fingerprint import command_text
 from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.core.text.effect_descriptions import PathContext, describe, near
 from sentinel_guard.core.text.redact_by_pattern import redact, redact_data
+from sentinel_guard.humans.styled_text import Printer, Styled
+from sentinel_guard.humans.text_tables import Tree
 
 COLOURS = {Response.ALLOW: "green", Response.SNAPSHOT: "green", Response.HINT: "cyan", Response.ASK: "yellow"}
 MAX_TEXT, MAX_LINES = 72, 8
@@ -66,19 +64,19 @@ class Branch:
         return " ".join((*(_quoted(word) for word in words), *self.redirects))
 
 
-def heading(response: Response) -> Text:
+def heading(response: Response) -> Styled:
     """The verdict's word with its level and colour."""
     level = f" ({response.level})" if response.level else ""
-    return Text(f"{response.word}{level}", style=f"bold {COLOURS.get(response, 'red')}")
+    return Styled.of((f"{response.word}{level}", f"bold {COLOURS.get(response, 'red')}"))
 
 
-def show(verdict: Verdict, policy: Policy, home: str, console: Console) -> None:
+def show(verdict: Verdict, policy: Policy, home: str, printer: Printer) -> None:
     """Prints the tree, and in the last line the verdict and what follows from it."""
-    console.print(_Drawing(verdict, policy, home).tree())
+    printer.lines(_Drawing(verdict, policy, home).tree().lines(printer.width))
     follows = _FOLLOWS[verdict.response].format(" and the repository put back" if policy.fatal.rollback else "")
     ask = verdict.decisive.ask if verdict.decisive else None
     gate = f": {ask.action} {_short(_clean(ask.target))}, risk {ask.risk}." if ask else ""
-    console.print(Text.assemble(heading(verdict.response), f"  {follows}{gate}"))
+    printer.put(heading(verdict.response), f"  {follows}{gate}")
 
 
 class _Drawing:
@@ -95,7 +93,7 @@ class _Drawing:
         self.typed_commands = list(_places(bash_parser.parse(self.typed).body)) if _is_text(verdict.action) else []
 
     def tree(self) -> Tree:
-        tree = Tree(self._top(), guide_style="dim")
+        tree = Tree(self._top())
         shown = list(self._shown())
         if len(shown) == 1 and not (shown[0].command and shown[0].command.via) and self._whole(shown[0]):
             self._fill(tree, shown[0])
@@ -114,7 +112,7 @@ class _Drawing:
                 self._fill(tree.add(self._label(branch)), branch)
         for rest, words in ((meeting[MAX_MEETING:], "meet a rule"), (others[MAX_OTHERS:], "meet no rule")):
             if rest:
-                tree.add(Text(f"… and {len(rest)} more that {words}", style="dim"))
+                tree.add((f"… and {len(rest)} more that {words}", "dim"))
 
     def _shown(self) -> Iterator[Branch]:
         """Without those that do nothing but start another, which says so itself."""
@@ -137,15 +135,15 @@ class _Drawing:
 
     # ---- what was typed ----
 
-    def _top(self) -> Text:
-        text = Text(_clean(self.typed, keep="\n") or "(nothing)", style="bold")
+    def _top(self) -> Styled:
+        text = Styled.of((_clean(self.typed, keep="\n") or "(nothing)", "bold"))
         decisive = self.verdict.decisive
         branch = next((b for b in self.branches if decisive in b.findings), None)
         stands = self._stands(branch) if branch else None
         part = _clean(stands[0].source, keep="\n") if stands else ""
         at = text.plain.find(part) if part and decisive else -1
         if at >= 0 and decisive:
-            text.stylize(f"bold {COLOURS.get(decisive.response, 'red')} underline", at, at + len(part))
+            text = text.over(f"{COLOURS.get(decisive.response, 'red')} underline", at, at + len(part))
         return _window(text, text.plain[: max(at, 0)].count("\n"))
 
     def _stands(self, branch: Branch) -> tuple[Simple, str] | None:
@@ -160,13 +158,13 @@ class _Drawing:
 
     # ---- a branch ----
 
-    def _label(self, branch: Branch) -> Text:
+    def _label(self, branch: Branch) -> Styled:
         if branch.command is None:
-            return Text(self.verdict.action.tool)
+            return Styled.of(self.verdict.action.tool)
         stands = None if branch.command.via else self._stands(branch)
         place = stands[1] if stands else ""
         via = f"  via {', '.join(_clean(word) for word in branch.command.via)}" if branch.command.via else ""
-        return Text.assemble((f"{place} " if place else "", "dim"), _short(_clean(branch.text)), (via, "dim"))
+        return Styled.of((f"{place} " if place else "", "dim"), _short(_clean(branch.text)), (via, "dim"))
 
     def _fill(self, node: Tree, branch: Branch) -> None:
         meant = {f.evidence: f.response for f in sorted(branch.findings, key=lambda f: f.response)}
@@ -177,9 +175,9 @@ class _Drawing:
                 deeds[words] = deeds.get(words) or (COLOURS.get(response, "red") if response else "")
         first = sorted(deeds.items(), key=lambda deed: not deed[1])
         for words, colour in first[:MAX_DEEDS]:
-            node.add(Text(_short(_clean(words)), style=colour))
+            node.add((_short(_clean(words)), colour))
         if len(first) > MAX_DEEDS:
-            node.add(Text(f"… and {len(first) - MAX_DEEDS} more", style="dim"))
+            node.add((f"… and {len(first) - MAX_DEEDS} more", "dim"))
         if branch.findings:
             self._finding(node, *sorted(branch.findings, key=lambda f: -f.response))
 
@@ -189,16 +187,16 @@ class _Drawing:
         origin = self.origins.get(name) or _ORIGINS.get(name.partition(".")[0], f"check {first.check}")
         style = f"bold {COLOURS.get(first.response, 'red')}"
         if name in self.told:
-            node.add(Text.assemble((name, style), (", as above", "dim")))
+            node.add((name, style), (", as above", "dim"))
             return
         self.told.add(name)
         why = sentence(_clean(first.why or first.what))
-        lines = [Text.assemble((name, style), (f" ({_clean(origin)})", "dim"), f": {why}")]
+        lines = [Styled.of((name, style), (f" ({_clean(origin)})", "dim"), f": {why}")]
         if first.instead:
-            lines.append(Text.assemble(("Instead: ", "dim"), _clean(first.instead)))
+            lines.append(Styled.of(("Instead: ", "dim"), _clean(first.instead)))
         if also := sorted({f.rule or f.check for f in others} - {name}):
-            lines.append(Text(f"Also: {', '.join(also)}", style="dim"))
-        node.add(Text("\n").join(lines))
+            lines.append(Styled.of((f"Also: {', '.join(also)}", "dim")))
+        node.add(Styled.joined("\n", lines))
 
 
 def branches(verdict: Verdict) -> list[Branch]:
@@ -280,15 +278,14 @@ def _typed(action: Action) -> str:
     return " ".join((action.tool, *(f"{key}={_short(' '.join(str(value).split()))}" for key, value in said)))
 
 
-def _window(text: Text, line: int) -> Text:
+def _window(text: Styled, line: int) -> Styled:
     """At most MAX_LINES lines, the given one among them."""
-    lines = text.split("\n")
+    lines = [*text.lines()]
     if len(lines) <= MAX_LINES:
         return text
     begin = max(0, min(line - MAX_LINES // 2, len(lines) - MAX_LINES))
-    cut = Text("\n").join(lines[begin : begin + MAX_LINES])
-    head = Text("…\n", style="dim") if begin else Text()
-    return Text.assemble(head, cut, ("\n…", "dim") if begin + MAX_LINES < len(lines) else "")
+    kept = Styled.joined("\n", lines[begin : begin + MAX_LINES])
+    return Styled.of(("…\n" if begin else "", "dim"), kept, ("\n…" if begin + MAX_LINES < len(lines) else "", "dim"))
 
 
 def _quoted(word: str) -> str:

@@ -6,12 +6,12 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from rich.console import Console
-from rich.text import Text
-
 from sentinel_guard.commands.prove_wiring import prove
 from sentinel_guard.doctor import LIMITS, Probe, probe
 from sentinel_guard.host.machine.state_paths import StatePaths
+from sentinel_guard.humans.styled_text import Printer
+
+ALARM = "bold white on_red"
 
 
 def doctor(places: StatePaths, *, as_json: bool, trial: bool = True) -> int:
@@ -34,24 +34,23 @@ def _tried(places: StatePaths) -> list[Probe]:
 
 
 def _print(probes: list[Probe], tried: list[Probe]) -> None:
-    console = Console(highlight=False)
+    printer = Printer()
     for p in probes:
-        _row(console, p, "yellow")
+        _row(printer, p, "yellow")
     for p in tried:
-        _row(console, p, "bold white on red")
-    console.print("\nWhat no layer stops:")
+        _row(printer, p, ALARM)
+    printer.whole("\nWhat no layer stops:")
     for limit in LIMITS:
-        console.print(f"  - {limit}", soft_wrap=True)
+        printer.whole(f"  - {limit}")
     if failed := [p for p in tried if not p.ok]:
-        console.print(Text("\nThe guard is NOT IN EFFECT here:", "bold white on red"))
+        printer.whole("\n", ("The guard is NOT IN EFFECT here:", ALARM))
         for p in failed:
-            console.print(Text(f"  {p.what}"), soft_wrap=True)
+            printer.whole(f"  {p.what}")
     elif tried:
-        console.print(Text("\nThe guard is in effect here.", "bold green"))
+        printer.whole("\n", ("The guard is in effect here.", "bold green"))
 
 
-def _row(console: Console, p: Probe, style: str) -> None:
-    mark = ("ok  ", "green") if p.ok else ("LOOK", style)
-    console.print(Text.assemble(mark, "  ", p.what), soft_wrap=True)
+def _row(printer: Printer, p: Probe, style: str) -> None:
+    printer.whole(("ok  ", "green") if p.ok else ("LOOK", style), "  ", p.what)
     if p.todo:
-        console.print(f"      {p.todo}", soft_wrap=True, markup=False)
+        printer.whole(f"      {p.todo}")

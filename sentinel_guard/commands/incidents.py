@@ -6,27 +6,23 @@ import json
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from itertools import groupby
 from pathlib import Path
-
-from rich.console import Console
-from rich.markdown import Markdown
-from rich.table import Table
-from rich.text import Text
 
 from sentinel_guard.audit.sqlite import SqliteReader
 from sentinel_guard.client import Operator
+from sentinel_guard.commands.incident_view import render
 from sentinel_guard.commands.local_time import when
-from sentinel_guard.core.incidents import root_cause_and_sign_off, timeline
+from sentinel_guard.core.incidents import root_cause_and_sign_off
 from sentinel_guard.core.incidents.root_cause_and_sign_off import Review, Seal, State
 from sentinel_guard.core.model import Entry
-from sentinel_guard.core.text.markdown_escape import unescape_code_span
 from sentinel_guard.errors import ConfigError, HostError
 from sentinel_guard.host import incident_files
 from sentinel_guard.host.machine.state_paths import StatePaths
+from sentinel_guard.humans.styled_text import Printer, Styled
 from sentinel_guard.humans.terminal_prompts import visible
+from sentinel_guard.humans.text_tables import Column, table
 
 COLOURS = {State.OPEN: "yellow", State.FILLED: "cyan", State.SIGNED: "green"}
 SEALS = {Seal.UNCHANGED: "green", Seal.CHANGED: "bold red", Seal.UNKNOWN: "yellow"}
@@ -43,7 +39,8 @@ def list_reports(places: StatePaths, cwd: Path, *, as_json: bool = False) -> int
     elif not rows:
         print(f"There is no incident report in {_top(cwd) / incident_files.FOLDER}.", file=sys.stderr)
     elif sys.stdout.isatty():
-        Console(highlight=False).print(_table(rows))
+        printer = Printer()
+        printer.lines(_table(rows, printer.width))
     else:
         for row in rows:
             print("\t".join(visible(row[key]) for key in ("name", "state", "when", "level", "headline")))
@@ -60,9 +57,9 @@ def show(places: StatePaths, cwd: Path, name: str) -> int:
     sealed = root_cause_and_sign_off.seal_status(text, report.stem, _about(places))
     said = f"{report.stem}: {sealed}."
     if sys.stdout.isatty():
-        console = Console(highlight=False)
-        _render(console, _safe(text))
-        console.print(Text(said, SEALS[sealed]))
+        printer = Printer()
+        printer.lines(render(_safe(text), printer.width))
+        printer.put((said, SEALS[sealed]))
     else:
         print(_safe(text))
         print(said, file=sys.stderr)
@@ -190,69 +187,13 @@ def _headline(text: str) -> str:
     return next((said for line in reversed(lines) if (said := line.removeprefix("# ").strip())), "")
 
 
-def _table(rows: Sequence[dict[str, str]]) -> Table:
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("incident", no_wrap=True)
-    table.add_column("", no_wrap=True)
-    table.add_column("state", no_wrap=True)
-    table.add_column("what", overflow="fold", ratio=1)
+def _table(rows: Sequence[dict[str, str]], width: int) -> Iterator[Styled]:
+    about = [Column("incident"), Column(), Column("state"), Column("what", folds=True)]
+    shown = list[list[str | Styled]]()
     for row in rows:
-        state = Text(row["state"], COLOURS.get(State(row["state"]), "") if row["state"] in {*State} else "red")
-        table.add_row(visible(row["name"]), row["level"], state, Text(visible(row["headline"])))
-    return table
-
-
-def _render(console: Console, text: str) -> None:
-    """The report as a terminal shows it; its timeline as a table that fits."""
-    rows = timeline.rows(text)
-    if not rows:
-        _prose_blocks(console, text)
-        return
-    lines = text.split("\n")
-    first = next(n for n, said in enumerate(lines) if said.startswith("| step |"))
-    _prose_blocks(console, "\n".join(lines[:first]))
-    console.print(_steps(rows))
-    _prose_blocks(console, "\n".join(lines[first + 2 + len(rows) :]))
-
-
-def _prose_blocks(console: Console, text: str) -> None:
-    """Markdown; a path that is longer than a line is left to the terminal to wrap: else line ends are copied along."""
-    for whole, blocks in groupby(_blocks(text), lambda block: _widest(block) >= console.width - 4):
-        console.print(Markdown("\n\n".join(blocks), hyperlinks=False), soft_wrap=whole)
-
-
-def _blocks(text: str) -> list[str]:
-    """Its parts between empty lines; what stands in a fence is one part."""
-    found = [""]
-    for block in text.split("\n\n"):
-        if found[-1].count("```") % 2:
-            found[-1] += f"\n\n{block}"
-        else:
-            found.append(block)
-    return found[1:]
-
-
-def _widest(block: str) -> int:
-    """Columns of the longest word of prose; the lines of a table or of code are none."""
-    return 0 if block.lstrip().startswith(("|", "```")) else max(map(len, block.split()), default=0)
-
-
-def _steps(rows: Sequence[timeline.Row]) -> Table:
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
-    for heading, width in (("step", 4), ("time", 12), ("kind", 11)):
-        table.add_column(heading, width=width, no_wrap=True)
-    table.add_column("what", overflow="fold", ratio=3)
-    table.add_column("result", overflow="fold", ratio=2)
-    for row in rows:
-        number = f"{row.number}{timeline.IN_LOOP if row.in_loop else ''}"
-        what = unescape_code_span(row.what) if row.kind == "verdict" else _prose(row.what)
-        style = "yellow" if row.in_loop else ""
-        table.add_row(number, row.time, row.kind, Text(what), Text(_prose(row.result)), style=style)
-    return table
-
-
-def _prose(cell: str) -> str:
-    return cell.replace("\\|", "|").replace("&lt;", "<")
+        state = (row["state"], COLOURS.get(State(row["state"]), "") if row["state"] in {*State} else "red")
+        shown.append([visible(row["name"]), row["level"], Styled.of(state), visible(row["headline"])])
+    return table(about, shown, width)
 
 
 def _safe(text: str) -> str:

@@ -8,10 +8,6 @@ from dataclasses import fields, is_dataclass
 from itertools import groupby
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from sentinel_guard.core.policy.agent_settings import AGENTS
 from sentinel_guard.core.policy.file_schema import Layer
 from sentinel_guard.core.policy.match_agent_settings import PLACEHOLDER
@@ -23,6 +19,8 @@ from sentinel_guard.errors import ConfigError, HostError
 from sentinel_guard.host import policy_files
 from sentinel_guard.host.git import commit_contents
 from sentinel_guard.host.machine.state_paths import places
+from sentinel_guard.humans.styled_text import Printer, Styled
+from sentinel_guard.humans.text_tables import Column, table
 
 _ELSEWHERE = ("paths", "project")
 _SECTIONS = [f.name for f in fields(Policy) if is_dataclass(getattr(Policy(), f.name)) and f.name not in _ELSEWHERE]
@@ -65,11 +63,11 @@ def test(folder: Path, file: Path | None) -> int:
     policy = merge(policy_files.builtin(), user, project)
     rules = [r for r in policy.rules if file is None or r.source == str(file)]
     proofs = list(Prover(policy, analyse).prove(rules))
-    console = Console(highlight=False)
-    console.print(_table(proofs))
+    printer = Printer()
+    printer.lines(_table(proofs, printer.width))
     said = [*broken, *(words for proof in proofs for words in proof.problems)]
     for words in said:
-        console.print(Text(f"\n{visible(words, keep=chr(10))}"), soft_wrap=not console.is_terminal)
+        (printer.put if printer.terminal else printer.whole)(f"\n{visible(words, keep=chr(10))}")
     print("\nAll hold." if not said else f"\n{len(said)} {'does' if len(said) == 1 else 'do'} not hold.")
     return 1 if said else 0
 
@@ -95,18 +93,16 @@ def _read(path: Path, broken: list[str]) -> Layer:
         return Layer("")
 
 
-def _table(proofs: Iterable[Proof]) -> Table:
-    table = Table("", "rules", "hits", "misses", "ways out", "", box=None, pad_edge=False)
-    table.columns[0].overflow = "fold"
-    for column in table.columns[1:5]:
-        column.justify, column.no_wrap = "right", True
+def _table(proofs: Iterable[Proof], width: int) -> Iterator[Styled]:
+    numbers = [Column(name, right=True) for name in ("rules", "hits", "misses", "ways out")]
+    rows = list[list[str | Styled]]()
     for source, found in groupby(proofs, lambda proof: proof.rule.source):
         mine = list(found)
         counts = [sum(len(getattr(p.rule, key)) for p in mine) for key in ("hit", "miss")]
         out, wrong = sum(bool(p.rule.instead) for p in mine), sum(bool(p.problems) for p in mine)
-        said = f"[red]{wrong} fail[/]" if wrong else "[green]good[/]"
-        table.add_row(visible(source), str(len(mine)), *map(str, counts), str(out), said)
-    return table
+        said = Styled.of((f"{wrong} fail", "red") if wrong else ("good", "green"))
+        rows.append([visible(source), str(len(mine)), *map(str, counts), str(out), said])
+    return table([Column(folds=True), *numbers, Column()], rows, width, gap=2)
 
 
 def _report(path: Path, layer: Layer) -> None:

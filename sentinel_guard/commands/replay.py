@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from sentinel_guard.audit.sqlite import SqliteReader
 from sentinel_guard.commands import incidents
@@ -23,6 +19,8 @@ from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.errors import ConfigError
 from sentinel_guard.host import incident_files
 from sentinel_guard.host.machine.state_paths import StatePaths
+from sentinel_guard.humans.styled_text import Printer, Styled
+from sentinel_guard.humans.text_tables import Column, table
 
 COLOURS = {Response.DENY: "yellow", Response.ASK: "cyan", Response.BREAK: "magenta", Response.KILL: "bold red"}
 TODAY = "Judged by the policy and on the machine of today: files, folders and programs are looked at as they are now."
@@ -121,7 +119,8 @@ def _show(story: _Story, steps: Sequence[Step]) -> None:
     if len(shown) < len(steps):
         print(f"{len(steps) - len(shown)} steps before the report's timeline are judged as they were then.")
     if sys.stdout.isatty():
-        Console(highlight=False).print(_table(story, shown))
+        printer = Printer()
+        printer.lines(_table(story, shown, printer.width))
     else:
         for s in shown:
             mark = "changed" if s.changed else ""
@@ -131,17 +130,16 @@ def _show(story: _Story, steps: Sequence[Step]) -> None:
     print(f"Steps from {story.source}. {TODAY}", file=sys.stderr)
 
 
-def _table(story: _Story, steps: Sequence[Step]) -> Table:
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
-    for heading in ("step", "", "then", "now"):
-        table.add_column(heading, no_wrap=heading in ("step", ""), overflow="fold")
-    table.add_column("command", overflow="fold", ratio=1)
+def _table(story: _Story, steps: Sequence[Step], width: int) -> Iterator[Styled]:
+    about = [Column("step"), Column(), *(Column(name, folds=True) for name in ("then", "now", "command"))]
+    rows = list[list[str | Styled]]()
     for s in steps:
-        # Text, not markup: a command may have brackets in it.
-        then, now = (Text(_words(said), COLOURS.get(said.response, "") if said else "") for said in (s.then, s.now))
-        mark = Text("≠" if s.changed else "", "bold")
-        table.add_row(_number(story, s), mark, then, now, Text(visible(_command(s), keep="\n")))
-    return table
+        then, now = (
+            Styled.of((_words(said), COLOURS.get(said.response, "") if said else "")) for said in (s.then, s.now)
+        )
+        mark = Styled.of(("≠" if s.changed else "", "bold"))
+        rows.append([_number(story, s), mark, then, now, visible(_command(s), keep="\n")])
+    return table(about, rows, width)
 
 
 def _number(story: _Story, step: Step) -> str:

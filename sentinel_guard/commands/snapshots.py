@@ -6,12 +6,8 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from sentinel_guard.commands import require_human
 from sentinel_guard.core.text.control_characters import visible
@@ -30,6 +26,8 @@ from sentinel_guard.host.recovery.snapshots.snapshot_store import (
     moved_refs,
     stat,
 )
+from sentinel_guard.humans.styled_text import Printer, Styled
+from sentinel_guard.humans.text_tables import Column, table
 
 SHOWN = 40
 """Files that are listed before a question."""
@@ -47,7 +45,8 @@ def show_all(places: StatePaths, cwd: Path, *, as_json: bool) -> int:
     elif not found:
         print("There is no snapshot here. One is taken before an agent's command that destroys what git can keep.")
     elif sys.stdout.isatty():
-        Console(highlight=False).print(_table(found))
+        printer = Printer()
+        printer.lines(_table(found, printer.width))
     else:
         for s in found:
             print("\t".join((s.id, _when(s.taken), visible(s.session), _files(s), visible(s.words))))
@@ -83,9 +82,9 @@ def diff(places: StatePaths, cwd: Path, ident: str, paths: Sequence[str]) -> int
     elif not sys.stdout.isatty():
         print(_plain(text), end="" if text.endswith("\n") else "\n")
     else:
-        console = Console(highlight=False, soft_wrap=True)
+        printer = Printer()
         for line in _plain(text).splitlines():
-            console.print(Text(line, COLOURS.get(line[:1], "")))
+            printer.whole((line, COLOURS.get(line[:1], "")))
     return 0
 
 
@@ -212,16 +211,10 @@ def _lists(places: StatePaths, root: str, snapshot: Snapshot) -> None:
             print(f"\n{title}", *(f"  {visible(n)}" for n in names), sep="\n")
 
 
-def _table(found: list[Snapshot]) -> Table:
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    for heading in ("id", "taken", "session"):
-        table.add_column(heading, no_wrap=True)
-    table.add_column("changed", justify="right", no_wrap=True)
-    table.add_column("before", overflow="fold")
-    for s in found:
-        # Text, not markup: a command may have brackets in it.
-        table.add_row(s.id, _when(s.taken), Text(visible(s.session)), _files(s), Text(visible(s.words)))
-    return table
+def _table(found: list[Snapshot], width: int) -> Iterator[Styled]:
+    about = [*map(Column, ("id", "taken", "session")), Column("changed", right=True), Column("before", folds=True)]
+    rows = [(s.id, _when(s.taken), visible(s.session), _files(s), visible(s.words)) for s in found]
+    return table(about, rows, width, gap=2)
 
 
 def _data(s: Snapshot) -> dict[str, object]:

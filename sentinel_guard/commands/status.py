@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
-
-from rich.console import Console, Group
-from rich.live import Live
-from rich.table import Table
-from rich.text import Text
 
 from sentinel_guard.client import Operator
 from sentinel_guard.core.response_phrases import seconds
 from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.errors import DaemonError, SentinelError
 from sentinel_guard.host.machine.state_paths import StatePaths
+from sentinel_guard.humans.styled_text import Printer, Styled, fold, own_screen
+from sentinel_guard.humans.text_tables import Column, table
 
 COLOURS = {"ACTIVE": "green", "KILLED": "red", "PAUSED": "yellow", "COOLING": "yellow"}
 WATCH = 1.0
@@ -33,8 +30,8 @@ def status(places: StatePaths, *, as_json: bool) -> int:
     elif not sessions:
         print(_none(sessions))
     else:
-        console = Console()
-        console.print(_shown(sessions, console.width))
+        printer = Printer()
+        printer.lines(_shown(sessions, printer.width))
     return 0
 
 
@@ -43,16 +40,15 @@ def watch(places: StatePaths, pause: Callable[[float], object] = time.sleep) -> 
 
     ``pause``: waits so many seconds. Raises SentinelError where the output is no terminal.
     """
-    console = Console()
-    if not console.is_terminal:
+    if not Printer().terminal:
         raise SentinelError("--watch needs a terminal.", "sentinel-guard status --json, for programs")
-    with Live(console=console, screen=True, auto_refresh=False) as screen:
+    with own_screen() as show:
         try:
             while True:
-                sessions = _sessions(places)
-                now = time.strftime("%H:%M:%S")
-                shown = _shown(sessions, console.width) if sessions else Text(_none(sessions))
-                screen.update(Group(Text(f"sentinel-guard, {now}; Ctrl-C ends this view", "dim"), shown), refresh=True)
+                sessions, printer = _sessions(places), Printer()
+                head = Styled.of((f"sentinel-guard, {time.strftime('%H:%M:%S')}; Ctrl-C ends this view", "dim"))
+                said = _shown(sessions, printer.width) if sessions else fold(Styled.of(_none(sessions)), printer.width)
+                show([head, *said])
                 pause(WATCH)
         except KeyboardInterrupt:
             return 0
@@ -63,8 +59,9 @@ def _none(sessions: list[dict[str, Any]] | None) -> str:
     return f"{what} Start an agent with: sentinel-guard run -- AGENT"
 
 
-def _shown(sessions: list[dict[str, Any]], width: int) -> Group:
-    return Group(_table(sessions, max(8, min(40, width - OTHERS))), *map(Text, _grants(sessions)))
+def _shown(sessions: list[dict[str, Any]], width: int) -> list[Styled]:
+    grants = (line for words in _grants(sessions) for line in fold(Styled.of(words), width))
+    return [*_table(sessions, max(8, min(40, width - OTHERS)), width), *grants]
 
 
 def _sessions(places: StatePaths) -> list[dict[str, Any]] | None:
@@ -75,20 +72,17 @@ def _sessions(places: StatePaths) -> list[dict[str, Any]] | None:
         return None
 
 
-def _table(sessions: list[dict[str, Any]], room: int) -> Table:
+def _table(sessions: list[dict[str, Any]], room: int, width: int) -> Iterator[Styled]:
     """``room``: characters for an agent's command. Only the repository may go over several lines."""
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
-    for heading in ("session", "state", "calls", "loop", "errors", "tok/min", "agent"):
-        table.add_column(heading, no_wrap=True)
-    table.add_column("repo", overflow="fold")
+    about = [*map(Column, ("session", "state", "calls", "loop", "errors", "tok/min", "agent"))]
+    rows = list[list[str | Styled]]()
     for s in sessions:
         colour = COLOURS.get(s["state"], "cyan")
         left = f" {s['seconds_left']:.0f} s" if s["seconds_left"] else ""
         numbers = (str(s["calls"]), str(s["loop_count"]), f"{s['error_rate']:.0%}", f"{s['tokens_per_minute']:,}")
-        # Text, not markup: a command or a folder may have brackets in it.
-        agent, root = (Text(visible(said)) for said in (_short(s["command"], room), s["root"]))
-        table.add_row(s["session"], Text(s["state"] + left, colour), *numbers, agent, root)
-    return table
+        agent, root = visible(_short(s["command"], room)), visible(s["root"])
+        rows.append([s["session"], Styled.of((s["state"] + left, colour)), *numbers, agent, root])
+    return table([*about, Column("repo", folds=True)], rows, width)
 
 
 def _grants(sessions: list[dict[str, Any]]) -> list[str]:

@@ -7,7 +7,6 @@ import json
 import subprocess
 
 import pytest
-from rich.console import Console
 
 from sentinel_guard.commands import check_explain
 from sentinel_guard.commands.check import Checker, check, check_tool
@@ -21,6 +20,7 @@ from sentinel_guard.core.session.session import Session
 from sentinel_guard.errors import ConfigError
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.policy_files import builtin
+from sentinel_guard.humans.styled_text import Printer
 
 POLICY = merge(builtin())
 RULES = Rules()
@@ -33,10 +33,10 @@ def judged(command: str) -> Verdict:
     return Verdict(action, effects, tuple(findings))
 
 
-def drawn(command: str, **console: object) -> str:
+def drawn(command: str, *, coloured: bool = False) -> str:
     sink = io.StringIO()
-    made = Console(file=sink, highlight=False, **{"width": 80, **console})
-    check_explain.show(judged(command), POLICY, rule_examples.HOME, made)
+    printer = Printer(sink, width=80, coloured=coloured)
+    check_explain.show(judged(command), POLICY, rule_examples.HOME, printer)
     return sink.getvalue()
 
 
@@ -101,7 +101,7 @@ def test_the_tree_holds(row):
 
 
 def test_the_decisive_part_is_marked_and_colour_is_for_terminals_only():
-    coloured = drawn("cd src && ls; sudo bash -c 'rm -rf /'", force_terminal=True, color_system="standard")
+    coloured = drawn("cd src && ls; sudo bash -c 'rm -rf /'", coloured=True)
     assert "\x1b[1;4;31msudo bash -c 'rm -rf /'\x1b[0m" in coloured.splitlines()[0]
     assert "\x1b" not in drawn("cd src && ls; sudo bash -c 'rm -rf /'")
 

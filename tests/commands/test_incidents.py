@@ -9,10 +9,10 @@ import time
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from sentinel_guard.audit.sqlite import SqliteStore
 from sentinel_guard.commands import incidents
+from sentinel_guard.commands.incident_view import render
 from sentinel_guard.core.incidents import root_cause_and_sign_off
 from sentinel_guard.core.incidents.incident_report import Incident, incident
 from sentinel_guard.core.incidents.root_cause_and_sign_off import Review
@@ -267,10 +267,22 @@ LONG = "/home/somebody/" + "a-folder/" * 12 + "file.txt"
 
 @pytest.mark.parametrize("before", ["", "The file is at ", "# A heading\n\nShort.\n\n```\nx\n\ny\n```\n\n"])
 def test_a_path_can_be_copied_from_a_rendered_report(before):
-    shown = io.StringIO()
-    console = Console(file=shown, width=60, force_terminal=True, color_system=None)
-    incidents._render(console, f"{before}`{LONG}` was changed.\n\nThe end of it.\n")
-    assert LONG in shown.getvalue() and "The end of it." in shown.getvalue()
+    lines = [line.plain for line in render(f"{before}`{LONG}` was changed.\n\nThe end of it.\n", 60)]
+    assert [line for line in lines if LONG in line] and "The end of it." in lines
+
+
+RENDERED = (
+    ("# A\n\nOne\ntwo `x|y` **b**.\n", "A\n\nOne two x|y b.\n", "a heading, a paragraph, what is marked in it"),
+    ("- " + "a " * 20 + "\n- b", "  - " + "a " * 12 + "a\n    " + "a " * 6 + "a\n  - b", "a list, folded below itself"),
+    ("| | |\n|---|---|\n| Rule | a \\| b &lt;c |\n", "Rule  a | b <c\n", "a table"),
+    ("````diff\n+a\n```\n````\n<!-- sentinel: x -->\n", "  +a\n  ```\n", "a fence in a fence; a comment is not shown"),
+    ("```\nnever closed", "", "what is not closed"),
+)
+
+
+@pytest.mark.parametrize(("text", "shown"), [row[:2] for row in RENDERED], ids=[row[2] for row in RENDERED])
+def test_a_report_is_rendered(text, shown):
+    assert "\n".join(line.plain.rstrip() for line in render(text, 30)) == shown
 
 
 def test_a_sign_off_that_the_daemon_refuses_is_not_written(where, repo, daemon):

@@ -99,7 +99,7 @@ def test_watch_needs_a_terminal(where):
 
 def test_watch_shows_them_anew_until_it_is_interrupted(where, daemon, monkeypatch, capsys):
     daemon.replies["status"] = {"sessions": [session()]}
-    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     waited = []
 
     def pause(seconds):

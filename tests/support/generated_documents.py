@@ -12,8 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
 
-from rich.console import Console
-
 from bench import guard_faults, runtime_matrix
 from sentinel_guard.commands import check_explain
 from sentinel_guard.core.analysis import step_budget
@@ -42,6 +40,7 @@ from sentinel_guard.core.session.session import NEXT, Event, State
 from sentinel_guard.core.verify_policy import Prover
 from sentinel_guard.host import world as host_world
 from sentinel_guard.host.policy_files import builtin
+from sentinel_guard.humans.styled_text import Printer
 from tests.support.agents.tested_agents import agents_overhead, agents_overhead_parts, agents_tested
 from tests.support.layers import LAYERS, PACKAGE, purpose
 
@@ -158,7 +157,7 @@ def _explained(command: str) -> str:
     prover = Prover(POLICY, analyse)
     verdict = Verdict(action, rule_examples.example(command, analyse), prover.findings(command))
     sink = io.StringIO()
-    check_explain.show(verdict, POLICY, rule_examples.HOME, Console(file=sink, width=80, highlight=False))
+    check_explain.show(verdict, POLICY, rule_examples.HOME, Printer(sink, width=80))
     return "\n".join(line.rstrip() for line in sink.getvalue().splitlines()[1:])
 
 

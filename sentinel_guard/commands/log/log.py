@@ -15,8 +15,6 @@ from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
-from rich.console import Console
-
 from sentinel_guard.audit import head as head_file
 from sentinel_guard.audit.opening import NOTES, hold
 from sentinel_guard.audit.sqlite import SqliteReader, SqliteStore
@@ -35,6 +33,7 @@ from sentinel_guard.host import audit_witness, policy_files
 from sentinel_guard.host.audit_witness import Witnessed
 from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.state_paths import StatePaths
+from sentinel_guard.humans.styled_text import Printer
 from sentinel_guard.humans.terminal_prompts import visible
 
 POLL_SECONDS = 0.25
@@ -315,7 +314,7 @@ def _printer(*, as_json: bool, follow: bool, details: bool, why: Mapping[int, st
     if as_json and follow:
         return lambda entry: print(dumps(entry_json(entry)), flush=True)
     if sys.stdout.isatty():
-        return LogTable(Console(highlight=False), details=details, why=why).put
+        return LogTable(Printer(), details=details, why=why).put
     return lambda entry: print("\t".join(_fields(entry, why, details=details)), flush=True)
 
 

@@ -9,14 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from sentinel_guard.commands.local_time import when
 from sentinel_guard.core.model import Entry
 from sentinel_guard.core.text.entry_summary import summary
+from sentinel_guard.humans.styled_text import Printer, Styled, cut
 from sentinel_guard.humans.terminal_prompts import visible
+from sentinel_guard.humans.text_tables import Column, table
 
 COLOURS = {"L1": "cyan", "L2": "yellow", "L3": "magenta", "L4": "bold red"}
 WIDTHS = {"seq": 6, "time": 8, "": 2, "kind": 11}
@@ -28,10 +26,10 @@ DROPPED = (("kind", 90), ("", 60), ("time", 45))
 class LogTable:
     """Prints entries as they come."""
 
-    def __init__(self, console: Console, *, details: bool = False, why: Mapping[int, str] | None = None) -> None:
+    def __init__(self, printer: Printer, *, details: bool = False, why: Mapping[int, str] | None = None) -> None:
         """``details``: all fields below each entry. ``why``: words behind some entries, by number."""
-        self._console, self._details, self._why = console, details, why or {}
-        gone = {name for name, columns in DROPPED if console.width < columns}
+        self._printer, self._details, self._why = printer, details, why or {}
+        gone = {name for name, columns in DROPPED if printer.width < columns}
         self._columns = {name: width for name, width in WIDTHS.items() if name not in gone}
         self._below = ("", "")
         self._agents: dict[str, str] = {}
@@ -48,23 +46,20 @@ class LogTable:
         row = [*(cells[name] for name in self._columns), said]
         self._print(row, COLOURS.get(entry.level, ""))
         if self._details:
-            self._console.print(Text("\n".join(f"       {line}" for line in details(entry)), "dim"))
+            self._printer.put(("\n".join(f"       {line}" for line in details(entry)), "dim"))
 
     def _heading(self, at: str, session: str) -> None:
         if not self._below[0]:
             self._print([*self._columns, "what"], "bold")
         agent = self._agents.get(session, "")
         whose = f"session {short(session)}" + (f": {agent}" if agent else "") if session else "outside of sessions"
-        self._console.print(Text(f"{at[:10]} {at[-6:]}  {visible(whose)}", "bold"), overflow="ellipsis", no_wrap=True)
+        self._printer.lines([cut(Styled.of((f"{at[:10]} {at[-6:]}  {visible(whose)}", "bold")), self._printer.width)])
 
     def _print(self, cells: list[str], style: str) -> None:
-        # A grid a row, with fixed widths: rows stay in line, and are shown as they come.
-        row = Table.grid(padding=(0, 1), expand=True)
-        for width in self._columns.values():
-            row.add_column(width=width, no_wrap=True)
-        row.add_column(ratio=1, overflow="fold")
-        row.add_row(*(Text(visible(cell)) for cell in cells), style=style)
-        self._console.print(row)
+        # A table a row, with fixed widths: rows stay in line, and are shown as they come.
+        about = [*(Column(width=width) for width in self._columns.values()), Column(folds=True)]
+        row = [Styled.of((visible(cell), style)) for cell in cells]
+        self._printer.lines(table(about, [row], self._printer.width, headed=False))
 
 
 def short(session: str) -> str:
