@@ -86,7 +86,6 @@ class Daemon:
         guard = Guard(sessions=sessions, reactions=reactions, world=self._world, is_new=_is_new, now=self.now)
         self.incidents = incidents
         outcomes = Outcomes(sessions, guard, self.beginnings.reviews, self.now)
-        faces = AgentRequests(sessions, guard, self.now)
         githooks = Githooks(
             sessions=sessions,
             guard=guard,
@@ -101,8 +100,9 @@ class Daemon:
             guard=guard,
             reactions=reactions,
             outcomes=outcomes,
-            faces=faces,
+            faces=AgentRequests(sessions, self.now),
             githooks=githooks,
+            tokens=self.beginnings.tokens,
             now=self.now,
         )
         self.operators = Operators(
