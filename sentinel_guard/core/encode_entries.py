@@ -32,6 +32,8 @@ def of_verdict(verdict: Verdict, operation: str, *, poll: bool, policy: Policy) 
     data |= {"parent": action.parent} if action.parent else {"call": verdict.response < Response.ASK}
     data |= {"poll": True} if poll else {}
     data |= {"installs": True} if is_install(action) else {}
+    makes = [e.target for e in verdict.effects if "makes" in e.how]
+    data |= {"makes": makes} if makes else {}
     data |= {"agent": action.agent} if action.agent else {}
     data |= {"wrapper": "unknown"} if action.unknown_wrapper else {}
     data |= {"for_itself": True} if action.for_itself else {}

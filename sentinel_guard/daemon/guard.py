@@ -339,17 +339,17 @@ def takes_long(action: Action) -> bool:
     return len(text) > SHORT or any(word in text for word in DEEP)
 
 
-def _effects(action: Action, world: World) -> tuple[Effect, ...]:
+def _effects(action: Action, world: World, own: frozenset[str]) -> tuple[Effect, ...]:
     """What the action would do, and what else its agent's wrapper does then, in the same shell."""
-    effects = analyse(action, world)
+    effects = analyse(action, world, own)
     if not action.around:
         return effects
-    around = analyse(replace(action, arguments={**action.arguments, "command": action.around}), world)
+    around = analyse(replace(action, arguments={**action.arguments, "command": action.around}), world, own)
     return (*effects, *(e for e in around if e not in effects and not (e.command and e.command.program in WRAPPERS)))
 
 
 def _with_effects(case: Case, world: World) -> Case:
-    return replace(case, effects=_effects(case.action, world), home=world.home, look=world.peek)
+    return replace(case, effects=_effects(case.action, world, case.session.made), home=world.home, look=world.peek)
 
 
 def _verdict(live: Live, case: Case) -> Verdict:

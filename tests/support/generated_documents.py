@@ -225,7 +225,7 @@ _MEANINGS = {
     "quiet": "reads", "change": "changes there", "destroy": "destroys there", "publish": "publishes",
     "unpublish": "destroys there", "shows": "shows secrets", "lists": "shows secrets", "opens": "opens access",
 }  # fmt: skip
-_TABLES: Mapping[str, Mapping[str, tuple[Row, ...]]] = {
+VERB_TABLES: Mapping[str, Mapping[str, tuple[Row, ...]]] = {
     "Clouds, clusters, platforms": cloud_cli_subcommands.TABLES,
     "Other services and stores": other_service_clis.TABLES,
     "Packages, releases, forges": package_publishing.TABLES,
@@ -237,7 +237,7 @@ _TABLES: Mapping[str, Mapping[str, tuple[Row, ...]]] = {
 
 def verbs() -> str:
     """A table for each family; programs with the same rows stand together."""
-    return "\n".join(line for title, table in _TABLES.items() for line in _family(title, table)) + "\n" + _runners()
+    return "\n".join(line for title, table in VERB_TABLES.items() for line in _family(title, table)) + "\n" + _runners()
 
 
 def _family(title: str, table: Mapping[str, tuple[Row, ...]]) -> Iterator[str]:

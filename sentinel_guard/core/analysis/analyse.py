@@ -5,6 +5,8 @@ they would happen; conditional commands count as if they ran. The words, for tho
 
 ===================  =================================================================================================
 EXECUTE program      how: forkbomb | typed (its commands are what the agent types on a terminal later), else none
+                     "container NAME", "port NUMBER", "database NAME": makes (once the action has succeeded it is the
+                     session's own: its making fails where it was there)
 WRITE path           how: truncate append inplace | mode (chmod; shut: unreadable) | owner (chown) |
                      recursive (the tree below) |
                      over (with truncate, move: a file outside of the repository was there before) |
@@ -55,12 +57,12 @@ A link's own name counts for DELETE and moves (``rm link``); what it points to c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from sentinel_guard.core.analysis import held_calls
+from sentinel_guard.core.analysis import held_calls, lost_after_move
 from sentinel_guard.core.analysis.agent_tools import command_of, tool_effects
-from sentinel_guard.core.analysis.evaluation import simple_command
+from sentinel_guard.core.analysis.evaluation import made_names, simple_command
 from sentinel_guard.core.analysis.evaluation.autoloaded_files import on_opening
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext
 from sentinel_guard.core.analysis.evaluation.walk_syntax_tree import Walk
@@ -74,13 +76,14 @@ _REPLACES = frozenset(("move", "link", "recursive"))
 """The old file keeps its other names, or it is no file."""
 
 
-def analyse(action: Action, world: World) -> tuple[Effect, ...]:
-    """The effects of an action, in order. Never raises; runs nothing; reads only through ``world``.
+def analyse(action: Action, world: World, own: Collection[str] = ()) -> tuple[Effect, ...]:
+    """The effects of an action, in order. Never raises; runs nothing; reads only through ``world``. ``own``: what the
+    session made that is no file (``Session.made``).
 
     Where the analysis itself fails its last effect is OPAQUE, how ``error``, which the judge refuses.
     """
     try:
-        return _effects(action, world)
+        return _effects(action, world, frozenset(own))
     except Exception as e:  # noqa: BLE001 - as above
         return (_failure(e),)
 
@@ -89,8 +92,9 @@ def _failure(e: Exception) -> Effect:
     return Effect(Kind.OPAQUE, f"{type(e).__name__}: {e}"[:200], sure=False, how=frozenset(("error",)))
 
 
-def _effects(action: Action, world: World) -> tuple[Effect, ...]:
+def _effects(action: Action, world: World, own: frozenset[str]) -> tuple[Effect, ...]:
     overlay = Overlay(world)
+    overlay.proven = own
     overlay.root, overlay.typed = action.root, action.typed
     arguments = action.arguments
     if action.layer is Layer.KERNEL and "object" in arguments:
@@ -126,7 +130,7 @@ def _shell(text: str, action: Action, world: Overlay) -> tuple[Effect, ...]:
             walk.effects.clear()
         return walk.text(text.replace("\0", ""), place)
 
-    return _walked(action, world, start)
+    return _walked(action, world, start, text)
 
 
 def _argv(argv: list[str], action: Action, world: Overlay) -> tuple[Effect, ...]:
@@ -135,7 +139,9 @@ def _argv(argv: list[str], action: Action, world: Overlay) -> tuple[Effect, ...]
     )
 
 
-def _walked(action: Action, world: Overlay, start: Callable[[Walk, WalkContext], str]) -> tuple[Effect, ...]:
+def _walked(
+    action: Action, world: Overlay, start: Callable[[Walk, WalkContext], str], text: str | None = None
+) -> tuple[Effect, ...]:
     walk, place = Walk(world), _place(action, world)
     try:
         start(walk, place)
@@ -147,7 +153,9 @@ def _walked(action: Action, world: Overlay, start: Callable[[Walk, WalkContext],
         walk.opaque(TOO_MUCH if isinstance(e, BudgetExceeded) else "nested too deeply", "parse", place)
     except Exception as e:  # noqa: BLE001 - whatever goes wrong is told, and what was found before it
         walk.effects.append(_failure(e))
-    effects = list(_with_texts(walk.effects, world)) if world.made() else walk.effects
+    walk.effects.extend(made_names.effects(world.own, text))
+    effects = list(lost_after_move.with_origins(walk.effects))
+    effects = list(_with_texts(effects, world)) if world.made() else effects
     return tuple(_by_all_names(_counted(effects, world), world))
 
 

@@ -84,6 +84,8 @@ class Call:
     outcome: Outcome | None = None
     installs: bool = False
     """True where it installs packages."""
+    makes: tuple[str, ...] = ()
+    """What is the session's own once it has succeeded: ``container NAME``, ``port NUMBER``, ``database NAME``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,8 @@ class Session:
     """When each cool-down of the last minutes began."""
     strikes: tuple[str, ...] = ()
     """Rule ids of refused attacks on the guard's own settings, in order."""
+    made: frozenset[str] = frozenset()
+    """What calls of this session made that is no file (``Call.makes``)."""
 
     def after(self, entry: Entry) -> Session:
         """The session once this entry is on record."""
@@ -178,6 +182,7 @@ def _verdict(session: Session, entry: Entry) -> Session:
             entry.at,
             poll=bool(d.get("poll")),
             installs=bool(d.get("installs")),
+            makes=_words(d.get("makes")),
         )
         session = replace(session, calls=(*session.calls, call)[-WINDOW:])
     return session
@@ -188,7 +193,8 @@ def _outcome(session: Session, entry: Entry) -> Session:
     calls = tuple(replace(c, outcome=outcome) if c.action == outcome.action else c for c in session.calls)
     done = next((c for c in calls if c.action == outcome.action), None)
     closes = session.half_open and done is not None and done.operation not in session.tripped
-    return replace(session, calls=calls, tripped=frozenset() if closes else session.tripped)
+    made = session.made.union(done.makes) if done is not None and outcome.code == 0 else session.made
+    return replace(session, calls=calls, tripped=frozenset() if closes else session.tripped, made=made)
 
 
 def _usage(session: Session, entry: Entry) -> Session:

@@ -65,7 +65,11 @@ _DEEDS: Mapping[Kind, _Words] = {
     Kind.PRIVILEGE: (("", "gains rights: {}"),),
     Kind.NETWORK: (("data", "sends data to {}"), ("delete", "deletes at {}"), ("", "connects to {}")),
     Kind.SIGNAL: (("force", "kills {}"), ("", "signals {}")),
-    Kind.EXECUTE: (("forkbomb", "starts itself without end"), ("typed", "takes what the agent types later")),
+    Kind.EXECUTE: (
+        ("forkbomb", "starts itself without end"),
+        ("typed", "takes what the agent types later"),
+        ("makes", "is made here, and the session's own from then on"),
+    ),
     Kind.OPAQUE: (
         ("name", "runs a command that is not known: {}"),
         ("code", "runs code that is not known: {}"),

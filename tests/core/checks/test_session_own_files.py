@@ -33,6 +33,12 @@ FILES |= {
     f"{ROOT}/.git/logs/refs/stash": ENTRY.format(old="0" * 40, new="cc" + "d" * 38)
     + ENTRY.format(old="cc" + "d" * 38, new="aa" + "b" * 38),
 }
+FILES |= {
+    f"{ROOT}/alembic.ini": "[alembic]\nsqlalchemy.url = sqlite:///./made.db\n",
+    f"{ROOT}/config/database.yml": "a: &a\n  adapter: sqlite3\n"
+    "development:\n  <<: *a\n  database: app.db\ntest:\n  database: t.db\n",
+    f"{ROOT}/prisma/schema.prisma": 'datasource db {\n  provider = "sqlite"\n  url = "file:../made.db"\n}\n',
+}
 FILES |= {f"{HOME}/notes.txt": "x\n", f"{HOME}/made.txt": "x\n"}
 MADE = (f"{ROOT}/made.db", f"{HOME}/made.txt", STASH)
 """What the session made, of all that is there."""
@@ -69,6 +75,13 @@ ROWS = [
     ("echo 'version = 1' > sentinel.toml", Response.DENY, "the guard's own"),
     ("echo x > .sentinel-secrets.toml", Response.DENY, "the guard's own"),
     ("rm made.db", Response.ALLOW, "the session's database"),
+    ("alembic downgrade base", Response.ALLOW, "migrations of the session's database, as their settings say"),
+    ("npx prisma migrate reset --force", Response.ALLOW, "the same of a schema"),
+    ("bin/rails db:reset", Response.ASK, "migrations of the person's database"),
+    ("DATABASE_URL=sqlite:///made.db flask db downgrade base", Response.ALLOW, "as a variable says"),
+    ("DATABASE_URL=sqlite:///app.db flask db downgrade base", Response.ASK, "the person's"),
+    ("DATABASE_URL=postgres://localhost/x npx prisma migrate reset --force", Response.ASK, "another database"),
+    ("flask db downgrade base", Response.ASK, "nobody says which"),
     ("rm app.db", Response.ASK, "the person's database"),
     ("sqlite3 made.db 'DROP TABLE x'", Response.ALLOW, "a table in the session's database"),
     ("sqlite3 app.db 'DROP TABLE x'", Response.ASK, "a table in the person's"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from sentinel_guard.core.analysis import paths
@@ -128,6 +129,8 @@ def _write(item: Redirect, field: Field, path: str, place: WalkContext, command:
 
 
 _SILENT = (":", "true", "false", "exec")
+_NOBODYS = frozenset(("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random"))
+"""What comes from there holds nothing of what was in a file."""
 
 
 def _leaves_nothing(command: Command | None, path: str, place: WalkContext) -> bool:
@@ -137,7 +140,8 @@ def _leaves_nothing(command: Command | None, path: str, place: WalkContext) -> b
     if command.program in _SILENT:
         return True
     words = command.operands
-    if command.program == "cat" and words[:1] == ("/dev/null",):
+    files = [word for word in words if not re.fullmatch(r"-.*|\d+\w*", word)]  # the options are not read yet
+    if command.program in ("cat", "head") and files and _NOBODYS.issuperset(files):
         return True
     return (
         path != ""

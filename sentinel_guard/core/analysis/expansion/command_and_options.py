@@ -302,7 +302,7 @@ def build(
     fields: Sequence[Field], tables: Mapping[str, Options], via: tuple[str, ...]
 ) -> tuple[Command, Parsed, Parsed]:
     """The command of these fields, its options before the subcommand, and those behind it."""
-    program = paths.base(fields[0].text)
+    program = paths.base(fields[0].text).removesuffix(".exe")  # of Windows, as WSL starts them
     table = tables.get(program, PLAIN)
     head = parsed = parse(fields[1:], table)
     subcommand = ""

@@ -42,6 +42,8 @@ class Overlay:
         """Files that the text filled from a store of secrets."""
         self.own: set[str] = set()
         """Containers and databases that the text made itself: ``container NAME``, ``database NAME``."""
+        self.proven = frozenset[str]()
+        """The same of earlier texts of this session, proved by their success."""
         self.budget = Budget()
         self._world = world
         self._globs: dict[str, tuple[tuple[str, ...], bool]] = {}
@@ -63,6 +65,10 @@ class Overlay:
         """From here on the file holds this text; of one that is too long nobody knows what it holds."""
         self._files[path] = text if len(text) <= MAX_READ else None
         self.configured = self.configured or path.endswith(_SETTINGS)
+
+    def is_own(self, name: str) -> bool:
+        """Whether this text, or the session before it, made what bears this name."""
+        return name in self.own or name in self.proven
 
     def changes(self) -> tuple[object, ...]:
         """All that the text has made so far, to be compared with what it has made later."""

@@ -19,8 +19,10 @@ from sentinel_guard.core.analysis.expansion.command_and_options import (
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.languages import (
     awk,
+    cmd_shell,
     compilers_and_runtimes,
     editors,
+    nushell,
     powershell,
     python_m_modules,
     sed,
@@ -232,11 +234,16 @@ def _given(call: Call, language: str, found: ParsedOptions) -> Effects:
     for item in found.texts:
         yield from inline(call, abstract(call, item), language, line=_line(call) if loops else None)
     if language in ("perl", "ruby") and "-i" in found.flags:
+        silent = "-p" not in found.flags and not any(map(_PRINTS.search, (item.text for item in found.texts)))
         for item in found.operands:
-            yield from call.write(item, "inplace")
+            yield from call.write(item, "inplace", *(("empty",) if silent else ()))
     elif loops:
         for item in found.operands:
             yield from call.read(item)
+
+
+_PRINTS = re.compile(r"print|say|puts|write|\bp\b|STDOUT|\0")
+"""Code without any of these prints nothing: what is edited in place by it is empty then."""
 
 
 def _line(call: Call) -> str:
@@ -309,6 +316,7 @@ OPTIONS: dict[str, Options] = {
     **awk.OPTIONS,
     **sed.OPTIONS,
     **editors.OPTIONS,
+    **nushell.OPTIONS,
     **powershell.OPTIONS,
 }
 
@@ -320,6 +328,8 @@ PROGRAMS: dict[str, Callable[[Call], Effects]] = {
     **awk.PROGRAMS,
     **sed.PROGRAMS,
     **editors.PROGRAMS,
+    **cmd_shell.PROGRAMS,
+    **nushell.PROGRAMS,
     **powershell.PROGRAMS,
     "bun": bun,
     "osascript": osascript,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from sentinel_guard.core.analysis.expansion.command_and_options import MAX_SCRIPT, UNKNOWN, Call, options
 from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.languages.cmd_shell import unix_path
 from sentinel_guard.core.analysis.languages.shared.function_effects import EffectCollector
 from sentinel_guard.core.analysis.languages.shared.program_values import (
     UNRESOLVED,
@@ -212,7 +213,7 @@ class _Script:
     def _do(self, name: str, row: str, operands: list[object]) -> None:
         given = operands or self.piped
         home = self.deeds.call.world.home
-        values = [expanded(v.replace("\\", "/"), home) if isinstance(v, str) else v for v in given]
+        values = [expanded(unix_path(v), home) if isinstance(v, str) else v for v in given]
         if name == "remove-item" and not operands and self.listed:
             self.deeds.opaque("what a recursive listing gives", "delete")
         elif name == "remove-item":
@@ -311,5 +312,4 @@ def cmdlet(call: Call) -> Effects:
 
 _OPTIONS = options("-Command= -c= -File= -ExecutionPolicy= -EncodedCommand= | words")
 OPTIONS = {"pwsh": _OPTIONS, "powershell": _OPTIONS, "Remove-Item": options("-Path= -LiteralPath= | words")}
-PROGRAMS = {"pwsh": powershell, "powershell": powershell, "powershell.exe": powershell, "pwsh.exe": powershell,
-            "Remove-Item": cmdlet}  # fmt: skip
+PROGRAMS = {"pwsh": powershell, "powershell": powershell, "Remove-Item": cmdlet}  # fmt: skip

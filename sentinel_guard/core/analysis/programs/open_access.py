@@ -13,6 +13,7 @@ from sentinel_guard.core.model import Effect, Kind
 
 TARGET = "open access"
 _HELP = "** --help|-h|--version|-v, version|help|config|update|completion|login|auth|status|list|credits|diagnose"
+_TERMINALS = ("ttyd", "gotty", "websocketd", "wetty", "shellinabox", "shellinaboxd", "butterfly.server.py")
 TABLES: dict[str, tuple[Row, ...]] = {
     "ngrok": table(quiet=_HELP, opens="http|tcp|tls|start|tunnel|file"),
     **dict.fromkeys(("lt", "localtunnel", "zrok", "pagekite", "pagekite.py", "telebit", "pinggy", "expose",
@@ -33,7 +34,7 @@ TABLES: dict[str, tuple[Row, ...]] = {
     **dict.fromkeys(("tmate", "upterm", "sshx", "teleconsole", "warp", "duckly"),
                     table(quiet="** --help|-V|--version, version|session", opens="**, host, .")),
     # a terminal, or all files, for whoever asks
-    **dict.fromkeys(("ttyd", "gotty", "websocketd", "wetty", "shellinabox", "shellinaboxd", "butterfly.server.py"),
+    **dict.fromkeys(_TERMINALS,
                     table(quiet="** --help|--version|-h, ** -i|-a|--interface|--address|--host=127.*, "
                           "** -i|-a|--interface|--address|--host=lo*", opens="**, . --port|-p|-W")),
     "code-server": table(quiet="** --help|--version", opens="** --auth=none"),
@@ -52,9 +53,7 @@ OPTIONS = {
     **dict.fromkeys(("redis-server", "valkey-server"), options("--protected-mode= --bind= --port=")),
     "mongod": options("--bind_ip= --dbpath= --port= --config= -f="),
     "dockerd": options("-H= --host= --data-root= --config-file="),
-    **dict.fromkeys(
-        ("ttyd", "gotty", "websocketd"), options("-i= --interface= -a= --address= -p= --port= -c= --credential=")
-    ),
+    **dict.fromkeys(_TERMINALS, options("-i= --interface= -a= --address= --host= -p= --port= -c= --credential=")),
 }
 _NO_TOKEN = re.compile(
     r"--(?:(?:Notebook|Server|Identity|Password\w*)\w*\.)?(?:token|password|hashed_password)=(?:['\"]{2})?"

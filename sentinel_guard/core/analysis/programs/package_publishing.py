@@ -103,7 +103,7 @@ TABLES: dict[str, tuple[Row, ...]] = {
         publish="publish, create-namespace")),
     "web-ext": table(publish="sign"),
     "snapcraft": table(unpublish="close", publish="upload|push|release|promote"),
-    "electron-builder": table(publish="** --publish=always|-p=always|--publish=onTag*|-p=onTag*"),
+    "electron-builder": table(publish="** --publish|-p=always, ** --publish|-p=onTag*"),
     "electron-forge": table(quiet=_DRY, publish="publish"),
     "fastlane": table(publish="** deliver|upload_*|pilot|supply|release|beta|deploy|submit*|testflight|appstore|"
         "production|publish|match_nuke|nuke"),
@@ -123,11 +123,11 @@ TABLES: dict[str, tuple[Row, ...]] = {
     **dict.fromkeys(("crane", "gcrane"), table(unpublish="delete", publish="push|copy|cp|tag|append|mutate|rebase")),
     "skopeo": table(unpublish="delete", publish="copy ** docker://* docker://*, copy dir:*|oci:*|docker-archive:*|"
         "docker-daemon:*|containers-storage:* docker://*, "
-                    "sync --dest=docker|-d=docker"),
+                    "sync --dest|-d=docker"),
     "regctl": table(unpublish="** delete|rm", publish="image copy|import|mod|create, artifact put, blob|manifest|"
         "index put|create|add"),
-    "mkdocs": table(publish="gh-deploy"), "mike": table(quiet="** !--push|-p", unpublish="delete", publish="deploy|"
-        "set-default"),
+    "mkdocs": table(publish="gh-deploy"), "mike": table(unpublish="delete --push|-p", publish="deploy|"
+        "set-default --push|-p"),
     "ghp-import": table(publish="** --push|-p"), "quarto": table(publish="publish"), "hugo": table(quiet="** --dryRun|"
         "--dry-run", publish="deploy"),
     "ng": table(publish="deploy"), "docusaurus": table(publish="deploy"),

@@ -42,8 +42,8 @@ _COMPOSE_ASIDE = (
     "!-h !--help"
 )
 _DOCKER = table(
-    shows="compose config|convert --environment, inspect --format|-f=*Env*, container inspect --format|-f=*Env*, "
-    "inspect --format|-f=*.Config}}*, container inspect --format|-f=*.Config}}*",
+    shows="compose config|convert --environment, inspect --format|-f=*Env*, container inspect --format=*Env*, "
+    "inspect --format|-f=*.Config}}*, container inspect --format=*.Config}}*, container inspect *Env*|*.Config}}* -f",
     lists=f"compose config|convert {_COMPOSE_ASIDE}",
 )
 _COMPOSE = table(lists=f"config|convert {_COMPOSE_ASIDE}")
@@ -146,12 +146,12 @@ TABLES: dict[str, tuple[Row, ...]] = {
     "dcli": table(shows="password|p|note|secret|read"),
     # tools that keep the secrets of projects
     "doppler": table(
-        quiet=f"{_HELP}, secrets --only-names|set|delete|upload|notes",
+        quiet=f"{_HELP}, secrets --only-names, secrets set|delete|upload|notes",
         shows="secrets get|download, configure get token",
-        lists="secrets, run -- env|printenv",
+        lists="secrets, run env|printenv",
     ),
     "infisical": table(shows="secrets get, export, user get, service-token", lists="secrets !--help"),
-    "chamber": table(shows="read", lists="export|env, list -e|--expand"),
+    "chamber": table(shows="read", lists="export|env"),
     "sops": table(
         quiet="** -i|--in-place|--output, edit|encrypt|rotate|set|unset|updatekeys|publish|groups|filestatus",
         shows="decrypt, ** -d|--decrypt",

@@ -70,16 +70,20 @@ def table(**rows: str) -> tuple[Row, ...]:
 def _row(what: str, items: list[str]) -> Row:
     words = [item for item in items if item.lstrip("!")[:1] != "-"]
     expression = "".join("(?:[^ ]+ ){0,5}?" if w == "**" else "$" if w == "." else f"(?:{_any(w)}) " for w in words)
-    given = [item for item in items if item.lstrip("!")[:1] == "-"]
+    given = [item for item in items if item not in words]
     return Row(what, expression, tuple(_option(item) for item in given), " ".join(items))
 
 
 def _any(word: str) -> str:
+    if "**" in word:
+        raise ValueError(f"{word}: any words between stand by themselves")
     return re.escape(word).replace(r"\*", "[^ ]*").replace(r"\|", "|")
 
 
 def _option(item: str) -> _Given:
     names, _, value = item.lstrip("!").partition("=")
+    if "|" in value:
+        raise ValueError(f"{item}: an option has one value; another one is another row")
     return _Given(tuple(names.split("|")), value, item[0] != "!")
 
 

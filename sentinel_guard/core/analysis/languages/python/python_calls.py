@@ -184,7 +184,8 @@ class PythonCaller(ABC):
             case "symlink_to" | "hardlink_to" | "link_to":
                 self.deeds.do("link", [values[0] if values else UNRESOLVED, owner])
             case _ if name in PATHS:
-                self.deeds.do(PATHS[name], [owner, *values], {k: v for k, v in named.items() if k == "mode"})
+                emptied = " empty" if name in ("write_text", "write_bytes") and values[:1] in ([""], [b""]) else ""
+                self.deeds.do(PATHS[name] + emptied, [owner, *values], {k: v for k, v in named.items() if k == "mode"})
                 return File(owner) if name in ("read_text", "read_bytes", "open") else UNRESOLVED
         return UNRESOLVED
 

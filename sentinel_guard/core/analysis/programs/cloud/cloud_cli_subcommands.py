@@ -160,8 +160,7 @@ _NETLIFY = table(
 )
 _RAILWAY = table(
     quiet="logs|status|list|login|logout|whoami|link|unlink|open|docs|shell|connect|ssh|init|completion|domain, "
-    "variables|variable "
-    "!--set, environment|service !--delete",
+    "variables|variable . !--set, variables|variable list|ls, environment|service !--delete",
     destroy="down, delete, * delete|remove|rm",
     change="up, redeploy, deploy, restart, add, variables|variable --set, variable|variables set, scale, volume add|"
     "attach|detach",
@@ -239,7 +238,7 @@ _FLUX = table(
     publish="push|tag artifact",
 )
 _NOMAD = table(
-    quiet="job plan|status|inspect|history|validate|init|deployments|allocs|eval, plan|status|logs|inspect|validate|"
+    quiet="job plan|status|inspect|history|validate|init|deployments|allocs, plan|status|logs|inspect|validate|"
     "version|monitor, "
     "alloc logs|status|fs, node status|config, namespace|var|volume|acl list|status|inspect|get|read, * list|status|"
     "info|read",
@@ -383,7 +382,7 @@ TABLES: dict[str, tuple[Row, ...]] = {
         change="put|sync|cp|mb|setacl|setpolicy|modify|accesslog|pipe|cors|delpolicy|setlifecycle",
     )),
     "azcopy": table(quiet="list|login|logout|jobs|env|doc|benchmark, ** --dry-run", destroy="rm|remove, sync "
-        "--delete-destination=true|--delete-destination=prompt",
+        "--delete-destination !--delete-destination=false",
                     change="copy|cp|sync|make|set-properties"),
     **dict.fromkeys(("copilot", "sceptre", "kustomize", "convox", "porter", "dagger", "zappa", "chalice",
         "tsuru",

@@ -349,7 +349,7 @@ OPTIONS = {
     **dict.fromkeys(("surge", "gh-pages"), options("-d= --dist= -b= --branch= -r= --repo= -m= --message= -p= "
         "--project=")),
 }  # fmt: skip
-OPTIONS["tofu"] = OPTIONS["terragrunt"] = OPTIONS["terraform"]
+OPTIONS["tofu"] = OPTIONS["terragrunt"] = OPTIONS["terramate"] = OPTIONS["terraform"]
 OPTIONS["flyctl"], OPTIONS["sls"], OPTIONS["bao"] = OPTIONS["fly"], OPTIONS["serverless"], OPTIONS["vault"]
 OPTIONS["oc"] = OPTIONS["kubectl"]
 OPTIONS |= {name: options("| sub") for name in TABLES if name not in OPTIONS}

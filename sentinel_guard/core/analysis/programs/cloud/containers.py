@@ -62,7 +62,8 @@ _AT_WORK = frozenset(("run", "create", "rm", "rmi", "stop", "kill", "restart", "
 
 def docker(call: Call) -> Effects:
     verb, operands = call.command.subcommand, call.operands
-    yield from subcommand_tables.effects(call, _DOCKER, _target(verb))
+    if not (verb == "rm" and operands and all(call.world.is_own(f"container {item.text}") for item in operands)):
+        yield from subcommand_tables.effects(call, _DOCKER, _target(verb))
     action = verb
     if verb == "compose":
         action = _compose_fields(call)[0]
@@ -76,7 +77,7 @@ def docker(call: Call) -> Effects:
     elif verb == "exec":
         if call.has("--privileged"):
             yield call.effect(Kind.PRIVILEGE, "container --privileged", sure=False)
-        own = bool(operands) and f"container {operands[0].text}" in call.world.own
+        own = bool(operands) and call.world.is_own(f"container {operands[0].text}")
         found = _inside(call, operands[1:], {}, () if own else _KEPT)
         yield from (effect for effect in found if not (own and effect.kind in (Kind.DATABASE, Kind.DEPLOY)))
     elif verb == "cp":
@@ -351,6 +352,7 @@ OPTIONS = {
         "-H= --host= -c= --context= --config= -l= --log-level= -f= --file= -p= --project-name= | sub first"
     ),
     "docker inspect": options("-f= --format= --type="),
+    "docker container": options("--format="),
     "docker run": options(_RUN),
     "docker create": options(_RUN),
     "docker exec": options("-e= --env= --env-file= -u= --user= -w= --workdir= --detach-keys= | first"),
@@ -376,9 +378,11 @@ def phone(call: Call) -> Effects:
     """``adb shell COMMAND``: on the device that hangs on the cable."""
     verb = call.command.subcommand
     if verb == "shell" and call.operands:
-        texts = call.operands
-        body = texts[0].text if len(texts) == 1 else texts
-        yield from away(call, body, known=all(item.known for item in texts), target="adb")
+        at = next(n for n, item in enumerate(call.fields) if item is call.operands[0])
+        # As ssh does it: the words are one text for the shell there.
+        words = call.fields[at:]
+        body = " ".join(item.text if item.known else UNKNOWN for item in words)
+        yield from away(call, body, target="adb")
     elif verb in ("uninstall", "wipe", "sideload"):
         yield call.effect(Kind.DEPLOY, "adb", *(("delete",) if verb != "uninstall" else ()))
 

@@ -195,7 +195,7 @@ TABLES: dict[str, tuple[Row, ...]] = {
     **dict.fromkeys(("gh-ost", "pt-online-schema-change", "pt-archiver"), table(
         quiet="** --dry-run", destroy="** --execute|--purge")),
     "cockroach": table(destroy="node decommission|drain, quit, debug reset-quorum, workload init --drop"),
-    "convex": table(quiet="dev|logs|dashboard|docs|function-spec|export|** --help", destroy="data clear, import "
+    "convex": table(quiet="dev|logs|dashboard|docs|function-spec|export, ** --help", destroy="data clear, import "
                     "--replace|--replace-all, env remove|unset", change="deploy|import, env set"),
     "dbt": table(quiet="** --help|--empty", destroy="run|build|seed|snapshot --full-refresh --target|-t=*prod*"),
     "celery": table(quiet="** --help",
@@ -244,6 +244,7 @@ OPTIONS = {
     **dict.fromkeys(("hdfs", "hadoop", "yarn-cluster", "mapred"), options("--config= -conf= -fs= | sub words")),
     **{name: options("--bootstrap-server= --zookeeper= --group= --topic= --command-config= --entity-type= "
                      "--entity-name= --add-config= | sub") for name in TABLES if name[:6] == "kafka-"},
+    "solr": options(f"{_TEXT} -p= -z= -m= | sub words"),
     "timeshift": options("--snapshot= --comments= --tags="),
     "snapper": options("-c= --config= | sub"),
     "dvc": options("-r= -j= | sub"),

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.programs.databases import sql_statements
+from sentinel_guard.core.analysis.programs.databases import project_databases, sql_statements
 from sentinel_guard.core.model import Effect, Kind
 
 Effects = Iterable[Effect]
@@ -130,7 +131,8 @@ def tasks(call: Call) -> Effects:
     for row in _TASKS[program]:
         if _said(row.split(), words):
             how = "truncate" if row in ("db:truncate_all", "db:seed:replant") else "delete"
-            yield call.effect(Kind.DATABASE, f"{call.command.program} {row}", how)
+            lost = call.effect(Kind.DATABASE, f"{call.command.program} {row}", how)
+            yield replace(lost, file=project_databases.only_file(call, program))
             return
 
 

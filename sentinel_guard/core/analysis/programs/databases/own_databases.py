@@ -1,4 +1,4 @@
-"""Databases that the text itself makes and throws away again: no data of anybody's is lost with them."""
+"""Databases that the text or session itself makes and throws away again: no data of anybody's is lost with them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def serve(call: Call) -> Iterable[Effect]:
     words = [item.text for item in call.fields[1:]]
     port = given.text if given is not None else next((b for a, b in pairwise(words) if a in ("--port", "-p")), "")
     if port.isdigit():
-        call.world.own.add(f"port {port}")
+        call.world.own.add(f"server at port {port}")  # it may fail unseen, in the background
     return ()
 
 
@@ -39,8 +39,9 @@ def note_created(call: Call, sql: str) -> None:
 
 
 def listens_own(call: Call) -> bool:
-    """Whether a client speaks to a container that this very text started, at a port of this machine."""
-    ports = [name[5:] for name in call.world.own if name.startswith("port ")]
+    """Whether a client speaks to a container that this text or session started, at a port of this machine."""
+    names = (name.partition("port ") for name in (*call.world.own, *call.world.proven))
+    ports = [port for _, sign, port in names if sign]
     words = [item.text for item in call.fields[1:]]
     return any(re.search(rf"(?:localhost|127\.0\.0\.1):{port}\b", word) for port in ports for word in words) or any(
         word in (port, f"-p{port}", f"-P{port}", f"--port={port}") for port in ports for word in words
@@ -48,8 +49,9 @@ def listens_own(call: Call) -> bool:
 
 
 def is_own(call: Call, name: str) -> bool:
-    """Whether a database was made by this very text, to be thrown away as its name says."""
-    return f"database {name}" in call.world.own and _SCRATCH.fullmatch(name) is not None
+    """Whether a database was made by the session, or by this very text, to be thrown away as its name says."""
+    made = f"database {name}"
+    return made in call.world.proven or (made in call.world.own and _SCRATCH.fullmatch(name) is not None)
 
 
 def drops_own(call: Call, statement: str) -> bool:

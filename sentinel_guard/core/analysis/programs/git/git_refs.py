@@ -210,7 +210,33 @@ def rebase(call: Call) -> Effects:
         yield rewrite(call, "history", *(("force",) if call.has("--root") and call.has("-x", "--exec") else ()))
     elif call.has("--abort"):
         yield rewrite(call, "worktree")
+    if call.has("-i", "--interactive", "--edit-todo") and _LEAVES_OUT.search(_sequence_editor(call)):
+        yield rewrite(call, "branch HEAD", "force")
     yield from _commands(call, "-x", "--exec")
+
+
+_LEAVES_OUT = re.compile(
+    r"\bdrop\b|(?:^|[\d$/}!\s'\"])d(?=['\";}\s]|$)|(?<=[/|#,])d[ /|#,]|\bgrep\s+-\w*v|\bprint\b[^;]*\b(?:if|unless)\b"
+)
+"""In an editor of the list of commits: some of them are left out (``drop``; ``d`` of sed and of git-rebase(1))."""
+
+
+def _variable(call: Call, name: str) -> str:
+    value = call.scope.scalar(name)
+    return "".join(value.items) if value.known else ""
+
+
+def _sequence_editor(call: Call) -> str:
+    """The command that edits the list of commits, and what stands in files of this text that it names."""
+    command = (
+        _variable(call, "GIT_SEQUENCE_EDITOR")
+        or value_set_here(call, "sequence.editor")
+        or _variable(call, "GIT_EDITOR")
+        or value_set_here(call, "core.editor")
+    )
+    made = call.world.made()
+    named = (call.locate(word.strip("'\"")) for word in command.split() if "/" in word) if made else ()
+    return "\n".join((command, *(call.world.read(path) or "" for path in named if path in made)))
 
 
 def merge(call: Call) -> Effects:

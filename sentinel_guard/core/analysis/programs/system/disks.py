@@ -99,10 +99,10 @@ def raw(call: Call) -> Effects:
             yield from _onto(call, item, "mkfs")
 
 
-def _onto(call: Call, item: Field, how: str) -> Effects:
+def _onto(call: Call, item: Field, *how: str) -> Effects:
     """Writing, also to what is not known and has left no text: ``mkfs.ext4 "$DISK"``."""
     nameless = not item.known and not item.text
-    return (call.opaque(item.source.strip("\"'") or "$", "write"),) if nameless else call.write(item, how)
+    return (call.opaque(item.source.strip("\"'") or "$", "write"),) if nameless else call.write(item, *how)
 
 
 def _devices(call: Call) -> list[Field]:
@@ -120,8 +120,10 @@ def dd(call: Call) -> Effects:
     """dd, dcfldd, dc3dd: ``of=``; without ``count=`` what never ends fills the disk."""
     given = [(*item.text.partition("=")[::2], item.known) for item in call.operands]
     targets = [Field(value, known) for name, value, known in given if name in ("of", "ofs", "hof", "wipe", "hwipe")]
+    nothing = any(name == "if" and value in (*_ENDLESS, "/dev/null") for name, value, _ in given)
     for target in targets:
-        yield from _onto(call, target, "truncate")
+        empty = ("empty",) if nothing and not target.text.startswith("/dev/") else ()
+        yield from _onto(call, target, "truncate", *empty)
         if call.stdin and not target.text.startswith("/dev/"):
             call.save(target, call.stdin)
     for name, value, known in given:

@@ -22,7 +22,7 @@ TABLES: dict[str, tuple[Row, ...]] = {
     "ip": table(network="link|l set|s ** down, link|l delete|del|d, addr|address|a flush|f|del|delete|d, route|ro|r "
         "flush|f|del|delete|d|replace|change, "
                 "netns delete|del|d, rule|ru flush|del|delete, tunnel del|delete, xfrm ** flush|delete"),
-    "ifconfig": table(network="* down|delete|-alias, * ** down"), "ifdown": table(network="**"),
+    "ifconfig": table(network="* ** down|delete, ** -alias"), "ifdown": table(network="**"),
     "route": table(network="del|delete|flush"),
     "nmcli": table(network="connection|con|c down|delete|del|d|modify|edit, networking|net|n off, radio|r ** off, "
         "device|dev|d disconnect|delete|down"),
@@ -36,9 +36,10 @@ TABLES: dict[str, tuple[Row, ...]] = {
     # devices on a cable
     "fastboot": table(quiet="devices|getvar|reboot|help",
                       volume="flashing|oem|erase|format|flash|flashall|update|set_active, ** -w"),
-    **dict.fromkeys(("espefuse.py", "espefuse"), table(volume="burn*|burn_*|write_protect*|set_flash*|** burn_efuse")),
-    **dict.fromkeys(("esptool.py", "esptool"), table(volume="erase_flash|erase-flash|** erase_flash|** erase-flash")),
-    "avrdude": table(volume="** -U=*fuse*|-U=*lock*"), "nrfjprog": table(volume="** --eraseall|--recover"),
+    **dict.fromkeys(("espefuse.py", "espefuse"), table(
+        volume="** burn*|write_protect*|write-protect*|set_flash*|set-flash*")),
+    **dict.fromkeys(("esptool.py", "esptool"), table(volume="** erase_*|erase-*")),
+    "avrdude": table(volume="** -U=*fuse*, ** -U=*lock*"), "nrfjprog": table(volume="** --eraseall|--recover"),
     # firewall
     **dict.fromkeys(("iptables", "ip6tables", "iptables-legacy", "ebtables", "arptables"), table(
         quiet=f"** -L|--list|-S|--list-rules|-C|--check|{_HELP}, .  !-F !--flush !-X !-Z !-P !-A !-I !-D !-N "
@@ -53,7 +54,7 @@ TABLES: dict[str, tuple[Row, ...]] = {
         "--list-all-zones|--list-ports|--list-services|"
                           "--get-services|--version|--help|--query-port|--query-service|--query-panic|"
                               "--list-rich-rules|--check-config", firewall="**"),
-    "ipset": table(quiet="list|save|test|-L|help|version", firewall="**"), "pfctl": table(quiet="** -s|-n",
+    "ipset": table(quiet="list|save|test|help|version, ** -L", firewall="**"), "pfctl": table(quiet="** -s|-n",
         firewall="** -d|-F|-f|-e|-k"),
     # security
     "setenforce": table(security="0|Permissive|permissive"), "auditctl": table(security="** -D|-d|-W, ** -e=0"),
@@ -74,7 +75,7 @@ TABLES: dict[str, tuple[Row, ...]] = {
     "passwd": table(quiet="** -S|--status|--help", users="**"), "chage": table(quiet="** -l|--list|--help", users="**"),
     "dscl": table(users="** -delete|-create|-append|-passwd|-merge|-change, ** delete|create|append|passwd"),
     "sysadminctl": table(users="** -deleteUser|-addUser|-resetPasswordFor|-newPassword"),
-        "dseditgroup": table(users="** -o=delete|-o=create|-o=edit"),
+        "dseditgroup": table(users="** -o=delete, ** -o=create, ** -o=edit"),
     "security": table(users="delete-*|set-keychain-password|authorizationdb|remove-*"),
     "resolvectl": table(network="dns|domain|revert|dnssec|dnsovertls"), "loginctl": table(starts="enable-linger",
         power="poweroff|reboot|halt|suspend|hibernate", users="terminate-*|kill-*"),
@@ -166,7 +167,10 @@ OPTIONS = {
     "auditctl": options("-e= -d= -a= -w= -W= -k= -F= -S= -p="),
     "iptables": options("-t= --table= -A= -I= -D= -P= --policy= -N= -p= -s= -d= -i= -o= -j= -m="),
     "nft": options("-f= --file= -I= -D= | sub"),
-    "networksetup": options("| words"),
+    **dict.fromkeys(("networksetup", "ifconfig"), options("| words")),
+    "avrdude": options("-p= -c= -P= -b= -B= -C= -U= -E= -i= -x="),
+    **dict.fromkeys(("esptool.py", "esptool", "espefuse.py", "espefuse"), options(
+        "--port= -p= --baud= -b= --chip= -c= --before= --after= | sub")),
     "dscl": options("| words"),
     "sysadminctl": options("| words"),
     "dseditgroup": options("-o= -a= -t= -n= -u= -P="),
