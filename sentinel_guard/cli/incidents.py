@@ -36,12 +36,13 @@ def incidents_list(as_json: bool) -> Any:
 
 @incidents.command("show")
 @click.argument("name", required=False, default="")
-def incidents_show(name: str) -> Any:
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+def incidents_show(name: str, as_json: bool) -> Any:
     """Show one report; the newest if none is named.
 
     Says whether the machine's part is as it was written; exit code 1 if it was changed.
     """
-    return lazy_import.command_module("incidents").show(places(), working_folder(), name)
+    return lazy_import.command_module("incidents").show(places(), working_folder(), name, as_json=as_json)
 
 
 @incidents.command("fill")

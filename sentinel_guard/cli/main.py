@@ -131,11 +131,12 @@ for _command in (
     cli.add_command(_command)
 
 for _name in (
-    *("run", "allow", "pause", "resume", "kill", "revoke", "approve", "deny", "install", "uninstall", "demo"),
+    *("run", "pause", "resume", "kill", "revoke", "approve", "deny", "install", "uninstall", "demo"),
     "shell-init",
 ):
     outside_only(cli.commands[_name], _name)
 outside_only(cli.commands["rollback"], "rollback", spares="dry_run")
+outside_only(cli.commands["allow"], "allow", spares="listed")
 for _name in ("start", "stop"):
     outside_only(daemon.daemon.commands[_name], f"daemon {_name}")
 for _name in ("setup", "remove"):

@@ -20,30 +20,33 @@ def policy() -> None:
 
 
 @policy.command("show")
-def policy_show() -> Any:
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+def policy_show(as_json: bool) -> Any:
     """Print the policy in force here, and where each part comes from."""
-    return lazy_import.command_module("policy").show(working_folder())
+    return lazy_import.command_module("policy").show(working_folder(), as_json=as_json)
 
 
 @policy.command("validate")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path), required=False)
-def policy_validate(file: Path | None) -> Any:
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+def policy_validate(file: Path | None, as_json: bool) -> Any:
     """Check how a policy file is written.
 
     Names line, key and the nearest known key; a rule's own examples count. Exit code 1 if it is wrong.
     """
-    return lazy_import.command_module("policy").validate(working_folder(), file)
+    return lazy_import.command_module("policy").validate(working_folder(), file, as_json=as_json)
 
 
 @policy.command("test")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path), required=False)
-def policy_test(file: Path | None) -> Any:
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+def policy_test(file: Path | None, as_json: bool) -> Any:
     """Try what all rules do, together.
 
     Every hit, every miss, and whether what a rule says to do instead passes the guard: of all rules in force here, or
     of those in FILE. Exit code 1 if something does not hold.
     """
-    return lazy_import.command_module("policy").test(working_folder(), file)
+    return lazy_import.command_module("policy").test(working_folder(), file, as_json=as_json)
 
 
 @policy.command("add")

@@ -110,13 +110,16 @@ def log_archive() -> Any:
 @click.option("--dry-run", is_flag=True, help="Only show what would change.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--later-too", is_flag=True, help="Undo commits that were made after the session as well.")
-def rollback(session: str, dry_run: bool, yes: bool, later_too: bool) -> Any:
+@click.option("--json", "as_json", is_flag=True, help="With --dry-run: for programs.")
+def rollback(session: str, *, dry_run: bool, yes: bool, later_too: bool, as_json: bool) -> Any:
     """Put the repository back to where SESSION started.
 
     The newest session if none is named.
     """
+    if as_json and not dry_run:
+        raise click.UsageError("--json goes with --dry-run.")
     confirm = None if yes else lambda question: click.confirm(question, err=True)
-    options = {"dry_run": dry_run, "confirm": confirm, "later_too": later_too}
+    options = {"dry_run": dry_run, "confirm": confirm, "later_too": later_too, "as_json": as_json}
     return lazy_import.command_module("rollback").rollback(places(), working_folder(), session, **options)
 
 
@@ -125,7 +128,8 @@ def rollback(session: str, dry_run: bool, yes: bool, later_too: bool) -> Any:
 @click.option("--for", "span", default="", metavar="TIME", help="How long: 30s, 10m (the default), 2h; 24h at most.")
 @click.option("--end", is_flag=True, help="Close the windows of these paths.")
 @click.option("--list", "listed", is_flag=True, help="Show the open windows of this repository.")
-def allow(paths: tuple[str, ...], span: str, end: bool, listed: bool) -> Any:
+@click.option("--json", "as_json", is_flag=True, help="With --list: for programs.")
+def allow(paths: tuple[str, ...], *, span: str, end: bool, listed: bool, as_json: bool) -> Any:
     """Change restricted files yourself while an agent works here.
 
     \b
@@ -135,9 +139,9 @@ def allow(paths: tuple[str, ...], span: str, end: bool, listed: bool) -> Any:
     While the window is open, changes of these paths are not put back: what is there at its end is the new original.
     It is for changes that the watcher sees. What the agent's commands may do does not change.
     """  # noqa: D301 - the backspace is meant: it keeps click from joining the lines
-    if listed == bool(paths) or (end and (span or listed)):
-        raise click.UsageError("Give paths, with --for TIME or --end, or --list alone.")
+    if listed == bool(paths) or (end and (span or listed)) or (as_json and not listed):
+        raise click.UsageError("Give paths, with --for TIME or --end, or --list alone (with --json, for programs).")
     module = lazy_import.command_module("allow_paths")
     if listed:
-        return module.show(places(), working_folder())
+        return module.show(places(), working_folder(), as_json=as_json)
     return module.allow(places(), working_folder(), paths, "0s" if end else span or "10m")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import time
@@ -34,12 +35,15 @@ def allow(places: StatePaths, cwd: Path, paths: Sequence[str], span: str) -> int
     return 0
 
 
-def show(places: StatePaths, cwd: Path) -> int:
+def show(places: StatePaths, cwd: Path, *, as_json: bool = False) -> int:
     """Print the open windows around a folder, a line each. Raises DaemonError where no session is live."""
     with _operator(places) as operator:
         said = operator.request("windows", cwd=os.path.realpath(cwd))
     if not said["sessions"]:
         raise DaemonError(NOBODY, EDIT)
+    if as_json:
+        print(json.dumps({"windows": said["windows"], "sessions": said["sessions"]}))
+        return 0
     for window in said["windows"]:
         print(f"{visible(str(window['path']))}: {_words(window['until'])}")
     if not said["windows"]:

@@ -193,7 +193,7 @@ def _asked(checker: Checker, line: dict[str, object]) -> Verdict:
 
 def _say(checker: Checker, verdict: Verdict, *, as_json: bool, explained: bool) -> int:
     if as_json:
-        print(json.dumps(_json(verdict, effects=explained)))
+        print(json.dumps({"verdicts": [_json(verdict, effects=explained)]}))
     elif explained:
         check_explain.show(verdict, checker.policy(verdict.action.cwd), checker.home, Printer())
     else:

@@ -82,7 +82,7 @@ def status(places: StatePaths, *, as_json: bool) -> int:
     """Say whether it runs; exit code 1 where it does not."""
     hello = _hello(places)
     if as_json:
-        print(json.dumps({"running": hello is not None, **(hello or {})}))
+        print(json.dumps({"daemons": [hello] if hello else []}))
     elif hello is None:
         print("No guard daemon runs. It starts by itself with 'sentinel-guard run'.")
     else:

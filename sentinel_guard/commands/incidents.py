@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -30,12 +31,30 @@ MAX_TEXT = 1 << 20
 """Characters of a root cause that are read from a file or standard input."""
 
 
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A report in the list."""
+
+    name: str
+    state: str
+    at: float
+    """Seconds of the epoch."""
+    level: str
+    headline: str
+    path: str
+
+    @property
+    def clock(self) -> str:
+        at = when(self.at)
+        return f"{at[:19]} {at[-6:]}"
+
+
 def list_reports(places: StatePaths, cwd: Path, *, as_json: bool = False) -> int:
     """Print the reports, the oldest first: name, state, when, level, headline; a table in a terminal, else tabs."""
     found = _reports(places, cwd)
     rows = [_row(places, report) for report in found]
     if as_json:
-        print(json.dumps({"incidents": rows}))
+        print(json.dumps({"incidents": [asdict(row) for row in rows]}))
     elif not rows:
         print(f"There is no incident report in {_top(cwd) / incident_files.FOLDER}.", file=sys.stderr)
     elif sys.stdout.isatty():
@@ -43,11 +62,12 @@ def list_reports(places: StatePaths, cwd: Path, *, as_json: bool = False) -> int
         printer.lines(_table(rows, printer.width))
     else:
         for row in rows:
-            print("\t".join(visible(row[key]) for key in ("name", "state", "when", "level", "headline")))
+            cells = (row.name, row.state, row.clock, row.level, row.headline)
+            print("\t".join(map(visible, cells)))
     return 0
 
 
-def show(places: StatePaths, cwd: Path, name: str) -> int:
+def show(places: StatePaths, cwd: Path, name: str, *, as_json: bool = False) -> int:
     """Print the report whose name holds ``name``; the newest if it is empty. Exit code 1 where it was changed.
 
     Raises ConfigError for none or several, HostError where it cannot be read.
@@ -56,7 +76,9 @@ def show(places: StatePaths, cwd: Path, name: str) -> int:
     text = incident_files.read(report)
     sealed = root_cause_and_sign_off.seal_status(text, report.stem, _about(places))
     said = f"{report.stem}: {sealed}."
-    if sys.stdout.isatty():
+    if as_json:
+        print(json.dumps({"incidents": [asdict(_row(places, report)) | {"seal": sealed.value, "text": _safe(text)}]}))
+    elif sys.stdout.isatty():
         printer = Printer()
         printer.lines(render(_safe(text), printer.width))
         printer.put((said, SEALS[sealed]))
@@ -162,23 +184,16 @@ def _about(places: StatePaths, session: str = "") -> list[Entry]:
         reader.close()
 
 
-def _row(places: StatePaths, report: Path) -> dict[str, str]:
+def _row(places: StatePaths, report: Path) -> Listed:
     try:
         text = incident_files.read(report)
     except HostError as e:
-        return _fields(report, "unreadable", "", e.message)
+        return Listed(report.stem, "unreadable", incident_files.when(report), "", e.message, str(report))
     severity = re.search(r"(?m)^\| Severity \| (L\d)", text)
     session = incident_files.session(text)
     state = root_cause_and_sign_off.state(text, report.stem, _about(places, session) if session else [])
-    return _fields(report, state.value, severity[1] if severity else "", _headline(text))
-
-
-def _fields(report: Path, state: str, level: str, headline: str) -> dict[str, str]:
-    at = when(incident_files.when(report))
-    clock = f"{at[:19]} {at[-6:]}"
-    return {
-        "name": report.stem, "state": state, "when": clock, "level": level, "headline": headline, "path": str(report),
-    }  # fmt: skip
+    level = severity[1] if severity else ""
+    return Listed(report.stem, state.value, incident_files.when(report), level, _headline(text), str(report))
 
 
 def _headline(text: str) -> str:
@@ -187,12 +202,12 @@ def _headline(text: str) -> str:
     return next((said for line in reversed(lines) if (said := line.removeprefix("# ").strip())), "")
 
 
-def _table(rows: Sequence[dict[str, str]], width: int) -> Iterator[Styled]:
+def _table(rows: Sequence[Listed], width: int) -> Iterator[Styled]:
     about = [Column("incident"), Column(), Column("state"), Column("what", folds=True)]
     shown = list[list[str | Styled]]()
     for row in rows:
-        state = (row["state"], COLOURS.get(State(row["state"]), "") if row["state"] in {*State} else "red")
-        shown.append([visible(row["name"]), row["level"], Styled.of(state), visible(row["headline"])])
+        state = (row.state, COLOURS.get(State(row.state), "") if row.state in {*State} else "red")
+        shown.append([visible(row.name), row.level, Styled.of(state), visible(row.headline)])
     return table(about, shown, width)
 
 

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
+from sentinel_guard.core.json_codec import dumps
 from sentinel_guard.core.policy.agent_settings import AGENTS
 from sentinel_guard.core.policy.file_schema import Layer
 from sentinel_guard.core.policy.match_agent_settings import PLACEHOLDER
@@ -26,32 +28,44 @@ _ELSEWHERE = ("paths", "project")
 _SECTIONS = [f.name for f in fields(Policy) if is_dataclass(getattr(Policy(), f.name)) and f.name not in _ELSEWHERE]
 
 
-def show(folder: Path) -> int:
+def show(folder: Path, *, as_json: bool = False) -> int:
     """Prints the policy in force in a folder: its sources, its warnings, every value. Exit code 1 with warnings."""
     policy = policy_files.load(places(), _root(folder))
-    print("\n".join(visible(line, keep="\n") for line in _lines(policy)))
+    if as_json:
+        print(dumps(_document(policy)))
+    else:
+        print("\n".join(visible(line, keep="\n") for line in _lines(policy)))
     return 1 if policy.warnings else 0
 
 
-def validate(folder: Path, file: Path | None = None) -> int:
+def validate(folder: Path, file: Path | None = None, *, as_json: bool = False) -> int:
     """Proves one policy file, or the project's and the user's. Exit code 1 and every mistake if one is wrong.
 
     A good file may say things that are not taken (a project only tightens): a note, exit code 0.
     """
     wanted = [file] if file else [p for p in _sources(folder) if p.exists()]
-    wrong = 0
-    for path in wanted:
-        try:
-            _report(path, policy_files.validate(path, limited=path.absolute() != places().policy))
-        except ConfigError as e:
-            wrong += 1
-            print(e)
-    if not wanted:
+    rows = [_validated(path) for path in wanted]
+    if as_json:
+        print(dumps({"files": rows}))
+    elif not wanted:
         print("There is no policy file here; the built-in policy is in force.")
-    return 1 if wrong else 0
+    else:
+        for row in rows:
+            note = "".join(f"\n  note: {said}" for said in row["notes"])
+            print(f"{row['path']}: good{note}" if row["good"] else row["mistakes"])
+    return 0 if all(row["good"] for row in rows) else 1
 
 
-def test(folder: Path, file: Path | None) -> int:
+def _validated(path: Path) -> dict[str, Any]:
+    """What is to be said of one policy file."""
+    try:
+        layer = policy_files.validate(path, limited=path.absolute() != places().policy)
+    except ConfigError as e:
+        return {"path": str(path), "good": False, "mistakes": str(e), "notes": []}
+    return {"path": str(path), "good": True, "mistakes": "", "notes": [*map(visible, _not_taken(path, layer))]}
+
+
+def test(folder: Path, file: Path | None, *, as_json: bool) -> int:
     """Tries every example of every rule in force here, or of one file: a table by place, and each failure in words.
 
     Each hit must match its rule, no miss may, and what a rule says to do instead must pass the guard. Exit code 1
@@ -63,6 +77,10 @@ def test(folder: Path, file: Path | None) -> int:
     policy = merge(policy_files.builtin(), user, project)
     rules = [r for r in policy.rules if file is None or r.source == str(file)]
     proofs = list(Prover(policy, analyse).prove(rules))
+    if as_json:
+        rows = [{"id": p.rule.id, "source": p.rule.source, "problems": [*p.problems]} for p in proofs]
+        print(dumps({"rules": rows, "broken": broken}))
+        return 1 if broken or any(p.problems for p in proofs) else 0
     printer = Printer()
     printer.lines(_table(proofs, printer.width))
     said = [*broken, *(words for proof in proofs for words in proof.problems)]
@@ -105,11 +123,6 @@ def _table(proofs: Iterable[Proof], width: int) -> Iterator[Styled]:
     return table([Column(folds=True), *numbers, Column()], rows, width, gap=2)
 
 
-def _report(path: Path, layer: Layer) -> None:
-    note = "".join(f"\n  note: {visible(said)}" for said in _not_taken(path, layer))
-    print(f"{path}: good{note}")
-
-
 def _not_taken(path: Path, layer: Layer) -> tuple[str, ...]:
     """What of a good file would not be in force: what the merge with the layers below it says."""
     users = places().policy
@@ -134,6 +147,20 @@ def _root(folder: Path) -> str:
         return str(commit_contents.top(folder))
     except HostError:
         return ""
+
+
+def _document(policy: Policy) -> dict[str, object]:
+    """The policy in force: every setting by its section, every rule with its place."""
+    tables = {"paths": policy.paths, **{section: getattr(policy, section) for section in _SECTIONS}}
+    settings = [
+        {"section": section, "key": f.name, "value": getattr(value, f.name)}
+        for section, value in tables.items()
+        for f in fields(value)
+    ]
+    settings += [{"section": "confirm", "key": name, "value": patterns} for name, patterns in policy.confirm.items()]
+    settings.append({"section": "shims", "key": "names", "value": policy.shims})
+    rules = [{"id": r.id, "response": r.response.word, "why": r.why, "source": r.source} for r in policy.rules]
+    return {"settings": settings, "rules": rules, "sources": [*policy.sources], "warnings": [*policy.warnings]}
 
 
 def _lines(policy: Policy) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from sentinel_guard.audit.sqlite import SqliteReader
 from sentinel_guard.client import Operator
+from sentinel_guard.commands import require_human
 from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.errors import ConfigError, NoDaemonError, SentinelError
 from sentinel_guard.host import policy_files
@@ -23,6 +25,7 @@ from sentinel_guard.host.recovery.rollback.baseline_copy import to_look_at
 INCIDENTS = "docs/incidents/"
 OBJECTS = ".git/objects/"
 SHOWN = 40
+FORETELL_SECONDS = 300.0
 
 
 ENDS = ("end", "recovery", "verdict", "outcome", "observation")
@@ -37,16 +40,29 @@ def rollback(
     dry_run: bool,
     confirm: Callable[[str], bool] | None,
     later_too: bool = False,
+    as_json: bool = False,
 ) -> int:
     """Show what would change, ask with ``confirm`` (None: do not), and do it. What is removed goes to quarantine.
 
     Commits and restricted files that were made after the session are not undone with it, but for ``later_too``.
+    ``as_json``: of a dry run, what would change as one JSON object.
     """
+    if dry_run and require_human.sessions():
+        return _told_by_the_daemon(places, cwd, session=session, later_too=later_too, as_json=as_json)
     baseline = _baseline(places, cwd, session)
-    if dry_run:
-        with to_look_at(baseline) as copy:
-            return _carry_out(places, copy, dry_run=True, confirm=None, later_too=later_too)
-    return _carry_out(places, baseline, dry_run=False, confirm=confirm, later_too=later_too)
+    if not dry_run:
+        return _carry_out(places, baseline, dry_run=False, confirm=confirm, later_too=later_too)
+    with to_look_at(baseline) as copy:
+        return _carry_out(places, copy, dry_run=True, confirm=None, later_too=later_too, as_json=as_json)
+
+
+def _told_by_the_daemon(places: StatePaths, cwd: Path, **asked: str | bool) -> int:
+    """A dry run inside of a session, where our own git would be judged as the agent's."""
+    with Operator(places, start=False) as operator:
+        told = operator.request("foretell", cwd=os.path.realpath(cwd), seconds=FORETELL_SECONDS, **asked)
+    print(told["out"], end="")
+    print(told["err"], end="", file=sys.stderr)
+    return int(told["code"])
 
 
 def _carry_out(
@@ -56,6 +72,7 @@ def _carry_out(
     dry_run: bool,
     confirm: Callable[[str], bool] | None,
     later_too: bool,
+    as_json: bool = False,
 ) -> int:
     if not dry_run:
         _refuse_while_live(places, baseline.root)
@@ -74,6 +91,9 @@ def _carry_out(
         return path in theirs or _is_report(path)
 
     outlook = api.plan_rollback(baseline, stays, restricts)
+    if as_json:
+        print(json.dumps(_document(baseline, outlook, theirs)))
+        return 0
     _list("Restricted files that were changed after the session ended, and stay as they are", _words(theirs))
     if not (outlook.changes or outlook.damaged):
         print("Nothing to do: the repository is as it was when the session started.")
@@ -92,6 +112,19 @@ def _carry_out(
     report = api.rollback(baseline, stays, restricts)
     _tell(report, baseline)
     return 0 if report.ok else 1
+
+
+def _document(baseline: api.Baseline, outlook: api.Plan, theirs: Iterable[str]) -> dict[str, object]:
+    moves = branch_changes.moves(baseline)
+    return {
+        "session": baseline.session,
+        "taken": baseline.taken,
+        "changes": [{"path": c.path, "what": c.what, "undone": c.path not in outlook.beyond} for c in outlook.changes],
+        "branches": [{"name": m.name, "now": m.now, "was": m.was, "commits": [*m.commits]} for m in moves],
+        "damaged": [*outlook.damaged],
+        "pushed": [*outlook.pushed],
+        "stays": [*theirs],
+    }
 
 
 def _head(baseline: api.Baseline, moves: Sequence[branch_changes.Move]) -> None:

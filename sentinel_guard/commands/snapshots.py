@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -58,7 +59,7 @@ def show(places: StatePaths, cwd: Path, ident: str, *, as_json: bool) -> int:
     root = _root(cwd)
     snapshot = find_snapshot(list_snapshots(root), ident)
     if as_json:
-        print(json.dumps(_data(snapshot) | {"lost": moved_refs(root, snapshot)}))
+        print(json.dumps({"snapshots": [_data(snapshot) | {"lost": moved_refs(root, snapshot)}]}))
         return 0
     rows = {"snapshot": snapshot.id, "before": snapshot.words, "taken": _when(snapshot.taken)}
     rows |= {"session": snapshot.session, "ref": snapshot.ref, "commit": snapshot.commit}
@@ -76,7 +77,13 @@ def show(places: StatePaths, cwd: Path, ident: str, *, as_json: bool) -> int:
 def diff(places: StatePaths, cwd: Path, ident: str, paths: Sequence[str]) -> int:
     """Print how the snapshot's files differ from those of now (``+``: now). Raises ConfigError, HostError."""
     root = _root(cwd)
-    text = SnapshotRestore(places, root, find_snapshot(list_snapshots(root), ident)).diff(_relative(root, cwd, paths))
+    snapshot = find_snapshot(list_snapshots(root), ident)
+    if require_human.sessions():
+        # Our own git would be judged as the agent's, and what the daemon's shows nobody would have judged.
+        words = "From inside a guarded session git shows it: what it reads is judged as everything else is."
+        named = "".join(f" {shlex.quote(path)}" for path in paths)
+        raise SentinelError(words, f"git diff {snapshot.commit[:12]}{f' --{named}' if named else ''}")
+    text = SnapshotRestore(places, root, snapshot).diff(_relative(root, cwd, paths))
     if not text:
         print("No difference: the files of the snapshot are there as they were.")
     elif not sys.stdout.isatty():

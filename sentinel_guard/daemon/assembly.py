@@ -86,6 +86,7 @@ class Daemon:
         guard = Guard(sessions=sessions, reactions=reactions, world=self._world, is_new=_is_new, now=self.now)
         self.incidents = incidents
         outcomes = Outcomes(sessions, guard, self.beginnings.reviews, self.now)
+        faces = AgentRequests(sessions, guard, self.now)
         githooks = Githooks(
             sessions=sessions,
             guard=guard,
@@ -100,9 +101,8 @@ class Daemon:
             guard=guard,
             reactions=reactions,
             outcomes=outcomes,
-            faces=AgentRequests(sessions, self.now),
+            faces=faces,
             githooks=githooks,
-            tokens=self.beginnings.tokens,
             now=self.now,
         )
         self.operators = Operators(

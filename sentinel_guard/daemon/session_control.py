@@ -5,6 +5,10 @@ That they stand outside is the operator socket's to see.
 
 from __future__ import annotations
 
+import asyncio
+import functools
+import subprocess
+import sys
 import time
 from typing import Any
 
@@ -20,6 +24,10 @@ from sentinel_guard.humans.question_inbox import OTHER_TERMINAL, Reply
 
 LOOK = "sentinel-guard status"
 QUESTIONS = "sentinel-guard questions"
+OURS = (sys.executable, "-I", "-m", "sentinel_guard")
+FORETOLD = {"later_too": "--later-too", "as_json": "--json"}
+"""Fields of ``foretell`` that are options of the command."""
+FORETELL_SECONDS = 300.0
 MAX_SAID = 1 << 16
 Fields = dict[str, Any]
 
@@ -69,6 +77,18 @@ class SessionControl:
         self._reactions.end_for_person(live, rollback=message["rollback"] is True)
         await live.buried.wait()
         return {"state": live.session.state.value}
+
+    async def foretell(self, message: Fields) -> Fields:
+        """What ``rollback --dry-run`` says: inside of a session its git would be judged as the agent's."""
+        flags = [flag for key, flag in FORETOLD.items() if message.get(key) is True]
+        named = ["--", str(message["session"])] if message.get("session") else []
+        words = [*OURS, "rollback", "--dry-run", *flags, *named]
+        run = functools.partial(subprocess.run, capture_output=True, text=True, errors="replace", check=False)
+        try:
+            done = await asyncio.to_thread(run, words, cwd=str(message["cwd"]), timeout=FORETELL_SECONDS)
+        except (OSError, subprocess.TimeoutExpired) as e:
+            raise DaemonError(f"What a rollback would do cannot be looked up: {type(e).__name__}.", LOOK) from e
+        return {"code": done.returncode, "out": done.stdout, "err": done.stderr}
 
     def questions(self) -> Fields:
         """What is asked in all sessions."""

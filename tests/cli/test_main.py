@@ -41,6 +41,37 @@ def test_every_command_explains_itself(monkeypatch, capsys, path):
         assert len(said.splitlines()) > 3, "it has a word of explanation"
 
 
+ACTS = (
+    *("run", "shell-init", "console", "install", "uninstall", "demo", "hook", "help-me", "usage report", "log archive"),
+    *(
+        "pause",
+        "resume",
+        "kill",
+        "revoke",
+        "approve",
+        "deny",
+        "daemon start",
+        "daemon stop",
+        "daemon run",
+        "policy add",
+    ),
+    *("totp setup", "totp remove", "incidents fill", "incidents sign-off", "secrets baseline", "snapshots restore"),
+    *("snapshots drop", "snapshots diff"),
+)
+"""Commands that do something, take over the screen, or print what is a format already (a patch)."""
+
+
+def test_every_command_that_only_tells_does_so_for_programs():
+    tells = {}
+    for path in EVERY:
+        command = main.cli
+        for name in path:
+            command = command.commands[name]
+        if not isinstance(command, click.Group):
+            tells[" ".join(path)] = any("--json" in option.opts for option in command.params)
+    assert sorted(name for name, has in tells.items() if not has) == sorted(ACTS)
+
+
 GROUPS = [path for path in EVERY if not path or path[-1] in ("daemon", "incidents", "log", "policy", "usage")]
 
 

@@ -58,7 +58,7 @@ def test_nothing_runs_and_nothing_is_kept(places, repo, tmp_path):
 
 def test_a_finding_says_what_why_and_what_to_do_instead(places, repo, capsys):
     check(places, ("tee .env",), repo, as_json=True)
-    said = json.loads(capsys.readouterr().out)
+    [said] = json.loads(capsys.readouterr().out)["verdicts"]
     assert set(said) == {"response", "level", "findings"}
     assert (said["response"], said["level"]) == ("deny", "L2")
     [found] = said["findings"]

@@ -197,7 +197,7 @@ def test_an_input_that_is_no_object_is_refused_with_an_example(places, repo, giv
 
 def test_json_holds_the_effects_too_where_they_are_asked_for(places, repo, capsys):
     check(places, ("tee .env",), repo, as_json=True, explained=True)
-    said = json.loads(capsys.readouterr().out)
+    [said] = json.loads(capsys.readouterr().out)["verdicts"]
     assert set(said) == {"response", "level", "findings", "effects"}
     assert [e["kind"] for e in said["effects"]] == ["execute", "write"]
 

@@ -39,10 +39,12 @@ def test_its_life_from_start_to_stop(where):
     assert sentinel(where, "status").returncode == 1
     try:
         assert sentinel(where, "start").returncode == 0
-        first = json.loads(sentinel(where, "status", "--json").stdout)
-        assert first["running"] and first["version"] == __version__ and first["sessions"] == 0
+        [first] = json.loads(sentinel(where, "status", "--json").stdout)["daemons"]
+        assert first["version"] == __version__ and first["sessions"] == 0
         assert sentinel(where, "start").returncode == 0
-        assert json.loads(sentinel(where, "status", "--json").stdout)["pid"] == first["pid"], "twice is once"
+        assert json.loads(sentinel(where, "status", "--json").stdout)["daemons"][0]["pid"] == first["pid"], (
+            "twice is once"
+        )
         second = sentinel(where, "run")
         assert second.returncode == 1 and "runs already" in second.stderr
         parent = Path(f"/proc/{first['pid']}/stat").read_text().rpartition(")")[2].split()[1]
@@ -55,7 +57,7 @@ def test_its_life_from_start_to_stop(where):
 
 
 def environ_of(where) -> dict[str, str]:
-    return processes.environ(json.loads(sentinel(where, "status", "--json").stdout)["pid"])
+    return processes.environ(json.loads(sentinel(where, "status", "--json").stdout)["daemons"][0]["pid"])
 
 
 def test_a_daemon_gets_nothing_that_was_not_allowed(where):

@@ -34,7 +34,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_packs_hold_and_are_counted(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code = command.test(root, None)
+    code = command.test(root, None, as_json=False)
     said = capsys.readouterr().out
     assert code == 0, said
     assert "pack git" in said and "good" in said and "All hold." in said
@@ -44,7 +44,7 @@ def test_the_users_and_the_projects_rules_are_tried_too(root: Path, capsys: pyte
     places().make()
     places().policy.write_text(RULE)
     (root / "sentinel.toml").write_text(RULE.replace("my.", "ours."))
-    assert command.test(root, None) == 0
+    assert command.test(root, None, as_json=False) == 0
     said = "".join(line.split(" ")[0] for line in capsys.readouterr().out.splitlines())
     assert "config/sentinel.toml" in said and "repo/sentinel.toml" in said
 
@@ -62,20 +62,20 @@ FAILS = (
 def test_what_does_not_hold_is_said_in_words(root: Path, capsys: pytest.CaptureFixture[str], row) -> None:
     old, new, words, _ = row
     (root / "sentinel.toml").write_text(RULE.replace(old, new))
-    assert command.test(root, None) == 1
+    assert command.test(root, None, as_json=False) == 1
     assert words in capsys.readouterr().out
 
 
 def test_one_file_is_tried_by_itself(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     draft = root / "draft.toml"
     draft.write_text(RULE)
-    assert command.test(root, draft) == 0
+    assert command.test(root, draft, as_json=False) == 0
     said = "".join(line.split(" ")[0] for line in capsys.readouterr().out.splitlines())
     assert "packgit" not in said and "draft.toml" in said
 
 
 def test_a_file_that_is_not_there_is_said(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert command.test(root, root / "none.toml") == 1
+    assert command.test(root, root / "none.toml", as_json=False) == 1
     assert "cannot be read" in capsys.readouterr().out
 
 

@@ -54,7 +54,6 @@ class Played:
 
     def __init__(self, stage: Stage, model: ScriptedModel, done: subprocess.CompletedProcess[str]) -> None:
         self.stage, self.told, self.done = stage, model.told, done
-        self.used = model.used
 
     def calls(self) -> list[str]:
         return self.stage.calls()
@@ -76,8 +75,8 @@ def play(stage: Stage) -> Callable[[RealAgent, Sequence[Step]], Played]:
     """Runs an agent without a terminal under guard, to the end of a script; again in the home as it left it."""
     known: list[tuple[int, Started]] = []
 
-    def run(agent: RealAgent, steps: Sequence[Step], **options: object) -> Played:
-        model = ScriptedModel(steps, port=known[0][0] if known else 0, **options)
+    def run(agent: RealAgent, steps: Sequence[Step]) -> Played:
+        model = ScriptedModel(steps, port=known[0][0] if known else 0)
         try:
             if not known:
                 known.append((model.port, set_up(stage, agent, model.url)))

@@ -42,7 +42,9 @@ class Homes:
         return self.stage.sentinel(*words, env=environ)
 
     def daemon(self, environ) -> int | None:
-        return json.loads(self.run(environ, "daemon", "status", "--json").stdout).get("pid")
+        return next(
+            (d["pid"] for d in json.loads(self.run(environ, "daemon", "status", "--json").stdout)["daemons"]), None
+        )
 
 
 @pytest.fixture
