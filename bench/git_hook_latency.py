@@ -46,7 +46,7 @@ class Repositories:
                 (repo / f"f{n}.py").write_text(f"def f{n}(x):\n    return x + {n}\n" * 20)
             self.quiet(repo, "add", "-A")
             self.quiet(repo, "commit", "-qm", "start")
-        launcher = str(shims.place_githook(guarded.places))
+        launcher = str(shims.place_hooks(guarded.places, {}).with_name(shims.GITHOOK))
         install_hooks.install(self.hooked, launcher=launcher, socket=str(guarded.places.agent_socket))
 
     def git(self, repo: Path, *arguments: str) -> None:

@@ -20,6 +20,8 @@ from itertools import zip_longest
 from types import MappingProxyType
 from typing import NamedTuple
 
+from sentinel_guard.agents.hook_dialect import HookDialect
+
 QUOTED = r"'[^']*(?:'\"'\"'[^']*)*'"
 """A word in single quotes, as most agents write it: a single quote inside is ``'"'"'``."""
 PATH = rf"(?:[\w./+@%:,=-]+|{QUOTED})"
@@ -135,6 +137,8 @@ class CodingAgent(NamedTuple):
     servers: str = ""
     """A pattern that is found in the command line (each word ends with a zero byte) of its processes that run tools for
     others of its kind, and may outlive them."""
+    hooks: HookDialect | None = None
+    """How its own hooks speak; None where it has none, or they are not known."""
 
     def starts_for_itself(self, text: str) -> bool:
         """Whether a shell text is the agent's own housekeeping."""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from sentinel_guard.agents import claude, cline, codex, copilot, gemini, opencode, qwen
 from sentinel_guard.agents.base import CodingAgent, Start
+from sentinel_guard.agents.hook_dialect import SPARE, HookDialect
 
 AGENTS: tuple[CodingAgent, ...] = (
     claude.AGENT,
@@ -27,6 +28,8 @@ FETCHES = frozenset({"dlx", "exec", "x"})
 """Their subcommands that do so."""
 HOMES = ("HOME", "CODEX_HOME")
 """Variables below whose folders an agent's clients and its servers find one another."""
+SOON = 20.0
+"""Seconds that a client waits for a hook at which nothing can be stopped."""
 WORDS = 6
 """Words of a command line among which the script stands: ``node --max-old-space-size=12052 /x/gemini``."""
 
@@ -62,6 +65,22 @@ class Started(NamedTuple):
 def named(name: str) -> CodingAgent | None:
     """The agent of this name, as it stands on record."""
     return next((agent for agent in AGENTS if agent.name == name), None)
+
+
+def hooks_of(name: str) -> HookDialect | None:
+    """How the hooks of the agent of this name speak; None where it is not known, or has none."""
+    agent = named(name)
+    return agent.hooks if agent else None
+
+
+def hook_forms() -> dict[str, str]:
+    """What the launcher says by itself, for each client and event: ``hook.CLIENT.EVENT`` -> ``SECONDS FORM``."""
+    found = {}
+    for dialect in (agent.hooks for agent in AGENTS if agent.hooks):
+        for name in dialect.events:
+            form = dialect.form(name)
+            found[f"hook.{dialect.client}.{name}"] = f"{dialect.waits - SPARE if form else SOON:.0f} {form}"
+    return found
 
 
 def started(command: Sequence[str]) -> Started | None:

@@ -16,24 +16,49 @@ _TEMPLATE = click.option(
 )
 
 
+_AGENT = click.option(
+    "--agent",
+    "agents",
+    multiple=True,
+    metavar="NAME",
+    help="The hooks of this coding agent instead; all: each on PATH.",
+)
+
+
 @click.command()
 @_TEMPLATE
-def install(template: Path | None) -> Any:
+@_AGENT
+@click.option("--user", "level", flag_value="user", help="For all of your projects.")
+@click.option("--managed", "level", flag_value="managed", help="For the machine: no agent can change it. Needs root.")
+@click.option("--project", "level", flag_value="project", default="project", help="For this repository (the default).")
+def install(template: Path | None, agents: tuple[str, ...], level: str) -> Any:
     """Write sentinel.toml and put the git hooks in place.
 
     Hooks that are there already are kept, and run first; those of husky, lefthook, pre-commit and others are joined.
+
+    With --agent: put our hook into the settings of coding agents, which are then guarded however they are started.
     """
+    if agents:
+        if template:
+            raise click.UsageError("--agent and --template do not go together.")
+        module = lazy_import.command_module("agent_hooks.install_agent_hooks")
+        return module.install(working_folder(), agents, level or "project")
     return lazy_import.command_module("install").install(working_folder(), template)
 
 
 @click.command()
 @_TEMPLATE
+@_AGENT
 @click.option("--all", "everywhere", is_flag=True, help="In every repository where install was called.")
-def uninstall(template: Path | None, everywhere: bool) -> Any:
+def uninstall(template: Path | None, agents: tuple[str, ...], everywhere: bool) -> Any:
     """Take out what install put in; every other byte is as before.
 
     A sentinel.toml that was edited or committed stays.
     """
+    if agents:
+        if template or everywhere:
+            raise click.UsageError("--agent goes with neither --template nor --all.")
+        return lazy_import.command_module("agent_hooks.install_agent_hooks").uninstall(working_folder(), agents)
     module = lazy_import.command_module("uninstall")
     if everywhere and template:
         raise click.UsageError("--all and --template do not go together.")

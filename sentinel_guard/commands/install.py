@@ -6,6 +6,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
+from sentinel_guard.agents import registry
 from sentinel_guard.commands import require_human
 from sentinel_guard.errors import HostError
 from sentinel_guard.host import installed_repositories, policy_files, shims
@@ -100,7 +101,7 @@ def _programs(where: StatePaths) -> dict[str, str]:
     """What the hooks call: the launcher, which asks the daemon; where there is none, Python."""
     try:
         where.make()
-        launcher = str(shims.place_githook(where))
+        launcher = str(shims.place_hooks(where, registry.hook_forms()).with_name(shims.GITHOOK))
     except HostError as e:
         print(f"sentinel-guard: {e} The hooks work without it, more slowly.", file=sys.stderr)
         launcher = ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sentinel_guard.commands import require_human
+from sentinel_guard.commands.agent_hooks import install_agent_hooks
 from sentinel_guard.commands.install import INSIDE, TEMPLATE
 from sentinel_guard.errors import SentinelError
 from sentinel_guard.host import installed_repositories, policy_files
@@ -25,7 +26,7 @@ def uninstall(folder: Path, template: Path | None = None) -> int:
 
 
 def uninstall_all() -> int:
-    """The same for every repository and template that ``install`` was called for; then says what is left.
+    """The same for every repository, template and agent that ``install`` was called for; then says what is left.
 
     Exit code 1 where one of them could not be done. Raises SentinelError inside of a session.
     """
@@ -40,6 +41,7 @@ def uninstall_all() -> int:
             failed += 1
             said = [f"not done: {e}"]
         print("\n".join(f"  {line}" for words in said for line in words.splitlines()))
+    print("\n".join(install_agent_hooks.take_out(where, lambda _file, _agent: True)))
     if not known:
         print("No repository is remembered where sentinel-guard install was called.")
     if failed:

@@ -7,12 +7,14 @@ from dataclasses import replace
 
 from sentinel_guard.core.checks.rules import STRIKES
 from sentinel_guard.core.json_codec import finding_json, verdict_json
-from sentinel_guard.core.model import Action, Entry, Finding, Outcome, Response, Verdict
+from sentinel_guard.core.model import Action, Entry, Finding, Layer, Outcome, Response, Verdict
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.session.operation_fingerprint import is_install
 from sentinel_guard.core.session.session import Event, outcome_data
-from sentinel_guard.core.text.redact_by_pattern import redact_data
+from sentinel_guard.core.text.redact_by_pattern import redact, redact_data
 
+TEXT = 4000
+"""Characters of a text among a tool call's arguments that are kept."""
 EFFECTS = 30
 """Effects of a verdict that are kept; beyond them their number is."""
 
@@ -24,7 +26,7 @@ def of_verdict(verdict: Verdict, operation: str, *, poll: bool, policy: Policy) 
         "id": action.id,
         "layer": action.layer.value,
         "tool": action.tool,
-        "arguments": dict(action.arguments),
+        "arguments": _recorded(action),
         "cwd": action.cwd,
         "operation": operation,
     }
@@ -35,6 +37,8 @@ def of_verdict(verdict: Verdict, operation: str, *, poll: bool, policy: Policy) 
     makes = [e.target for e in verdict.effects if "makes" in e.how]
     data |= {"makes": makes} if makes else {}
     data |= {"agent": action.agent} if action.agent else {}
+    data |= {"client_call": action.call} if action.call else {}
+    data |= {"subagent": action.subagent} if action.subagent else {}
     data |= {"wrapper": "unknown"} if action.unknown_wrapper else {}
     data |= {"for_itself": True} if action.for_itself else {}
     if decisive and decisive.rule in STRIKES:
@@ -78,6 +82,20 @@ def _changes(action: Action, decisive: Finding | None, policy: Policy, at: float
             return [state(action.session, at, Event.KILL, reason=decisive.what)]
         case _:
             return []
+
+
+def _recorded(action: Action) -> dict[str, object]:
+    """The arguments; of a tool call not the whole text of a file that it writes."""
+    if action.layer is not Layer.HOOK:
+        return dict(action.arguments)
+    return {name: _cut(value) for name, value in action.arguments.items()}
+
+
+def _cut(value: object) -> object:
+    if not isinstance(value, str) or len(value) <= TEXT:
+        return value
+    # What is cut in two is known no more: more is redacted than is kept.
+    return f"{redact(value[: 2 * TEXT])[:TEXT]}… ({len(value)} characters)"
 
 
 def _seen(verdict: Verdict) -> dict[str, object]:

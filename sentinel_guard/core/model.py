@@ -153,6 +153,10 @@ class Action:
     """True where that agent's wrapper around the command was not understood, and is judged with it."""
     typed: bool = False
     """True where its standard input is a terminal, and not the one at which the person sits: the agent types there."""
+    call: str = ""
+    """The client's own id of a tool call that its hooks asked about; empty where it gives none."""
+    subagent: str = ""
+    """The client's own id of the subagent that made it; empty for the main one."""
     definitions: str = field(default="", repr=False)
     """Of a line: shell text that defines what the shell knows, for the analysis alone. Never logged, told or stored."""
 
@@ -302,7 +306,7 @@ class Entry:
     at: float
     session: str
     kind: str
-    """session verdict outcome observation usage human chat state watch incident recovery end daemon"""
+    """session owner verdict outcome observation usage human chat state watch incident recovery end daemon"""
     data: Mapping[str, object] = field(default_factory=dict)
     level: str = ""
     """L1-L4 or empty."""

@@ -25,6 +25,8 @@ from sentinel_guard.daemon import (
     restore_disabled_git_hooks,
     wire_messages,
 )
+from sentinel_guard.daemon.agent_hooks.hook_requests import HookRequests
+from sentinel_guard.daemon.agent_hooks.hook_sessions import HookSessions
 from sentinel_guard.daemon.call_outcomes import Begun, Outcomes
 from sentinel_guard.daemon.git_hook_requests import Githooks
 from sentinel_guard.daemon.guard import Guard, Judged
@@ -33,7 +35,7 @@ from sentinel_guard.daemon.held_calls.held_call_requests import HeldCallRequests
 from sentinel_guard.daemon.help_and_usage_requests import AgentRequests
 from sentinel_guard.daemon.live_sessions import STEP, Live, Place, Sessions
 from sentinel_guard.daemon.peer_connection import FIRST_WORD, Link
-from sentinel_guard.daemon.shell_origin import UNKNOWN, agent_of, await_snapshot, origin
+from sentinel_guard.daemon.shell_origin import UNKNOWN, Origin, agent_of, await_snapshot, origin
 from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.daemon.waiting_launcher import left, telling, waiting
 from sentinel_guard.errors import PeerError, SentinelError
@@ -57,13 +59,17 @@ class Server:
         outcomes: Outcomes,
         faces: AgentRequests,
         githooks: Githooks,
+        hooks: HookSessions,
         now: Callable[[], float],
     ) -> None:
         self._sessions, self._guard, self._reactions = sessions, guard, reactions
         self._ends: dict[str, set[asyncio.Event]] = {}
         """Of each session: calls that have ended and are not yet on record, whose launchers wait for nothing."""
         self._outcomes, self._faces, self._githooks, self._now = outcomes, faces, githooks, now
-        self._ids = itertools.count(1)
+        self._ids, self._hooks = itertools.count(1), hooks
+        self._hook_requests = HookRequests(
+            sessions=sessions, hooks=hooks, guard=guard, reactions=reactions, outcomes=outcomes, now=now
+        )
         self._held_calls = HeldCallRequests(
             sessions=sessions, guard=guard, reactions=reactions, judge_program=self._judge, now=now
         )
@@ -106,12 +112,15 @@ class Server:
         if asked.face == "githook":
             await self._githooks.serve(asked, link)
             return
+        if asked.face == "hook":
+            await self._hook_requests.serve(asked, link)
+            return
         place = self._sessions.locate(link.pid, asked.environ.get("SENTINEL_CALL", ""))
         if place is None:
             raise SentinelError(
                 "No session guards this process.", "Start the agent with 'sentinel-guard run -- AGENT'."
             )
-        if asked.face in ("help", "usage", "hook"):
+        if asked.face in ("help", "usage"):
             await self._faces.serve(asked, place, link)
             return
         if not self._reactions.whole(place.live):
@@ -162,12 +171,13 @@ class Server:
         begun_by = origin(place, asked.argv) if asked.face == "shell" else UNKNOWN
         own = place.is_agent or begun_by.for_itself or agent_programs.is_agent(asked)
         counts = not own and _is_call(asked, place)
+        hooked = "" if place.parent or not counts else self._hooked(asked, place.live, begun_by)
         action = wire_messages.action(
             asked,
             ident=f"{now:.3f}-{next(self._ids)}",
             session=place.live.id,
             root=place.live.session.root,
-            parent=place.parent or ("" if counts else STEP),
+            parent=place.parent or hooked or ("" if counts else STEP),
             who=place.peer,
             at=now,
             command=begun_by.command,
@@ -182,6 +192,12 @@ class Server:
             typed=typed,
         )
 
+    def _hooked(self, asked: wire_messages.Request, live: Live, begun_by: Origin) -> str:
+        """The call that a hook has asked about, and that this shell carries out; empty for any other."""
+        text = begun_by.command if begun_by.command is not None else wire_messages.script(asked.argv)
+        call = self._hooks.calls(live).awaiting(text) if asked.face == "shell" and text else None
+        return call.begun.judged.verdict.action.id if call and call.begun else ""
+
     def _is_the_persons_own(self, asked: wire_messages.Request, place: Place) -> bool:
         """True for the interpreter of the agent's own script: the person started it, by name, on their command line."""
         command = place.live.session.command
@@ -193,6 +209,7 @@ class Server:
 
     async def _run(self, link: Link, asked: wire_messages.Request, place: Place, judged: Judged) -> None:
         live, action = place.live, judged.verdict.action
+        call = self._hooks.calls(live).of_action(action.parent)
         name = wire_messages.program(asked.argv)
         path = find_program(name, self._outside(asked.environ.get("PATH", live.path)))
         if name == "git":
@@ -206,13 +223,17 @@ class Server:
             # Its own shells are judged, as steps of the call that it runs in: below a call none would come here.
             environ: list[tuple[str, str | None]] = [("SENTINEL_CALL", None)]
             link.send(wire_messages.run(path, supervise=False, environ=environ, text=text, argv=argv))
-        elif action.parent:
+        elif action.parent and not call:
             words, settings = interactive_shells.start(asked, place, self._sessions.shims(live))
             environ = [*settings, (JUDGED, str(link.pid))]
             link.send(wire_messages.run(path, supervise=False, environ=environ, argv=words, text=text))
         else:
-            environ = [("SENTINEL_CALL", action.id), *restore_disabled_git_hooks.environment(live, action, place.peer)]
-            begun = await self._outcomes.begin(live, judged)
+            # What a hook has asked about is that call: its outcome is this one's.
+            begun = (call and call.begun) or await self._outcomes.begin(live, judged)
+            if call:
+                call.carried_out = True
+            ident = begun.judged.verdict.action.id
+            environ = [("SENTINEL_CALL", ident), *restore_disabled_git_hooks.environment(live, action, place.peer)]
             go = wire_messages.run(
                 path, supervise=True, ends_at_success=begun.nothing_to_say, environ=environ, text=text
             )

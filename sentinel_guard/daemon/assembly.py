@@ -14,6 +14,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
+from sentinel_guard.agents import registry
 from sentinel_guard.audit import head as head_file
 from sentinel_guard.audit.sqlite import SqliteStore
 from sentinel_guard.core.analysis.programs.databases import sql_statements
@@ -21,6 +22,7 @@ from sentinel_guard.core.analysis.world import World
 from sentinel_guard.core.frame_stack import with_room
 from sentinel_guard.core.model import Action, Entry
 from sentinel_guard.core.session.session import State
+from sentinel_guard.daemon.agent_hooks.hook_sessions import HookSessions
 from sentinel_guard.daemon.agent_socket import Server
 from sentinel_guard.daemon.begin_session import SessionStarter
 from sentinel_guard.daemon.call_outcomes import Outcomes
@@ -28,7 +30,7 @@ from sentinel_guard.daemon.git_hook_requests import Githooks
 from sentinel_guard.daemon.git_hook_worker import HookJudge
 from sentinel_guard.daemon.guard import Guard, Tracked
 from sentinel_guard.daemon.help_and_usage_requests import AgentRequests
-from sentinel_guard.daemon.live_sessions import Live
+from sentinel_guard.daemon.live_sessions import HOOKS, RUN, Live
 from sentinel_guard.daemon.operator_socket import Operators
 from sentinel_guard.daemon.peer_connection import Connections, Link, Listener, raise_file_limit
 from sentinel_guard.daemon.snapshots_and_rollback import Recovery
@@ -96,15 +98,11 @@ class Daemon:
             places=places,
             now=self.now,
         )
+        hooks = HookSessions(sessions, self.beginnings, self.now)
         self.server = Server(
-            sessions=sessions,
-            guard=guard,
-            reactions=reactions,
-            outcomes=outcomes,
-            faces=faces,
-            githooks=githooks,
-            now=self.now,
-        )
+            sessions=sessions, guard=guard, reactions=reactions, outcomes=outcomes, faces=faces, githooks=githooks,
+            hooks=hooks, now=self.now,
+        )  # fmt: skip
         self.operators = Operators(
             sessions=sessions, beginnings=self.beginnings, reactions=reactions, now=self.now, stop=self.stopped.set
         )
@@ -150,7 +148,7 @@ class Daemon:
         self.places.say_where_it_listens()
         if self.places.githook_folder.exists():
             with contextlib.suppress(HostError):  # the hooks judge by themselves then
-                shims.place_githook(self.places)
+                shims.place_hooks(self.places, registry.hook_forms())
 
     async def _tell_witnesses(self) -> None:
         """At the start, and each minute in which something was recorded: the newest entry, to the places that the
@@ -240,7 +238,9 @@ class Daemon:
         for live in list(self.sessions.live.values()):
             if live.runner or live.ending.locked() or (live.session.owner and processes.alive(live.session.owner)):
                 continue
-            if live.shell:
+            if live.session.state is State.KILLED and live.kind == HOOKS and not live.buried.is_set():
+                continue  # its rollback is under way
+            if live.kind != RUN:
                 self.beginnings.end_orphan(live)
             else:
                 task = asyncio.create_task(self.operators.vanished(live))

@@ -26,7 +26,7 @@ from sentinel_guard.daemon import agent_programs, restore_disabled_git_hooks, sh
 from sentinel_guard.daemon.file_integrity.watch_agent_settings import AgentSettings, Begun
 from sentinel_guard.daemon.file_integrity.watch_session_files import SessionFileWatch
 from sentinel_guard.daemon.held_calls import connections_after_reads
-from sentinel_guard.daemon.live_sessions import Live, Sessions
+from sentinel_guard.daemon.live_sessions import HOOKS, RUN, SHELL, Live, Sessions
 from sentinel_guard.daemon.root_cause_requests import Reviews
 from sentinel_guard.daemon.session_secrets import SessionSecrets
 from sentinel_guard.daemon.snapshots_and_rollback import Recovery
@@ -38,6 +38,7 @@ from sentinel_guard.host.githooks import install_hooks
 from sentinel_guard.host.machine import cgroups, processes
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.policy_files import Policies
+from sentinel_guard.host.recovery.baseline.session_baseline import MANIFEST
 from sentinel_guard.host.secrets import allowlist_file, fingerprint_key, user_secret_files
 from sentinel_guard.host.shim_integrity import UNSHIMMED, ShimIntegrity
 
@@ -78,7 +79,7 @@ class SessionStarter:
         path = shims.without(str(message["path"]), self._places)
         await asyncio.to_thread(self._policies.load, root)  # a project's file is anybody's
         live = self._live(Session(ident, root=root), path)
-        live.shell = message.get("kind") == "shell"
+        live.kind = SHELL if message.get("kind") == SHELL else RUN
         self.beginning |= {ident}
         try:
             return await self._prepare(live, message, owner, environ)
@@ -113,6 +114,52 @@ class SessionStarter:
         terminal = live.policy().terminal
         begun["menu_key"], begun["title"] = terminal.menu_key, terminal.title
         return live, begun
+
+    def begin_beside(self, client: tuple[str, str], owner: Peer, root: str, environ: Mapping[str, str]) -> Live:
+        """Start a session of a client whose hooks ask: it is there at once, its baseline is taken beside it (ADR 0038).
+
+        ``client``: the agent's name, and its own id of the session. ``root``: empty outside of a repository. Raises
+        HostError, StoreError.
+        """
+        ident = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime(self._now()))}-{secrets.token_hex(2)}"
+        path = shims.without(environ.get("PATH", os.defpath), self._places)
+        live = self._live(Session(ident, root=root), path)
+        live.kind, live.begun_in = HOOKS, environ
+        command = [*processes.command_line(owner.pid)]
+        data = {**_data({"command": command}, owner, live, path), "client": [*client]}
+        data |= {"start_hash": repository.head(root) if root else "", "policy": self._policies.user_hash()}
+        self.sessions.note(live, [Entry(self._now(), ident, "session", data)])
+        self.sessions.live[ident] = live
+        if root:
+            self._recovery.follow(live, self._stand(live, owner))
+        return live
+
+    async def _stand(self, live: Live, owner: Peer) -> None:
+        """Take the baseline of a session that works already; then watch its files."""
+        try:
+            await self._recovery.begin(live)
+            folder, begun = self._places.session(live.id), Begun(live.session.root, live.session.root, live.begun_in)
+            settings = await asyncio.to_thread(AgentSettings, folder, begun, live.policy())
+            live.hooks, _ = await asyncio.to_thread(restore_disabled_git_hooks.standing, live.session.root, owner)
+            await asyncio.to_thread(self.reviews.remember, live)
+        except SentinelError as e:
+            what = f"no baseline could be taken: {e}. A kill rolls nothing back"
+            self.sessions.note(live, [Entry(self._now(), live.id, "daemon", {"what": what}, "L2")])
+            return
+        if not live.session.over:
+            live.watch = self._watch(live, settings)
+
+    def goes_on_in(self, live: Live, owner: Peer) -> None:
+        """A client has taken its session up in another process. Raises StoreError."""
+        entry = Entry(self._now(), live.id, "owner", {"owner": [owner.pid, owner.start]})
+        self.sessions.note(live, [entry])
+        if live.watch:
+            live.watch.stop()
+            live.watch = self._watch(live)
+
+    def _has_no_baseline(self, live: Live) -> bool:
+        """Whether a session of hooks had none yet when the daemon fell: what would be taken now is not its start."""
+        return live.kind == HOOKS and not (self._places.session(live.id) / "baseline" / MANIFEST).exists()
 
     def _make_files(
         self, live: Live, cwd: str, owner: Peer, environ: Mapping[str, str]
@@ -192,9 +239,10 @@ class SessionStarter:
             self._store.append(Entry(self._now(), "", "daemon", data, "L2"), durable=True)
 
     def _take_up(self, live: Live, begun: Mapping[str, Any]) -> None:
-        live.path, live.shell = str(begun.get("path") or live.path), begun.get("kind") == "shell"
+        live.path, live.kind = str(begun.get("path") or live.path), str(begun.get("kind") or RUN)
         # An older version recorded none.
         live.shims = ShimIntegrity(self._places.shims(live.id), str(begun.get("shims") or ""))
+        live.shims = None if live.kind == HOOKS else live.shims
         live.hooks = restore_disabled_git_hooks.restored(begun.get("hooks"))
         live.sourced = shell_origin.remembered(self._store.entries(session=live.id, kinds=("verdict",)))
         if live.session.state is State.ASKING:
@@ -204,7 +252,7 @@ class SessionStarter:
             live.buried.set()
         killed = live.session.state is State.KILLED
         if live.session.owner and processes.alive(live.session.owner):
-            live.watch = None if killed else self._watch(live)
+            live.watch = None if killed or self._has_no_baseline(live) else self._watch(live)
             self.reviews.remember(live)
             self.sessions.live[live.id] = live
         elif killed and not live.buried.is_set():
@@ -226,7 +274,7 @@ class SessionStarter:
 
     def _clear_away(self, live: Live) -> None:
         """End what is left of a session that ended while no daemon ran, and look once more at its restricted files."""
-        if not live.shell:
+        if live.kind == RUN:
             processes.kill((), frozenset({processes.own_pid()}), live.mark)
         ended = max(entry.at for entry in self._store.entries(session=live.id, last=1))
         try:
@@ -345,5 +393,5 @@ def _data(message: Fields, owner: Peer, live: Live, path: str) -> dict[str, obje
         "path": path,
         "hooks": live.hooks,
         "shims": live.shims.record if live.shims else "",
-        **({"kind": "shell"} if live.shell else {}),
+        **({"kind": live.kind} if live.kind != RUN else {}),
     }

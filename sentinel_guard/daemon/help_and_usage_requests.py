@@ -1,4 +1,4 @@
-"""An agent's requests other than commands: help from a person (R8), reports of token usage (R6), hook payloads."""
+"""An agent's requests other than commands: help from a person (R8), reports of token usage (R6)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class AgentRequests:
                 self._guard.report_usage(live, usage(asked.argv[-1], self._now()))
                 link.send([*wire_messages.prints(_standing(live, self._now()), "1"), *wire_messages.leave("", 0)])
             case _:
-                raise PeerError("no agent dialect is known for this hook", "See 'sentinel-guard doctor'.")
+                raise PeerError(f"{asked.face!r} is no such request", "See 'sentinel-guard doctor'.")
 
     async def _help(self, live: Live, context: str, link: Link) -> None:
         """Pause the session until a person types /resume; their words are the command's output."""

@@ -25,7 +25,7 @@ from sentinel_guard.core.session.session import Session
 from sentinel_guard.core.wire_framing import Message
 from sentinel_guard.daemon.session_secrets import SessionSecrets
 from sentinel_guard.errors import HostError, PeerError, SentinelError
-from sentinel_guard.host import shims
+from sentinel_guard.host import agent_hook_files, shims
 from sentinel_guard.host.file_integrity.secret_reads import SecretReads
 from sentinel_guard.host.git.private_git_dir import layout
 from sentinel_guard.host.git.worktree_tree_hash import Worktrees
@@ -41,6 +41,7 @@ from sentinel_guard.humans.timed_grants import TimedGrants
 DURABLE = frozenset({"L2", "L3", "L4"})
 STEP = "session"
 """Parent of what is no call: the agent's own process, and shells that read their commands from elsewhere."""
+RUN, SHELL, HOOKS = "run", "shell", "hooks"
 GITS = ANNOUNCED = 256
 """Git processes of a session, and actions with the programs that they name, that are remembered."""
 
@@ -103,8 +104,8 @@ class Live:
     """When the person last pressed a key that the agent got, seconds of the epoch."""
     begun: bool = False
     """True once anything was asked from within the session."""
-    shell: bool = False
-    """True for a person's own shell (``shell-init``): what they leave running stays."""
+    kind: str = RUN
+    """Or ``SHELL`` (a person's own), ``HOOKS`` (an agent that only its hooks report): what they leave running stays."""
     watch: Watch | None = None
     frozen: frozenset[Peer] = frozenset()
     """What a kill has stopped: to be ended, though its owner may end before that."""
@@ -175,8 +176,7 @@ class Live:
     @property
     def roots(self) -> tuple[int, ...]:
         """The process that all others of the session descend from: none once it has ended."""
-        owner = self.session.owner
-        return (owner.pid,) if owner and processes.alive(owner) else ()
+        return (o.pid,) if (o := self.session.owner) and processes.alive(o) else ()
 
     @property
     def mark(self) -> str:
@@ -280,10 +280,7 @@ class Sessions:
         Raises PeerError where that cannot be told.
         """
         lineage = self._lineages.of(pid)
-        if not lineage:
-            return None
-        live = self._by_owner(lineage) or self._by_shims(pid)
-        if live is None:
+        if not lineage or not (live := self._by_owner(lineage) or self._by_shims(pid)):
             return None
         parent = live.call_above(lineage)
         if not parent and call in live.calls.values():
@@ -355,9 +352,12 @@ class Sessions:
         settings = (
             str(self.places.config),
             *shims.own_code(roots),
+            *agent_hook_files.files(self.places),
             *(path for r in sorted(roots) for path in (f"{r}/sentinel.toml", *install_hooks.hook_folders(r))),
         )
-        owners = tuple(live.session.owner.pid for live in self.live.values() if live.session.owner)
+        # An agent that only its hooks report is its session's owner, and none of ours.
+        owned = (live for live in self.live.values() if live.kind != HOOKS)
+        owners = tuple(live.session.owner.pid for live in owned if live.session.owner)
         parts = tuple(pid for live in self.live.values() for pid in live.parts)
         return GuardResources(self._folders, settings, (*owners, *parts, processes.own_pid()))
 

@@ -23,7 +23,7 @@ from sentinel_guard.core.model import Action, Finding, Layer, Response, Verdict
 from sentinel_guard.daemon import agent_programs
 from sentinel_guard.daemon.begin_session import SessionStarter
 from sentinel_guard.daemon.held_calls import broker_rules
-from sentinel_guard.daemon.live_sessions import Live, Sessions
+from sentinel_guard.daemon.live_sessions import RUN, Live, Sessions
 from sentinel_guard.daemon.peer_connection import FIRST_WORD, Link
 from sentinel_guard.daemon.runner_channel import RunnerChannel
 from sentinel_guard.daemon.session_control import SessionControl
@@ -177,7 +177,7 @@ class Operators:
         if owner is None or owner not in ancestry.lineage(link.pid):
             raise PeerError("a session's owner is the process that asks, or one of its ancestors")
         live, said = await self._beginnings.begin(message, owner, processes.environ(link.pid))
-        if not live.shell:
+        if live.kind == RUN:
             live.runner = runner
         if live.policy().kernel.mode != "off":
             # Once the runner has its answer, and starts the broker.

@@ -18,12 +18,16 @@ from sentinel_guard.host.machine import allocator
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.previews.push_preview import Start
 from sentinel_guard.host.recovery import api
+from sentinel_guard.host.recovery.baseline.session_baseline import MANIFEST
 from sentinel_guard.host.recovery.rollback import prune_sessions
 from sentinel_guard.host.recovery.snapshots import snapshot_store
 from sentinel_guard.host.recovery.snapshots.take_snapshot import Occasion
 
 log = logging.getLogger(__name__)
 INCIDENTS = "docs/incidents/"
+NO_BASELINE = (
+    "The session was killed before its baseline stood: nothing was rolled back. The rescue snapshot holds all."
+)
 START = 0.05
 """Seconds for which the rest of a baseline waits for the agent to be started."""
 OCCASIONS = {
@@ -72,6 +76,7 @@ class Recovery:
         """``live``: the sessions that live or begin. ``ended``: those whose end is on record and that do not live."""
         self._places, self._live, self._ended = places, live, ended
         self._rests: dict[str, asyncio.Task[None]] = {}
+        self._standing: dict[str, asyncio.Task[None]] = {}
         self._collections: set[asyncio.Task[None]] = set()
 
     async def begin(self, live: Live) -> api.Baseline:
@@ -102,6 +107,11 @@ class Recovery:
     async def collected(self) -> None:
         """Wait until what old sessions have left is gone."""
         await asyncio.gather(*self._collections)
+
+    def follow(self, live: Live, standing: Coroutine[None, None, None]) -> None:
+        """Have a baseline taken beside a session that works already: until it stands, nothing can be rolled back."""
+        self._standing[live.id] = task = asyncio.create_task(standing)
+        task.add_done_callback(lambda _: self._standing.pop(live.id, None))
 
     def _follow(self, live: Live, rest: Coroutine[None, None, None]) -> asyncio.Task[None]:
         self._rests[live.id] = task = asyncio.create_task(rest)
@@ -147,6 +157,8 @@ class Recovery:
             return Recovered(
                 rescue=rescue, problems=["The policy says fatal.rollback = false: nothing was rolled back."]
             )
+        if live.id in self._standing or not (self._folder(live) / MANIFEST).exists():
+            return Recovered(rescue=await self.rescue(live, "killed"), problems=[NO_BASELINE])
         await self.settled(live)
         done = await asyncio.to_thread(self._rollback, live)
         return Recovered(

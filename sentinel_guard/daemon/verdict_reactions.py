@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
@@ -20,11 +21,11 @@ from sentinel_guard.core.model import Action, Entry, Finding, Kind, Layer, Respo
 from sentinel_guard.core.session.session import Event, State
 from sentinel_guard.daemon import agent_programs
 from sentinel_guard.daemon.held_calls import connections_after_reads
-from sentinel_guard.daemon.live_sessions import Live, Sessions
+from sentinel_guard.daemon.live_sessions import HOOKS, Live, Sessions
 from sentinel_guard.daemon.snapshots_and_rollback import Recovered, Recovery
 from sentinel_guard.daemon.write_incidents import Incidents, rollback_summary
 from sentinel_guard.errors import SentinelError
-from sentinel_guard.host.machine import processes
+from sentinel_guard.host.machine import ancestry, processes
 from sentinel_guard.host.machine.end_descendants import end_descendants
 from sentinel_guard.host.previews.push_preview import Start
 from sentinel_guard.host.shim_integrity import UNSHIMMED
@@ -53,6 +54,8 @@ AGAIN = (0.05, 0.2, 0.5)
 """Seconds between looks for what forks and ends all the time, which one look may miss."""
 PRINTING = 0.05
 """Seconds that a launcher has to print why its session is killed."""
+READING = 2.0
+"""Seconds that a client has to read why its session is killed, and to end by itself."""
 LEAVING = 0.2
 """Seconds that a process may take to end after its agent."""
 
@@ -114,7 +117,7 @@ class Reactions:
 
     def freeze(self, live: Live, verdict: Verdict) -> None:
         """Stop every process of the session but the one that is being answered."""
-        stopped = processes.freeze(live.roots, self._spared(verdict), live.mark, live.members)
+        stopped = processes.freeze(live.roots, self._spared(live, verdict), live.mark, live.members)
         live.frozen = frozenset(filter(None, map(processes.identify, stopped)))
 
     def end_processes(self, live: Live, verdict: Verdict) -> None:
@@ -122,13 +125,16 @@ class Reactions:
         to find that takes longer. What is ours lives until the one that is answered has printed.
         """
         if owner := live.session.owner:
-            end_descendants(owner, self._spared(verdict) | live.parts)
+            end_descendants(owner, self._spared(live, verdict) | live.parts)
         self.freeze(live, verdict)
 
     @staticmethod
-    def _spared(verdict: Verdict) -> frozenset[int]:
+    def _spared(live: Live, verdict: Verdict) -> frozenset[int]:
         asker = verdict.action.who.pid if verdict.action.who else 0
-        return frozenset({processes.own_pid(), asker})
+        # A client takes a hook whose shell is killed for one that does not object.
+        above = ancestry.lineage(asker) if asker and live.kind == HOOKS else []
+        between = itertools.takewhile(lambda peer: peer != live.session.owner, above)
+        return frozenset({processes.own_pid(), asker, *(peer.pid for peer in between)})
 
     async def after(self, live: Live, verdict: Verdict) -> None:
         """What follows once the answer has left."""
@@ -215,6 +221,8 @@ class Reactions:
         processes.kill_known(live.frozen)
         if verdict.action.who:
             await asyncio.sleep(PRINTING)
+        if live.kind == HOOKS:
+            await self._end_client(live, verdict)
         left = await asyncio.to_thread(
             processes.kill, live.roots, frozenset({processes.own_pid()}), live.mark, live.members
         )
@@ -232,6 +240,22 @@ class Reactions:
             lines += rollback_words.kill_notice(done, recovered.rescue, live.id, live.session.root)
             live.runner.tell("killed", text=live.discretion.text("\n".join(lines)), incident=path)
         live.buried.set()
+
+    async def _end_client(self, live: Live, verdict: Verdict) -> None:
+        """A client that only its hooks report reads its refusal, and is ended then.
+
+        One that serves other sessions, too, lives on: nothing more of this one is let run.
+        """
+        asker, owner, began = verdict.action.who, live.session.owner, self._now()
+        while asker and processes.alive(asker) and self._now() - began < READING:  # noqa: ASYNC110 - it tells no event
+            await asyncio.sleep(PRINTING)
+        shared = any(o is not live and o.session.owner == owner and not o.session.over for o in self._all())
+        if owner and processes.alive(owner) and not shared:
+            await asyncio.sleep(LEAVING)
+            await asyncio.to_thread(processes.end, frozenset({owner.pid}), READING)
+
+    def _all(self) -> list[Live]:
+        return [*self._sessions.live.values()]
 
     async def take_up(self, live: Live) -> None:
         """Carry out the kill that a daemon had on record when it fell."""

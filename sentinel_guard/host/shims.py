@@ -8,9 +8,10 @@ import shlex
 import shutil
 import stat
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 
 import sentinel_guard
 from sentinel_guard.errors import HostError
@@ -91,24 +92,27 @@ def make(places: StatePaths, session: str, names: Iterable[str], path: str) -> d
     return _environ(folder, session, path)
 
 
-def place_githook(places: StatePaths) -> Path:
-    """Put the launcher that git hooks ask in place, or renew it after an upgrade. Returns its path.
+def place_hooks(places: StatePaths, forms: Mapping[str, str]) -> Path:
+    """Put the launchers that git hooks and agents' hooks ask in place, or renew them after an upgrade. Returns the path
+    of the latter; the other one is ``GITHOOK`` beside it.
 
-    It belongs to no session. Raises HostError where the launcher is missing or the folder cannot be written.
+    They belong to no session. ``forms``: what stands in their settings for each agent's hooks. Raises HostError where
+    the launcher is missing or the folder cannot be written.
     """
-    hook = places.githook_folder / GITHOOK
+    folder = places.githook_folder
     try:
-        hook.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        told, settings = hook.parent / SETTINGS, _settings(places, "")
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        told, settings = folder / SETTINGS, _settings(places, "", forms)
         if not told.exists() or told.read_bytes() != settings:
             atomic_files.write(told, settings, atomic_files.PRIVATE)
-        _own_launcher(hook)
+        for name in (GITHOOK, HOOK):
+            _own_launcher(folder / name)
     except OSError as e:
         raise HostError(
-            f"Cannot put the git hooks' launcher into {hook.parent}: {e.strerror}.",
+            f"Cannot put the hooks' launcher into {folder}: {e.strerror}.",
             "Set SENTINEL_HOME to a folder with room that allows programs.",
         ) from e
-    return hook
+    return folder / HOOK
 
 
 def without(path: str, places: StatePaths) -> str:
@@ -132,15 +136,16 @@ def _environ(folder: Path, session: str, path: str) -> dict[str, str]:
     }
 
 
-def _settings(places: StatePaths, session: str) -> bytes:
+def _settings(places: StatePaths, session: str, forms: Mapping[str, str] = MappingProxyType({})) -> bytes:
     lines = {
         "socket": places.agent_socket,
         "python": sys.executable,
         "version": sentinel_guard.__version__,
         "session": session,
         "secret": session_proof.make(places, session),
-        # A session's launchers start the daemon where it is gone, in the environment in which it began the session.
-        **({f"{ENVIRON}{name}": value for name, value in _environ_of_daemon(places).items()} if session else {}),
+        # These launchers start the daemon where it is gone, in the environment in which it began the session.
+        **{f"{ENVIRON}{name}": value for name, value in _environ_of_daemon(places).items()},
+        **forms,
     }
     return os.fsencode("".join(f"{k}={v}\n" for k, v in lines.items() if not {"\n", "\0"} & {*str(v)}))
 

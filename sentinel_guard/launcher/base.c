@@ -18,11 +18,17 @@
 static const char *refused = "the program was not run";
 static int refusal_code = EXIT_REFUSED;
 static void (*otherwise)(void);
+static const char *form;
 
 void refuse_as(const char *subject, int code)
 {
     refused = subject;
     refusal_code = code;
+}
+
+void refuse_in_form(const char *wanted)
+{
+    form = wanted;
 }
 
 void rather_than_refuse(void (*way_out)(void))
@@ -73,6 +79,21 @@ static void make_harmless(char *text)
     }
 }
 
+/* Within a JSON string. */
+static void say_in_form(char *line)
+{
+    static const char place[] = "@words@";
+    const char *at = strstr(form, place);
+    for (char *c = line; *c; c++)
+        *c = *c == '"' ? '\'' : *c == '\\' ? '/' : *c;
+    write_all(STDOUT_FILENO, form, at ? (size_t)(at - form) : strlen(form));
+    if (at) {
+        write_all(STDOUT_FILENO, line, strlen(line));
+        write_all(STDOUT_FILENO, at + sizeof place - 1, strlen(at + sizeof place - 1));
+    }
+    _exit(0);
+}
+
 void refuse(const char *format, ...)
 {
     char words[2048], line[4608];
@@ -83,6 +104,8 @@ void refuse(const char *format, ...)
     va_end(arguments);
     snprintf(line, sizeof line - 1, "403 SENTINEL BLOCKED: %.2000s: %s", refused, words);
     make_harmless(line);
+    if (form)
+        say_in_form(line);
     strcat(line, "\n");
     write_all(STDERR_FILENO, line, strlen(line));
     _exit(refusal_code);

@@ -16,6 +16,10 @@ enum {
 /* Names what a refusal is about ("git was not run"), and its exit code. */
 void refuse_as(const char *subject, int code);
 
+/* The form in which a refusal is printed on standard output, with exit code 0: the words stand where `@words@` does,
+ * in a JSON string. An empty form: nothing is printed. */
+void refuse_in_form(const char *form);
+
 /* What is tried before a refusal; where it returns, the refusal stands. */
 void rather_than_refuse(void (*way_out)(void));
 

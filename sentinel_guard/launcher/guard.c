@@ -32,13 +32,19 @@ void find_self(struct guard *g)
     g->name = slash ? slash + 1 : g->file;
 }
 
-static const char *setting(const struct guard *g, const char *name)
+const char *find_setting(const struct guard *g, const char *name)
 {
     size_t length = strlen(name);
     for (const char *line = g->settings; *line; line += strlen(line) + 1)
         if (strncmp(line, name, length) == 0 && line[length] == '=')
             return line + length + 1;
-    return "";
+    return NULL;
+}
+
+static const char *setting(const struct guard *g, const char *name)
+{
+    const char *value = find_setting(g, name);
+    return value ? value : "";
 }
 
 static ssize_t read_whole(int fd, char *at, size_t room)
@@ -227,7 +233,7 @@ int connect_guard(const struct guard *g)
     static bool started, again;
     int64_t began = now_ms();
     bool absent = false;
-    while (tries < TRIES && (g->needed || !absent)) {
+    while (tries < TRIES && (g->needed || !absent) && (!g->until || now_ms() < g->until)) {
         if (again)
             nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000L}, NULL);
         again = true;

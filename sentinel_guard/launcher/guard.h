@@ -11,6 +11,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 #include <sys/un.h>
 
@@ -24,6 +25,7 @@ struct guard {
     const char *renew; /* what gives it anew */
     bool needed;       /* waited for where it does not listen; else the first try decides */
     bool starts;       /* started where it does not listen */
+    int64_t until;     /* of now_ms(): by then who called has to have an answer; 0: no such time */
 };
 
 /* Fills in the name of the launcher's own file. */
@@ -31,6 +33,9 @@ void find_self(struct guard *guard);
 
 /* Reads `.sentinel`; refuses where it is missing or incomplete. */
 void find_guard(struct guard *guard);
+
+/* The value of a line of `.sentinel`; NULL where there is none of this name. */
+const char *find_setting(const struct guard *guard, const char *name);
 
 /* A non-blocking connection. Starts the daemon at most once, where it may and nobody else does, and tries for 2 s in all,
  * however often it is called; the time in which the daemon is being started does not count. */

@@ -60,6 +60,26 @@ static bool is_verdict(const struct chunk *c)
     return strchr("PHQK", c->tag) || (c->tag == 'Z' && number(c) <= EXIT_VERDICT_REFUSED);
 }
 
+/* What a refusal without a form says, from its `403 SENTINEL BLOCKED: ` on. */
+static const char *words_of(const struct message *answer)
+{
+    static const char opening[] = "403 SENTINEL BLOCKED: ";
+    for (size_t i = 0; i < answer->count; i++)
+        if (answer->chunks[i].tag == 'P') {
+            const char *said = answer->chunks[i].body + 1;
+            return strncmp(said, opening, sizeof opening - 1) == 0 ? said + sizeof opening - 1 : said;
+        }
+    return "the guard gave no reason.";
+}
+
+static bool is_refusal(const struct message *answer)
+{
+    for (size_t i = 0; i < answer->count; i++)
+        if (answer->chunks[i].tag == 'Z')
+            return number(&answer->chunks[i]) == EXIT_REFUSED;
+    return false;
+}
+
 static void require_valid(const struct errand *e)
 {
     const struct message *answer = &e->reader.message;
@@ -73,8 +93,13 @@ static void require_valid(const struct errand *e)
         if (e->verdict && !is_verdict(c))
             refuse("the guard daemon does not judge it. Stop it with 'sentinel-guard daemon stop': it may be of another "
                    "version.");
+        if (e->hook && !strchr("PHZK", c->tag))
+            refuse("the guard daemon does not judge it. Stop it with 'sentinel-guard daemon stop': it may be of another "
+                   "version.");
         last |= is_last(c);
     }
+    if (e->hook && is_refusal(answer))
+        refuse("%s", words_of(answer));
     if (!last)
         refuse("the guard's answer does not say what to do. Stop the daemon and start it again with 'sentinel-guard "
                "daemon start'.");
@@ -113,6 +138,15 @@ static void require_proof(struct errand *e)
                e->guard->socket);
 }
 
+/* Who called waits no longer than until then. */
+static int in_time(const struct errand *e, int milliseconds)
+{
+    int64_t left = e->guard->until - now_ms();
+    if (!e->guard->until || (milliseconds >= 0 && milliseconds <= left))
+        return milliseconds;
+    return left > 0 ? (int)left : 0;
+}
+
 static void connect_again(struct errand *e)
 {
     if (e->connection >= 0)
@@ -121,13 +155,14 @@ static void connect_again(struct errand *e)
     e->proved = false;
     e->connection = connect_guard(e->guard);
     /* A daemon that refuses a request while it is sent has answered: so a failed send is no reason not to read. */
-    if (send_message(e->connection, &e->request, e->patience) == WIRE_LATE)
+    if (send_message(e->connection, &e->request, in_time(e, e->patience)) == WIRE_LATE)
         refuse("the guard took no request within %d ms. See what it does with 'sentinel-guard status'.", e->patience);
 }
 
 static void next_answer(struct errand *e, int milliseconds)
 {
     for (;;) {
+        milliseconds = in_time(e, milliseconds);
         switch (read_message(e->connection, &e->reader, milliseconds)) {
         case WIRE_MESSAGE:
             require_valid(e);

@@ -18,6 +18,7 @@
 #include "base.h"
 #include "githook.h"
 #include "guard.h"
+#include "hook.h"
 #include "obey.h"
 #include "signals.h"
 #include "wire.h"
@@ -237,9 +238,12 @@ int main(int argc, char **argv)
     errand.verdict = face == &line || face == &githook;
     if (face == &githook)
         prepare_githook(&errand, &guard, &input);
-    else if (face == &hook)
-        take_input(&input, MAX_CHUNK);
     find_guard(&guard);
+    if (face == &hook) {
+        errand.hook = true;
+        hook_refuses_in_form(&guard, errand.argv);
+        take_input(&input, MAX_CHUNK);
+    }
     hide_path(errand.argv);
     put_request(&errand.request, face, errand.argv, name);
     put_challenge(&errand.request, &guard);

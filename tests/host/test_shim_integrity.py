@@ -116,7 +116,7 @@ def upgrade(folder: Path) -> None:
         where = StatePaths(folder.parents[2], folder.parents[3] / "run", folder.parents[3] / "config")
         shims.make(where, "s2", ("git",), PATH)
         assert (where.shims("s2") / "git").read_bytes() == new.read_bytes()
-        shims.place_githook(where)
+        shims.place_hooks(where, {}).with_name(shims.GITHOOK)
 
 
 HONEST = (

@@ -50,7 +50,7 @@ def test_the_shims_of_a_session_are_one_file_and_no_other_sessions(made):
     shims.make(where, "s2", ("git",), PATH)
     links = [where.shims("s1") / "git", where.shims("s1") / shims.HOOK, where.shims("s2") / "bash"]
     assert links[0].samefile(links[1]) and not links[0].samefile(links[2])
-    assert all(not p.samefile(shims.place_githook(where)) for p in links)
+    assert all(not p.samefile(shims.place_hooks(where, {}).with_name(shims.GITHOOK)) for p in links)
     assert stat.S_IMODE(links[0].stat().st_mode) == 0o500
     assert links[0].read_bytes() == shims.LAUNCHER.read_bytes()
 

@@ -72,16 +72,20 @@ def stage() -> Iterator[Stage]:
 
 @pytest.fixture
 def play(stage: Stage) -> Callable[[RealAgent, Sequence[Step]], Played]:
-    """Runs an agent without a terminal under guard, to the end of a script; again in the home as it left it."""
+    """Runs an agent without a terminal, to the end of a script; again in the home as it left it.
+
+    Under ``run``, or without (``guarded=False``), where its own hooks guard it.
+    """
     known: list[tuple[int, Started]] = []
 
-    def run(agent: RealAgent, steps: Sequence[Step]) -> Played:
+    def run(agent: RealAgent, steps: Sequence[Step], *, guarded: bool = True) -> Played:
         model = ScriptedModel(steps, port=known[0][0] if known else 0)
         try:
             if not known:
                 known.append((model.port, set_up(stage, agent, model.url)))
             started = known[0][1]
-            command = [str(BIN / "sentinel-guard"), "run", "--", str(agent.path()), *started.arguments]
+            run_by = [str(BIN / "sentinel-guard"), "run", "--"] if guarded else []
+            command = [*run_by, str(agent.path()), *started.arguments]
             done = subprocess.run(
                 command, cwd=stage.repo, env=stage.environ, capture_output=True, text=True, errors="replace",
                 check=False, stdin=subprocess.DEVNULL, timeout=limit(100),

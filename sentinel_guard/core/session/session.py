@@ -95,7 +95,10 @@ class Session:
     started: float = 0.0
     command: tuple[str, ...] = ()
     owner: Peer | None = None
-    """The runner (under ``run``) or the shell (``shell-init``); its descendants are the session."""
+    """The runner (under ``run``), the shell (``shell-init``) or the client whose hooks ask; its descendants are the
+    session."""
+    client: tuple[str, str] = ("", "")
+    """Of a session that only a client's hooks report: the agent's name, and the client's own id of its session."""
     interactive: bool = False
     """True where a person can be asked on the runner's terminal."""
     state: State = State.ACTIVE
@@ -148,7 +151,7 @@ class Session:
 
 def _begin(session: Session, entry: Entry) -> Session:
     d = entry.data
-    owner = d.get("owner")
+    owner, client = d.get("owner"), d.get("client")
     return replace(
         session,
         root=str(d.get("root", "")),
@@ -157,7 +160,14 @@ def _begin(session: Session, entry: Entry) -> Session:
         command=_words(d.get("command")),
         owner=Peer(int(owner[0]), int(owner[1])) if isinstance(owner, list | tuple) else None,
         interactive=bool(d.get("interactive")),
+        client=(str(client[0]), str(client[1])) if isinstance(client, list | tuple) else ("", ""),
     )
+
+
+def _owner(session: Session, entry: Entry) -> Session:
+    """A client that goes on with its session in another process."""
+    pid, start = _words(entry.data.get("owner"))
+    return replace(session, owner=Peer(int(pid), int(start)))
 
 
 def _verdict(session: Session, entry: Entry) -> Session:
@@ -220,6 +230,7 @@ def _end(session: Session, _entry: Entry) -> Session:
 
 _FOLDS = {
     "session": _begin,
+    "owner": _owner,
     "verdict": _verdict,
     "outcome": _outcome,
     "usage": _usage,

@@ -18,7 +18,8 @@ Step = tuple[str, ...]
 """``("shell", command)``; ``("patient", command)``, for which the agent waits longer; ``("background", command)``;
 ``("parallel", command, ...)`` for shell calls of one reply; ``("bare", command)``, without the agent's wrapper;
 ``("terminal", command)``, on a terminal of its own, and ``("type", keys)`` into the last one;
-``("write", absolute path, content)``; or ``("say", text)``, which ends a turn.
+``("write", absolute path, content)``, ``("edit", path, old, new)``, ``("read", path)`` and ``("grep", word, path)`` by
+the agent's own tools; or ``("say", text)``, which ends a turn.
 """
 Call = tuple[str, str, object]
 """Id, tool name and input."""
@@ -62,7 +63,33 @@ TOOLS = {
         "editor": lambda p, t: {"command": "create", "path": p, "file_text": t, "new_text": t},
         "apply_patch": lambda p, t: f"*** Begin Patch\n*** Add File: {p}\n+{t}\n*** End Patch\n",
     },
+    "read": {
+        "Read": lambda p: {"file_path": p},
+        "read_file": lambda p: {"file_path": p},
+        "read": lambda p: {"filePath": p},
+        "view": lambda p: {"path": p},
+        "read_files": lambda p: {"files": [{"path": p}]},
+    },
+    "edit": {
+        "Edit": lambda p, o, n: {"file_path": p, "old_string": o, "new_string": n},
+        "replace": lambda p, o, n: {"file_path": p, "old_string": o, "new_string": n, "instruction": "a step"},
+        "edit": lambda p, o, n: {"file_path": p, "filePath": p, "path": p, **_replaced(o, n)},
+        "editor": lambda p, o, n: {"path": p, "old_text": o, "new_text": n},
+        "apply_patch": lambda p, o, n: f"*** Begin Patch\n*** Update File: {p}\n@@\n-{o}\n+{n}\n*** End Patch\n",
+    },
+    "grep": {
+        "Grep": lambda w, p: {"pattern": w, "path": p, "output_mode": "content"},
+        "grep_search": lambda w, p: {"pattern": w, "path": p, "dir_path": p},
+        "search_file_content": lambda w, p: {"pattern": w, "path": p},
+        "grep": lambda w, p: {"pattern": w, "path": p, "output_mode": "content"},
+        "rg": lambda w, p: {"pattern": w, "path": p, "output_mode": "content"},
+    },
 }
+
+
+def _replaced(old: str, new: str) -> dict[str, str]:
+    """As Qwen Code, opencode and Copilot CLI call the two."""
+    return {"old_string": old, "new_string": new, "oldString": old, "newString": new, "old_str": old, "new_str": new}
 
 
 class ScriptedModel:

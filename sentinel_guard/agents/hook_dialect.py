@@ -1,0 +1,216 @@
+"""Hooks of coding agents: what a hook's payload says, and the guard's word in the form in which its client reads it.
+
+Rules of this file:
+1. A client reads as a go-ahead what it does not understand: a field that is not its own, an exit code, plain text. So a
+   dialect writes what was measured with the real client (docs/agents.md), and nothing else.
+2. No dialect ever says "allow": where the guard has no objection it is silent, and the client asks its person as usual.
+3. What cannot be parsed raises ``ValueError``; whoever called refuses it in the form of the event.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+NOTHING: Mapping[str, object] = MappingProxyType({})
+
+
+class Moment(enum.Enum):
+    """When a client calls a hook."""
+
+    BEGINS = "a session begins, or goes on"
+    CALL = "a tool is about to be called: it can be stopped"
+    RESULT = "a tool call has ended"
+    SETTINGS = "the client is about to take over settings that were changed: that can be stopped"
+    RESTS = "the model's turn is over, or a person has spoken: no call is under way"
+    ENDS = "a session ends"
+
+
+class CallEnd(NamedTuple):
+    """How a tool call ended, as far as its client tells."""
+
+    code: int | None
+    """Exit code; 1 of a tool without one that failed; None where the client does not say."""
+    stdout: str = ""
+    stderr: str = ""
+    """Where a client gives one text for both, it is this one of a failed call, else ``stdout``."""
+    seconds: float = 0.0
+
+
+class HookEvent(NamedTuple):
+    """A payload, taken apart."""
+
+    moment: Moment
+    session: str
+    """The client's own id of its session."""
+    cwd: str = ""
+    tool: str = ""
+    arguments: Mapping[str, object] = NOTHING
+    call: str = ""
+    """The client's own id of the call; empty where it gives none."""
+    subagent: str = ""
+    """Its own id of the subagent that calls; empty for the main one."""
+    end: CallEnd | None = None
+    file: str = ""
+    """Of SETTINGS: the file that was changed, absolute."""
+    transcript: str = ""
+    """The client's own record of the session: an absolute path; empty where it names none."""
+
+
+class Word(NamedTuple):
+    """What the guard has to say at a hook."""
+
+    text: str = ""
+    blocked: bool = False
+    over: bool = False
+    """True where the session has ended for good; such a word is blocked, too."""
+
+
+class HookReply(NamedTuple):
+    """What the hook program prints, and its exit code."""
+
+    stdout: str = ""
+    stderr: str = ""
+    code: int = 0
+
+
+class Places(NamedTuple):
+    """Where a client reads its hooks."""
+
+    project: str
+    """Below the repository: a file that is not shared, where the client has one (our program's path is the user's)."""
+    user: str
+    """Below the home."""
+    managed: str = ""
+    """Absolute: what no agent that runs as the user can change; empty where there is no such place."""
+    variable: str = ""
+    """Of the environment: a folder in whose place ``user``'s own first folder stands."""
+
+
+class Edit(NamedTuple):
+    """One element that is put at the end of a list in a JSON file."""
+
+    path: tuple[str, ...]
+    """The names of the objects down to the list."""
+    element: Mapping[str, object]
+
+
+WORDS = "@words@"
+"""Where the launcher puts its own words (launcher/base.c)."""
+SPARE = 10.0
+"""Seconds before the client's limit at which the guard answers at the latest."""
+
+
+class HookDialect:
+    """The protocol that most clients speak, after Claude Code's: each member says what differs."""
+
+    client = ""
+    events: Mapping[str, Moment] = MappingProxyType({})
+    waits = 600.0
+    """Seconds that the client waits for a hook, as ``install`` sets it; then it goes on without an answer."""
+    places = Places("", "")
+    program = "sentinel-hook"
+    """Base name of the hook program: by it an edit of ours is known again."""
+    settings: Mapping[str, object] = NOTHING
+    """Members that the settings file needs beside the hooks."""
+    is_script = False
+    """True where the client runs a file of a name of its own: ``script`` is what stands in it."""
+    notes: tuple[str, ...] = ()
+    """What the person still has to do, or to know: sentences."""
+
+    def parse(self, name: str, payload: Mapping[str, object]) -> HookEvent:
+        """Raises ValueError."""
+        moment = self.moment(name)
+        arguments = payload.get("tool_input", {})
+        return HookEvent(
+            moment,
+            text(payload, "session_id"),
+            text(payload, "cwd", ""),
+            text(payload, "tool_name", None if moment in (Moment.CALL, Moment.RESULT) else ""),
+            arguments if isinstance(arguments, Mapping) else {"input": arguments},
+            text(payload, "tool_use_id", ""),
+            text(payload, "agent_id", ""),
+            self.end(name, payload) if moment is Moment.RESULT else None,
+            text(payload, "file_path", "") if moment is Moment.SETTINGS else "",
+            text(payload, "transcript_path", ""),
+        )
+
+    def end(self, name: str, payload: Mapping[str, object]) -> CallEnd:
+        """How a call ended, by the payload of a RESULT."""
+        raise NotImplementedError
+
+    def render(self, name: str, word: Word) -> HookReply:
+        """The guard's word at an event. Raises ValueError for one that is not this client's."""
+        said = self._said(self.moment(name), name, word)
+        return HookReply(json.dumps(said) + "\n") if said else HookReply()
+
+    def _said(self, moment: Moment, name: str, word: Word) -> Mapping[str, object]:
+        if moment is Moment.CALL and word.blocked:
+            return deny(name, word.text)
+        if moment is Moment.RESULT and word.blocked:
+            return {"decision": "block", "reason": word.text}
+        if moment is Moment.SETTINGS:
+            return {"decision": "block", "reason": word.text} if word.blocked else {}
+        if moment in (Moment.ENDS, Moment.RESTS) or not word.text:
+            return {}
+        return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": word.text}}
+
+    def form(self, name: str) -> str:
+        """The refusal of a launcher without an answer, with ``WORDS`` in it; empty where nothing can be stopped."""
+        if self.moment(name) not in (Moment.CALL, Moment.SETTINGS):
+            return ""
+        return self.render(name, Word(WORDS, blocked=True)).stdout.strip()
+
+    def edits(self, command: str) -> Iterable[Edit]:
+        """What ``install`` adds to the client's settings; ``command`` is the hook program, quoted for a shell."""
+        for name in self.events:
+            yield Edit(("hooks", name), {"hooks": [self.hook(command, name)]})
+
+    def hook(self, command: str, name: str) -> dict[str, object]:
+        """One hook as the client's settings name it."""
+        return {"type": "command", "command": f"{command} {self.client} {name}", "timeout": int(self.waits)}
+
+    def script(self, command: str) -> str:
+        """The file, where ``is_script``."""
+        raise NotImplementedError
+
+    def is_ours(self, element: object) -> bool:
+        """Whether an element of a list of hooks is one that ``install`` put there."""
+        return f"{self.program} {self.client} " in json.dumps(element).replace("'", "")
+
+    def disarmed(self, settings: object) -> str:
+        """Why the hooks do not run with these settings (a JSON value), in words; empty where they do."""
+        del settings  # most clients read theirs once
+        return ""
+
+    def moment(self, name: str) -> Moment:
+        """Raises ValueError for an event that is not this client's."""
+        found = self.events.get(name)
+        if found is None:
+            raise ValueError(f"{name!r} is no event of {self.client}'s hooks")
+        return found
+
+
+def deny(name: str, reason: str) -> dict[str, object]:
+    """The refusal of a tool call that Claude Code, Codex and Qwen Code read."""
+    decision = {"permissionDecision": "deny", "permissionDecisionReason": reason}
+    return {"hookSpecificOutput": {"hookEventName": name, **decision}}
+
+
+def text(payload: Mapping[str, object], name: str, otherwise: str | None = None) -> str:
+    """A text in a payload. Raises ValueError where there is none, and it has to be there."""
+    value = payload.get(name)
+    if isinstance(value, str) and (value or otherwise is not None):
+        return value
+    if value in (None, "") and otherwise is not None:
+        return otherwise
+    raise ValueError(f"{name} is {'missing' if value in (None, '') else 'no text'}")
+
+
+def seconds(payload: Mapping[str, object], name: str = "duration_ms") -> float:
+    """A duration in milliseconds, as seconds; 0 where there is none."""
+    value = payload.get(name)
+    return float(value) / 1000 if isinstance(value, int | float) else 0.0

@@ -1,0 +1,251 @@
+"""Answer the hooks of coding agents: a verdict before a tool call, the outcome after it, a word on changed settings.
+
+Rules of this file:
+1. Every answer has the form that its client reads, a failure of ours too; what has no form is a refusal in words, which
+   the launcher puts into one (docs/protocol.md).
+2. No answer comes later than the client waits: a person's silence, a cool-down or a pause that lasts longer is a no, on
+   record, with words that it may be tried again.
+3. Nothing waits for a baseline (ADR 0038).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sentinel_guard.agents import registry
+from sentinel_guard.agents.hook_dialect import NOTHING, SPARE, HookDialect, HookEvent, HookReply, Moment, Word
+from sentinel_guard.core import encode_entries, response_text
+from sentinel_guard.core.checks.rules import SETTINGS_RULE
+from sentinel_guard.core.model import Action, Finding, Layer, Response, Verdict
+from sentinel_guard.core.session.operation_fingerprint import operation
+from sentinel_guard.core.session.session import State
+from sentinel_guard.core.text import json_edit
+from sentinel_guard.core.wire_framing import Message
+from sentinel_guard.daemon import restore_disabled_git_hooks, wire_messages
+from sentinel_guard.daemon.agent_hooks.hook_sessions import HookSessions
+from sentinel_guard.daemon.agent_hooks.open_calls import OpenCall, shell_text
+from sentinel_guard.daemon.call_outcomes import Outcomes
+from sentinel_guard.daemon.guard import Guard, Judged
+from sentinel_guard.daemon.live_sessions import HOOKS, Live, Sessions
+from sentinel_guard.daemon.peer_connection import Link
+from sentinel_guard.daemon.verdict_reactions import Reactions
+from sentinel_guard.errors import PeerError, SentinelError
+from sentinel_guard.humans.question_inbox import Channel
+
+log = logging.getLogger(__name__)
+LATE = "no answer came in the time that the agent's hook has"
+AGAIN = "wait for the user, then try the same call again"
+NO_WORD = Word()
+MAX_SETTINGS = 1 << 20
+"""Bytes of a settings file that is looked at."""
+
+
+@dataclass(slots=True)
+class _Waiter:
+    """A hook that waits for a verdict; what would be printed meanwhile is said with the answer."""
+
+    link: Link
+    until: float
+    """Of the loop's clock: when the client goes on without an answer."""
+    channel: Channel | None = None
+    said: list[str] = field(default_factory=list)
+
+    async def hold(self, text: str = "") -> None:
+        left = self.until + SPARE / 2 - asyncio.get_running_loop().time()
+        self.link.send(wire_messages.hold(milliseconds=max(1, int(left * 1000))))
+        if text:
+            self.said.append(text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """What is said, and the verdict whose consequences are then carried out."""
+
+    word: Word = NO_WORD
+    live: Live | None = None
+    verdict: Verdict | None = None
+
+
+class HookRequests:
+    def __init__(
+        self,
+        *,
+        sessions: Sessions,
+        hooks: HookSessions,
+        guard: Guard,
+        reactions: Reactions,
+        outcomes: Outcomes,
+        now: Callable[[], float],
+    ) -> None:
+        self._sessions, self._hooks, self._guard = sessions, hooks, guard
+        self._reactions, self._outcomes, self._now = reactions, outcomes, now
+        self._ids = itertools.count(1)
+
+    async def serve(self, asked: wire_messages.Request, link: Link) -> None:
+        """Answer one hook. Raises PeerError where its client and event have no form."""
+        dialect, name = _named(asked)
+        stops = dialect.moment(name) in (Moment.CALL, Moment.SETTINGS)
+        try:
+            done = await self._answer(dialect, name, asked, link)
+        except EOFError:
+            raise
+        except SentinelError as e:
+            log.warning("refused: %s", e)
+            done = _refused(e.message, "nothing runs unrecorded", e.hint, stops=stops)
+        except ValueError as e:
+            done = _refused(f"the hook's payload is not understood ({e})", "nothing runs unjudged", "", stops=stops)
+        except Exception:
+            log.exception("a hook failed")
+            done = _refused("the guard failed on this hook", "see daemon.log", "sentinel-guard doctor", stops=stops)
+        link.send(_message(dialect.render(name, done.word)))
+        if done.live and done.verdict:
+            await self._reactions.after(done.live, done.verdict)
+
+    async def _answer(self, dialect: HookDialect, name: str, asked: wire_messages.Request, link: Link) -> _Done:
+        until = asyncio.get_running_loop().time() + dialect.waits - SPARE
+        event = dialect.parse(name, _object(asked.stdin))
+        live = await self._hooks.find(link.pid, dialect.client, event.session, event.cwd or asked.cwd)
+        match event.moment:
+            case Moment.CALL:
+                return await self._call(dialect, event, live, _Waiter(link, until))
+            case Moment.RESULT:
+                return await self._result(dialect.client, event, live, link)
+            case Moment.SETTINGS:
+                return self._settings(dialect, event, live, link)
+            case Moment.RESTS:
+                self._hooks.rest(live)
+        return _Done(_over(live))
+
+    async def _call(self, dialect: HookDialect, event: HookEvent, live: Live, waiter: _Waiter) -> _Done:
+        action = self._action(dialect.client, event, live, waiter.link)
+        calls, op = self._hooks.calls(live), operation(action)
+        if known := calls.told(dialect.client, event, op, self._now()):
+            return _Done(known)
+        if live.session.root:
+            restore_disabled_git_hooks.mend(live)
+        judged = await self._judged(live, action, waiter, op)
+        verdict, answer = judged.verdict, response_text.answer(judged.verdict)
+        said = "\n".join(filter(None, (*waiter.said, answer.text)))
+        word = Word(said, blocked=not answer.run, over=live.session.state is State.KILLED)
+        begun = await self._outcomes.begin(live, judged) if answer.run else None
+        call = OpenCall(self._now(), dialect.client, event.call, op, word, shell_text(event), begun)
+        calls.add(call)
+        self._hooks.under_way(live)
+        return _Done(word, live, verdict)
+
+    async def _judged(self, live: Live, action: Action, waiter: _Waiter, op: str) -> Judged:
+        """The verdict, or a refusal where none is there in time."""
+        try:
+            async with asyncio.timeout_at(waiter.until):
+                return await self._guard.handle(live, action, waiter)
+        except TimeoutError:
+            finding = Finding("hook", Response.DENY, "this call", LATE, AGAIN)
+            return self._put_on_record(live, action, finding, op)
+
+    def _put_on_record(self, live: Live, action: Action, finding: Finding, op: str) -> Judged:
+        verdict = Verdict(action, (), (finding,))
+        self._sessions.note(live, encode_entries.of_verdict(verdict, op, poll=False, policy=live.policy()))
+        return Judged(verdict, op)
+
+    async def _result(self, client: str, event: HookEvent, live: Live, link: Link) -> _Done:
+        call = self._hooks.calls(live).end(event, operation(self._action(client, event, live, link)))
+        self._hooks.under_way(live)
+        if call is None or call.begun is None or call.carried_out or event.end is None:
+            return _Done(_over(live))
+        ended = wire_messages.Ended(event.end.code or 0, event.end.seconds, event.end.stdout, event.end.stderr)
+        verdict, said = await self._outcomes.end(live, call.begun, ended)
+        word = Word(said, blocked=verdict.response >= Response.BREAK, over=live.session.state is State.KILLED)
+        return _Done(word, live, verdict)
+
+    def _settings(self, dialect: HookDialect, event: HookEvent, live: Live, link: Link) -> _Done:
+        """Settings without our hooks are kept out of the running session; what was written is put back by the watch."""
+        why = _disarmed(dialect, event.file)
+        if not why:
+            return _Done()
+        again = bool(live.session.strikes)
+        response = Response.KILL if again else Response.DENY
+        instead = "leave the hooks as they are, or ask the user: sentinel-guard help-me 'what you need'"
+        finding = Finding("hook", response, f"{event.file} was changed", why, instead, SETTINGS_RULE, event.file)
+        changed = event._replace(tool="settings", arguments={"path": event.file})
+        action = self._action(dialect.client, changed, live, link)
+        judged = self._put_on_record(live, action, finding, operation(action))
+        if response is Response.KILL:
+            self._reactions.end_processes(live, judged.verdict)
+        word = Word(response_text.answer(judged.verdict).text, blocked=True, over=response is Response.KILL)
+        return _Done(word, live, judged.verdict)
+
+    def _action(self, client: str, event: HookEvent, live: Live, link: Link) -> Action:
+        live.begun, now = True, self._now()
+        return Action(
+            f"{now:.3f}-h{next(self._ids)}",
+            live.id,
+            Layer.HOOK,
+            event.tool,
+            event.arguments or NOTHING,
+            event.cwd or live.session.root,
+            now,
+            live.session.root,
+            who=link.peer,
+            agent=live.session.client[0] or client,
+            call=event.call,
+            subagent=event.subagent,
+        )
+
+
+def _named(asked: wire_messages.Request) -> tuple[HookDialect, str]:
+    if len(asked.argv) != 3:
+        raise PeerError("a hook is called with its client and its event", "Run 'sentinel-guard install --agent' again.")
+    _, client, name = asked.argv
+    dialect = registry.hooks_of(client)
+    if dialect is None or name not in dialect.events:
+        raise PeerError(
+            f"no hook {name!r} of the agent {client!r} is known", "Run 'sentinel-guard install --agent' again."
+        )
+    return dialect, name
+
+
+def _object(text: str) -> Mapping[str, object]:
+    """Raises ValueError."""
+    try:
+        said = json.loads(text)
+    except RecursionError as e:
+        raise ValueError("it is too deep") from e
+    if not isinstance(said, dict):
+        raise ValueError("it is no object")  # noqa: TRY004 - of a text that a client sent
+    return said
+
+
+def _message(reply: HookReply) -> Message:
+    said = [*wire_messages.prints(reply.stdout, "1"), *wire_messages.prints(reply.stderr)]
+    return [*said, *wire_messages.leave("", reply.code)]
+
+
+def _refused(what: str, why: str, instead: str, *, stops: bool) -> _Done:
+    """A failure of ours: a refusal where the call can be stopped, else nothing."""
+    return _Done(Word(response_text.refused(what, why, instead), blocked=True) if stops else Word())
+
+
+def _over(live: Live) -> Word:
+    """A word for a client that goes on with a session that was killed."""
+    if live.session.state is not State.KILLED or live.kind != HOOKS:
+        return Word()
+    return Word(f"SENTINEL KILL SWITCH: {live.session.reason}. This session is over.", blocked=True, over=True)
+
+
+def _disarmed(dialect: HookDialect, path: str) -> str:
+    """Why a settings file switches our hooks off, in words; empty where it does not, or is gone."""
+    try:
+        file = Path(path)
+        if file.stat().st_size > MAX_SETTINGS:
+            return "it is too large to be looked at"
+        return dialect.disarmed(json_edit.value(file.read_text(encoding="utf-8", errors="replace")))
+    except OSError:
+        return ""
+    except ValueError:
+        return ""  # the client cannot read it either

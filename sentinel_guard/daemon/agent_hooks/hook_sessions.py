@@ -1,0 +1,137 @@
+"""Which session a hook's payload belongs to: that of ``run``, else one of the client's own (ADR 0038).
+
+Rules of this file:
+1. Below ``run`` or ``shell-init`` a client's hooks speak for that session: one session, each call once.
+2. Without, a session is known by the client, the client's own id of its session, and the repository: several in one
+   process, one across processes. Its owner is the client's process, by pid and start time.
+3. A session that was killed stays so, whichever process goes on with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import NamedTuple
+
+from sentinel_guard.agents import registry
+from sentinel_guard.core.peer import Peer
+from sentinel_guard.core.session.session import State
+from sentinel_guard.daemon.agent_hooks.open_calls import OpenCalls
+from sentinel_guard.daemon.begin_session import SessionStarter
+from sentinel_guard.daemon.live_sessions import HOOKS, Live, Sessions
+from sentinel_guard.errors import PeerError
+from sentinel_guard.host import shims
+from sentinel_guard.host.git import repository
+from sentinel_guard.host.machine import ancestry, processes
+
+REMEMBERED = 500
+"""Newest sessions among which one is looked for that was killed."""
+
+
+class Key(NamedTuple):
+    """By which a client's session is known."""
+
+    client: str
+    session: str
+    root: str
+
+
+class HookSessions:
+    def __init__(self, sessions: Sessions, beginnings: SessionStarter, now: Callable[[], float]) -> None:
+        self._sessions, self._beginnings, self._now = sessions, beginnings, now
+        self._keys: dict[Key, str] = {}
+        self._tops: dict[str, str] = {}
+        self._calls: dict[str, OpenCalls] = {}
+
+    def calls(self, live: Live) -> OpenCalls:
+        """The open calls of a session."""
+        return self._calls.setdefault(live.id, OpenCalls())
+
+    async def find(self, pid: int, client: str, session: str, cwd: str) -> Live:
+        """The session of a hook that process ``pid`` runs; begun where there is none. Raises SentinelError."""
+        place = self._sessions.locate(pid)
+        if place and place.live.kind != HOOKS:
+            return place.live
+        owner = serving(pid, client)
+        # A client runs the hooks of another one's settings, too: whose process it is counts.
+        client = agent_of(owner) or client
+        key = Key(client, session, await self._top(cwd))
+        live = self._known(key)
+        if live is None:
+            # Nothing is waited for between the look and the beginning: two calls of one reply begin one session.
+            live = self._beginnings.begin_beside((client, session), owner, key.root, processes.environ(owner.pid))
+            self._keys[key] = live.id
+        elif live.session.owner != owner and live.id in self._sessions.live and not live.session.over:
+            self._beginnings.goes_on_in(live, owner)
+        return live
+
+    def rest(self, live: Live) -> None:
+        """No call of this session is under way."""
+        self.calls(live).rest()
+        self.under_way(live)
+
+    def under_way(self, live: Live) -> None:
+        """What runs below a client that has no other layer is a step of the call that it was let make last."""
+        owner = live.session.owner
+        if live.kind != HOOKS or owner is None:
+            return
+        if last := self.calls(live).last:
+            live.calls[owner.pid] = last
+        else:
+            live.calls.pop(owner.pid, None)
+
+    def _known(self, key: Key) -> Live | None:
+        ident = self._keys.get(key)
+        live = self._sessions.live.get(ident) if ident else self._taken_up(key)
+        if live:
+            self._keys[key] = live.id
+            return live
+        return self._killed(key)
+
+    def _taken_up(self, key: Key) -> Live | None:
+        """A session that lived on over a restart of the daemon."""
+        mine = (one for one in self._sessions.live.values() if one.kind == HOOKS)
+        found = (one for one in mine if (*one.session.client, one.session.root) == key)
+        return next(found, None)
+
+    def _killed(self, key: Key) -> Live | None:
+        """The same session, where it was killed; what only ended begins anew."""
+        for entry in self._sessions.store.entries(kinds=("session",), last=REMEMBERED):
+            client = entry.data.get("client")
+            if isinstance(client, list | tuple) and (*client, entry.data.get("root")) == key:
+                found = self._sessions.find(entry.session)
+                if found and found.session.state is State.KILLED:
+                    return found
+        return None
+
+    async def _top(self, cwd: str) -> str:
+        if cwd not in self._tops:
+            found = await asyncio.to_thread(repository.top, cwd)
+            if not found:
+                return ""  # it may become a repository
+            self._tops[cwd] = found
+        return self._tops[cwd]
+
+
+def serving(pid: int, client: str) -> Peer:
+    """The process of the client that runs a hook: the nearest above it that is that agent's, else one that is no shell.
+
+    Raises PeerError where nothing above it can be seen.
+    """
+    above = ancestry.lineage(pid)[1:]
+    known = next((peer for peer in above if agent_of(peer) == client), None)
+    found = known or next((peer for peer in above if not _is_shell(peer)), None)
+    if found is None:
+        raise PeerError(f"nobody can say which {client} runs the hook of process {pid}")
+    return found
+
+
+def agent_of(peer: Peer) -> str:
+    """Name of the coding agent that a process is; empty for any other."""
+    described = processes.describe(peer.pid)
+    agent = registry.of_process(processes.executable(peer.pid), described.command) if described else None
+    return agent.name if agent else ""
+
+
+def _is_shell(peer: Peer) -> bool:
+    return processes.executable(peer.pid).rpartition("/")[2] in shims.SHELLS

@@ -1,0 +1,162 @@
+"""The real coding agents, guarded by their own hooks: without ``run``, and with it (``make test-agents``)."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from sentinel_guard.agents import registry
+from tests.support.agents.real_agents import AGENTS
+from tests.support.time_limits import limit
+from tests.support.wait_until import until
+
+LOOP = "SYSTEM INTERVENTION: Loop Detected."
+BLOCKED = "403 SENTINEL BLOCKED"
+SECRET = "MODE=debug\n"
+HOOKED = [agent for agent in AGENTS if registry.hooks_of(agent.name)]
+every_agent = pytest.mark.parametrize("agent", HOOKED, ids=lambda agent: agent.name)
+NO_TOOL = {"claude": {"grep"}, "codex": {"read", "grep"}, "cline": {"grep"}}
+"""What an agent has no tool of its own for."""
+
+
+def own_tools(stage, agent) -> list[tuple[str, ...]]:
+    """Calls of the agent's own tools that concern the secret file."""
+    env = str(stage.repo / ".env")
+    steps = [("read", env), ("grep", "MODE", env), ("edit", env, "MODE=debug", "MODE=mine")]
+    return [step for step in steps if step[0] not in NO_TOOL.get(agent.name, ())]
+
+
+def installed(stage, agent) -> None:
+    done = stage.sentinel("install", "--agent", agent.name)
+    assert done.returncode == 0 and "Put hooks" in done.stdout, done
+
+
+def guarded_day(stage, agent) -> list[tuple[str, ...]]:
+    return [
+        ("shell", "echo hello; git rev-parse HEAD"),
+        ("shell", "cat .env"),
+        *own_tools(stage, agent),
+        ("write", str(stage.repo / "new.txt"), "by its own tool"),
+        ("shell", "sentinel-guard help-me 'I am stuck on the regex'"),
+        ("shell", "git push --force origin main"),
+        ("shell", "echo 'the end'"),
+    ]
+
+
+def check_day(stage, agent, played, steps) -> None:
+    told = dict(zip(steps, played.told, strict=True))
+    secret = [text for text in played.told if SECRET.strip() in text]
+    assert not secret and (stage.repo / ".env").read_text() == SECRET, "neither shown nor changed"
+    assert "hello" in told[steps[0]] and "the end" in told[steps[-1]] and (stage.repo / "new.txt").exists()
+    refused = [("shell", "cat .env"), *own_tools(stage, agent), ("shell", "git push --force origin main")]
+    assert [step for step in refused if BLOCKED not in told[step]] == [], told
+    assert "No human can be reached" in told["shell", "sentinel-guard help-me 'I am stuck on the regex'"]
+    assert len(stage.log(kind="session")) == 1, "one session"
+    asked = [e["data"] for e in stage.log(kind="verdict") if not e["data"].get("parent")]
+    assert len(asked) == len(steps), ("each call once", [d["arguments"] for d in asked])
+    assert {d["layer"] for d in asked} == {"hook"} and {d["agent"] for d in asked} == {agent.name}
+    ended = {e["data"]["id"] for e in stage.log(kind="outcome")}
+    assert [d["arguments"] for d in asked if d["call"] and d["id"] not in ended] == [], "each has its outcome"
+
+
+@every_agent
+def test_hooks_alone_guard_every_tool(stage, play, agent):
+    stage.commit(a__txt="one\n")
+    installed(stage, agent)
+    steps = guarded_day(stage, agent)
+    played = play(agent, steps, guarded=False)
+    assert len(played.told) == len(steps), (played.told, played.done)
+    check_day(stage, agent, played, steps)
+
+
+@every_agent
+def test_hooks_and_run_are_one_session_and_each_call_counts_once(stage, play, agent):
+    stage.commit(a__txt="one\n")
+    installed(stage, agent)
+    steps = guarded_day(stage, agent)
+    played = play(agent, steps)
+    assert len(played.told) == len(steps), (played.told, played.done)
+    check_day(stage, agent, played, steps)
+
+
+@every_agent
+def test_hooks_alone_open_the_breaker_and_close_it(stage, play, agent):
+    stage.commit(a__txt="one\n")
+    stage.policy("[breaker]\nseconds = 1\n")
+    installed(stage, agent)
+    failing = ("shell", "ls no-such-file")
+    wrong = ("shell", "printf 'def f(:\\n' > bad.py; python3 -m py_compile bad.py")
+    steps = (wrong, *(failing for _ in range(4)), ("shell", "sleep 1.5"), ("shell", "echo on"))
+    played = play(agent, steps, guarded=False)
+    told = played.told
+    # A hint that comes in a message of its own is none of the tool results.
+    hinted = [e["data"]["told"] for e in stage.log(kind="observation", level="L1")]
+    assert any("bad.py:1" in text for text in hinted), hinted
+    assert LOOP not in "".join(told[:3]), "two failures are no loop"
+    assert LOOP in told[4] and "on" in told[-1], told
+    assert len(stage.log(kind="state", level="")) >= 1
+
+
+@every_agent
+def test_hooks_alone_end_an_agent_and_roll_back(stage, play, agent):
+    stage.commit(a__txt="one\n", keep__txt="keep\n")
+    start = stage.git("rev-parse", "HEAD")
+    installed(stage, agent)
+    steps = (
+        ("shell", "sleep 1; echo mine > a.txt; rm keep.txt; git commit -qam lost"),
+        ("parallel", f"rm -r {stage.repo}/.git", "sleep 1; echo never > reached"),
+        ("shell", "echo never > reached"),
+    )
+    began = time.monotonic()
+    played = play(agent, steps, guarded=False)
+    assert time.monotonic() - began < limit(60)
+    assert until(lambda: stage.log(kind="incident"), limit(20)), (stage.log(), played.done)
+    assert stage.git("rev-parse", "HEAD") == start, "the repository is where it was"
+    assert (stage.repo / "a.txt").read_text() == "one\n" and (stage.repo / "keep.txt").exists()
+    assert not (stage.repo / "reached").exists(), "nothing comes after it"
+    assert len(played.told) <= 3
+    running = [command for command in stage.processes().values() if agent.name in " ".join(command[:2])]
+    assert not running, "the agent has ended"
+
+
+@every_agent
+def test_hooks_are_not_the_agents_to_change(stage, play, agent):
+    stage.commit(a__txt="one\n")
+    installed(stage, agent)
+    dialect = registry.hooks_of(agent.name)
+    settings = stage.repo / dialect.places.project
+    held = settings.read_bytes()
+    steps = (
+        ("shell", f"echo '{{}}' > {settings}"),
+        ("shell", "echo between"),
+        ("write", str(settings), "{}"),
+        ("shell", "echo never > reached"),
+    )
+    played = play(agent, steps, guarded=False)
+    assert BLOCKED in played.told[0] and "between" in played.told[1], played.told
+    assert until(lambda: stage.log(kind="incident"), limit(20)), (stage.log(), played.done)
+    assert settings.read_bytes() == held and not (stage.repo / "reached").exists()
+    levels = [e["level"] for e in stage.log(kind="verdict") if e["data"].get("strike")]
+    assert levels == ["L2", "L4"], "the second try ends the session"
+
+
+@every_agent
+def test_what_was_installed_is_given_back_to_the_byte(stage, agent):
+    stage.commit(a__txt="one\n")
+    settings = stage.repo / registry.hooks_of(agent.name).places.project
+    own = registry.hooks_of(agent.name)
+    texts = [None] if own.is_script else [None, '{\n    "mine": {"a": [1, 2]}\n}', json.dumps({"hooks": {}})]
+    for text in texts:
+        if text is not None:
+            settings.parent.mkdir(parents=True, exist_ok=True)
+            settings.write_text(text)
+        for _ in range(2):
+            assert stage.sentinel("install", "--agent", agent.name).returncode == 0
+        assert settings.read_text() != text
+        done = stage.sentinel("uninstall", "--agent", agent.name)
+        assert done.returncode == 0, done
+        assert (settings.read_text() if settings.exists() else None) == text
+        if text is None:
+            assert not (stage.repo / own.places.project.split("/")[0]).exists(), "nor a folder that was made for it"

@@ -1,0 +1,77 @@
+"""A client whose hooks ask the guard: a real process that runs the hook program as coding agents do, below a shell."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import NamedTuple
+
+from tests.support.guarded_repository import Stage
+from tests.support.time_limits import limit
+
+# Below a shell, as every client runs its hooks; it reads a request a line and prints an answer a line.
+CLIENT = """
+import json, subprocess, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    command = ["/bin/sh", "-c", '"$0" "$@"; exit $?', *asked["argv"]]
+    done = subprocess.run(command, input=asked["payload"].encode(errors="surrogateescape"), capture_output=True)
+    print(json.dumps([done.returncode, done.stdout.decode(), done.stderr.decode()]), flush=True)
+"""
+
+
+class Said(NamedTuple):
+    """What a hook program said."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def json(self) -> dict:
+        return json.loads(self.stdout) if self.stdout.strip() else {}
+
+
+class HookClient:
+    """One process; several sessions may be in it."""
+
+    def __init__(self, stage: Stage) -> None:
+        self.stage = stage
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", CLIENT], cwd=stage.repo, env=stage.environ, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        )  # fmt: skip
+
+    def ask(self, client: str, event: str, payload: object) -> Said:
+        """Run one hook; a payload that is a text is sent as it is."""
+        hook = str(self.stage.guard / "state" / "hooks" / "sentinel-hook")
+        text = payload if isinstance(payload, str) else json.dumps(payload)
+        assert self.process.stdin and self.process.stdout
+        self.process.stdin.write(json.dumps({"argv": [hook, client, event], "payload": text}) + "\n")
+        self.process.stdin.flush()
+        return Said(*json.loads(self.process.stdout.readline()))
+
+    def claude(self, event: str, session: str = "s1", **fields: object) -> Said:
+        """A payload as Claude Code sends it."""
+        common = {"session_id": session, "cwd": str(self.stage.repo), "hook_event_name": event}
+        return self.ask("claude", event, {**common, **fields})
+
+    def call(self, tool: str, session: str = "s1", ident: str = "", **arguments: object) -> Said:
+        """A tool call that Claude Code is about to make."""
+        ident = ident or f"toolu_{id(object())}"
+        return self.claude("PreToolUse", session, tool_name=tool, tool_input=arguments, tool_use_id=ident)
+
+    def ended(self, seconds: float = 20) -> bool:
+        """Whether the guard has ended it."""
+        try:
+            return self.process.wait(limit(seconds)) is not None
+        except subprocess.TimeoutExpired:
+            return False
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe:
+                pipe.close()
