@@ -62,7 +62,8 @@ _GENERIC = re.compile(
     rf"(?=[^\s:]*[A-Za-z]){_PLACE}(?:{_COLUMN})?: ?(?P<message>(?!in |warning|note|info)[^\d\s].+)", re.IGNORECASE
 )
 _BARE = re.compile(r"(?:[\w.]+: )?(?P<message>(?:[A-Z]\w*(?:Error|Exception)|[Ee]rror|ERROR)(?:\[\w+\])?: .+)")
-_SHELLS = frozenset({"bash", "-bash", "sh", "dash", "zsh", "<string>", "<stdin>"})
+_COMMAND_ITSELF = re.compile(r"-?(?:/\S*/)?(?:bash|sh|dash|zsh|ksh)|<string>|<stdin>|\(eval\)")
+"""What stands in the place of a file where a shell, or an interpreter, complains of the text that it was given."""
 
 _FRAME = re.compile(r'  File "(?P<file>[^"]+)", line (?P<line>\d+)')
 _MARGIN = "E   "
@@ -123,7 +124,7 @@ def _diagnostic(match: re.Match[str], tool: str, message: str = "") -> Diagnosti
     groups = match.groupdict()
     file = groups.get("file") or ""
     line = int(groups.get("line") or 0)
-    if file in _SHELLS:  # "bash: line 1: ..." is the text of the command itself
+    if _COMMAND_ITSELF.fullmatch(file):
         file, line = "", 0
     column = int(groups.get("column") or 0)
     return Diagnostic(file, line, column, message or groups["message"].strip(), _refined(tool, file))
