@@ -11,7 +11,7 @@ from pathlib import Path
 from sentinel_guard.host.git.private_git_dir import PrivateGitDir
 from sentinel_guard.host.git.run_git import lines
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
-from sentinel_guard.host.recovery.baseline.worktree_diff import index_sizes
+from sentinel_guard.host.recovery.baseline.worktree_diff import index_sizes, is_stored
 
 MAX_ALL = 200 << 20
 """Bytes of such files that are kept, the smallest first; the others are git's to write."""
@@ -21,16 +21,21 @@ _SETTINGS = (b"autocrlf", b"\teol", b"attributesfile")
 _UNSET = frozenset({"unspecified", "unset"})
 
 
-def find(baseline: Baseline) -> tuple[list[str], list[str]]:
-    """Their names: those to keep, and those for which there is no room. Raises HostError."""
+def find(baseline: Baseline, recent: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Their names: those to keep, and those for which there is no room. Raises HostError.
+
+    ``recent``: files that a rollback looks into; their bytes may be another rule's, which is gone since.
+    """
     shadow = baseline.shadow
     if not _any(baseline):
         return [], []
     rows = (row.partition("\t") for row in shadow.git.names("ls-files", "-s", "-z"))
-    hashes = {n: head.split(" ")[1] for head, _, n in rows if head.startswith("100") and n not in baseline.files}
+    entries = {n: head.split(" ")[:2] for head, _, n in rows if head.startswith("100") and n not in baseline.files}
+    hashes = {n: digest for n, (_, digest) in entries.items()}
     known, stored = index_sizes(shadow), _stored(shadow, hashes.values())
     found = {n for n, h in hashes.items() if h in stored and known.get(n) != stored[h]}
     found |= _named(shadow, hashes)
+    found |= {n for n in recent if n in entries and not is_stored(f"{baseline.root}/{n}", *entries[n])}
     room, ordered = MAX_ALL, sorted(found, key=lambda n: known.get(n, 0))
     for number, name in enumerate(ordered):
         room -= known.get(name, 0)

@@ -57,9 +57,13 @@ class LateFiles:
 
 
 def keep(
-    baseline: Baseline, vault: ContentAddressedStore, git_files: Iterable[str], tracked: Collection[str]
+    baseline: Baseline,
+    vault: ContentAddressedStore,
+    git_files: Iterable[str],
+    tracked: Collection[str],
+    recent: Iterable[str],
 ) -> LateFiles:
-    """``git_files``: those called ``.git``. Raises HostError, OSError."""
+    """``git_files``: those called ``.git``; ``recent``: as ``Completion.recent``. Raises HostError, OSError."""
     found, ignored = LateFiles(), frozenset(n.rstrip("/") for n in baseline.ignored)
     apart = [n for n in baseline.embedded if n not in baseline.nested]
     names = [*(n for n in ignored if n not in baseline.files), *apart]
@@ -73,7 +77,7 @@ def keep(
                 found.unsettled.append(name)
             _keep(baseline, vault, name, found)
     _remember(baseline, [*chosen.too_large, *_of(baseline.root, chosen.too_many)], found)
-    converted, too_many = converted_files.find(baseline)
+    converted, too_many = converted_files.find(baseline, recent)
     clean = [*converted, *(_attributed(baseline, tracked) if len(tracked) <= ATTRIBUTED else ())]
     found.kept |= {n: k for n, k in _clean(baseline, vault, clean) if n not in found.kept}
     gone = [n for n in converted if n not in found.kept]

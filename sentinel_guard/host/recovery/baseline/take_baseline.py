@@ -250,7 +250,7 @@ def _completed(baseline: Baseline, notes: list[str], *, deep: bool) -> Baseline:
     again = walk_again(baseline, before, known) if before else None
     found = again or walk(baseline.root, baseline.taken, known, baseline.files, folder_survey.covered_folders(baseline))
     vault = _vault(baseline.folder, before)
-    late = late_files.keep(baseline, vault, found.git_files, known)
+    late = late_files.keep(baseline, vault, found.git_files, known, found.recent)
     vault.flush()
     usual = before.rest.usual if before and again else _usual(found.modes, known)
     rest = Completion(

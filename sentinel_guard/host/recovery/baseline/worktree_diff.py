@@ -143,7 +143,7 @@ def _touched(shadow: PrivateGitDir) -> dict[str, tuple[str, str]]:
 
 
 def _differing(shadow: PrivateGitDir, touched: Mapping[str, tuple[str, str]]) -> list[str]:
-    doubtful = [n for n, (mode, digest) in touched.items() if not _same(f"{shadow.where.root}/{n}", mode, digest)]
+    doubtful = [n for n, (mode, digest) in touched.items() if not is_stored(f"{shadow.where.root}/{n}", mode, digest)]
     # What is no file, or should be none, no filter has made.
     plain = [n for n in doubtful if _plain(f"{shadow.where.root}/{n}", touched[n][0])]
     hashes = {n: h for at in range(0, len(plain), FEW) for n, h in _hashes(shadow, plain[at : at + FEW])}
@@ -179,7 +179,7 @@ def _hashes(shadow: PrivateGitDir, names: list[str]) -> Iterable[tuple[str, str]
         return ()
 
 
-def _same(path: str, mode: str, digest: str) -> bool:
+def is_stored(path: str, mode: str, digest: str) -> bool:
     """True where a file is, byte by byte, what the index says."""
     try:
         seen = os.lstat(path)

@@ -6,6 +6,7 @@ The rollbacks run without root's rights over modes.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import stat
 import subprocess
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.host.recovery import api
+from sentinel_guard.host.recovery.baseline import converted_files
 from tests.support.recovery.repository import ENV, Repo, dirty, state, template
 from tests.support.recovery.without_rights import MISSING, rolled_back, taken
 
@@ -316,6 +318,19 @@ def test_a_clean_file_comes_back_byte_for_byte(tmp_path, rule, text, harm):
     assert report["ok"], report["problems"]
     assert (repo.root / "odd.txt").read_bytes() == text.encode()
     assert state(repo) == start
+
+
+def test_what_a_rule_that_is_gone_has_made_of_a_file_is_the_persons(tmp_path):
+    repo = template(tmp_path / "repo")
+    repo.git("config", "filter.up.clean", "tr a-z A-Z")
+    repo.write(".gitattributes", "odd.txt filter=up\n")
+    (repo.root / "odd.txt").write_bytes(b"a\n")
+    os.utime(repo.root / "odd.txt", (10**9, 10**9))  # long before the index: git does not look into it
+    repo.commit("odd")
+    repo.write(".gitattributes", "odd.txt text\n")
+    baseline = taken(repo)
+    assert "odd.txt" not in baseline.files
+    assert converted_files.find(baseline, ["odd.txt", "a.txt", "gone"]) == (["odd.txt"], [])
 
 
 @pytest.mark.parametrize("setting", ["core.autocrlf true", "core.autocrlf yes", "core.eol crlf"])
