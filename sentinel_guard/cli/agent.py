@@ -1,4 +1,4 @@
-"""Click commands that agents and git hooks call: hook, help-me, usage report."""
+"""Click commands that agents and git hooks call: hook, help-me, usage."""
 
 from __future__ import annotations
 
@@ -31,12 +31,23 @@ def help_me(context: str) -> Any:
 
     Their words are printed when they type /resume.
     """
-    return lazy_import.command_module("request_human_help").help_me(places_of_session(), context)
+    return lazy_import.command_module("for_agents.request_human_help").help_me(places_of_session(), context)
 
 
-@click.group()
-def usage() -> None:
-    """For agents: tell the guard how many tokens were used."""
+@click.group(invoke_without_command=True)
+@click.option("--session", default="", help="Only this session, with a chart; the last part of its name is enough.")
+@click.option("--last", "-n", type=int, default=20, show_default=True, help="How many sessions; 0 for all.")
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@click.pass_context
+def usage(ctx: click.Context, session: str, last: int, as_json: bool) -> Any:
+    """Show the tokens of sessions, by session and model.
+
+    What the coding agents record themselves, else what was reported. What nobody told is unknown, and not 0.
+    """
+    if ctx.invoked_subcommand is None:
+        module = lazy_import.command_module("token_usage")
+        return module.usage(places_of_session(), session, as_json=as_json, last=last)
+    return None
 
 
 @usage.command("report")
@@ -46,6 +57,8 @@ def usage() -> None:
 @click.option("--cache-read", type=click.IntRange(min=0), default=0, help="Tokens read from the cache (not counted).")
 @click.option("--cache-write", type=click.IntRange(min=0), default=0, help="Tokens written to the cache.")
 def usage_report(tokens: int, input_: int, output: int, cache_read: int, cache_write: int) -> Any:
-    """Report the tokens of one response."""
+    """For agents: tell the guard how many tokens a response took."""
     kinds = {"input": input_, "output": output, "cache_read": cache_read, "cache_write": cache_write}
-    return lazy_import.command_module("report_token_usage").report(places_of_session(), tokens=tokens, **kinds)
+    return lazy_import.command_module("for_agents.report_token_usage").report(
+        places_of_session(), tokens=tokens, **kinds
+    )

@@ -60,7 +60,7 @@ def _none(sessions: list[dict[str, Any]] | None) -> str:
 
 
 def _shown(sessions: list[dict[str, Any]], width: int) -> list[Styled]:
-    grants = (line for words in _grants(sessions) for line in fold(Styled.of(words), width))
+    grants = (line for words in (*_grants(sessions), *_unread(sessions)) for line in fold(Styled.of(words), width))
     return [*_table(sessions, max(8, min(40, width - OTHERS)), width), *grants]
 
 
@@ -79,10 +79,22 @@ def _table(sessions: list[dict[str, Any]], room: int, width: int) -> Iterator[St
     for s in sessions:
         colour = COLOURS.get(s["state"], "cyan")
         left = f" {s['seconds_left']:.0f} s" if s["seconds_left"] else ""
-        numbers = (str(s["calls"]), str(s["loop_count"]), f"{s['error_rate']:.0%}", f"{s['tokens_per_minute']:,}")
+        numbers = (str(s["calls"]), str(s["loop_count"]), f"{s['error_rate']:.0%}", tokens(s))
         agent, root = visible(_short(s["command"], room)), visible(s["root"])
         rows.append([s["session"], Styled.of((s["state"] + left, colour)), *numbers, agent, root])
     return table([*about, Column("repo", folds=True)], rows, width)
+
+
+def tokens(session: dict[str, Any]) -> str:
+    """Tokens a minute; a question mark where they are not known."""
+    minute = session["tokens_per_minute"]
+    return "?" if minute is None else f"{minute:,}"
+
+
+def _unread(sessions: list[dict[str, Any]]) -> list[str]:
+    """Why the tokens of a session are not known, or not all of them."""
+    why = ((s["session"], s.get("tokens_unread")) for s in sessions)
+    return [visible(f"tokens of {session} are not known: {said}") for session, said in why if said]
 
 
 def _grants(sessions: list[dict[str, Any]]) -> list[str]:

@@ -32,12 +32,16 @@ def action_from(entry: Entry, root: str = "") -> Action:
 
 def finding_from(data: Mapping[str, object]) -> Finding:
     """The finding that ``json_codec.finding_json`` wrote down."""
-    text = {k: str(data.get(k, "")) for k in ("what", "why", "instead", "rule", "evidence")}
+    what, why, instead, rule, evidence = (str(data.get(k, "")) for k in ("what", "why", "instead", "rule", "evidence"))
     ask, operations = data.get("ask"), data.get("operations")
     return Finding(
         str(data.get("check", "")),
         response_from(data.get("response")),
-        **text,
+        what,
+        why,
+        instead,
+        rule,
+        evidence,
         ask=Ask(*(str(ask.get(k, "")) for k in ("action", "target", "risk"))) if isinstance(ask, Mapping) else None,
         operations=frozenset(map(str, operations)) if isinstance(operations, list | tuple) else frozenset(),
     )

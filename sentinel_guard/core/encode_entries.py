@@ -75,7 +75,7 @@ def _changes(action: Action, decisive: Finding | None, policy: Policy, at: float
             return [state(action.session, at, Event.BREAK, until=until, reason=decisive.what, operations=operations)]
         case Response.COOL_DOWN:
             assert decisive
-            until = at + policy.cost.cooldown_seconds
+            until = at + decisive.held
             return [state(action.session, at, Event.COOL, until=until, reason=decisive.what)]
         case Response.KILL:
             assert decisive

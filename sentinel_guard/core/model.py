@@ -184,6 +184,8 @@ class Finding:
     ask: Ask | None = None
     operations: frozenset[str] = frozenset()
     """For BREAK by a loop: the operations that the breaker is keyed to."""
+    held: float = 0.0
+    """For COOL_DOWN: seconds for which the session is held."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,13 +251,24 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens that an agent reported (R6), counts."""
+    """Tokens of one reply of a model, or of one report (R6), counts."""
 
     at: float
+    """When the reply was complete, as its source tells."""
     input: int = 0
+    """What was neither read from a cache nor written to one."""
     output: int = 0
+    """With what the model was thinking."""
     cache_read: int = 0
     cache_write: int = 0
+    source: str = ""
+    """Who told: a coding agent's own record (its name, ``agents/registry``), or ``REPORT`` (session/token_ledger)."""
+    key: str = ""
+    """By which the source names the reply: what it tells of it later takes the place of this. Empty: told once."""
+    model: str = ""
+    estimated: bool = False
+    compaction: bool = False
+    """True where the client shortened its conversation with it, or read the shortened one anew."""
 
     @property
     def work(self) -> int:

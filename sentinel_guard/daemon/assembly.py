@@ -88,7 +88,6 @@ class Daemon:
         guard = Guard(sessions=sessions, reactions=reactions, world=self._world, is_new=_is_new, now=self.now)
         self.incidents = incidents
         outcomes = Outcomes(sessions, guard, self.beginnings.reviews, self.now)
-        faces = AgentRequests(sessions, guard, self.now)
         githooks = Githooks(
             sessions=sessions,
             guard=guard,
@@ -100,8 +99,9 @@ class Daemon:
         )
         hooks = HookSessions(sessions, self.beginnings, self.now)
         self.server = Server(
-            sessions=sessions, guard=guard, reactions=reactions, outcomes=outcomes, faces=faces, githooks=githooks,
-            hooks=hooks, now=self.now,
+            sessions=sessions, guard=guard, reactions=reactions, outcomes=outcomes,
+            faces=AgentRequests(sessions, self.now), githooks=githooks, hooks=hooks,
+            tokens=self.beginnings.tokens, now=self.now,
         )  # fmt: skip
         self.operators = Operators(
             sessions=sessions, beginnings=self.beginnings, reactions=reactions, now=self.now, stop=self.stopped.set

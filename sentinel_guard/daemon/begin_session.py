@@ -30,6 +30,7 @@ from sentinel_guard.daemon.live_sessions import HOOKS, RUN, SHELL, Live, Session
 from sentinel_guard.daemon.root_cause_requests import Reviews
 from sentinel_guard.daemon.session_secrets import SessionSecrets
 from sentinel_guard.daemon.snapshots_and_rollback import Recovery
+from sentinel_guard.daemon.token_usage.read_records import TokenRecords
 from sentinel_guard.errors import HostError, PeerError, SentinelError, StoreError
 from sentinel_guard.host import session_proof, shims
 from sentinel_guard.host.git import repository
@@ -65,6 +66,7 @@ class SessionStarter:
         self._places, self._store, self._policies, self._recovery, self._now = places, store, policies, recovery, now
         self.sessions = Sessions(store, places, self.revive)
         self.reviews = Reviews(places, store, self.sessions, now)
+        self.tokens = TokenRecords(self.sessions, now)
         self.orphans: list[Live] = []
         """Sessions that ended with the daemon that fell: what it did not report is still to be reported."""
         self.beginning: frozenset[str] = frozenset()

@@ -31,7 +31,7 @@ from sentinel_guard.core.checks.registry import CHECKS
 from sentinel_guard.core.checks.rules import OUTSIDE_RULES
 from sentinel_guard.core.frame_stack import with_room
 from sentinel_guard.core.judge import apply_reply, judge
-from sentinel_guard.core.model import Action, Effect, Entry, Finding, Layer, Outcome, Question, Response, Usage, Verdict
+from sentinel_guard.core.model import Action, Effect, Entry, Finding, Layer, Outcome, Question, Response, Verdict
 from sentinel_guard.core.policy.target_placeholders import inside
 from sentinel_guard.core.secrets.egress.outgoing_data import is_looked_into
 from sentinel_guard.core.session.failure_exit_codes import failed
@@ -315,16 +315,6 @@ class Guard:
             live.timed.revoke()
         if text or verdict.findings:
             self._note(live, encode_entries.of_observation(verdict, text, at, live.policy()))
-
-    def report_usage(self, live: Live, usage: Usage) -> None:
-        """Take reported tokens into the ledger (R6)."""
-        data = {
-            "input": usage.input,
-            "output": usage.output,
-            "cache_read": usage.cache_read,
-            "cache_write": usage.cache_write,
-        }
-        self._note(live, [Entry(usage.at, live.id, "usage", data)])
 
     def in_question(self, session: Session, op: str) -> bool:
         """True where a loop may be under way, and progress is worth measuring: the last call failed, or the same

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 from sentinel_guard.core import encode_entries
-from sentinel_guard.core.model import Usage
-from sentinel_guard.core.session import session_health
 from sentinel_guard.core.session.session import Event
 from sentinel_guard.daemon import wire_messages
-from sentinel_guard.daemon.guard import ATTEND, Guard
+from sentinel_guard.daemon.guard import ATTEND
 from sentinel_guard.daemon.live_sessions import Live, Place, Sessions
 from sentinel_guard.daemon.peer_connection import Link
+from sentinel_guard.daemon.token_usage import report
 from sentinel_guard.errors import PeerError, SentinelError
 from sentinel_guard.host.machine import processes
 from sentinel_guard.humans.help_dialogue import CALLS
 
-COUNTS = ("input", "output", "cache_read", "cache_write")
-MAX_TOKENS = 10**12
-
 
 class AgentRequests:
-    def __init__(self, sessions: Sessions, guard: Guard, now: Callable[[], float]) -> None:
-        self._sessions, self._guard, self._now = sessions, guard, now
+    def __init__(self, sessions: Sessions, now: Callable[[], float]) -> None:
+        self._sessions, self._now = sessions, now
 
     async def serve(self, asked: wire_messages.Request, place: Place, link: Link) -> None:
         """Answer a peer that does not propose a command."""
@@ -36,8 +31,8 @@ class AgentRequests:
             case "help":
                 await self._help(live, asked.argv[-1], link)
             case "usage":
-                self._guard.report_usage(live, usage(asked.argv[-1], self._now()))
-                link.send([*wire_messages.prints(_standing(live, self._now()), "1"), *wire_messages.leave("", 0)])
+                words = report.take(live, self._sessions, asked.argv[-1], self._now())
+                link.send([*wire_messages.prints(words, "1"), *wire_messages.leave("", 0)])
             case _:
                 raise PeerError(f"{asked.face!r} is no such request", "See 'sentinel-guard doctor'.")
 
@@ -64,24 +59,3 @@ class AgentRequests:
 
     def _note(self, live: Live, event: Event, reason: str) -> None:
         self._sessions.note(live, [encode_entries.state(live.id, self._now(), event, reason=reason)])
-
-
-def _standing(live: Live, now: float) -> str:
-    """Where a session stands after a report."""
-    policy = live.policy()
-    minute = session_health.status(live.session, policy, now)["tokens_per_minute"]
-    return f"{minute:,} tokens in the last minute; over {policy.cost.tokens_per_minute:,} there is a cool-down."
-
-
-def usage(text: str, at: float) -> Usage:
-    """The usage in a JSON object of counts; ``tokens`` alone counts as output. Raises PeerError."""
-    try:
-        said = json.loads(text)
-        counts = {k: 0 if said.get(k) is None else int(said[k]) for k in (*COUNTS, "tokens")}
-    except (ValueError, AttributeError, TypeError, OverflowError) as e:
-        raise PeerError("usage is a JSON object of counts", "sentinel-guard usage report --tokens N") from e
-    if any(not 0 <= n <= MAX_TOKENS for n in counts.values()):
-        raise PeerError("a count of tokens is not negative", "sentinel-guard usage report --tokens N")
-    detailed = any(counts[k] for k in COUNTS)
-    output = counts["output"] if detailed else counts["tokens"]
-    return Usage(at, counts["input"], output, counts["cache_read"], counts["cache_write"])

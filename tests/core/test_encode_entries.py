@@ -60,7 +60,7 @@ def test_a_poll_is_marked():
 
 CHANGES = (
     (Response.BREAK, Event.BREAK, State.PAUSED, 160.0, "60 s from the call"),
-    (Response.COOL_DOWN, Event.COOL, State.COOLING, 130.0, "30 s from the call"),
+    (Response.COOL_DOWN, Event.COOL, State.COOLING, 130.0, "as long as the finding says"),
     (Response.KILL, Event.KILL, State.KILLED, 0.0, "for ever"),
 )
 
@@ -68,7 +68,7 @@ CHANGES = (
 @pytest.mark.parametrize(("response", "event", "state", "until"), [c[:4] for c in CHANGES], ids=[c[4] for c in CHANGES])
 def test_what_a_verdict_does_to_the_session(response, event, state, until):
     session = Session("s")
-    both = entries(verdict(response, operations=frozenset({"o2", "o1"})))
+    both = entries(verdict(response, operations=frozenset({"o2", "o1"}), held=30.0))
     for entry in both:
         session = session.after(entry)
     assert both[1].data["event"] == event.value and len(both) == 2

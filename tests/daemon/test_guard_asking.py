@@ -313,7 +313,7 @@ def test_what_was_spent_while_a_question_was_open_counts():
         async def ask(self, question):
             stand.now.now += 30
             for _ in range(2):
-                stand.guard.report_usage(stand.live, Usage(stand.now(), 60_000, 0, 0, 0))
+                stand.report(Usage(stand.now(), 60_000, 0, 0, 0))
             stand.now.now += 5
             return await super().ask(question)
 

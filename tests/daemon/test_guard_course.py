@@ -31,7 +31,7 @@ def test_r6_a_cooling_session_waits_on_our_side_then_runs():
     policy = replace(POLICY, cost=Cost(tokens_per_minute=1000, cooldown_seconds=0.05))
     stand, peer = Stand(policy=policy, now=time.monotonic), PatientPeer()
     for _ in range(2):
-        stand.guard.report_usage(stand.live, Usage(stand.now(), output=600))
+        stand.report(Usage(stand.now(), output=600))
     began = time.monotonic()
     verdict = stand.verdict("ls", peer=peer)
     assert verdict.response is Response.ALLOW

@@ -12,8 +12,9 @@ from sentinel_guard.core import encode_entries
 from sentinel_guard.core.model import Usage
 from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.session.session import Event, State
-from sentinel_guard.daemon.help_and_usage_requests import AgentRequests, usage
+from sentinel_guard.daemon.help_and_usage_requests import AgentRequests
 from sentinel_guard.daemon.live_sessions import Place
+from sentinel_guard.daemon.token_usage.report import usage
 from sentinel_guard.daemon.wire_messages import Request
 from sentinel_guard.errors import PeerError, SentinelError
 from sentinel_guard.humans.help_dialogue import CALLS, SECONDS
@@ -33,7 +34,7 @@ COUNTS = (
 
 @pytest.mark.parametrize(("text", "counts"), [c[:2] for c in COUNTS], ids=[c[2] for c in COUNTS])
 def test_reported_tokens(text, counts):
-    assert usage(text, 5.0) == Usage(5.0, *counts)
+    assert usage(text, 5.0) == Usage(5.0, *counts, source="report")
 
 
 NO_COUNTS = (
@@ -60,7 +61,7 @@ class Desk:
     """A face before a link whose other end is the agent's."""
 
     def __init__(self, stand: Stand) -> None:
-        self.stand, self.faces = stand, AgentRequests(stand.sessions, stand.guard, stand.now)
+        self.stand, self.faces = stand, AgentRequests(stand.sessions, stand.now)
 
     def ask(self, face: str, text: str) -> list:
         """The messages that come until the exit, the person's side played by ``self.person``."""

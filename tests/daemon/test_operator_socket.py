@@ -14,6 +14,7 @@ from sentinel_guard.core.model import Ask, Entry, Question
 from sentinel_guard.core.session.session import Event, State
 from sentinel_guard.daemon import operator_socket
 from sentinel_guard.daemon.operator_socket import POWER, Operators
+from sentinel_guard.daemon.token_usage.read_records import TokenRecords
 from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.host.machine import ancestry, processes
 from tests.daemon.test_verdict_reactions import Reports, Vault
@@ -28,7 +29,7 @@ class Begun:
     """Beginnings without a repository."""
 
     def __init__(self, stand) -> None:
-        self.stand = stand
+        self.stand, self.tokens = stand, TokenRecords(stand.sessions, stand.now)
 
     def group(self, live):
         """A test moves nobody to another control group."""

@@ -54,6 +54,7 @@ class Played:
 
     def __init__(self, stage: Stage, model: ScriptedModel, done: subprocess.CompletedProcess[str]) -> None:
         self.stage, self.told, self.done = stage, model.told, done
+        self.used = model.used
 
     def calls(self) -> list[str]:
         return self.stage.calls()
@@ -78,8 +79,8 @@ def play(stage: Stage) -> Callable[[RealAgent, Sequence[Step]], Played]:
     """
     known: list[tuple[int, Started]] = []
 
-    def run(agent: RealAgent, steps: Sequence[Step], *, guarded: bool = True) -> Played:
-        model = ScriptedModel(steps, port=known[0][0] if known else 0)
+    def run(agent: RealAgent, steps: Sequence[Step], *, guarded: bool = True, **options: object) -> Played:
+        model = ScriptedModel(steps, port=known[0][0] if known else 0, **options)
         try:
             if not known:
                 known.append((model.port, set_up(stage, agent, model.url)))

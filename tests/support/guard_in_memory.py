@@ -10,10 +10,11 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
-from sentinel_guard.core.model import Action, Entry, Layer, Outcome
+from sentinel_guard.core.model import Action, Entry, Layer, Outcome, Usage
 from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.policy.merge_layers import merge
 from sentinel_guard.core.policy.policy import Gate, Policy
+from sentinel_guard.core.session import token_ledger
 from sentinel_guard.core.session.session import Session
 from sentinel_guard.daemon.guard import Guard, Judged
 from sentinel_guard.daemon.live_sessions import Live, Sessions
@@ -72,6 +73,10 @@ class Stand:
         verdict = self.guard.observe(self.live, judged, outcome)
         self.guard.tell(self.live, verdict, "said", outcome.at)
         return verdict.response.word
+
+    def report(self, usage: Usage) -> None:
+        """Tokens that the agent tells of."""
+        self.sessions.note(self.live, [token_ledger.entry(self.live.id, self.now(), usage)])
 
     def verdict(self, command: str, **fields):
         return asyncio.run(self.propose(command, **fields)).verdict

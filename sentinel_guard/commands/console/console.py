@@ -26,6 +26,7 @@ from sentinel_guard.commands.local_time import when
 from sentinel_guard.commands.log.log_filter import ASKED, REFUSED
 from sentinel_guard.commands.log.log_table import COLOURS, short
 from sentinel_guard.commands.require_human import sessions
+from sentinel_guard.commands.status import tokens
 from sentinel_guard.core.model import Entry
 from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.core.text.entry_summary import summary
@@ -137,7 +138,7 @@ class Console(App[None]):
         table.clear()
         for s in look.sessions:
             left = f"{s['seconds_left']:.0f} s" if s["seconds_left"] else ""
-            counts = (str(s["calls"]), str(s["loop_count"]), f"{s['error_rate']:.0%}", f"{s['tokens_per_minute']:,}")
+            counts = (str(s["calls"]), str(s["loop_count"]), f"{s['error_rate']:.0%}", tokens(s))
             said = (" ".join(s["command"]), str(s["root"]))
             cells = (short(s["session"]), s["state"], left, *counts, *said)
             texts = [Text(visible(cell)) for cell in cells]

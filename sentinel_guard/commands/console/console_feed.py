@@ -11,6 +11,7 @@ from typing import Any
 from sentinel_guard.audit.sqlite import SqliteReader
 from sentinel_guard.client import Operator
 from sentinel_guard.core.model import Entry
+from sentinel_guard.core.session import token_ledger
 from sentinel_guard.errors import NoDaemonError, SentinelError
 from sentinel_guard.host.machine.state_paths import StatePaths
 
@@ -42,7 +43,7 @@ class Rates:
 
     def __init__(self) -> None:
         self._calls: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
-        self._tokens: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
+        self._usages: dict[str, token_ledger.Latest] = defaultdict(token_ledger.Latest)
 
     def take(self, entries: Iterable[Entry]) -> None:
         for entry in entries:
@@ -50,15 +51,17 @@ class Rates:
             if entry.kind == "verdict" and entry.data.get("call"):
                 self._calls[entry.session][minute] += 1
             elif entry.kind == "usage":
-                counted = ("input", "output", "cache_write")
-                self._tokens[entry.session][minute] += sum(_number(entry.data.get(key)) for key in counted)
+                self._usages[entry.session].take(entry)
 
     def calls(self, session: str, now: float) -> list[float]:
         """The oldest minute first."""
         return _series(self._calls[session], now)
 
     def tokens(self, session: str, now: float) -> list[float]:
-        return _series(self._tokens[session], now)
+        minutes: dict[int, int] = defaultdict(int)
+        for usage in token_ledger.counted(self._usages[session].usages()):
+            minutes[int(usage.at // 60)] += usage.work
+        return _series(minutes, now)
 
 
 class Feed:
@@ -110,10 +113,6 @@ class Feed:
         if found:
             self._after = found[-1].seq
         return [*found]
-
-
-def _number(value: object) -> int:
-    return value if isinstance(value, int) else 0
 
 
 def _series(minutes: dict[int, int], now: float) -> list[float]:

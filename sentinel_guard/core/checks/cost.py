@@ -7,13 +7,14 @@ from collections.abc import Iterable
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.model import Finding, Response
 from sentinel_guard.core.response_phrases import BREAKER, seconds
+from sentinel_guard.core.session import token_ledger
 
 NAME = "cost"
 MINUTE = 60.0
-MIN_REPORTS = 2
-"""One large response is no velocity."""
+MIN_REPLIES = 2
+"""One large reply is no velocity."""
 MANY = 4
-"""The 4th cool-down within ``MANY_SECONDS`` is a runaway: L3."""
+"""The 4th cool-down within ``MANY_SECONDS`` is a runaway: L3. Until then each takes twice as long as the one before."""
 MANY_SECONDS = 600.0
 
 
@@ -26,22 +27,24 @@ class Cost:
         if case.outcome is not None or case.action.parent:
             return
         at, limit = case.action.at, case.policy.cost.tokens_per_minute
-        reports = [u.work for u in case.session.usage if at - MINUTE < u.at <= at]
-        if len(reports) < MIN_REPORTS or sum(reports) <= limit:
+        # What one cool-down was for is no reason for the next.
+        since = max(at - MINUTE, *case.session.cooldowns, 0.0)
+        replies = [u.work for u in token_ledger.counted(case.session.usage) if since < u.at <= at and not u.compaction]
+        if len(replies) < MIN_REPLIES or sum(replies) <= limit:
             return
-        spent = f"{sum(reports):,} work tokens in the last minute, the limit is {limit:,}"
+        spent = f"{sum(replies):,} work tokens in {len(replies)} replies within a minute, the limit is {limit:,}"
         recent = [t for t in case.session.cooldowns if t > at - MANY_SECONDS]
-        yield _runaway(case, spent) if len(recent) + 1 >= MANY else _cool(case, spent)
+        yield _runaway(case, spent) if len(recent) + 1 >= MANY else _cool(case, spent, 2.0 ** len(recent))
 
 
 CHECK = Cost()
 
 
-def _cool(case: Case, spent: str) -> Finding:
-    wait = seconds(case.policy.cost.cooldown_seconds)
-    what = f"This session is held for {wait}"
+def _cool(case: Case, spent: str, times: float) -> Finding:
+    wait = case.policy.cost.cooldown_seconds * times
+    what = f"This session is held for {seconds(wait)}"
     way = "think before the next step, read less at a time, and do not repeat what did not work"
-    return Finding(NAME, Response.COOL_DOWN, what, spent, way)
+    return Finding(NAME, Response.COOL_DOWN, what, spent, way, held=wait)
 
 
 def _runaway(case: Case, spent: str) -> Finding:

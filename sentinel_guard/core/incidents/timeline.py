@@ -17,6 +17,7 @@ from sentinel_guard.core.model import Entry, Finding
 from sentinel_guard.core.session.failure_exit_codes import failed
 from sentinel_guard.core.session.operation_fingerprint import command_text
 from sentinel_guard.core.session.session import Call, outcome_from
+from sentinel_guard.core.session.token_ledger import REPORT
 from sentinel_guard.core.text.entry_summary import decisive
 from sentinel_guard.core.text.markdown_escape import cell, code_span
 
@@ -48,7 +49,12 @@ class Row:
 
 def steps(entries: Iterable[Entry]) -> list[Entry]:
     """The last steps, oldest first; the first of them is step 1."""
-    return [e for e in entries if e.kind in TIMELINE][-STEPS:]
+    return [e for e in entries if e.kind in TIMELINE and not _is_read(e)][-STEPS:]
+
+
+def _is_read(entry: Entry) -> bool:
+    """Whether the guard read it by itself, from what a coding agent records of its tokens: no step of the agent's."""
+    return entry.kind == "usage" and entry.data.get("source", REPORT) != REPORT
 
 
 def entries_until_stop(entries: Sequence[Entry]) -> list[Entry]:

@@ -14,9 +14,14 @@ from dataclasses import dataclass, replace
 
 from sentinel_guard.core.model import Entry, Outcome, TestRun, Usage
 from sentinel_guard.core.peer import Peer
+from sentinel_guard.core.session import token_ledger
 
 WINDOW = 64
 """Calls that a session remembers; the loop's own window is policy and smaller."""
+REMEMBERED = 600.0
+"""Seconds for which tokens and cool-downs are remembered."""
+REPLIES = 1000
+"""Of which tokens are remembered at most."""
 
 
 class State(enum.StrEnum):
@@ -111,7 +116,11 @@ class Session:
     tripped: frozenset[str] = frozenset()
     """Operations that tripped the breaker. Not empty in ACTIVE = half-open (R3)."""
     usage: tuple[Usage, ...] = ()
-    """Token reports of the last minutes."""
+    """Tokens of the last minutes, each reply once."""
+    token_sources: frozenset[str] = frozenset()
+    """Who has told of tokens."""
+    tokens_unread: str = ""
+    """Why its coding agent's own record of tokens is not read; empty where it is, or none is known."""
     cooldowns: tuple[float, ...] = ()
     """When each cool-down of the last minutes began."""
     strikes: tuple[str, ...] = ()
@@ -199,9 +208,11 @@ def _outcome(session: Session, entry: Entry) -> Session:
 
 
 def _usage(session: Session, entry: Entry) -> Session:
-    d = entry.data
-    use = Usage(entry.at, *(_number(d.get(k)) for k in ("input", "output", "cache_read", "cache_write")))
-    return replace(session, usage=tuple(u for u in (*session.usage, use) if u.at > entry.at - 600)[-1000:])
+    if (unread := token_ledger.unread(entry)) is not None:
+        return replace(session, tokens_unread=unread)
+    use = token_ledger.usage_from(entry)
+    recent = tuple(u for u in token_ledger.merged(session.usage, use) if u.at > entry.at - REMEMBERED)
+    return replace(session, usage=recent[-REPLIES:], token_sources=session.token_sources | {use.source})
 
 
 def _state(session: Session, entry: Entry) -> Session:
@@ -215,7 +226,9 @@ def _state(session: Session, entry: Entry) -> Session:
         session = replace(session, tripped=frozenset(_words(d.get("operations"))))
     elif event is Event.COOL:
         session = replace(
-            session, cooldowns=tuple(t for t in (*session.cooldowns, entry.at) if t > entry.at - 600), usage=()
+            session,
+            cooldowns=tuple(t for t in (*session.cooldowns, entry.at) if t > entry.at - REMEMBERED),
+            usage=tuple(u for u in session.usage if u.at > entry.at - REMEMBERED),
         )
     elif event is Event.RESUME:
         session = replace(session, calls=(), tripped=frozenset())

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sentinel_guard.core.policy.policy import Policy
+from sentinel_guard.core.session import token_ledger
 from sentinel_guard.core.session.failure_exit_codes import failed
 from sentinel_guard.core.session.session import Call, Session
 
 
 def status(session: Session, policy: Policy, now: float) -> dict[str, object]:
-    """State, seconds left (float) and the metrics of R3, R5 and R6: loop count, error rate, tokens a minute."""
+    """State, seconds left (float) and the metrics of R3, R5 and R6: loop count, error rate, tokens a minute.
+
+    The last is None where nobody has told of tokens: it is not known.
+    """
     window = session.calls[-policy.loop.window :]
     return {
         "session": session.id,
@@ -25,7 +29,9 @@ def status(session: Session, policy: Policy, now: float) -> dict[str, object]:
         "calls": len(session.calls),
         "loop_count": loop_count(window),
         "error_rate": error_rate(window),
-        "tokens_per_minute": sum(u.work for u in session.usage if u.at > now - 60),
+        "tokens_per_minute": token_ledger.per_minute(session.usage, now) if session.token_sources else None,
+        "tokens_from": sorted(session.token_sources),
+        "tokens_unread": session.tokens_unread,
         "cooldowns": len(session.cooldowns),
     }
 

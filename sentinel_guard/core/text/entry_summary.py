@@ -117,8 +117,12 @@ def _watch(data: Mapping[str, object]) -> str:
 
 
 def _usage(data: Mapping[str, object]) -> str:
-    counts = ((key.replace("_", " "), value) for key, value in data.items() if isinstance(value, int) and value)
-    return "tokens: " + (", ".join(f"{value:,} {key}" for key, value in counts) or "none")
+    if "unread" in data:
+        return f"tokens of {data['source']} are not known: {data['unread']}" if data["unread"] else "tokens known again"
+    numbers = ((name, data.get(name)) for name in ("input", "output", "cache_read", "cache_write"))
+    counts = (f"{value:,} {name.replace('_', ' ')}" for name, value in numbers if isinstance(value, int) and value)
+    by = " ".join(str(data[name]) for name in ("source", "model") if data.get(name))
+    return "tokens: " + (", ".join(counts) or "none") + (f" ({by})" if by else "")
 
 
 def _note(data: Mapping[str, object]) -> str:

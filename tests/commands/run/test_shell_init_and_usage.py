@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from sentinel_guard.commands.report_token_usage import report
+from sentinel_guard.commands.for_agents.report_token_usage import report
 from sentinel_guard.commands.run import run as run_module
 from sentinel_guard.commands.run.shell_init import code, shell_init
 from sentinel_guard.errors import ConfigError

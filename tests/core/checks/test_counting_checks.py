@@ -154,6 +154,11 @@ def tokens(*reports, cooldowns=()):
     return Session("s", usage=usage, cooldowns=cooldowns)
 
 
+def replies(*told, **fields):
+    """Replies of 30,000 tokens each, by their source."""
+    return Session("s", usage=tuple(Usage(60.0, output=30_000, source=source) for source in told), **fields)
+
+
 COSTS = (
     (tokens((50, 30_000), (60, 30_000)), Response.COOL_DOWN, "over the limit"),
     (tokens((60, 90_000)), None, "one response is no velocity"),
@@ -163,12 +168,26 @@ COSTS = (
     (tokens((50, 30_000), (60, 30_000), cooldowns=(10, 20)), Response.COOL_DOWN, "the third"),
     (tokens((50, 30_000), (60, 30_000), cooldowns=(10, 20, 30)), Response.BREAK, "the fourth within ten minutes"),
     (tokens((50, 30_000), (60, 30_000), cooldowns=(-700, -600, -550)), Response.COOL_DOWN, "long ago"),
+    (tokens((50, 30_000), (60, 30_000), cooldowns=(55,)), None, "what a cool-down was for counts once"),
+    (tokens((50, 30_000), (60, 30_000), (61, 30_000), cooldowns=(55,)), Response.COOL_DOWN, "more since"),
+    (replies("claude", "codex"), Response.COOL_DOWN, "two agents of one session"),
+    (replies("claude", "report"), None, "a report tells of the same replies"),
+    (replies("report", "estimate"), None, "and so does an estimate"),
+    (replies("report", "report"), Response.COOL_DOWN, "reports alone count"),
+    (Session("s", usage=(Usage(60.0, 90_000), Usage(61.0, 90_000, compaction=True))), None, "a compaction is exempt"),
 )
 
 
 @pytest.mark.parametrize(("session", "response", "why"), COSTS, ids=[r[2] for r in COSTS])
 def test_cost(session, response, why):
     assert [f.response for f in COST(case("ls", session=session, at=65.0))] == ([response] if response else [])
+
+
+@pytest.mark.parametrize(("before", "held"), [((), 30.0), ((10,), 60.0), ((10, 20), 120.0), ((-600, 10), 60.0)])
+def test_each_cool_down_within_ten_minutes_takes_twice_as_long(before, held):
+    [found] = COST(case("ls", session=tokens((50, 30_000), (60, 30_000), cooldowns=before), at=65.0))
+    assert found.held == held and f"held for {held:.0f} s" in found.what
+    assert found.why == "60,000 work tokens in 2 replies within a minute, the limit is 50,000"
 
 
 def test_cache_reads_are_not_counted():

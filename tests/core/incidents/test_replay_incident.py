@@ -95,7 +95,7 @@ def test_an_earlier_breaker_of_the_session_is_lived_through():
 
 
 def spend(stand):
-    stand.guard.report_usage(stand.live, Usage(stand.now(), output=30_000))
+    stand.report(Usage(stand.now(), output=30_000))
 
 
 QUICK = replace(POLICY, cost=replace(POLICY.cost, cooldown_seconds=0))

@@ -184,6 +184,29 @@ def test_old_usage_is_forgotten():
     assert [u.work for u in session.usage] == [7]
 
 
+def reply(at, key, **data):
+    return entry("usage", at, source="claude", key=key, **data)
+
+
+def test_what_is_told_of_a_reply_later_takes_the_place_of_what_was_told_before():
+    session = fold(reply(10.0, "m1", output=1), reply(11.0, "m2", output=5), reply(12.0, "m1", output=90))
+    assert [(u.key, u.output) for u in session.usage] == [("m2", 5), ("m1", 90)]
+    session = fold(entry("usage", 12.0, source="codex", key="m1", output=7), session=session)
+    assert sum(u.output for u in session.usage) == 102, "another client's reply of the same name is another reply"
+
+
+def test_a_reply_counts_at_its_own_time():
+    session = fold(reply(100.0, "m1", output=1, replied=40.5))
+    assert [u.at for u in session.usage] == [40.5]
+
+
+def test_that_tokens_are_not_known_is_a_fact_of_the_session():
+    session = fold(entry("usage", 1.0, source="claude", unread="there is no record"))
+    assert (session.token_sources, session.usage, session.tokens_unread) == (frozenset(), (), "there is no record")
+    session = fold(entry("usage", 2.0, source="claude", unread=""), reply(3.0, "m1", output=0), session=session)
+    assert (session.token_sources, session.tokens_unread) == ({"claude"}, ""), "and 0 is known, too"
+
+
 def test_of_very_many_reports_the_newest_count():
     session = fold(*(entry("usage", 10.0, output=n) for n in range(1001)))
     assert (len(session.usage), session.usage[-1].output) == (1000, 1000)

@@ -56,7 +56,7 @@ def test_everything_a_person_wants_to_know():
     assert status(SESSION, Policy(), 100.0) == {
         "session": "s1", "root": "/r", "command": ["agent", "-x"], "started": 10.0, "start_hash": "abc",
         "state": "ACTIVE", "seconds_left": 0.0, "reason": "", "half_open": False, "calls": 4, "loop_count": 2,
-        "error_rate": 0.75, "tokens_per_minute": 0, "cooldowns": 0,
+        "error_rate": 0.75, "tokens_per_minute": None, "tokens_from": [], "tokens_unread": "", "cooldowns": 0,
     }  # fmt: skip
 
 
@@ -67,7 +67,9 @@ def test_seconds_left_run_down_to_zero_and_no_further():
 
 def test_only_the_last_minutes_work_tokens_count():
     usage = (Usage(30.0, output=5), Usage(45.0, input=1, output=2, cache_write=4, cache_read=99), Usage(99.0, output=3))
-    assert status(replace(SESSION, usage=usage), Policy(), 100.0)["tokens_per_minute"] == 10
+    told = replace(SESSION, usage=usage, token_sources=frozenset({"report"}))
+    assert status(told, Policy(), 100.0)["tokens_per_minute"] == 10
+    assert status(told, Policy(), 400.0)["tokens_per_minute"] == 0, "who has told of tokens, and tells of none now"
 
 
 def test_metrics_look_at_the_policys_window():

@@ -7,12 +7,14 @@ among its tools is a side request (titles, probes) and gets a short text.
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import NamedTuple
 
 Step = tuple[str, ...]
 """``("shell", command)``; ``("patient", command)``, for which the agent waits longer; ``("background", command)``;
@@ -23,6 +25,25 @@ the agent's own tools; or ``("say", text)``, which ends a turn.
 """
 Call = tuple[str, str, object]
 """Id, tool name and input."""
+
+
+class Tokens(NamedTuple):
+    """What one reply says that it took."""
+
+    input: int
+    """Neither read from the cache nor written to it."""
+    output: int
+    """With what it was thinking."""
+    cache_read: int = 0
+    cache_write: int = 0
+    thinking: int = 0
+    """Of the output, where the protocol tells them apart."""
+
+
+def counted(reply: int) -> Tokens:
+    """Other counts for each reply, so that a sum of them tells which were counted."""
+    return Tokens(100 + 7 * reply, 20 + 3 * reply, 1000 + 11 * reply, 40 + 13 * reply, 5)
+
 
 TOOLS = {
     "shell": {
@@ -94,12 +115,16 @@ def _replaced(old: str, new: str) -> dict[str, str]:
 
 class ScriptedModel:
     """Serves until it is closed. ``told`` are the tool results that the agent has sent, in order; ``asked`` the times
-    of its requests with tools (``time.monotonic``).
+    of its requests with tools (``time.monotonic``); ``used`` the tokens that its replies to those reported, and
+    ``used_aside`` of the others. ``tokens``: number of a reply, from 0 -> what it reports.
     """
 
-    def __init__(self, steps: Sequence[Step], port: int = 0) -> None:
+    def __init__(self, steps: Sequence[Step], port: int = 0, tokens: Callable[[int], Tokens] = counted) -> None:
         self.steps, self.told, self._said = steps, [], set()
         self.asked: list[float] = []
+        self.used: list[Tokens] = []
+        self.used_aside: list[Tokens] = []
+        self._tokens, self._replies, self._counting = tokens, itertools.count(), threading.Lock()
         handler = type("Handler", (_Handler,), {"model": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", port), handler)
         self._server.daemon_threads = True
@@ -111,9 +136,20 @@ class ScriptedModel:
         self._server.shutdown()
         self._server.server_close()
 
+    def count(self, tools: Sequence[str], *, cache_writes: bool = False) -> tuple[str, Tokens]:
+        """A new reply's number, as a part of its ids, and its tokens. ``cache_writes``: whether the protocol tells of
+        them.
+        """
+        with self._counting:
+            number = next(self._replies)
+            tokens = self._tokens(number)
+            tokens = tokens if cache_writes else tokens._replace(cache_write=0)
+            (self.used if _has_shell(tools) else self.used_aside).append(tokens)
+        return f"{number:03}", tokens
+
     def next(self, tools: Sequence[str], told: list[str]) -> tuple[str, list[Call]]:
         """What is said, and the calls of the next reply; no calls where a turn, the script, or a side request ends."""
-        if not any(name in tools for name in TOOLS["shell"]):
+        if not _has_shell(tools):
             return "done", []
         self.asked.append(time.monotonic())
         self.told = told if len(told) > len(self.told) else self.told
@@ -133,6 +169,10 @@ class ScriptedModel:
                 calls = [(kind, [*arguments, _terminal(told)])]
             return "", [_call(done + n, tools, *call) for n, call in enumerate(calls)]
         return "done", []
+
+
+def _has_shell(tools: Sequence[str]) -> bool:
+    return any(name in tools for name in TOOLS["shell"])
 
 
 def _terminal(told: Iterable[str]) -> int:
@@ -199,13 +239,23 @@ def _in_order(results: Iterable[tuple[str, str]]) -> list[str]:
 def _anthropic(model: ScriptedModel, body: dict) -> list:
     blocks = [b for m in body["messages"] if isinstance(m["content"], list) for b in m["content"]]
     told = _in_order((b["tool_use_id"], _text(b.get("content"))) for b in blocks if b.get("type") == "tool_result")
-    text, calls = model.next([t.get("name") for t in body.get("tools") or []], told)
-    usage = {"input_tokens": 100, "output_tokens": 10, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0}
+    tools = [t.get("name") for t in body.get("tools") or []]
+    text, calls = model.next(tools, told)
+    number, tokens = model.count(tools, cache_writes=True)
+    cache = {"cache_read_input_tokens": tokens.cache_read, "cache_creation_input_tokens": tokens.cache_write}
+    usage = {"input_tokens": tokens.input, "output_tokens": tokens.output, **cache}
     content = [{"type": "tool_use", "id": f"toolu_{i}", "name": n, "input": a} for i, n, a in calls]
     content = content or [{"type": "text", "text": text}]
     stop = {"stop_reason": "tool_use" if calls else "end_turn", "stop_sequence": None}
-    message = {"id": "msg", "type": "message", "role": "assistant", "model": body.get("model"), "usage": usage, **stop}
-    start = {**message, "content": [], "stop_reason": None}
+    message = {
+        "id": f"msg_{number}",
+        "type": "message",
+        "role": "assistant",
+        "model": body.get("model"),
+        "usage": usage,
+        **stop,
+    }
+    start = {**message, "content": [], "stop_reason": None, "usage": {**usage, "output_tokens": 1}}
     return [
         ("message_start", {"type": "message_start", "message": start}),
         *(event for number, block in enumerate(content) for event in _block(number, block)),
@@ -232,12 +282,23 @@ def _responses(model: ScriptedModel, body: dict) -> list:
     told = _in_order(
         (i["call_id"], _text(i.get("output"))) for i in items if str(i.get("type")).endswith("call_output")
     )
-    text, calls = model.next([t.get("name") or t.get("type") for t in body.get("tools") or []], told)
+    tools = [t.get("name") or t.get("type") for t in body.get("tools") or []]
+    text, calls = model.next(tools, told)
+    number, tokens = model.count(tools)
     output = [_response_item(*call) for call in calls]
     part = {"type": "output_text", "text": text, "annotations": []}
-    output = output or [{"type": "message", "id": "msg", "role": "assistant", "status": "completed", "content": [part]}]
-    usage = {"input_tokens": 100, "output_tokens": 10, "total_tokens": 110}
-    response = {"id": "resp", "object": "response", "status": "completed", "output": output, "usage": usage}
+    output = output or [
+        {"type": "message", "id": f"msg_{number}", "role": "assistant", "status": "completed", "content": [part]}
+    ]
+    taken = tokens.input + tokens.cache_read
+    usage = {
+        "input_tokens": taken,
+        "input_tokens_details": {"cached_tokens": tokens.cache_read},
+        "output_tokens": tokens.output,
+        "output_tokens_details": {"reasoning_tokens": tokens.thinking},
+        "total_tokens": taken + tokens.output,
+    }
+    response = {"id": f"resp_{number}", "object": "response", "status": "completed", "output": output, "usage": usage}
     return [
         (kind, {"type": kind, "sequence_number": n, **fields})
         for n, (kind, fields) in enumerate(
@@ -263,18 +324,28 @@ def _response_item(ident: str, name: str, arguments: object) -> dict:
 
 def _chat(model: ScriptedModel, body: dict) -> list:
     told = _in_order((m["tool_call_id"], _text(m.get("content"))) for m in body["messages"] if m["role"] == "tool")
-    text, calls = model.next([_called(t) for t in body.get("tools") or []], told)
+    tools = [_called(t) for t in body.get("tools") or []]
+    text, calls = model.next(tools, told)
+    number, tokens = model.count(tools)
     given = [_chat_call(at, *call) for at, call in enumerate(calls)]
     message = {"role": "assistant", **({"content": None, "tool_calls": given} if given else {"content": text})}
-    usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
-    base = {"id": "chat", "created": 1, "model": body.get("model"), "usage": usage}
+    taken = tokens.input + tokens.cache_read
+    usage = {
+        "prompt_tokens": taken,
+        "prompt_tokens_details": {"cached_tokens": tokens.cache_read},
+        "completion_tokens": tokens.output,
+        "completion_tokens_details": {"reasoning_tokens": tokens.thinking},
+        "total_tokens": taken + tokens.output,
+    }
+    base = {"id": f"chat_{number}", "created": 1, "model": body.get("model"), "usage": usage}
     finish = "tool_calls" if calls else "stop"
     if not body.get("stream"):
         choice = {"index": 0, "message": message, "finish_reason": finish}
         return [("", {**base, "object": "chat.completion", "choices": [choice]})]
-    chunk = {**base, "object": "chat.completion.chunk"}
+    used = {**base, "object": "chat.completion.chunk"}
+    chunk = {name: value for name, value in used.items() if name != "usage"}
     first, last = {"index": 0, "delta": message}, {"index": 0, "delta": {}, "finish_reason": finish}
-    return [("", {**chunk, "choices": [{**first, "finish_reason": None}]}), ("", {**chunk, "choices": [last]})]
+    return [("", {**chunk, "choices": [{**first, "finish_reason": None}]}), ("", {**used, "choices": [last]})]
 
 
 def _chat_call(at: int, ident: str, name: str, arguments: object) -> dict:
@@ -294,12 +365,21 @@ def _gemini(model: ScriptedModel, body: dict) -> list:
     told = _in_order((r.get("id") or "", json.dumps(r.get("response"))) for r in results)
     tools = [f["name"] for t in body.get("tools") or [] for f in t.get("functionDeclarations") or []]
     text, calls = model.next(tools, told)
+    number, tokens = model.count(tools)
     # A side request wants JSON by a schema; this one suits the question who speaks next.
     words = text if tools else '{"reasoning": "done", "next_speaker": "user", "model_choice": "flash"}'
     parts = [{"functionCall": {"id": ident, "name": name, "args": arguments}} for ident, name, arguments in calls]
     candidate = {"content": {"role": "model", "parts": parts or [{"text": words}]}, "finishReason": "STOP", "index": 0}
-    usage = {"promptTokenCount": 100, "candidatesTokenCount": 10, "totalTokenCount": 110}
-    return [("", {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "scripted", "responseId": "r"})]
+    taken = tokens.input + tokens.cache_read
+    usage = {
+        "promptTokenCount": taken,
+        "cachedContentTokenCount": tokens.cache_read,
+        "candidatesTokenCount": tokens.output - tokens.thinking,
+        "thoughtsTokenCount": tokens.thinking,
+        "totalTokenCount": taken + tokens.output,
+    }
+    said = {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "scripted", "responseId": f"r{number}"}
+    return [("", said)]
 
 
 DIALECTS = {

@@ -1,0 +1,71 @@
+"""Cline CLI: one file of all messages, written anew with each; beside it one that tells of the conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sentinel_guard.agents.token_records.base import (
+    Conversation,
+    Form,
+    Json,
+    Parser,
+    TokenRecord,
+    count,
+    mapping,
+    moment,
+)
+from sentinel_guard.core.model import Usage
+
+ENDING = ".messages.json"
+
+
+def _about(path: str) -> str:
+    return path.removesuffix(ENDING) + ".json"
+
+
+def _conversation(_path: str, first: Json) -> Conversation:
+    return Conversation(frozenset((str(first.get("session_id", "")),)), str(first.get("cwd", "")))
+
+
+def parse(document: Json) -> Iterable[Usage]:
+    """``inputTokens`` includes what was cached and what was written to the cache."""
+    messages = document["messages"]
+    if not isinstance(messages, list):
+        raise TypeError("messages is no list")
+    for message in map(mapping, messages):
+        if message.get("role") == "assistant" and "metrics" in message:
+            yield _used(message, mapping(message["metrics"]))
+
+
+def _used(message: Json, used: Json) -> Usage:
+    cached, written = (count(used, name, missing=0) for name in ("cacheReadTokens", "cacheWriteTokens"))
+    return Usage(
+        moment(message.get("ts")),
+        max(0, count(used, "inputTokens") - cached - written),
+        count(used, "outputTokens"),
+        cached,
+        written,
+        source=RECORD.agent,
+        key=str(message["id"]),
+        model=str(mapping(message.get("modelInfo")).get("id", "")),
+    )
+
+
+def _parser() -> Parser:
+    return parse
+
+
+RECORD = TokenRecord(
+    "cline",
+    Form.DOCUMENT,
+    (
+        ("CLINE_SESSION_DATA_DIR", ""),
+        ("CLINE_DATA_DIR", "sessions"),
+        ("CLINE_DIR", "data/sessions"),
+        ("", ".cline/data/sessions"),
+    ),
+    (f"*/*{ENDING}",),
+    _conversation,
+    _parser,
+    about=_about,
+)

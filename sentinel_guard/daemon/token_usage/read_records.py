@@ -1,0 +1,232 @@
+"""Reads the coding agents' own records of tokens into the ledger (R6): before each call, after it, and at the end.
+
+Rules of this file:
+1. A record is read where its conversation belongs to the session: by the ids that the agent's tools are told, else by
+   its work folder. Of two agents of one kind that tell no ids and work in one folder, each session sees both.
+2. What is not there, or not understood, is on record as unread, and never as 0.
+3. A call waits for no record that is yet to be written: what comes late is read before the next one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import glob
+import logging
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from sentinel_guard.agents import registry as agents
+from sentinel_guard.agents.token_records import registry
+from sentinel_guard.agents.token_records.base import Form, Json, Parser, TokenRecord
+from sentinel_guard.core.model import Action, Usage
+from sentinel_guard.core.session import token_ledger
+from sentinel_guard.daemon.live_sessions import Live, Sessions
+from sentinel_guard.errors import SentinelError
+from sentinel_guard.host import client_records
+from sentinel_guard.host.machine import processes
+
+log = logging.getLogger(__name__)
+SEARCH = 2.0
+"""Seconds between two searches for records, while there is one that is read."""
+LATE = 0.1
+"""Seconds after the end of a call in which the line of a reply may still come."""
+MISSING = 5.0
+"""Seconds after the first look after which a record that is not there is on record as unread."""
+EARLY = 1.0
+"""Seconds that a file may seem older than its session: file systems and clocks are coarse."""
+NAME = re.compile(r"[\w.-]{1,200}")
+
+
+class _File:
+    """One record, and what reads it."""
+
+    def __init__(self, record: TokenRecord, path: str) -> None:
+        self._record, self._parser = record, record.parser()
+        self._lines = client_records.AddedLines(path)
+        self._document = client_records.Document(path)
+
+    def usages(self) -> Iterable[Usage]:
+        """Of the replies that have come since the last look. Raises ValueError, KeyError, TypeError."""
+        if self._record.form is Form.DOCUMENT:
+            document = self._document.read()
+            yield from self._parser(document) if document is not None else ()
+            return
+        for line in self._lines.read():
+            if any(mark in line for mark in self._record.marks):
+                yield from self._parser(client_records.parse_object(line))
+
+
+class _Table:
+    """A database whose rows are of many conversations."""
+
+    def __init__(self, record: TokenRecord, path: str, is_ours: Callable[[Json], bool]) -> None:
+        self._parser: Parser = record.parser()
+        self._rows, self._is_ours = client_records.Rows(path, record.query), is_ours
+
+    def usages(self, since: float) -> Iterable[Usage]:
+        """Of the replies that are new or changed since the last look. Raises ValueError, KeyError, TypeError."""
+        for row in self._rows.read(since):
+            if self._is_ours(row):
+                yield from self._parser(row)
+
+
+@dataclass
+class _Client:
+    """A coding agent in a session, and what is known of its records."""
+
+    record: TokenRecord
+    since: float
+    """When its session began, seconds of the epoch."""
+    environ: dict[str, str]
+    folders: set[str]
+    """Where it works."""
+    named: set[str] = field(default_factory=set)
+    """Ids of its conversations that its tools were told."""
+    files: dict[str, _File | _Table] = field(default_factory=dict)
+    others: set[str] = field(default_factory=set)
+    """Records of conversations that are not its own."""
+    searched: float = -SEARCH
+    begun: float = field(default_factory=time.monotonic)
+    wrong: str = ""
+    """What of a record was not understood."""
+
+    def learn(self, environ: Mapping[str, str], folder: str) -> None:
+        """What a process that it has started tells of it."""
+        self.environ.update(environ)
+        self.folders.add(folder)
+        name = environ.get(self.record.named_by, "")
+        if self.record.named_by and NAME.fullmatch(name) and name not in self.named:
+            self.named.add(name)
+            self.searched = -SEARCH
+            self.others.clear()
+
+    def read(self) -> list[Usage]:
+        """The usages that are new since the last look, as far as they can be read."""
+        now = time.monotonic()
+        if not self.files or now - self.searched >= SEARCH:
+            self._search()
+            self.searched = now
+        found: list[Usage] = []
+        for path, file in self.files.items():
+            try:
+                usages = file.usages(self.since - EARLY) if isinstance(file, _Table) else file.usages()
+                found += [usage for usage in usages if usage.at >= self.since]
+            except (ValueError, KeyError, TypeError, AttributeError) as e:
+                self.wrong = f"{path} is not understood: {type(e).__name__}: {e}"
+        return found
+
+    def unread(self, *, ends: bool) -> str:
+        """Why its record is not read; empty where it is, or may only be late."""
+        if self.wrong:
+            return self.wrong
+        if self.files or not (ends or time.monotonic() - self.begun > MISSING):
+            return ""
+        return f"{self.record.agent} has no record of this conversation in {self._folder() or 'a known folder'}"
+
+    def _folder(self) -> str:
+        return self.record.folder(self.environ)
+
+    def _search(self) -> None:
+        names = [glob.escape(name) for name in sorted(self.named)] or ["*"]
+        patterns = {pattern.replace("{name}", name) for pattern in self.record.files for name in names}
+        for path in client_records.find(self._folder(), sorted(patterns), self.since - EARLY):
+            if path in self.files or path in self.others:
+                continue
+            if self.record.form is Form.ROWS:
+                self.files[path] = _Table(self.record, path, lambda row: self._is_ours("", row))
+            elif first := client_records.first_object(self.record.about(path)):
+                if self._is_ours(path, first):
+                    self.files[path] = _File(self.record, path)
+                else:
+                    self.others.add(path)
+
+    def _is_ours(self, path: str, told: Json) -> bool:
+        return registry.belongs(self.record.conversation(path, told), self.named, self.folders)
+
+
+@dataclass
+class _Reading:
+    """A session's clients, and what of their tokens is on record."""
+
+    known: dict[tuple[str, str], Usage]
+    clients: dict[str, _Client] = field(default_factory=dict)
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    soon: asyncio.Task[None] | None = None
+    unread: dict[str, str] = field(default_factory=dict)
+
+
+class TokenRecords:
+    def __init__(self, sessions: Sessions, now: Callable[[], float]) -> None:
+        self._sessions, self._now = sessions, now
+        self._readings: dict[str, _Reading] = {}
+
+    async def look(self, live: Live, action: Action) -> None:
+        """Read what has come, before an action of the session is judged."""
+        reading = self._reading(live)
+        if action.agent and action.who:
+            client = self._client(live, reading, action.agent)
+            if client:
+                client.learn(processes.environ(action.who.pid), action.cwd)
+        await self._read(live, reading)
+
+    def look_soon(self, live: Live) -> None:
+        """The same, a moment after the end of a call."""
+        reading = self._reading(live)
+        if reading.clients and (reading.soon is None or reading.soon.done()):
+            reading.soon = asyncio.create_task(self._later(live, reading))
+
+    async def finish(self, live: Live) -> None:
+        """Read the rest of a session that ends, and forget it."""
+        reading = self._reading(live)
+        await self._read(live, reading, ends=True)
+        if reading.soon:
+            reading.soon.cancel()
+        self._readings.pop(live.id, None)
+
+    async def _later(self, live: Live, reading: _Reading) -> None:
+        await asyncio.sleep(LATE)
+        await self._read(live, reading)
+
+    def _reading(self, live: Live) -> _Reading:
+        """What is known of a session's records. After a restart of the daemon: with what is on record."""
+        reading = self._readings.get(live.id)
+        if reading is None:
+            stored = self._sessions.store.entries(session=live.id, kinds=("usage",))
+            known = token_ledger.latest(stored).get(live.id, ())
+            reading = self._readings[live.id] = _Reading({(u.source, u.key): u for u in known})
+            started = agents.started(live.session.command)
+            if started:
+                self._client(live, reading, started.agent.name)
+        return reading
+
+    def _client(self, live: Live, reading: _Reading, name: str) -> _Client | None:
+        record = registry.of_agent(name)
+        if record and name not in reading.clients:
+            reading.clients[name] = _Client(record, live.session.started, dict(live.begun_in), {live.session.root})
+        return reading.clients.get(name)
+
+    async def _read(self, live: Live, reading: _Reading, *, ends: bool = False) -> None:
+        async with reading.turn:
+            for name, client in [*reading.clients.items()]:
+                try:
+                    usages = await asyncio.to_thread(client.read)
+                    self._note(live, reading, usages)
+                    self._note_unread(live, reading, name, client.unread(ends=ends))
+                except SentinelError as e:
+                    log.warning("the tokens of %s are not on record: %s", live.id, e)
+
+    def _note(self, live: Live, reading: _Reading, usages: Iterable[Usage]) -> None:
+        new: dict[tuple[str, str], Usage] = {}
+        for usage in usages:
+            new[usage.source, usage.key] = usage  # the last one of a reply is the whole one
+        new = {key: usage for key, usage in new.items() if reading.known.get(key) != usage}
+        now = self._now()
+        self._sessions.note(live, [token_ledger.entry(live.id, now, usage) for usage in new.values()])
+        reading.known |= new
+
+    def _note_unread(self, live: Live, reading: _Reading, name: str, why: str) -> None:
+        if why != reading.unread.get(name, ""):
+            self._sessions.note(live, [token_ledger.unread_entry(live.id, self._now(), name, why)])
+            reading.unread[name] = why

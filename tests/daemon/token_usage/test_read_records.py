@@ -1,0 +1,159 @@
+"""Records of tokens that real files hold, read into a session's ledger."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from sentinel_guard.core.model import Entry
+from sentinel_guard.core.peer import Peer
+from sentinel_guard.daemon.token_usage import read_records
+from sentinel_guard.daemon.token_usage.read_records import TokenRecords
+from tests.support.guard_in_memory import Stand
+
+ID = "11111111-aaaa"
+
+
+def line(ident: str, output: int, at: float) -> str:
+    usage = {"input_tokens": 10, "output_tokens": output}
+    told = {"type": "assistant", "timestamp": datetime.fromtimestamp(at, UTC).isoformat()}
+    return json.dumps({**told, "message": {"id": ident, "model": "m", "usage": usage}}) + "\n"
+
+
+class Desk:
+    """A session of Claude Code whose home is a folder of the test's, and what it writes there."""
+
+    def __init__(self, tmp_path, monkeypatch) -> None:
+        self.stand = Stand(now=time.time)
+        live, root = self.stand.live, tmp_path / "repo"
+        began = {"root": str(root), "command": ["claude"], "interactive": False}
+        self.stand.sessions.note(live, [Entry(time.time(), live.id, "session", began)])
+        live.begun_in = {"HOME": str(tmp_path)}
+        self.told = {"HOME": str(tmp_path), "CLAUDE_CODE_SESSION_ID": ID}
+        monkeypatch.setattr(read_records.processes, "environ", lambda _pid: self.told)
+        self.folder = tmp_path / ".claude/projects" / "".join(c if c.isalnum() else "-" for c in str(root))
+        self.folder.mkdir(parents=True)
+        self.records = TokenRecords(self.stand.sessions, self.stand.now)
+
+    def write(self, *replies, conversation=ID, ago=0.0) -> None:
+        file = self.folder / f"{conversation}.jsonl"
+        with file.open("a") as opened:
+            opened.writelines(line(ident, output, time.time() - ago) for ident, output in replies)
+
+    def look(self, **fields) -> None:
+        action = replace(self.stand.action("ls"), agent="claude", who=Peer(1, 1), **fields)
+        asyncio.run(self.records.look(self.stand.live, action))
+
+    def finish(self) -> None:
+        asyncio.run(self.records.finish(self.stand.live))
+
+    def outputs(self) -> dict[str, int]:
+        return {u.key: u.output for u in self.stand.live.session.usage}
+
+    def entries(self) -> int:
+        return self.stand.kinds().count("usage")
+
+
+@pytest.fixture
+def desk(tmp_path, monkeypatch):
+    return Desk(tmp_path, monkeypatch)
+
+
+def test_what_a_conversation_of_the_session_wrote_is_in_the_ledger_before_the_next_call(desk):
+    desk.write(("m1", 1), ("m1", 20), ("m2", 30))
+    desk.look()
+    assert desk.outputs() == {"m1": 20, "m2": 30} and desk.entries() == 2
+    desk.look()
+    assert desk.entries() == 2, "once"
+    desk.write(("m2", 35), ("m3", 5))
+    desk.look()
+    assert desk.outputs() == {"m1": 20, "m2": 35, "m3": 5} and desk.entries() == 4, "and what has changed"
+
+
+def test_what_other_conversations_of_the_repository_wrote_is_not(desk):
+    desk.write(("theirs", 99), conversation="22222222-bbbb")
+    desk.write(("old", 99), ago=3600.0)
+    desk.write(("ours", 7))
+    desk.look()
+    assert desk.outputs() == {"ours": 7}
+
+
+def test_a_conversation_that_is_begun_anew_is_the_sessions_too(desk):
+    desk.write(("m1", 1))
+    desk.look()
+    desk.told = {**desk.told, "CLAUDE_CODE_SESSION_ID": "33333333-cccc"}
+    desk.write(("m2", 2), conversation="33333333-cccc")
+    desk.look()
+    assert desk.outputs() == {"m1": 1, "m2": 2}
+
+
+def test_a_subagents_replies_are_counted(desk):
+    desk.write(("m1", 1))
+    desk.folder = desk.folder / ID / "subagents"
+    desk.folder.mkdir(parents=True)
+    desk.write(("sub", 50), conversation="agent-1")
+    desk.look()
+    assert desk.outputs() == {"m1": 1, "sub": 50}
+
+
+def test_without_a_call_the_work_folder_tells(desk):
+    desk.write(("m1", 3))
+    desk.finish()
+    assert desk.outputs() == {"m1": 3}
+
+
+def test_a_record_that_is_not_there_is_on_record_as_unread(desk, monkeypatch):
+    desk.look()
+    assert (desk.stand.live.session.tokens_unread, desk.entries()) == ("", 0), "it may only be late"
+    monkeypatch.setattr(read_records, "MISSING", -1.0)
+    desk.look()
+    session = desk.stand.live.session
+    assert "claude has no record of this conversation in" in session.tokens_unread and not session.token_sources
+    desk.look()
+    assert desk.entries() == 1, "which is said once"
+    desk.write(("m1", 3))
+    desk.look()
+    assert (desk.outputs(), desk.stand.live.session.tokens_unread) == ({"m1": 3}, "")
+
+
+def test_a_record_that_is_not_understood_is_on_record_as_unread(desk):
+    file = desk.folder / f"{ID}.jsonl"
+    told = {"type": "assistant", "timestamp": "2026-11-26T00:00:00Z", "message": {"id": "m", "usage": {"tokens": 5}}}
+    file.write_text(json.dumps(told) + "\n")
+    desk.look()
+    assert "is not understood" in desk.stand.live.session.tokens_unread
+    assert desk.outputs() == {}
+
+
+def test_after_a_restart_nothing_is_recorded_again(desk):
+    desk.write(("m1", 3))
+    desk.look()
+    desk.records = TokenRecords(desk.stand.sessions, desk.stand.now)
+    desk.look()
+    assert desk.entries() == 1
+
+
+def test_what_comes_late_is_read_a_moment_after_the_call(desk):
+    async def play() -> None:
+        action = replace(desk.stand.action("ls"), agent="claude", who=Peer(1, 1))
+        await desk.records.look(desk.stand.live, action)
+        desk.write(("m1", 3))
+        desk.records.look_soon(desk.stand.live)
+        desk.records.look_soon(desk.stand.live)
+        await desk.records._readings[desk.stand.live.id].soon
+
+    asyncio.run(play())
+    assert desk.outputs() == {"m1": 3}
+
+
+def test_an_agent_that_nobody_knows_has_no_record(tmp_path):
+    stand = Stand(now=time.time)
+    records = TokenRecords(stand.sessions, stand.now)
+    asyncio.run(records.look(stand.live, stand.action("ls")))
+    records.look_soon(stand.live)
+    assert stand.kinds() == ["session"]

@@ -1,0 +1,62 @@
+"""What the real coding agents record of their tokens: the ledger against the counts that the model has told."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from sentinel_guard.core.json_codec import entry_from
+from sentinel_guard.core.session import token_ledger
+from tests.support.agents.real_agents import AGENTS
+from tests.support.agents.scripted_model import Tokens
+
+every_agent = pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.name)
+COUNTS = ("input", "output", "cache_read", "cache_write")
+STEPS = (("shell", "echo one"), ("parallel", "echo two", "echo three"), ("shell", "echo four"))
+
+
+def counted(usages) -> list[int]:
+    return [sum(getattr(usage, name) for usage in usages) for name in COUNTS]
+
+
+@every_agent
+def test_the_ledger_equals_what_the_model_told_to_the_token(stage, play, agent):
+    stage.commit(a__txt="one\n")
+    for run in range(2):
+        played = play(agent, STEPS)
+        assert len(played.told) == 4, played.done
+        [*_, (session, usages)] = token_ledger.latest(map(entry_from, stage.log())).items()
+        assert {usage.source for usage in usages} == {agent.name}
+        assert counted(usages) == counted(played.used), (run, session)
+        assert len(usages) == len(played.used), "each reply once"
+    shown = json.loads(stage.sentinel("usage", "--json").stdout)
+    assert [sum(row[name] for row in shown["rows"]) for name in COUNTS] == [2 * n for n in counted(played.used)]
+    assert [e for e in stage.log(kind="usage") if "unread" in e["data"]] == []
+
+
+def spendthrift(reply: int) -> Tokens:
+    return Tokens(30_000, 20 + reply, 1000)
+
+
+@every_agent
+def test_r6_a_model_that_spends_too_much_is_told_to_cool_down_and_waits(stage, play, agent):
+    stage.commit(a__txt="one\n")
+    stage.policy("[cost]\ncooldown_seconds = 1\n[breaker]\nseconds = 1\n")
+    steps = tuple(("shell", f"sleep 0.3; echo {n}") for n in range(12))
+    played = play(agent, steps, tokens=spendthrift)
+    told = "\n".join(played.told)
+    assert "SENTINEL COOL DOWN: This session is held for 1 s: " in told, played.done
+    assert "work tokens in 2 replies within a minute, the limit is 50,000" in told
+    assert "This session is held for 2 s: " in told and "This session is held for 4 s: " in told
+    assert "This is cool-down number 4 within 10 minutes" in told, "which is L3"
+    cooled = [e["data"]["until"] - e["at"] for e in stage.log(kind="state") if e["data"]["event"] == "cool"]
+    assert [round(seconds) for seconds in cooled[:3]] == [1, 2, 4]
+
+
+@every_agent
+def test_r6_a_session_whose_tokens_come_from_the_cache_is_left_alone(stage, play, agent):
+    stage.commit(a__txt="one\n")
+    played = play(agent, STEPS, tokens=lambda reply: Tokens(100, 20 + reply, 90_000))
+    assert len(played.told) == 4 and "SENTINEL" not in "\n".join(played.told)
+    assert stage.log(kind="state") == []
