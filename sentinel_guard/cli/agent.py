@@ -1,7 +1,8 @@
-"""Click commands that agents and git hooks call: hook, help-me, usage."""
+"""Click commands that agents and git hooks call: hook, help-me, usage, mcp."""
 
 from __future__ import annotations
 
+import io
 import sys
 from typing import Any
 
@@ -32,6 +33,16 @@ def help_me(context: str) -> Any:
     Their words are printed when they type /resume.
     """
     return lazy_import.command_module("for_agents.request_human_help").help_me(places_of_session(), context)
+
+
+@click.command("mcp")
+def mcp_server() -> Any:
+    """Serve tools for a model (MCP, on standard input and output).
+
+    request_human_help, report_token_usage, guard_status, explain_block.
+    """
+    read = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace")
+    return lazy_import.command_module("for_agents.mcp_server").serve(read, sys.stdout)
 
 
 @click.group(invoke_without_command=True)

@@ -122,6 +122,7 @@ for _command in (
     agent.hook,
     agent.help_me,
     agent.usage,
+    agent.mcp_server,
     policy.policy,
     incidents.incidents,
     incidents.replay,

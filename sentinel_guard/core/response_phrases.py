@@ -36,6 +36,10 @@ WAITING = (
 )
 """What a call prints before its agent would go on without it."""
 
+NOBODY_HERE = "No human can be reached from here."
+"""Why a call for help is refused (R8)."""
+UNGUARDED = "No session guards this process."
+
 OVER = "This session is over: nothing more of it runs."
 """What stands after the reason of a kill, in place of another way (R4)."""
 

@@ -18,6 +18,7 @@ from dataclasses import replace
 from sentinel_guard.core import response_text
 from sentinel_guard.core.analysis.programs.git.changes_repository import changes_repository
 from sentinel_guard.core.model import Action, Response
+from sentinel_guard.core.response_phrases import UNGUARDED
 from sentinel_guard.core.wire_framing import Message
 from sentinel_guard.daemon import (
     agent_programs,
@@ -120,9 +121,7 @@ class Server:
             return
         place = self._sessions.locate(link.pid, asked.environ.get("SENTINEL_CALL", ""))
         if place is None:
-            raise SentinelError(
-                "No session guards this process.", "Start the agent with 'sentinel-guard run -- AGENT'."
-            )
+            raise SentinelError(UNGUARDED, "Start the agent with 'sentinel-guard run -- AGENT'.")
         if asked.face in ("help", "usage"):
             await self._faces.serve(asked, place, link)
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sentinel_guard.core import encode_entries
+from sentinel_guard.core.response_phrases import NOBODY_HERE
 from sentinel_guard.core.session.session import Event
 from sentinel_guard.daemon import wire_messages
 from sentinel_guard.daemon.guard import ATTEND
@@ -39,7 +40,7 @@ class AgentRequests:
     async def _help(self, live: Live, context: str, link: Link) -> None:
         """Pause the session until a person types /resume; their words are the command's output."""
         if live.runner is None or not live.session.interactive:
-            raise SentinelError("No human can be reached from here.", ATTEND)
+            raise SentinelError(NOBODY_HERE, ATTEND)
         if left := live.dialogue.called(self._now()):
             raise SentinelError(
                 f"The user was called {CALLS} times within a minute, and is called again after {left:.0f} s.",

@@ -42,7 +42,8 @@ def test_every_command_explains_itself(monkeypatch, capsys, path):
 
 
 ACTS = (
-    *("run", "shell-init", "console", "install", "uninstall", "demo", "hook", "help-me", "usage report", "log archive"),
+    *("run", "shell-init", "console", "install", "uninstall", "demo", "hook", "help-me", "mcp", "usage report"),
+    "log archive",
     *(
         "pause",
         "resume",

@@ -144,5 +144,5 @@ def test_a_session_that_is_over_takes_nothing(face):
 
 
 def test_a_hook_without_a_dialect_is_refused():
-    with pytest.raises(PeerError, match="no agent dialect"):
+    with pytest.raises(PeerError, match="no such request"):
         Desk(Stand()).ask("hook", "{}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 import pexpect
@@ -116,6 +117,27 @@ def test_the_beacon_waits_for_resume_and_brings_the_persons_words(stage):
     asked, after = stage.seen()
     assert asked["code"] == 0 and "try a raw string" in asked["out"]
     assert after["out"] == "on\n"
+
+
+def test_the_beacon_as_a_tool_of_the_mcp_server(stage):
+    stage.commit()
+    call = {"name": "request_human_help", "arguments": {"context": "I am stuck on the regex"}}
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {"elicitation": {}}}
+    messages = [(1, "initialize", hello), (2, "tools/call", call)]
+    lines = (json.dumps({"jsonrpc": "2.0", "id": n, "method": m, "params": p}) for n, m, p in messages)
+    stage.write("calls", "\n".join(lines) + "\n")
+    serve = "{ cat calls; until grep -q '\"id\": 2' answers; do sleep 0.1; done; } | sentinel-guard mcp > answers"
+    person = stage.on_terminal(serve)
+    person.expect_exact("I am stuck on the regex")
+    settled()
+    person.send("try a raw string\r")
+    settled()
+    assert stage.log(kind="state")[-1]["data"]["event"] == "help", "the session waits, R8"
+    person.send("/resume\r")
+    person.expect(pexpect.EOF)
+    answers = [json.loads(line) for line in (stage.repo / "answers").read_text().splitlines()]
+    assert [a["id"] for a in answers] == [1, 2], "and the client's own dialog was not needed"
+    assert "The user says: try a raw string" in answers[1]["result"]["content"][0]["text"]
 
 
 def test_without_a_terminal_the_beacon_says_so(stage):

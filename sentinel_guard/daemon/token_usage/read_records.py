@@ -30,8 +30,8 @@ from sentinel_guard.host.machine import processes
 log = logging.getLogger(__name__)
 SEARCH = 2.0
 """Seconds between two searches for records, while there is one that is read."""
-LATE = 0.1
-"""Seconds after the end of a call in which the line of a reply may still come."""
+LATE = (0.1, 2.0)
+"""Seconds after the end of a call, and between the looks after it: what tells of a reply may come late."""
 MISSING = 5.0
 """Seconds after the first look after which a record that is not there is on record as unread."""
 EARLY = 1.0
@@ -186,8 +186,9 @@ class TokenRecords:
         self._readings.pop(live.id, None)
 
     async def _later(self, live: Live, reading: _Reading) -> None:
-        await asyncio.sleep(LATE)
-        await self._read(live, reading)
+        for seconds in LATE:
+            await asyncio.sleep(seconds)
+            await self._read(live, reading)
 
     def _reading(self, live: Live) -> _Reading:
         """What is known of a session's records. After a restart of the daemon: with what is on record."""

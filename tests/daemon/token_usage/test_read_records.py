@@ -138,7 +138,9 @@ def test_after_a_restart_nothing_is_recorded_again(desk):
     assert desk.entries() == 1
 
 
-def test_what_comes_late_is_read_a_moment_after_the_call(desk):
+def test_what_comes_late_is_read_a_moment_after_the_call(desk, monkeypatch):
+    monkeypatch.setattr(read_records, "LATE", (0.01, 0.01))
+
     async def play() -> None:
         action = replace(desk.stand.action("ls"), agent="claude", who=Peer(1, 1))
         await desk.records.look(desk.stand.live, action)

@@ -21,7 +21,7 @@ Step = tuple[str, ...]
 ``("parallel", command, ...)`` for shell calls of one reply; ``("bare", command)``, without the agent's wrapper;
 ``("terminal", command)``, on a terminal of its own, and ``("type", keys)`` into the last one;
 ``("write", absolute path, content)``, ``("edit", path, old, new)``, ``("read", path)`` and ``("grep", word, path)`` by
-the agent's own tools; or ``("say", text)``, which ends a turn.
+the agent's own tools; ``("mcp", tool, input as JSON)``, of an MCP server; or ``("say", text)``, which ends a turn.
 """
 Call = tuple[str, str, object]
 """Id, tool name and input."""
@@ -182,6 +182,9 @@ def _terminal(told: Iterable[str]) -> int:
 
 
 def _call(number: int, tools: Sequence[str], kind: str, arguments: list[object]) -> Call:
+    if kind == "mcp":  # each agent has a name of its own for it
+        tool, given = map(str, arguments)
+        return f"call_{number:03}", next(name for name in tools if name.endswith(tool)), json.loads(given)
     name = next(name for name in TOOLS[kind] if name in tools)
     return f"call_{number:03}", name, TOOLS[kind][name](*arguments)
 
@@ -282,7 +285,7 @@ def _responses(model: ScriptedModel, body: dict) -> list:
     told = _in_order(
         (i["call_id"], _text(i.get("output"))) for i in items if str(i.get("type")).endswith("call_output")
     )
-    tools = [t.get("name") or t.get("type") for t in body.get("tools") or []]
+    tools = [name for t in body.get("tools") or [] for name in _named(t)]
     text, calls = model.next(tools, told)
     number, tokens = model.count(tools)
     output = [_response_item(*call) for call in calls]
@@ -315,10 +318,18 @@ def _responses(model: ScriptedModel, body: dict) -> list:
     ]
 
 
+def _named(tool: dict) -> list[str]:
+    """Its name; those of a namespace's tools behind that of the namespace."""
+    name = tool.get("name") or tool.get("type")
+    return [name, *(f"{name}/{inner.get('name')}" for inner in tool.get("tools") or [])]
+
+
 def _response_item(ident: str, name: str, arguments: object) -> dict:
     if isinstance(arguments, str):
         return {"type": "custom_tool_call", "id": f"c_{ident}", "call_id": ident, "name": name, "input": arguments}
+    space, _, name = name.rpartition("/")
     call = {"type": "function_call", "id": f"f_{ident}", "call_id": ident, "name": name, "status": "completed"}
+    call |= {"namespace": space} if space else {}
     return {**call, "arguments": json.dumps(arguments)}
 
 
