@@ -65,7 +65,6 @@ class _Hooks(HookDialect):
         "ConfigChange": Moment.SETTINGS,
         "UserPromptSubmit": Moment.RESTS,
         "Stop": Moment.RESTS,
-        "SessionEnd": Moment.ENDS,
     }
     # The local file of a project is the user's own; what is committed to the repository would name a path of theirs.
     places = Places(
@@ -73,6 +72,11 @@ class _Hooks(HookDialect):
         ".claude/settings.json",
         "/etc/claude-code/managed-settings.json",
         "CLAUDE_CONFIG_DIR",
+    )
+
+    fails_open = (
+        "before 2.1.295 a hook program that crashes or is too late lets the call run; settings that are passed on its "
+        "command line (--settings) can switch hooks off that are not the machine's (install --managed)"
     )
 
     def end(self, name: str, payload: Mapping[str, object]) -> CallEnd:

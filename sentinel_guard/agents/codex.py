@@ -7,11 +7,13 @@ variables and compared, so that each gets back the value that it had.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from sentinel_guard.agents.base import QUOTED, CodingAgent, Framed, Start, given, subcommand, unquoted
+from sentinel_guard.agents.hook_dialect import CallEnd, HookDialect, Moment, Places, Word
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 _SET = rf'__CODEX_SNAPSHOT_(?P<kind>(?:PROXY_)?OVERRIDE)_SET_\d+="\$\{{(?P<name>{_NAME})\+x\}}"'
@@ -124,6 +126,58 @@ def _start(words: tuple[str, ...]) -> Start:
     return Start((_ALONE, *words), _ALONE, listed=True, note=note)
 
 
+_EXITED = re.compile(r"Process exited with code (-?\d+)\n")
+
+
+class _Hooks(HookDialect):
+    """Any field that Codex does not expect makes the hook a failed one, and then the tool runs: the bare refusal."""
+
+    client = "codex"
+    events = {  # noqa: RUF012 - a table that nobody changes
+        "SessionStart": Moment.BEGINS,
+        "PreToolUse": Moment.CALL,
+        "PostToolUse": Moment.RESULT,
+        "UserPromptSubmit": Moment.RESTS,
+        "Stop": Moment.RESTS,
+    }
+    places = Places(".codex/hooks.json", ".codex/hooks.json", variable="CODEX_HOME")
+    trusts = True
+    fails_open = (
+        "a hook program that crashes, and a hook that is not trusted (any more), let the call run without a word"
+    )
+    notes = ("Keys that are typed into a command that runs (write_stdin) are seen under 'sentinel-guard run' alone.",)
+
+    def end(self, name: str, payload: Mapping[str, object]) -> CallEnd:
+        del name
+        said = payload.get("tool_response")
+        return CallEnd(None, said if isinstance(said, str) else "")
+
+    def late_ends(self, lines: Iterable[str]) -> Mapping[str, CallEnd]:
+        found = {}
+        for line in lines:
+            item = _payload(line)
+            said = item.get("output")
+            if str(item.get("type", "")).endswith("call_output") and isinstance(said, str):
+                exited = _EXITED.search(said)
+                code = int(exited[1]) if exited else 0
+                output = said.partition("\nOutput:\n")[2] or said
+                found[str(item.get("call_id", ""))] = CallEnd(code, "" if code else output, output if code else "")
+        return found
+
+    def _said(self, moment: Moment, name: str, word: Word) -> Mapping[str, object]:
+        return super()._said(moment, name, word._replace(text=word.text or "refused") if word.blocked else word)
+
+
+def _payload(line: str) -> Mapping[str, object]:
+    """The item of a line of its record; empty for what is none."""
+    try:
+        item = json.loads(line)
+    except ValueError:
+        return {}
+    inner = item.get("payload") if isinstance(item, dict) else None
+    return inner if isinstance(inner, dict) else {}
+
+
 AGENT = CodingAgent(
     "codex",
     frozenset({"codex"}),
@@ -137,5 +191,6 @@ AGENT = CodingAgent(
     begins_snapshot=_TAKES,
     own=(_TRIES, _TAKES),
     start=_start,
+    hooks=_Hooks(),
     servers=r"\0app-server\0(?:(?:[^\0]+\0)*--listen[=\0](?:unix|ws)|daemon\0pid-update-loop\0)",
 )

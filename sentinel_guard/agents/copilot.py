@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 
 from sentinel_guard.agents.base import CodingAgent, Framed, Start, given, subcommand
+from sentinel_guard.agents.hook_dialect import CallEnd, Edit, HookDialect, HookEvent, Moment, Places, Word, text
 
 _DETACHED = r"(?s)echo \$\$ > '/tmp/copilot-detached-[\w-]+\.pid'; (?P<command>.*)"
 _LOGIN = (
@@ -44,6 +46,69 @@ def _start(words: tuple[str, ...]) -> Start:
     return Start(("--bash-env=on", *words), "--bash-env=on", note=note)
 
 
+_EXITED = re.compile(r"\n?<shellId: \d+ completed with exit code (\d+)>\s*\Z")
+
+
+class _Hooks(HookDialect):
+    """Its own events, in camelCase. It runs Claude Code's hooks, too; a hook that fails stops the call."""
+
+    client = "copilot"
+    events = {  # noqa: RUF012 - a table that nobody changes
+        "sessionStart": Moment.BEGINS,
+        "preToolUse": Moment.CALL,
+        "postToolUse": Moment.RESULT,
+        "userPromptSubmitted": Moment.RESTS,
+        "agentStop": Moment.RESTS,
+    }
+    places = Places(".github/hooks/sentinel-guard.json", ".copilot/hooks/sentinel-guard.json", variable="COPILOT_HOME")
+    settings = {"version": 1}  # noqa: RUF012 - a table that nobody changes
+
+    shell = "bash"
+    fails_open = "a hook that takes longer than its limit lets the call run; a folder that is not trusted has no hooks"
+
+    def sample(self, name: str, session: str, folder: str, command: str) -> dict[str, object]:
+        del name
+        return {"sessionId": session, "cwd": folder, "toolName": self.shell, "toolArgs": {"command": command}}
+
+    def parse(self, name: str, payload: Mapping[str, object]) -> HookEvent:
+        moment, given = self.moment(name), payload.get("toolArgs", {})
+        return HookEvent(
+            moment,
+            text(payload, "sessionId"),
+            text(payload, "cwd", ""),
+            text(payload, "toolName", None if moment in (Moment.CALL, Moment.RESULT) else ""),
+            given if isinstance(given, Mapping) else {"input": given},
+            end=self.end(name, payload) if moment is Moment.RESULT else None,
+            transcript=text(payload, "transcriptPath", ""),
+        )
+
+    def end(self, name: str, payload: Mapping[str, object]) -> CallEnd:
+        del name
+        result = payload.get("toolResult")
+        result = result if isinstance(result, Mapping) else {}
+        said = str(result.get("textResultForLlm", ""))
+        exited = _EXITED.search(said)
+        code = int(exited[1]) if exited else int(result.get("resultType", "success") != "success")
+        shown = said[: exited.start()] if exited else said
+        return CallEnd(code, "" if code else shown, shown if code else "")
+
+    def hook(self, command: str, name: str) -> dict[str, object]:
+        same = super().hook(command, name)
+        return {"type": "command", "bash": same["command"], "timeoutSec": same["timeout"]}
+
+    def edits(self, command: str) -> Iterable[Edit]:
+        for name in self.events:
+            yield Edit(("hooks", name), self.hook(command, name))
+
+    def _said(self, moment: Moment, name: str, word: Word) -> Mapping[str, object]:
+        del name
+        if moment is Moment.CALL and word.blocked:
+            return {"permissionDecision": "deny", "permissionDecisionReason": word.text}
+        if moment is Moment.RESULT and word.blocked:
+            return {"decision": "block", "reason": word.text}
+        return {"additionalContext": word.text} if word.text and moment is not Moment.RESTS else {}
+
+
 AGENT = CodingAgent(
     "copilot",
     frozenset({"copilot"}),
@@ -53,4 +118,5 @@ AGENT = CodingAgent(
     own=(_LOGIN,),
     is_call=lambda argv, _environ: "-l" not in argv[1:-1],  # which its model cannot choose
     start=_start,
+    hooks=_Hooks(),
 )

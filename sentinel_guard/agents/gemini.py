@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from sentinel_guard.agents.base import CodingAgent, Framed
+from sentinel_guard.agents.hook_dialect import CallEnd, HookDialect, Moment, Places, Word, ended
 
 _FRAME = (
     r"(?s)"
@@ -18,10 +20,43 @@ def _unwrap(text: str) -> Framed | None:
     return Framed(match["command"], text) if match else None
 
 
+class _Hooks(HookDialect):
+    """Its limits are milliseconds; a call has no id."""
+
+    client = "gemini"
+    events = {  # noqa: RUF012 - a table that nobody changes
+        "SessionStart": Moment.BEGINS,
+        "BeforeTool": Moment.CALL,
+        "AfterTool": Moment.RESULT,
+        "BeforeAgent": Moment.RESTS,
+        "AfterAgent": Moment.RESTS,
+    }
+    places = Places(".gemini/settings.json", ".gemini/settings.json", "/etc/gemini-cli/settings.json")
+
+    shell = "run_shell_command"
+    fails_open = "a hook program that crashes lets the call run, and --skip-trust drops the hooks of a project"
+
+    def end(self, name: str, payload: Mapping[str, object]) -> CallEnd:
+        del name
+        response = payload.get("tool_response")
+        said = response if isinstance(response, Mapping) else {}
+        return ended(said.get("llmContent"), failed=bool(said.get("error")))
+
+    def hook(self, command: str, name: str) -> dict[str, object]:
+        return {**super().hook(command, name), "name": "sentinel-guard", "timeout": int(self.waits * 1000)}
+
+    def _said(self, moment: Moment, name: str, word: Word) -> Mapping[str, object]:
+        if moment in (Moment.CALL, Moment.RESULT) and word.blocked:
+            stop = {"continue": False, "stopReason": word.text} if word.over else {}
+            return {"decision": "deny", "reason": word.text, **stop}
+        return super()._said(moment, name, word)
+
+
 AGENT = CodingAgent(
     "gemini",
     frozenset({"gemini"}),
     _unwrap,
     marks=("_bgpids_file=",),
     patience=280.0,  # ends a call that has been silent for 300
+    hooks=_Hooks(),
 )

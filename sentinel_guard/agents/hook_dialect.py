@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import enum
 import json
+import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
@@ -26,7 +27,6 @@ class Moment(enum.Enum):
     RESULT = "a tool call has ended"
     SETTINGS = "the client is about to take over settings that were changed: that can be stopped"
     RESTS = "the model's turn is over, or a person has spoken: no call is under way"
-    ENDS = "a session ends"
 
 
 class CallEnd(NamedTuple):
@@ -98,6 +98,8 @@ class Edit(NamedTuple):
     element: Mapping[str, object]
 
 
+PROMPT = "UserPromptSubmit"
+"""The event at which a person's words can be stopped."""
 WORDS = "@words@"
 """Where the launcher puts its own words (launcher/base.c)."""
 SPARE = 10.0
@@ -118,6 +120,12 @@ class HookDialect:
     """Members that the settings file needs beside the hooks."""
     is_script = False
     """True where the client runs a file of a name of its own: ``script`` is what stands in it."""
+    shell = "Bash"
+    """Its tool that runs commands."""
+    fails_open = "a hook program that crashes, is gone or is killed lets the call run"
+    """When a call runs although no hook has answered: a sentence for ``doctor`` and the documents."""
+    trusts = False
+    """True where the client runs a hook only once its person has said that they trust it."""
     notes: tuple[str, ...] = ()
     """What the person still has to do, or to know: sentences."""
 
@@ -138,6 +146,14 @@ class HookDialect:
             text(payload, "transcript_path", ""),
         )
 
+    def late_ends(self, lines: Iterable[str]) -> Mapping[str, CallEnd]:
+        """Of a client that does not tell at once how a call ended: what its record says, by its own id of the call.
+
+        ``lines``: of the file that ``HookEvent.transcript`` names.
+        """
+        del lines  # most clients tell it with the event
+        return {}
+
     def end(self, name: str, payload: Mapping[str, object]) -> CallEnd:
         """How a call ended, by the payload of a RESULT."""
         raise NotImplementedError
@@ -154,7 +170,10 @@ class HookDialect:
             return {"decision": "block", "reason": word.text}
         if moment is Moment.SETTINGS:
             return {"decision": "block", "reason": word.text} if word.blocked else {}
-        if moment in (Moment.ENDS, Moment.RESTS) or not word.text:
+        if moment is Moment.RESTS:
+            # At the end of a turn the same word would have the model go on.
+            return {"decision": "block", "reason": word.text} if word.over and name == PROMPT else {}
+        if not word.text:
             return {}
         return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": word.text}}
 
@@ -173,13 +192,33 @@ class HookDialect:
         """One hook as the client's settings name it."""
         return {"type": "command", "command": f"{command} {self.client} {name}", "timeout": int(self.waits)}
 
+    def commands(self, settings: object, name: str) -> list[str]:
+        """The commands of ours that its settings (a JSON value, or the text of a script) run at an event."""
+        found = _texts(settings)
+        return [text for text in found if text.replace("'", "").endswith(f"/{self.program} {self.client} {name}")]
+
+    def sample(self, name: str, session: str, folder: str, command: str) -> dict[str, object]:
+        """A payload with which the client would ask about a command."""
+        given = {"tool_name": self.shell, "tool_input": {"command": command}, "tool_use_id": session}
+        return {"session_id": session, "cwd": folder, "hook_event_name": name, **given}
+
+    def is_refusal(self, name: str, stdout: str) -> bool:
+        """Whether a hook program said the refusal of this client, whatever its words."""
+        try:
+            said = json.loads(stdout)
+            words = next((text for text in _texts(said) if "SENTINEL" in text), "")
+            return bool(words) and said == json.loads(self.form(name).replace(WORDS, json.dumps(words)[1:-1]))
+        except ValueError:
+            return False
+
     def script(self, command: str) -> str:
         """The file, where ``is_script``."""
         raise NotImplementedError
 
     def is_ours(self, element: object) -> bool:
         """Whether an element of a list of hooks is one that ``install`` put there."""
-        return f"{self.program} {self.client} " in json.dumps(element).replace("'", "")
+        said = element if isinstance(element, str) else json.dumps(element)
+        return f"{self.program} {self.client} " in said.replace("'", "")
 
     def disarmed(self, settings: object) -> str:
         """Why the hooks do not run with these settings (a JSON value), in words; empty where they do."""
@@ -192,6 +231,32 @@ class HookDialect:
         if found is None:
             raise ValueError(f"{name!r} is no event of {self.client}'s hooks")
         return found
+
+
+_EXIT = re.compile(r"(?m)^Exit Code: (\d+)$")
+_OUTPUT = re.compile(
+    r"(?s)(?:^|\n)Output: (.*?)(?:\nError: (.*?))?"
+    r"(?=\n(?:Exit Code|Signal|Process Group|Background)\b|\Z)"
+)
+
+
+def ended(said: object, *, failed: bool, duration: float = 0.0) -> CallEnd:
+    """How a call ended, by the words in which Gemini CLI and its kin tell their model."""
+    words = said if isinstance(said, str) else json.dumps(said) if said else ""
+    code, output = _EXIT.search(words), _OUTPUT.search(words)
+    number = int(code[1]) if code else int(failed)
+    body = output[1] if output else words
+    error = output[2] if output and output[2] and output[2] != "(none)" else ""
+    shown = "\n".join(filter(None, (body, error)))
+    return CallEnd(number, "" if number else shown, shown if number else "", duration)
+
+
+def _texts(value: object) -> list[str]:
+    """The texts in a JSON value, at any depth."""
+    if isinstance(value, str):
+        return [value]
+    inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    return [text for one in inner for text in _texts(one)]
 
 
 def deny(name: str, reason: str) -> dict[str, object]:

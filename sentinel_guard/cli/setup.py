@@ -28,10 +28,11 @@ _AGENT = click.option(
 @click.command()
 @_TEMPLATE
 @_AGENT
+@click.option("--trust", is_flag=True, help="Let Codex record that you trust these hooks, without a question.")
 @click.option("--user", "level", flag_value="user", help="For all of your projects.")
 @click.option("--managed", "level", flag_value="managed", help="For the machine: no agent can change it. Needs root.")
 @click.option("--project", "level", flag_value="project", default="project", help="For this repository (the default).")
-def install(template: Path | None, agents: tuple[str, ...], level: str) -> Any:
+def install(template: Path | None, agents: tuple[str, ...], level: str, *, trust: bool) -> Any:
     """Write sentinel.toml and put the git hooks in place.
 
     Hooks that are there already are kept, and run first; those of husky, lefthook, pre-commit and others are joined.
@@ -42,7 +43,7 @@ def install(template: Path | None, agents: tuple[str, ...], level: str) -> Any:
         if template:
             raise click.UsageError("--agent and --template do not go together.")
         module = lazy_import.command_module("agent_hooks.install_agent_hooks")
-        return module.install(working_folder(), agents, level or "project")
+        return module.install(working_folder(), agents, level or "project", trust=trust)
     return lazy_import.command_module("install").install(working_folder(), template)
 
 

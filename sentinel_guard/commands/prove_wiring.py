@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from sentinel_guard.commands.agent_hooks import prove_agent_hooks
 from sentinel_guard.commands.require_human import sessions
 from sentinel_guard.doctor import Probe
 from sentinel_guard.errors import HostError
@@ -53,7 +54,7 @@ def prove(places: StatePaths, cwd: Path) -> list[Probe]:
         file.write_text(_TEXT)
         for words in (["init", "-q"], ["add", "-f", name]):
             subprocess.run(["git", *words], cwd=folder, env=environ, check=True, capture_output=True, timeout=SECONDS)
-        return [*_session(file, environ), *_hook(file, cwd, environ)]
+        return [*_session(file, environ), *_hook(file, cwd, environ), *prove_agent_hooks.prove(places, cwd, name)]
 
 
 def _session(file: Path, environ: Mapping[str, str]) -> Iterator[Probe]:

@@ -172,6 +172,8 @@ class Server:
         place.live.begun = True
         now = self._now()
         begun_by = origin(place, asked.argv) if asked.face == "shell" else UNKNOWN
+        if begun_by.agent and self._hooks.is_hook(wire_messages.script(asked.argv) or ""):
+            begun_by = replace(begun_by, for_itself=True)
         own = place.is_agent or begun_by.for_itself or agent_programs.is_agent(asked)
         counts = not own and _is_call(asked, place)
         hooked = "" if place.parent or not counts else self._hooked(asked, place.live, begun_by)

@@ -15,7 +15,7 @@ import pytest
 
 from tests.support.agents import tested_agents
 from tests.support.agents.full_screen_agent import FullScreenAgent
-from tests.support.agents.real_agents import RealAgent, Started, set_up
+from tests.support.agents.real_agents import RealAgent, Started, install_hooks, set_up
 from tests.support.agents.scripted_model import ScriptedModel, Step
 from tests.support.guarded_repository import BIN, Stage
 from tests.support.time_limits import limit
@@ -75,15 +75,19 @@ def stage() -> Iterator[Stage]:
 def play(stage: Stage) -> Callable[[RealAgent, Sequence[Step]], Played]:
     """Runs an agent without a terminal, to the end of a script; again in the home as it left it.
 
-    Under ``run``, or without (``guarded=False``), where its own hooks guard it.
+    Under ``run``, or without (``guarded=False``); ``hooked``: its own hooks guard it.
     """
     known: list[tuple[int, Started]] = []
 
-    def run(agent: RealAgent, steps: Sequence[Step], *, guarded: bool = True, **options: object) -> Played:
+    def run(
+        agent: RealAgent, steps: Sequence[Step], *, guarded: bool = True, hooked: bool = False, **options: object
+    ) -> Played:
         model = ScriptedModel(steps, port=known[0][0] if known else 0, **options)
         try:
             if not known:
                 known.append((model.port, set_up(stage, agent, model.url)))
+                if hooked:
+                    install_hooks(stage, agent)
             started = known[0][1]
             run_by = [str(BIN / "sentinel-guard"), "run", "--"] if guarded else []
             command = [*run_by, str(agent.path()), *started.arguments]

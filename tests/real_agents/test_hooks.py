@@ -9,6 +9,7 @@ import pytest
 
 from sentinel_guard.agents import registry
 from tests.support.agents.real_agents import AGENTS
+from tests.support.guarded_repository import BIN
 from tests.support.time_limits import limit
 from tests.support.wait_until import until
 
@@ -17,29 +18,33 @@ BLOCKED = "403 SENTINEL BLOCKED"
 SECRET = "MODE=debug\n"
 HOOKED = [agent for agent in AGENTS if registry.hooks_of(agent.name)]
 every_agent = pytest.mark.parametrize("agent", HOOKED, ids=lambda agent: agent.name)
-NO_TOOL = {"claude": {"grep"}, "codex": {"read", "grep"}, "cline": {"grep"}}
-"""What an agent has no tool of its own for."""
+NO_TOOL = {"claude": {"grep"}, "codex": {"read", "grep"}, "cline": {"grep"}, "gemini": {"grep"}, "qwen": {"grep"}}
+"""What an agent has no tool of its own for; Gemini CLI and Qwen Code search folders alone, without what git ignores."""
+IGNORES = {"gemini"}
+"""Agents whose own tools leave alone what git ignores, whatever the guard says: another file is theirs to try."""
 
 
 def own_tools(stage, agent) -> list[tuple[str, ...]]:
     """Calls of the agent's own tools that concern the secret file."""
-    env = str(stage.repo / ".env")
+    env = str(stage.write("server.pem", SECRET) if agent.name in IGNORES else stage.repo / ".env")
     steps = [("read", env), ("grep", "MODE", env), ("edit", env, "MODE=debug", "MODE=mine")]
     return [step for step in steps if step[0] not in NO_TOOL.get(agent.name, ())]
 
 
-def installed(stage, agent) -> None:
-    done = stage.sentinel("install", "--agent", agent.name)
-    assert done.returncode == 0 and "Put hooks" in done.stdout, done
+def asks_for_help(agent) -> tuple[str, str]:
+    """By its path where a login shell has a PATH of its own."""
+    program = f"{BIN}/sentinel-guard" if agent.name == "codex" else "sentinel-guard"
+    return "shell", f"{program} help-me 'I am stuck on the regex'"
 
 
 def guarded_day(stage, agent) -> list[tuple[str, ...]]:
+    stage.policy('[paths]\nhidden = ["server.pem"]\n')
     return [
         ("shell", "echo hello; git rev-parse HEAD"),
         ("shell", "cat .env"),
         *own_tools(stage, agent),
         ("write", str(stage.repo / "new.txt"), "by its own tool"),
-        ("shell", "sentinel-guard help-me 'I am stuck on the regex'"),
+        asks_for_help(agent),
         ("shell", "git push --force origin main"),
         ("shell", "echo 'the end'"),
     ]
@@ -47,12 +52,13 @@ def guarded_day(stage, agent) -> list[tuple[str, ...]]:
 
 def check_day(stage, agent, played, steps) -> None:
     told = dict(zip(steps, played.told, strict=True))
-    secret = [text for text in played.told if SECRET.strip() in text]
+    # Of an edit some tell the model what it wrote itself.
+    secret = [text for step, text in told.items() if step[0] != "edit" and SECRET.strip() in text]
     assert not secret and (stage.repo / ".env").read_text() == SECRET, "neither shown nor changed"
     assert "hello" in told[steps[0]] and "the end" in told[steps[-1]] and (stage.repo / "new.txt").exists()
     refused = [("shell", "cat .env"), *own_tools(stage, agent), ("shell", "git push --force origin main")]
     assert [step for step in refused if BLOCKED not in told[step]] == [], told
-    assert "No human can be reached" in told["shell", "sentinel-guard help-me 'I am stuck on the regex'"]
+    assert "No human can be reached" in told[asks_for_help(agent)]
     assert len(stage.log(kind="session")) == 1, "one session"
     asked = [e["data"] for e in stage.log(kind="verdict") if not e["data"].get("parent")]
     assert len(asked) == len(steps), ("each call once", [d["arguments"] for d in asked])
@@ -64,9 +70,8 @@ def check_day(stage, agent, played, steps) -> None:
 @every_agent
 def test_hooks_alone_guard_every_tool(stage, play, agent):
     stage.commit(a__txt="one\n")
-    installed(stage, agent)
     steps = guarded_day(stage, agent)
-    played = play(agent, steps, guarded=False)
+    played = play(agent, steps, guarded=False, hooked=True)
     assert len(played.told) == len(steps), (played.told, played.done)
     check_day(stage, agent, played, steps)
 
@@ -74,9 +79,8 @@ def test_hooks_alone_guard_every_tool(stage, play, agent):
 @every_agent
 def test_hooks_and_run_are_one_session_and_each_call_counts_once(stage, play, agent):
     stage.commit(a__txt="one\n")
-    installed(stage, agent)
     steps = guarded_day(stage, agent)
-    played = play(agent, steps)
+    played = play(agent, steps, hooked=True)
     assert len(played.told) == len(steps), (played.told, played.done)
     check_day(stage, agent, played, steps)
 
@@ -85,11 +89,10 @@ def test_hooks_and_run_are_one_session_and_each_call_counts_once(stage, play, ag
 def test_hooks_alone_open_the_breaker_and_close_it(stage, play, agent):
     stage.commit(a__txt="one\n")
     stage.policy("[breaker]\nseconds = 1\n")
-    installed(stage, agent)
     failing = ("shell", "ls no-such-file")
     wrong = ("shell", "printf 'def f(:\\n' > bad.py; python3 -m py_compile bad.py")
     steps = (wrong, *(failing for _ in range(4)), ("shell", "sleep 1.5"), ("shell", "echo on"))
-    played = play(agent, steps, guarded=False)
+    played = play(agent, steps, guarded=False, hooked=True)
     told = played.told
     # A hint that comes in a message of its own is none of the tool results.
     hinted = [e["data"]["told"] for e in stage.log(kind="observation", level="L1")]
@@ -103,20 +106,19 @@ def test_hooks_alone_open_the_breaker_and_close_it(stage, play, agent):
 def test_hooks_alone_end_an_agent_and_roll_back(stage, play, agent):
     stage.commit(a__txt="one\n", keep__txt="keep\n")
     start = stage.git("rev-parse", "HEAD")
-    installed(stage, agent)
     steps = (
         ("shell", "sleep 1; echo mine > a.txt; rm keep.txt; git commit -qam lost"),
         ("parallel", f"rm -r {stage.repo}/.git", "sleep 1; echo never > reached"),
         ("shell", "echo never > reached"),
     )
     began = time.monotonic()
-    played = play(agent, steps, guarded=False)
+    played = play(agent, steps, guarded=False, hooked=True)
     assert time.monotonic() - began < limit(60)
     assert until(lambda: stage.log(kind="incident"), limit(20)), (stage.log(), played.done)
     assert stage.git("rev-parse", "HEAD") == start, "the repository is where it was"
     assert (stage.repo / "a.txt").read_text() == "one\n" and (stage.repo / "keep.txt").exists()
     assert not (stage.repo / "reached").exists(), "nothing comes after it"
-    assert len(played.told) <= 3
+    assert all("SENTINEL" in text for text in played.told[3:]), "a model that is asked once more is refused"
     running = [command for command in stage.processes().values() if agent.name in " ".join(command[:2])]
     assert not running, "the agent has ended"
 
@@ -124,20 +126,18 @@ def test_hooks_alone_end_an_agent_and_roll_back(stage, play, agent):
 @every_agent
 def test_hooks_are_not_the_agents_to_change(stage, play, agent):
     stage.commit(a__txt="one\n")
-    installed(stage, agent)
     dialect = registry.hooks_of(agent.name)
     settings = stage.repo / dialect.places.project
-    held = settings.read_bytes()
     steps = (
         ("shell", f"echo '{{}}' > {settings}"),
         ("shell", "echo between"),
         ("write", str(settings), "{}"),
         ("shell", "echo never > reached"),
     )
-    played = play(agent, steps, guarded=False)
+    played = play(agent, steps, guarded=False, hooked=True)
     assert BLOCKED in played.told[0] and "between" in played.told[1], played.told
     assert until(lambda: stage.log(kind="incident"), limit(20)), (stage.log(), played.done)
-    assert settings.read_bytes() == held and not (stage.repo / "reached").exists()
+    assert "sentinel-hook" in settings.read_text() and not (stage.repo / "reached").exists()
     levels = [e["level"] for e in stage.log(kind="verdict") if e["data"].get("strike")]
     assert levels == ["L2", "L4"], "the second try ends the session"
 

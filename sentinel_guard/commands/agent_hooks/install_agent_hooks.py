@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -14,7 +15,7 @@ from sentinel_guard.commands import require_human
 from sentinel_guard.commands.install import INSIDE
 from sentinel_guard.core.text import json_edit
 from sentinel_guard.errors import ConfigError, HostError
-from sentinel_guard.host import agent_hook_files, shims
+from sentinel_guard.host import agent_hook_files, codex_hook_trust, shims
 from sentinel_guard.host.git import repository
 from sentinel_guard.host.machine.find_program import find_program
 from sentinel_guard.host.machine.state_paths import StatePaths, places
@@ -24,8 +25,17 @@ ALL = "all"
 """Stands for every agent that is on PATH."""
 
 
-def install(folder: Path, agents: Sequence[str], level: str) -> int:
-    """Puts the hooks of these agents in place; says what it did. Raises HostError, ConfigError, SentinelError."""
+TRUST = (
+    "Codex runs a hook only once you have said that you trust it, and keeps that in its config.toml, by the hook's\n"
+    "  hash. Let Codex record it for the hooks above, through its own app-server?"
+)
+
+
+def install(folder: Path, agents: Sequence[str], level: str, *, trust: bool = False) -> int:
+    """Puts the hooks of these agents in place; says what it did. ``trust``: clients are told to trust them, unasked.
+
+    Raises HostError, ConfigError, SentinelError.
+    """
     where = places()
     where.make()
     root = repository.top(str(folder))
@@ -38,7 +48,10 @@ def install(folder: Path, agents: Sequence[str], level: str) -> int:
         print(
             f"{'Put' if changed else 'There already:'} hooks of {dialect.client} {'into' if changed else 'in'} {file}."
         )
-        print("\n".join(f"  {line}" for line in dialect.notes))
+        for line in dialect.notes:
+            print(f"  {line}")
+        if dialect.trusts and level != MANAGED:
+            _trust(dialect, root or str(folder), sure=trust)
     print("They guard from the agent's next start on. Try them out: sentinel-guard doctor")
     return 0
 
@@ -84,6 +97,32 @@ def found() -> list[HookDialect]:
     """The agents that are on PATH and whose hooks are known."""
     path = os.environ.get("PATH", os.defpath)
     return [a.hooks for a in registry.AGENTS if a.hooks and any(find_program(name, path) for name in a.programs)]
+
+
+def _trust(dialect: HookDialect, cwd: str, *, sure: bool) -> None:
+    program = program_of(dialect)
+    if program is None or not (sure or _confirmed(TRUST)):
+        print(f"  {dialect.client} runs them once you trust them there: /hooks")
+        return
+    count = codex_hook_trust.trust(program, cwd, os.environ, dialect.is_ours)
+    print(f"  {dialect.client} trusts {count} of {len(dialect.events)} hooks.")
+    if count < len(dialect.events):
+        raise HostError(
+            "Not all hooks are trusted.", "Is the project itself trusted? Start the agent here once, or use --user."
+        )
+
+
+def program_of(dialect: HookDialect) -> str | None:
+    """The path of the client's program on PATH; None where it is not there."""
+    agent, path = registry.named(dialect.client), os.environ.get("PATH", os.defpath)
+    return next(filter(None, (find_program(name, path) for name in sorted(agent.programs))), None) if agent else None
+
+
+def _confirmed(question: str) -> bool:
+    """Whether the person says so, where there is one."""
+    if not sys.stdin.isatty():
+        return False
+    return input(f"  {question} (y/N) ").strip().lower() == "y"
 
 
 def _dialects(agents: Sequence[str], *, everywhere: bool = False) -> list[HookDialect]:

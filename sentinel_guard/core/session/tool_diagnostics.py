@@ -65,7 +65,7 @@ _BARE = re.compile(r"(?:[\w.]+: )?(?P<message>(?:[A-Z]\w*(?:Error|Exception)|[Ee
 _COMMAND_ITSELF = re.compile(r"-?(?:/\S*/)?(?:bash|sh|dash|zsh|ksh)|<string>|<stdin>|\(eval\)")
 """What stands in the place of a file where a shell, or an interpreter, complains of the text that it was given."""
 
-_FRAME = re.compile(r'  File "(?P<file>[^"]+)", line (?P<line>\d+)')
+_FRAME = re.compile(r'(?:  )?File "(?P<file>[^"]+)", line (?P<line>\d+)')
 _MARGIN = "E   "
 """pytest puts it before the lines of an error that it shows."""
 _RAISED = re.compile(r"(?P<message>[A-Za-z_][\w.]*(?:: .*)?)$")

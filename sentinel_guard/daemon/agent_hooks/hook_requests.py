@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sentinel_guard.agents import registry
-from sentinel_guard.agents.hook_dialect import NOTHING, SPARE, HookDialect, HookEvent, HookReply, Moment, Word
+from sentinel_guard.agents.hook_dialect import NOTHING, SPARE, CallEnd, HookDialect, HookEvent, HookReply, Moment, Word
 from sentinel_guard.core import encode_entries, response_text
 from sentinel_guard.core.checks.rules import SETTINGS_RULE
 from sentinel_guard.core.model import Action, Finding, Layer, Response, Verdict
@@ -41,6 +41,8 @@ from sentinel_guard.humans.question_inbox import Channel
 log = logging.getLogger(__name__)
 LATE = "no answer came in the time that the agent's hook has"
 AGAIN = "wait for the user, then try the same call again"
+TAIL = 1 << 20
+"""Bytes of a client's record in which the ends of its last calls are looked for."""
 NO_WORD = Word()
 MAX_SETTINGS = 1 << 20
 """Bytes of a settings file that is looked at."""
@@ -111,9 +113,10 @@ class HookRequests:
         until = asyncio.get_running_loop().time() + dialect.waits - SPARE
         event = dialect.parse(name, _object(asked.stdin))
         live = await self._hooks.find(link.pid, dialect.client, event.session, event.cwd or asked.cwd)
+        late = await self._late_ends(dialect, event, live)
         match event.moment:
             case Moment.CALL:
-                return await self._call(dialect, event, live, _Waiter(link, until))
+                return await self._call(dialect, event, live, _Waiter(link, until, said=late))
             case Moment.RESULT:
                 return await self._result(dialect.client, event, live, link)
             case Moment.SETTINGS:
@@ -154,14 +157,41 @@ class HookRequests:
         return Judged(verdict, op)
 
     async def _result(self, client: str, event: HookEvent, live: Live, link: Link) -> _Done:
-        call = self._hooks.calls(live).end(event, operation(self._action(client, event, live, link)))
+        calls = self._hooks.calls(live)
+        call = calls.find(event, operation(self._action(client, event, live, link)))
+        if call and event.end and event.end.code is None and not call.carried_out:
+            call.pending = self._now()
+        elif call:
+            calls.close(call)
         self._hooks.under_way(live)
-        if call is None or call.begun is None or call.carried_out or event.end is None:
+        if call is None or call.carried_out or event.end is None or event.end.code is None:
             return _Done(_over(live))
-        ended = wire_messages.Ended(event.end.code or 0, event.end.seconds, event.end.stdout, event.end.stderr)
+        return await self._end(live, call, event.end)
+
+    async def _end(self, live: Live, call: OpenCall, end: CallEnd) -> _Done:
+        if call.begun is None:
+            return _Done()
+        ended = wire_messages.Ended(end.code or 0, end.seconds, end.stdout, end.stderr)
         verdict, said = await self._outcomes.end(live, call.begun, ended)
         word = Word(said, blocked=verdict.response >= Response.BREAK, over=live.session.state is State.KILLED)
         return _Done(word, live, verdict)
+
+    async def _late_ends(self, dialect: HookDialect, event: HookEvent, live: Live) -> list[str]:
+        """Take the outcomes of calls whose client tells only in its own record how they ended; what is to be said."""
+        calls = self._hooks.calls(live)
+        waiting, said = calls.pending(), list[str]()
+        if not waiting or not event.transcript:
+            return said
+        lines = await asyncio.to_thread(_tail, event.transcript)
+        ends = dialect.late_ends(lines)
+        for call in waiting:
+            if call.call in ends:
+                calls.close(call)
+                done = await self._end(live, call, ends[call.call])
+                said += [done.word.text] if done.word.text else []
+                if done.live and done.verdict:
+                    await self._reactions.after(done.live, done.verdict)
+        return said
 
     def _settings(self, dialect: HookDialect, event: HookEvent, live: Live, link: Link) -> _Done:
         """Settings without our hooks are kept out of the running session; what was written is put back by the watch."""
@@ -236,6 +266,17 @@ def _over(live: Live) -> Word:
     if live.session.state is not State.KILLED or live.kind != HOOKS:
         return Word()
     return Word(f"SENTINEL KILL SWITCH: {live.session.reason}. This session is over.", blocked=True, over=True)
+
+
+def _tail(path: str) -> list[str]:
+    """The last lines of a file; none where it cannot be read."""
+    try:
+        with Path(path).open("rb") as file:
+            size = file.seek(0, 2)
+            file.seek(max(0, size - TAIL))
+            return file.read().decode(errors="replace").splitlines()
+    except OSError:
+        return []
 
 
 def _disarmed(dialect: HookDialect, path: str) -> str:

@@ -10,6 +10,7 @@ Rules of this file:
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -46,6 +47,13 @@ class HookSessions:
     def calls(self, live: Live) -> OpenCalls:
         """The open calls of a session."""
         return self._calls.setdefault(live.id, OpenCalls())
+
+    def is_hook(self, text: str) -> bool:
+        """Whether a shell text is the hook program as a client's settings name it: the client's own doing."""
+        program = shlex.quote(str(self._sessions.places.githook_folder / shims.HOOK))
+        words = text.removeprefix(f"{program} ").split(" ") if text.startswith(f"{program} ") else []
+        dialect = registry.hooks_of(words[0]) if len(words) == 2 else None
+        return dialect is not None and words[1] in dialect.events
 
     async def find(self, pid: int, client: str, session: str, cwd: str) -> Live:
         """The session of a hook that process ``pid`` runs; begun where there is none. Raises SentinelError."""

@@ -37,6 +37,8 @@ class OpenCall:
     """The text that its shell will be given; empty for a tool that runs none."""
     begun: Begun | None = None
     """None where it was refused."""
+    pending: float | None = None
+    """When it ended (epoch seconds), where its client has still to tell how."""
     carried_out: bool = False
     """True once a guarded shell runs it, which tells its outcome."""
 
@@ -62,16 +64,20 @@ class OpenCalls:
                 return call.word
         return None
 
-    def end(self, event: HookEvent, operation: str) -> OpenCall | None:
-        """Close the call that an end belongs to; None where none is known."""
-        found = next(self._matching(event, operation), None)
-        if found:
-            self._calls.remove(found)
-        return found
+    def find(self, event: HookEvent, operation: str) -> OpenCall | None:
+        """The open call that an end belongs to; None where none is known."""
+        return next(self._matching(event, operation), None)
+
+    def pending(self) -> list[OpenCall]:
+        """Calls that have ended, of which it is not known how."""
+        return [call for call in self._calls if call.pending is not None and not call.carried_out]
+
+    def close(self, call: OpenCall) -> None:
+        self._calls.remove(call)
 
     def awaiting(self, command: str) -> OpenCall | None:
         """The call that a guarded shell with this text carries out."""
-        calls = (c for c in self._calls if c.begun and not c.carried_out)
+        calls = (c for c in self._calls if c.begun and not c.carried_out and c.pending is None)
         return next((c for c in calls if c.command and c.command == command.strip()), None)
 
     def of_action(self, action: str) -> OpenCall | None:
@@ -86,7 +92,8 @@ class OpenCalls:
     @property
     def last(self) -> str:
         """Id of the action that was let run last and is not known to have ended; empty where there is none."""
-        return next((c.begun.judged.verdict.action.id for c in reversed(self._calls) if c.begun), "")
+        runs = (c.begun for c in reversed(self._calls) if c.begun and c.pending is None)
+        return next((begun.judged.verdict.action.id for begun in runs), "")
 
     def _matching(self, event: HookEvent, operation: str) -> Iterator[OpenCall]:
         for call in self._calls:

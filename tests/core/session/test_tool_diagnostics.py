@@ -54,6 +54,14 @@ FOUND = (
         "SyntaxError: bad",
         "syntax",
     ),
+    (
+        'File "/r/a.py", line 2\n    def f(:\n          ^\nSyntaxError: bad',
+        "python",
+        "/r/a.py",
+        2,
+        "SyntaxError: bad",
+        "syntax, without the blanks around it that a client takes away",
+    ),
     (RUFF, "ruff", "src/a.py", 1, "F401 [*] `os` imported but unused", "ruff, full"),
     (
         "src/a.py:1:8: F401 `os` imported but unused\n",

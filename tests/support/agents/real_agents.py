@@ -176,6 +176,13 @@ def set_up(stage: Stage, agent: RealAgent, url: str) -> Started:
     return started
 
 
+def install_hooks(stage: Stage, agent: RealAgent) -> None:
+    """Have the agent's own hooks ask the guard."""
+    environ = {**stage.environ, "PATH": f"{agent.path().parent}:{stage.environ['PATH']}"}
+    done = stage.sentinel("install", "--agent", agent.name, "--trust", env=environ)
+    assert done.returncode == 0 and "Put hooks" in done.stdout, done
+
+
 def install(folder: Path) -> int:
     """Install what is not there yet. Exit code 1 where npm is missing or fails, with its words."""
     npm = shutil.which("npm")

@@ -1,0 +1,103 @@
+"""Whether the hooks of coding agents are in effect: a call that must be refused goes the client's way.
+
+For each settings file in which ``install --agent`` put hooks: the commands that stand there now are run with a payload
+of that client, in a throw-away repository; what counts is that they say the client's own refusal.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from sentinel_guard.agents import registry
+from sentinel_guard.agents.hook_dialect import HookDialect, Moment
+from sentinel_guard.commands.agent_hooks.install_agent_hooks import program_of
+from sentinel_guard.core.text import json_edit
+from sentinel_guard.doctor import Probe
+from sentinel_guard.errors import HostError
+from sentinel_guard.host import agent_hook_files, codex_hook_trust
+from sentinel_guard.host.machine.state_paths import StatePaths
+
+SECONDS = 60.0
+RENEW = "sentinel-guard install --agent {}"
+
+
+def prove(places: StatePaths, cwd: Path, restricted: str) -> list[Probe]:
+    """A probe or more for each file. ``restricted``: a name that the person's policy lets nobody write."""
+    return [
+        probe
+        for file, row in agent_hook_files.known(places).items()
+        if (dialect := registry.hooks_of(row.agent))
+        for probe in _file(dialect, file, cwd, restricted)
+    ]
+
+
+def _file(dialect: HookDialect, file: Path, cwd: Path, restricted: str) -> Iterator[Probe]:
+    renew = RENEW.format(dialect.client)
+    try:
+        settings = file.read_text(encoding="utf-8")
+        value = settings if dialect.is_script else json_edit.value(settings)
+    except (OSError, ValueError) as e:
+        yield Probe(ok=False, what=f"NOT IN EFFECT: hooks of {dialect.client}: {file} cannot be read: {e}", todo=renew)
+        return
+    if off := dialect.disarmed(value):
+        yield Probe(ok=False, what=f"NOT IN EFFECT: hooks of {dialect.client}: {off} ({file})", todo=f"Correct {file}.")
+    for name in (event for event in dialect.events if dialect.form(event)):
+        yield from _event(dialect, name, file, dialect.commands(value, name), restricted)
+    if dialect.trusts:
+        yield from _trusted(dialect, cwd)
+    yield Probe(ok=True, what=f"fails open: {dialect.client}: {dialect.fails_open}")
+
+
+def _event(dialect: HookDialect, name: str, file: Path, commands: list[str], restricted: str) -> Iterator[Probe]:
+    renew = RENEW.format(dialect.client)
+    if not commands:
+        what = f"NOT IN EFFECT: hooks of {dialect.client}: {file} holds none of ours for {name}"
+        yield Probe(ok=False, what=what, todo=renew)
+    if dialect.moment(name) is not Moment.CALL:
+        return
+    for command in commands:
+        said = _run(command, dialect, name, restricted)
+        if dialect.is_refusal(name, said.stdout) and not said.returncode:
+            yield Probe(
+                ok=True, what=f"in effect: {name} of {dialect.client} refused a change of {restricted} ({file})"
+            )
+        else:
+            words = (said.stderr or said.stdout).strip().splitlines()[:1] or ["nothing"]
+            what = f"NOT IN EFFECT: {name} of {dialect.client} let a change of {restricted} pass ({file})"
+            what = f"{what}; it said: {words[0]}"
+            yield Probe(ok=False, what=what, todo=renew)
+
+
+def _run(command: str, dialect: HookDialect, name: str, restricted: str) -> subprocess.CompletedProcess[str]:
+    with tempfile.TemporaryDirectory(prefix="sentinel-doctor-") as folder:
+        environ = _environ()
+        subprocess.run(["git", "init", "-q", folder], env=environ, check=True, capture_output=True, timeout=SECONDS)
+        Path(folder, restricted).write_text("throw-away\n")
+        payload = dialect.sample(name, f"doctor-{os.getpid()}", folder, f"echo changed >> {restricted}")
+        return subprocess.run(
+            ["/bin/sh", "-c", command], input=json.dumps(payload), cwd=folder, env=environ, capture_output=True,
+            text=True, errors="replace", check=False, timeout=SECONDS,
+        )  # fmt: skip
+
+
+def _trusted(dialect: HookDialect, cwd: Path) -> Iterator[Probe]:
+    program = program_of(dialect)
+    if program is None:
+        return
+    try:
+        count = codex_hook_trust.trusted(program, str(cwd), os.environ, dialect.is_ours)
+    except HostError as e:
+        yield Probe(ok=False, what=f"{dialect.client}: {e.message}", todo=e.hint)
+        return
+    well = count == len(dialect.events)
+    what = f"{dialect.client} trusts {count} of {len(dialect.events)} hooks that it finds in {cwd}"
+    yield Probe(well, what if well else f"NOT IN EFFECT: {what}", "" if well else f"{RENEW.format('codex')} --trust")
+
+
+def _environ() -> Mapping[str, str]:
+    return {k: v for k, v in os.environ.items() if not k.startswith("GIT_") or k.startswith("GIT_CONFIG")}

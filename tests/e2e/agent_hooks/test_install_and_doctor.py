@@ -1,0 +1,98 @@
+"""``install --agent``, ``uninstall`` and what ``doctor`` says of the hooks: the real programs, for every client."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from sentinel_guard.agents import registry
+from tests.support.guarded_repository import Stage
+
+DIALECTS = [agent.hooks for agent in registry.AGENTS if agent.hooks]
+each_client = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda d: d.client)
+
+
+@pytest.fixture
+def stage() -> Iterator[Stage]:
+    stage = Stage()
+    stage.commit(a__txt="one\n")
+    yield stage
+    stage.close()
+
+
+def trial(stage: Stage) -> list[dict]:
+    return json.loads(stage.sentinel("doctor", "--json").stdout)["trial"]
+
+
+def said(stage: Stage, client: str, *words: str) -> list[str]:
+    about = [p["what"] for p in trial(stage) if client in p["what"] and "fails open" not in p["what"]]
+    return [what for what in about if all(word in what for word in words)]
+
+
+@each_client
+def test_doctor_tries_the_registered_hooks_out(stage, dialect):
+    assert stage.sentinel("install", "--agent", dialect.client).returncode == 0
+    assert said(stage, dialect.client, "in effect", "refused") and not said(stage, dialect.client, "NOT IN EFFECT")
+    (stage.guard / "state" / "hooks" / "sentinel-hook").unlink()
+    assert said(stage, dialect.client, "NOT IN EFFECT", "pass"), "the program is gone"
+    assert stage.sentinel("install", "--agent", dialect.client).returncode == 0
+    assert not said(stage, dialect.client, "NOT IN EFFECT"), "and is put there again"
+    for file in stage.repo.glob(f"{dialect.places.project}*"):
+        for one in [file] if file.is_file() else file.iterdir():
+            one.write_text("{}")
+    assert said(stage, dialect.client, "NOT IN EFFECT", "none of ours"), "somebody has taken them out"
+
+
+def test_doctor_says_where_all_hooks_are_switched_off(stage):
+    stage.write(".claude/settings.local.json", '{"disableAllHooks": true}')
+    assert stage.sentinel("install", "--agent", "claude").returncode == 0
+    assert said(stage, "claude", "NOT IN EFFECT", "disableAllHooks")
+
+
+@pytest.mark.parametrize("level", ["--user", "--project"])
+@each_client
+def test_what_is_put_in_is_taken_out_again_to_the_byte(stage, dialect, level):
+    before = {p: p.read_bytes() for p in (*stage.home.rglob("*"), *stage.repo.rglob("*")) if p.is_file()}
+    for _ in range(2):
+        assert stage.sentinel("install", "--agent", dialect.client, level).returncode == 0
+    assert stage.sentinel("uninstall", "--agent", dialect.client).returncode == 0
+    after = {p: p.read_bytes() for p in (*stage.home.rglob("*"), *stage.repo.rglob("*")) if p.is_file()}
+    assert after == before
+    assert not [p for p in stage.home.rglob("*") if p.is_dir()], "nor a folder that was made for it"
+
+
+def test_foreign_hooks_and_later_changes_stay(stage):
+    foreign = '{\n  "hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "mine"}]}]}\n}'
+    file = stage.write(".claude/settings.local.json", foreign)
+    assert stage.sentinel("install", "--agent", "claude").returncode == 0
+    assert '"command": "mine"' in file.read_text()
+    file.write_text(file.read_text().replace("{", '{\n    "model": "x",', 1))
+    assert stage.sentinel("uninstall", "--agent", "claude").returncode == 0
+    assert json.loads(file.read_text()) == {"model": "x", **json.loads(foreign)}
+
+
+WRONG = [
+    (("--agent", "nobody"), "No hooks are known of nobody"),
+    (("--agent", "codex", "--managed"), "no settings that an agent cannot change"),
+    (("--agent", "claude", "--template", "x"), "do not go together"),
+]
+
+
+@pytest.mark.parametrize(("words", "why"), WRONG)
+def test_what_cannot_be_installed_is_said(stage, words, why):
+    done = stage.sentinel("install", *words)
+    assert done.returncode and why in done.stderr and "Traceback" not in done.stderr
+
+
+def test_settings_that_are_no_json_are_left_alone(stage):
+    file = stage.write(".claude/settings.local.json", "{ not json")
+    done = stage.sentinel("install", "--agent", "claude")
+    assert done.returncode and "cannot be edited" in done.stderr and file.read_text() == "{ not json"
+
+
+def test_uninstall_all_takes_out_the_hooks_of_agents_too(stage):
+    stage.sentinel("install", "--agent", "claude", "--user")
+    done = stage.sentinel("uninstall", "--all")
+    assert done.returncode == 0 and not (stage.home / ".claude").exists()
