@@ -37,7 +37,6 @@ from sentinel_guard.daemon.help_and_usage_requests import AgentRequests
 from sentinel_guard.daemon.live_sessions import STEP, Live, Place, Sessions
 from sentinel_guard.daemon.peer_connection import FIRST_WORD, Link
 from sentinel_guard.daemon.shell_origin import UNKNOWN, Origin, agent_of, await_snapshot, origin
-from sentinel_guard.daemon.token_usage.read_records import TokenRecords
 from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.daemon.waiting_launcher import left, telling, waiting
 from sentinel_guard.errors import PeerError, SentinelError
@@ -62,10 +61,8 @@ class Server:
         faces: AgentRequests,
         githooks: Githooks,
         hooks: HookSessions,
-        tokens: TokenRecords,
         now: Callable[[], float],
     ) -> None:
-        self._tokens = tokens
         self._sessions, self._guard, self._reactions = sessions, guard, reactions
         self._ends: dict[str, set[asyncio.Event]] = {}
         """Of each session: calls that have ended and are not yet on record, whose launchers wait for nothing."""
@@ -159,7 +156,6 @@ class Server:
         asked_at = self._now()
         if not action.parent:
             await self._ends_before(live)
-            await self._tokens.look(live, action)
         if not action.parent and live.snapshot_begun:
             await await_snapshot(place, waiter.hold)
             action = replace(action, at=self._now())
@@ -263,7 +259,6 @@ class Server:
             if not self._ends.get(live.id, True):
                 del self._ends[live.id]
         link.send(wire_messages.leave(text, ended.code))
-        self._tokens.look_soon(live)
         await self._reactions.after(live, verdict)
 
     async def _ends_before(self, live: Live) -> None:

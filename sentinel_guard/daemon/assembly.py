@@ -85,7 +85,10 @@ class Daemon:
         incidents = Incidents(places, self.store, sessions, recovery, self.now)
         reactions = Reactions(sessions=sessions, recovery=recovery, incidents=incidents, now=self.now)
         self.reactions = reactions
-        guard = Guard(sessions=sessions, reactions=reactions, world=self._world, is_new=_is_new, now=self.now)
+        guard = Guard(
+            sessions=sessions, reactions=reactions, tokens=self.beginnings.tokens, world=self._world, is_new=_is_new,
+            now=self.now,
+        )  # fmt: skip
         self.incidents = incidents
         outcomes = Outcomes(sessions, guard, self.beginnings.reviews, self.now)
         githooks = Githooks(
@@ -100,8 +103,7 @@ class Daemon:
         hooks = HookSessions(sessions, self.beginnings, self.now)
         self.server = Server(
             sessions=sessions, guard=guard, reactions=reactions, outcomes=outcomes,
-            faces=AgentRequests(sessions, self.now), githooks=githooks, hooks=hooks,
-            tokens=self.beginnings.tokens, now=self.now,
+            faces=AgentRequests(sessions, self.now), githooks=githooks, hooks=hooks, now=self.now,
         )  # fmt: skip
         self.operators = Operators(
             sessions=sessions, beginnings=self.beginnings, reactions=reactions, now=self.now, stop=self.stopped.set

@@ -289,6 +289,7 @@ class SessionStarter:
     def end_orphan(self, live: Live) -> None:
         """End a session whose owner has gone without a word."""
         connections_after_reads.note_reads(live, self.sessions, self._now())
+        self.tokens.finish(live)
         if live.watch:
             live.watch.stop()
         agent_programs.end_servers(agent_programs.running(live), 0.0)

@@ -39,6 +39,7 @@ from sentinel_guard.core.session.operation_fingerprint import command_text, is_p
 from sentinel_guard.core.session.session import Event, Session, State
 from sentinel_guard.daemon.live_sessions import STEP, Live, Sessions
 from sentinel_guard.daemon.question_preview import Look
+from sentinel_guard.daemon.token_usage.read_records import TokenRecords
 from sentinel_guard.host.git import repository
 from sentinel_guard.host.previews.push_preview import Start
 from sentinel_guard.humans.question_inbox import Channel, Reply
@@ -107,11 +108,12 @@ class Guard:
         *,
         sessions: Sessions,
         reactions: Reactions,
+        tokens: TokenRecords,
         world: Callable[[Live, Action], World],
         is_new: IsNew,
         now: Callable[[], float],
     ) -> None:
-        self._sessions, self._reactions, self._now = sessions, reactions, now
+        self._sessions, self._reactions, self._tokens, self._now = sessions, reactions, tokens, now
         self._world, self._is_new = world, is_new
         self._questions = itertools.count(1)
         self._changed: set[str] = set()
@@ -123,6 +125,8 @@ class Guard:
         ``brought``: what a git hook found, to be judged with the rest.
         """
         op = operation(action)
+        if not action.parent:
+            await self._tokens.look(live, action)
         verdict = await self._decide(live, action, op, waiter, brought)
         if Response.SNAPSHOT in {f.response for f in verdict.findings} and verdict.response < Response.ASK:
             verdict = await self._reactions.snapshot(live, verdict)
@@ -305,6 +309,7 @@ class Guard:
         action = judged.verdict.action
         self._note(live, [encode_entries.of_outcome(action, outcome)])
         live.grants.pop(action.id, None)
+        self._tokens.look_soon(live)
         # What it would do was judged before it ran; now only how it ended is.
         action = replace(action, at=outcome.at)
         return judge(Case(action, (), live.session, live.policy(), outcome, judged.operation), CHECKS)

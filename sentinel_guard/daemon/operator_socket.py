@@ -206,7 +206,7 @@ class Operators:
         # While the session lives, so that what their tools still try is judged.
         inside = await asyncio.to_thread(agent_programs.running, live)
         servers = await asyncio.to_thread(agent_programs.end_servers, inside) if inside else []
-        await self._beginnings.tokens.finish(live)
+        self._beginnings.tokens.finish(live)
         self._reactions.end(live, int(message.get("code", 0)), servers)
         await self._reactions.reported(live)
         left = await self._reactions.left_running(live) if inside else []
@@ -272,7 +272,6 @@ class Operators:
             await self._reactions.look_once_more(live)
             # Without its runner nobody guards what it started: the terminal is gone, and so is the session.
             await self._reactions.sweep_away(live)
-            await self._beginnings.tokens.finish(live)
             self._beginnings.end_orphan(live)
 
     def _own(self, message: Fields) -> Live:

@@ -241,9 +241,9 @@ LONG = (
 
 @pytest.mark.parametrize(("command", "beside"), [row[:2] for row in LONG], ids=[row[2] for row in LONG])
 def test_what_takes_long_to_judge_holds_no_other_session(monkeypatch, command, beside):
-    def look(action, world):
+    def look(*given):
         where.append(threading.current_thread() is not threading.main_thread())
-        return analyse(action, world)
+        return analyse(*given)
 
     where: list[bool] = []
     monkeypatch.setattr(guard, "analyse", look)

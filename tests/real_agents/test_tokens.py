@@ -6,10 +6,13 @@ import json
 
 import pytest
 
+from sentinel_guard.agents import registry
 from sentinel_guard.core.json_codec import entry_from
 from sentinel_guard.core.session import token_ledger
 from tests.support.agents.real_agents import AGENTS
 from tests.support.agents.scripted_model import Tokens
+from tests.support.time_limits import limit
+from tests.support.wait_until import until
 
 every_agent = pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.name)
 COUNTS = ("input", "output", "cache_read", "cache_write")
@@ -52,6 +55,20 @@ def test_r6_a_model_that_spends_too_much_is_told_to_cool_down_and_waits(stage, p
     assert "This is cool-down number 4 within 10 minutes" in told, "which is L3"
     cooled = [e["data"]["until"] - e["at"] for e in stage.log(kind="state") if e["data"]["event"] == "cool"]
     assert [round(seconds) for seconds in cooled[:3]] == [1, 2, 4]
+
+
+@pytest.mark.parametrize("agent", [a for a in AGENTS if registry.hooks_of(a.name)], ids=lambda agent: agent.name)
+def test_hooks_alone_fill_the_ledger_and_hold_what_spends_too_much(stage, play, agent):
+    stage.commit(a__txt="one\n")
+    stage.policy("[cost]\ncooldown_seconds = 1\n")
+    steps = tuple(("shell", f"sleep 0.3; echo {n}") for n in range(4))
+    played = play(agent, steps, guarded=False, hooked=True, tokens=spendthrift)
+    assert len(played.told) == len(steps), played.done
+    assert until(lambda: stage.log(kind="end"), limit(30)), "the session ends with its agent"
+    [(_, usages)] = token_ledger.latest(map(entry_from, stage.log())).items()
+    assert counted(usages) == counted(played.used)
+    cooled = [e["data"]["until"] - e["at"] for e in stage.log(kind="state") if e["data"]["event"] == "cool"]
+    assert [round(seconds) for seconds in cooled[:1]] == [1]
 
 
 @every_agent

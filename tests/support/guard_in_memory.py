@@ -19,6 +19,7 @@ from sentinel_guard.core.session.session import Session
 from sentinel_guard.daemon.guard import Guard, Judged
 from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.daemon.peer_connection import Link
+from sentinel_guard.daemon.token_usage.read_records import TokenRecords
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.policy_files import builtin
 from tests.support.fakes import Clock, FakeWorld, MemoryStore, PatientPeer, QuietReactions, ScriptedHuman
@@ -43,6 +44,7 @@ class Stand:
         self.guard = Guard(
             sessions=self.sessions,
             reactions=self.reactions,
+            tokens=TokenRecords(self.sessions, self.now),
             world=lambda _live, _action: world(),
             is_new=lambda _live, _tracked, _path: False,
             now=self.now,

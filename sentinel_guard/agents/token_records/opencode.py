@@ -18,7 +18,8 @@ from sentinel_guard.core.model import Usage
 
 QUERY = """
 select m.id as id, m.session_id as conversation, m.time_updated as updated, s.directory as folder, m.data as data
-from message m join session s on s.id = m.session_id where m.time_updated >= ? order by m.time_updated desc limit 200
+from (select * from message order by rowid desc limit 300) m join session s on s.id = m.session_id
+where m.time_updated >= ? order by m.time_updated desc
 """
 
 

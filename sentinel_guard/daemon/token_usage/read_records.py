@@ -177,10 +177,12 @@ class TokenRecords:
         if reading.clients and (reading.soon is None or reading.soon.done()):
             reading.soon = asyncio.create_task(self._later(live, reading))
 
-    async def finish(self, live: Live) -> None:
+    def finish(self, live: Live) -> None:
         """Read the rest of a session that ends, and forget it."""
         reading = self._reading(live)
-        await self._read(live, reading, ends=True)
+        if not reading.turn.locked():  # else a thread is at it, and its finds are on record a moment later
+            for name, client in reading.clients.items():
+                self._take(live, reading, name, client.read(), ends=True)
         if reading.soon:
             reading.soon.cancel()
         self._readings.pop(live.id, None)
@@ -205,18 +207,23 @@ class TokenRecords:
     def _client(self, live: Live, reading: _Reading, name: str) -> _Client | None:
         record = registry.of_agent(name)
         if record and name not in reading.clients:
-            reading.clients[name] = _Client(record, live.session.started, dict(live.begun_in), {live.session.root})
+            client, ident = live.session.client
+            named = {ident} if client == name and NAME.fullmatch(ident) else set()
+            environ, folders = dict(live.begun_in), {live.session.root}
+            reading.clients[name] = _Client(record, live.session.started, environ, folders, named)
         return reading.clients.get(name)
 
-    async def _read(self, live: Live, reading: _Reading, *, ends: bool = False) -> None:
+    async def _read(self, live: Live, reading: _Reading) -> None:
         async with reading.turn:
             for name, client in [*reading.clients.items()]:
-                try:
-                    usages = await asyncio.to_thread(client.read)
-                    self._note(live, reading, usages)
-                    self._note_unread(live, reading, name, client.unread(ends=ends))
-                except SentinelError as e:
-                    log.warning("the tokens of %s are not on record: %s", live.id, e)
+                self._take(live, reading, name, await asyncio.to_thread(client.read))
+
+    def _take(self, live: Live, reading: _Reading, name: str, usages: Iterable[Usage], *, ends: bool = False) -> None:
+        try:
+            self._note(live, reading, usages)
+            self._note_unread(live, reading, name, reading.clients[name].unread(ends=ends))
+        except SentinelError as e:
+            log.warning("the tokens of %s are not on record: %s", live.id, e)
 
     def _note(self, live: Live, reading: _Reading, usages: Iterable[Usage]) -> None:
         new: dict[tuple[str, str], Usage] = {}

@@ -50,7 +50,7 @@ class Desk:
         asyncio.run(self.records.look(self.stand.live, action))
 
     def finish(self) -> None:
-        asyncio.run(self.records.finish(self.stand.live))
+        self.records.finish(self.stand.live)
 
     def outputs(self) -> dict[str, int]:
         return {u.key: u.output for u in self.stand.live.session.usage}
