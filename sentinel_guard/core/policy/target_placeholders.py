@@ -108,7 +108,14 @@ def _on_the_way(names: Iterable[str]) -> re.Pattern[str]:
 _REBUILT, _REBUILT_HERE = _on_the_way(REBUILT), _on_the_way(REBUILT_HERE)
 CACHES = (
     *("/.cache/", "/.npm/", "/.yarn/", "/.pnpm-store/", "/.cargo/registry/", "/.gradle/caches/", "/.m2/repository/"),
-    *("/go/pkg/", "/.bun/install/cache/", "/Library/Caches/", "/.local/share/Trash/", "/.local/share/pnpm/store/"),
+    *(
+        "/go/pkg/",
+        "/.bun/install/cache/",
+        "/Library/Caches/",
+        "/Library/Developer/Xcode/DerivedData/",
+        "/.local/share/Trash/",
+        "/.local/share/pnpm/store/",
+    ),
 )
 """Below the home: what is fetched or built again when it is gone."""
 

@@ -81,6 +81,7 @@ def autoload_effects(call: Call) -> Iterator[Effect]:
     """What the files do that this command loads by itself and that the text wrote."""
     if call.files >= MAX_FILES:
         return
+    yield from _named_tasks(call)
     row = _ROWS.get(call.command.program)
     if row is not None and row.verbs and not any(item.text in row.verbs for item in call.fields[1:]):
         row = None
@@ -92,6 +93,53 @@ def autoload_effects(call: Call) -> Iterator[Effect]:
         if language and text and UNKNOWN not in text:
             found = run(call, text, language)
             yield from found if call.command.program in _TASKS else lenient(found)
+
+
+class _Blocks(NamedTuple):
+    """Where a runner's tasks stand on disk, and what begins and ends the task of a name."""
+
+    files: tuple[str, ...]
+    begins: str
+    ends: str
+
+
+_RUBY_BLOCKS = _Blocks(
+    ("Rakefile", "rakefile", "Rakefile.rb"), r"^(?P<indent>[ \t]*)(?:multi)?task[ (]+[:'\"]?{}\b.*$", r"^{indent}end\b"
+)
+_GRADLE_BLOCKS = _Blocks(
+    ("build.gradle", "build.gradle.kts"),
+    r"^(?P<indent>[ \t]*)(?:task[ (]+['\"]?{0}\b|tasks\.(?:register|create)(?:<\w+>)?\(['\"]{0}['\"]).*$",
+    r"^{indent}\}}",
+)
+_BLOCKS = {"rake": _RUBY_BLOCKS, **dict.fromkeys(("gradle", "gradlew"), _GRADLE_BLOCKS)}
+_XTASK = "xtask/src/main.rs"
+"""Where ``cargo xtask`` has its program (https://github.com/matklad/cargo-xtask)."""
+
+
+def _named_tasks(call: Call) -> Iterator[Effect]:
+    """What the tasks do that are named, of a file on disk: of a file that the text wrote, all of it counts."""
+    blocks, made = _BLOCKS.get(call.command.program), call.world.made()
+    if call.command.program == "cargo" and [item.text for item in call.fields[1:2]] == ["xtask"]:
+        text = call.script_text(call.locate(_XTASK))
+        yield from lenient(run(call, text or "", "c"))
+    if blocks is None or not call.operands:
+        return
+    found = ((path, call.script_text(path)) for path in map(call.locate, blocks.files) if path not in made)
+    text = next((text for _, text in found if text), "")
+    for item in call.operands[:MAX_LOADED] if text else ():
+        block = _block(blocks, text, item.text.rpartition(":")[2].partition("[")[0])
+        yield from run(call, block, _ROWS[call.command.program].language) if block else ()
+
+
+def _block(blocks: _Blocks, text: str, name: str) -> str:
+    begin = re.search(blocks.begins.format(re.escape(name)), text, re.MULTILINE) if name.strip() else None
+    if begin is None:
+        return ""
+    rest = text[begin.start() :]
+    if begin[0].count("{") and begin[0].count("{") == begin[0].count("}"):
+        return begin[0]
+    end = re.compile(blocks.ends.format(indent=begin["indent"]), re.MULTILINE).search(rest)
+    return rest[: end.end()] if end else rest
 
 
 _ON_OPENING = (

@@ -27,7 +27,7 @@ STDIN = ("-", "/dev/stdin", "/proc/self/fd/0", "/dev/fd/0")
 """Names of standard input."""
 
 SHELLS = ("bash", "sh", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "fish", "posh", "yash", "tcsh", "csh",
-          "osh", "brush", "mrsh")  # fmt: skip
+          "osh", "brush", "mrsh", "xonsh")  # fmt: skip
 """Programs that run shell text, as the analysis reads it."""
 
 MAX_FILES = 3

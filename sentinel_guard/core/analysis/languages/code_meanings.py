@@ -14,7 +14,8 @@ from sentinel_guard.core.analysis.expansion.command_and_options import SHELLS, U
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.languages.interpreters import PROGRAMS as INTERPRETERS
 from sentinel_guard.core.analysis.languages.shared import client_losses, git_libraries, service_libraries
-from sentinel_guard.core.analysis.programs import http_changes
+from sentinel_guard.core.analysis.programs import credential_hosts, http_changes
+from sentinel_guard.core.analysis.programs.databases import migrations
 from sentinel_guard.core.model import Effect, Kind
 
 AWKS = frozenset(("awk", "gawk", "mawk", "nawk"))
@@ -30,7 +31,7 @@ _UNPICKLES = re.compile(
     r"\b(?:pickle|joblib|dill|cloudpickle|torch|marshal|pandas|pd)\.(?:load|loads|read_pickle)\s*\("
 )
 _LOADS_ADDRESS = re.compile(
-    r"\b(?:source|source_url|import|include|require|load|use)\(?\s*\(?(?:download\(|url\()?\s*['\"]https?://"
+    r"\b(?:source|source_url|import|include|require|load|use|install)\(?\s*\(?(?:download\(|url\()?\s*['\"]https?://"
     r"|\b(?:install_(?:github|gitlab|bitbucket|git|url)|Pkg\.add\(\s*(?:url|PackageSpec\(url))\b"
 )
 """``source("https://…")`` of R, ``include(download(…))`` of Julia, ``import("https://…")``."""
@@ -69,10 +70,15 @@ _TO_HERE = re.compile(r"localhost|127\.0\.0\.1|\bmailhog\b|\bmailpit\b|ethereal\
 _LOSSES = (Kind.DEPLOY, Kind.DATABASE)
 
 
+def _evaluates(call: Call) -> bool:
+    """``bin/app eval CODE``: a release of a project that runs code beside its models."""
+    return call.fields[1:2] != [] and call.fields[1].text in ("eval", "rpc") and len(call.fields) == 3
+
+
 def effects(call: Call) -> Iterator[Effect]:
     """What the code of an interpreter's call means; nothing for other programs."""
     program = call.command.program
-    if (program not in INTERPRETERS or program in _NO_CODE) and program not in _EDITORS:
+    if (program not in INTERPRETERS or program in _NO_CODE) and program not in _EDITORS and not _evaluates(call):
         return
     for text in texts(call):
         if found := client_losses.lost(text):
@@ -82,6 +88,8 @@ def effects(call: Call) -> Iterator[Effect]:
         for match in _EMPTIED.finditer(text):
             path = next(filter(None, match.groups()))
             yield from call.write(Field(path), "truncate", "empty")
+        yield from migrations.code(call, text) if _evaluates(call) else ()
+        yield from _sent_astray(call, text)
         if (loaded := _loads(call, text)) is not None:
             yield call.opaque(loaded, "code")
         if _WRITES_LETTERS.search(text) and _MANY.search(text) and not _TO_HERE.search(text):
@@ -95,6 +103,23 @@ def effects(call: Call) -> Iterator[Effect]:
         if _SOCKETS.search(text) and _SHELL.search(text):
             yield call.effect(Kind.PRIVILEGE, "remote shell", sure=False)
         yield from git_libraries.effects(call, text)
+
+
+_READ_VARIABLE = re.compile(
+    r"(?:process\.env|os\.environ|ENV|Deno\.env\.get|Bun\.env|getenv|Env\.fetch|System\.get_env)[^\w\s]{1,4}([A-Z][A-Z0-9_]*)"
+)
+_ADDRESS = re.compile(r"https?://[^\s'\"`<>)]+")
+
+
+def _sent_astray(call: Call, text: str) -> Iterator[Effect]:
+    """A credential of a service that code sends to somebody else's address."""
+    if not _FETCHES.search(text) and "requests." not in text:
+        return
+    names = " ".join(f"${name}" for name in _READ_VARIABLE.findall(text))
+    owners = credential_hosts.owners((names,), call.scope.variables) if names else ()
+    for address in _ADDRESS.findall(text) if owners else ():
+        if credential_hosts.goes_astray(address, owners):
+            yield call.effect(Kind.NETWORK, address, "data", "foreign", sure=False)
 
 
 def is_new(effect: Effect, found: list[Effect]) -> bool:

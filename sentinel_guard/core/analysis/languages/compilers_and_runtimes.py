@@ -45,7 +45,8 @@ _ROWS: dict[str, _Row] = {
     "scilab": _Row("octave", OptionSyntax(code="e", value="f")),
     "maxima": _Row("lisp", OptionSyntax(code="r", words="--batch-string --run-string")),
     "gp": _C,
-    **dict.fromkeys(("scala", "amm", "scala-cli", "kotlin", "kotlinc"), _Row("c", OptionSyntax(code="ec", words="-e"))),
+    **dict.fromkeys(("scala", "amm", "scala-cli", "kotlin", "kotlinc"),
+                    _Row("c", OptionSyntax(code="ec", words="-e", many=True))),
     "swift": _Row("c", OptionSyntax(code="e"), stdin=True),
     **dict.fromkeys(("ghc", "runghc", "runhaskell", "ghci", "stack"), _Row("c", OptionSyntax(code="e"))),
     **dict.fromkeys(("ocaml", "utop"), _Row("c", OptionSyntax(code="e"))),
@@ -121,6 +122,16 @@ def go(call: Call) -> Iterator[Effect]:
                 yield from _file(call, item, "c")
 
 
+def dotnet(call: Call) -> Iterator[Effect]:
+    """``dotnet script eval CODE``, ``dotnet script FILE``."""
+    words = [item for item in call.fields[1:] if item.text[:1] != "-"]
+    if [item.text for item in words[:2]] == ["script", "eval"]:
+        for item in words[2:3]:
+            yield from code_effects(call, abstract(call, item))
+    elif words[1:2] and words[0].text == "script":
+        yield from _file(call, words[1], "c")
+
+
 def java(call: Call) -> Iterator[Effect]:
     """``jshell`` on standard input, ``java X.java``."""
     items = [item for item in call.fields[1:] if item.known and item.text.endswith((".java", ".jsh"))]
@@ -155,5 +166,5 @@ def shebang_effects(call: Call, name: str, text: str) -> Iterable[Effect]:
 PROGRAMS: dict[str, Callable[[Call], Iterable[Effect]]] = {
     **dict.fromkeys(_ROWS, foreigner),
     **dict.fromkeys(_COMPILERS, compiler),
-    "java": java, "jshell": java, "crystal": crystal, "go": go,
+    "java": java, "jshell": java, "crystal": crystal, "go": go, "dotnet": dotnet,
 }  # fmt: skip

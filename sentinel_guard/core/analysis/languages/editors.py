@@ -180,19 +180,23 @@ def ed(call: Call) -> Effects:
     lines = script.split("\n")
     if len(lines) > MAX_LINES:
         yield call.opaque(f"more than {MAX_LINES} lines for ed", "parse")
+    emptied = False
     for line in lines[:MAX_LINES]:
         if texts:
             texts = line != "."
             continue
+        emptied = emptied or _ALL_LINES.search(line.replace(",d", "1,$d", 1) if line == ",d" else line) is not None
         glob = re.match(r"\s*[\d,.$%]*\s*[gGvV]/(?:[^/\\]|\\.){0,500}+/", line)
         match = _ED.match(line[glob.end() :] if glob else line)
         if match is None:
             continue
         texts = match[1] in "aic" and not match[3].strip()
-        current = yield from _ed_command(call, match, current)
+        current = yield from _ed_command(call, match, current, emptied=emptied)
 
 
-def _ed_command(call: Call, match: re.Match[str], current: Field | None) -> Generator[Effect, None, Field | None]:
+def _ed_command(
+    call: Call, match: re.Match[str], current: Field | None, *, emptied: bool
+) -> Generator[Effect, None, Field | None]:
     """One command; the file that is edited from here on."""
     letter, rest = match[1], match[3].strip()
     rest = rest[1:].strip() if letter in "wW" and rest[:1] == "q" and rest[1:2] in ("", " ") else rest
@@ -201,7 +205,8 @@ def _ed_command(call: Call, match: re.Match[str], current: Field | None) -> Gene
     elif letter in ("w", "W"):
         target = _path(call, rest) if rest else current
         if target is not None:
-            yield from call.write(target, "append" if letter == "W" else "inplace" if not rest else "truncate")
+            how = "append" if letter == "W" else "inplace" if not rest else "truncate"
+            yield from call.write(target, how, *(("empty",) if emptied and not rest else ()))
     elif letter in ("r", "e", "E") and rest:
         yield from call.read(_path(call, rest))
         current = _path(call, rest) if letter != "r" else current

@@ -22,6 +22,7 @@ from sentinel_guard.core.analysis.languages import (
     cmd_shell,
     compilers_and_runtimes,
     editors,
+    fish_syntax,
     nushell,
     powershell,
     python_m_modules,
@@ -54,18 +55,27 @@ def shell(call: Call) -> Effects:
     for item in call.parsed.values("--rcfile", "--init-file"):
         yield from follow(call, item, (), name)
     for item in call.parsed.values("-c", "--command", "-C", "--init-command"):
-        yield from call.runner.script(item.text if item.known else UNKNOWN, call, name)
+        yield from call.runner.script(_of(name, item.text) if item.known else UNKNOWN, call, name)
     if call.has("-c", "--command"):
         if items and not call.parsed.values("-c", "--command"):
             text = items[0].text if items[0].known or items[0].text.strip() else UNKNOWN
             zero = items[1].text if items[1:] and items[1].known else None
-            yield from call.runner.script(text, call, name, positional=_texts(items[2:]), name=zero)
+            yield from call.runner.script(_of(name, text), call, name, positional=_texts(items[2:]), name=zero)
     elif items and not call.has("-s") and not call.is_stdin(items[0]):
         yield from follow(call, items[0], items[1:], name)
     elif call.stdin:
-        yield from call.runner.script(call.stdin, call, name, positional=_texts(items))
+        yield from call.runner.script(_of(name, call.stdin), call, name, positional=_texts(items))
 
 
+def _of(shell_name: str, text: str) -> str:
+    """A text for another shell, as bash would have it."""
+    if shell_name == "fish":
+        return fish_syntax.to_bash(text)
+    return _QUALIFIERS.sub(r"\1", text) if shell_name == "zsh" else text
+
+
+_QUALIFIERS = re.compile(r"([*?\]][^\s()'\"|;&]*)\([^()\s|'\"$`]*\)(?=[\s;|&)]|$)")
+"""Behind a pattern zsh chooses among what it finds: ``**/*.ts(N)``. All of it may be meant."""
 _PLUS = re.compile(r"\+[A-Za-z]+")
 
 
@@ -90,7 +100,7 @@ def follow(call: Call, item: Field, rest: Sequence[Field], via: str) -> Iterator
         text = call.world.read(item.text)
         yield from call.runner.script(UNKNOWN if text is None else text, call, via, positional=_texts(rest))
     elif (text := call.script_text(path)) is not None:
-        yield from call.runner.script(text, call, via, positional=_texts(rest), file=True)
+        yield from call.runner.script(_of(via, text), call, via, positional=_texts(rest), file=True)
 
 
 _SHEBANG = re.compile(r"#!\s*(?:/\S*/)?(?:env\s+(?:-S\s+)?)?(?:\S*/)?([\w.+-]+)")
@@ -105,7 +115,7 @@ def by_shebang(call: Call, item: Field, rest: Sequence[Field]) -> Effects:
     name = re.sub(r"[\d.]+$", "", match[1]) if match else ""
     call = replace(call, parsed=Parsed({}, list(rest)))
     if not text.startswith("#!") or name in SHELLS:
-        yield from call.runner.script(text, call, item.text, positional=_texts(rest), file=True)
+        yield from call.runner.script(_of(name, text), call, item.text, positional=_texts(rest), file=True)
     elif name in ("python", "pypy", "uv"):
         yield from _of_file(call, item, text, python_text(call, text, call.locate(item, follow=False)))
     elif name in _LANGUAGES:

@@ -59,6 +59,14 @@ _ROWS = {
 }  # fmt: skip
 _POWER = ("stop-computer", "restart-computer")
 _DISKS = ("format-volume", "clear-disk", "initialize-disk", "remove-partition", "new-partition")
+_LOSES = re.compile(r"(?:remove|clear|uninstall|unregister|revoke|reset|disable|unpublish|dismount)-(?P<noun>\w+)")
+"""The verbs of PowerShell (its Approved Verbs) by which something is lost."""
+_OF_ITS_OWN = frozenset(
+    ("variable", "host", "history", "module", "job", "event", "alias", "psdrive", "pssession", "psbreakpoint",
+     "typedata", "eventsubscriber", "function", "bindings", "psreadlinekeyhandler", "formatdata")
+)  # fmt: skip
+"""Nouns of its own session: nothing else is lost with them."""
+_GUARDS = re.compile(r"(?:set|new|remove|disable|enable)-(?P<what>netfirewall\w+|mppreference|bitlocker\w*)")
 _PATHS = ("-path", "-literalpath", "-filepath", "-lp", "-pspath", "-command", "-uri", "-id", "-name", "-outfile")
 _TAKES = (
     "-value", "-encoding", "-filter", "-include", "-exclude", "-itemtype", "-type", "-depth", "-width", "-method",
@@ -195,6 +203,11 @@ class _Script:
             )
             how += " force" if how and any("-force".startswith(f) and len(f) > 2 for f in flags) else ""
             self._do(name, f"{_ROWS[name]}{how}{self._sent(stage) if _ROWS[name] == 'network' else ''}", operands)
+        elif found := _GUARDS.fullmatch(name):
+            what = "firewall" if found["what"].startswith("netfirewall") else "security"
+            self.deeds.effects.append(call.effect(Kind.PRIVILEGE, what))
+        elif (found := _LOSES.fullmatch(name)) and found["noun"] not in _OF_ITS_OWN and "-whatif" not in flags:
+            self.deeds.effects.append(call.effect(Kind.DEPLOY, first, "delete", sure=False))
         elif not re.fullmatch(r"[a-z]+-[a-z]+", name) and re.fullmatch(r"[\w./~+-]+", first):
             self._external(stage)
 

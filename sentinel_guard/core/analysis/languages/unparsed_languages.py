@@ -13,7 +13,7 @@ from typing import NamedTuple
 from sentinel_guard.core.analysis.expansion.command_and_options import MAX_SCRIPT, UNKNOWN, Call
 from sentinel_guard.core.analysis.languages import tcl
 from sentinel_guard.core.analysis.languages.shared.function_effects import EffectCollector
-from sentinel_guard.core.analysis.languages.shared.program_values import UNRESOLVED, is_code
+from sentinel_guard.core.analysis.languages.shared.program_values import UNRESOLVED, expanded, is_code
 from sentinel_guard.core.analysis.languages.shared.tokenizer import unescaped
 from sentinel_guard.core.model import Effect
 
@@ -56,13 +56,16 @@ _ARGVS = _names(
 )
 _EXECS = _names("execl execlp execle execv execvp execve execvpe")
 _DELETES = _names(
-    "remove removeall remove_all remove_file remove_dir remove_dir_all removeitem unlink unlinkat rmtree rmdir delete "
-    "deleteifexists deletefile deletedirectory delete-file delete-directory delete-directory/files deleterecursively "
-    "rm rm_r rm_rf removefile removedir removedirectory removedirectoryrecursive removepathforcibly delete-path "
-    "delete-recursively deletetree deletetreeabsolute deletefileabsolute delete-directory-and-files deltree"
+    "remove removeall remove_all remove_file remove_dir remove_dir_all removeitem unlink unlinkat rmtree rmdir "
+    "delete deleteifexists deletefile deletedirectory delete-file delete-directory delete-directory/files "
+    "deleterecursively rm rm_r rm_rf removefile removedir removedirectory removedirectoryrecursive "
+    "removepathforcibly delete-path delete-recursively delete-tree deletetree deletetreeabsolute "
+    "deletefileabsolute delete-directory-and-files deltree"
 )
 _DEEP = re.compile(r"all|rec|tree|rf|rm_r|forcib|and-files|directory/files")
-_TREE = re.compile(r"(?:os\.RemoveAll|(?:std::)?fs::remove_(?:dir_all|all)|(?:std::)?filesystem::remove_all)$")
+_TREE = re.compile(
+    r"(?:os\.RemoveAll|os\.remove\.all|(?:std::)?fs::remove_(?:dir_all|all)|(?:std::)?filesystem::remove_all)$"
+)
 """Functions that delete a folder with all in it, and nothing else."""
 _WRITES = _names(
     "writefile write_file writestring write_text filewriter fileoutputstream ofstream create truncate printwriter "
@@ -119,8 +122,8 @@ def _calls(deeds: EffectCollector, tokens: Sequence[Token], *, lisp: bool) -> No
             deeds.do("shell", [token.text])  # Scala: "ls".!
         if token.kind != "word":
             continue
-        parts = re.split(r"[.:]+", token.text.lower().rstrip("!"))
-        name = parts[-2] if parts[-1] == "new" and len(parts) > 1 else parts[-1]
+        parts = re.split(r"[.:/]+", token.text.lower().rstrip("!"))
+        name = parts[-2] if parts[-1] in ("new", "all") and len(parts) > 1 else parts[-1]
         if name in _KINDS:
             values = _arguments(deeds, tokens, at, lisp=lisp)
             if not values and _KINDS[name] == "delete" and _is_called(tokens, at):
@@ -141,6 +144,8 @@ def _arguments(deeds: EffectCollector, tokens: Sequence[Token], at: int, *, lisp
     follows = tokens[at + 1] if at + 1 < len(tokens) else Token("op", "")
     if not lisp and follows.kind == "text":
         return [follows.text]
+    if not lisp and follows.kind == "word" and [token.text for token in tokens[at + 2 : at + 3]] == ["("]:
+        return _arguments(deeds, tokens, at + 1, lisp=lisp)  # Groovy: delete fileTree("x")
     if not lisp and follows.text != "(":
         return []
     values: list[object] = []
@@ -170,6 +175,9 @@ def _do(deeds: EffectCollector, kind: str, name: str, values: list[object]) -> N
     texts = [value for value in values if isinstance(value, str)]
     if not texts:
         return
+    if kind == "delete" and (template := next((text for text in texts if "${" in text), "")):
+        deeds.opaque(template, "delete")
+        return
     mark = len(deeds.effects)
     match kind:
         case "shell" | "argv" | "exec" if name in _SHELLS and len(texts) < 2:
@@ -178,8 +186,10 @@ def _do(deeds: EffectCollector, kind: str, name: str, values: list[object]) -> N
             _start(deeds, kind, values, texts)
             return
         case "delete":
-            for path in filter(lambda text: _is_path(deeds.call, text), texts):
-                deeds.do("delete recursive" if _DEEP.search(name) else "delete", [path])
+            for text in filter(lambda text: _is_path(deeds.call, text), texts):
+                path = expanded(text, deeds.call.world.home)  # as the shells of some do it
+                folder = deeds.call.world.kind(deeds.call.locate(path)) == "dir"
+                deeds.do("delete recursive" if folder or _DEEP.search(name) else "delete", [path])
         case "open":
             deeds.do("open", [texts[0], texts[1] if len(texts) > 1 else "r"])
         case _ if _is_path(deeds.call, texts[0]):

@@ -138,6 +138,11 @@ def loses_by_words(call: Call) -> bool:
     )
 
 
+def is_loss(word: str) -> bool:
+    """Whether a verb says that something is lost: ``delete``, ``apps:destroy``."""
+    return _LOSS.fullmatch(word) is not None
+
+
 def loses_by_options(call: Call) -> bool:
     """The same of an option: ``--purge``, ``-delete``."""
     texts = [item.text.partition("=")[0].lower() for item in call.fields[1 : _WORDS * 2]]

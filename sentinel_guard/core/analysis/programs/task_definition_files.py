@@ -131,6 +131,8 @@ class _Runner(NamedTuple):
     files: tuple[str, ...]
     read: Callable[[str], Tasks]
     verbs: tuple[str, ...] = ()
+    short: bool = False
+    """A task's name may stand where a verb would: ``composer reset``."""
 
 
 _RUNNERS = {
@@ -138,10 +140,12 @@ _RUNNERS = {
     "go-task": _Runner(
         ("Taskfile.yml", "taskfile.yml", "Taskfile.yaml", "taskfile.yaml", "Taskfile.dist.yml"), _taskfile
     ),
-    "composer": _Runner(("composer.json",), _composer, ("run", "run-script")),
+    "composer": _Runner(("composer.json",), _composer, ("run", "run-script"), short=True),
     "deno": _Runner(("deno.json", "deno.jsonc", "package.json"), _deno, ("task",)),
     "poe": _Runner(("pyproject.toml",), _poe),
-    "mise": _Runner(("mise.toml", ".mise.toml", "mise.local.toml", ".mise/config.toml"), _table("tasks"), ("run", "r")),
+    "mise": _Runner(
+        ("mise.toml", ".mise.toml", "mise.local.toml", ".mise/config.toml"), _table("tasks"), ("run", "r"), short=True
+    ),
 }
 
 
@@ -149,8 +153,7 @@ def run(call: Call) -> Iterator[Effect]:
     """The lines of the tasks that are named, those that they need first."""
     runner = _RUNNERS[call.command.program]
     names = [item.text for item in call.operands if "=" not in item.text]
-    if runner.verbs and (call.command.subcommand or (names.pop(0) if names else "")) not in runner.verbs:
-        return
+    verb = call.command.subcommand or (names.pop(0) if names and runner.verbs else "")
     folder = call.parsed.value("-d", "--dir", "-C", "--directory", "--working-dir")
     cwd = call.locate(folder) if folder is not None and folder.known else call.cwd
     text, typed = _file(call, runner, cwd)
@@ -158,6 +161,10 @@ def run(call: Call) -> Iterator[Effect]:
         yield call.opaque(f"a file of {call.command.program} that is not known whole", "code")
         return
     tasks = _tasks(runner, text)
+    if runner.verbs and verb not in runner.verbs:
+        names = [verb] if verb in tasks and runner.short else []
+        if not names:
+            return
     for name in names or ["default"]:
         for line in _lines(tasks, name, DEEP):
             yield from call.runner.script(line, call, f"{call.command.program} {name}", cwd=cwd, file=not typed)

@@ -18,6 +18,8 @@ from sentinel_guard.core.model import Effect, Kind
 
 OPERANDS = 50
 """Words that are looked at."""
+_TYPED = 20
+"""Lines of standard input that are: what is typed into a console (``echo erase | JLinkExe``)."""
 
 _OUTPUT = re.compile(r"-o|--?out(?:put|file|put-file|-file)?|-keyout|--dest(?:ination)?|--save(?:-to)?|--write-to")
 _SETTINGS = re.compile(r"-{1,2}\S*(?:env|conf|secret|vars?|setting|cred|key|cert|identity|password)\S*|-[eFk]")
@@ -99,6 +101,7 @@ _HERE = frozenset(
             "husky",
             "husky-init",
             "commitlint",
+            "coverage",
             "prettier",
             "eslint",
             "ruff",
@@ -117,7 +120,10 @@ def _lost(call: Call) -> Iterator[Effect]:
     program = call.command.program
     if program in _HERE or program in _FINDERS or "/" in call.fields[0].text:
         return
-    if subcommand_tables.loses_by_words(call) or subcommand_tables.loses_by_options(call):
+    named = ":" in program and subcommand_tables.is_loss(program)
+    typed = {line.split()[0] for line in call.stdin.splitlines()[:_TYPED] if line.strip() and "\0" not in line}
+    named = named or any(map(subcommand_tables.is_loss, typed))
+    if named or subcommand_tables.loses_by_words(call) or subcommand_tables.loses_by_options(call):
         yield call.effect(Kind.DEPLOY, program, "delete", sure=False)
 
 

@@ -18,17 +18,18 @@ from sentinel_guard.core.model import Effect, Kind
 Effects = Iterable[Effect]
 
 _VERBS = ("delete", "del", "rm", "rmr", "remove", "destroy", "drop", "purge", "terminate", "wipe", "erase", "reset",
-          "deregister", "forget", "prune", "trim")  # fmt: skip
+          "deregister", "forget", "prune", "trim", "gc")  # fmt: skip
 _GONE = "|".join((*_VERBS, *(f"*:{verb}" for verb in _VERBS), *(f"{verb}-*|{verb}_*" for verb in _VERBS)))
 _ENDS = "|".join(f"*-{verb}" for verb in ("delete", "remove", "purge", "destroy"))
 _READ = (
     "list|ls|show|get|describe|status|info|inspect|view|search|help|version|login|logout|whoami|config|completion|"
     "run|exec"
 )
+_RUNS = "run|exec delete|destroy|purge|wipe|terminate|reset"
 _TRIED = "** --dry-run !--dry-run=none !--dry-run=false, ** --dryrun|--help|-h|--version|--list"
 QUIET = f"{_TRIED}, {_READ}, * {_READ}"
 """What asks, tries or helps."""
-SERVICE = table(quiet=QUIET, destroy=f"{_GONE}|{_ENDS}, * {_GONE}|{_ENDS}, * * {_GONE}")
+SERVICE = table(quiet=_TRIED, destroy=_RUNS, quiet2=QUIET, destroy2=f"{_GONE}|{_ENDS}, * {_GONE}|{_ENDS}, * * {_GONE}")
 """The verb stands first, second or third."""
 
 _NAMES = (
@@ -197,6 +198,7 @@ TABLES: dict[str, tuple[Row, ...]] = {
     "cockroach": table(destroy="node decommission|drain, quit, debug reset-quorum, workload init --drop"),
     "convex": table(quiet="dev|logs|dashboard|docs|function-spec|export, ** --help", destroy="data clear, import "
                     "--replace|--replace-all, env remove|unset", change="deploy|import, env set"),
+    "ray": table(quiet="** --help", destroy="down|stop|kill-random-node, job stop|delete"),
     "dbt": table(quiet="** --help|--empty", destroy="run|build|seed|snapshot --full-refresh --target|-t=*prod*"),
     "celery": table(quiet="** --help",
                     destroy="** purge|amqp.queue.delete, control shutdown|revoke, * control shutdown"),

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from sentinel_guard.core.analysis.expansion.command_and_options import Call, options
 from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.programs import subcommand_tables
 from sentinel_guard.core.model import Effect, Kind
 
 Effects = Iterable[Effect]
@@ -44,7 +45,7 @@ _TABLE: dict[str, tuple[_Row, ...]] = {
     "p4 revert": (_Row(_LOST, "worktree", "force"),),
     "p4 clean": (_Row(_LOST, "worktree", "force"), _Row(_LOST, "untracked", "force")),
     "p4 sync": (_Row(_LOST, "worktree", "force", ("-f",)),),
-    **{f"p4 {verb}": (_Row(Kind.PUBLISH, "repository", "delete"),) for verb in ("obliterate", "archive")},
+    **{f"p4 {verb}": (_Row(Kind.DEPLOY, "repository", "delete"),) for verb in ("obliterate", "archive")},
     **{f"sl {verb}": (_Row(_LOST, "worktree", "force"),) for verb in ("revert", "hide", "purge", "clean")},
     "fossil revert": (_Row(_LOST, "worktree", "force"),),
     "fossil clean": (_Row(_LOST, "untracked", "force"),),
@@ -58,6 +59,8 @@ def vcs(call: Call) -> Effects:
     said = {*call.command.flags, *(item.text for item in call.operands[:1])}
     if call.has("-n", "--dry-run", "--help"):
         return
+    if name not in _TABLE and subcommand_tables.loses_by_words(call):
+        yield call.effect(_LOST, "history", "force", sure=False)
     for row in _TABLE.get(name, _TABLE.get(call.command.program, ())):
         if (not row.flags or said.intersection(row.flags)) and not _online(call, row):
             yield call.effect(row.kind, row.target, *row.how.split())
@@ -75,10 +78,12 @@ def hub(call: Call) -> Effects:
 
 
 def java(call: Call) -> Effects:
-    """``java -jar bfg.jar``."""
+    """``java -jar bfg.jar``; of any other jar, what its words say."""
     jar = call.parsed.value("-jar")
     if jar is not None and jar.text.rpartition("/")[2].startswith("bfg"):
         yield from vcs(replace(call, command=replace(call.command, program="bfg", subcommand="")))
+    elif jar is not None and subcommand_tables.loses_by_words(call):
+        yield call.effect(Kind.DEPLOY, jar.text, "delete", sure=False)
 
 
 OPTIONS = {

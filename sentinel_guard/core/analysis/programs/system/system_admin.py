@@ -40,6 +40,9 @@ TABLES: dict[str, tuple[Row, ...]] = {
         volume="** burn*|write_protect*|write-protect*|set_flash*|set-flash*")),
     **dict.fromkeys(("esptool.py", "esptool"), table(volume="** erase_*|erase-*")),
     "avrdude": table(volume="** -U=*fuse*, ** -U=*lock*"), "nrfjprog": table(volume="** --eraseall|--recover"),
+    **dict.fromkeys(("st-flash", "pyocd", "probe-rs", "picotool", "bossac", "nrfutil", "espflash", "idf.py"),
+                    table(volume="erase*|recover|unlock, * erase*|recover, ** -e|--erase|--mass-erase !-w")),
+    "STM32_Programmer_CLI": table(volume="** -e|--erase|-rdu|--readunprotect"),
     # firewall
     **dict.fromkeys(("iptables", "ip6tables", "iptables-legacy", "ebtables", "arptables"), table(
         quiet=f"** -L|--list|-S|--list-rules|-C|--check|{_HELP}, .  !-F !--flush !-X !-Z !-P !-A !-I !-D !-N "
