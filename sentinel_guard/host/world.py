@@ -12,7 +12,7 @@ import sys
 import time
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from sentinel_guard.core.analysis.secret_names import KINDS, may_hold_secret
@@ -33,6 +33,8 @@ MAX_DEPTH = 100
 """Folders below each other that a glob enters, and parts of its pattern."""
 SECONDS = 1.0
 """For all globs of a text together, where folders answer slowly."""
+CLOCKED = 16
+"""Steps after which the clock is read once."""
 AT_LEAST = 200
 """Steps of one glob where either is spent: of a folder's own names some are always looked at."""
 
@@ -303,18 +305,26 @@ class _Search:
             if os.path.lexists(path):
                 self._match(path, rest)
         else:
-            wanted = _matcher(first)
-            for entry in self._entries(folder):
-                if wanted(entry.name) and (not rest or _is_folder(entry)):
-                    self._match(_below(folder, entry.name), rest)
+            self._match_among(folder, self._entries(folder), first, rest)
+
+    def _match_among(self, folder: str, entries: Iterable[os.DirEntry[str]], first: str, rest: list[str]) -> None:
+        wanted = _matcher(first)
+        for entry in entries:
+            if wanted(entry.name) and (not rest or _is_folder(entry)):
+                self._match(_below(folder, entry.name), rest)
 
     def _match_deep(self, folder: str, rest: list[str]) -> None:
-        self._match(folder, rest)
+        entries: Iterable[os.DirEntry[str]] = self._entries(folder)
+        if rest and rest[0] != "**" and _is_pattern(rest[0].rpartition("/")[2]):
+            entries = [*entries]  # listed once, for what is wanted here and for what is below
+            self._match_among(folder, entries, rest[0], rest[1:])
+        else:
+            self._match(folder, rest)
         if self._depth >= MAX_DEPTH:
             self.cut = True
             return
         self._depth += 1
-        for entry in self._entries(folder):
+        for entry in entries:
             if entry.name != ".git" and _is_folder(entry, follow=False):
                 self._match_deep(_below(folder, entry.name), rest)
         self._depth -= 1
@@ -332,9 +342,12 @@ class _Search:
     def _over(self) -> bool:
         """Counts a step."""
         self.steps += 1
-        late = self.steps > AT_LEAST and time.monotonic() > self._until
-        self.cut = self.cut or self.steps >= self._most or late
+        if self.steps >= self._most or (self.steps > AT_LEAST and not self.steps % CLOCKED and self._is_late()):
+            self.cut = True
         return self.cut
+
+    def _is_late(self) -> bool:
+        return time.monotonic() > self._until
 
 
 def _is_folder(entry: os.DirEntry[str], *, follow: bool = True) -> bool:
@@ -354,6 +367,7 @@ def _is_pattern(part: str) -> bool:
     return "*" in part or "?" in part or part.rfind("]") > part.find("[") >= 0
 
 
+@lru_cache(maxsize=256)
 def _matcher(pattern: str) -> Callable[[str], bool]:
     if len(pattern) > MAX_PART:
         return lambda _: True

@@ -79,3 +79,9 @@ def test_what_a_verb_says(command: str, expected: str) -> None:
         for e in found
     ]
     assert (expected in told) if expected else not told, told
+
+
+def test_many_files_that_a_pattern_finds_are_many() -> None:
+    world = repository({f"d/{n}.txt": "x" for n in range(300)}, folders=(f"{REPO}/d",))
+    found = effects_of("python3 -c 'import glob, os; [os.remove(f) for f in glob.glob(\"d/*.txt\")]'", world)
+    assert sum(e.kind is Kind.DELETE and "many" in e.how for e in found) > 10

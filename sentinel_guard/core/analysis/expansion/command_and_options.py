@@ -32,6 +32,8 @@ SHELLS = ("bash", "sh", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "fish", "p
 
 MAX_FILES = 3
 """Scripts on disk that are followed from one another."""
+MAX_FOUND = 50
+"""Files of a pattern that are told one by one."""
 MAX_SCRIPT = 64 * 1024
 """Characters of a script that is followed."""
 
@@ -237,8 +239,15 @@ class Call:
                     yield self.opaque(item, "delete")
             if not item.known and folder is None:
                 yield from self._partly(item, how)
+            elif item.pattern and folder is None and (found := self.world.glob(self.locate(item, follow=False))):
+                yield from self._found(found, how)
             elif item.text and not (item.pattern and folder is not None):
                 yield self.effect(Kind.DELETE, self.locate(item, follow=follow), *how, sure=self.certain(item.text))
+
+    def _found(self, found: Sequence[str], how: Sequence[str]) -> Iterator[Effect]:
+        """What a pattern that code was left with takes in: some of it, and what counts by its own name."""
+        for path in (*found[:MAX_FOUND], *filter(self.world.matters, found[MAX_FOUND:])):
+            yield self.effect(Kind.DELETE, path, *how)
 
     def leaves(self, target: Field | None) -> tuple[str, ...]:
         """The word of a move out of the guarded repository; empty where what is moved stays in it."""

@@ -19,6 +19,7 @@ _SINGLE = re.compile(r"'((?:[^'\\]|\\.)*)'?", re.DOTALL)
 _END = re.compile(r"&&|\|\||&>>?\||[0-9]*>\||[;|&\n]")
 _REDIRECTION = re.compile(r"[0-9]*(?:>>|>&|<&|>\?|>|<)|&>>?")
 _SPACE = re.compile(r"(?:[ \t\r]|\\\n)+|(?<![^\s;|&(])#[^\n]*")
+_CLOSES = {"if": "fi", "while": "done", "for": "done", "switch": "esac", "begin": "}", "function": "}"}
 _SCOPES = re.compile(r"-[a-zA-Z]+|--(?:local|global|universal|export|unexport|function|path|unpath)")
 
 
@@ -93,50 +94,63 @@ class _Rewriting:
         return f"$({to_bash(inner, self.nested + 1)})"
 
     def _command(self, words: list[str], end: str) -> None:
-        out = self.out
         while words and words[0] in ("and", "or", "not", "!"):
-            joint = {"and": "&& ", "or": "|| "}.get(words[0], "! ")
-            if joint != "! " and out and out[-1].strip() in (";", ""):
-                out.pop()
-            out.append(f" {joint}" if joint != "! " else joint)
+            self._joint(words[0])
             words = words[1:]
+        header = self._header(words)
+        if header:
+            self.out.append(f"{header}\n")
+            return
+        self.out.append(self._plain(words[0] if words else "", words[1:]))
+        if end:
+            self.out.append(f" {end} " if end != "\n" else "\n")
+
+    def _joint(self, word: str) -> None:
+        """``; and x`` is ``&& x``."""
+        if word in ("not", "!"):
+            self.out.append("! ")
+            return
+        if self.out and self.out[-1].strip() in (";", ""):
+            self.out.pop()
+        self.out.append(f" {'&&' if word == 'and' else '||'} ")
+
+    def _header(self, words: Sequence[str]) -> str:
+        """What begins a block, or a part of one; empty for anything else."""
         first, rest = (words[0] if words else ""), " ".join(words[1:])
-        header = ""
+        if first in _CLOSES:
+            self.open.append(_CLOSES[first])
         match first:
             case "if" | "while":
-                self.open.append("fi" if first == "if" else "done")
-                header = f"{first} {rest}; {'then' if first == 'if' else 'do'}"
+                return f"{first} {rest}; {'then' if first == 'if' else 'do'}"
             case "else":
-                header = f"elif {' '.join(words[2:])}; then" if words[1:2] == ["if"] else "else"
+                return f"elif {' '.join(words[2:])}; then" if words[1:2] == ["if"] else "else"
             case "for":
-                self.open.append("done")
-                header = f"for {rest}; do"
+                return f"for {rest}; do"
             case "switch":
-                self.open.append("esac")
-                header = f"case {rest} in"
+                return f"case {rest} in"
             case "case":
                 self._end_arm()
-                header = f"{'|'.join(words[1:])})"
-            case "begin" | "function":
-                self.open.append("}")
-                header = "{" if first == "begin" else f"{words[1] if words[1:] else '_'}() {{"
-            case "end" if self.open:
-                closing = self.open.pop()
-                if closing == "esac":
-                    self._end_arm()
-                out.append(f"{closing} {rest}")
-            case "source" | "." if not rest:
-                out.append("source /dev/stdin")
-            case "set":
-                out.append(_set(words[1:]))
-            case "read":
-                out.append(" ".join(("read", *(w for w in words[1:] if not _SCOPES.fullmatch(w)))))
-            case _:
-                out.append(" ".join(words))
-        if header:
-            out.append(f"{header}\n")
-        elif end:
-            out.append(f" {end} " if end != "\n" else "\n")
+                return f"{'|'.join(words[1:])})"
+            case "begin":
+                return "{"
+            case "function":
+                return f"{words[1] if words[1:] else '_'}() {{"
+        return ""
+
+    def _plain(self, first: str, rest: Sequence[str]) -> str:
+        """A command that begins no block."""
+        if first == "end" and self.open:
+            closing = self.open.pop()
+            if closing == "esac":
+                self._end_arm()
+            return " ".join((closing, *(rest or [""])))
+        if first in ("source", ".") and not rest:
+            return "source /dev/stdin"
+        if first == "set":
+            return _set(rest)
+        if first == "read":
+            rest = [word for word in rest if not _SCOPES.fullmatch(word)]
+        return " ".join((first, *rest))
 
     def _end_arm(self) -> None:
         """Ends the arm before this one, if this is not the first of its switch."""
