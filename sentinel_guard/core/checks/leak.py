@@ -14,7 +14,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from sentinel_guard.core.analysis import paths
-from sentinel_guard.core.analysis.programs.secret_stores import VARIABLE
+from sentinel_guard.core.analysis.programs import credential_hosts
+from sentinel_guard.core.analysis.programs.secret_stores import ENVIRONMENT, VARIABLE
 from sentinel_guard.core.analysis.secret_names import STORE
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.finding_texts import near
@@ -88,7 +89,7 @@ def _restricted(case: Case) -> Iterator[Finding]:
         if effect.kind is not Kind.READ or not (found := _secret(case, effect, ground)):
             continue
         to = next((e for e in sends if goes_along(effect, e)), sends[0])
-        if effect.target.startswith(STORE) and (effect.target == VARIABLE or _only_logs_in(to)):
+        if effect.target.startswith(STORE) and (effect.target == VARIABLE or _logs_in(effect, to)):
             continue
         if _is_loaded(case, effect) and (not to.data or "value" in to.how):
             continue
@@ -102,6 +103,16 @@ _BODIES = frozenset(
     )
 )
 """Options that send something beside headers."""
+
+
+def _logs_in(read: Effect, send: Effect) -> bool:
+    """Whether what is read may be a token to log in with, of the service that it is sent to; the environment as a
+    whole, in an address, is none.
+    """
+    owner = credential_hosts.of_program(read.target.removeprefix(STORE))
+    carried = "shown" not in read.how and goes_along(read, send)
+    astray = credential_hosts.goes_astray(send.target, (owner,)) if owner else read.target == ENVIRONMENT
+    return _only_logs_in(send) and not (carried and astray)
 
 
 def _only_logs_in(send: Effect) -> bool:

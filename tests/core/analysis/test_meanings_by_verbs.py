@@ -47,6 +47,15 @@ ROWS = [
     ("mlflow gc", "deploy mlflow delete", "what nothing refers to any more"),
     ("bin/app eval 'App.Repo.delete_all(App.User)'", "database Repo.delete_all delete", "code in a release"),
     ("bin/app eval 'App.Repo.all(App.User)'", "", "a question"),
+    ("brew install somebody/tap/tool", "opaque somebody/tap/tool code ?", "a tap by the way"),
+    ("brew install hashicorp/tap/terraform", "", "of a publisher whom everybody knows"),
+    ("docker compose down -v", "deploy docker volumes delete", "volumes"),
+    ("docker compose --dry-run down -v", "", "only tried"),
+    (
+        "python3 -c \"import sqlalchemy as sa; c.execute(sa.text('DELETE FROM users'))\"",
+        "database DELETE FROM users delete",
+        "a statement that a library wraps",
+    ),
     # PowerShell
     ("pwsh -c 'Remove-AzResourceGroup -Name x'", "deploy Remove-AzResourceGroup delete ?", "an approved verb"),
     ("pwsh -c 'Remove-AzResourceGroup -Name x -WhatIf'", "", "only tried"),

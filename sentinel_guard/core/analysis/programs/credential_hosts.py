@@ -42,6 +42,11 @@ def owners(sources: Iterable[str], assigned: Container[str]) -> tuple[Hosts, ...
     return tuple(hosts for hosts in own if hosts)
 
 
+def of_program(name: str) -> Hosts:
+    """Of whose service the token is that a program hands out: ``gh auth token``; empty where nobody knows."""
+    return _HOSTS.get(name.upper(), ())
+
+
 def goes_astray(address: str, credentials: Iterable[Hosts]) -> bool:
     """Whether a host of somebody else is sent one of these."""
     host = network_addresses.host(address).lower()

@@ -158,7 +158,7 @@ class _Sent(NamedTuple):
     @classmethod
     def of(cls, call: Call) -> Self:
         curls = call.command.program in ("curl", "curlie", "wget", "wget2")
-        sent = call.parsed.values(*_SENDS, "--post-data", "--body-data") if curls else call.fields
+        sent = [*call.parsed.values(*_SENDS, "--post-data", "--body-data"), *call.operands] if curls else call.fields
         return cls(
             _written(call),
             bool(_DUMPS.match(call.scope.feeds)) or any(_STORE_FILE.fullmatch(f.text) for f in call.fields[1:]),

@@ -240,7 +240,8 @@ def addresses(program: str, words: Sequence[Field]) -> Iterator[str]:
     for text in _packages(row, texts):
         if program in _EDITORS and (_PACKED.fullmatch(text) or _is_stranger(text, _PUBLISHERS, ".")):
             yield text
-        if program == "brew" and "tap" in texts[:1] and _is_stranger(text, _TAPS, "/"):
+        tapped = "tap" in texts[:1] or text.count("/") > 1  # brew install OWNER/TAP/NAME taps, too
+        if program == "brew" and tapped and _is_stranger(text, _TAPS, "/"):
             yield text
         if not (_FORGE.fullmatch(text) or _ADDRESS.fullmatch(text) or (row.short and _SHORT.fullmatch(text))):
             continue

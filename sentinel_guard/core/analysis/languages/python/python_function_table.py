@@ -238,6 +238,8 @@ PURE: dict[str, Callable[[EffectCollector, Values], object]] = {
     "__import__": _import, "importlib.import_module": _import, "builtins.__import__": _import, "getattr": _getattr,
     "builtins.getattr": _getattr, "globals": _namespace, "vars": _namespace, "locals": _namespace,
     "operator.attrgetter": lambda _, __: UNRESOLVED, "shutil.which": _same,
+    **dict.fromkeys(("sqlalchemy.text", "sqlalchemy.sql.text", "psycopg.sql.SQL", "psycopg2.sql.SQL",
+                     "django.db.models.expressions.RawSQL"), _same),
     "chromadb.EphemeralClient": lambda _, __: {},
     "os.path.join": _join, "posixpath.join": _join, "os.path.expanduser": _expanduser,
     "os.path.expandvars": _expandvars,

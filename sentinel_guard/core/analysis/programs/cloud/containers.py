@@ -147,6 +147,8 @@ def _compose_fields(call: Call) -> tuple[str, list[Field]]:
 def compose(call: Call) -> Effects:
     """``docker-compose``, and ``docker compose`` behind its first word."""
     verb, fields = _compose_fields(call)
+    if any(item.text == "--dry-run" for item in call.fields):
+        return
     if verb in ("exec", "run"):
         parsed = parse(fields, _COMPOSE_RUN)
         mounts = dict(_mounts(call, parsed))

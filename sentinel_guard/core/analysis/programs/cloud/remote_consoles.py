@@ -52,9 +52,20 @@ _CHANGES = re.compile(
 )
 
 
+_MIGRATES = re.compile(
+    r"(?:(?:bundle exec )?(?:\S*/)?(?:rails|rake) db:(?:migrate|rollback|seed|setup)"
+    r"|(?:python3? )?(?:\S*/)?manage\.py migrate|php artisan (?:migrate|db:seed)|alembic (?:up|down)grade"
+    r"|(?:npx )?(?:prisma migrate deploy|knex migrate|sequelize\S* db:migrate|typeorm\S* migration:run)"
+    r"|mix ecto\.migrate)\b"
+)
+"""Changes of a schema: ordinary work, but where others use it."""
+
+
 def changes_models(body: str | Sequence[Field]) -> bool:
-    """Whether a command on another machine runs code there that speaks of changing what it holds."""
+    """Whether a command on another machine runs code there that speaks of changing what it holds, or migrates it."""
     text = body if isinstance(body, str) else " ".join(item.text for item in body)
+    if _MIGRATES.match(text):
+        return True
     match = _RUNS_CODE.match(text)
     return match is not None and _CHANGES.search(text, match.end()) is not None
 

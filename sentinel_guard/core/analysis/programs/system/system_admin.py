@@ -170,7 +170,7 @@ OPTIONS = {
     "auditctl": options("-e= -d= -a= -w= -W= -k= -F= -S= -p="),
     "iptables": options("-t= --table= -A= -I= -D= -P= --policy= -N= -p= -s= -d= -i= -o= -j= -m="),
     "nft": options("-f= --file= -I= -D= | sub"),
-    **dict.fromkeys(("networksetup", "ifconfig"), options("| words")),
+    **dict.fromkeys(("networksetup", "ifconfig", "STM32_Programmer_CLI"), options("| words")),
     "avrdude": options("-p= -c= -P= -b= -B= -C= -U= -E= -i= -x="),
     **dict.fromkeys(("esptool.py", "esptool", "espefuse.py", "espefuse"), options(
         "--port= -p= --baud= -b= --chip= -c= --before= --after= | sub")),

@@ -10,6 +10,8 @@ from tests.support.analysis_effects import REPO, effects_of, repository
 ROWS = [
     ("heroku run rails c --app prod", True, "a console of an application"),
     ("heroku run bash -a shop", True, "a platform that runs for others"),
+    ("heroku run rails db:migrate -a prod-shop", True, "a migration where others use it"),
+    ("heroku run rails db:migrate -a shop-staging", False, "a migration on a rehearsal"),
     ("heroku run rails c -a shop-staging", False, "a rehearsal by its name"),
     ("heroku run rake routes -a shop", False, "a command, not a console"),
     ("fly ssh console", True, "no command"),
