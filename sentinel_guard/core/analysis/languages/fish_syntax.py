@@ -14,8 +14,8 @@ MAX_NESTING = 20
 
 _BARE = re.compile(r"[^\s;|&()\"'\\$#<>]+|\\.", re.DOTALL)
 _VARIABLE = re.compile(r"\$+(?:\{(\w+)\}|(\w+))(\[[^\]]*\])?")
-_DOUBLE = re.compile(r'"((?:[^"\\]|\\.)*)"?', re.DOTALL)
-_SINGLE = re.compile(r"'((?:[^'\\]|\\.)*)'?", re.DOTALL)
+_DOUBLE = re.compile(r'"((?:[^"\\]|\\.)*)("?)', re.DOTALL)
+_SINGLE = re.compile(r"'((?:[^'\\]|\\.)*)('?)", re.DOTALL)
 _END = re.compile(r"&&|\|\||&>>?\||[0-9]*>\||[;|&\n]")
 _REDIRECTION = re.compile(r"[0-9]*(?:>>|>&|<&|>\?|>|<)|&>>?")
 _SPACE = re.compile(r"(?:[ \t\r]|\\\n)+|(?<![^\s;|&(])#[^\n]*")
@@ -67,8 +67,8 @@ class _Rewriting:
         """A quoted part, a variable, a substitution, or plain characters."""
         sign = self.text[self.at]
         for pattern, rewritten in (
-            (_DOUBLE, lambda m: f'"{_VARIABLE.sub(_variable, m[1])}"'),
-            (_SINGLE, lambda m: "'" + re.sub(r"\\(['\\])", r"\1", m[1]).replace("'", "'\\''") + "'"),
+            (_DOUBLE, lambda m: f'"{_VARIABLE.sub(_variable, m[1])}{m[2]}'),
+            (_SINGLE, lambda m: "'" + re.sub(r"\\(['\\])", r"\1", m[1]).replace("'", "'\\''") + m[2]),
             (_VARIABLE, _variable),
             (_REDIRECTION, lambda m: m[0].replace(">?", ">")),
             (_BARE, lambda m: m[0]),
