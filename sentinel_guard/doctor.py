@@ -15,8 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sentinel_guard.agents import registry
+from sentinel_guard.agents.token_records import registry as records
 from sentinel_guard.audit.sqlite import SqliteReader
 from sentinel_guard.client import Operator
+from sentinel_guard.core.session import token_ledger
+from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.errors import HostError, SentinelError
 from sentinel_guard.host import audit_witness, kernel_layer, shims
 from sentinel_guard.host.git import repository
@@ -166,6 +169,26 @@ def _wrappers(places: StatePaths, _cwd: Path) -> Probe:
     return Probe(ok=False, what=what, todo=todo)
 
 
+def _tokens(places: StatePaths, _cwd: Path) -> Probe:
+    """The agents' records of tokens"""
+    names = ", ".join(record.agent for record in records.RECORDS)
+    well = Probe(ok=True, what=f"tokens are read from what {names} record; another agent has to report them")
+    if not places.database.exists():
+        return well
+    reader, since = SqliteReader(places.database), time.time() - WEEK
+    try:
+        recent = [e for e in reader.entries(kinds=("usage",), last=LOOKED_AT) if e.at > since]
+    finally:
+        reader.close()
+    told = {e.session: why for e in recent if (why := token_ledger.unread(e)) is not None}
+    unknown = {session: why for session, why in told.items() if why}
+    if not unknown:
+        return well
+    session, why = [*unknown.items()][-1]
+    what = f"the tokens of {len(unknown)} session(s) of the last week are not known, last of {session}: {visible(why)}"
+    return Probe(ok=False, what=what, todo="The cost limiter had nothing to go by there: sentinel-guard usage")
+
+
 def _servers(_places: StatePaths, _cwd: Path) -> Probe:
     """The agents' servers"""
     there: dict[str, list[str]] = {}
@@ -207,6 +230,7 @@ PROBES: tuple[Callable[[StatePaths, Path], Probe], ...] = (
     _hooks,
     _watches,
     _wrappers,
+    _tokens,
     _servers,
 )
 

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from sentinel_guard.audit.sqlite import SqliteStore
 from sentinel_guard.commands.doctor import doctor as command
 from sentinel_guard.core.hash_chain import Head
 from sentinel_guard.core.model import Entry
+from sentinel_guard.core.session import token_ledger
 from sentinel_guard.doctor import LIMITS, PROBES, Probe, probe
 from sentinel_guard.errors import HostError
 from sentinel_guard.host import audit_witness
@@ -141,6 +143,20 @@ def test_only_so_much_of_the_record_is_looked_at(where, repo, monkeypatch):
     assert not found(where, repo)["_wrappers"].ok
     verdicts(where, "claude", "claude", "claude", wrapper="")
     assert found(where, repo)["_wrappers"].ok
+
+
+def test_sessions_whose_tokens_are_not_known_are_named(where, repo):
+    assert found(where, repo)["_tokens"].ok and "claude" in found(where, repo)["_tokens"].what
+    where.make()
+    now = time.time()
+    with closing(SqliteStore(where.database)) as store:
+        for ident, at, why in (("s1", now - 8 * 86_400, "gone"), ("s2", now, "no record"), ("s2", now, "")):
+            store.append(token_ledger.unread_entry(ident, at, "claude", why))
+    assert found(where, repo)["_tokens"].ok, "long ago, or known again"
+    with closing(SqliteStore(where.database)) as store:
+        store.append(token_ledger.unread_entry("s3", now, "qwen", "a.jsonl is not understood"))
+    seen = found(where, repo)["_tokens"]
+    assert not seen.ok and "of s3: a.jsonl is not understood" in seen.what and "sentinel-guard usage" in seen.todo
 
 
 def test_an_agents_server_that_no_session_guards_is_named(where, repo, monkeypatch):

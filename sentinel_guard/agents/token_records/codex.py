@@ -7,6 +7,7 @@ replies (since 0.16x), totals are not looked at.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from sentinel_guard.agents.token_records.base import (
     Conversation,
@@ -34,11 +35,14 @@ class _Thread:
     def __init__(self) -> None:
         self._total: tuple[int, ...] | None = None
         self._replies = self._shortened = False
+        self._last: Usage | None = None
 
     def __call__(self, line: Json) -> Iterable[Usage]:
         told, kind = mapping(line.get("payload")), line.get("type")
         if kind == "compacted":
             self._shortened = True
+            if self._last:  # it was what the conversation was shortened with
+                yield replace(self._last, compaction=True)
         elif kind == "token_usage_record":
             self._replies = True
             yield self._used(line, _counts(mapping(told["usage"])), str(told["response_id"]))
@@ -57,7 +61,7 @@ class _Thread:
     def _used(self, line: Json, counts: tuple[int, ...], key: str) -> Usage:
         taken, cached, written, output = counts
         after, self._shortened = self._shortened, False
-        return Usage(
+        self._last = Usage(
             moment(line.get("timestamp")),
             max(0, taken - cached - written),
             output,
@@ -67,6 +71,7 @@ class _Thread:
             key=key,
             compaction=after,
         )
+        return self._last
 
 
 def _counts(used: Json) -> tuple[int, ...]:
