@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SOURCES := $(wildcard sentinel_guard/launcher/*.[ch] sentinel_guard/broker/*.[ch])
 
-.PHONY: demo test unit compiled lint format test-agents test-agents-headless agents bench bench-agents corpus loops faults matrix leaks oracles metamorphic mutated fuzz mutants clean
+.PHONY: demo test unit compiled lint format test-agents test-agents-headless agents bench bench-agents corpus loops faults matrix leaks oracles metamorphic mutated transparency fuzz mutants clean
 
 demo: $(READY)
 	@$(BIN)/sentinel-guard demo
@@ -94,6 +94,10 @@ fuzz: $(READY)
 # Random paths through the broker's resolution, beside the kernel's own, under sanitizers; a minute or so. SEEDS="1 2 3" for more.
 fuzz-broker: $(READY)
 	@for seed in $(or $(SEEDS),1); do SENTINEL_FUZZ=400000 $(BIN)/python -m pytest -q tests/broker/test_fuzz_resolve.py || exit 1; done
+
+# Thousands of shell texts, bare and guarded, in a cage (bubblewrap): what differs. Minutes. SHELL_WORDS="zsh -c", EVERY=10 for a tenth.
+transparency: compiled
+	@$(BIN)/python -m bench.transparency
 
 # Small changes of the code that no test notices; minutes. MUTANTS="guard checks ..." for others, "all" for hours.
 mutants: $(READY)
