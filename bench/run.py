@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from bench import (
     file_restore_latency,
     git_hook_latency,
+    growth,
     kernel_layer_cost,
     recovery_speed,
     text_scan_speed,
@@ -50,6 +51,7 @@ PARTS = (
     tampering,
     burst,
     git_hook_latency.rows,
+    growth.rows,
 )
 
 

@@ -218,19 +218,17 @@ class Daemon:
         """Where the state is gone, or is being deleted, the shims go with it, and nobody else knows these sessions."""
         for seconds in (0.0, SHIMS if self.sessions.live else 0.0):
             await asyncio.sleep(seconds)
-            for live in [*self.sessions.live.values()]:
-                await self.reactions.look_at_shims(live)
+            await self.reactions.look_at_shims(*self.sessions.live.values())
         for live in [*self.sessions.live.values()]:
             await self.reactions.finished(live)
 
     async def _look_at_shims(self) -> None:
         """Each second: whether the shims of all sessions stand as they were made."""
         while True:
-            for live in [*self.sessions.live.values()]:
-                try:
-                    await self.reactions.look_at_shims(live)
-                except Exception:
-                    log.exception("the shims of %s could not be looked at", live.id)
+            try:
+                await self.reactions.look_at_shims(*self.sessions.live.values())
+            except Exception:
+                log.exception("the sessions' shims could not be looked at")
             await asyncio.sleep(SHIMS)
 
     def _bury_orphans(self) -> None:

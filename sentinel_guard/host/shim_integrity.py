@@ -26,6 +26,10 @@ UNSHIMMED = "the guard's own programs of this session were deleted or changed ({
 OTHERS = "they are not those that were made"
 _OUT_OF_REACH = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EACCES})
 _OURS = frozenset({errno.EINTR, errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+WHOLE = 10.0
+"""Seconds from one look at every name to the next; between them the folder and each file tell of what was changed."""
+SETTLED = 1_000_000_000
+"""Nanoseconds after which a change has a time of its own."""
 AGAIN = 0.5
 """Seconds after which a second refusal of the disk counts: two looks may run at the same time."""
 _USED = stat.S_IRUSR | stat.S_IXUSR
@@ -38,6 +42,9 @@ class ShimIntegrity:
         """``record``: what was recorded of them; without it they count as the first look finds them."""
         self._folder, self._record = folder, record
         self._seen: Look = {}
+        self._few: dict[str, tuple[int, ...]] = {}
+        """The folder (an empty name), and one name of each file: what they were at the last look at every name."""
+        self._whole_at = 0.0
         self._contents: dict[str, tuple[int, str]] = {}
         self._refused_at = 0.0
 
@@ -85,8 +92,22 @@ class ShimIntegrity:
     def _look(self) -> str:
         if not self._contents:
             return self._first_look()
+        if time.monotonic() - self._whole_at < WHOLE and self._few == self._identities():
+            return ""
+        return self._whole_look()
+
+    def _identities(self) -> dict[str, tuple[int, ...]]:
+        # Who deletes or replaces a name changes its folder; who writes to a file, or changes its mode, the file.
+        return {name: _identity(os.lstat(f"{self._folder}/{name}" if name else self._folder)) for name in self._few}
+
+    def _whole_look(self) -> str:
+        self._few = dict.fromkeys(("", *{(s.st_dev, s.st_ino): name for name, s in self._seen.items()}.values()), ())
+        few = self._identities()
         seen = _stats(self._folder, self._seen)
         if all(_identity(seen[name]) == _identity(before) for name, before in self._seen.items()):
+            # What is changed within the same tick of the file system's clock has the same times.
+            if max(identity[-1] for identity in few.values()) < time.time_ns() - SETTLED:
+                self._few, self._whole_at = few, time.monotonic()
             return ""
         for name, before in self._seen.items():
             if _use(seen[name]) != _use(before) or seen[name].st_size != before.st_size:

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -93,9 +94,12 @@ HARMS = (
 
 
 @pytest.mark.parametrize(("change", "words"), [row[:2] for row in HARMS], ids=[row[2] for row in HARMS])
-def test_what_is_harm(folder, change, words):
+@pytest.mark.parametrize("settled", [0, shim_integrity.SETTLED], ids=["quick look", "whole look"])
+def test_what_is_harm(folder, monkeypatch, change, words, settled):
+    monkeypatch.setattr(shim_integrity, "SETTLED", settled)
     stands = ShimIntegrity.of(folder)
     assert stands.harm() == ""
+    time.sleep(0 if settled else 0.02)  # the clock of a file system ticks
     change(folder)
     assert words in stands.harm()
     assert words in stands.harm(), "it is seen again"
@@ -184,18 +188,52 @@ def test_what_a_disk_refuses_for_a_moment_is_harm_the_second_time(folder, monkey
     def refuse(_):
         raise OSError(number, os.strerror(number))
 
-    # No disk here fails at will.
-    times = [10.0, 10.1, 10.0 + shim_integrity.AGAIN, 20.0]
-    monkeypatch.setattr(shim_integrity, "time", SimpleNamespace(monotonic=lambda: times.pop(0)))
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "lstat", refuse)
-        patch.setattr(os.path, "lexists", lambda _: True)
-        assert [stands.harm(), stands.harm(), stands.harm()] == [said[0], *said], "the second: two looks at one time"
+    def harm(at, *, refused):
+        # No disk here fails at will.
+        with monkeypatch.context() as patch:
+            patch.setattr(shim_integrity, "time", SimpleNamespace(monotonic=lambda: at, time_ns=time.time_ns))
+            if refused:
+                patch.setattr(os, "lstat", refuse)
+                patch.setattr(os.path, "lexists", lambda _: True)
+            return stands.harm()
+
+    looks = [harm(at, refused=True) for at in (10.0, 10.1, 10.0 + shim_integrity.AGAIN)]
+    assert looks == [said[0], *said], "the second: two looks at one time"
+    assert harm(20.0, refused=False) == ""
+    assert harm(20.1, refused=True) == said[0], "a good look in between: the first time again"
+
+
+@pytest.fixture
+def looked_at(folder, monkeypatch):
+    """Shims that were looked at as a whole, long after they were made; and the names that a look asks for."""
+    monkeypatch.setattr(shim_integrity, "SETTLED", 0)
+    stands, asked, lstat = ShimIntegrity.of(folder), [], os.lstat
     assert stands.harm() == ""
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "lstat", refuse)
-        patch.setattr(os.path, "lexists", lambda _: True)
-        assert stands.harm() == said[0], "a good look in between: the first time again"
+    monkeypatch.setattr(os, "lstat", lambda path: asked.append(str(path)) or lstat(path))
+    return stands, asked
+
+
+def test_a_look_between_two_whole_ones_asks_for_the_folder_and_each_file_once(folder, looked_at):
+    stands, asked = looked_at
+    assert stands.harm() == ""
+    files = {path.lstat().st_ino for path in folder.iterdir()}
+    assert asked[0] == str(folder)
+    assert len(asked) == 1 + len(files) < len([*folder.iterdir()])
+
+
+def test_such_a_look_is_a_whole_one_after_a_while(folder, looked_at, monkeypatch):
+    stands, asked = looked_at
+    monkeypatch.setattr(shim_integrity, "WHOLE", 0.0)
+    assert stands.harm() == ""
+    assert len(asked) > len([*folder.iterdir()])
+
+
+def test_what_was_just_changed_is_looked_at_as_a_whole_each_time(folder, looked_at, monkeypatch):
+    stands, asked = looked_at
+    monkeypatch.setattr(shim_integrity, "SETTLED", 10**18)
+    (folder / "new").touch()
+    assert [stands.harm(), stands.harm()] == ["", ""]
+    assert len(asked) > 2 * len([*folder.iterdir()])
 
 
 def test_a_daemon_that_is_started_anew_knows_them_by_what_is_on_record(folder):

@@ -145,6 +145,7 @@ class SessionFileWatch:
     def expect(self, verdict: Verdict, seconds: float) -> None:
         """An allowed action announces what it changes itself, for so long."""
         self._acted = time.time()
+        self._watcher.hurry()
         observed = self._live.policy().protection.preset == presets.OBSERVE
         for effect in verdict.effects:
             if effect.kind not in (Kind.WRITE, Kind.DELETE):
@@ -203,7 +204,8 @@ class SessionFileWatch:
 
     # --- whose it was; in the watcher's threads ---
 
-    def _tick(self) -> None:
+    def _tick(self) -> bool:
+        """Whether the session does anything."""
         if self._activity.due:
             self._look()
         self._tell(self.guardian.sweep())
@@ -211,6 +213,7 @@ class SessionFileWatch:
             self._listed, self._folders = time.time(), self.settings.files.folders()
             self._tell(self.guardian.check(path) for path in self.settings.files.present())
         self._tell_hushed(time.time())
+        return bool(self._live.calls or self._activity.moved)
 
     def _look(self) -> None:
         self._activity.look(shell=not self._live.agent, parts=self._live.parts)

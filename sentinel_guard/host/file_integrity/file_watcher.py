@@ -3,7 +3,7 @@
 Rules of this file:
 1. watchdog's own thread only queues; what it tells is looked at in one worker thread.
 2. Nothing is taken for complete: after an overflow the whole tree is searched for restricted names, and ``tick``
-   comes at a steady pace whatever the events say.
+   comes whatever the events say: at a steady pace while anything happens, ever slower while nothing does.
 3. ``.git`` and folders of generated files at the top of the tree are not watched; restricted names that come in such
    folders elsewhere (packages bring certificates of their own) are left alone.
 4. The folders ``near`` restricted files are read apart, on Linux, and what is ``known`` there is looked at by that
@@ -42,6 +42,10 @@ from sentinel_guard.host.machine.deep_folders import HEAVY
 
 EVERY = 0.25
 """Seconds from tick to tick."""
+SLOWEST = 10.0
+"""Seconds from tick to tick where nothing has happened for long."""
+SLOWER = 1.25
+"""Each tick without anything puts the next one off by so much more: by about a fifth of the time that was quiet."""
 SHARE = 20
 """A tick may take one part in so many of the time: a slow one is followed by a longer wait."""
 SEARCH, REST = 2.0, 3
@@ -89,14 +93,14 @@ class Watcher:
         known: Callable[[str], bool] = lambda _: False,
         explored: Callable[[str], bool] = lambda _: True,
         search: bool = False,
-        tick: Callable[[], object] = lambda: None,
+        tick: Callable[[], bool] = lambda: True,
         every: float = EVERY,
     ) -> None:
         """``on_overflow``: look at every restricted file that is known. ``on_gone``: a folder near them went away.
 
         ``near``: the folders that hold restricted files, and those above them, absolute. ``known``: whether a path is
         one of those files. ``explored``: whether a new folder near them may hold some. ``search``: something may have
-        changed before, so the whole tree is looked at once.
+        changed before, so the whole tree is looked at once. ``tick``: whether whoever is watched does anything.
         """
         self._root = root
         self._restricts = restricts
@@ -136,6 +140,10 @@ class Watcher:
         if self._quick:
             self._quick.start()
         self._thread.start()
+
+    def hurry(self) -> None:
+        """Something is about to happen: the next tick comes at the steady pace."""
+        self._events.put(_Event("", "hurry", 0))
 
     def stop(self) -> None:
         """Safe to call twice."""
@@ -190,11 +198,15 @@ class Watcher:
                 self._observer.unschedule(watch)
 
     def _work(self) -> None:
-        due = time.monotonic() + self._every
+        pace = self._every
+        due = time.monotonic() + pace
         while True:
             batch = self._batch(max(0.0, due - time.monotonic()))
             if any(e.kind == "stop" for e in batch):
                 return
+            if batch:
+                pace = self._every
+                due = min(due, time.monotonic() + pace)
             for event in batch:
                 if event.path.rpartition("/")[0] == self._root:
                     self._call(self._top, event)
@@ -203,9 +215,10 @@ class Watcher:
             began = time.monotonic()
             if began >= due:
                 self._call(self._stand)
-                self._call(self._tick)
+                quiet = self._call(self._tick) is False and not self._search.is_set()
+                pace = max(self._every, min(pace * SLOWER, SLOWEST)) if quiet else self._every
                 due = time.monotonic()
-                due += max(self._every, SHARE * (due - began))
+                due += max(pace, SHARE * (due - began))
 
     def _batch(self, wait: float) -> list[_Event]:
         batch = []
@@ -215,11 +228,12 @@ class Watcher:
                 batch.append(self._events.get_nowait())
         return batch
 
-    def _call(self, function: Callable[..., object], *args: object) -> None:
+    def _call(self, function: Callable[..., object], *args: object) -> object:
         try:
-            function(*args)
+            return function(*args)
         except Exception:  # noqa: BLE001 - one callback's failure must not blind the guard
             _log.exception("the watcher of %s failed on %s", self._root, args)
+        return None
 
     def _stand(self) -> None:
         """Watch what stands there now: another folder may have taken the place of a watched one."""
@@ -245,6 +259,8 @@ class Watcher:
                     self._call(self._on_change, Change(path, "created", time.time()))
 
     def _handle(self, event: _Event) -> None:
+        if event.kind == "hurry":
+            return
         if event.kind == "overflow":
             self._search.set()
             self._on_overflow()

@@ -72,6 +72,12 @@ class Activity:
         return last is None or time.time() - last.began >= SHARE * last.cost
 
     @property
+    def moved(self) -> bool:
+        """Whether anything ran between the last two looks, whenever they were; True where that is not known."""
+        looks = [*self._looks]
+        return len(looks) < 2 or looks[-2].threads != looks[-1].threads or None in looks[-1].threads.values()
+
+    @property
     def known(self) -> frozenset[int]:
         """Pids of the last look."""
         return frozenset(p.pid for p in self._looks[-1].threads) if self._looks else frozenset()

@@ -281,3 +281,42 @@ def test_what_cannot_be_watched_is_said(tmp_path):
     watcher = Watcher(str(tmp_path / "nothing"), restricts, print, print)
     with pytest.raises(HostError, match="cannot be watched"):
         watcher.start()
+
+
+@pytest.fixture
+def paced(tmp_path):
+    """A watcher of an empty tree, when its ticks came, and what they answer."""
+    ticks, answers = [], [False]
+
+    def tick():
+        ticks.append(time.monotonic())
+        return answers[-1]
+
+    watcher = Watcher(str(tmp_path), restricts, lambda _: None, lambda: None, tick=tick, every=0.01)
+    watcher.start()
+    yield watcher, ticks, answers
+    watcher.stop()
+
+
+def pauses(ticks, last):
+    return [later - earlier for earlier, later in zip(ticks[-last - 1 :], ticks[-last:], strict=False)]
+
+
+def test_where_nothing_happens_the_ticks_come_ever_slower(paced):
+    watcher, ticks, answers = paced
+    assert until(lambda: len(ticks) > 14, PATIENCE)
+    assert min(pauses(ticks, 2)) > 4 * 0.01
+    answers.append(True)
+    watcher.hurry()
+    at = len(ticks)
+    assert until(lambda: len(ticks) > at + 20, PATIENCE)
+    assert sorted(pauses(ticks, 15))[7] < 4 * 0.01, "while something happens they keep their pace"
+
+
+def test_a_change_in_the_tree_brings_the_pace_back(paced, tmp_path):
+    _, ticks, _ = paced
+    assert until(lambda: len(ticks) > 14, PATIENCE)
+    at = len(ticks)
+    (tmp_path / "new").write_text("")
+    assert until(lambda: len(ticks) > at + 3, PATIENCE)
+    assert min(pauses(ticks, 3)) < 4 * 0.01

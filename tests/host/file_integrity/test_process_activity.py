@@ -57,6 +57,18 @@ def test_rest_is_proved(agent):
     assert (seen.proved, seen.agent_ran, seen.others, seen.others_ran) == (True, False, False, False)
 
 
+def test_whether_anything_ran_between_two_looks(agent):
+    activity = Activity(ME)
+    activity.look()
+    assert activity.moved, "nothing is known before the second look"
+    for between, moved in ((nothing, False), (lambda: told(agent, "open('/dev/null', 'w').close()"), True)):
+        time.sleep(TICK * 2)
+        activity.look()
+        between()
+        activity.look()
+        assert activity.moved is moved
+
+
 def test_the_least_work_of_the_agent_is_seen(agent):
     seen = ran(Activity(ME), agent, lambda: told(agent, "open('/dev/null', 'w').close()"))
     assert (seen.agent_ran, seen.others_ran) == (True, False) and 0 < seen.agent < 0.02
