@@ -74,22 +74,22 @@ leaks: $(READY)
 
 # The parser and the evaluation of words against bash and shfmt, at full size; minutes.
 oracles: $(READY)
-	@$(BIN)/python -m bench.parser_oracles
-	@$(BIN)/python -m bench.execution_oracle
+	@$(BIN)/python -m bench.analysis.parser_oracles
+	@$(BIN)/python -m bench.analysis.execution_oracle
 
 # Every meaning in every way, as a table; then every rewriting of a command with every dangerous command, proved by bash in a cage
 # of stubs; minutes. Prints what is softer.
 metamorphic: $(READY)
-	@$(BIN)/python -m bench.meanings
-	@$(BIN)/python -m bench.rewritings
+	@$(BIN)/python -m bench.analysis.meanings
+	@$(BIN)/python -m bench.analysis.rewritings
 
 # The time of 100,000 verdicts on mutated commands, the same in each run; counts those over 50 ms. Minutes. SEED=7 for others.
 mutated: compiled
-	@$(BIN)/python -m bench.mutated_verdicts
+	@$(BIN)/python -m bench.analysis.mutated_verdicts
 
 fuzz: $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
-	@$(BIN)/python -m bench.fuzz_atheris -max_total_time=300
+	@$(BIN)/python -m bench.analysis.fuzz_atheris -max_total_time=300
 
 # Random paths through the broker's resolution, beside the kernel's own, under sanitizers; a minute or so. SEEDS="1 2 3" for more.
 fuzz-broker: $(READY)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sentinel_guard
-from bench.bash_script_generator import PLAIN, Generator
+from bench.analysis.bash_script_generator import PLAIN, Generator
 from sentinel_guard.core.model import Kind
 from tests.core.analysis.test_step_budget import verdict_of
 

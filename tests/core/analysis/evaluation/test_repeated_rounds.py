@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench.bash_script_generator import Generator
+from bench.analysis.bash_script_generator import Generator
 from sentinel_guard.core.analysis import step_budget
 from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.analysis.evaluation import loop_iterations

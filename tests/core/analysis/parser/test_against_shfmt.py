@@ -1,6 +1,6 @@
 """The parser against bash and shfmt: every command of a script that bash accepts is found, or an error says so.
 
-A small run; ``python -m bench.parser_oracles`` is the full one, over the same generator.
+A small run; ``python -m bench.analysis.parser_oracles`` is the full one, over the same generator.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import shutil
 
 import pytest
 
-from bench.bash_script_generator import SHFMT, Generator, bash_accepts, names, shfmt_commands
+from bench.analysis.bash_script_generator import SHFMT, Generator, bash_accepts, names, shfmt_commands
 from sentinel_guard.core.analysis.parser.bash_parser import parse
 from sentinel_guard.core.analysis.parser.syntax_tree import simple_commands
 

@@ -1,4 +1,4 @@
-"""Generates random bash scripts, and parses scripts with bash and shfmt: for ``bench/parser_oracles.py`` and tests.
+"""Generates random bash scripts, and parses scripts with bash and shfmt: for ``parser_oracles.py`` and tests.
 
 Rules of this file:
 1. Every command of a generated script has a name of its own (``c1``, ``c2`` …), and such a name stands nowhere else.

@@ -1,7 +1,7 @@
 """Compares our bash parser with bash and shfmt (differential testing), on a corpus and on random scripts.
 
-Run with ``python -m bench.parser_oracles [SCRIPTS]`` at the top of the repository. ``SENTINEL_CORPUS`` names the
-folder of ``shell_snippets.jsonl``. shfmt's answers are kept, since each costs a process. Exit code 1
+Run with ``python -m bench.analysis.parser_oracles [SCRIPTS]`` at the top of the repository. ``SENTINEL_CORPUS`` names
+the folder of ``shell_snippets.jsonl``. shfmt's answers are kept, since each costs a process. Exit code 1
 where a command was missed.
 """
 
@@ -21,7 +21,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bench.bash_script_generator import SHFMT, Generator, bash_accepts, names, shfmt_commands
+from bench.analysis.bash_script_generator import SHFMT, Generator, bash_accepts, names, shfmt_commands
 from sentinel_guard.core.analysis.parser.bash_parser import parse
 from sentinel_guard.core.analysis.parser.syntax_tree import simple_commands
 

@@ -21,7 +21,7 @@ from sentinel_guard.core.model import Response
 from tests.core.checks.test_bypasses import response
 from tests.support.bash.rewriting_cage import RewritingCage
 
-TABLE = tomllib.loads((Path(__file__).parents[1] / "tests/vectors/rewritings.toml").read_text(encoding="utf-8"))
+TABLE = tomllib.loads((Path(__file__).parents[2] / "tests/vectors/rewritings.toml").read_text(encoding="utf-8"))
 
 AT_ONCE = 250
 """Texts that share a cage."""

@@ -1,6 +1,6 @@
 """Compares the commands that bash really runs with those that the analysis predicts, on many random snippets.
 
-Run with ``python -m bench.execution_oracle [SNIPPETS] [FIRST SEED]`` at the top of the repository. Needs a C
+Run with ``python -m bench.analysis.execution_oracle [SNIPPETS] [FIRST SEED]`` at the top of the repository. Needs a C
 compiler and bash; the snippets run in a cage (tests/support/bash/argv_oracle.py). Exit code 1
 where something ran that was neither foreseen nor opaque.
 """

@@ -15,8 +15,8 @@ import sys
 import time
 from collections.abc import Iterator
 
-from bench.bash_script_generator import Generator
-from bench.rewritings import TABLE
+from bench.analysis.bash_script_generator import Generator
+from bench.analysis.rewritings import TABLE
 from bench.verdict_accuracy import Fixture
 from sentinel_guard.commands.check import Checker
 from sentinel_guard.core.analysis.programs.databases import sql_statements

@@ -1,8 +1,9 @@
 """Coverage-guided fuzzing of the analysis and the judge: no crash, no hang, and no failure that lets a command pass.
 
-Needs the extra ``fuzz``. Run at the top of the repository: ``python -m bench.fuzz_atheris [atheris options]``, such as
-``-max_total_time=300 -max_len=400``. Inputs start from the corpus (``SENTINEL_CORPUS``) and the generator of scripts.
-An input that fails is written to ``crash-…`` in the current folder. Nothing that is analysed is run.
+Needs the extra ``fuzz``. Run at the top of the repository: ``python -m bench.analysis.fuzz_atheris``, with
+atheris' own options (``-max_total_time=300 -max_len=400``). Inputs start from the corpus (``SENTINEL_CORPUS``) and the
+generator of scripts. An input that fails is written to ``crash-…`` in the current folder. Nothing that is analysed is
+run.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ with atheris.instrument_imports(include=["sentinel_guard.core"]):
     from sentinel_guard.core.session.operation_fingerprint import operation
     from sentinel_guard.core.session.session import Session
 
-from bench.bash_script_generator import Generator
+from bench.analysis.bash_script_generator import Generator
 from sentinel_guard.host.machine.state_paths import places
 from sentinel_guard.host.policy_files import Policies
 
