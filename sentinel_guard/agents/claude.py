@@ -75,8 +75,8 @@ class _Hooks(HookDialect):
     )
 
     fails_open = (
-        "before 2.1.295 a hook program that crashes or is too late lets the call run; settings that are passed on its "
-        "command line (--settings) can switch hooks off that are not the machine's (install --managed)"
+        "before 2.1.295 a hook program that crashes or is too late lets the call run; disableAllHooks in "
+        "any settings file that it reads at its start switches all off but those of --managed"
     )
 
     def end(self, name: str, payload: Mapping[str, object]) -> CallEnd:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import enum
 import json
 import re
+import shlex
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
@@ -118,12 +119,12 @@ class HookDialect:
     """Base name of the hook program: by it an edit of ours is known again."""
     settings: Mapping[str, object] = NOTHING
     """Members that the settings file needs beside the hooks."""
-    is_script = False
-    """True where the client runs a file of a name of its own: ``script`` is what stands in it."""
     shell = "Bash"
     """Its tool that runs commands."""
     fails_open = "a hook program that crashes, is gone or is killed lets the call run"
     """When a call runs although no hook has answered: a sentence for ``doctor`` and the documents."""
+    mark = "sentinel-guard put this hook here"
+    """Stands in a script of ours, and by it that is known again."""
     trusts = False
     """True where the client runs a hook only once its person has said that they trust it."""
     notes: tuple[str, ...] = ()
@@ -158,10 +159,23 @@ class HookDialect:
         """How a call ended, by the payload of a RESULT."""
         raise NotImplementedError
 
-    def render(self, name: str, word: Word) -> HookReply:
-        """The guard's word at an event. Raises ValueError for one that is not this client's."""
-        said = self._said(self.moment(name), name, word)
+    def render(self, name: str, word: Word, tool: str = "") -> HookReply:
+        """The guard's word at an event. Raises ValueError for one that is not this client's.
+
+        ``tool``: of the call that it is about, where that is known and the form goes by it.
+        """
+        said = self._instead(tool, word) or self._said(self.moment(name), name, word)
         return HookReply(json.dumps(said) + "\n") if said else HookReply()
+
+    def in_place(self, tool: str, word: Word) -> str:
+        """The shell text that runs in the place of a refused call; empty where none does."""
+        del tool, word
+        return ""
+
+    def _instead(self, tool: str, word: Word) -> Mapping[str, object]:
+        """A refusal that puts something harmless in the call's place; empty where the client takes a plain one."""
+        del tool, word
+        return {}
 
     def _said(self, moment: Moment, name: str, word: Word) -> Mapping[str, object]:
         if moment is Moment.CALL and word.blocked:
@@ -192,8 +206,12 @@ class HookDialect:
         """One hook as the client's settings name it."""
         return {"type": "command", "command": f"{command} {self.client} {name}", "timeout": int(self.waits)}
 
+    def runs(self, script: str) -> str:
+        """How ``doctor`` runs a script of ours, as the client would; shell text."""
+        return shlex.quote(script)
+
     def commands(self, settings: object, name: str) -> list[str]:
-        """The commands of ours that its settings (a JSON value, or the text of a script) run at an event."""
+        """The commands of ours that its settings (a JSON value) run at an event."""
         found = _texts(settings)
         return [text for text in found if text.replace("'", "").endswith(f"/{self.program} {self.client} {name}")]
 
@@ -211,9 +229,10 @@ class HookDialect:
         except ValueError:
             return False
 
-    def script(self, command: str) -> str:
-        """The file, where ``is_script``."""
-        raise NotImplementedError
+    def scripts(self, command: str) -> Mapping[str, str]:
+        """Of a client that runs the files in a folder (``places``): their names and texts; empty for any other."""
+        del command
+        return {}
 
     def is_ours(self, element: object) -> bool:
         """Whether an element of a list of hooks is one that ``install`` put there."""

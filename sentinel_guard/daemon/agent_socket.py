@@ -168,9 +168,12 @@ class Server:
         place.live.begun = True
         now = self._now()
         begun_by = origin(place, asked.argv) if asked.face == "shell" else UNKNOWN
-        if begun_by.agent and self._hooks.is_hook(wire_messages.script(asked.argv) or ""):
+        text = wire_messages.script(asked.argv) or ""
+        if begun_by.agent and self._hooks.is_ours(place.live, asked.argv, text):
             begun_by = replace(begun_by, for_itself=True)
         own = place.is_agent or begun_by.for_itself or agent_programs.is_agent(asked)
+        # A client whose hooks ask about every call of its model's starts anything else for itself.
+        own = own or (asked.face == "shim" and place.by_itself and self._hooks.calls(place.live).asked)
         counts = not own and _is_call(asked, place)
         hooked = "" if place.parent or not counts else self._hooked(asked, place.live, begun_by)
         action = wire_messages.action(

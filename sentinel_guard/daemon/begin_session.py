@@ -144,12 +144,11 @@ class SessionStarter:
             settings = await asyncio.to_thread(AgentSettings, folder, begun, live.policy())
             live.hooks, _ = await asyncio.to_thread(restore_disabled_git_hooks.standing, live.session.root, owner)
             await asyncio.to_thread(self.reviews.remember, live)
+            if not live.session.over:
+                live.watch = self._watch(live, settings)
         except SentinelError as e:
             what = f"no baseline could be taken: {e}. A kill rolls nothing back"
             self.sessions.note(live, [Entry(self._now(), live.id, "daemon", {"what": what}, "L2")])
-            return
-        if not live.session.over:
-            live.watch = self._watch(live, settings)
 
     def goes_on_in(self, live: Live, owner: Peer) -> None:
         """A client has taken its session up in another process. Raises StoreError."""

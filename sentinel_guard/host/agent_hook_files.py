@@ -9,7 +9,7 @@ import base64
 import contextlib
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -89,15 +89,23 @@ def take_out(places: StatePaths, file: Path, take: Edit) -> str:
     said = f"Took the hooks out of {file}."
     if before is None or (not before.strip() and now is not None and row is not None and row.before is None):
         file.unlink(missing_ok=True)
-        for folder in reversed(row.folders if row else ()):
-            with contextlib.suppress(OSError):  # somebody else's files are in it
-                Path(folder).rmdir()
+        rows = _without_folders(rows, row.folders if row else ())
         said = f"Took {file} away: it held nothing else."
     elif before != now:
         atomic_files.write(file, before)
     rows.pop(file, None)
     _remember(places, rows)
     return said
+
+
+def _without_folders(rows: dict[Path, Installed], made: Sequence[str]) -> dict[Path, Installed]:
+    """Take folders away that were made for a file; what another file of ours is still in goes with that one."""
+    for folder in reversed(made):
+        with contextlib.suppress(OSError):  # somebody else's files may be in it
+            Path(folder).rmdir()
+    left = tuple(folder for folder in made if Path(folder).exists())
+    heir = next((file for file in rows if left and file.exists() and str(file.parent) == left[-1]), None)
+    return rows | {heir: rows[heir]._replace(folders=left)} if heir else rows
 
 
 def _without(row: Installed | None, now: bytes | None, take: Edit, file: Path) -> bytes | None:

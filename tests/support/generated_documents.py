@@ -41,7 +41,7 @@ from sentinel_guard.core.verify_policy import Prover
 from sentinel_guard.host import world as host_world
 from sentinel_guard.host.policy_files import builtin
 from sentinel_guard.humans.styled_text import Printer
-from tests.support.agents.tested_agents import agents_overhead, agents_overhead_parts, agents_tested
+from tests.support.agents.tested_agents import agents_hooks, agents_overhead, agents_overhead_parts, agents_tested
 from tests.support.layers import LAYERS, PACKAGE, purpose
 
 ROOT = Path(__file__).parents[2]
@@ -282,6 +282,7 @@ GENERATED = {
     "settings": (POLICY_PAGE, settings),
     "rules": (CHECKS_PAGE, rules),
     "agents": (AGENTS_PAGE, agents_tested),
+    "agent hooks": (AGENTS_PAGE, agents_hooks),
     "overhead": (AGENTS_PAGE, agents_overhead),
     "overhead parts": (AGENTS_PAGE, agents_overhead_parts),
     "faults": (THREATS_PAGE, guard_faults.table),

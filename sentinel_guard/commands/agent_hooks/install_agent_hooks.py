@@ -42,12 +42,11 @@ def install(folder: Path, agents: Sequence[str], level: str, *, trust: bool = Fa
     require_human.require_human(where, Path(root) if root else None, INSIDE)
     command = shlex.quote(str(shims.place_hooks(where, registry.hook_forms())))
     for dialect in _dialects(agents):
-        file = file_of(dialect, level, root)
-        edit, take = partial(_put, dialect, command), partial(_take, dialect)
-        changed = agent_hook_files.put(where, file, dialect.client, edit, take, program=dialect.is_script)
-        print(
-            f"{'Put' if changed else 'There already:'} hooks of {dialect.client} {'into' if changed else 'in'} {file}."
-        )
+        for file, edit in _files(dialect, file_of(dialect, level, root), command).items():
+            program = bool(dialect.scripts(command))
+            changed = agent_hook_files.put(where, file, dialect.client, edit, partial(_take, dialect), program=program)
+            done = ("Put", "into") if changed else ("There already:", "in")
+            print(f"{done[0]} hooks of {dialect.client} {done[1]} {file}.")
         for line in dialect.notes:
             print(f"  {line}")
         if dialect.trusts and level != MANAGED:
@@ -145,12 +144,26 @@ def _is_here(file: Path, root: str | None) -> bool:
     here = [Path(root)] if root else []
     levels = [file_of(d.hooks, level, None) for d in registry.AGENTS if d.hooks for level in (USER,)]
     managed = [Path(d.hooks.places.managed) for d in registry.AGENTS if d.hooks and d.hooks.places.managed]
-    return file in (*levels, *managed) or any(folder in file.parents for folder in here)
+    return any(at == file or at in file.parents for at in (*levels, *managed)) or any(
+        folder in file.parents for folder in here
+    )
+
+
+def _files(dialect: HookDialect, place: Path, command: str) -> dict[Path, agent_hook_files.Edit]:
+    """The files that get hooks, and what is done to each."""
+    scripts = dialect.scripts(command)
+    if not scripts:
+        return {place: partial(_put, dialect, command)}
+    return {place / name: partial(_script, text) for name, text in scripts.items()}
+
+
+def _script(ours: str, text: str) -> str:
+    if text:
+        raise ValueError("a hook of somebody else's has this name")
+    return ours
 
 
 def _put(dialect: HookDialect, command: str, text: str) -> str:
-    if dialect.is_script:
-        return dialect.script(command)
     for name, value in dialect.settings.items():
         text = text if _has(text, name) else json_edit.put_member(text, name, value)
     for edit in dialect.edits(command):
@@ -159,8 +172,8 @@ def _put(dialect: HookDialect, command: str, text: str) -> str:
 
 
 def _take(dialect: HookDialect, text: str) -> str:
-    if dialect.is_script:
-        return ""
+    if dialect.scripts("."):
+        return "" if dialect.mark in text else text
     for edit in dialect.edits(""):
         text = json_edit.take(text, edit.path, dialect.is_ours)
     return text

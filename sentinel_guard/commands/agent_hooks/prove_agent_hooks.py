@@ -38,9 +38,17 @@ def prove(places: StatePaths, cwd: Path, restricted: str) -> list[Probe]:
 
 def _file(dialect: HookDialect, file: Path, cwd: Path, restricted: str) -> Iterator[Probe]:
     renew = RENEW.format(dialect.client)
+    if scripts := dialect.scripts("."):
+        name = file.stem if file.stem in dialect.events else next(n for n in dialect.events if dialect.form(n))
+        if dialect.form(name):
+            ours = file.is_file() and dialect.mark in file.read_text(errors="replace")
+            command = dialect.runs(str(file)) if ours and file.name in scripts else ""
+            yield from _event(dialect, name, file, [command] if command else [], restricted)
+            yield Probe(ok=True, what=f"fails open: {dialect.client}: {dialect.fails_open}")
+        return
     try:
         settings = file.read_text(encoding="utf-8")
-        value = settings if dialect.is_script else json_edit.value(settings)
+        value = json_edit.value(settings)
     except (OSError, ValueError) as e:
         yield Probe(ok=False, what=f"NOT IN EFFECT: hooks of {dialect.client}: {file} cannot be read: {e}", todo=renew)
         return
@@ -74,7 +82,7 @@ def _event(dialect: HookDialect, name: str, file: Path, commands: list[str], res
 
 
 def _run(command: str, dialect: HookDialect, name: str, restricted: str) -> subprocess.CompletedProcess[str]:
-    with tempfile.TemporaryDirectory(prefix="sentinel-doctor-") as folder:
+    with tempfile.TemporaryDirectory(prefix="sentinel-doctor-", ignore_cleanup_errors=True) as folder:
         environ = _environ()
         subprocess.run(["git", "init", "-q", folder], env=environ, check=True, capture_output=True, timeout=SECONDS)
         Path(folder, restricted).write_text("throw-away\n")

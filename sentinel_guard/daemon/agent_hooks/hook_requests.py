@@ -22,7 +22,7 @@ from sentinel_guard.agents import registry
 from sentinel_guard.agents.hook_dialect import NOTHING, SPARE, CallEnd, HookDialect, HookEvent, HookReply, Moment, Word
 from sentinel_guard.core import encode_entries, response_text
 from sentinel_guard.core.checks.rules import SETTINGS_RULE
-from sentinel_guard.core.model import Action, Finding, Layer, Response, Verdict
+from sentinel_guard.core.model import Action, Finding, Layer, Question, Response, Verdict
 from sentinel_guard.core.session.operation_fingerprint import operation
 from sentinel_guard.core.session.session import State
 from sentinel_guard.core.text import json_edit
@@ -36,7 +36,7 @@ from sentinel_guard.daemon.live_sessions import HOOKS, Live, Sessions
 from sentinel_guard.daemon.peer_connection import Link
 from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.errors import PeerError, SentinelError
-from sentinel_guard.humans.question_inbox import Channel
+from sentinel_guard.humans.question_inbox import Channel, Reply
 
 log = logging.getLogger(__name__)
 LATE = "no answer came in the time that the agent's hook has"
@@ -46,6 +46,15 @@ TAIL = 1 << 20
 NO_WORD = Word()
 MAX_SETTINGS = 1 << 20
 """Bytes of a settings file that is looked at."""
+
+
+class _OtherTerminal:
+    """Puts a question before nobody: who watches the open ones answers it (``sentinel-guard console``)."""
+
+    async def ask(self, question: Question) -> Reply:
+        del question
+        await asyncio.get_running_loop().create_future()
+        raise AssertionError("nobody ends this but who waits for it")
 
 
 @dataclass(slots=True)
@@ -72,6 +81,7 @@ class _Done:
     word: Word = NO_WORD
     live: Live | None = None
     verdict: Verdict | None = None
+    tool: str = ""
 
 
 class HookRequests:
@@ -105,7 +115,7 @@ class HookRequests:
         except Exception:
             log.exception("a hook failed")
             done = _refused("the guard failed on this hook", "see daemon.log", "sentinel-guard doctor", stops=stops)
-        link.send(_message(dialect.render(name, done.word)))
+        link.send(_message(dialect.render(name, done.word, done.tool)))
         if done.live and done.verdict:
             await self._reactions.after(done.live, done.verdict)
 
@@ -113,10 +123,12 @@ class HookRequests:
         until = asyncio.get_running_loop().time() + dialect.waits - SPARE
         event = dialect.parse(name, _object(asked.stdin))
         live = await self._hooks.find(link.pid, dialect.client, event.session, event.cwd or asked.cwd)
+        self._hooks.calls(live).asked = True
         late = await self._late_ends(dialect, event, live)
         match event.moment:
             case Moment.CALL:
-                return await self._call(dialect, event, live, _Waiter(link, until, said=late))
+                channel = _OtherTerminal() if self._hooks.watched() else None
+                return await self._call(dialect, event, live, _Waiter(link, until, channel, late))
             case Moment.RESULT:
                 return await self._result(dialect.client, event, live, link)
             case Moment.SETTINGS:
@@ -129,7 +141,7 @@ class HookRequests:
         action = self._action(dialect.client, event, live, waiter.link)
         calls, op = self._hooks.calls(live), operation(action)
         if known := calls.told(dialect.client, event, op, self._now()):
-            return _Done(known)
+            return _Done(known, tool=event.tool)
         if live.session.root:
             restore_disabled_git_hooks.mend(live)
         judged = await self._judged(live, action, waiter, op)
@@ -137,10 +149,12 @@ class HookRequests:
         said = "\n".join(filter(None, (*waiter.said, answer.text)))
         word = Word(said, blocked=not answer.run, over=live.session.state is State.KILLED)
         begun = await self._outcomes.begin(live, judged) if answer.run else None
+        if word.blocked:
+            calls.ours.add(dialect.in_place(event.tool, word))
         call = OpenCall(self._now(), dialect.client, event.call, op, word, shell_text(event), begun)
         calls.add(call)
         self._hooks.under_way(live)
-        return _Done(word, live, verdict)
+        return _Done(word, live, verdict, event.tool)
 
     async def _judged(self, live: Live, action: Action, waiter: _Waiter, op: str) -> Judged:
         """The verdict, or a refusal where none is there in time."""

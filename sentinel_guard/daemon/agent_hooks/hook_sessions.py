@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from sentinel_guard.agents import registry
@@ -21,7 +21,7 @@ from sentinel_guard.daemon.agent_hooks.open_calls import OpenCalls
 from sentinel_guard.daemon.begin_session import SessionStarter
 from sentinel_guard.daemon.live_sessions import HOOKS, Live, Sessions
 from sentinel_guard.errors import PeerError
-from sentinel_guard.host import shims
+from sentinel_guard.host import agent_hook_files, shims
 from sentinel_guard.host.git import repository
 from sentinel_guard.host.machine import ancestry, processes
 
@@ -38,8 +38,15 @@ class Key(NamedTuple):
 
 
 class HookSessions:
-    def __init__(self, sessions: Sessions, beginnings: SessionStarter, now: Callable[[], float]) -> None:
-        self._sessions, self._beginnings, self._now = sessions, beginnings, now
+    def __init__(
+        self,
+        sessions: Sessions,
+        beginnings: SessionStarter,
+        now: Callable[[], float],
+        watched: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """``watched``: whether a person looks at the open questions in another terminal."""
+        self._sessions, self._beginnings, self._now, self.watched = sessions, beginnings, now, watched
         self._keys: dict[Key, str] = {}
         self._tops: dict[str, str] = {}
         self._calls: dict[str, OpenCalls] = {}
@@ -48,8 +55,12 @@ class HookSessions:
         """The open calls of a session."""
         return self._calls.setdefault(live.id, OpenCalls())
 
-    def is_hook(self, text: str) -> bool:
-        """Whether a shell text is the hook program as a client's settings name it: the client's own doing."""
+    def is_ours(self, live: Live, argv: Sequence[str], text: str) -> bool:
+        """Whether a shell runs the hook program or a script of ours as a client does, or says one of our refusals."""
+        if (text and text in self.calls(live).ours) or (
+            len(argv) == 2 and argv[1] in agent_hook_files.files(self._sessions.places)
+        ):
+            return True
         program = shlex.quote(str(self._sessions.places.githook_folder / shims.HOOK))
         words = text.removeprefix(f"{program} ").split(" ") if text.startswith(f"{program} ") else []
         dialect = registry.hooks_of(words[0]) if len(words) == 2 else None

@@ -48,6 +48,10 @@ class OpenCalls:
 
     def __init__(self) -> None:
         self._calls: list[OpenCall] = []
+        self.asked = False
+        """Whether the session's client has hooks that ask."""
+        self.ours: set[str] = set()
+        """Shell texts that say a refusal in the place of the call that was refused."""
 
     def add(self, call: OpenCall) -> None:
         self._calls = [c for c in self._calls if c.at > call.at - FORGOTTEN]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import json
 import os
 import signal
@@ -11,6 +12,8 @@ import pytest
 
 from sentinel_guard.agents import registry
 from sentinel_guard.agents.hook_dialect import Moment
+from sentinel_guard.client import Operator
+from sentinel_guard.host.machine.state_paths import places
 from tests.support.agents.hook_client import HookClient
 from tests.support.agents.hook_readers import stopped
 from tests.support.guarded_repository import Stage
@@ -186,6 +189,23 @@ def test_a_loop_of_failures_is_broken_and_told(stage, client):
         )  # fmt: skip
     assert "Loop Detected" in said.json["hookSpecificOutput"]["additionalContext"]
     assert "Loop Detected" in reason(agent.call("Bash", command="make it"))
+
+
+def test_a_question_waits_while_somebody_watches_the_open_ones(stage, client):
+    agent = client()
+    asks = {"command": "git push --force origin main"}
+    assert "nobody can be asked" in reason(agent.call("Bash", **asks))
+    with concurrent.futures.ThreadPoolExecutor(1) as beside, Operator(places(stage.environ), start=False) as person:
+        for yes in (True, False):
+            assert person.request("questions")["questions"] == []
+            asked = beside.submit(agent.call, "Bash", **asks)
+            assert until(lambda: person.request("questions")["questions"], limit(10))
+            (question,) = person.request("questions")["questions"]
+            person.request("decide", session=question["session"], question=question["question"], yes=yes)
+            said = asked.result(limit(20))
+            assert bool(said.stdout) != yes and (yes or "UserDenied" in reason(said))
+    human = [e["data"] for e in stage.log(kind="human")]
+    assert [(d["yes"], d["assurance"]) for d in human] == [(True, "other-terminal"), (False, "other-terminal")]
 
 
 def test_outside_of_a_repository_calls_are_judged_too(stage, client):

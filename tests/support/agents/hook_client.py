@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 import sys
@@ -19,6 +20,8 @@ for line in sys.stdin:
     done = subprocess.run(command, input=asked["payload"].encode(errors="surrogateescape"), capture_output=True)
     print(json.dumps([done.returncode, done.stdout.decode(), done.stderr.decode()]), flush=True)
 """
+
+IDS = itertools.count()
 
 
 class Said(NamedTuple):
@@ -59,7 +62,7 @@ class HookClient:
 
     def call(self, tool: str, session: str = "s1", ident: str = "", **arguments: object) -> Said:
         """A tool call that Claude Code is about to make."""
-        ident = ident or f"toolu_{id(object())}"
+        ident = ident or f"toolu_{next(IDS)}"
         return self.claude("PreToolUse", session, tool_name=tool, tool_input=arguments, tool_use_id=ident)
 
     def ended(self, seconds: float = 20) -> bool:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from sentinel_guard.agents import registry
 from tests.support.agents.real_agents import AGENTS
 
 RESULTS = Path(__file__).parents[2] / "real_agents" / "results.json"
@@ -32,6 +33,20 @@ def agents_tested() -> str:
         for test, found in results.items()
     ]
     return "\n".join([*head, *rows]) + "\n"
+
+
+def agents_hooks() -> str:
+    """Where each agent's own hooks stand, how long they are waited for, and when a call runs without an answer."""
+    rows = [
+        "| | in a project | `--user` | `--managed` | waits, s | a call runs without an answer where |",
+        "|---" * 6 + "|",
+    ]
+    for agent in registry.AGENTS:
+        if dialect := agent.hooks:
+            at, waits = dialect.places, f"{dialect.waits:.0f}"
+            files = [f"`{name}`" if name else "-" for name in (at.project, f"~/{at.user}", at.managed)]
+            rows.append(f"| {agent.name} | {' | '.join(files)} | {waits} | {dialect.fails_open} |")
+    return "\n".join(rows) + "\n"
 
 
 def agents_overhead() -> str:
