@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -45,6 +46,27 @@ def with_server(agent: RealAgent) -> RealAgent:
         return replace(plain, files={**plain.files, path: both}, environ=environ)
 
     return replace(agent, started=started)
+
+
+ANSWER = {"hookEventName": "Elicitation", "action": "accept", "content": {"words": "use a raw string"}}
+
+
+@pytest.mark.parametrize("agent", [a for a in AGENTS if a.name == "claude"], ids=lambda agent: agent.name)
+def test_the_answer_of_the_clients_own_dialog_reaches_the_model(stage, play, agent):
+    """A hook of the person's plays the person: without a terminal the client would cancel."""
+    stage.commit(a__txt="one\n")
+    said = {"type": "command", "command": f"echo {shlex.quote(json.dumps({'hookSpecificOutput': ANSWER}))}"}
+    served = with_server(agent)
+
+    def started(url: str, home: Path, repo: Path) -> Started:
+        plain = served.started(url, home, repo)
+        settings = {**plain.files[".claude/settings.json"], "hooks": {"Elicitation": [{"hooks": [said]}]}}
+        return replace(plain, files={**plain.files, ".claude/settings.json": settings})
+
+    steps = (("mcp", "request_human_help", json.dumps({"context": "stuck"})), ("shell", "echo the end"))
+    played = play(replace(served, started=started), steps)
+    assert "The user says: use a raw string" in played.told[0], played.done
+    assert "the end" in played.told[1]
 
 
 @pytest.mark.parametrize("agent", [a for a in AGENTS if a.name in SETTINGS], ids=lambda agent: agent.name)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from sentinel_guard.agents import registry
 from sentinel_guard.core.json_codec import entry_from
 from sentinel_guard.core.session import token_ledger
-from tests.support.agents.real_agents import AGENTS
+from tests.support.agents.real_agents import AGENTS, RealAgent, Started
 from tests.support.agents.scripted_model import Tokens
 from tests.support.time_limits import limit
 from tests.support.wait_until import until
@@ -36,6 +37,31 @@ def test_the_ledger_equals_what_the_model_told_to_the_token(stage, play, agent):
     shown = json.loads(stage.sentinel("usage", "--json").stdout)
     assert [sum(row[name] for row in shown["rows"]) for name in COUNTS] == [2 * n for n in counted(played.used)]
     assert [e for e in stage.log(kind="usage") if "unread" in e["data"]] == []
+
+
+def other_wire(agent: RealAgent, started: Started, wire: str, url: str) -> Started:
+    """The agent's start with another protocol between it and the model, where it tells counts in another way."""
+    if agent.name == "copilot":
+        told = {"anthropic": ("TYPE", "BASE_URL"), "responses": ("WIRE_API",)}[wire]
+        values = {"TYPE": wire, "BASE_URL": url, "WIRE_API": wire}
+        environ = {**started.environ, **{f"COPILOT_PROVIDER_{name}": values[name] for name in told}}
+        return replace(started, environ={**environ, "COPILOT_MODEL": "claude-sonnet-4.5"})
+    files = {path: json.loads(json.dumps(held).replace("anthropic", wire)) for path, held in started.files.items()}
+    return replace(started, files=files, arguments=tuple(word.replace("anthropic", wire) for word in started.arguments))
+
+
+WIRES = (("copilot", "anthropic"), ("copilot", "responses"), ("opencode", "openai"))
+
+
+@pytest.mark.parametrize(("name", "wire"), WIRES, ids=["-".join(row) for row in WIRES])
+def test_the_ledger_is_right_whatever_the_models_provider(stage, play, name, wire):
+    plain = next(agent for agent in AGENTS if agent.name == name)
+    agent = replace(plain, started=lambda url, *where: other_wire(plain, plain.started(url, *where), wire, url))
+    stage.commit(a__txt="one\n")
+    played = play(agent, STEPS)
+    assert len(played.told) == 4, played.done
+    [(_, usages)] = token_ledger.latest(map(entry_from, stage.log())).items()
+    assert counted(usages) == counted(played.used)
 
 
 def spendthrift(reply: int) -> Tokens:
