@@ -175,6 +175,7 @@ CONVERSATIONS = (
     ("codex", "/x", {"payload": {"id": "t", "session_id": "s", "cwd": "/r/a"}}, ({"t", "s"}, "/r/a")),
     ("gemini", "/x", {"sessionId": "s", "projectHash": HASH}, ({"s"}, HASH)),
     ("qwen", "/h/chats/id1.jsonl", {"sessionId": "id1", "cwd": "/r/a"}, ({"id1"}, "/r/a")),
+    ("qwen", "/h/subagents/id1/agent-x.jsonl", {"cwd": "/r/a"}, ({"id1"}, "/r/a")),
     (
         "copilot",
         "/h/session-state/id1/events.jsonl",

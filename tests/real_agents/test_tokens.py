@@ -39,6 +39,15 @@ def test_the_ledger_equals_what_the_model_told_to_the_token(stage, play, agent):
     assert [e for e in stage.log(kind="usage") if "unread" in e["data"]] == []
 
 
+@pytest.mark.parametrize("agent", [a for a in AGENTS if a.name not in ("codex", "cline")], ids=lambda agent: agent.name)
+def test_the_replies_to_subagents_are_counted(stage, play, agent):
+    stage.commit(a__txt="one\n")
+    played = play(agent, (("shell", "echo one"), ("subagent",), ("shell", "echo two")))
+    assert len(played.told) == 3, played.done
+    [(_, usages)] = token_ledger.latest(map(entry_from, stage.log())).items()
+    assert counted(usages) == counted(played.used) and len(usages) > 4
+
+
 def other_wire(agent: RealAgent, started: Started, wire: str, url: str) -> Started:
     """The agent's start with another protocol between it and the model, where it tells counts in another way."""
     if agent.name == "copilot":

@@ -1,4 +1,4 @@
-"""Qwen Code: a line for each reply, with Gemini's names for the counts."""
+"""Qwen Code: a line for each reply, with Gemini's names for the counts; subagents have files of their own."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from sentinel_guard.core.model import Usage
 
 
 def _conversation(path: str, first: Json) -> Conversation:
-    names = (path.rsplit("/", 1)[-1].removesuffix(".jsonl"), str(first.get("sessionId", "")))
+    folder, name = path.split("/")[-2:]
+    # A subagent's lies in a folder that is named after its parent's.
+    names = (name.removesuffix(".jsonl") if folder == "chats" else folder, str(first.get("sessionId", "")))
     return Conversation(frozenset(filter(None, names)), str(first.get("cwd", "")))
 
 
@@ -49,7 +51,7 @@ RECORD = TokenRecord(
     "qwen",
     Form.LINES,
     (("QWEN_CODE_PROJECT_DIR", ".."), ("", ".qwen/projects")),  # the first is what it tells its tools
-    ("*/chats/{name}.jsonl",),
+    ("*/chats/{name}.jsonl", "*/subagents/{name}/*.jsonl"),
     _conversation,
     _parser,
     named_by="QWEN_CODE_SESSION_ID",

@@ -102,10 +102,10 @@ class _Client:
             self.searched = -SEARCH
             self.others.clear()
 
-    def read(self) -> list[Usage]:
-        """The usages that are new since the last look, as far as they can be read."""
+    def read(self, *, ends: bool = False) -> list[Usage]:
+        """The usages that are new since the last look, as far as they can be read; ``ends``: it is the last look."""
         now = time.monotonic()
-        if not self.files or now - self.searched >= SEARCH:
+        if ends or not self.files or now - self.searched >= SEARCH:
             self._search()
             self.searched = now
         found: list[Usage] = []
@@ -182,7 +182,7 @@ class TokenRecords:
         reading = self._reading(live)
         if not reading.turn.locked():  # else a thread is at it, and its finds are on record a moment later
             for name, client in reading.clients.items():
-                self._take(live, reading, name, client.read(), ends=True)
+                self._take(live, reading, name, client.read(ends=True), ends=True)
         if reading.soon:
             reading.soon.cancel()
         self._readings.pop(live.id, None)

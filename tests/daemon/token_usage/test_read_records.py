@@ -101,6 +101,16 @@ def test_a_subagents_replies_are_counted(desk):
     assert desk.outputs() == {"m1": 1, "sub": 50}
 
 
+def test_a_record_that_comes_just_before_the_end_is_read(desk):
+    desk.write(("m1", 1))
+    desk.look()
+    desk.folder = desk.folder / ID / "subagents"
+    desk.folder.mkdir(parents=True)
+    desk.write(("sub", 50), conversation="agent-1")
+    desk.finish()
+    assert desk.outputs() == {"m1": 1, "sub": 50}, "though it was searched for a moment ago"
+
+
 def test_without_a_call_the_work_folder_tells(desk):
     desk.write(("m1", 3))
     desk.finish()

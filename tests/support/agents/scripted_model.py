@@ -21,7 +21,8 @@ Step = tuple[str, ...]
 ``("parallel", command, ...)`` for shell calls of one reply; ``("bare", command)``, without the agent's wrapper;
 ``("terminal", command)``, on a terminal of its own, and ``("type", keys)`` into the last one;
 ``("write", absolute path, content)``, ``("edit", path, old, new)``, ``("read", path)`` and ``("grep", word, path)`` by
-the agent's own tools; ``("mcp", tool, input as JSON)``, of an MCP server; or ``("say", text)``, which ends a turn.
+the agent's own tools; ``("mcp", tool, input as JSON)``, of an MCP server; ``("subagent",)``, which
+does the steps before and no more; or ``("say", text)``, which ends a turn.
 """
 Call = tuple[str, str, object]
 """Id, tool name and input."""
@@ -74,6 +75,19 @@ TOOLS = {
         "run_shell_command": lambda c: {"command": c, "description": "a step", "is_background": True},
         "bash": lambda c: {"command": f"{c} &", "description": "a step"},
         "run_commands": lambda c: {"commands": [f"{c} &"]},
+    },
+    "subagent": {
+        "Agent": lambda: {"description": "a step", "prompt": "do it", "subagent_type": "general-purpose"},
+        "agent": lambda: {"description": "a step", "prompt": "do it", "subagent_type": "general-purpose"},  # Qwen
+        "invoke_agent": lambda: {"agent_name": "generalist", "prompt": "do it"},  # Gemini
+        "task": lambda: {  # opencode, Copilot
+            "description": "a step",
+            "prompt": "do it",
+            "subagent_type": "general",
+            "agent_type": "task",
+            "name": "one",
+            "mode": "sync",
+        },
     },
     "write": {
         "Write": lambda p, t: {"file_path": p, "content": t},
@@ -164,6 +178,8 @@ class ScriptedModel:
             if left >= len(calls):
                 left -= len(calls)
                 continue
+            if kind == "subagent" and not any(name in tools for name in TOOLS[kind]):
+                break  # who asks is the subagent
             done = len(told) - left
             if kind == "type":
                 calls = [(kind, [*arguments, _terminal(told)])]
