@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SOURCES := $(wildcard sentinel_guard/launcher/*.[ch] sentinel_guard/broker/*.[ch])
 
-.PHONY: demo test unit compiled lint format test-agents test-agents-headless agents bench bench-agents corpus loops faults matrix leaks oracles metamorphic mutated transparency fuzz mutants clean
+.PHONY: demo test unit compiled lint format test-agents test-agents-headless agents bench bench-agents screens corpus loops faults matrix leaks oracles metamorphic mutated transparency fuzz mutants clean
 
 demo: $(READY)
 	@$(BIN)/sentinel-guard demo
@@ -52,6 +52,10 @@ bench: compiled
 bench-agents: agents compiled
 	@SENTINEL_TEST_KERNEL=auto SENTINEL_TEST_CLIENTS=$(abspath $(AGENTS)) $(BIN)/python -m bench.agent_overhead
 	@$(BIN)/python -m tests.support.generated_documents overhead "overhead parts"
+
+# The screens of docs/terminal.md; needs tmux, vim and npm. A minute or two.
+screens: agents compiled
+	@SENTINEL_TEST_KERNEL=auto SENTINEL_TEST_CLIENTS=$(abspath $(AGENTS)) $(BIN)/python -m tests.support.terminal_screens
 
 # The lists are not part of the project: SENTINEL_CORPUS names their folder.
 corpus: $(READY)

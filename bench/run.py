@@ -15,6 +15,7 @@ from bench import (
     growth,
     kernel_layer_cost,
     recovery_speed,
+    terminal_latency,
     text_scan_speed,
     verdict_latency,
 )
@@ -52,6 +53,7 @@ PARTS = (
     burst,
     git_hook_latency.rows,
     growth.rows,
+    terminal_latency.rows,
 )
 
 

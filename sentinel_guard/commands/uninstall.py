@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sentinel_guard.commands import require_human
+from sentinel_guard.commands import daemon, require_human
 from sentinel_guard.commands.agent_hooks import install_agent_hooks
 from sentinel_guard.commands.install import INSIDE, TEMPLATE
 from sentinel_guard.errors import SentinelError
@@ -26,7 +26,8 @@ def uninstall(folder: Path, template: Path | None = None) -> int:
 
 
 def uninstall_all() -> int:
-    """The same for every repository, template and agent that ``install`` was called for; then says what is left.
+    """The same for every repository, template and agent that ``install`` was called for; then stops the daemon, where
+    it guards nobody, and says what is left.
 
     Exit code 1 where one of them could not be done. Raises SentinelError inside of a session.
     """
@@ -47,6 +48,10 @@ def uninstall_all() -> int:
     if failed:
         print("Mend what is said above, then run it again.")
         return 1
+    try:
+        daemon.stop(where, force=False)
+    except SentinelError as e:
+        print(e)
     print("Next, the program: pipx uninstall sentinel-guard (or pip uninstall sentinel-guard)")
     print(f"What stays until you delete it: {where.state} (the log, snapshots), {where.config} (your policy)")
     return 0

@@ -34,6 +34,8 @@ SECONDS = 3.0
 UNKNOWN = "what it would change could not be looked into: {}"
 AGAIN = "asked again: what it would change is not what was shown before"
 STANDING = "for a while you have said yes to {} {}: {} left (sentinel-guard revoke {})"
+REWRITES, NO_REWRITE = "FORCE_PUSH", "as far as was fetched it does what a push without --force does"
+"""Action whose reason is that it rewrites, and what stands in that reason's place where it was seen not to."""
 _PATHS = (Kind.DELETE, Kind.WRITE)
 Started = Callable[[str], Start | None]
 """Top of a work tree -> its repository as the session found it; None where there is no session."""
@@ -68,7 +70,8 @@ class Look:
         lines = [*([AGAIN] if again else []), *(hidden.text(visible(line)) for line in self._found.lines)]
         lines += [STANDING.format(g.action, g.target, seconds(g.until - self._now), g.id) for g in standing]
         details = hidden.text(visible(self._found.details, keep="\n\t")).expandtabs(4)
-        return replace(question, preview=tuple(lines), details=details)
+        refuted = question.ask.action == REWRITES and not self._found.rewrites
+        return replace(question, preview=tuple(lines), details=details, why=NO_REWRITE if refuted else question.why)
 
 
 def look_up(verdict: Verdict, findings: Sequence[Finding], now: float, started: Started = lambda _: None) -> Preview:

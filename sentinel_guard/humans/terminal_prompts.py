@@ -54,13 +54,19 @@ def columns(text: str) -> int:
 
 
 def wrap(text: str, width: int) -> list[str]:
-    """The visible text in lines of at most so many columns."""
+    """The visible text in lines of at most so many columns, every character of it; broken behind a space where one is
+    near.
+    """
     lines = []
     for paragraph in text.splitlines() or [""]:
         rest = visible(paragraph)
         while True:
-            line, rest = _fit(rest, max(1, width))
+            line, after = _fit(rest, max(1, width))
+            space = line.rfind(" ") + 1
+            if after and space > len(line) // 2:
+                line, after = line[:space], line[space:] + after
             lines.append(line)
+            rest = after
             if not rest:
                 break
     return lines

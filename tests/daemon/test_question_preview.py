@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shlex
 import time
@@ -13,9 +14,10 @@ from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.registry import CHECKS
 from sentinel_guard.core.judge import judge
-from sentinel_guard.core.model import Action, Layer, Response
+from sentinel_guard.core.model import Action, Ask, Layer, Question, Response
 from sentinel_guard.core.session.session import Session
-from sentinel_guard.daemon.question_preview import UNKNOWN, look_up
+from sentinel_guard.daemon.question_preview import NO_REWRITE, UNKNOWN, Look, look_up
+from sentinel_guard.daemon.session_secrets import SessionSecrets
 from sentinel_guard.host.world import HostWorld
 from tests.support.guard_in_memory import POLICY
 from tests.support.hook_repositories import committed, git, made, put
@@ -37,13 +39,30 @@ def repo(tmp_path):
     return here
 
 
-def preview(repo, command):
+def judged(repo, command):
     action = Action("a", "s", Layer.SHELL, "shell", {"command": command}, str(repo), time.time(), str(repo))
     effects = analyse(action, HostWorld(dict(os.environ)))
     verdict = judge(Case(action, effects, replace(Session("s"), root=str(repo)), POLICY, None, "op"), CHECKS)
     assert verdict.response is Response.ASK
-    asked = [finding for finding in verdict.findings if finding.ask == verdict.decisive.ask]
-    return look_up(verdict, asked, time.time())
+    return verdict, [finding for finding in verdict.findings if finding.ask == verdict.decisive.ask]
+
+
+def preview(repo, command):
+    return look_up(*judged(repo, command), time.time())
+
+
+@pytest.mark.parametrize("action", ["FORCE_PUSH", "PUSH"])
+@pytest.mark.parametrize("commits", [0, 1])
+def test_what_was_seen_to_rewrite_nothing_is_not_called_a_rewrite(repo, action, commits):
+    if commits:
+        git(repo, "push", "-q", "--no-verify", "origin", "main")
+        git(repo, "reset", "-q", "--soft", "HEAD~1")
+    verdict, asked = judged(repo, "git push --force origin main")
+    look = Look(verdict, asked, time.time(), lambda _: None)
+    asyncio.run(look.up())
+    question = Question("q", "s", Ask(action, "origin", "HIGH"), "git push", "it rewrites", 0.0, 0.0)
+    why = look.onto(question, SessionSecrets(), (), again=False).why
+    assert why == (NO_REWRITE if action == "FORCE_PUSH" and not commits else "it rewrites")
 
 
 ROWS = [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from sentinel_guard.humans.session_menu import CHAT, GO_ON, KILL, PASS, PAUSE, RESUME, ROLL_BACK, Menu, key_codes
@@ -51,6 +53,12 @@ def test_it_fits_and_hides_nothing_a_terminal_would_obey(size):
     assert len(lines) <= size[1] and all(len(line) <= size[0] and "\x1b" not in line for line in lines)
     menu.feed(b"b")
     assert menu.lines((80, 24), 0.0)[-1].endswith("(Y/N): ")
+
+
+def test_the_page_of_screens_shows_the_menu_as_it_is():
+    page = (Path(__file__).parents[2] / "docs" / "terminal.md").read_text()
+    for line in Menu("s1", "ACTIVE", "Ctrl-\\").lines((80, 24), 0.0)[1:]:
+        assert line.rstrip() in page, "make screens"
 
 
 CODES = (

@@ -53,6 +53,8 @@ def test_visible_text_fits_and_is_printable(text, width):
 
 
 WRAP = [
+    ("some words here", 12, ["some words ", "here"], "behind a space, which stays"),
+    ("a bbbbbbbbbbbbbbb", 8, ["a bbbbbb", "bbbbbbbb", "b"], "where none is near, within the word"),
     ("abcdef", 3, ["abc", "def"], "cut at the width"),
     ("ab\ncd", 9, ["ab", "cd"], "lines stay lines"),
     ("日本語", 4, ["日本", "語"], "wide letters need two columns"),

@@ -20,12 +20,13 @@ class Preview:
     """What a yes is given to, beyond the command: it holds while these words stay the same."""
     subjects: tuple[str, ...] = ()
     """What a yes for a while is limited to, beyond the action and the target that are shown."""
+    rewrites: bool = True
+    """False where it was seen to rewrite nothing."""
 
     def __add__(self, other: Preview) -> Preview:
         details = "\n\n".join(filter(None, (self.details, other.details)))
-        return Preview(
-            (*self.lines, *other.lines), details, (*self.bound, *other.bound), (*self.subjects, *other.subjects)
-        )
+        bound, subjects = (*self.bound, *other.bound), (*self.subjects, *other.subjects)
+        return Preview((*self.lines, *other.lines), details, bound, subjects, self.rewrites and other.rewrites)
 
 
 def size(count: int) -> str:

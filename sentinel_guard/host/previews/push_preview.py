@@ -11,7 +11,7 @@ Rules of this file:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sentinel_guard.core.model import Command
@@ -75,12 +75,14 @@ def push_preview(git: Git, command: Command, now: float, start: Start | None = N
     if "--tags" in command.flags:
         said += Preview(("every tag of this repository, too; which of them the remote has is not known",))
     targets = list(_targets(git, name, refspecs, start, delete=not command.flags.isdisjoint(("-d", "--delete"))))
-    for target in targets[:REFS]:
+    fates = [_fate(git, target, now, start) for target in targets[:REFS]]
+    for target, fate in zip(targets, fates, strict=False):
         bound = f"{target.ref} {target.old} {target.new}"
-        said += _fate(git, target, now, start) + Preview(bound=(bound,), subjects=(target.ref,))
+        said += fate + Preview(bound=(bound,), subjects=(target.ref,))
     if len(targets) > REFS:
         said += Preview((f"and {counted(len(targets) - REFS, 'more reference')} that were not looked at",))
-    return said
+    seen = command.flags.isdisjoint((*_ALL, "--tags")) and 0 < len(targets) <= REFS
+    return replace(said, rewrites=not seen or any(fate.rewrites for fate in fates))
 
 
 def _destination(git: Git, command: Command) -> tuple[str, list[str]]:
@@ -139,7 +141,7 @@ def _fate(git: Git, target: _Target, now: float, start: Start | None) -> Preview
         return Preview((f"{ref}: {what}; what the remote has there was never fetched, and is not known",))
     seen = f"{_short(target.tracking)} as {_fetched(git, target.tracking, now, start)}"
     if target.old == target.new:
-        return Preview((f"{ref}: nothing changes against {seen}",))
+        return Preview((f"{ref}: nothing changes against {seen}",), rewrites=False)
     lost = _commits(git, target.old, target.new)
     added = _commits(git, target.new, target.old) if target.new else []
     if not target.new:
@@ -153,7 +155,7 @@ def _fate(git: Git, target: _Target, now: float, start: Start | None) -> Preview
         head = f"{ref}: LOST for others: {counted(len(lost), 'commit')} of {seen}"
         lines = (head, *_first(lost), f"adds {counted(len(added), 'commit')}", *_first(added))
     details = (_log(f"LOST from {ref}", lost), _log(f"added to {ref}", added), _diff(git, target))
-    return Preview(lines, "\n\n".join(filter(None, details)))
+    return Preview(lines, "\n\n".join(filter(None, details)), rewrites=bool(lost))
 
 
 def _fate_of_moved(git: Git, target: _Target) -> Preview:

@@ -52,12 +52,16 @@ def test_commits_that_others_would_lose_and_those_that_come(clone):
     assert f"  {lost[:7]} three (" in text and "adds 1 commit" in text and " mine (" in text
     assert "-three" in found.details and "2 commits LOST from main" in found.details
     assert found.bound[1] == f"refs/heads/main {lost} {head(clone)}"
+    assert found.rewrites
 
 
 def test_a_fast_forward_says_that_it_is_no_rewrite(clone):
     put(clone, "b.txt", "x\n")
     committed(clone, "four")
-    text = "\n".join(said(clone).lines)
+    found = said(clone)
+    text = "\n".join(found.lines)
+    assert not found.rewrites
+    assert said(clone, flags=("--force", "--tags")).rewrites, "of what is not looked at nothing is called harmless"
     assert "main: loses nothing, a fast-forward of origin/main" in text and "no rewrite. Adds 1 commit" in text
     assert "LOST" not in text
 
