@@ -55,7 +55,7 @@ bench-agents: agents compiled
 
 # The screens of docs/terminal.md; needs tmux, vim and npm. A minute or two.
 screens: agents compiled
-	@SENTINEL_TEST_KERNEL=auto SENTINEL_TEST_CLIENTS=$(abspath $(AGENTS)) $(BIN)/python -m tests.support.terminal_screens
+	@SENTINEL_TEST_KERNEL=auto SENTINEL_TEST_CLIENTS=$(abspath $(AGENTS)) $(BIN)/python -m tests.support.agents.terminal_screens
 
 # The lists are not part of the project: SENTINEL_CORPUS names their folder.
 corpus: $(READY)

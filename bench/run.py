@@ -10,16 +10,14 @@ import itertools
 from collections.abc import Iterator
 
 from bench import (
-    file_restore_latency,
-    git_hook_latency,
     growth,
     kernel_layer_cost,
     recovery_speed,
-    terminal_latency,
     text_scan_speed,
     verdict_latency,
 )
 from bench.benchmark_results import Row, show
+from bench.latency import file_restore, git_hooks, terminal
 
 TAMPERINGS = 100
 SWEPT = ("hard link outside (sweep)",)
@@ -27,16 +25,16 @@ SWEPT = ("hard link outside (sweep)",)
 
 
 def tampering() -> Iterator[Row]:
-    for kind, (p50, p99) in file_restore_latency.tampering(TAMPERINGS).items():
+    for kind, (p50, p99) in file_restore.tampering(TAMPERINGS).items():
         budget = None if kind in SWEPT else 20
         yield Row(f"tampered file put back, {kind}, p99", budget, p99, "ms", f"p50 {p50:.2f} ms")
 
 
 def burst() -> Iterator[Row]:
-    found = file_restore_latency.burst()
+    found = file_restore.burst()
     beside = f"{found['burst']:.0f} s; {found['changes']:.0f} restricted changes meanwhile, p99 {found['p99']:.1f} ms"
     yield Row(
-        f"restricted changes lost in a burst of {file_restore_latency.BURST:,} files",
+        f"restricted changes lost in a burst of {file_restore.BURST:,} files",
         0,
         found["lost"],
         "changes",
@@ -51,9 +49,9 @@ PARTS = (
     text_scan_speed.rows,
     tampering,
     burst,
-    git_hook_latency.rows,
+    git_hooks.rows,
     growth.rows,
-    terminal_latency.rows,
+    terminal.rows,
 )
 
 

@@ -21,7 +21,7 @@ from tests.support.wait_until import until
 
 HOME = "/home/bo/work/web-shops"
 """Stands in the page for the throw-away folder, in as many characters."""
-PAGE = Path(__file__).parents[2] / "docs" / "terminal.md"
+PAGE = Path(__file__).parents[3] / "docs" / "terminal.md"
 SIZES = ((80, 24), (200, 50))
 CLIENT = "claude"
 PERSONS = {"AUTHOR": "Bo", "COMMITTER": "Bo"}

@@ -1,6 +1,6 @@
 """Measures the latency that the installed git hooks add with a daemon, outside of a session and inside of one.
 
-Run with ``python -m bench.git_hook_latency`` at the top of the repository, or as a part of ``make bench``.
+Run with ``python -m bench.latency.git_hooks`` at the top of the repository, or as a part of ``make bench``.
 """
 
 from __future__ import annotations
