@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Self
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 os.environ.setdefault("PYTHONDONTWRITEBYTECODE", "1")
 
 from sentinel_guard.client import Operator

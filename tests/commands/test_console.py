@@ -316,6 +316,11 @@ def test_inside_of_a_session_it_is_not_opened(where, monkeypatch):
         console.console(where)
 
 
+def test_without_a_terminal_it_is_not_opened(where):
+    with pytest.raises(SentinelError, match="needs a terminal"):
+        console.console(where)
+
+
 def test_each_entry_comes_once(where):
     feed = Feed(where)
     with closing(SqliteStore(where.database)) as store:

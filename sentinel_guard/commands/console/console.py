@@ -8,6 +8,7 @@ Rules of this file:
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import ClassVar, TypeVar
 
@@ -249,9 +250,13 @@ class Console(App[None]):
 
 
 def console(places: StatePaths) -> int:
-    """Raises SentinelError inside of a session: nobody answers there, and what its agent opens of the log is held."""
+    """Raises SentinelError inside of a session (nobody answers there, and what its agent opens of the log is held), and
+    without a terminal.
+    """
     if sessions():
         way = "Open it in a terminal outside of this session; status and log work here."
         raise SentinelError("From inside a guarded session the console is not opened.", way)
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise SentinelError("The console needs a terminal.", "For programs: sentinel-guard status --json")
     Console(places).run()
     return 0
