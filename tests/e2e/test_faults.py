@@ -15,13 +15,14 @@ import sys
 import threading
 import time
 
+import pexpect
 import pytest
 
 from sentinel_guard.core.wire_framing import encode
 from sentinel_guard.daemon import assembly
 from tests.support.guarded_repository import BIN
 from tests.support.time_limits import limit
-from tests.support.wait_until import until
+from tests.support.wait_until import settled, until
 
 
 def daemon_pid(stage) -> int:
@@ -49,6 +50,20 @@ def test_kill_9_of_the_daemon_frees_nobody_and_loses_nothing(stage):
     assert (stage.repo / ".env").read_text() == "MODE=debug\n"
     assert stage.sentinel("log", "verify").returncode == 0
     assert len({e["session"] for e in stage.log(kind="session")}) == 1
+
+
+def test_a_daemon_that_is_killed_in_mid_question_asks_again(stage):
+    stage.commit()
+    stage.policy('[confirm]\ndeploy = ["deploy"]\n')
+    person = stage.on_terminal("deploy production")
+    person.expect_exact("Confirm? (Y/N):")
+    os.kill(daemon_pid(stage), signal.SIGKILL)
+    person.expect_exact("Confirm? (Y/N):")
+    settled()
+    person.send("n")
+    person.expect(pexpect.EOF)
+    assert stage.seen()[0]["code"] == 126
+    assert [e["data"]["yes"] for e in stage.log(kind="human")] == [False]
 
 
 @contextlib.contextmanager
