@@ -61,7 +61,7 @@ def test_a_baseline_that_a_fallen_daemon_left_half_is_completed_by_the_next(stag
     while not (stage.folder / "seen.json").exists() and time.monotonic() < deadline:
         time.sleep(0.02)
     (completed,) = whole(stage)
-    os.kill(json.loads(stage.sentinel("daemon", "status", "--json").stdout)["pid"], signal.SIGKILL)
+    os.kill(json.loads(stage.sentinel("daemon", "status", "--json").stdout)["daemons"][0]["pid"], signal.SIGKILL)
     completed.unlink()
     agent.communicate(timeout=limit(40))
     assert [s["code"] for s in stage.seen()] == [0, 0]

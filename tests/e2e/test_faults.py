@@ -26,7 +26,7 @@ from tests.support.wait_until import settled, until
 
 
 def daemon_pid(stage) -> int:
-    return json.loads(stage.sentinel("daemon", "status", "--json").stdout)["pid"]
+    return json.loads(stage.sentinel("daemon", "status", "--json").stdout)["daemons"][0]["pid"]
 
 
 def test_kill_9_of_the_daemon_frees_nobody_and_loses_nothing(stage):

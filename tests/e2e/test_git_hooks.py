@@ -47,7 +47,7 @@ def git(stage, *arguments, **environ):
 
 
 def daemon_pid(stage) -> int:
-    return json.loads(stage.sentinel("daemon", "status", "--json").stdout)["pid"]
+    return json.loads(stage.sentinel("daemon", "status", "--json").stdout)["daemons"][0]["pid"]
 
 
 def hidden(stage, *words: str) -> str:

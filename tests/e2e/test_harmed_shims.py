@@ -56,7 +56,7 @@ HARMS = (
 
 def daemon_pid(stage) -> int:
     assert stage.sentinel("daemon", "start").returncode == 0
-    return json.loads(stage.sentinel("daemon", "status", "--json").stdout)["pid"]
+    return json.loads(stage.sentinel("daemon", "status", "--json").stdout)["daemons"][0]["pid"]
 
 
 def agent(stage, how, daemon):

@@ -100,7 +100,7 @@ def test_a_kill_over_a_dirty_repository_is_explained_by_the_next_sessions_agent(
 
 
 def daemon_pid(stage):
-    return json.loads(stage.sentinel("daemon", "status", "--json").stdout)["pid"]
+    return json.loads(stage.sentinel("daemon", "status", "--json").stdout)["daemons"][0]["pid"]
 
 
 @pytest.mark.parametrize("command", [TRY, "rm -rf /"], ids=["a breaker", "a kill"])

@@ -119,7 +119,7 @@ def test_an_orphan_ends_with_a_runner_that_was_killed_before_it_had_a_daemon_aga
     runner, pid = orphan
     peer = processes.identify(pid)
     os.kill(runner.pid, signal.SIGSTOP)
-    os.kill(json.loads(stage.sentinel("daemon", "status", "--json").stdout)["pid"], signal.SIGKILL)
+    os.kill(json.loads(stage.sentinel("daemon", "status", "--json").stdout)["daemons"][0]["pid"], signal.SIGKILL)
     assert stage.sentinel("daemon", "start").returncode == 0
     os.kill(runner.pid, signal.SIGKILL)
     runner.wait()
@@ -153,7 +153,7 @@ def test_an_orphan_that_kills_its_runner_and_is_another_process_all_the_time_end
 def test_what_changed_while_nobody_watched_is_put_back_at_the_burial(stage, orphan):
     runner, pid = orphan
     left, grouped = processes.identify(pid), cgroups.session_of(pid)
-    daemon = json.loads(stage.sentinel("daemon", "status", "--json").stdout)["pid"]
+    daemon = json.loads(stage.sentinel("daemon", "status", "--json").stdout)["daemons"][0]["pid"]
     agent = next(pid for pid, words in stage.processes().items() if str(stage.folder / "agent.py") in words[:3])
     marked = processes.identify(agent)
     for pid in (daemon, runner.pid):
@@ -170,7 +170,7 @@ def test_what_changed_while_nobody_watched_is_put_back_at_the_burial(stage, orph
 
 def test_what_a_person_changed_long_after_the_end_stays(stage, orphan):
     runner, _ = orphan
-    daemon = json.loads(stage.sentinel("daemon", "status", "--json").stdout)["pid"]
+    daemon = json.loads(stage.sentinel("daemon", "status", "--json").stdout)["daemons"][0]["pid"]
     for pid in (daemon, runner.pid):
         os.kill(pid, signal.SIGKILL)
     runner.wait()

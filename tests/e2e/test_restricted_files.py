@@ -229,7 +229,7 @@ def test_what_is_left_running_is_named(stage):
 def test_what_changes_while_the_daemon_is_dead_is_put_back_when_it_is_back(stage):
     stage.commit()
     with Session(stage, "sleep 10"):
-        running = json.loads(stage.sentinel("daemon", "status", "--json").stdout)
+        [running] = json.loads(stage.sentinel("daemon", "status", "--json").stdout)["daemons"]
         stage.write(".env", MINE)
         os.kill(running["pid"], signal.SIGKILL)
         stage.write(".env", EVIL)

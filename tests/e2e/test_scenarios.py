@@ -127,7 +127,7 @@ class Play:
             elif verb in ("types", "says"):
                 screen.send(rest + ("\r" if verb == "says" else ""))
             elif verb == "falls":
-                daemon = json.loads(self.stage.sentinel("daemon", "status", "--json").stdout)
+                [daemon] = json.loads(self.stage.sentinel("daemon", "status", "--json").stdout)["daemons"]
                 os.kill(daemon["pid"], signal.SIGKILL)
         screen.expect(pexpect.EOF)
         screen.close()

@@ -23,7 +23,7 @@ FLIPS = (
 
 
 def daemon_pid(stage) -> int:
-    return json.loads(stage.sentinel("daemon", "status", "--json").stdout)["pid"]
+    return json.loads(stage.sentinel("daemon", "status", "--json").stdout)["daemons"][0]["pid"]
 
 
 def started(stage, name: str) -> tuple[subprocess.Popen, str]:

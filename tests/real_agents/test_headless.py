@@ -65,7 +65,9 @@ def test_the_wrapper_is_taken_off_after_a_restart_of_the_daemon_too(stage, play,
 
     def restart() -> None:
         if until(begun.exists, 60):
-            os.kill(json.loads(stage.sentinel("daemon", "status", "--json").stdout)["pid"], signal.SIGKILL)
+            os.kill(
+                json.loads(stage.sentinel("daemon", "status", "--json").stdout)["daemons"][0]["pid"], signal.SIGKILL
+            )
             time.sleep(1)
             begun.unlink()
 
