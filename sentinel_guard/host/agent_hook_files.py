@@ -41,7 +41,7 @@ def known(places: StatePaths) -> dict[Path, Installed]:
     try:
         rows = json.loads(file.read_bytes())
         return {Path(path): _row(row) for path, row in rows.items()}
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as e:
         raise HostError(f"{file} cannot be read: {e}.", "Remove it, and take the agents' hooks out by hand.") from e
