@@ -98,6 +98,8 @@ class _Client:
         self.folders.add(folder)
         name = environ.get(self.record.named_by, "")
         if self.record.named_by and NAME.fullmatch(name) and name not in self.named:
+            if not self.named:
+                self.files.clear()  # what was only in the same folder may be another one's
             self.named.add(name)
             self.searched = -SEARCH
             self.others.clear()

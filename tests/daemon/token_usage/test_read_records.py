@@ -83,6 +83,20 @@ def test_what_other_conversations_of_the_repository_wrote_is_not(desk):
     assert desk.outputs() == {"ours": 7}
 
 
+def test_what_only_lies_in_the_same_folder_is_left_alone_once_the_conversation_is_told(desk):
+    told, desk.told = desk.told, {"HOME": desk.told["HOME"]}
+    desk.write(("ours", 7))
+    desk.write(("theirs", 1), conversation="22222222-bbbb")
+    desk.look()
+    desk.told = told
+    desk.look()
+    desk.write(("theirs-2", 99), conversation="22222222-bbbb")
+    desk.write(("ours-2", 8))
+    desk.look()
+    assert desk.outputs() == {"ours": 7, "theirs": 1, "ours-2": 8}
+    assert desk.entries() == 3, "and nothing is recorded twice"
+
+
 def test_a_conversation_that_is_begun_anew_is_the_sessions_too(desk):
     desk.write(("m1", 1))
     desk.look()
