@@ -136,6 +136,13 @@ def test_the_reply_that_reads_a_shortened_conversation_is_marked(agent, lines):
     assert [(u.key, u.compaction) for line in lines for u in parse(line)] == [("a", False), ("b", True), ("c", False)]
 
 
+def test_codex_names_the_model_with_each_turn():
+    parse = registry.of_agent("codex").parser()
+    lines = [{"type": "turn_context", "payload": {"model": name}} for name in ("gpt-a", "gpt-b")]
+    told = [u.model for line in (lines[0], codex_reply("a"), lines[1], codex_reply("b")) for u in parse(line)]
+    assert told == ["gpt-a", "gpt-b"]
+
+
 def test_requests_for_a_summary_are_marked():
     codex = registry.of_agent("codex").parser()
     lines = [codex_reply("a"), codex_reply("summary"), {"type": "compacted"}, codex_reply("b"), codex_reply("c")]

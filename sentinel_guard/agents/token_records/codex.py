@@ -36,6 +36,7 @@ class _Thread:
         self._total: tuple[int, ...] | None = None
         self._replies = self._shortened = False
         self._last: Usage | None = None
+        self._model = ""
 
     def __call__(self, line: Json) -> Iterable[Usage]:
         told, kind = mapping(line.get("payload")), line.get("type")
@@ -43,6 +44,8 @@ class _Thread:
             self._shortened = True
             if self._last:  # it was what the conversation was shortened with
                 yield replace(self._last, compaction=True)
+        elif kind == "turn_context":
+            self._model = str(told.get("model") or "")
         elif kind == "token_usage_record":
             self._replies = True
             yield self._used(line, _counts(mapping(told["usage"])), str(told["response_id"]))
@@ -69,6 +72,7 @@ class _Thread:
             written,
             source=RECORD.agent,
             key=key,
+            model=self._model,
             compaction=after,
         )
         return self._last
@@ -91,5 +95,5 @@ RECORD = TokenRecord(
     _conversation,
     _parser,
     named_by="CODEX_SESSION_ID",
-    marks=(b'"token_usage_record"', b'"token_count"', b'"compacted"'),
+    marks=(b'"token_usage_record"', b'"token_count"', b'"compacted"', b'"turn_context"'),
 )
