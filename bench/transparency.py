@@ -85,7 +85,7 @@ class Cage:
         from tests.support.guarded_repository import BIN, Stage  # noqa: PLC0415 - the same
 
         self.stage, self.guard = Stage(Path("/var/tmp")), str(BIN / "sentinel-guard")
-        self.stage.environ |= WHO
+        self.stage.environ |= WHO | {"SHELL_WORDS": " ".join(SHELL)}
         self.stage.policy('[kernel]\nmode = "auto"')
         for name, text in PROGRAMS.items():
             program = self.stage.folder / "bin" / name
