@@ -168,9 +168,10 @@ class Operators:
             "sessions": count,
         }
 
-    def status(self) -> Fields:
+    def status(self, link: Link) -> Fields:
         now = self._now()
-        return {"sessions": [self.control.status(live, now) for live in self._sessions.live.values()]}
+        found = [self.control.status(live, now) for live in self._sessions.live.values()]
+        return {"sessions": found, "inside": self.control.whose(link.pid)}
 
     async def start(self, message: Fields, link: Link, runner: RunnerChannel) -> tuple[Live, Fields]:
         owner = processes.identify(int(message["pid"]))
@@ -303,7 +304,7 @@ class _Desk:
         self._live: Live | None = None
         self.ops: dict[str, Callable[[Fields], Awaitable[Fields | None]]] = {
             "hello": _at_once(lambda _: operators.hello()),
-            "status": _at_once(lambda _: operators.status()),
+            "status": _at_once(lambda _: operators.status(link)),
             "start": self._start,
             "agent": _at_once(self._agent),
             "attach": self._attach,

@@ -6,6 +6,7 @@ That they stand outside is the operator socket's to see.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from sentinel_guard.core.session.session_health import status
 from sentinel_guard.core.session.session_tally import KINDS, tally
 from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.daemon.verdict_reactions import Reactions
-from sentinel_guard.errors import DaemonError
+from sentinel_guard.errors import DaemonError, SentinelError
 from sentinel_guard.host.second_factor import SecondFactor
 from sentinel_guard.humans.question_inbox import OTHER_TERMINAL, Reply
 
@@ -101,6 +102,13 @@ class SessionControl:
         """What is asked in all sessions."""
         self._looked = time.monotonic()
         return {"questions": [_as_data(q) for live in self._sessions.live.values() for q in live.inbox.open()]}
+
+    def whose(self, pid: int) -> str:
+        """Id of the session that a process stands in; empty where it stands in none, or nobody can tell."""
+        with contextlib.suppress(SentinelError):
+            live = self._sessions.inside(pid)
+            return live.id if live else ""
+        return ""
 
     def status(self, live: Live, now: float) -> Fields:
         """State, metrics, and what a person has said yes to for a while."""

@@ -48,6 +48,16 @@ def with_server(agent: RealAgent) -> RealAgent:
     return replace(agent, started=started)
 
 
+@pytest.mark.parametrize("agent", [a for a in AGENTS if a.name == "claude"], ids=lambda agent: agent.name)
+def test_the_server_knows_a_session_that_only_the_agents_hooks_report(stage, play, agent):
+    stage.commit(a__txt="one\n")
+    steps = (("shell", "cat .env"), ("mcp", "explain_block", "{}"), ("mcp", "guard_status", "{}"))
+    played = play(with_server(agent), steps, guarded=False, hooked=True)
+    assert len(played.told) == len(steps), played.done
+    assert "`cat .env`" in played.told[1] and "deny, L2" in played.told[1]
+    assert re.search(r"guarded\W+true", played.told[2])
+
+
 ANSWER = {"hookEventName": "Elicitation", "action": "accept", "content": {"words": "use a raw string"}}
 
 

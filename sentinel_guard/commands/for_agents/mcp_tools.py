@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sentinel_guard.client import Operator, ask_agent
 from sentinel_guard.commands.for_agents.request_human_help import MAX_CONTEXT
@@ -48,12 +48,22 @@ class Tool(NamedTuple):
 
 
 def session_id() -> str:
-    """The session that this process stands in, by its environment; empty outside of one.
+    """The session that this process stands in, by its environment; empty where that tells of none.
 
-    A client may start servers with PATH and little else.
+    A client may start servers with PATH and little else; where only its hooks ask the guard, nothing tells.
     """
     found = SHIMS.search(os.environ.get("PATH", ""))
     return os.environ.get("SENTINEL_SESSION", "") or (found["session"] if found else "")
+
+
+def _look() -> tuple[str, list[dict[str, Any]]]:
+    """The session that this process stands in, empty outside of one, and all live ones. Starts no daemon."""
+    try:
+        with Operator(places_of_session(), start=False) as operator:
+            told = operator.request("status")
+    except NoDaemonError:
+        return session_id(), []
+    return session_id() or str(told.get("inside") or ""), list(told["sessions"])
 
 
 def request_human_help(arguments: Arguments, dialog: Dialog) -> str:
@@ -71,7 +81,7 @@ def request_human_help(arguments: Arguments, dialog: Dialog) -> str:
 
 def _on_terminal(context: str) -> str | None:
     """None where no person can be reached so."""
-    if not session_id():
+    if not _look()[0]:
         return None
     try:
         said, code = ask_agent(places_of_session(), "help", [context], show=lambda _stream, _text: None)
@@ -86,7 +96,7 @@ def _on_terminal(context: str) -> str | None:
 
 
 def report_token_usage(arguments: Arguments, _dialog: Dialog) -> str:
-    if not session_id():
+    if not _look()[0]:
         raise SentinelError("This is no guarded session.", START)
     counts = {name: arguments.get(name, 0) for name in COUNTS}
     said, code = ask_agent(places_of_session(), "usage", [json.dumps(counts)], show=lambda _stream, _text: None)
@@ -97,12 +107,7 @@ def report_token_usage(arguments: Arguments, _dialog: Dialog) -> str:
 
 def guard_status(_arguments: Arguments, _dialog: Dialog) -> str:
     """The session's state and health as JSON, named as ``status --json`` does; ``guarded`` is false outside of one."""
-    ident = session_id()
-    try:
-        with Operator(places_of_session(), start=False) as operator:
-            sessions = list(operator.request("status")["sessions"])
-    except NoDaemonError:
-        sessions = []
+    ident, sessions = _look()
     mine = next((s for s in sessions if s["session"] == ident), None)
     if mine is None:
         return json.dumps({"guarded": False, "how": START})
@@ -140,7 +145,7 @@ def _last_refusal() -> Entry | None:
     from sentinel_guard.audit.sqlite import SqliteReader  # noqa: PLC0415
     from sentinel_guard.core.text.entry_summary import decisive  # noqa: PLC0415
 
-    ident = session_id()
+    ident, _ = _look()
     if not ident:
         raise SentinelError("This is no guarded session.", START)
     with contextlib.closing(SqliteReader(places_of_session().database)) as reader:
