@@ -1,8 +1,8 @@
 """Ask the agent for an incident's root cause, and record its answer and a person's sign-off.
 
 Rules of this file:
-1. The agent is asked only on the standard error of a shell call that has failed: there it reads anyway, and nothing
-   that a program reads, and no exit code, changes. Once for each incident in a session.
+1. The agent is asked only where a call has failed: on a shell's standard error, or by its hooks. There it reads
+   anyway, and nothing that a program reads, and no exit code, changes. Once for each incident in a session.
 2. What is signed off, filled in or older than ``FRESH_DAYS`` is not asked about.
 3. Nothing goes on record for a report whose sealed part was changed.
 """
@@ -54,7 +54,7 @@ class Reviews:
 
     def ask(self, live: Live, action: Action, code: int) -> str:
         """The question for the agent, at the end of a call; empty where it is not to be asked now."""
-        shell = action.layer is Layer.SHELL and not action.parent
+        shell = action.layer in (Layer.SHELL, Layer.HOOK) and not action.parent
         if not (live.unexplained and code and shell and live.session.state is State.ACTIVE):
             return ""
         found = [p for p in live.unexplained if self._open(Path(p))]

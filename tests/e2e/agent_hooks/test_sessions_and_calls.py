@@ -208,6 +208,21 @@ def test_a_question_waits_while_somebody_watches_the_open_ones(stage, client):
     assert [(d["yes"], d["assurance"]) for d in human] == [(True, "other-terminal"), (False, "other-terminal")]
 
 
+def test_after_an_incident_the_next_session_is_asked_for_its_root_cause(stage, client):
+    first = client()
+    first.call("Bash", session="one", command=f"rm -r {stage.repo}/.git")
+    assert until(lambda: stage.log(kind="incident"), limit(20))
+    agent = client()
+    agent.claude("SessionStart", session="two", source="startup")
+    assert until(lambda: len(list((stage.guard / "state/sessions").glob("*/baseline/completed.json"))) > 1, limit(20))
+    assert not agent.call("Bash", session="two", ident="t1", command="false").stdout
+    said = agent.claude(
+        "PostToolUseFailure", session="two", tool_name="Bash", tool_input={"command": "false"}, tool_use_id="t1",
+        error="Exit code 1\n",
+    )  # fmt: skip
+    assert "INCIDENT-" in said.json["hookSpecificOutput"]["additionalContext"]
+
+
 def test_outside_of_a_repository_calls_are_judged_too(stage, client):
     agent = client()
     folder = stage.folder / "elsewhere"
