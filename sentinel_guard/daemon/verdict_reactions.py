@@ -247,7 +247,7 @@ class Reactions:
         asker, owner, began = verdict.action.who, live.session.owner, self._now()
         while asker and processes.alive(asker) and self._now() - began < READING:  # noqa: ASYNC110 - it tells no event
             await asyncio.sleep(PRINTING)
-        shared = any(o is not live and o.session.owner == owner and not o.session.over for o in self._all())
+        shared = any(_is_beside(other, live) for other in self._all())
         if owner and processes.alive(owner) and not shared:
             await asyncio.sleep(LEAVING)
             await asyncio.to_thread(processes.end, frozenset({owner.pid}), READING)
@@ -368,6 +368,12 @@ class Reactions:
     def _by_person(self, live: Live, event: Event, assurance: str) -> None:
         entry = encode_entries.state(live.id, self._now(), event, authorized_by="user", assurance=assurance)
         self._sessions.note(live, [entry])
+
+
+def _is_beside(other: Live, live: Live) -> bool:
+    """Whether a client's process serves another session, by the client's own id, beside a killed one."""
+    one, two = other.session, live.session
+    return one.owner == two.owner and not one.over and one.client[1:] != two.client[1:]
 
 
 def _harm(live: Live, shims: ShimIntegrity) -> str:

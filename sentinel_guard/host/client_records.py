@@ -1,4 +1,4 @@
-"""Reads what other programs of the user write while they run: lines that are added, JSON documents, rows of SQLite.
+"""Reads what other programs of the user write: lines that are added, whole texts, JSON documents, rows of SQLite.
 
 Rules of this file:
 1. Where the files lie was told by others: only regular files are read, so many bytes at once, without waiting.
@@ -48,11 +48,30 @@ def find(folder: str, patterns: Sequence[str], since: float) -> list[str]:
 
 def first_object(path: str) -> dict[str, object]:
     """The JSON object with which a file begins; empty where there is none."""
-    with contextlib.suppress(OSError, ValueError, RecursionError), _opened(path) as fd:
+    with contextlib.suppress(OSError, ValueError, RecursionError), _open_regular(path) as fd:
         text = os.read(fd, HEAD).decode(errors="replace").lstrip()
         value, _ = json.JSONDecoder().raw_decode(text)
         return value if isinstance(value, dict) else {}
     return {}
+
+
+def text(path: str, most: int) -> str:
+    """What stands in a file; raises OSError for one that cannot be read or is none, ValueError for more bytes than
+    ``most``.
+    """
+    with _open_regular(path) as fd:
+        data = os.read(fd, most + 1)
+    if len(data) > most:
+        raise ValueError(f"it has more than {most} bytes")
+    return data.decode(errors="replace")
+
+
+def last_lines(path: str, most: int) -> list[str]:
+    """The lines in the last ``most`` bytes of a file; none where it cannot be read or is none."""
+    with contextlib.suppress(OSError, ValueError), _open_regular(path) as fd:
+        at = max(0, os.fstat(fd).st_size - most)
+        return os.pread(fd, most, at).decode(errors="replace").splitlines()
+    return []
 
 
 def parse_object(line: bytes) -> dict[str, object]:
@@ -75,7 +94,7 @@ class AddedLines:
     def read(self) -> list[bytes]:
         """New whole lines, without their ends. A file that is another one, or shorter, is begun anew."""
         try:
-            with _opened(self._path) as fd:
+            with _open_regular(self._path) as fd:
                 return self._read(fd)
         except OSError:
             return []
@@ -109,7 +128,7 @@ class Document:
         Raises ValueError where it is something else.
         """
         try:
-            with _opened(self._path) as fd:
+            with _open_regular(self._path) as fd:
                 stood = os.fstat(fd)
                 seen = (stood.st_ino, stood.st_size, stood.st_mtime_ns)
                 if seen == self._seen or stood.st_size > ONCE:
@@ -140,7 +159,7 @@ class Rows:
         Raises ValueError where the database cannot be read so.
         """
         try:
-            with _opened(self._path):
+            with _open_regular(self._path):
                 pass
         except OSError:
             return []
@@ -172,7 +191,7 @@ def _row(row: sqlite3.Row) -> dict[str, object]:
 
 
 @contextlib.contextmanager
-def _opened(path: str) -> Iterator[int]:
+def _open_regular(path: str) -> Iterator[int]:
     """A descriptor of a regular file. Raises OSError for anything else."""
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:

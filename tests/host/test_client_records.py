@@ -124,3 +124,25 @@ def test_no_object_on_a_line():
         with pytest.raises(ValueError):
             client_records.parse_object(line)
     assert client_records.parse_object(json.dumps({"a": 1}).encode()) == {"a": 1}
+
+
+@pytest.mark.parametrize("kind", ["missing", "fifo", "folder", "endless", "no path"])
+def test_what_is_no_regular_file_is_not_read(tmp_path, kind):
+    made = tmp_path / "it"
+    path = {"endless": "/dev/zero", "no path": "a\0b"}.get(kind, str(made))
+    if kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "folder":
+        made.mkdir()
+    assert client_records.last_lines(path, 10) == []
+    with pytest.raises((OSError, ValueError)):
+        client_records.text(path, 10)
+
+
+def test_so_much_of_a_file_is_read_and_no_more(tmp_path):
+    file = tmp_path / "it"
+    file.write_text("one\ntwo\nthree\n")
+    assert client_records.last_lines(str(file), 10) == ["two", "three"]
+    assert client_records.text(str(file), 14) == "one\ntwo\nthree\n"
+    with pytest.raises(ValueError, match="more than 13 bytes"):
+        client_records.text(str(file), 13)

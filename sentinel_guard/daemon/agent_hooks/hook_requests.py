@@ -16,7 +16,8 @@ import json
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import partial
+from typing import TypeVar
 
 from sentinel_guard.agents import registry
 from sentinel_guard.agents.hook_dialect import NOTHING, SPARE, CallEnd, HookDialect, HookEvent, HookReply, Moment, Word
@@ -36,14 +37,17 @@ from sentinel_guard.daemon.live_sessions import HOOKS, Live, Sessions
 from sentinel_guard.daemon.peer_connection import Link
 from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.errors import PeerError, SentinelError
+from sentinel_guard.host import client_records
 from sentinel_guard.humans.question_inbox import Channel, Reply
 
+T = TypeVar("T")
 log = logging.getLogger(__name__)
 LATE = "no answer came in the time that the agent's hook has"
 AGAIN = "wait for the user, then try the same call again"
 TAIL = 1 << 20
 """Bytes of a client's record in which the ends of its last calls are looked for."""
 NO_WORD = Word()
+UNREAD = "it could not be read in time"
 MAX_SETTINGS = 1 << 20
 """Bytes of a settings file that is looked at."""
 
@@ -124,7 +128,7 @@ class HookRequests:
         event = dialect.parse(name, _object(asked.stdin))
         live = await self._hooks.find(link.pid, dialect.client, event.session, event.cwd or asked.cwd)
         self._hooks.calls(live).asked = True
-        late = await self._late_ends(dialect, event, live)
+        late = await self._late_ends(dialect, event, live, until)
         match event.moment:
             case Moment.CALL:
                 channel = _OtherTerminal() if self._hooks.watched() else None
@@ -132,7 +136,8 @@ class HookRequests:
             case Moment.RESULT:
                 return await self._result(dialect.client, event, live, link)
             case Moment.SETTINGS:
-                return self._settings(dialect, event, live, link)
+                why = await _within(until, partial(_disarmed, dialect, event.file))
+                return self._settings(dialect, event, live, link, UNREAD if why is None else why)
             case Moment.RESTS:
                 self._hooks.rest(live)
         return _Done(_over(live))
@@ -140,7 +145,8 @@ class HookRequests:
     async def _call(self, dialect: HookDialect, event: HookEvent, live: Live, waiter: _Waiter) -> _Done:
         action = self._action(dialect.client, event, live, waiter.link)
         calls, op = self._hooks.calls(live), operation(action)
-        if known := calls.told(dialect.client, event, op, self._now()):
+        killed = live.session.state is State.KILLED
+        if not killed and (known := calls.told(dialect.client, event, op, self._now())):
             return _Done(known, tool=event.tool)
         if live.session.root:
             restore_disabled_git_hooks.mend(live)
@@ -190,14 +196,14 @@ class HookRequests:
         word = Word(said, blocked=verdict.response >= Response.BREAK, over=live.session.state is State.KILLED)
         return _Done(word, live, verdict)
 
-    async def _late_ends(self, dialect: HookDialect, event: HookEvent, live: Live) -> list[str]:
+    async def _late_ends(self, dialect: HookDialect, event: HookEvent, live: Live, until: float) -> list[str]:
         """Take the outcomes of calls whose client tells only in its own record how they ended; what is to be said."""
         calls = self._hooks.calls(live)
         waiting, said = calls.pending(), list[str]()
         if not waiting or not event.transcript:
             return said
-        lines = await asyncio.to_thread(_tail, event.transcript)
-        ends = dialect.late_ends(lines)
+        lines = await _within(until, partial(client_records.last_lines, event.transcript, TAIL))
+        ends = dialect.late_ends(lines or ())
         for call in waiting:
             if call.call in ends:
                 calls.close(call)
@@ -207,9 +213,8 @@ class HookRequests:
                     await self._reactions.after(done.live, done.verdict)
         return said
 
-    def _settings(self, dialect: HookDialect, event: HookEvent, live: Live, link: Link) -> _Done:
+    def _settings(self, dialect: HookDialect, event: HookEvent, live: Live, link: Link, why: str) -> _Done:
         """Settings without our hooks are kept out of the running session; what was written is put back by the watch."""
-        why = _disarmed(dialect, event.file)
         if not why:
             return _Done()
         again = bool(live.session.strikes)
@@ -240,6 +245,15 @@ class HookRequests:
             call=event.call,
             subagent=event.subagent,
         )
+
+
+async def _within(until: float, read: Callable[[], T]) -> T | None:
+    """What a thread reads before ``until`` (of the loop's clock); None where it is not through by then."""
+    try:
+        async with asyncio.timeout_at(until):
+            return await asyncio.to_thread(read)
+    except TimeoutError:
+        return None
 
 
 def _named(asked: wire_messages.Request) -> tuple[HookDialect, str]:
@@ -282,25 +296,15 @@ def _over(live: Live) -> Word:
     return Word(f"SENTINEL KILL SWITCH: {live.session.reason}. This session is over.", blocked=True, over=True)
 
 
-def _tail(path: str) -> list[str]:
-    """The last lines of a file; none where it cannot be read."""
-    try:
-        with Path(path).open("rb") as file:
-            size = file.seek(0, 2)
-            file.seek(max(0, size - TAIL))
-            return file.read().decode(errors="replace").splitlines()
-    except OSError:
-        return []
-
-
 def _disarmed(dialect: HookDialect, path: str) -> str:
     """Why a settings file switches our hooks off, in words; empty where it does not, or is gone."""
     try:
-        file = Path(path)
-        if file.stat().st_size > MAX_SETTINGS:
-            return "it is too large to be looked at"
-        return dialect.disarmed(json_edit.value(file.read_text(encoding="utf-8", errors="replace")))
+        text = client_records.text(path, MAX_SETTINGS)
     except OSError:
         return ""
+    except ValueError:
+        return "it is too large to be looked at"
+    try:
+        return dialect.disarmed(json_edit.value(text))
     except ValueError:
         return ""  # the client cannot read it either

@@ -2,8 +2,9 @@
 
 Rules of this file:
 1. Below ``run`` or ``shell-init`` a client's hooks speak for that session: one session, each call once.
-2. Without, a session is known by the client, the client's own id of its session, and the repository: several in one
-   process, one across processes. Its owner is the client's process, by pid and start time.
+2. Without, a session is known by the client and the client's own id of it: several in one process, one across
+   processes and folders. Its repository is that of its first payload. Its owner is the client's process, by pid and
+   start time; another one becomes it only when that has ended.
 3. A session that was killed stays so, whichever process goes on with it.
 """
 
@@ -34,7 +35,6 @@ class Key(NamedTuple):
 
     client: str
     session: str
-    root: str
 
 
 class HookSessions:
@@ -74,15 +74,27 @@ class HookSessions:
         owner = serving(pid, client)
         # A client runs the hooks of another one's settings, too: whose process it is counts.
         client = agent_of(owner) or client
-        key = Key(client, session, await self._top(cwd))
+        key = Key(client, session)
+        if live := self._known(key):
+            self._take_over(live, owner)
+            return live
+        root = await self._top(cwd)
+        # Nothing is waited for between this look and the beginning: two calls of one reply begin one session.
         live = self._known(key)
         if live is None:
-            # Nothing is waited for between the look and the beginning: two calls of one reply begin one session.
-            live = self._beginnings.begin_beside((client, session), owner, key.root, processes.environ(owner.pid))
+            live = self._beginnings.begin_beside(key, owner, root, processes.environ(owner.pid))
             self._keys[key] = live.id
-        elif live.session.owner != owner and live.id in self._sessions.live and not live.session.over:
-            self._beginnings.goes_on_in(live, owner)
         return live
+
+    def _take_over(self, live: Live, owner: Peer) -> None:
+        """Make a process the owner of a session whose owner has ended. While that lives, whoever else asks in the
+        session's name speaks for it: a child of the agent's may have any name.
+        """
+        before = live.session.owner
+        if before == owner or live.session.over or live.id not in self._sessions.live:
+            return
+        if before is None or not processes.alive(before):
+            self._beginnings.goes_on_in(live, owner)
 
     def rest(self, live: Live) -> None:
         """No call of this session is under way."""
@@ -110,14 +122,14 @@ class HookSessions:
     def _taken_up(self, key: Key) -> Live | None:
         """A session that lived on over a restart of the daemon."""
         mine = (one for one in self._sessions.live.values() if one.kind == HOOKS)
-        found = (one for one in mine if (*one.session.client, one.session.root) == key)
+        found = (one for one in mine if one.session.client == key)
         return next(found, None)
 
     def _killed(self, key: Key) -> Live | None:
         """The same session, where it was killed; what only ended begins anew."""
         for entry in self._sessions.store.entries(kinds=("session",), last=REMEMBERED):
             client = entry.data.get("client")
-            if isinstance(client, list | tuple) and (*client, entry.data.get("root")) == key:
+            if isinstance(client, list | tuple) and tuple(client) == key:
                 found = self._sessions.find(entry.session)
                 if found and found.session.state is State.KILLED:
                     return found

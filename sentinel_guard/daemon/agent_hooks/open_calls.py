@@ -58,13 +58,15 @@ class OpenCalls:
         self._calls.append(call)
 
     def told(self, client: str, event: HookEvent, operation: str, now: float) -> Word | None:
-        """What was said about the same call already, where a client runs several hooks for it."""
+        """What was said about the same call just now, where a client runs the hooks of another one for it, too.
+
+        To the hooks that asked before it is another call: it is judged, and a refused one counts, whatever its id.
+        """
         for call in reversed(self._calls):
-            if call.operation != operation:
-                continue
-            if event.call and call.call == event.call:
-                return call.word
-            if call.client != client and now - call.at < TWICE:
+            same = call.operation == operation and call.call in ("", event.call or call.call)
+            if same and call.client != client and now - call.at < TWICE:
+                if call.word.blocked:
+                    self.close(call)
                 return call.word
         return None
 

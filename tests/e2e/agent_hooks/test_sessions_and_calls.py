@@ -6,6 +6,8 @@ import concurrent.futures
 import json
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -22,6 +24,9 @@ from tests.support.wait_until import until
 
 DIALECTS = [agent.hooks for agent in registry.AGENTS if agent.hooks]
 BLOCKED = "403 SENTINEL BLOCKED"
+CODEX_CALL = {
+    "session_id": "k", "tool_name": "Bash", "tool_input": {"command": "echo 1"}, "tool_use_id": "u1",
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -131,15 +136,80 @@ def test_several_sessions_in_one_process_have_states_of_their_own(stage, client)
     assert len(stage.log(kind="session")) == 2
 
 
-def test_a_session_goes_on_in_another_process_and_stays_killed(stage, client):
+def test_a_session_that_was_killed_stays_so_in_another_process(stage, client):
     first, second = client(), client()
     assert not first.call("Bash", command="echo 1").stdout
     assert not second.call("Bash", command="echo 2").stdout
-    assert len(stage.log(kind="session")) == 1 and len(stage.log(kind="owner")) == 1
-    second.call("Bash", command=f"rm -r {stage.repo}/.git")
-    assert second.ended() and first.process.poll() is None, "the process that serves it is ended, and no other one"
+    assert len(stage.log(kind="session")) == 1 and not stage.log(kind="owner"), "its owner lives"
+    first.call("Bash", command=f"rm -r {stage.repo}/.git")
+    assert first.ended()
     assert until(lambda: stage.log(kind="incident"), limit(20))
+    assert "KILL SWITCH" in reason(second.call("Bash", command="echo 2"))
     assert "KILL SWITCH" in reason(client().call("Bash", command="echo 3"))
+
+
+def settings_write(agent, ident="", **more):
+    """A try to change the guard's settings: the second one of a session ends it."""
+    arguments = {"file_path": str(agent.stage.repo / ".claude/settings.local.json"), "content": "{}"}
+    fields = {"tool_name": "Write", "tool_input": arguments, "tool_use_id": ident}
+    return agent.claude("PreToolUse", **fields, **more)
+
+
+def named_as_the_client(agent):
+    """A child of the client's that has the client's name asks in its session's name, and ends."""
+    named = agent.stage.folder / "claude"
+    named.symlink_to(sys.executable)
+    agent.ask("claude", "SessionStart", {"session_id": "s1", "cwd": str(agent.stage.repo)}, above=str(named))
+    return {}
+
+
+def other_folder(agent):
+    """The client goes on in a repository of its own making."""
+    below = agent.stage.repo / "sub"
+    subprocess.run(["git", "init", "-q", str(below)], check=True)
+    return {"cwd": str(below)}
+
+
+@pytest.mark.parametrize(
+    ("meanwhile", "ident"),
+    [
+        pytest.param(lambda _: {}, "", id="nothing"),
+        pytest.param(lambda _: {}, "toolu_same", id="the same id of the call"),
+        pytest.param(other_folder, "", id="another repository"),
+        pytest.param(named_as_the_client, "", id="a child with the client's name has asked and ended"),
+    ],
+)
+def test_a_second_try_ends_the_session_whatever_the_payload_says(stage, client, meanwhile, ident):
+    agent = client()
+    assert "a second try ends the session" in reason(settings_write(agent, ident))
+    assert "KILL SWITCH" in reason(settings_write(agent, ident, **meanwhile(agent)))
+    assert agent.ended(), "its process serves no other session"
+    assert len(stage.log(kind="session")) == 1 and not stage.log(kind="owner")
+
+
+def test_what_was_allowed_is_not_allowed_again_in_a_killed_session(stage, client):
+    first, second = client(), client()
+    assert not first.call("Bash", ident="toolu_same", command="echo 1").stdout
+    for _ in range(2):
+        settings_write(first)
+    assert "KILL SWITCH" in reason(second.call("Bash", ident="toolu_same", command="echo 1"))
+
+
+@pytest.mark.parametrize("name", ["ConfigChange", "PreToolUse"])
+@pytest.mark.parametrize("kind", ["fifo", "endless", "folder"])
+def test_a_path_in_a_payload_that_is_no_file_holds_nobody_up(stage, client, name, kind):
+    agent, other = client(), client()
+    agent.ask("codex", "PreToolUse", CODEX_CALL)
+    made = stage.folder / "made"
+    if kind == "fifo":
+        os.mkfifo(made)
+    path = {"fifo": str(made), "endless": "/dev/zero", "folder": str(stage.repo)}[kind]
+    if name == "ConfigChange":
+        agent.claude(name, file_path=path)
+    else:
+        agent.ask("codex", "PostToolUse", {**CODEX_CALL, "tool_response": "1"})  # its end is looked for in the record
+        agent.ask("codex", name, {**CODEX_CALL, "tool_use_id": "u2", "transcript_path": path})
+    assert not other.call("Bash", session="another", command="echo 1").stdout
 
 
 def test_a_kill_rolls_back_what_the_agent_did(stage, client):

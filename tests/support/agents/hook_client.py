@@ -16,11 +16,12 @@ CLIENT = """
 import json, subprocess, sys
 for line in sys.stdin:
     asked = json.loads(line)
-    command = ["/bin/sh", "-c", '"$0" "$@"; exit $?', *asked["argv"]]
+    command = [*asked.get("above", []), "/bin/sh", "-c", '"$0" "$@"; exit $?', *asked["argv"]]
     done = subprocess.run(command, input=asked["payload"].encode(errors="surrogateescape"), capture_output=True)
     print(json.dumps([done.returncode, done.stdout.decode(), done.stderr.decode()]), flush=True)
 """
 
+CHILD = "import subprocess, sys; sys.exit(subprocess.call(sys.argv[1:]))"
 IDS = itertools.count()
 
 
@@ -46,12 +47,15 @@ class HookClient:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
 
-    def ask(self, client: str, event: str, payload: object) -> Said:
-        """Run one hook; a payload that is a text is sent as it is."""
+    def ask(self, client: str, event: str, payload: object, above: str = "") -> Said:
+        """Run one hook; a payload that is a text is sent as it is. ``above``: a Python interpreter by whatever name, as
+        a child of which the hook is run.
+        """
         hook = str(self.stage.guard / "state" / "hooks" / "sentinel-hook")
         text = payload if isinstance(payload, str) else json.dumps(payload)
         assert self.process.stdin and self.process.stdout
-        self.process.stdin.write(json.dumps({"argv": [hook, client, event], "payload": text}) + "\n")
+        asked = {"argv": [hook, client, event], "payload": text, "above": [above, "-c", CHILD] if above else []}
+        self.process.stdin.write(json.dumps(asked) + "\n")
         self.process.stdin.flush()
         return Said(*json.loads(self.process.stdout.readline()))
 
