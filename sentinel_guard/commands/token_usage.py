@@ -39,6 +39,8 @@ class Ledger:
     sessions: dict[str, Entry] = field(default_factory=dict)
     """Id of a session -> its first entry, in their order."""
     usages: dict[str, tuple[Usage, ...]] = field(default_factory=dict)
+    lowered: dict[str, int] = field(default_factory=dict)
+    """Id of a session -> its replies whose record was written anew with lower counts."""
     unread: dict[str, str] = field(default_factory=dict)
     """Id of a session -> why what its agent records was not read."""
 
@@ -68,6 +70,9 @@ def usage(places: StatePaths, session: str, *, as_json: bool, last: int = LAST) 
         printer.lines(_table(rows, ledger.sessions, printer.width))
     for ident, why in ledger.unknown().items():
         printer.put((f"{ident}: tokens not known, or not all: {visible(why)}", "yellow"))
+    for ident, count in ledger.lowered.items():
+        said = f"{ident}: the record of {count} of its replies was written anew with lower counts, which do not count."
+        printer.put((said, "yellow"))
     if any(not row.counted for row in rows):
         printer.put(("Not added: a better source tells of the same replies.", "dim"))
     for ident, usages in ledger.usages.items() if session else ():
@@ -86,6 +91,8 @@ def _ledger(places: StatePaths, session: str, last: int) -> Ledger:
         entries = [e for e in reader.entries(kinds=("usage",), after=first) if e.session in ledger.sessions]
     ledger.usages = token_ledger.latest(entries)
     for entry in entries:
+        if token_ledger.lowered(entry):
+            ledger.lowered[entry.session] = ledger.lowered.get(entry.session, 0) + 1
         if (why := token_ledger.unread(entry)) is not None:
             ledger.unread[entry.session] = why
     return ledger

@@ -264,7 +264,7 @@ class Usage:
     source: str = ""
     """Who told: a coding agent's own record (its name, ``agents/registry``), or ``REPORT`` (session/token_ledger)."""
     key: str = ""
-    """By which the source names the reply: what it tells of it later takes the place of this. Empty: told once."""
+    """By which the source names the reply: what it tells of it later adds no second one. Empty: told once."""
     model: str = ""
     estimated: bool = False
     compaction: bool = False

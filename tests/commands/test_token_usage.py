@@ -71,6 +71,18 @@ def test_one_session_with_a_chart(where, capsys):
     assert [line.split()[1] for line in lines] == ["1,330", "30"], "the report is not in it"
 
 
+def test_that_a_record_was_written_anew_with_lower_counts_is_told(where, capsys):
+    high = Usage(131.0, 10, 20, source="claude", key="b", model="haiku")
+    usage(where, "", as_json=False)
+    assert "lower counts" not in capsys.readouterr().out
+    with closing(SqliteStore(where.database)) as store:
+        store.append(token_ledger.entry(ONE, 132.0, high, Usage(132.0, source="claude", key="b")))
+    usage(where, "", as_json=False)
+    told = f"{ONE}: the record of 1 of its replies was written anew with lower counts, which do not count."
+    shown = capsys.readouterr().out
+    assert told in " ".join(shown.split()) and " 1,365 " in shown
+
+
 def test_only_the_last_sessions(where, capsys):
     usage(where, "", as_json=True, last=1)
     assert json.loads(capsys.readouterr().out) == {

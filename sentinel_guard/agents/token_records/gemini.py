@@ -1,4 +1,4 @@
-"""Gemini CLI: a line when a reply has come, and again when its calls have ended; the last one of an id counts."""
+"""Gemini CLI: a line when a reply has come, and again when its calls have ended; an id counts once."""
 
 from __future__ import annotations
 

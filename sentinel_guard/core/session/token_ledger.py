@@ -1,7 +1,8 @@
 """The ledger of tokens (R6): usage entries to and from the audit log, each reply once, never two sources added.
 
 Rules of this file:
-1. A reply is told by its source and key: what is told of it later takes the place of what was told before.
+1. A reply is told by its source and key: what is told of it later makes its counts higher and never lower, and leaves
+   its time as it was first told. Who can write to a record takes nothing from the ledger.
 2. Sources are not added, as they tell of the same replies: what the coding agents themselves record is counted where
    there is any, else what was reported, else what was estimated.
 3. What nobody told is unknown, and not 0.
@@ -10,7 +11,7 @@ Rules of this file:
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sentinel_guard.core.model import Entry, Usage
 
@@ -20,12 +21,18 @@ COUNTS = ("input", "output", "cache_read", "cache_write")
 MINUTE = 60.0
 
 
-def entry(session: str, at: float, usage: Usage) -> Entry:
-    """What goes on record of a reply's tokens, at ``at``."""
+def entry(session: str, at: float, usage: Usage, lowered: Usage | None = None) -> Entry:
+    """What goes on record of a reply's tokens, at ``at``; ``lowered``: what its record tells now, with lower counts."""
     data: dict[str, object] = {name: getattr(usage, name) for name in COUNTS}
     data |= {"source": usage.source or REPORT, **({"replied": usage.at} if usage.at != at else {})}
     data |= {name: value for name in ("key", "model", "estimated", "compaction") if (value := getattr(usage, name))}
+    data |= {"lowered": {name: getattr(lowered, name) for name in COUNTS}} if lowered else {}
     return Entry(at, session, "usage", data)
+
+
+def lowered(entry: Entry) -> bool:
+    """Whether an entry tells that an agent's own record was written anew with lower counts, which do not count."""
+    return "lowered" in entry.data
 
 
 def unread_entry(session: str, at: float, source: str, why: str) -> Entry:
@@ -56,12 +63,27 @@ def usage_from(entry: Entry) -> Usage:
     )
 
 
+def grown(known: Usage | None, new: Usage) -> Usage:
+    """What is known of a reply, with what is told of it later: the higher one of each count, the time as first told."""
+    if known is None:
+        return new
+    counts = (max(getattr(known, name), getattr(new, name)) for name in COUNTS)
+    return replace(
+        new, **dict(zip(COUNTS, counts, strict=True)), at=known.at, compaction=known.compaction or new.compaction
+    )
+
+
+def is_lower(new: Usage, known: Usage) -> bool:
+    """Whether a count is lower than what was told of the same reply before."""
+    return any(getattr(new, name) < getattr(known, name) for name in COUNTS)
+
+
 def merged(known: tuple[Usage, ...], new: Usage) -> tuple[Usage, ...]:
-    """Those with a new one, in the place of what was known of the same reply."""
+    """Those with a new one, joined with what was known of the same reply."""
     if not new.key:
         return (*known, new)
-    others = tuple(u for u in known if (u.source, u.key) != (new.source, new.key))
-    return (*others, new)
+    same = next((u for u in known if (u.source, u.key) == (new.source, new.key)), None)
+    return (*(u for u in known if u is not same), grown(same, new))
 
 
 def counted(known: Iterable[Usage]) -> tuple[Usage, ...]:
@@ -98,7 +120,7 @@ class Row:
 
 
 class Latest:
-    """A session's usages by its entries: each reply once, as it was told last."""
+    """A session's usages by its entries: each reply once."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], Usage] = {}
@@ -107,7 +129,8 @@ class Latest:
         """Another entry, in their order; one that tells of no tokens is passed over."""
         if entry.kind == "usage" and unread(entry) is None:
             usage = usage_from(entry)
-            self._known[usage.source, usage.key or f"\0{len(self._known)}"] = usage
+            key = usage.source, usage.key or f"\0{len(self._known)}"
+            self._known[key] = grown(self._known.get(key), usage)
 
     def usages(self) -> tuple[Usage, ...]:
         """In the order of the replies."""

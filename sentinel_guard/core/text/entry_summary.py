@@ -122,7 +122,8 @@ def _usage(data: Mapping[str, object]) -> str:
     numbers = ((name, data.get(name)) for name in ("input", "output", "cache_read", "cache_write"))
     counts = (f"{value:,} {name.replace('_', ' ')}" for name, value in numbers if isinstance(value, int) and value)
     by = " ".join(str(data[name]) for name in ("source", "model") if data.get(name))
-    return "tokens: " + (", ".join(counts) or "none") + (f" ({by})" if by else "")
+    wrote = "; its record was written anew with lower counts, which do not count" if "lowered" in data else ""
+    return "tokens: " + (", ".join(counts) or "none") + (f" ({by})" if by else "") + wrote
 
 
 def _note(data: Mapping[str, object]) -> str:

@@ -5,6 +5,8 @@ Rules of this file:
    its work folder. Of two agents of one kind that tell no ids and work in one folder, each session sees both.
 2. What is not there, or not understood, is on record as unread, and never as 0.
 3. A call waits for no record that is yet to be written: what comes late is read before the next one.
+4. The agent can write to its records: lower counts are on record as such and do not count, and no reply that is known
+   gets another time. A new one from before the session belongs to a conversation that is resumed.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import logging
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sentinel_guard.agents import registry as agents
 from sentinel_guard.agents.token_records import registry
@@ -114,7 +116,7 @@ class _Client:
         for path, file in self.files.items():
             try:
                 usages = file.usages(self.since - EARLY) if isinstance(file, _Table) else file.usages()
-                found += [usage for usage in usages if usage.at >= self.since]
+                found += usages
             except (ValueError, KeyError, TypeError, AttributeError) as e:
                 self.wrong = f"{path} is not understood: {type(e).__name__}: {e}"
         return found
@@ -153,6 +155,8 @@ class _Reading:
     """A session's clients, and what of their tokens is on record."""
 
     known: dict[tuple[str, str], Usage]
+    lowered: set[tuple[str, str]]
+    """Replies of which it is on record that lower counts were written."""
     clients: dict[str, _Client] = field(default_factory=dict)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     soon: asyncio.Task[None] | None = None
@@ -198,9 +202,11 @@ class TokenRecords:
         """What is known of a session's records. After a restart of the daemon: with what is on record."""
         reading = self._readings.get(live.id)
         if reading is None:
-            stored = self._sessions.store.entries(session=live.id, kinds=("usage",))
+            stored = [*self._sessions.store.entries(session=live.id, kinds=("usage",))]
             known = token_ledger.latest(stored).get(live.id, ())
-            reading = self._readings[live.id] = _Reading({(u.source, u.key): u for u in known})
+            lowered = map(token_ledger.usage_from, filter(token_ledger.lowered, stored))
+            reading = _Reading({_key(u): u for u in known}, set(map(_key, lowered)))
+            self._readings[live.id] = reading
             started = agents.started(live.session.command)
             if started:
                 self._client(live, reading, started.agent.name)
@@ -228,15 +234,31 @@ class TokenRecords:
             log.warning("the tokens of %s are not on record: %s", live.id, e)
 
     def _note(self, live: Live, reading: _Reading, usages: Iterable[Usage]) -> None:
-        new: dict[tuple[str, str], Usage] = {}
+        now, lowered = self._now(), dict[tuple[str, str], Usage]()
+        told: dict[tuple[str, str], Usage] = {}
         for usage in usages:
-            new[usage.source, usage.key] = usage  # the last one of a reply is the whole one
-        new = {key: usage for key, usage in new.items() if reading.known.get(key) != usage}
-        now = self._now()
-        self._sessions.note(live, [token_ledger.entry(live.id, now, usage) for usage in new.values()])
+            key = _key(usage)
+            if usage.at < live.session.started and key not in reading.known and key not in told:
+                continue
+            if key in told and token_ledger.is_lower(usage, told[key]):
+                lowered[key] = usage
+            told[key] = token_ledger.grown(told.get(key), replace(usage, at=min(usage.at, now)))
+        # A record that is read anew begins with the lower counts of before: only what it tells in the end is compared.
+        known = [key for key in told if key in reading.known]
+        lowered = {k: told[k] for k in known if token_ledger.is_lower(told[k], reading.known[k])} | lowered
+        lowered = {key: usage for key, usage in lowered.items() if key not in reading.lowered}
+        grown = {key: token_ledger.grown(reading.known.get(key), usage) for key, usage in told.items()}
+        new = {key: usage for key, usage in grown.items() if key in lowered or reading.known.get(key) != usage}
+        entries = [token_ledger.entry(live.id, now, usage, lowered.get(key)) for key, usage in new.items()]
+        self._sessions.note(live, entries)
         reading.known |= new
+        reading.lowered |= lowered.keys()
 
     def _note_unread(self, live: Live, reading: _Reading, name: str, why: str) -> None:
         if why != reading.unread.get(name, ""):
             self._sessions.note(live, [token_ledger.unread_entry(live.id, self._now(), name, why)])
             reading.unread[name] = why
+
+
+def _key(usage: Usage) -> tuple[str, str]:
+    return usage.source, usage.key

@@ -188,9 +188,11 @@ def reply(at, key, **data):
     return entry("usage", at, source="claude", key=key, **data)
 
 
-def test_what_is_told_of_a_reply_later_takes_the_place_of_what_was_told_before():
+def test_what_is_told_of_a_reply_later_is_no_second_one():
     session = fold(reply(10.0, "m1", output=1), reply(11.0, "m2", output=5), reply(12.0, "m1", output=90))
     assert [(u.key, u.output) for u in session.usage] == [("m2", 5), ("m1", 90)]
+    session = fold(reply(13.0, "m1", output=0), session=session)
+    assert [(u.key, u.output, u.at) for u in session.usage] == [("m2", 5, 11.0), ("m1", 90, 10.0)], "nor is it less"
     session = fold(entry("usage", 12.0, source="codex", key="m1", output=7), session=session)
     assert sum(u.output for u in session.usage) == 102, "another client's reply of the same name is another reply"
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from sentinel_guard.core.model import Entry, Usage
 from sentinel_guard.core.session import token_ledger
 
@@ -23,11 +27,37 @@ def test_an_entry_of_an_older_version_is_a_report_of_its_own_time():
     assert token_ledger.usage_from(Entry(7.0, "s", "usage", {"output": 5})) == Usage(7.0, output=5, source="report")
 
 
-def test_each_reply_counts_once_as_it_was_told_last():
+def test_each_reply_counts_once_at_its_highest_and_at_its_first_time():
     first, final = Usage(1.0, output=1, source="claude", key="m"), Usage(2.0, output=9, source="claude", key="m")
     reports = (Usage(3.0, output=5, source="report"),) * 2
     found = token_ledger.latest([*stored(first, *reports, final), Entry(1.0, "s", "state", {"event": "cool"})])
-    assert found == {"s": (final, *reports)}, "two reports that are equal are two"
+    assert found == {"s": (replace(final, at=1.0), *reports)}, "two reports that are equal are two"
+
+
+@pytest.mark.parametrize(
+    ("later", "known", "why"),
+    [
+        ({"output": 9}, {"output": 9}, "a count grows"),
+        ({"output": 0}, {}, "and never falls"),
+        ({"input": 0, "output": 0, "cache_read": 0, "cache_write": 0}, {}, "nor do all of them"),
+        ({"input": 0, "cache_read": 8}, {"cache_read": 8}, "each by itself"),
+        ({"at": 1.0}, {}, "an earlier time would hide it from the last minute"),
+        ({"at": 99.0}, {}, "a later one from now"),
+        ({"compaction": False}, {}, "what was a compaction stays one"),
+    ],
+)
+def test_what_is_told_of_a_reply_later_takes_nothing_away(later, known, why):
+    wanted = replace(FULL, **known)
+    assert token_ledger.grown(FULL, replace(FULL, **later)) == wanted, why
+    assert token_ledger.merged((FULL,), replace(FULL, **later)) == (wanted,), why
+    assert token_ledger.latest(stored(FULL, replace(FULL, **later))) == {"s": (wanted,)}, why
+
+
+def test_an_entry_of_lower_counts_holds_the_higher_ones_and_says_so():
+    entry = token_ledger.entry("s", 9.0, FULL, replace(FULL, output=0))
+    assert token_ledger.lowered(entry) and not token_ledger.lowered(*stored(FULL))
+    assert entry.data["lowered"] == {"input": 1, "output": 0, "cache_read": 3, "cache_write": 4}
+    assert token_ledger.usage_from(entry) == FULL
 
 
 def test_rows_by_session_source_and_model():

@@ -25,6 +25,12 @@ SAID = [
     ),
     ("unread", "usage", {"source": "qwen", "unread": "no file"}, "tokens of qwen are not known: no file"),
     ("read again", "usage", {"source": "qwen", "unread": ""}, "tokens known again"),
+    (
+        "written anew",
+        "usage",
+        {"source": "qwen", "output": 9, "lowered": {"output": 0}},
+        "tokens: 9 output (qwen); its record was written anew with lower counts, which do not count",
+    ),
     ("what a hook refused", "watch", {"what": "pre-commit refused: x", "path": "/r"}, "pre-commit refused: x (/r)"),
     ("a change without words", "watch", {"path": ".env", "check": "unannounced"}, "path=.env check=unannounced"),
     ("a yes for a while", "human", YES | {"grant": "g1"}, "Y to DEPLOY on PROD (user, terminal, g1)"),

@@ -55,6 +55,10 @@ class Desk:
     def outputs(self) -> dict[str, int]:
         return {u.key: u.output for u in self.stand.live.session.usage}
 
+    def lowered(self) -> list[object]:
+        entries = self.stand.sessions.store.entries(session=self.stand.live.id, kinds=("usage",))
+        return [e.data["lowered"]["output"] for e in entries if "lowered" in e.data]
+
     def entries(self) -> int:
         return self.stand.kinds().count("usage")
 
@@ -73,6 +77,53 @@ def test_what_a_conversation_of_the_session_wrote_is_in_the_ledger_before_the_ne
     desk.write(("m2", 35), ("m3", 5))
     desk.look()
     assert desk.outputs() == {"m1": 20, "m2": 35, "m3": 5} and desk.entries() == 4, "and what has changed"
+
+
+@pytest.mark.parametrize(
+    ("lines", "ago", "lowered", "why"),
+    [
+        ([("m1", 0)], 0.0, [0], "fewer tokens"),
+        ([("m1", 0), ("m1", 5), ("m1", 0)], 0.0, [0], "which is said once"),
+        ([("m1", 900)], 120.0, [], "an earlier time"),
+        ([("m1", 900)], -3600.0, [], "a time to come"),
+        ([("m1", 0)], 3600.0, [0], "a time before the session"),
+    ],
+)
+def test_a_line_that_the_agent_adds_takes_no_tokens_from_the_ledger(desk, lines, ago, lowered, why):
+    desk.write(("m1", 900))
+    desk.look()
+    known = desk.stand.live.session.usage
+    desk.write(*lines, ago=ago)
+    desk.look()
+    desk.look()
+    assert desk.stand.live.session.usage == known, why
+    assert desk.lowered() == lowered, why
+    desk.records = TokenRecords(desk.stand.sessions, desk.stand.now)
+    entries = desk.entries()
+    desk.look()
+    assert (desk.stand.live.session.usage, desk.entries()) == (known, entries), "nor after a restart"
+
+
+def test_a_higher_and_a_lower_line_that_come_at_once_count_as_the_higher_one(desk):
+    desk.write(("m1", 900), ("m1", 0))
+    desk.look()
+    assert (desk.outputs(), desk.lowered()) == ({"m1": 900}, [0])
+
+
+def test_a_record_that_is_written_anew_takes_no_tokens_from_the_ledger(desk):
+    desk.write(("m1", 1), ("m1", 900), ("m2", 800))
+    desk.look()
+    (desk.folder / f"{ID}.jsonl").write_text("")
+    desk.write(("m1", 1), ("m2", 800))
+    desk.look()
+    assert (desk.outputs(), desk.lowered()) == ({"m1": 900, "m2": 800}, [1])
+
+
+def test_a_reply_of_a_time_to_come_counts_now(desk):
+    desk.write(("m1", 900), ago=-3600.0)
+    desk.look()
+    [usage] = desk.stand.live.session.usage
+    assert desk.stand.live.session.started <= usage.at <= time.time()
 
 
 def test_what_other_conversations_of_the_repository_wrote_is_not(desk):
