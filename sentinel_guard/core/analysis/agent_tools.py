@@ -5,34 +5,40 @@ Rules of this file:
 2. A known tool does what it is known for. An unknown one (MCP) does, unsurely, what the verb in its name says.
 3. A tool whose name says nothing writes the path that it is given only if it is given content too; else it reads it.
 4. Texts that are data (``content``, ``new_string``, ``prompt``) are not looked at: to write of ``rm -rf /`` is honest.
+5. Which of its arguments a tool believes is not known: of several that may be meant, all are, and what is more than is
+   looked at is not taken for harmless. A client drops arguments that it does not know, after it has asked us.
 """
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
 from urllib.parse import unquote
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.programs.databases import sql_statements
 from sentinel_guard.core.analysis.programs.files.patch_files import enveloped, patched_paths
+from sentinel_guard.core.analysis.tool_arguments import (
+    MAX_ITEMS,
+    Arguments,
+    Item,
+    folded,
+    name_words,
+    plain_name,
+    texts_of,
+)
 from sentinel_guard.core.analysis.world import World
 from sentinel_guard.core.model import Effect, Kind
 
-Arguments = Mapping[str, object]
-
-MAX_DEPTH = 5
-"""Objects inside objects of the arguments."""
-MAX_ITEMS = 1000
-"""Arguments that are looked at."""
 MAX_PATH = 4096
+"""Characters; a longer one the kernel refuses."""
 
 _KNOWN = {
     "read": "read readfile view cat openfile readmanyfiles grep glob searchfilecontent listdirectory ls notebookread "
-    "searchfiles listfiles codebasesearch grepsearch filesearch listdir viewfile viewimage readnotebook lsp",
+    "rg ripgrep searchfiles listfiles codebasesearch grepsearch filesearch listdir viewfile viewimage readnotebook lsp",
     "write": "write writefile createfile writetofile create savefile createtextfile",
     "change": "edit multiedit notebookedit editfile replace strreplace strreplaceeditor strreplacebasededittool insert "
     "texteditor replaceinfile applydiff searchandreplace searchreplace insertcontent updatefile editnotebook patch "
@@ -78,6 +84,15 @@ _COMMANDS = ("command", "cmd", "commandline", "shellcommand", "commands")
 _TYPED = ("script", "code", "chars", "input", "text")
 """Names for a command line that only shells use for one."""
 _FOLDERS = ("cwd", "workdir", "workingdirectory", "directory", "dirpath", "cd", "dir")
+_OWN_FOLDERS = {
+    "runshellcommand": ("directory", "dirpath"),
+    **dict.fromkeys(
+        ("execcommand", "shell", "localshell", "containerexec", "shellcommand", "unifiedexec"), ("workdir",)
+    ),
+}
+"""Tools of clients, and the folder that they run a command in, as their clients document it."""
+_GLOBS = ("glob", "globs", "include", "includes", "includepattern", "includeglob", "filepattern", "globpattern")
+"""Names for which files a search looks into."""
 _CODES = ("code", "script", "source", "cell")
 _PYTHONS = frozenset(("python", "ipython", "jupyter", "ide", "notebook", "cell", "kernel", "interpreter"))
 _NODES = frozenset(("node", "nodejs", "javascript", "js", "typescript", "deno", "bun"))
@@ -100,6 +115,12 @@ _BASES = (
     *("workingdirectory", "workspacefolder", "rootfolder", "projectdirectory"),
 )
 """No paths, or the place that everything else is relative to."""
+_SCHEME = re.compile(
+    r"(?:https?|ftps?|wss?|s3|gs|gcs|az|abfss?|hdfs|git|ssh|sftp|data|postgres(?:ql)?|mysql|mongodb(?:\+srv)?|rediss?|jdbc|"
+    r"docker|oci|npm|memory|resource|vscode[\w-]*|github|gitlab|notion|slack|chrome[\w-]*|about|blob)://",
+    re.IGNORECASE,
+)
+_FORGES = frozenset(("github", "gitlab", "gitea", "bitbucket", "forgejo", "codeberg", "azuredevops", "devops"))
 _FROM = ("source", "src", "from", "old", "input")
 _TO = ("destination", "dest", "dst", "to", "new", "output", "save", "target")
 
@@ -130,17 +151,6 @@ _PLACES = frozenset(
 _EMPTYING = re.compile(r"\s*(?:FLUSHALL|FLUSHDB)\b|.*\.\s*(?:drop|dropDatabase)\s*\(", re.IGNORECASE | re.DOTALL)
 _KEEPS = frozenset(("file", "comment", "label", "reaction", "draft", "message", "note", "reviewer", "assignee"))
 """What is deleted there without much loss: a file in a repository stays in its history."""
-_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
-
-
-class Item(NamedTuple):
-    """A text among the arguments."""
-
-    key: str
-    """The nearest name, without separators, in lower case."""
-    text: str
-    beside: frozenset[str]
-    """The names in the same object."""
 
 
 # What a tool runs
@@ -148,44 +158,78 @@ class Item(NamedTuple):
 
 def command_of(tool: str, arguments: Arguments) -> str | list[str] | None:
     """The shell text or argv that a tool runs; None for tools that run none."""
-    given = {_key(name): value for name, value in arguments.items()}
-    if isinstance(action := given.get("action"), Mapping):
-        given |= {_key(str(name)): value for name, value in action.items()}
-    name, words = _plain(tool), frozenset(_split(tool))
+    given = _given(arguments)
+    name, words = plain_name(tool), frozenset(name_words(tool))
     shell = name in _SHELLS
+    if not shell and (found := _search(name, words, arguments)):
+        return found
     if not shell and (name in _NAMES or words & _DATABASES.keys() or name == "applypatch"):
         return None
-    value = next((given[key] for key in (*_COMMANDS, *(_TYPED if shell else ())) if given.get(key)), None)
-    if isinstance(value, list) and "commands" in given and given["commands"] is value:
-        value = "\n".join(_line(item) for item in value)
-    if (
-        isinstance(value, str)
-        and not (shell or words & _PAGES)
-        and _WORDS.get(value.partition("_")[0])
-        and len(given) > 1
-    ):
-        return None  # an editor that is told what to do: {"command": "view", "path": ...}
-    if isinstance(value, str) and not words & _PAGES:
-        return _placed(value, given, words)
-    if isinstance(value, list):
-        return [str(item) for item in value]
-    return _program(given, words)
+    values = [value for key in (*_COMMANDS, *(_TYPED if shell else ())) for value in given.get(key, ()) if value]
+    values = [_lines(value) if value in given.get("commands", ()) else value for value in values]
+    if not (shell or words & _PAGES) and len(given) > 1:
+        # An editor that is told what to do: {"command": "view", "path": ...}
+        told = [value for value in values if isinstance(value, str) and _WORDS.get(value.partition("_")[0])]
+        if told and len(told) == len(values):
+            return None
+    if len(values) == 1 and isinstance(values[0], list):
+        return [str(item) for item in values[0]]
+    texts = [shlex.join(map(str, v)) if isinstance(v, list) else v for v in values if isinstance(v, list | str)]
+    if texts and not words & _PAGES:
+        return _placed("\n".join(dict.fromkeys(texts)), name, given, words)
+    return _program({key: values[0] for key, values in given.items()}, words)
+
+
+def _given(arguments: Arguments) -> dict[str, list[object]]:
+    """All values by their plain names: those of ``action``, too, and of names that are the same without separators."""
+    found = dict[str, list[object]]()
+    for name, value in arguments.items():
+        found.setdefault(folded(str(name)), []).append(value)
+    for action in [action for action in found.get("action", ()) if isinstance(action, Mapping)]:
+        for name, value in action.items():
+            found.setdefault(folded(str(name)), []).append(value)
+    return found
+
+
+def _search(name: str, words: frozenset[str], arguments: Arguments) -> list[str]:
+    """A search that names the files it looks into, as rg would be told; empty for any other tool."""
+    items = list(texts_of(arguments))
+    whole = name == "readmanyfiles"
+    globs = [i.text for i in items if i.key in _GLOBS or (whole and i.key in ("path", "paths") and _is_glob(i.text))]
+    if not globs or (_NAMES.get(name) or _first(tuple(words))) != "read":
+        return []
+    folders = [i.text for i in items if i.key.endswith(_ENDINGS) and not _is_glob(i.text)]
+    pieces = (piece for glob in globs for piece in (glob, *re.split(r"[,\s]+", glob)) if piece)
+    chosen = [word for glob in dict.fromkeys(pieces) for word in ("-g", glob)]
+    return ["rg", "--hidden", "--no-ignore", "-e", "x", *chosen, "--", *folders]
+
+
+def _is_glob(text: str) -> bool:
+    return any(c in text for c in "*?[{")
+
+
+def _lines(value: object) -> object:
+    return "\n".join(_line(item) for item in value) if isinstance(value, list) else value
 
 
 def _line(item: object) -> str:
     return str(item.get("command", item.get("cmd", ""))) if isinstance(item, Mapping) else str(item)
 
 
-def _placed(text: str, given: Arguments, words: frozenset[str]) -> str | list[str]:
+def _placed(text: str, name: str, given: Mapping[str, list[object]], words: frozenset[str]) -> str | list[str]:
     """A command line, in its folder, or in the container or on the machine that it is for."""
     if words & _PODS:
         return ["kubectl", "exec", "pod", "--", "sh", "-c", text]
     if words & _CONTAINERS:
         return ["docker", "exec", "container", "sh", "-c", text]
     if "ssh" in words:
-        return ["ssh", str(given.get("host", "host")), text]
-    folder = next((f for key in _FOLDERS if isinstance(f := given.get(key), str) and f not in ("", ".")), "")
-    return f"cd {shlex.quote(folder)}\n{text}" if folder else text
+        return ["ssh", str(given.get("host", ["host"])[0]), text]
+    own = _OWN_FOLDERS.get(name, ())
+    named = {f: key in own for key in _FOLDERS for f in given.get(key, ()) if isinstance(f, str) and f not in ("", ".")}
+    texts = [f"cd {shlex.quote(folder)}\n{text}" for folder in named]
+    if sum(named.values()) != 1 or len(named) != 1:
+        texts.append(text)  # rule 5
+    return texts[0] if len(texts) == 1 else "\n".join(f"(\n{one}\n)" for one in texts)
 
 
 def _program(given: Arguments, words: frozenset[str]) -> str | list[str] | None:
@@ -213,8 +257,8 @@ def _program(given: Arguments, words: frozenset[str]) -> str | list[str] | None:
 
 def tool_effects(tool: str, arguments: Arguments, cwd: str, world: World) -> Iterator[Effect]:
     """What a tool does to the files, hosts and databases that its arguments name."""
-    items = list(_items(arguments))
-    name, words = _plain(tool), _split(tool)
+    items = list(texts_of(arguments))
+    name, words = plain_name(tool), name_words(tool)
     yield from _network(name, words, items, arguments)
     if patch := next((i.text for i in items if i.key in _PATCHES and _is_patch(i.text)), ""):
         yield from _patched(patch, cwd, world)
@@ -222,7 +266,9 @@ def tool_effects(tool: str, arguments: Arguments, cwd: str, world: World) -> Ite
         return
     yield from _databases(tool, words, items, arguments)
     verb, sure = _verb(name, words, items)
-    if _elsewhere(items):
+    if len(items) > MAX_ITEMS:
+        yield Effect(Kind.OPAQUE, f"{tool}: more than is looked at", sure=False, how=frozenset(("arguments",)))
+    if _elsewhere(name, words, items):
         if verb in ("write", "change", "delete", "move"):
             yield Effect(Kind.PUBLISH, " ".join(i.text for i in items if i.key in ("owner", "repo", "projectid")))
         return
@@ -235,7 +281,7 @@ def tool_effects(tool: str, arguments: Arguments, cwd: str, world: World) -> Ite
 def _verb(name: str, words: Sequence[str], items: Sequence[Item]) -> tuple[str, bool]:
     """What a tool does to a path, and whether that is known."""
     told = next((i.text for i in items if i.key == "command" and i.beside & {"path", "filepath", "oldpath"}), "")
-    if told and (verb := _first(_split(told))):
+    if told and (verb := _first(name_words(told))):
         return verb, True
     if name in _NAMES:
         return _NAMES[name], True
@@ -287,19 +333,22 @@ def _is_path(item: Item, verb: str) -> bool:
         named = True
     if key in _BASES:
         return False
-    if key in ("glob", "include") and any(c in text for c in "*?[{"):
+    if key in _GLOBS and _is_glob(text):
         return False
-    here = "://" not in text.removeprefix("file://")
-    return named and bool(text) and here and "\n" not in text and len(text) <= MAX_PATH
+    # A client makes "a://../.env" and "x\n/../.env" plain before it opens them.
+    near = len(text) <= MAX_PATH or len(posixpath.normpath(text)) <= MAX_PATH
+    return named and bool(text) and near and not _SCHEME.match(text)
 
 
-def _elsewhere(items: Sequence[Item]) -> bool:
+def _elsewhere(name: str, words: Sequence[str], items: Sequence[Item]) -> bool:
     """The paths lie in a repository of a forge: ``create_or_update_file {owner, repo, path, content}``."""
+    if name in _NAMES and not _FORGES & {*words}:
+        return False
     return any({"owner", "repo"} <= item.beside or {"projectid", "branch"} <= item.beside for item in items)
 
 
 def _network(name: str, words: Sequence[str], items: Sequence[Item], arguments: Arguments) -> Iterator[Effect]:
-    given = {_key(key): value for key, value in arguments.items()}
+    given = {folded(key): value for key, value in arguments.items()}
     how = {"data"} if any(given.get(key) for key in _BODIES) and not {"get", "fetch"} & {*words} else set()
     how |= {"delete"} if str(given.get("method", "")).upper() == "DELETE" else set()
     for item in items:
@@ -324,7 +373,7 @@ def _databases(tool: str, words: Sequence[str], items: Sequence[Item], arguments
     said, verbs = {*words}, _first(tuple(words))
     if _is_path_tool(items):
         return
-    chosen = any(value and (_key(key) in _CHOOSES or _key(key).endswith("id")) for key, value in arguments.items())
+    chosen = any(value and (folded(key) in _CHOOSES or folded(key).endswith("id")) for key, value in arguments.items())
     whole = bool(said & _STORES) or not chosen
     if spoken and not asked and (said & _EMPTIES or (verbs == "delete" and whole)):
         yield Effect(Kind.DATABASE, tool, how=frozenset(("delete",)))
@@ -349,46 +398,3 @@ def _patched(text: str, cwd: str, world: World) -> Iterator[Effect]:
             yield Effect(Kind.DELETE, paths.locate(name, cwd, world, follow=False))
         else:
             yield Effect(Kind.WRITE, paths.locate(name, cwd, world), how=frozenset(("inplace",)))
-
-
-# Names and arguments
-
-
-def _plain(tool: str) -> str:
-    """``mcp__files__write_file`` -> ``writefile``."""
-    return _key(re.split(r"__|:", tool)[-1].lower())
-
-
-@lru_cache(maxsize=1024)
-def _split(tool: str) -> tuple[str, ...]:
-    """``mcp__Files__writeFile`` -> ``files write file``."""
-    words = [word.lower() for word in _WORD.findall(tool)]
-    return tuple(words[1:] if words[:1] == ["mcp"] else words)
-
-
-def _key(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.lower())
-
-
-def _items(arguments: Arguments) -> Iterator[Item]:
-    """The texts of the arguments, in order, at any depth."""
-    left = MAX_ITEMS
-    for item in _below(arguments, "", frozenset(), 0):
-        left -= 1
-        if left < 0:
-            return
-        yield item
-
-
-def _below(value: object, key: str, beside: frozenset[str], depth: int) -> Iterator[Item]:
-    if isinstance(value, str):
-        yield Item(key, value, beside)
-    elif depth > MAX_DEPTH:
-        return
-    elif isinstance(value, Mapping):
-        names = frozenset(_key(str(name)) for name in value)
-        for name, inner in value.items():
-            yield from _below(inner, _key(str(name)), names, depth + 1)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _below(inner, key, beside, depth + 1)

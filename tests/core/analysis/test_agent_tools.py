@@ -55,7 +55,7 @@ FILES = [
     ("memory", {"command": "rename", "old_path": "a", "new_path": "b"}, ["delete a move", "write b move"], "renames"),
     ("move_path", {"source_path": "a", "destination_path": "b"}, ["delete a move", "write b move"], "Zed"),
     ("delete_path", {"path": ".env"}, ["delete .env recursive"], "Zed deletes"),
-    ("read_many_files", {"include": ["**/*.py", ".env"]}, ["read .env"], "names, not patterns"),
+    ("read_many_files", {"paths": ["a", ".env"]}, ["read a", "read .env"], "several"),
     ("view_image", {"path": "a.png"}, ["read a.png"], "Codex looks at a picture"),
     ("Grep", {"pattern": "x", "path": ".env"}, ["read .env"], "a search in a file"),
     ("Glob", {"pattern": "**/.env"}, [], "a search for names"),
@@ -204,5 +204,57 @@ def test_deep_and_long_arguments_end():
     deep: dict[str, object] = {"path": "x"}
     for _ in range(200):
         deep = {"path": deep}
-    assert not effects_of("Write", deep)
-    assert len(effects_of("Write", {"paths": ["x"] * 5000})) <= 1000
+    for arguments in (deep, {"paths": ["x"] * 5000 + [".env"]}):
+        found = effects_of("Write", arguments)
+        assert len(found) < 2100
+        assert any(e.kind is Kind.OPAQUE for e in found), "what was not looked at is not taken for harmless"
+    edits = [{"old_string": "a", "new_string": "b"}] * 1500
+    assert [e.target for e in effects_of("MultiEdit", {"edits": edits, "file_path": ".env"})] == [f"{REPO}/.env"]
+
+
+HIDDEN = (
+    ("bash", {"command": "true", "action": {"command": "cat .env"}}, "an object that some clients have"),
+    ("bash", {"command": "cat .env", "action": {"command": "true"}}, "that others pass over"),
+    ("bash", {"command": "cat .env", "Command": "true"}, "two names that are one without capitals"),
+    ("bash", {"command": "true", "cmd": "cat .env"}, "two names for a command"),
+    ("bash", {"command": "true", "script": ["cat", ".env"]}, "one of them as a list"),
+    ("bash", {"command": "cat .env", "cwd": "/tmp"}, "a folder that the tool has not"),
+    ("run_shell_command", {"command": "cat .env", "cwd": "/tmp"}, "nor this one"),
+    ("run_shell_command", {"command": "cat .env", "cwd": "/tmp", "directory": "."}, "beside its own"),
+    ("view", {"path": "/home/ann/repo/a://../.env"}, "a path that looks like an address"),
+    ("view", {"path": "a://../.env"}, "the same, relative"),
+    ("view", {"path": "x\n/../.env"}, "a folder with a line end in its name"),
+    ("view", {"path": "./" * 3000 + ".env"}, "a long path that is a short one"),
+    ("view", {"path": ".env", "owner": "x", "repo": "y"}, "as a forge is told"),
+    ("read_file", {"path": ".env", "project_id": "x", "branch": "y"}, "as another one is"),
+    ("mcp__fs__read_file", {"path": ".env", "owner": "x", "repo": "y"}, "by a server of files"),
+    ("Grep", {"pattern": "x", "glob": ".env", "output_mode": "content"}, "a search of one file"),
+    ("Grep", {"pattern": "x", "glob": ".en*"}, "of a pattern"),
+    ("Grep", {"pattern": "x", "glob": "{.env,a.txt}"}, "of alternatives"),
+    ("Grep", {"pattern": "x", "glob": "a.txt,.env"}, "of a list"),
+    ("Grep", {"pattern": "x", "glob": "a.txt .env", "path": "."}, "with blanks"),
+    ("rg", {"pattern": "x", "path": "/home/ann/repo", "glob": ".en*"}, "Copilot"),
+    ("grep_search", {"pattern": "x", "include_pattern": ".env"}, "Gemini"),
+    ("read_many_files", {"paths": ["**/.env*"]}, "a reader of many"),
+    ("read_many_files", {"include": [".e*"]}, "by another name"),
+    ("apply", {"changes": {"/home/ann/repo/.env": {"content": "x"}}}, "names that are paths"),
+)
+
+
+@pytest.mark.parametrize(("tool", "arguments"), rows(HIDDEN))
+def test_no_argument_hides_another_one(tool, arguments):
+    assert any(".env" in e.target or e.target.endswith("/.en*") for e in effects_of(tool, arguments))
+
+
+FREE = (
+    ("Grep", {"pattern": "x", "glob": "*.py"}, "files of a kind"),
+    ("Grep", {"pattern": "x", "glob": "*.{ts,tsx}", "path": "src"}, "of two kinds"),
+    ("mcp__github__create_or_update_file", {"owner": "x", "repo": "y", "path": ".env"}, "a file of a forge"),
+    ("mcp__github__delete_file", {"owner": "x", "repo": "y", "path": ".env"}, "by a known name"),
+    ("mcp__store__get", {"path": "s3://bucket/.env"}, "an address"),
+)
+
+
+@pytest.mark.parametrize(("tool", "arguments"), rows(FREE))
+def test_what_touches_no_secret_of_here(tool, arguments):
+    assert not any(e.target.startswith(f"{REPO}/.env") for e in effects_of(tool, arguments))
