@@ -94,6 +94,8 @@ _OWN_FOLDERS = {
 _GLOBS = ("glob", "globs", "include", "includes", "includepattern", "includeglob", "filepattern", "globpattern")
 """Names for which files a search looks into."""
 _CODES = ("code", "script", "source", "cell")
+_ENTER = re.compile(r"\{(?:enter|return)\}", re.IGNORECASE)
+"""As Copilot CLI's tools write the key that ends a line."""
 _PYTHONS = frozenset(("python", "ipython", "jupyter", "ide", "notebook", "cell", "kernel", "interpreter"))
 _NODES = frozenset(("node", "nodejs", "javascript", "js", "typescript", "deno", "bun"))
 _PAGES = frozenset(("browser", "playwright", "puppeteer", "chrome", "page", "tab", "devtools"))
@@ -158,7 +160,7 @@ _KEEPS = frozenset(("file", "comment", "label", "reaction", "draft", "message", 
 
 def command_of(tool: str, arguments: Arguments) -> str | list[str] | None:
     """The shell text or argv that a tool runs; None for tools that run none."""
-    given = _given(arguments)
+    given = values_of(arguments)
     name, words = plain_name(tool), frozenset(name_words(tool))
     shell = name in _SHELLS
     if not shell and (found := _search(name, words, arguments)):
@@ -175,20 +177,10 @@ def command_of(tool: str, arguments: Arguments) -> str | list[str] | None:
     if len(values) == 1 and isinstance(values[0], list):
         return [str(item) for item in values[0]]
     texts = [shlex.join(map(str, v)) if isinstance(v, list) else v for v in values if isinstance(v, list | str)]
+    texts = [_ENTER.sub("\n", text) for text in texts]
     if texts and not words & _PAGES:
         return _placed("\n".join(dict.fromkeys(texts)), name, given, words)
     return _program({key: values[0] for key, values in given.items()}, words)
-
-
-def _given(arguments: Arguments) -> dict[str, list[object]]:
-    """All values by their plain names: those of ``action``, too, and of names that are the same without separators."""
-    found = dict[str, list[object]]()
-    for name, value in arguments.items():
-        found.setdefault(folded(str(name)), []).append(value)
-    for action in [action for action in found.get("action", ()) if isinstance(action, Mapping)]:
-        for name, value in action.items():
-            found.setdefault(folded(str(name)), []).append(value)
-    return found
 
 
 def _search(name: str, words: frozenset[str], arguments: Arguments) -> list[str]:
@@ -199,7 +191,7 @@ def _search(name: str, words: frozenset[str], arguments: Arguments) -> list[str]
     if not globs or (_NAMES.get(name) or _first(tuple(words))) != "read":
         return []
     folders = [i.text for i in items if i.key.endswith(_ENDINGS) and not _is_glob(i.text)]
-    pieces = (piece for glob in globs for piece in (glob, *re.split(r"[,\s]+", glob)) if piece)
+    pieces = (piece for glob in globs for piece in ([glob] if "{" in glob else re.split(r"[,\s]+", glob)) if piece)
     chosen = [word for glob in dict.fromkeys(pieces) for word in ("-g", glob)]
     return ["rg", "--hidden", "--no-ignore", "-e", "x", *chosen, "--", *folders]
 
@@ -267,7 +259,7 @@ def tool_effects(tool: str, arguments: Arguments, cwd: str, world: World) -> Ite
     yield from _databases(tool, words, items, arguments)
     verb, sure = _verb(name, words, items)
     if len(items) > MAX_ITEMS:
-        yield Effect(Kind.OPAQUE, f"{tool}: more than is looked at", sure=False, how=frozenset(("arguments",)))
+        yield Effect(Kind.OPAQUE, f"{tool}: more than is looked at", sure=False, how=frozenset(("parse",)))
     if _elsewhere(name, words, items):
         if verb in ("write", "change", "delete", "move"):
             yield Effect(Kind.PUBLISH, " ".join(i.text for i in items if i.key in ("owner", "repo", "projectid")))

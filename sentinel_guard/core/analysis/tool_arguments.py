@@ -69,3 +69,14 @@ def _below(value: object, key: str, beside: frozenset[str], depth: int, *, liste
     elif isinstance(value, list | tuple):
         for inner in value:
             yield from _below(inner, key, beside, depth + 1, listed=True)
+
+
+def values_of(arguments: Arguments) -> dict[str, list[object]]:
+    """All values by their plain names: those of ``action``, too, and of names that are the same without separators."""
+    found = dict[str, list[object]]()
+    for name, value in arguments.items():
+        found.setdefault(folded(str(name)), []).append(value)
+    for action in [action for action in found.get("action", ()) if isinstance(action, Mapping)]:
+        for name, value in action.items():
+            found.setdefault(folded(str(name)), []).append(value)
+    return found

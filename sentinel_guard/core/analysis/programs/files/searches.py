@@ -70,7 +70,11 @@ def _alternatives(pattern: str) -> list[str]:
 def _chosen(call: Call, folder: str) -> Effects:
     """What a search through a folder is to look into by name: ``--include=.env``, ``rg -g '.env*'``."""
     names = ("-g", "--glob") if call.command.program == "rg" else ("--include",)
-    for name in (item.text for item in call.parsed.values(*names) if item.known and not item.text.startswith("!")):
-        pattern = f"{folder.rstrip('/')}/{name}"
-        for path in (pattern, *call.world.glob(call.locate(pattern))):
-            yield from call.read(Field(path))
+    found = [item.text for item in call.parsed.values(*names) if item.known and not item.text.startswith("!")]
+    patterns = [f"{folder.rstrip('/')}/{one}" for name in found for one in _alternatives(name)]
+    # A name without a dot may stand for a hidden file here, which it does not in the shell: rg -g '[.]env', '*env'.
+    hidden = call.world.glob(call.locate(f"{folder.rstrip('/')}/.*")) if found else ()
+    paths = [path for pattern in patterns for path in (pattern, *call.world.glob(call.locate(pattern)))]
+    paths += [path for path in hidden if _looks_into(call, path.rpartition("/")[2])]
+    for path in dict.fromkeys(paths):
+        yield from call.read(Field(path))
