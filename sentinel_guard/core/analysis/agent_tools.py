@@ -29,6 +29,7 @@ from sentinel_guard.core.analysis.tool_arguments import (
     name_words,
     plain_name,
     texts_of,
+    values_of,
 )
 from sentinel_guard.core.analysis.world import World
 from sentinel_guard.core.model import Effect, Kind
