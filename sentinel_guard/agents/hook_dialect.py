@@ -239,6 +239,10 @@ class HookDialect:
         said = element if isinstance(element, str) else json.dumps(element)
         return f"{self.program} {self.client} " in said.replace("'", "")
 
+    def missing(self, settings: object, command: str) -> list[str]:
+        """The events whose hook does not stand in its settings (a JSON value) as ``install`` puts it there."""
+        return [edit.path[-1] for edit in self.edits(command) if not _stands(settings, edit)]
+
     def disarmed(self, settings: object) -> str:
         """Why the hooks do not run with these settings (a JSON value), in words; empty where they do."""
         del settings  # most clients read theirs once
@@ -268,6 +272,20 @@ def ended(said: object, *, failed: bool, duration: float = 0.0) -> CallEnd:
     error = output[2] if output and output[2] and output[2] != "(none)" else ""
     shown = "\n".join(filter(None, (body, error)))
     return CallEnd(number, "" if number else shown, shown if number else "", duration)
+
+
+def _stands(settings: object, edit: Edit) -> bool:
+    """Whether an element of ours is in its list; somebody else's hooks may stand beside those in it."""
+    at, ours, hooks = settings, dict(edit.element), edit.element.get("hooks")
+    ours.pop("hooks", None)
+    for name in edit.path:
+        at = at.get(name) if isinstance(at, Mapping) else None
+    return isinstance(at, list) and any(
+        isinstance(there, Mapping)
+        and {k: v for k, v in there.items() if k != "hooks"} == ours
+        and all(hook in there.get("hooks", ()) for hook in (hooks if isinstance(hooks, list) else ()))
+        for there in at
+    )
 
 
 def _texts(value: object) -> list[str]:

@@ -169,3 +169,25 @@ DISARMING = [
 @pytest.mark.parametrize(("client", "settings", "off", "why"), DISARMING, ids=[row[-1] for row in DISARMING])
 def test_settings_that_switch_the_hooks_off_are_known(client, settings, off, why):
     assert bool(registry.hooks_of(client).disarmed(settings)) == off
+
+
+@pytest.mark.parametrize("dialect", [d for d in DIALECTS if not d.scripts(".")], ids=lambda d: d.client)
+def test_a_hook_that_does_not_stand_as_it_was_installed_is_missing(dialect):
+    command = "/x/sentinel-hook"
+
+    def settings(change=lambda element: element, *more):
+        value = {}
+        for edit in dialect.edits(command):
+            at = value
+            for name in edit.path[:-1]:
+                at = at.setdefault(name, {})
+            at.setdefault(edit.path[-1], []).extend([change(edit.element), *more])
+        return json.loads(json.dumps(value))
+
+    every = [edit.path[-1] for edit in dialect.edits(command)]
+    assert dialect.missing(settings(), command) == []
+    assert dialect.missing(settings(lambda e: e, {"hooks": []}), command) == [], "somebody else's beside it"
+    for wrong in ([], {}, None, {"hooks": []}, {"hooks": dict.fromkeys(every, "x")}):
+        assert dialect.missing(wrong, command) == every, wrong
+    assert dialect.missing(settings(lambda e: {**e, "matcher": "Nope"}), command) == every
+    assert dialect.missing(settings(), "/y/sentinel-hook") == every

@@ -179,11 +179,13 @@ def _owner(session: Session, entry: Entry) -> Session:
     return replace(session, owner=Peer(int(pid), int(start)))
 
 
+def _strike(session: Session, entry: Entry) -> Session:
+    strike = entry.data.get("strike")
+    return replace(session, strikes=(*session.strikes, strike)) if isinstance(strike, str) and strike else session
+
+
 def _verdict(session: Session, entry: Entry) -> Session:
-    d = entry.data
-    strike = d.get("strike")
-    if isinstance(strike, str) and strike:
-        session = replace(session, strikes=(*session.strikes, strike))
+    d, session = entry.data, _strike(session, entry)
     if d.get("call"):
         call = Call(
             str(d["id"]),
@@ -245,6 +247,7 @@ _FOLDS = {
     "session": _begin,
     "owner": _owner,
     "verdict": _verdict,
+    "watch": _strike,
     "outcome": _outcome,
     "usage": _usage,
     "state": _state,

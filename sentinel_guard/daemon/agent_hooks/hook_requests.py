@@ -17,21 +17,19 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TypeVar
 
 from sentinel_guard.agents import registry
 from sentinel_guard.agents.hook_dialect import NOTHING, SPARE, CallEnd, HookDialect, HookEvent, HookReply, Moment, Word
 from sentinel_guard.core import encode_entries, response_text
-from sentinel_guard.core.checks.rules import SETTINGS_RULE
 from sentinel_guard.core.model import Action, Finding, Layer, Question, Response, Verdict
 from sentinel_guard.core.session.operation_fingerprint import operation
 from sentinel_guard.core.session.session import State
-from sentinel_guard.core.text import json_edit
 from sentinel_guard.core.wire_framing import Message
 from sentinel_guard.daemon import restore_disabled_git_hooks, wire_messages
 from sentinel_guard.daemon.agent_hooks.hook_sessions import HookSessions
 from sentinel_guard.daemon.agent_hooks.open_calls import OpenCall, shell_text
 from sentinel_guard.daemon.call_outcomes import Outcomes
+from sentinel_guard.daemon.file_integrity import changed_settings
 from sentinel_guard.daemon.guard import Guard, Judged
 from sentinel_guard.daemon.live_sessions import HOOKS, Live, Sessions
 from sentinel_guard.daemon.peer_connection import Link
@@ -40,16 +38,12 @@ from sentinel_guard.errors import PeerError, SentinelError
 from sentinel_guard.host import client_records
 from sentinel_guard.humans.question_inbox import Channel, Reply
 
-T = TypeVar("T")
 log = logging.getLogger(__name__)
 LATE = "no answer came in the time that the agent's hook has"
 AGAIN = "wait for the user, then try the same call again"
 TAIL = 1 << 20
 """Bytes of a client's record in which the ends of its last calls are looked for."""
 NO_WORD = Word()
-UNREAD = "it could not be read in time"
-MAX_SETTINGS = 1 << 20
-"""Bytes of a settings file that is looked at."""
 
 
 class _OtherTerminal:
@@ -136,8 +130,7 @@ class HookRequests:
             case Moment.RESULT:
                 return await self._result(dialect.client, event, live, link)
             case Moment.SETTINGS:
-                why = await _within(until, partial(_disarmed, dialect, event.file))
-                return self._settings(dialect, event, live, link, UNREAD if why is None else why)
+                return await self._settings(dialect, event, live, _Waiter(link, until))
             case Moment.RESTS:
                 self._hooks.rest(live)
         return _Done(_over(live))
@@ -202,8 +195,12 @@ class HookRequests:
         waiting, said = calls.pending(), list[str]()
         if not waiting or not event.transcript:
             return said
-        lines = await _within(until, partial(client_records.last_lines, event.transcript, TAIL))
-        ends = dialect.late_ends(lines or ())
+        try:
+            async with asyncio.timeout_at(until):
+                lines = await asyncio.to_thread(client_records.last_lines, event.transcript, TAIL)
+        except TimeoutError:
+            return said
+        ends = dialect.late_ends(lines)
         for call in waiting:
             if call.call in ends:
                 calls.close(call)
@@ -213,16 +210,25 @@ class HookRequests:
                     await self._reactions.after(done.live, done.verdict)
         return said
 
-    def _settings(self, dialect: HookDialect, event: HookEvent, live: Live, link: Link, why: str) -> _Done:
+    async def _settings(self, dialect: HookDialect, event: HookEvent, live: Live, waiter: _Waiter) -> _Done:
         """Settings without our hooks are kept out of the running session; what was written is put back by the watch."""
-        if not why:
-            return _Done()
+        # The watch counts the same change as a try, once it has put it back.
         again = bool(live.session.strikes)
-        response = Response.KILL if again else Response.DENY
+        look = partial(changed_settings.look, self._sessions.places, dialect, event.file)
+        try:
+            async with asyncio.timeout_at(waiter.until):
+                disarmed = await asyncio.to_thread(look)
+        except TimeoutError:
+            disarmed = changed_settings.Disarmed(changed_settings.UNREAD)
+        if disarmed is None:
+            return _Done()
+        response = Response.KILL if again and disarmed.rule else Response.DENY
         instead = "leave the hooks as they are, or ask the user: sentinel-guard help-me 'what you need'"
-        finding = Finding("hook", response, f"{event.file} was changed", why, instead, SETTINGS_RULE, event.file)
+        finding = Finding(
+            "hook", response, f"{event.file} was changed", disarmed.why, instead, disarmed.rule, event.file
+        )
         changed = event._replace(tool="settings", arguments={"path": event.file})
-        action = self._action(dialect.client, changed, live, link)
+        action = self._action(dialect.client, changed, live, waiter.link)
         judged = self._put_on_record(live, action, finding, operation(action))
         if response is Response.KILL:
             self._reactions.end_processes(live, judged.verdict)
@@ -245,15 +251,6 @@ class HookRequests:
             call=event.call,
             subagent=event.subagent,
         )
-
-
-async def _within(until: float, read: Callable[[], T]) -> T | None:
-    """What a thread reads before ``until`` (of the loop's clock); None where it is not through by then."""
-    try:
-        async with asyncio.timeout_at(until):
-            return await asyncio.to_thread(read)
-    except TimeoutError:
-        return None
 
 
 def _named(asked: wire_messages.Request) -> tuple[HookDialect, str]:
@@ -294,17 +291,3 @@ def _over(live: Live) -> Word:
     if live.session.state is not State.KILLED or live.kind != HOOKS:
         return Word()
     return Word(f"SENTINEL KILL SWITCH: {live.session.reason}. This session is over.", blocked=True, over=True)
-
-
-def _disarmed(dialect: HookDialect, path: str) -> str:
-    """Why a settings file switches our hooks off, in words; empty where it does not, or is gone."""
-    try:
-        text = client_records.text(path, MAX_SETTINGS)
-    except OSError:
-        return ""
-    except ValueError:
-        return "it is too large to be looked at"
-    try:
-        return dialect.disarmed(json_edit.value(text))
-    except ValueError:
-        return ""  # the client cannot read it either

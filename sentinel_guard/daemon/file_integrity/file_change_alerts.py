@@ -107,6 +107,7 @@ def entry(at: float, session: str, tampering: Tampering, text: str, *, diff: str
         "what": text,
         "check": "unannounced",
         **({"keys": [".".join(key) for key in tampering.keys[:NAMED]]} if tampering.keys else {}),
+        **({"strike": tampering.strike} if tampering.strike else {}),
         "processes": [{"pid": p.pid, "name": visible(p.name), "command": _command(p)} for p in seen[:NAMED]],
     }
     redacted = redact_data(data)

@@ -27,7 +27,7 @@ from sentinel_guard.core.policy import presets
 from sentinel_guard.core.policy.compare_settings import Key
 from sentinel_guard.core.policy.policy import Paths, Policy
 from sentinel_guard.core.session.session import Event, State
-from sentinel_guard.daemon.file_integrity import file_change_alerts
+from sentinel_guard.daemon.file_integrity import changed_settings, file_change_alerts
 from sentinel_guard.daemon.file_integrity.change_attribution import attribute
 from sentinel_guard.daemon.file_integrity.expected_checkouts import checks_out
 from sentinel_guard.daemon.file_integrity.file_change_alerts import AlertRateLimit
@@ -49,7 +49,6 @@ from sentinel_guard.host.recovery.baseline.start_inventory import StartInventory
 from sentinel_guard.humans.question_inbox import Channel, Reply
 
 log = logging.getLogger(__name__)
-
 ALLOW = "ALLOW"
 """Action of a person's word that opens a window; where its ``until`` is its own time, it closes one."""
 CHANGE = "RESTRICTED_CHANGE"
@@ -255,8 +254,6 @@ class SessionFileWatch:
         found = self._alive(lambda watch: number == OUTSIDE or watch.root == self.root)
         return [watch.guardian.restorers[number] for watch in found]
 
-    # --- telling ---
-
     def _tell(self, found: Iterable[Tampering | None]) -> None:
         for tampering in found:
             if tampering is None or self._loop.is_closed():
@@ -269,9 +266,11 @@ class SessionFileWatch:
                 self._doubtful[tampering.path] = tampering
                 self._loop.call_soon_threadsafe(self._ask_soon)
             elif times := self._toll.times(tampering.path, tampering.at):
-                diff = file_change_alerts.difference(tampering, self.guardian.versions(tampering))
+                versions = self.guardian.versions(tampering)
+                told = changed_settings.counted(self._sessions.places, tampering, versions)
                 seen = [] if tampering.word is ChangeDecision.TAKE else self._running()
-                self._loop.call_soon_threadsafe(self._record, tampering, times, diff, seen)
+                diff = file_change_alerts.difference(tampering, versions)
+                self._loop.call_soon_threadsafe(self._record, told, times, diff, seen)
 
     def _tell_hushed(self, at: float) -> None:
         if not self._loop.is_closed() and (count := self._toll.hushed(at)):
@@ -281,7 +280,7 @@ class SessionFileWatch:
     def _running(self) -> list[Process]:
         before = self._activity.known
         self._look()
-        return [p for pid in sorted(before | self._activity.known) if (p := processes.describe(pid))]
+        return [*filter(None, map(processes.describe, sorted(before | self._activity.known)))]
 
     def _record(self, tampering: Tampering, times: int, diff: str, seen: list[Process]) -> None:
         text = file_change_alerts.sentence(tampering, times)

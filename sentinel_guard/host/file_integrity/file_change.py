@@ -48,6 +48,8 @@ class Tampering:
     """True where it was taken because the agent wrote down what the person had just answered."""
     by_git: bool = False
     """True where it was taken because git had checked it out."""
+    strike: str = ""
+    """The rule by which it counts as a try against the guard; empty for any other."""
 
 
 Judge = Callable[[str, float, tuple[Key, ...]], ChangeDecision]

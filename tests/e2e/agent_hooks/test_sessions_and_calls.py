@@ -249,6 +249,53 @@ def test_settings_that_switch_the_hooks_off_are_kept_out_of_the_running_session(
     assert second.json["decision"] == "block" and agent.ended(), "the second try ends the session"
 
 
+DISARMING = [
+    (lambda text: "{}", True, "without hooks"),
+    (lambda text: '{"hooks":{}}', True, "with an empty list of hooks"),
+    (lambda text: text.replace('"*"', '"Nope"'), True, "for another tool"),
+    (lambda text: text.replace("sentinel-hook", "sentinel-hook ; true #"), True, "another command"),
+    (lambda text: text.replace('"PreToolUse"', '"PreToolUsed"'), True, "another event"),
+    (lambda text: text + "x", True, "no JSON"),
+    (None, True, "gone"),
+    (lambda text: text.replace("{", '{"model": "x", ', 1), False, "another setting beside them"),
+]
+
+
+@pytest.mark.parametrize(("change", "off", "why"), DISARMING, ids=[row[-1] for row in DISARMING])
+def test_the_file_that_holds_our_hooks_is_taken_over_only_with_them(stage, client, change, off, why):
+    agent = client()
+    file = stage.repo / ".claude" / "settings.local.json"
+    text = file.read_text()
+    other = stage.folder / "link.json"
+    other.symlink_to(file)
+    if change is None:
+        file.unlink()
+    else:
+        file.write_text(change(text))
+    # The session begins with it: what stood before is not put back by the watch.
+    said = agent.claude("ConfigChange", source="local_settings", file_path=str(other))
+    assert (said.json.get("decision") == "block") == off, said
+
+
+def test_what_is_no_json_in_another_file_is_kept_out_and_is_no_try(stage, client):
+    agent = client()
+    broken = stage.write("broken.json", '{"disableAllHooks": true} x')
+    for _ in range(3):
+        assert agent.claude("ConfigChange", file_path=str(broken)).json["decision"] == "block"
+    assert agent.process.poll() is None and "second try" in reason(settings_write(agent))
+
+
+def test_hooks_that_a_program_took_out_and_the_watch_put_back_count_as_a_try(stage, client):
+    agent = client()
+    agent.claude("SessionStart")
+    assert until(lambda: list((stage.guard / "state" / "sessions").glob("*/agent-settings/files.json")), limit(20))
+    file = stage.repo / ".claude" / "settings.local.json"
+    text = file.read_text()
+    file.write_text('{"hooks":{}}')
+    assert until(lambda: file.read_text() == text and stage.log(kind="watch"), limit(20))
+    assert "KILL SWITCH" in reason(settings_write(agent))
+
+
 def test_a_loop_of_failures_is_broken_and_told(stage, client):
     agent = client()
     for n in range(3):
