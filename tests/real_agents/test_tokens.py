@@ -92,7 +92,12 @@ def test_r6_a_model_that_spends_too_much_is_told_to_cool_down_and_waits(stage, p
     assert [round(seconds) for seconds in cooled[:3]] == [1, 2, 4]
 
 
-@pytest.mark.parametrize("agent", [a for a in AGENTS if registry.hooks_of(a.name)], ids=lambda agent: agent.name)
+UNREAD = ("cline", "opencode")
+"""With hooks alone their conversations are not found (docs/tokens.md): unknown, and not 0."""
+READ = [a for a in AGENTS if registry.hooks_of(a.name) and a.name not in UNREAD]
+
+
+@pytest.mark.parametrize("agent", READ, ids=lambda agent: agent.name)
 def test_hooks_alone_fill_the_ledger_and_hold_what_spends_too_much(stage, play, agent):
     stage.commit(a__txt="one\n")
     stage.policy("[cost]\ncooldown_seconds = 1\n")
