@@ -94,3 +94,19 @@ def test_many_files_that_a_pattern_finds_are_many() -> None:
     world = repository({f"d/{n}.txt": "x" for n in range(300)}, folders=(f"{REPO}/d",))
     found = effects_of("python3 -c 'import glob, os; [os.remove(f) for f in glob.glob(\"d/*.txt\")]'", world)
     assert sum(e.kind is Kind.DELETE and "many" in e.how for e in found) > 10
+
+
+STATEMENTS = [
+    ('mysql -h db.prod -e "$(./gen.sh)"', True, "made by a program"),
+    ('psql -h db.prod -c "$(jq -r .sql q.json)"', True, "taken out of a file of data"),
+    ('while read -r q; do psql -h db.prod -c "$q"; done < q.txt', True, "read line by line"),
+    ('psql -h localhost -c "$(jq -r .sql q.json)"', False, "a database of this machine"),
+    ('psql -h db.prod -c "$(cat q.sql)"', False, "a file that was saved"),
+    ('for id in $(cat ids); do psql -h db.prod -c "SELECT 1 WHERE id = $id"; done', False, "a value in a statement"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "made"), [row[:2] for row in STATEMENTS], ids=[row[2] for row in STATEMENTS])
+def test_statements_that_nobody_has_read(text: str, made: bool) -> None:
+    found = effects_of(text, WORLD)
+    assert any(e.kind is Kind.OPAQUE and "code" in e.how for e in found) is made

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple
 
 from sentinel_guard.core.analysis import paths
@@ -16,6 +17,7 @@ from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
 from sentinel_guard.core.analysis.languages.one_liners.one_liner_effects import inline, lenient
 from sentinel_guard.core.analysis.languages.python.python_effects import python
 from sentinel_guard.core.analysis.languages.unparsed_languages import code_effects
+from sentinel_guard.core.analysis.programs.files import file_commands
 from sentinel_guard.core.model import Effect, Kind
 
 MAX_LOADED = 8
@@ -82,6 +84,11 @@ def autoload_effects(call: Call) -> Iterator[Effect]:
     if call.files >= MAX_FILES:
         return
     yield from _named_tasks(call)
+    if call.command.program == "pylint":
+        for word in (item.text for item in call.fields[1:] if item.text.startswith("--init-hook=")):
+            yield from run(call, word.partition("=")[2], "python")
+    if call.world.made() and call.command.program not in file_commands.PROGRAMS:
+        yield from _plugins(call)
     row = _ROWS.get(call.command.program)
     if row is not None and row.verbs and not any(item.text in row.verbs for item in call.fields[1:]):
         row = None
@@ -140,6 +147,37 @@ def _block(blocks: _Blocks, text: str, name: str) -> str:
         return begin[0]
     end = re.compile(blocks.ends.format(indent=begin["indent"]), re.MULTILINE).search(rest)
     return rest[: end.end()] if end else rest
+
+
+_PLUGS = re.compile(
+    r"--?(?:require|plugins?|load|load-plugins|rules?dir|rules|import|extensions?|custom-\w+|formatter|preset|loader|"
+    r"reporter|resolver|transform|setup\w*|additional-\w+)"
+)
+"""Options of tools that name code which they load."""
+_CODE = {".py": "python", ".rb": "ruby", ".js": "js", ".cjs": "js", ".mjs": "js", ".ts": "js", ".pl": "perl"}
+_TOOLS_SETTINGS = ("setup.cfg", "pyproject.toml", "tox.ini", "package.json")
+_INIT_HOOK = re.compile(r"(?m)^\s*init-hook\s*=\s*(['\"]?)(.*)\1\s*$")
+
+
+def _plugins(call: Call) -> Iterator[Effect]:
+    """Code that the text wrote, and that an option or the settings of the tool name as a plugin."""
+    made = call.world.made()
+    words = [item.text for item in call.fields[1:]]
+    given = [b for a, b in pairwise(words) if _PLUGS.fullmatch(a) or (a == "-r" and b.endswith(tuple(_CODE)))]
+    given += [value for name, sign, value in (word.partition("=") for word in words) if sign and _PLUGS.fullmatch(name)]
+    for path in made:
+        name = paths.base(path)
+        if call.command.program in name or name in _TOOLS_SETTINGS:
+            text = call.world.read(path) or ""
+            given.append(text)
+            for match in _INIT_HOOK.finditer(text):
+                yield from run(call, match[2], "python")
+    for path in made[:MAX_LOADED] if given else ():
+        name, (stem, dot, ending) = paths.base(path), paths.base(path).rpartition(".")
+        language, folder = _CODE.get(dot + ending, ""), paths.base(paths.parent(path))
+        named = re.compile(rf"(?<![\w-])(?:{re.escape(stem)}(?:\.{re.escape(ending)})?|{re.escape(folder)})/?(?![\w-])")
+        if language and any(name == text or named.search(text) for text in given):
+            yield from lenient(run(call, call.world.read(path) or "", language))
 
 
 _ON_OPENING = (

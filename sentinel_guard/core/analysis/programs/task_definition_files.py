@@ -89,6 +89,14 @@ def _poe_lines(task: object) -> Iterator[str]:
         yield from _texts(task)
 
 
+_HOOK_LINE = re.compile(r"(?m)^[ \t]*(?:-[ \t]+)?(?:entry|run):[ \t]*(['\"]?)([^|>\n].*?)\1[ \t]*$")
+
+
+def _hook_lines(text: str) -> Tasks:
+    """Commands of git hooks: ``entry`` of https://pre-commit.com/#new-hooks, ``run`` of lefthook; all of them count."""
+    return {"default": [match[2] for match in _HOOK_LINE.finditer(text)]}
+
+
 def _table(*keys: str) -> Callable[[str], Tasks]:
     """Tasks in a table of a TOML file: a text, a list of texts, or ``run``, ``cmd``, ``shell`` with ``depends``."""
 
@@ -133,6 +141,8 @@ class _Runner(NamedTuple):
     verbs: tuple[str, ...] = ()
     short: bool = False
     """A task's name may stand where a verb would: ``composer reset``."""
+    every: bool = False
+    """All of the file counts, whatever is named."""
 
 
 _RUNNERS = {
@@ -143,6 +153,8 @@ _RUNNERS = {
     "composer": _Runner(("composer.json",), _composer, ("run", "run-script"), short=True),
     "deno": _Runner(("deno.json", "deno.jsonc", "package.json"), _deno, ("task",)),
     "poe": _Runner(("pyproject.toml",), _poe),
+    "pre-commit": _Runner((".pre-commit-config.yaml", ".pre-commit-config.yml"), _hook_lines, ("run",), every=True),
+    "lefthook": _Runner(("lefthook.yml", ".lefthook.yml", "lefthook.yaml"), _hook_lines, ("run",), every=True),
     "mise": _Runner(
         ("mise.toml", ".mise.toml", "mise.local.toml", ".mise/config.toml"), _table("tasks"), ("run", "r"), short=True
     ),
@@ -165,7 +177,7 @@ def run(call: Call) -> Iterator[Effect]:
         names = [verb] if verb in tasks and runner.short else []
         if not names:
             return
-    for name in names or ["default"]:
+    for name in (names or ["default"]) if not runner.every else ["default"]:
         for line in _lines(tasks, name, DEEP):
             yield from call.runner.script(line, call, f"{call.command.program} {name}", cwd=cwd, file=not typed)
 
@@ -199,6 +211,7 @@ def _lines(tasks: Tasks, name: str, left: int) -> Iterator[str]:
 
 
 OPTIONS = {
+    **dict.fromkeys(("pre-commit", "lefthook"), options("-c= --config=")),
     "task": options("-d= --dir= -t= --taskfile= -o= --output= -C= --concurrency= -I= --interval="),
     "composer": options("-d= --working-dir= | sub"),
     "poe": options("-C= --directory= -e= --executor="),

@@ -117,7 +117,8 @@ def client(call: Call) -> Effects:
 
 def _changed_away(call: Call, texts: list[Field], files: list[Field]) -> Effects:
     """A database of another machine: statements that nobody wrote or can read, those that change rows or rights."""
-    if remote_databases.is_generated(call) or any(remote_databases.is_missing(call, item) for item in files):
+    made = any(remote_databases.is_made(call, item) for item in texts)
+    if made or remote_databases.is_generated(call) or any(remote_databases.is_missing(call, item) for item in files):
         yield call.opaque("statements that another program makes", "code")
     for item in texts:
         if remote_databases.changes_rows(item.text):

@@ -39,6 +39,21 @@ def is_generated(call: Call) -> bool:
     return UNKNOWN in call.stdin and bool(_MAKES.match(call.scope.feeds))
 
 
+_SUBSTITUTED = re.compile(r"\$\(\s*(.*)\)|`\s*(.*)`", re.DOTALL)
+_VARIABLE = re.compile(r"\$\{?(\w+)\}?")
+
+
+def is_made(call: Call, item: Field) -> bool:
+    """Whether a statement is, as a whole, what another program prints, or what this text read into a variable."""
+    source = item.source.strip().strip("\"'")
+    if item.known or not source:
+        return False
+    if (match := _SUBSTITUTED.fullmatch(source)) is not None:
+        return re.match(r"cat\b|<|gunzip\b|zcat\b", match[1] or match[2] or "") is None
+    named = _VARIABLE.fullmatch(source)
+    return named is not None and named[1] in call.scope.variables
+
+
 _GIVES = re.compile(
     r"(?i)\b(?:alter|create)\s+(?:role|user)\b[^;]*\b(?:superuser|bypassrls|createrole)\b|\bgrant\b[^;]*\bto\s+(?:public\b|['\"`]?\w+['\"`]?@['\"`]%)|"
     r"\bgrant\s+all\b[^;]*\bto\b|\bdisable\s+(?:row\s+level\s+security|trigger)\b|\balter\s+system\b|\bset\s+global\b|"
