@@ -2,13 +2,38 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sentinel_guard.core.analysis import paths
-from sentinel_guard.core.model import Effect, Kind
+from sentinel_guard.core.model import Command, Effect, Kind
 
 _MOVED = frozenset(("move", "out"))
+
+
+class _Leaving:
+    """What one command moves away, by its name; all that is in a folder goes wherever any of it goes."""
+
+    def __init__(self, command: Command | None) -> None:
+        self.command = command
+        self._all: list[Effect] = []
+        self._whole: list[Effect] = []
+        self._named: defaultdict[str, list[Effect]] = defaultdict(list)
+
+    def add(self, effect: Effect) -> None:
+        self._all.append(effect)
+        if "contents" in effect.how:
+            self._whole.append(effect)
+        else:
+            self._named[paths.base(effect.target)].append(effect)
+
+    def to(self, landing: Effect) -> list[Effect]:
+        """What of it comes to a place: what bears the name, or all where nothing does."""
+        if landing.command is not self.command:
+            return []
+        named = self._named.get(paths.base(landing.target), [])
+        return [*self._whole, *named] or self._all
 
 
 def with_origins(effects: Sequence[Effect]) -> Iterator[Effect]:
@@ -16,37 +41,29 @@ def with_origins(effects: Sequence[Effect]) -> Iterator[Effect]:
     if not any(e.kind is Kind.DELETE and "move" in e.how for e in effects):
         yield from effects
         return
-    leaving: list[Effect] = []
-    landed: dict[str, list[Effect]] = {}
+    leaving = _Leaving(None)
+    landed: defaultdict[str, list[Effect]] = defaultdict(list)
     for effect in effects:
         yield effect
-        if "move" in effect.how:
-            if effect.kind is Kind.DELETE:
-                leaving = [e for e in leaving if e.command is effect.command] + [effect]
-            elif effect.kind is Kind.WRITE:
-                landed.setdefault(effect.target, []).extend(_sources(leaving, effect))
-        elif _loses(effect):
-            yield from (_lost(source, effect) for source in _at(landed, effect.target))
+        if "move" not in effect.how:
+            yield from _lost_at(landed, effect)
+        elif effect.kind is Kind.DELETE:
+            leaving = leaving if leaving.command is effect.command else _Leaving(effect.command)
+            leaving.add(effect)
+        elif effect.kind is Kind.WRITE:
+            landed[effect.target].extend(leaving.to(effect))
 
 
-def _sources(leaving: Sequence[Effect], landing: Effect) -> list[Effect]:
-    """What of all that left comes here: what bears the name, or all where nothing does."""
-    came = [e for e in leaving if e.command is landing.command]
-    name = paths.base(landing.target)
-    same = [e for e in came if "contents" in e.how or paths.base(e.target) == name]
-    return same or came
-
-
-def _loses(effect: Effect) -> bool:
+def _lost_at(landed: dict[str, list[Effect]], effect: Effect) -> Iterator[Effect]:
+    """What was moved to the path that this effect loses, or below it."""
     emptied = effect.kind is Kind.WRITE and bool(effect.how & {"empty", "truncate"})
-    return emptied or effect.kind is Kind.DELETE
-
-
-def _at(landed: dict[str, list[Effect]], path: str) -> list[Effect]:
-    """What was moved to this path, or below it."""
-    return [e for place, came in landed.items() if f"{place}/".startswith(f"{path}/") for e in came]
-
-
-def _lost(source: Effect, effect: Effect) -> Effect:
-    how = (source.how - _MOVED) | (effect.how & {"recursive", "force"})
-    return replace(effect, kind=Kind.DELETE, target=source.target, how=how, sure=source.sure and effect.sure)
+    if not landed or not (emptied or effect.kind is Kind.DELETE):
+        return
+    path = effect.target
+    if "recursive" not in effect.how:
+        came = landed.get(path, [])
+    else:
+        came = [e for place, sources in landed.items() if f"{place}/".startswith(f"{path}/") for e in sources]
+    for source in dict.fromkeys(came):
+        how = (source.how - _MOVED) | (effect.how & {"recursive", "force"})
+        yield replace(effect, kind=Kind.DELETE, target=source.target, how=how, sure=source.sure and effect.sure)
