@@ -13,6 +13,7 @@ from sentinel_guard import __version__
 from sentinel_guard.errors import HostError
 from sentinel_guard.host import shims
 from sentinel_guard.host.machine.state_paths import StatePaths
+from sentinel_guard.host.session_environ import ENVIRON
 
 
 @pytest.fixture
@@ -34,6 +35,8 @@ def test_it_is_the_launcher_and_belongs_to_no_session(where):
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     told = settings(where)
     assert len(told.pop("secret")) == 64
+    environ = {name: told.pop(name) for name in [*told] if name.startswith(ENVIRON)}
+    assert environ[f"{ENVIRON}SENTINEL_HOME"] == where.home, "where it starts a daemon"
     assert told == {
         "socket": str(where.agent_socket),
         "python": sys.executable,
@@ -104,7 +107,7 @@ def test_an_upgrade_renews_it_under_a_running_hook(where, tmp_path, monkeypatch)
     monkeypatch.setattr("sentinel_guard.__version__", "9.9.9")
     shims.place_hooks(where, {}).with_name(shims.GITHOOK)
     assert settings(where)["version"] == "9.9.9"
-    assert [p.name for p in sorted(path.parent.iterdir())] == [".sentinel", "sentinel-githook"], "nothing is left over"
+    assert [p.name for p in sorted(path.parent.iterdir())] == [".sentinel", "sentinel-githook", "sentinel-hook"]
 
 
 def test_what_is_left_over_of_a_broken_renewal_is_no_hindrance(where, monkeypatch):
@@ -114,7 +117,7 @@ def test_what_is_left_over_of_a_broken_renewal_is_no_hindrance(where, monkeypatc
     assert shims.place_hooks(where, {}).with_name(shims.GITHOOK).read_bytes() == shims.LAUNCHER.read_bytes()
     path.unlink()
     path.mkdir()
-    with pytest.raises(HostError, match="Cannot put the git hooks' launcher"):
+    with pytest.raises(HostError, match="Cannot put the hooks' launcher"):
         shims.place_hooks(where, {}).with_name(shims.GITHOOK)
 
 
