@@ -89,6 +89,15 @@ def count(held: Json, name: str, *, missing: int | None = None) -> int:
     return int(value)
 
 
+def counts_with_cache(held: Json) -> tuple[int, int, int, int]:
+    """``Usage``'s counts, where ``inputTokens`` includes what was cached and what was written to the cache.
+
+    Raises ValueError.
+    """
+    cached, written = (count(held, name, missing=0) for name in ("cacheReadTokens", "cacheWriteTokens"))
+    return max(0, count(held, "inputTokens") - cached - written), count(held, "outputTokens"), cached, written
+
+
 def moment(value: object) -> float:
     """Seconds of the epoch, to a millisecond, of an ISO 8601 time or of milliseconds. Raises ValueError."""
     if isinstance(value, str):

@@ -8,9 +8,8 @@ from sentinel_guard.agents.token_records.base import (
     Conversation,
     Form,
     Json,
-    Parser,
     TokenRecord,
-    count,
+    counts_with_cache,
     mapping,
     moment,
 )
@@ -28,7 +27,6 @@ def _conversation(_path: str, first: Json) -> Conversation:
 
 
 def parse(document: Json) -> Iterable[Usage]:
-    """``inputTokens`` includes what was cached and what was written to the cache."""
     messages = document["messages"]
     if not isinstance(messages, list):
         raise TypeError("messages is no list")
@@ -38,21 +36,13 @@ def parse(document: Json) -> Iterable[Usage]:
 
 
 def _used(message: Json, used: Json) -> Usage:
-    cached, written = (count(used, name, missing=0) for name in ("cacheReadTokens", "cacheWriteTokens"))
     return Usage(
         moment(message.get("ts")),
-        max(0, count(used, "inputTokens") - cached - written),
-        count(used, "outputTokens"),
-        cached,
-        written,
+        *counts_with_cache(used),
         source=RECORD.agent,
         key=str(message["id"]),
         model=str(mapping(message.get("modelInfo")).get("id", "")),
     )
-
-
-def _parser() -> Parser:
-    return parse
 
 
 RECORD = TokenRecord(
@@ -66,6 +56,6 @@ RECORD = TokenRecord(
     ),
     (f"*/*{ENDING}",),
     _conversation,
-    _parser,
+    lambda: parse,
     about=_about,
 )

@@ -8,9 +8,8 @@ from sentinel_guard.agents.token_records.base import (
     Conversation,
     Form,
     Json,
-    Parser,
     TokenRecord,
-    count,
+    counts_with_cache,
     mapping,
     moment,
 )
@@ -24,26 +23,17 @@ def _conversation(path: str, first: Json) -> Conversation:
 
 
 def parse(line: Json) -> Iterable[Usage]:
-    """``inputTokens`` includes what was cached and what was written to the cache."""
     if line.get("type") != "session.usage_record":
         return
     used = mapping(mapping(line.get("data")).get("usage"))
-    cached, written = (count(used, name, missing=0) for name in ("cacheReadTokens", "cacheWriteTokens"))
     yield Usage(
         moment(line.get("timestamp")),
-        max(0, count(used, "inputTokens") - cached - written),
-        count(used, "outputTokens"),
-        cached,
-        written,
+        *counts_with_cache(used),
         source=RECORD.agent,
         key=str(line["id"]),
         model=str(used.get("model", "")),
         compaction="compact" in str(used.get("interactionType", "")),
     )
-
-
-def _parser() -> Parser:
-    return parse
 
 
 RECORD = TokenRecord(
@@ -52,7 +42,7 @@ RECORD = TokenRecord(
     (("COPILOT_HOME", "session-state"), ("", ".copilot/session-state")),
     ("{name}/events.jsonl",),
     _conversation,
-    _parser,
+    lambda: parse,
     named_by="COPILOT_AGENT_SESSION_ID",
     marks=(b'"session.usage_record"',),
 )

@@ -8,7 +8,6 @@ from sentinel_guard.agents.token_records.base import (
     Conversation,
     Form,
     Json,
-    Parser,
     TokenRecord,
     count,
     mapping,
@@ -39,16 +38,12 @@ def parse(line: Json) -> Iterable[Usage]:
     )
 
 
-def _parser() -> Parser:
-    return parse
-
-
 RECORD = TokenRecord(
     "gemini",
     Form.LINES,
     (("", ".gemini/tmp"),),
     ("*/chats/*.jsonl", "*/chats/*/*.jsonl"),
     _conversation,
-    _parser,
+    lambda: parse,
     marks=(b'"tokens"',),
 )

@@ -8,7 +8,6 @@ from sentinel_guard.agents.token_records.base import (
     Conversation,
     Form,
     Json,
-    Parser,
     TokenRecord,
     count,
     mapping,
@@ -50,16 +49,12 @@ def parse(row: Json) -> Iterable[Usage]:
     )
 
 
-def _parser() -> Parser:
-    return parse
-
-
 RECORD = TokenRecord(
     "opencode",
     Form.ROWS,
     (("XDG_DATA_HOME", "opencode"), ("", ".local/share/opencode")),
     ("opencode.db",),
     _conversation,
-    _parser,
+    lambda: parse,
     query=QUERY,
 )

@@ -8,7 +8,6 @@ from sentinel_guard.agents.token_records.base import (
     Conversation,
     Form,
     Json,
-    Parser,
     TokenRecord,
     count,
     mapping,
@@ -43,17 +42,13 @@ def parse(line: Json) -> Iterable[Usage]:
     )
 
 
-def _parser() -> Parser:
-    return parse
-
-
 RECORD = TokenRecord(
     "qwen",
     Form.LINES,
     (("QWEN_CODE_PROJECT_DIR", ".."), ("", ".qwen/projects")),  # the first is what it tells its tools
     ("*/chats/{name}.jsonl", "*/subagents/{name}/*.jsonl"),
     _conversation,
-    _parser,
+    lambda: parse,
     named_by="QWEN_CODE_SESSION_ID",
     marks=(b'"usageMetadata"',),
 )
