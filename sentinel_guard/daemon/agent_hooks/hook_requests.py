@@ -202,7 +202,8 @@ class HookRequests:
             return said
         ends = dialect.late_ends(lines)
         for call in waiting:
-            if call.call in ends:
+            # Another hook, of a call of the same reply, may have read the same end meanwhile.
+            if call.call in ends and call in calls.pending():
                 calls.close(call)
                 done = await self._end(live, call, ends[call.call])
                 said += [done.word.text] if done.word.text else []

@@ -11,26 +11,25 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-import json
 import logging
 import math
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from sentinel_guard.core import encode_entries
 from sentinel_guard.core.model import Ask, Entry, Kind, Question, Verdict
 from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.policy import presets
 from sentinel_guard.core.policy.compare_settings import Key
-from sentinel_guard.core.policy.policy import Paths, Policy
+from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.session.session import Event, State
 from sentinel_guard.daemon.file_integrity import changed_settings, file_change_alerts
 from sentinel_guard.daemon.file_integrity.change_attribution import attribute
 from sentinel_guard.daemon.file_integrity.expected_checkouts import checks_out
 from sentinel_guard.daemon.file_integrity.file_change_alerts import AlertRateLimit
+from sentinel_guard.daemon.file_integrity.restricted_at_start import restricted_at_start
 from sentinel_guard.daemon.file_integrity.watch_agent_settings import AgentSettings
 from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.errors import SentinelError
@@ -40,7 +39,6 @@ from sentinel_guard.host.file_integrity.process_activity import Activity
 from sentinel_guard.host.file_integrity.restore_restricted_files import RestrictedFileRestorer
 from sentinel_guard.host.file_integrity.restorer_group import RestorerGroup
 from sentinel_guard.host.machine import processes
-from sentinel_guard.host.machine.atomic_files import write_json
 from sentinel_guard.host.machine.deep_folders import HEAVY
 from sentinel_guard.host.machine.processes import Process
 from sentinel_guard.host.machine.state_paths import StatePaths
@@ -77,7 +75,7 @@ class SessionFileWatch:
     ) -> None:
         folder = places.session(live.id)
         baseline = api.load(folder / "baseline")
-        root, (policy, again) = baseline.root, _as_it_began(folder, live.policy())
+        root, (policy, again) = baseline.root, restricted_at_start(folder, live.policy())
         self.root = root
         files = {name: baseline.files[name] for name in baseline.restricted if name in baseline.files}
         self.restricted = tuple(f"{root}/{name}" for name in files)
@@ -174,6 +172,11 @@ class SessionFileWatch:
     def concerns(self, path: str) -> bool:
         """Whether a path is a settings file of an agent that is watched, or a folder of such files."""
         return self.settings.files.may_hold(path)
+
+    def compares_keys(self, path: str) -> bool:
+        """Whether a path is a settings file that its agent rewrites by itself: the keys that count are put back."""
+        row = self.settings.files.row(path)
+        return row is not None and bool(row.file.keys)
 
     def is_new(self, path: str, tracked: Callable[[tuple[str, ...]], frozenset[str]]) -> bool:
         """Whether nothing was at a path when the session began, and nothing of the person's is now."""
@@ -382,18 +385,3 @@ def _lets_create(policy: Policy, path: str, root: str) -> str:
 def _restricts(policy: Policy, path: str, root: str) -> bool:
     """Whether a path of the repository is restricted."""
     return path.startswith(f"{root}/") and bool(policy.restricts(path, root))
-
-
-def _as_it_began(folder: Path, policy: Policy) -> tuple[Policy, bool]:
-    """What was restricted when the session began is, to its end: only of that the originals are known.
-
-    And whether it began before now: then nobody has watched since the daemon fell.
-    """
-    memory = folder / "restricted.json"
-    try:
-        said = json.loads(memory.read_bytes())
-        return Policy(Paths(tuple(said["paths"])), Paths(tuple(said["project"]))), True
-    except (OSError, ValueError, KeyError):
-        # Of use to a daemon that is started anew while the session's agent runs.
-        write_json(memory, {"paths": policy.paths.restricted, "project": policy.project.restricted}, durable=False)
-        return policy, False

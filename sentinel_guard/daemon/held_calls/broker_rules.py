@@ -40,10 +40,12 @@ def _renew(live: Live, sessions: Sessions, *, secrets: bool) -> Message:
 
 def _rules(live: Live, sessions: Sessions, *, secrets: bool) -> Message:
     policy, guarded, session = live.policy(), sessions.guarded(), sessions.places.session(live.id)
+    # An agent writes its settings anew at its start, our hooks in them with the rest: the watch looks at the keys.
+    settings = (path for path in guarded.settings if not (live.watch and live.watch.compares_keys(path)))
     gated = (pattern.split(" ")[0] for patterns in policy.confirm.values() for pattern in patterns)
     held = HeldResources(
         files=live.watch.restricted if live.watch else (),
-        folders=(*guarded.folders, *guarded.settings),
+        folders=(*guarded.folders, *settings),
         own=tuple(str(session / name) for name in shims.AGENT_FOLDERS),
         programs=kernel_layer.programs((*policy.shims, *gated), live.path, live.session.root),
         launcher=str(sessions.places.shims(live.id) / shims.HOOK),

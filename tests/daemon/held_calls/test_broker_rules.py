@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from sentinel_guard.daemon.held_calls import broker_rules
 from sentinel_guard.daemon.held_calls.broker_rules import HOME
-from sentinel_guard.host import kernel_layer
+from sentinel_guard.host import agent_hook_files, kernel_layer
 from tests.support.guard_in_memory import Stand
 
 
@@ -58,3 +59,12 @@ def test_a_tool_folder_of_the_environment_in_which_the_session_began(stand):
     stand.live.begun_in = {"CARGO_HOME": folder, **os.environ}
     assert any(os.fsencode(folder) in rule for _, rule in current(stand))
     assert not any(os.fsencode(str(Path(folder).parent / "go")) in rule for _, rule in current(stand))
+
+
+def test_settings_that_an_agent_writes_anew_by_itself_are_not_held(stand, monkeypatch):
+    theirs, ours = "/home/u/.qwen/settings.json", "/home/u/.clinerules/hooks/PreToolUse"
+    monkeypatch.setattr(agent_hook_files, "files", lambda _: (theirs, ours))
+    stand.live.watch = SimpleNamespace(restricted=(), compares_keys=lambda path: path == theirs)
+    held = b"\n".join(rule for _, rule in current(stand))
+    assert theirs.encode() not in held, "the watch looks at its keys: an agent moves it away and back at its start"
+    assert ours.encode() in held
