@@ -61,21 +61,13 @@ class Watch(Protocol):
 
     @property
     def members(self) -> frozenset[Peer]: ...
-
     def expect(self, verdict: Verdict, seconds: float) -> None: ...
-
     def allow(self, path: str, seconds: float) -> float: ...
-
     def windows(self) -> dict[str, float]: ...
-
     def concerns(self, path: str) -> bool: ...
-
     def compares_keys(self, path: str) -> bool: ...
-
     def lets_change(self, path: str, *, by_git: bool) -> bool: ...
-
     def is_new(self, path: str, tracked: Callable[[tuple[str, ...]], frozenset[str]]) -> bool: ...
-
     def stop(self) -> None: ...
 
 
@@ -350,7 +342,8 @@ class Sessions:
 
     def guarded(self) -> GuardResources:
         """The guard's own belongings."""
-        roots = {live.session.root for live in self.live.values() if live.session.root}
+        lives = self.live.values()
+        roots = {live.session.root for live in lives if live.session.root}
         settings = (
             str(self.places.config),
             *shims.own_code(roots),
@@ -358,9 +351,8 @@ class Sessions:
             *(path for r in sorted(roots) for path in (f"{r}/sentinel.toml", *install_hooks.hook_folders(r))),
         )
         # An agent that only its hooks report is its session's owner, and none of ours.
-        owned = (live for live in self.live.values() if live.kind != HOOKS)
-        owners = tuple(live.session.owner.pid for live in owned if live.session.owner)
-        parts = tuple(pid for live in self.live.values() for pid in live.parts)
+        owners = (live.session.owner.pid for live in lives if live.session.owner and live.kind != HOOKS)
+        parts = (pid for live in lives for pid in live.parts)
         return GuardResources(self._folders, settings, (*owners, *parts, processes.own_pid()))
 
     def shims(self, live: Live) -> str:
