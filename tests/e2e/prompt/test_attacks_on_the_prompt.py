@@ -78,8 +78,8 @@ def no_yes(stage):
 
 
 ALONE = [
-    "TIOCSTI into every terminal",
-    "a y written to every terminal",
+    "TIOCSTI into each terminal of the session",
+    "a y written to each terminal of the session",
     "the operator's message of another terminal",
     "our own command, on a terminal of the agent's",
     "our own command without the session's marks",
@@ -101,6 +101,9 @@ def test_without_the_kernel_layer_no_yes_comes_of(target, name):
     refuse(target, lambda: person.send("n"))
     person.expect(pexpect.EOF)
     no_yes(target)
+    if "each terminal" in name:
+        names = {line for line in json.loads(tried.read_text()) if line.startswith("/dev/") and ":" not in line}
+        assert len(names) == 3, names  # /dev/tty, the agent's, the person's
 
 
 def test_a_daemon_of_the_agents_own_gives_no_yes():
@@ -118,7 +121,7 @@ def test_a_daemon_of_the_agents_own_gives_no_yes():
 
 
 def test_what_was_typed_ahead_for_seconds_is_no_yes(target):
-    words = command(target, "a y written to every terminal")
+    words = command(target, "a y written to each terminal of the session")
     person = target.terminal(words[0], *words[1:])
     for _ in range(20):
         person.send("y")
