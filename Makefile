@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SOURCES := $(wildcard sentinel_guard/launcher/*.[ch] sentinel_guard/broker/*.[ch])
 
-.PHONY: demo test unit compiled lint format test-agents test-agents-headless agents bench bench-agents screens corpus loops faults matrix leaks oracles metamorphic mutated transparency fuzz mutants clean
+.PHONY: demo test unit compiled lint format test-agents test-agents-headless agents bench bench-peers bench-agents screens corpus loops faults matrix leaks oracles metamorphic mutated transparency fuzz mutants clean
 
 demo: $(READY)
 	@$(BIN)/sentinel-guard demo
@@ -47,6 +47,10 @@ agents: $(READY)
 
 bench: compiled
 	@$(BIN)/python -m bench.run
+
+# What an agent waits for its guard before a command, ours and others', in one run; fetches them once, from PyPI and npm.
+bench-peers: compiled
+	@$(BIN)/python -m bench.latency.peers
 
 # What a session costs in each real agent; needs npm, and a machine that does nothing else. Minutes.
 bench-agents: agents compiled

@@ -19,7 +19,8 @@ class Row:
     what: str
     budget: float | None
     """None where the design names none."""
-    figure: float
+    figure: float | None
+    """None: not measured, and ``beside`` says why."""
     unit: str
     beside: str = ""
     """What was measured in the same breath, to compare with."""
@@ -27,7 +28,7 @@ class Row:
 
     @property
     def over(self) -> bool:
-        if self.budget is None:
+        if self.budget is None or self.figure is None:
             return False
         return self.figure < self.budget if self.at_least else self.figure > self.budget
 
@@ -70,5 +71,6 @@ def show(rows: Iterable[Row]) -> None:
     for row in rows:
         sign = "≥" if row.at_least else "≤"
         budget = "" if row.budget is None else f"{sign} {row.budget:,g} {row.unit}"
-        table.add_row(row.what, budget, f"{row.figure:,.3g} {row.unit}", "[red]over[/]" if row.over else "", row.beside)
+        figure = "" if row.figure is None else f"{row.figure:,.3g} {row.unit}"
+        table.add_row(row.what, budget, figure, "[red]over[/]" if row.over else "", row.beside)
     Console(width=150).print(table)

@@ -5,6 +5,7 @@ Run with ``python -m bench.latency.git_hooks`` at the top of the repository, or 
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import subprocess
@@ -122,18 +123,21 @@ def _nothing(_repo: Path) -> None: ...
 
 
 def commits(repos: Repositories) -> Pair:
-    """A commit of one changed file."""
-    number = iter(range(10_000))
+    """A commit of one changed file. Each has another message: the same command again and again would be a loop."""
+    number, message = itertools.count(), itertools.count()
 
     def stage(repo: Path) -> None:
         (repo / "f2.py").write_text(f"def f2(x):\n    return x + {next(number)}\n")
         repos.quiet(repo, "add", "f2.py")
 
-    return repos.both(stage, lambda repo: repos.git(repo, "commit", "-qm", "change f2"), TIMES)
+    return repos.both(stage, lambda repo: repos.git(repo, "commit", "-qm", f"change {next(message)}"), TIMES)
 
 
 def empty_commits(repos: Repositories) -> Pair:
-    return repos.both(_nothing, lambda repo: repos.git(repo, "commit", "-qm", "x", "--allow-empty"), TIMES)
+    message = itertools.count()
+    return repos.both(
+        _nothing, lambda repo: repos.git(repo, "commit", "-qm", f"empty {next(message)}", "--allow-empty"), TIMES
+    )
 
 
 def rebases(repos: Repositories) -> Pair:
