@@ -100,7 +100,7 @@ class Daemon:
             places=places,
             now=self.now,
         )
-        hooks = HookSessions(sessions, self.beginnings, self.now, self._watched)
+        hooks = HookSessions(sessions, self.beginnings, self.now)
         self.server = Server(
             sessions=sessions, guard=guard, reactions=reactions, outcomes=outcomes,
             faces=AgentRequests(sessions, self.now), githooks=githooks, hooks=hooks, now=self.now,
@@ -246,9 +246,6 @@ class Daemon:
                 task = asyncio.create_task(self.operators.vanished(live))
                 # The loop itself keeps no task alive.
                 self._burials = frozenset((task, *(old for old in self._burials if not old.done())))
-
-    def _watched(self) -> bool:
-        return self.operators.control.watched()
 
     def _living(self) -> frozenset[str]:
         # Asked from a thread. Those that begin first: one that has begun in between is live by then.

@@ -77,8 +77,9 @@ IsNew = Callable[[Live, Tracked, str], bool]
 class Waiter(Protocol):
     """The peer that waits for a verdict."""
 
-    channel: Channel | None
-    """A terminal of its own where a person may be asked, outside ``run`` only."""
+    @property
+    def channel(self) -> Channel | None:
+        """A terminal of its own where a person may be asked, outside ``run`` only."""
 
     async def hold(self, text: str = "") -> None:
         """Tell it to go on waiting."""
@@ -294,9 +295,12 @@ class Guard:
     async def _channel(self, live: Live, waiter: Waiter, finding: Finding | None) -> Channel | None:
         """The way to the person. A runner needs a moment to come back to a daemon that was started anew."""
         if not live.session.interactive:
-            # There the agent shares the person's terminal, and neither word nor code can be asked for on it.
             gate, ask = live.policy().gate, finding.ask if finding else None
-            return None if gate.typed_word or (ask and gate.needs_code(ask.action)) else waiter.channel
+            if gate.typed_word:
+                return None
+            # On a launcher's terminal the agent types, too, and neither word nor code can be asked for on it.
+            own = None if ask and gate.needs_code(ask.action) else waiter.channel
+            return own or self._sessions.other_terminals.channel()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(COMES_BACK):
                 while live.runner is None:

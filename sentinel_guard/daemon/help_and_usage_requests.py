@@ -39,7 +39,8 @@ class AgentRequests:
 
     async def _help(self, live: Live, context: str, link: Link) -> None:
         """Pause the session until a person types /resume; their words are the command's output."""
-        if live.runner is None or not live.session.interactive:
+        runner = live.runner if live.session.interactive else None
+        if runner is None and self._sessions.other_terminals.channel() is None:
             raise SentinelError(NOBODY_HERE, ATTEND)
         if left := live.dialogue.called(self._now()):
             raise SentinelError(
@@ -47,7 +48,8 @@ class AgentRequests:
                 "Ask for all that you need at once, or work on.",
             )
         self._note(live, Event.HELP, reason=context)
-        live.runner.tell("chat", context=context)
+        if runner:
+            runner.tell("chat", context=context)
         link.send(wire_messages.hold("SENTINEL: the human was called. This session waits until they type /resume."))
         for earlier in live.dialogue.take_unheard():
             link.send([*wire_messages.prints(earlier, "1"), *wire_messages.hold()])

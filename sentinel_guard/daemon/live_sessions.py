@@ -35,7 +35,7 @@ from sentinel_guard.host.machine import ancestry, cgroups, processes, session_li
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.shim_integrity import ShimIntegrity
 from sentinel_guard.humans.help_dialogue import Dialogue
-from sentinel_guard.humans.question_inbox import Channel, Inbox
+from sentinel_guard.humans.question_inbox import Channel, Inbox, OtherTerminals
 from sentinel_guard.humans.timed_grants import TimedGrants
 
 DURABLE = frozenset({"L2", "L3", "L4"})
@@ -252,6 +252,7 @@ class Sessions:
     def __init__(self, store: Store, places: StatePaths, revive: Callable[[Session], Live]) -> None:
         self.store, self.places, self._revive = store, places, revive
         self.live: dict[str, Live] = {}
+        self.other_terminals = OtherTerminals()
         self.set_aside: set[str] = set()
         """Sessions that could not be taken up after a restart: nothing of theirs runs."""
         self._lineages, self._shims = ancestry.Lineages(), str(places.state / "sessions") + "/"

@@ -30,8 +30,6 @@ FORETOLD = {"later_too": "--later-too", "as_json": "--json"}
 """Fields of ``foretell`` that are options of the command."""
 FORETELL_SECONDS = 300.0
 MAX_SAID = 1 << 16
-LOOKS = 10.0
-"""Seconds from one look at the open questions within which the next one comes, while somebody watches."""
 Fields = dict[str, Any]
 
 
@@ -40,11 +38,6 @@ class SessionControl:
 
     def __init__(self, sessions: Sessions, reactions: Reactions) -> None:
         self._sessions, self._reactions = sessions, reactions
-        self._looked = -LOOKS
-
-    def watched(self) -> bool:
-        """Whether somebody looks at the open questions: a console, say."""
-        return time.monotonic() - self._looked < LOOKS
 
     def named(self, message: Fields) -> Live:
         """The live session that a message names."""
@@ -100,7 +93,7 @@ class SessionControl:
 
     def questions(self) -> Fields:
         """What is asked in all sessions."""
-        self._looked = time.monotonic()
+        self._sessions.other_terminals.look()
         return {"questions": [_as_data(q) for live in self._sessions.live.values() for q in live.inbox.open()]}
 
     def whose(self, pid: int) -> str:

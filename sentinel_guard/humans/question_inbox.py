@@ -11,6 +11,7 @@ Rules of this file:
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -18,6 +19,9 @@ from sentinel_guard.core.model import Question
 
 OTHER_TERMINAL = "other-terminal"
 """Assurance of what a person says in another terminal than the session's."""
+
+LOOKS = 10.0
+"""Seconds from one look at the open questions within which the next one comes, while somebody watches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,30 @@ class Channel(Protocol):
 
     async def ask(self, question: Question) -> Reply:
         """Raises OSError where the way is lost."""
+
+
+class OtherTerminals:
+    """Where persons look at all open questions, ``sentinel-guard console`` say: a channel while they do.
+
+    It puts a question before nobody: who looks sees it, and answers it in the inbox.
+    """
+
+    def __init__(self) -> None:
+        self._looked = -LOOKS
+
+    def look(self) -> None:
+        """Somebody looks."""
+        self._looked = time.monotonic()
+
+    def channel(self) -> Channel | None:
+        """None where nobody has looked for ``LOOKS``."""
+        return self if time.monotonic() - self._looked < LOOKS else None
+
+    async def ask(self, question: Question) -> Reply:
+        """Waits until it is cancelled."""
+        del question
+        await asyncio.get_running_loop().create_future()
+        raise AssertionError("nobody ends this but who waits for it")
 
 
 class _Open:

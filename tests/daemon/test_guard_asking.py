@@ -15,12 +15,14 @@ from sentinel_guard.core.response_phrases import WAITING
 from sentinel_guard.core.session.session import Event, State
 from sentinel_guard.daemon import guard, question_preview
 from sentinel_guard.daemon.live_sessions import STEP
+from sentinel_guard.daemon.session_control import SessionControl
 from sentinel_guard.daemon.waiting_launcher import telling
 from sentinel_guard.host.previews.preview import Preview
 from sentinel_guard.humans.question_inbox import Reply
 from tests.support.fakes import PatientPeer, ScriptedHuman
 from tests.support.guard_in_memory import POLICY, ROOT, Stand
 from tests.support.leak_check_world import TOKEN
+from tests.support.watched_session import until
 
 
 def test_a_terminal_of_the_launcher_is_asked_outside_of_run():
@@ -44,6 +46,33 @@ def test_where_a_word_is_demanded_no_launcher_asks():
     stand = Stand(True, policy=policy)
     assert stand.verdict("deploy production").response is Response.ALLOW
     assert [question.typed_word for question in stand.human.asked] == [True]
+
+
+OPEN_CONSOLE = (
+    ({}, {"yes": True}, Response.ALLOW, "a yes there"),
+    ({}, {"yes": False}, Response.DENY, "a no there"),
+    ({"typed_word": True}, None, Response.DENY, "where a word is demanded, it takes none"),
+)
+
+
+@pytest.mark.parametrize(("gate", "said", "response"), [o[:3] for o in OPEN_CONSOLE], ids=[o[3] for o in OPEN_CONSOLE])
+def test_without_a_terminal_who_looks_at_the_open_questions_is_asked(gate, said, response):
+    stand = Stand(interactive=False, policy=replace(POLICY, gate=replace(POLICY.gate, **gate)))
+    control = SessionControl(stand.sessions, SimpleNamespace())
+    control.questions()
+
+    async def person():
+        assert await until(lambda: control.questions()["questions"])
+        [asked] = control.questions()["questions"]
+        control.decide({"session": "s1", "question": asked["question"], **said})
+
+    async def both():
+        async with asyncio.TaskGroup() as tasks:
+            if said:
+                tasks.create_task(person())
+            return (await stand.propose("deploy production")).verdict
+
+    assert asyncio.run(both()).response is response
 
 
 @pytest.mark.parametrize(("yes", "by"), [(True, "user"), (False, "")], ids=["yes", "no"])

@@ -123,6 +123,16 @@ def test_r8_without_a_person_it_says_so_and_nothing_is_paused():
     assert stand.live.session.state is State.ACTIVE
 
 
+def test_r8_who_looks_at_the_open_questions_can_be_reached():
+    """``sentinel-guard console`` shows the call, and chats."""
+    stand = Stand(interactive=False)
+    stand.sessions.other_terminals.look()
+    desk = Desk(stand)
+    desk.person = lambda: (stand.live.dialogue.say("use a raw string"), stand.live.dialogue.end())
+    assert (b"P", b"1use a raw string\n") in desk.ask("help", "the regex")
+    assert "chat" not in {told["event"] for told in stand.human.told}, "the runner has no terminal to show it on"
+
+
 def test_r6_a_report_is_in_the_ledger_when_it_is_answered():
     stand = Stand()
     stands = b"115 tokens in the last minute; over 50,000 there is a cool-down.\n"

@@ -21,7 +21,7 @@ from functools import partial
 from sentinel_guard.agents import registry
 from sentinel_guard.agents.hook_dialect import NOTHING, SPARE, CallEnd, HookDialect, HookEvent, HookReply, Moment, Word
 from sentinel_guard.core import encode_entries, response_text
-from sentinel_guard.core.model import Action, Finding, Layer, Question, Response, Verdict
+from sentinel_guard.core.model import Action, Finding, Layer, Response, Verdict
 from sentinel_guard.core.session.operation_fingerprint import operation
 from sentinel_guard.core.session.session import State
 from sentinel_guard.core.wire_framing import Message
@@ -36,7 +36,6 @@ from sentinel_guard.daemon.peer_connection import Link
 from sentinel_guard.daemon.verdict_reactions import Reactions
 from sentinel_guard.errors import PeerError, SentinelError
 from sentinel_guard.host import client_records
-from sentinel_guard.humans.question_inbox import Channel, Reply
 
 log = logging.getLogger(__name__)
 LATE = "no answer came in the time that the agent's hook has"
@@ -46,15 +45,6 @@ TAIL = 1 << 20
 NO_WORD = Word()
 
 
-class _OtherTerminal:
-    """Puts a question before nobody: who watches the open ones answers it (``sentinel-guard console``)."""
-
-    async def ask(self, question: Question) -> Reply:
-        del question
-        await asyncio.get_running_loop().create_future()
-        raise AssertionError("nobody ends this but who waits for it")
-
-
 @dataclass(slots=True)
 class _Waiter:
     """A hook that waits for a verdict; what would be printed meanwhile is said with the answer."""
@@ -62,7 +52,7 @@ class _Waiter:
     link: Link
     until: float
     """Of the loop's clock: when the client goes on without an answer."""
-    channel: Channel | None = None
+    channel: None = None
     said: list[str] = field(default_factory=list)
 
     async def hold(self, text: str = "") -> None:
@@ -125,8 +115,7 @@ class HookRequests:
         late = await self._late_ends(dialect, event, live, until)
         match event.moment:
             case Moment.CALL:
-                channel = _OtherTerminal() if self._hooks.watched() else None
-                return await self._call(dialect, event, live, _Waiter(link, until, channel, late))
+                return await self._call(dialect, event, live, _Waiter(link, until, said=late))
             case Moment.RESULT:
                 return await self._result(dialect.client, event, live, link)
             case Moment.SETTINGS:

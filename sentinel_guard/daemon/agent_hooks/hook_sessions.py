@@ -43,10 +43,8 @@ class HookSessions:
         sessions: Sessions,
         beginnings: SessionStarter,
         now: Callable[[], float],
-        watched: Callable[[], bool] = lambda: False,
     ) -> None:
-        """``watched``: whether a person looks at the open questions in another terminal."""
-        self._sessions, self._beginnings, self._now, self.watched = sessions, beginnings, now, watched
+        self._sessions, self._beginnings, self._now = sessions, beginnings, now
         self._keys: dict[Key, str] = {}
         self._tops: dict[str, str] = {}
         self._calls: dict[str, OpenCalls] = {}
