@@ -20,7 +20,8 @@ from sentinel_guard.host.git.run_git import Git, Setting, lines, settings, setti
 
 _UNSHADOWED = ("core.worktree", "core.hookspath", "core.fsmonitor", "core.bare", "extensions.refstorage")
 """Local settings that the shadow does without."""
-
+_INCLUDES = ("include.", "includeif.")
+"""What keys begin with that name other files; what is in those is among the settings."""
 
 _FLAGGED = re.compile(rb"\0[a-zS] ([^\0]+)")
 """Rows of ``git ls-files -v -z``. What begins with a fixed byte is found twenty times as fast as what may."""
@@ -83,25 +84,33 @@ class PrivateGitDir:
         """Git on the work tree with the shadow's settings and index; it writes objects here."""
         return Git(str(self.folder), self.where.root, str(self.index), settings=str(self.folder / "global"))
 
-    def make(self, *, head: str = "", farm: Path | None = None, filters: bool = True) -> list[Setting]:
-        """Make it from the repository as it is now; returns the settings in force. Raises HostError.
+    def make(
+        self,
+        found: Iterable[Setting] | None = None,
+        *,
+        head: str = "",
+        farm: Path | None = None,
+        filters: bool = True,
+    ) -> None:
+        """Make it from the repository as it is now. Raises HostError.
 
-        ``filters=False`` leaves clean and smudge filters out, for looking at a work tree that is not trusted.
+        ``found``: the settings in force, where they are known. ``filters=False`` leaves clean and smudge filters out,
+        for looking at a work tree that is not trusted.
         """
-        found = settings(self.where.git)
+        found = settings(self.where.git) if found is None else found
         for name in ("objects/info", "refs", "info"):
             (self.folder / name).mkdir(mode=0o700, parents=True, exist_ok=True)
-        shown = [s for s in found if filters or not s[1].startswith("filter.")]
-        local = [(k, v) for scope, k, v in shown if scope in ("local", "worktree") and k not in _UNSHADOWED]
+        left_out = _INCLUDES if filters else (*_INCLUDES, "filter.")
+        shown = [s for s in found if not s.key.startswith(left_out)]
+        local = [(s.key, s.value) for s in shown if s.scope in ("local", "worktree") and s.key not in _UNSHADOWED]
         (self.folder / "config").write_bytes(settings_file(local))
-        (self.folder / "global").write_bytes(settings_file((k, v) for scope, k, v in shown if scope == "global"))
+        (self.folder / "global").write_bytes(settings_file((s.key, s.value) for s in shown if s.scope == "global"))
         (self.folder / "HEAD").write_bytes(f"{head or 'ref: refs/heads/unborn'}\n".encode())
         stores = [*([str(farm)] if farm else []), f"{self.where.common_dir}/objects"]
         (self.folder / "objects/info/alternates").write_bytes(os.fsencode("".join(f"{s}\n" for s in stores)))
         for name in ("exclude", "attributes"):
             with contextlib.suppress(OSError):
                 shutil.copyfile(Path(self.where.common_dir, "info", name), self.folder / "info" / name)
-        return found
 
     def copy_index(self) -> None:
         """The repository's present index becomes the private one.

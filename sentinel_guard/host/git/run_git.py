@@ -16,13 +16,24 @@ import os
 import subprocess
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from sentinel_guard.errors import HostError
 
 T = TypeVar("T")
-Setting = tuple[str, str, str | None]
-"""Scope, key, value; None for a key without one, which means true."""
+
+
+class Setting(NamedTuple):
+    """One of git's."""
+
+    scope: str
+    """system, global, local or worktree."""
+    key: str
+    value: str | None
+    """None for a key without one, which means true."""
+    origin: str
+    """The file that holds it, as git names it: relative to the top of the work tree, or absolute."""
+
 
 TIMEOUT = 600.0
 """Seconds after which a git command is given up."""
@@ -166,13 +177,13 @@ def lines(names: Iterable[str]) -> bytes:
 
 
 def settings(git: Git) -> list[Setting]:
-    """All settings in force, includes resolved, as (scope, key, value); scopes: system global local worktree."""
-    words = os.fsdecode(git.run("config", "--list", "--includes", "--show-scope", "-z")).split("\0")
-    found = []
-    for scope, entry in zip(words[::2], words[1::2], strict=False):
+    """All settings in force, includes resolved."""
+    told = git.run("config", "--list", "--includes", "--show-scope", "--show-origin", "-z")
+    words, found = os.fsdecode(told).split("\0"), []
+    for scope, origin, entry in zip(words[::3], words[1::3], words[2::3], strict=False):
         key, newline, value = entry.partition("\n")
-        if scope != "command" and not key.startswith(("include.", "includeif.")):
-            found.append((scope, key, value if newline else None))
+        if scope != "command":
+            found.append(Setting(scope, key, value if newline else None, origin.removeprefix("file:")))
     return found
 
 

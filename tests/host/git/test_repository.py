@@ -118,7 +118,7 @@ def test_settings_survive_being_written_flat(fresh, tmp_path):
     fresh.git("config", "user.name", "Zoë")
     (fresh.root / "more").write_text("[core]\n\tbare\n[alias]\n\tx = status\n")
     fresh.git("config", "include.path", "../more")
-    found = [(k, v) for scope, k, v in settings(layout(str(fresh.root)).git) if scope == "local"]
+    found = [(s.key, s.value) for s in settings(layout(str(fresh.root)).git) if s.scope == "local"]
     assert ("core.bare", None) in found
     assert ("alias.x", "status") in found
     flat = tmp_path / "flat"

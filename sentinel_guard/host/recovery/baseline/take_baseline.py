@@ -21,7 +21,7 @@ from sentinel_guard.errors import HostError
 from sentinel_guard.host.git.flatten_ignore_rules import flatten
 from sentinel_guard.host.git.private_git_dir import Layout, PrivateGitDir, layout
 from sentinel_guard.host.git.repository import commit
-from sentinel_guard.host.git.run_git import Setting
+from sentinel_guard.host.git.run_git import Setting, settings
 from sentinel_guard.host.machine import deep_folders
 from sentinel_guard.host.machine.content_addressed_store import (
     MAX_FILE,
@@ -108,10 +108,11 @@ class _Taking:
         at, where, tree = time.time(), layout(root), SymlinkSafeFolder(root, folder)
         shadow, vault = PrivateGitDir(where, folder / "git"), _vault(folder, before)
         refs, branch, head = _heads(where)
+        given = settings(where.git)
         with ThreadPoolExecutor(2) as pool:
-            user = pool.submit(lambda: user_git_config.keep(vault, where) if depth == DEPTH else {})
+            user = pool.submit(lambda: user_git_config.keep(vault, where, given) if depth == DEPTH else {})
             own = pool.submit(gitdir_backup.keep, SymlinkSafeFolder(where.git_dir, folder), vault)
-            found = self._look(shadow, head, patterns)
+            found = self._look(shadow, head, patterns, given)
         nested, notes = self._nested(root, folder, found, depth, before)
         restricted = (*found.restricted, *_restricted(nested))
         touched = (*found.tracked, *found.flagged, *_usurped(root, found.submodules))
@@ -145,11 +146,11 @@ class _Taking:
         vault.flush()
         return save(baseline)
 
-    def _look(self, shadow: PrivateGitDir, head: str, patterns: Iterable[str]) -> Inventory:
-        settings = shadow.make(head=head, farm=shadow.folder.parent / "objects")
+    def _look(self, shadow: PrivateGitDir, head: str, patterns: Iterable[str], given: Iterable[Setting]) -> Inventory:
+        shadow.make(given, head=head, farm=shadow.folder.parent / "objects")
         shadow.copy_index()
         found = inventory(shadow, self.restricts, patterns)
-        _freeze(shadow, found, settings)
+        _freeze(shadow, found, given)
         return found
 
     def _nested(
@@ -207,10 +208,10 @@ def _heads(where: Layout) -> tuple[dict[str, str], str, str]:
     return refs, stands_on, refs.get(stands_on or "HEAD", "") or commit(where.git, "HEAD")
 
 
-def _freeze(shadow: PrivateGitDir, found: Inventory, settings: Iterable[Setting]) -> None:
+def _freeze(shadow: PrivateGitDir, found: Inventory, given: Iterable[Setting]) -> None:
     """Write down which names are ignored at the start."""
-    where, given = shadow.where, [(key, value) for _, key, value in settings]
-    shadow.frozen.write_bytes(flatten(where.root, found.ignores, where.common_dir, given, found.ignored))
+    where, pairs = shadow.where, [(s.key, s.value) for s in given]
+    shadow.frozen.write_bytes(flatten(where.root, found.ignores, where.common_dir, pairs, found.ignored))
 
 
 def _restricted(nested: Mapping[str, Baseline]) -> list[str]:

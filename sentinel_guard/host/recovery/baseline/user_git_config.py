@@ -6,11 +6,11 @@ What counts is what git itself reads: its usual files, those that they include, 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from sentinel_guard.errors import HostError
 from sentinel_guard.host.git.private_git_dir import Layout
+from sentinel_guard.host.git.run_git import Setting
 from sentinel_guard.host.machine.content_addressed_store import ContentAddressedStore, Kept
 from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 
@@ -18,10 +18,13 @@ NAMED = ("core.excludesfile", "core.attributesfile")
 """Settings that name a file of the user's."""
 
 
-def keep(vault: ContentAddressedStore, where: Layout) -> dict[str, Kept]:
-    """The user's files, names relative to ``/``: ABSENT for what an agent could put there. Raises OSError."""
+def keep(vault: ContentAddressedStore, where: Layout, settings: Iterable[Setting]) -> dict[str, Kept]:
+    """The user's files, names relative to ``/``: ABSENT for what an agent could put there. Raises OSError.
+
+    ``settings``: those in force.
+    """
     tree, kept = SymlinkSafeFolder("/", Path(os.devnull)), dict[str, Kept]()
-    for path in dict.fromkeys(_paths(where)):
+    for path in dict.fromkeys(_paths(where, settings)):
         # The link itself and what it leads to: a dotfiles repository is often linked to.
         for name in (_resolved(path.parent) / path.name, path.resolve()):
             found = None if _inside(name, where) else vault.keep(tree, str(name)[1:])
@@ -30,21 +33,15 @@ def keep(vault: ContentAddressedStore, where: Layout) -> dict[str, Kept]:
     return kept
 
 
-def _paths(where: Layout) -> Iterator[Path]:
+def _paths(where: Layout, settings: Iterable[Setting]) -> Iterator[Path]:
     home = os.environ.get("HOME", "")
     base = os.environ.get("XDG_CONFIG_HOME") or (f"{home}/.config" if home else "")
     yield from (Path(base, "git", name) for name in ("config", "ignore", "attributes") if base)
     yield from (Path(home, name) for name in (".gitconfig",) if home)
-    try:
-        words = os.fsdecode(where.git.run("config", "--list", "--includes", "--show-scope", "--show-origin", "-z"))
-    except HostError:
-        return
-    rows = words.split("\0")
-    for scope, origin, entry in zip(rows[::3], rows[1::3], rows[2::3], strict=False):
-        key, _, value = entry.partition("\n")
+    for scope, key, value, origin in settings:
         if scope != "global":
             continue
-        yield Path(where.root, origin.removeprefix("file:"))
+        yield Path(where.root, origin)
         if key in NAMED and value:
             yield Path(where.root, os.path.expanduser(value))  # noqa: PTH111 - a name that cannot be expanded stays
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import stat
 from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field
@@ -65,14 +64,15 @@ def inventory(
     narrowed = shadow.folder / "restricted"
     narrowed.write_bytes(os.fsencode("".join(f"{p}\n" for p in patterns)))
     chosen = f"--exclude-from={narrowed}"
-    rows, listed, candidates = together(
-        lambda: shadow.git.names("status", *_STATUS),
-        lambda: _telling(shadow.git.run("ls-files", "-s", "-v", "-z")),
-        lambda: shadow.git.names("ls-files", "-c", "-i", "-z", chosen),
+    status, index = together(
+        lambda: shadow.git.run("status", *_STATUS),
+        lambda: shadow.git.run("ls-files", "-s", "-v", "-z"),
     )
+    rows, listed = [row for row in os.fsdecode(status).split("\0") if row], _telling(index)
     others = [row[2:] for row in rows if row[0] == "?"]
     ignored = tuple(row[2:] for row in rows if row[0] == "!")
     untracked = tuple(n for n in others if n[-1] != "/")
+    candidates = [row.partition("\t")[2] for row in _holding(index, _texts(tuple(patterns)))]
     candidates += _narrowed([*untracked, *(n for n in ignored if n[-1] != "/")], tuple(patterns))
     if folders := [n for n in ignored if n[-1] == "/" and HEAVY.isdisjoint(n.split("/"))]:
         named = folders if len(folders) <= FOLDERS else []
@@ -93,8 +93,8 @@ def inventory(
 
 def _narrowed(names: list[str], patterns: tuple[str, ...]) -> list[str]:
     """Those that one of the patterns may take in; of tens of thousands most often none."""
-    texts, whole = literals(patterns), "\0".join(names)
-    there = [text for text in texts if text in whole]
+    whole = "\0".join(names)
+    there = [text for text in _texts(patterns) if text in whole]
     return [name for name in names if any(text in name for text in there)] if there else []
 
 
@@ -104,8 +104,24 @@ def _telling(listed: bytes) -> list[str]:
     plain = rest.count(b"\0H 1") - rest.count(b"\0H 16")
     if plain != listed.count(b"\0"):
         return [row for row in os.fsdecode(listed).split("\0") if row]
-    ends = [found.end() - 1 for found in re.finditer(rb"\.gitignore\0", listed)]
-    return [os.fsdecode(listed[listed.rfind(b"\0", 0, end) + 1 : end]) for end in ends]
+    return [row for row in _holding(listed, (".gitignore",)) if row.endswith(".gitignore")]
+
+
+def _texts(patterns: tuple[str, ...]) -> list[str]:
+    """What a name must hold one of that a pattern takes in."""
+    texts = literals(patterns)
+    return [text for text in texts if not any(other in text for other in texts if other != text)]
+
+
+def _holding(listed: bytes, texts: Iterable[str]) -> list[str]:
+    """The rows that hold one of the texts, in their order."""
+    found = dict[int, int]()
+    for text in map(os.fsencode, texts):
+        at = listed.find(text)
+        while 0 <= at < len(listed):  # an empty text is in every row, and behind the last
+            found[listed.rfind(b"\0", 0, at) + 1] = end = listed.find(b"\0", at)
+            at = listed.find(text, end + 1)
+    return [os.fsdecode(listed[begin:end]) for begin, end in sorted(found.items())]
 
 
 _STATUS = (
