@@ -7,7 +7,7 @@ they would happen; conditional commands count as if they ran. The words, for tho
 EXECUTE program      how: forkbomb | typed (its commands are what the agent types on a terminal later), else none
                      "container NAME", "port NUMBER", "database NAME": makes (once the action has succeeded it is the
                      session's own: its making fails where it was there)
-WRITE path           how: truncate append inplace | mode (chmod; shut: unreadable) | owner (chown) |
+WRITE path           how: truncate append inplace | mode (chmod; shut: unreadable; open: to others) | owner (chown) |
                      recursive (the tree below) |
                      over (with truncate, move: a file outside of the repository was there before) |
                      empty (nothing is left in it) | unpack (over what is in a folder) |
@@ -45,7 +45,8 @@ PRIVILEGE            "sudo", "doas", "su", "pkexec" (a command as somebody else)
 NETWORK url or host  how: data (sends something of this machine; value: in the address or a header) |
                      delete (curl -X DELETE; not on this machine) | foreign (a credential of another service)
 SIGNAL pid           or "%job", or the name of a process or service; how: force (KILL)
-OPAQUE text          how: name (a command word) | code (text for an interpreter: curl | sh) | delete | write (the target
+OPAQUE text          how: name (a command word) | verb (of a program that can destroy) |
+                     code (text for an interpreter: curl | sh) | delete | write (the target
                      of one) | parse (syntax, depth, size) | data (anything else that is not known; may pass) |
                      error (the analysis itself failed; always refused)
 ===================  =================================================================================================

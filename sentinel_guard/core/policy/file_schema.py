@@ -26,8 +26,9 @@ RISKS = ("LOW", "MEDIUM", "HIGH", "CRITICAL")
 KINDS = tuple(k.value for k in Kind)
 HOW = (
     *("recursive", "force", "append", "truncate", "mode", "owner", "link", "move", "raw", "inplace", "mkfs"),
-    *("contents", "forkbomb", "typed", "elsewhere", "shut", "shown", "over", "out", "empty", "unpack", "many", "new"),
-    *("snapshots", "unwatched", "foreign", "name", "data", "code", "delete", "write", "parse", "syntax"),
+    *("contents", "forkbomb", "typed", "elsewhere", "shut", "open", "shown", "over", "out", "empty", "unpack"),
+    *("many", "new"),
+    *("snapshots", "unwatched", "foreign", "name", "verb", "data", "code", "delete", "write", "parse", "syntax"),
 )
 
 _COMMAND_KEYS = ("program", "subcommand", "any_flag", "all_flags", "no_flag", "operand")

@@ -72,6 +72,7 @@ _DEEDS: Mapping[Kind, _Words] = {
     ),
     Kind.OPAQUE: (
         ("name", "runs a command that is not known: {}"),
+        ("verb", "does what is not known: {}"),
         ("code", "runs code that is not known: {}"),
         ("delete", "deletes what is not known: {}"),
         ("write", "writes to what is not known: {}"),

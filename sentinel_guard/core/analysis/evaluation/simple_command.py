@@ -32,7 +32,7 @@ from sentinel_guard.core.analysis.parser.syntax_tree import (
     Simple,
     Word,
 )
-from sentinel_guard.core.analysis.programs import open_access, remote_code
+from sentinel_guard.core.analysis.programs import open_access, remote_code, unknown_verbs
 from sentinel_guard.core.analysis.programs.command_wrappers import MAX_WRAPPERS, WRAPPERS, peel
 from sentinel_guard.core.analysis.programs.downloads_and_dns import annotate_sent_data
 from sentinel_guard.core.analysis.programs.exec_options import exec_option_effects
@@ -343,6 +343,8 @@ def _meanings(walk: Walker, call: Call, place: WalkContext) -> None:
         if code_meanings.is_new(effect, walk.effects):
             walk.add(effect, place)
     for effect in open_access.opened(call):
+        walk.add(effect, place)
+    for effect in unknown_verbs.effects(call) if any(not item.known for item in call.fields[1:]) else ():
         walk.add(effect, place)
     for source in remote_code.sources(call):
         walk.opaque(source[:200], "code", place)

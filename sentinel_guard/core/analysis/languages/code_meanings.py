@@ -29,6 +29,7 @@ _SHORT = 10
 _TRUSTS = re.compile(r"\btrust_remote_code\s*=\s*True|\btorch\.hub\.load\(|\bsource_url\s*=")
 _UNPICKLES = re.compile(
     r"\b(?:pickle|joblib|dill|cloudpickle|torch|marshal|pandas|pd)\.(?:load|loads|read_pickle)\s*\("
+    r"(?![^\n]*\bweights_only\s*=\s*True)"
 )
 _LOADS_ADDRESS = re.compile(
     r"\b(?:source|source_url|import|include|require|load|use|install)\(?\s*\(?(?:download\(|url\()?\s*['\"]https?://"
@@ -36,7 +37,7 @@ _LOADS_ADDRESS = re.compile(
 )
 """``source("https://…")`` of R, ``include(download(…))`` of Julia, ``import("https://…")``."""
 _FETCHES = re.compile(
-    r"\bfetch\(|\burlopen\(|\brequests\.get\(|\bhttpx\.get\(|\bhttps?\.get\(|\baxios|\bgot\(|\bLWP\b|\bURI\.open|"
+    r"\bfetch\(|\burlopen\(|\burlretrieve\(|\brequests\.get\(|\bhttpx\.get\(|\bhttps?\.get\(|\baxios|\bgot\(|\bLWP\b|\bURI\.open|"
     r"\bopen-uri\b|\bfile_get_contents\(\s*['\"]https?|:httpc\b|\bHTTPoison\b|\bReq\.get|\bNet::HTTP\b|\bdownload\(|"
     r"\burl-retrieve\b|\b(?:iwr|irm|Invoke-WebRequest|Invoke-RestMethod|DownloadString)\b|\bcurl\b|\bwget\b|\bHttpClient\b"
 )

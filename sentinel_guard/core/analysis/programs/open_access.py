@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from sentinel_guard.core.analysis.expansion.command_and_options import Call, options
+from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs import subcommand_tables
 from sentinel_guard.core.analysis.programs.subcommand_tables import Row, table
 from sentinel_guard.core.model import Effect, Kind
@@ -41,6 +42,9 @@ TABLES: dict[str, tuple[Row, ...]] = {
     "filebrowser": table(quiet="config|users|hash|rules|version|cmds", opens="** --noauth, ** -a|--address=0.0.0.0"),
     **dict.fromkeys(("redis-server", "valkey-server"), table(opens="** --protected-mode=no")),
     "mongod": table(opens="** --bind_ip_all, ** --bind_ip=*0.0.0.0*"),
+    **dict.fromkeys(("mysqld", "mysqld_safe", "mariadbd", "mariadbd-safe"),
+                    table(opens="** --skip-grant-tables !--skip-networking")),
+    "etcd": table(opens="** --listen-client-urls=http://0.0.0.0*"),
     "dockerd": table(opens="** -H|--host=tcp://*"),
     **dict.fromkeys(("kubectl", "oc"), table(opens="proxy --address=0.0.0.0, port-forward --address=0.0.0.0, "
                                              "proxy --accept-hosts|--disable-filter")),
@@ -52,6 +56,7 @@ OPTIONS = {
     "filebrowser": options("-r= --root= -a= --address= -p= --port= -d= --database= | sub"),
     **dict.fromkeys(("redis-server", "valkey-server"), options("--protected-mode= --bind= --port=")),
     "mongod": options("--bind_ip= --dbpath= --port= --config= -f="),
+    "etcd": options("--listen-client-urls= --advertise-client-urls= --data-dir= --name="),
     "dockerd": options("-H= --host= --data-root= --config-file="),
     **dict.fromkeys(_TERMINALS, options("-i= --interface= -a= --address= --host= -p= --port= -c= --credential=")),
 }
@@ -69,6 +74,7 @@ _KNOWN = (
     _SERVERS
     | TABLES.keys()
     | {"python", "python2", "python3", "php", "busybox", "jupyter", "jupyter-lab", "jupyter-notebook"}
+    | {"docker", "podman", "nerdctl"}
 )
 """All programs that are looked at here."""
 
@@ -81,6 +87,8 @@ def opened(call: Call) -> Iterator[Effect]:
     if subcommand_tables.what(call, TABLES.get(program, ())) == "opens":
         yield call.effect(Kind.PRIVILEGE, TARGET)
     texts = [item.text for item in call.fields[1:]]
+    if call.command.subcommand in ("run", "create") and _publishes_store(call):
+        yield call.effect(Kind.PRIVILEGE, TARGET)
     if program.startswith("jupyter") and any(map(_NO_TOKEN.fullmatch, texts)) and _is_wide(texts):
         yield call.effect(Kind.PRIVILEGE, TARGET)
     if program in ("python", "python3", "python2") and texts[:2] == ["-m", "http.server"]:
@@ -91,6 +99,32 @@ def opened(call: Call) -> Iterator[Effect]:
     elif program in _SERVERS or (program == "php" and "-S" in texts):
         folders = [text for text in texts if text[:1] in "/~." and len(text) > 0]
         yield from _serves(call, folders, wide=_is_wide(texts))
+
+
+_NO_PASSWORD = re.compile(
+    r"(?i)POSTGRES_HOST_AUTH_METHOD=trust|\w*ALLOW_EMPTY_(?:ROOT_)?PASSWORD=(?:1|y|yes|true)|NEO4J_AUTH=none|"
+    r"xpack\.security\.enabled=false|(?:DISABLE|PLUGINS)_SECURITY\w*=true|AUTHENTICATION_ANONYMOUS\w*=true"
+)
+_OPEN_STORES = re.compile(
+    r"(?:[\w.:-]+/)*(?:redis|valkey|mongo|memcached|elasticsearch|cassandra|etcd|dragonfly)(?::.*)?"
+)
+"""Images that ask for no password unless they are told to."""
+
+
+def _publishes_store(call: Call) -> bool:
+    """Whether a container's store that asks for no password is published on every address, by name: ``-p 0.0.0.0:…``.
+
+    A port alone (``-p 5432:5432``) is everyday work on a machine behind a firewall.
+    """
+    if not any(item.text.startswith(("0.0.0.0:", "[::]:")) for item in call.parsed.values("-p", "--publish")):
+        return False
+    given = call.parsed.values("-e", "--env")
+    if any(_NO_PASSWORD.fullmatch(item.text) for item in given):
+        return True
+    image, *command = call.operands or [Field("")]
+    return _OPEN_STORES.fullmatch(image.text) is not None and not any(
+        "pass" in item.text.lower() for item in (*given, *command)
+    )
 
 
 def _is_wide(texts: list[str]) -> bool:

@@ -86,7 +86,7 @@ FILES = [
     ("sed -n 1p .env", ["read .env"], "sed that only reads"),
     ("chmod 000 .env", ["write .env mode shut"], "a mode that shuts the owner out"),
     ("chmod -x .env", ["write .env mode"], "a mode that looks like an option"),
-    ("chmod -R 777 /", ["write / mode recursive"], "the whole tree"),
+    ("chmod -R 777 /", ["write / mode open recursive"], "the whole tree"),
     ("chmod u+s x", ["privilege setuid", "write x mode"], "setuid by letters"),
     ("chown -R nobody /", ["write / owner recursive"], "an owner"),
     ("chattr +i .env", ["write .env mode"], "attributes"),

@@ -26,6 +26,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from sentinel_guard.core.analysis import file_modes
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.languages.shared.program_values import (
@@ -137,6 +138,8 @@ class EffectCollector:
             self.call.world.link(self.call.locate(name, follow=False), self.call.locate(path))
 
     def write(self, values: list[object], how: list[str], named: Mapping[str, object]) -> None:
+        if "mode" in how and any(map(file_modes.opens, (*values[:2], *named.values()))):
+            how = [*how, "open"]
         place, how = _which(values, how, named)
         if isinstance(place, list):
             for item in flat(place):

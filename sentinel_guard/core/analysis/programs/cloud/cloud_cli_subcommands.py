@@ -128,7 +128,11 @@ _GSUTIL = table(
     change="cp, rsync, mb, iam|acl|defacl|cors|lifecycle|versioning|logging|web|label|retention|notification|rewrite|"
     "setmeta",
 )
-_BQ = table(destroy="rm, load --replace, cp -f, query --replace", change="update, cancel, set-iam-policy, undelete")
+_BQ = table(
+    quiet="** --dry_run|--help",
+    destroy="rm, load --replace, cp -f, query --replace",
+    change="update, cancel, set-iam-policy, undelete",
+)
 _FLY = table(
     quiet="deploy --build-only, ** --help, * list|show|status|ls|logs, doctor|status|logs|version|auth|dashboard|"
     "proxy|ssh, "

@@ -163,7 +163,8 @@ def _bodies(call: Call) -> Iterator[Effect]:
         body = " ".join(item.text for item in items[:1]) if one else items
         yield from away(call, body, known=known, target=f"{program} {verb}")
     asked, names = _QUERIES.get(program, ((), ()))
-    if _verb(call, asked) is not None and not (program == "wrangler" and not call.has("--remote")):
+    tried = call.has("--dry_run", "--dry-run") or (program == "wrangler" and not call.has("--remote"))
+    if _verb(call, asked) is not None and not tried:
         for item in call.parsed.values(*names) if names else call.operands[-1:]:
             yield from call.runner.run(
                 [Field("psql"), Field("-h"), Field(f"{program}.invalid"), Field("-c"), item], call, program

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
@@ -11,7 +10,6 @@ from sentinel_guard.core.analysis.expansion.command_and_options import STDIN, UN
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs.cloud import other_service_clis
 from sentinel_guard.core.analysis.programs.databases import (
-    cypher_statements,
     file_databases,
     migrations,
     other_stores,
@@ -106,6 +104,8 @@ def client(call: Call) -> Effects:
     found = [effect for item in texts for effect in run(call, item, row, base)]
     found += [effect for item in files for effect in _source(call, item, row, 0, base)]
     yield from found
+    if any(remote_databases.lets_in(item.text) for item in texts):
+        yield call.effect(Kind.PRIVILEGE, "open access", sure=False)
     if (not row.local or call.command.program == "duckdb") and remote_databases.is_remote(call):
         yield from _changed_away(call, texts, files)
     for item in parsed.values(*row.outputs):
@@ -227,85 +227,6 @@ def sqlite_utils(call: Call) -> Effects:
         yield from run(call, item, row, base)
 
 
-_KEYED = ("DEL", "UNLINK")
-_REDIS = {"FLUSHALL": "", "FLUSHDB": "", "SHUTDOWN": "", "SLAVEOF": "", "REPLICAOF": "", "SWAPDB": "", "CONFIG": "SET",
-          "FLUSH_ALL": "", "FUNCTION": "FLUSH", "CLUSTER": "RESET", "DEBUG": "", "MODULE": "LOAD"}  # fmt: skip
-"""Command -> what its second word must be."""
-_REDIS_FILES = ("DIR", "DBFILENAME", "APPENDFILENAME", "APPENDDIRNAME")
-_REDIS_CALL = re.compile(
-    r"\b(FLUSHALL|FLUSHDB)\b|\bKEYS\b.*\b(?:DEL|UNLINK)\b|\b(?:DEL|UNLINK)\b.*\bKEYS\b['\"]\s*,", re.DOTALL
-)
-
-
-def redis(call: Call) -> Effects:
-    """Commands from operands, else one a line from standard input. Deleting a key that is named is ordinary work."""
-    items = call.operands
-    if own_databases.listens_own(call):
-        return
-    known = all(item.known for item in items)
-    yield from _keyed(call, [[item.text for item in items]], known=known) if items else stdin_commands(call)
-    if (host := call.parsed.value("-h")) is not None and call.has("-x", "-X"):  # the last word is standard input
-        yield call.effect(Kind.NETWORK, host.text, "data", sure=host.known)
-
-
-def stdin_commands(call: Call) -> Iterator[Effect]:
-    """Commands of redis or memcached, one a line, on standard input."""
-    yield from _keyed(call, [line.split() for line in call.stdin.splitlines()[:1000]], known=True)
-
-
-def _keyed(call: Call, lines: Iterable[list[str]], *, known: bool) -> Iterator[Effect]:
-    for words in lines:
-        upper = [word.upper().strip("'\"") for word in words]
-        if upper and _redis_loses(upper, known=known and UNKNOWN not in "".join(words)):
-            yield _losing(call, *words)
-
-
-def _redis_loses(words: list[str], *, known: bool) -> bool:
-    name, second = words[0], words[1] if len(words) > 1 else ""
-    if name in _KEYED:
-        return not known
-    if name in ("EVAL", "EVAL_RO"):
-        return bool(_REDIS_CALL.search(second))
-    if name == "CONFIG":
-        return second == "SET" and bool({*_REDIS_FILES} & {*words[2:]})
-    return name in _REDIS and _REDIS[name] in ("", second) and second != "NO"
-
-
-_JS = re.compile(r"\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|//[^\n]*|/\*(?:.*?\*/|.*)", re.DOTALL)
-_MONGO = re.compile(
-    r"\.\s*(?:drop|dropDatabase|dropUser|dropAllUsers|dropRole|dropAllRoles|shutdownServer)\s*\("
-    r"|\b(?:deleteMany|remove)\s*\(\s*(?:\{\s*\}\s*)?[,)]|\bupdateMany\s*\(\s*\{\s*\}\s*,"
-    r"|\bdeleteMany\s*:\s*\{\s*filter\s*:\s*\{\s*\}"
-)
-_MONGO_COMMAND = re.compile(
-    r"Command\s*\(\s*\{\s*['\"]?(?:drop|dropDatabase|dropAllUsersFromDatabase|shutdown)['\"]?\s*:"
-)
-
-
-def mongo(call: Call) -> Effects:
-    """``--eval``, script files, standard input."""
-    files = [
-        item
-        for item in (*call.operands, *call.parsed.values("-f", "--file"))
-        if item.text.endswith((".js", ".mongodb"))
-    ]
-    texts = [item.text for item in call.parsed.values("--eval")]
-    for item in files:
-        yield from call.read(item)
-        texts.append(call.script_text(call.locate(item)) or "")
-    for text in texts or [call.stdin]:
-        if match := _MONGO.search(_JS.sub(lambda m: "''" if m[0][0] != "/" else " ", text)) or _MONGO_COMMAND.search(
-            text
-        ):
-            yield _losing(call, match[0])
-
-
-def cypher(call: Call) -> Effects:
-    for text in [item.text for item in call.operands] or [call.stdin]:
-        for statement in cypher_statements.losing(text):
-            yield _losing(call, *statement.split())
-
-
 def flush(call: Call) -> Effects:
     yield _losing(call, call.command.program)
 
@@ -357,7 +278,8 @@ OPTIONS = {
     **dict.fromkeys(("pg_dump", "pg_dumpall"), options("-f= --file= -d= -h= -p= -U= -j= -n= -t= -F= -T= -N= -Z=")),
     **dict.fromkeys(("mysqldump", "mariadb-dump"), options("-r= --result-file= -h= -P= -u= -w= --where= -S=")),
     **dict.fromkeys(
-        ("redis-cli", "valkey-cli"), options("-h= -p= -s= -a= -n= -u= --user= --pass= -r= -i= -d= --pattern=")
+        ("redis-cli", "valkey-cli"),
+        options("-h= -p= -s= -a= -n= -u= --user= --pass= -r= -i= -d= --pattern= --eval="),
     ),
     **dict.fromkeys(
         ("mongosh", "mongo"), options("--eval= --host= --port= -u= --username= -p= --password= -f= --file=")
@@ -376,10 +298,10 @@ PROGRAMS: dict[str, Callable[[Call], Effects]] = {
     **dict.fromkeys(("mysqladmin", "mariadb-admin"), mysqladmin),
     **dict.fromkeys(("pg_restore", "mongorestore", "mongoimport", "mysqlimport"), restore),
     **dict.fromkeys(("pg_dump", "pg_dumpall", "mysqldump", "mariadb-dump"), dump),
-    **dict.fromkeys(("redis-cli", "valkey-cli"), redis),
-    **dict.fromkeys(("mongosh", "mongo"), mongo),
+    **dict.fromkeys(("redis-cli", "valkey-cli"), other_stores.redis),
+    **dict.fromkeys(("mongosh", "mongo"), other_stores.mongo),
     **dict.fromkeys(other_service_clis.TABLES.keys() & {*CLIENTS, *migrations.PROGRAMS}, task),
     **dict.fromkeys(("hbase", "arangosh", "surreal"), other_stores.own_shell),
     **dict.fromkeys(("memcflush", "memflush"), flush),
-    "influx": influx, "sqlite-utils": sqlite_utils, "cypher-shell": cypher, "etcdctl": other_stores.etcd,
+    "influx": influx, "sqlite-utils": sqlite_utils, "cypher-shell": other_stores.cypher, "etcdctl": other_stores.etcd,
 }  # fmt: skip

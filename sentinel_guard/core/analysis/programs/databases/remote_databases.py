@@ -66,6 +66,17 @@ def gives_rights(sql: str) -> bool:
     return _GIVES.search(sql) is not None
 
 
+_LETS_IN = re.compile(
+    r"(?i)\blisten_addresses\s*(?:=|\bto\b)\s*'(?:\*|0\.0\.0\.0|::)|\bidentified\s+(?:with\s+\S+\s+)?(?:by|as)\s*(?:''|\"\")"
+    r"|\bpassword\s+null\b|\bno_password\b"
+)
+
+
+def lets_in(sql: str) -> bool:
+    """Whether a text opens a database to other machines, or to whoever has no password."""
+    return _LETS_IN.search(sql) is not None
+
+
 def is_missing(call: Call, item: Field) -> bool:
     """Whether nobody can read now what a file of statements will say."""
     return not item.known or not call.world.kind(call.locate(item))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis import file_modes, paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, options
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs.files import archives, pictures, searches
@@ -229,8 +229,9 @@ def chmod(call: Call) -> Effects:
     files = call.operands if given else call.operands[1:]
     if not given and call.operands and _SETUID.fullmatch(call.operands[0].text):
         yield call.effect(Kind.PRIVILEGE, "setuid")
-    shut = not given and call.operands and _SHUT.fullmatch(call.operands[0].text)
-    yield from _attributes(call, files, *(("mode", "shut") if shut or call.has("-r") else ("mode",)))
+    mode = call.operands[0].text if call.operands and not given else ""
+    shut = ("shut",) if _SHUT.fullmatch(mode) or call.has("-r") else ()
+    yield from _attributes(call, files, "mode", *shut, *(("open",) if file_modes.opens(mode) else ()))
 
 
 def chown(call: Call) -> Effects:
@@ -242,7 +243,9 @@ def chattr(call: Call) -> Effects:
 
 
 def setfacl(call: Call) -> Effects:
-    return _attributes(call, call.operands, "mode")
+    given = call.parsed.values("-m", "--modify", "--set")
+    opened = ("open",) if any(file_modes.entry_opens(item.text) for item in given) else ()
+    return _attributes(call, call.operands, "mode", *opened)
 
 
 def _attributes(call: Call, files: Iterable[Field], *how: str) -> Effects:
