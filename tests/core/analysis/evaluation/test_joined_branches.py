@@ -132,7 +132,8 @@ def test_whatever_way_bash_takes_is_foreseen() -> None:
     with Cage() as cage:
         where = str(cage.base / "work")
         texts = [(seed, Snippet(seed, text, where)) for seed in range(TEXTS) for text in Branches(seed).texts()]
-        foreseen = {seed: cage.foresee(snippet)[0] for seed, snippet in texts}
+        # A text is foreseen once: what its stubs end with is all that its ways differ in.
+        foreseen = {seed: cage.foresee(snippet)[0] for seed, snippet in dict(texts).items()}
         ran = [argvs for at in range(0, len(texts), 250) for argvs in cage.run([s for _, s in texts[at : at + 250]])]
     rows = [
         (s.text, argv, foreseen[seed])
