@@ -36,6 +36,7 @@ from sentinel_guard.host import session_proof, shims
 from sentinel_guard.host.git import repository
 from sentinel_guard.host.git.worktree_tree_hash import Worktrees
 from sentinel_guard.host.githooks import install_hooks
+from sentinel_guard.host.githooks.session_hook import SessionHook
 from sentinel_guard.host.machine import cgroups, processes
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.policy_files import Policies
@@ -71,12 +72,13 @@ class SessionStarter:
         """Sessions that ended with the daemon that fell: what it did not report is still to be reported."""
         self.beginning: frozenset[str] = frozenset()
         """Sessions that begin: they have folders, and are not among the live ones yet."""
+        self._hook = SessionHook()
         self._seen: dict[str, tuple[float, Policy]] = {}
         self._key = _key(places)
 
     async def begin(self, message: Fields, owner: Peer, environ: Mapping[str, str]) -> tuple[Live, Fields]:
         """Start a session in the repository of ``cwd``. ``environ``: whose it is. Raises HostError, PeerError."""
-        root = await asyncio.to_thread(_top, str(message["cwd"]))
+        root = await asyncio.to_thread(repository.writable_top, str(message["cwd"]))
         ident = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime(self._now()))}-{secrets.token_hex(2)}"
         path = shims.without(str(message["path"]), self._places)
         await asyncio.to_thread(self._policies.load, root)  # a project's file is anybody's
@@ -86,6 +88,7 @@ class SessionStarter:
         try:
             return await self._prepare(live, message, owner, environ)
         except BaseException:
+            self._hook.end(ident, root)
             # What it has left is pruned as any ended session's is.
             with contextlib.suppress(SentinelError):
                 end = {"code": -1, "reason": "it could not begin"}
@@ -97,25 +100,26 @@ class SessionStarter:
     async def _prepare(
         self, live: Live, message: Fields, owner: Peer, environ: Mapping[str, str]
     ) -> tuple[Live, Fields]:
-        ident, path = live.id, live.path
+        complaint = await asyncio.to_thread(self._hook.begin, live.id, live.session.root)  # the baseline has it, too
         # Neither waits for what the other finds. Two threads and no more: what computes holds up what opens files.
         baseline, (shimmed, settings, hooks) = await asyncio.gather(
             self._recovery.begin(live),
             asyncio.to_thread(self._make_files, live, str(message["cwd"]), owner, environ),
         )
-        data = {**_data(message, owner, live, path), "start_hash": baseline.head, "policy": self._policies.user_hash()}
-        self.sessions.note(live, [Entry(self._now(), ident, "session", data)])
+        data = _data(message, owner, live, live.path)
+        data |= {"start_hash": baseline.head, "policy": self._policies.user_hash()}
+        self.sessions.note(live, [Entry(self._now(), live.id, "session", data)])
         live.watch, live.begun_in = self._watch(live, settings), environ
-        self.sessions.live[ident] = live
+        self.sessions.live[live.id] = live
         await asyncio.to_thread(self.reviews.remember, live)
-        notes = [*live.policy().warnings, *_words(hooks), *self.reviews.note(live)]
-        secret = session_proof.make(self._places, ident)
-        begun: dict[str, Any] = {"session": ident, "environ": shimmed, "notes": notes, "secret": secret}
-        begun["shims"] = live.shims.record if live.shims else ""
-        begun["kernel"] = live.policy().kernel.mode
-        terminal = live.policy().terminal
-        begun["menu_key"], begun["title"] = terminal.menu_key, terminal.title
-        return live, begun
+        wrong = [f"Git hooks: {words}. Mend it: {install_hooks.INSTALL}" for words in (complaint, hooks) if words]
+        notes = [*live.policy().warnings, *wrong, *self.reviews.note(live)]
+        terminal, secret = live.policy().terminal, session_proof.make(self._places, live.id)
+        return live, {
+            "session": live.id, "environ": shimmed, "notes": notes, "secret": secret,
+            "kernel": live.policy().kernel.mode, "shims": live.shims.record if live.shims else "",
+            "menu_key": terminal.menu_key, "title": terminal.title,
+        }  # fmt: skip
 
     def begin_beside(self, client: tuple[str, str], owner: Peer, root: str, environ: Mapping[str, str]) -> Live:
         """Start a session of a client whose hooks ask: it is there at once, its baseline is taken beside it (ADR 0038).
@@ -139,6 +143,7 @@ class SessionStarter:
     async def _stand(self, live: Live, owner: Peer) -> None:
         """Take the baseline of a session that works already; then watch its files."""
         try:
+            await asyncio.to_thread(self._hook.begin, live.id, live.session.root)
             await self._recovery.begin(live)
             folder, begun = self._places.session(live.id), Begun(live.session.root, live.session.root, live.begun_in)
             settings = await asyncio.to_thread(AgentSettings, folder, begun, live.policy())
@@ -193,6 +198,7 @@ class SessionStarter:
         cgroups.leave(live.group)
         restore_disabled_git_hooks.mend(live)
         await self._recovery.settled(live)
+        await asyncio.to_thread(self._hook.end, live.id, live.session.root)
 
     def revive(self, session: Session) -> Live:
         """A session that is not live (any more), for judging what still comes from it."""
@@ -253,6 +259,7 @@ class SessionStarter:
             live.buried.set()
         killed = live.session.state is State.KILLED
         if live.session.owner and processes.alive(live.session.owner):
+            self._hook.begin(live.id, live.session.root)
             live.watch = None if killed or self._has_no_baseline(live) else self._watch(live)
             self.reviews.remember(live)
             self.sessions.live[live.id] = live
@@ -295,6 +302,7 @@ class SessionStarter:
         if live.session.state is not State.ENDED:
             self.sessions.note(live, [Entry(self._now(), live.id, "end", {"code": -1, "reason": "its owner has gone"})])
         restore_disabled_git_hooks.mend(live)
+        self._hook.end(live.id, live.session.root)
         self.sessions.live.pop(live.id, None)
         cgroups.leave(live.group)
 
@@ -366,21 +374,6 @@ def _enter_group(live: Live) -> None:
     live.group = cgroups.enter(live.agent, live.id)
     if live.group and live.session.owner:
         processes.join_group(live.session.owner, live.parts, live.group, live.id)
-
-
-def _top(cwd: str) -> str:
-    if not os.path.isdir(cwd):  # noqa: PTH112 - text with surrogates, as it came
-        raise HostError(f"The folder {cwd!r} does not exist any more.", "cd into a git repository and start again.")
-    root = repository.top(cwd)
-    if root is None:
-        raise HostError(f"{cwd} is not in a git work tree.", "cd into one, or run 'git init' first.")
-    if not os.access(root, os.W_OK):
-        raise HostError(f"The repository {root} cannot be written.", "Make it writable, or work in a clone of it.")
-    return root
-
-
-def _words(hooks: str) -> list[str]:
-    return [f"Git hooks: {hooks}. Mend it: {install_hooks.INSTALL}"] if hooks else []
 
 
 def _data(message: Fields, owner: Peer, live: Live, path: str) -> dict[str, object]:

@@ -76,7 +76,7 @@ def test_a_hook_that_does_not_check_is_named_with_what_to_do(where, repo, row):
     seen = found(where, repo)["_hooks"]
     assert (seen.ok, seen.todo) == (False, "sentinel-guard install")
     assert words in seen.what
-    assert "in place: pre-merge-commit, pre-applypatch, commit-msg, pre-push, reference-transaction" in seen.what
+    assert "in place: pre-merge-commit, pre-applypatch, commit-msg, pre-push" in seen.what
 
 
 def test_hooks_that_are_passed_by_are_told(where, repo):

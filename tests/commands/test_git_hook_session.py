@@ -12,12 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from sentinel_guard.host.githooks.session_hook import SessionHook
 from tests.support.hook_repositories import TOKEN, git, head, put
 
 
 @pytest.fixture
 def guarded(hooked: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("SENTINEL_SESSION", "of-a-test")
+    SessionHook().begin("of-a-test", str(hooked))
     return hooked
 
 

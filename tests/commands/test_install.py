@@ -84,7 +84,8 @@ def test_a_template_folder_gets_the_hooks_alone(tmp_path: Path, capsys: pytest.C
     template = tmp_path / "template"
     command.install(tmp_path, template)
     assert f"git config --global init.templateDir {template}" in capsys.readouterr().out
-    assert {p.name for p in (template / "hooks").iterdir()} == {*install_hooks.NAMES}
+    waiting = "reference-transaction.in-sessions"
+    assert {p.name for p in (template / "hooks").iterdir()} == {*install_hooks.NAMES, waiting}
     subprocess.run(["git", "init", "-q", f"--template={template}", str(tmp_path / "born")], check=True)
     assert len(install_hooks.installed(tmp_path / "born")) == len(install_hooks.NAMES)
     uninstall.uninstall(tmp_path, template)

@@ -10,6 +10,7 @@ import subprocess
 import pexpect
 import pytest
 
+from sentinel_guard.host.githooks.session_hook import SessionHook
 from tests.support.time_limits import limit
 from tests.support.wait_until import settled
 
@@ -194,6 +195,7 @@ def test_the_person_is_answered_by_the_daemon_and_a_refusal_is_on_record(repo):
     [entry] = repo.log(kind="watch")
     assert (entry["session"], entry["level"]) == ("", "L2")
     assert entry["data"]["path"] == str(repo.repo) and ".env" in entry["data"]["what"]
+    assert SessionHook().begin("another's", str(repo.repo)) == ""
     assert git(repo, "commit", "-qm", "env", "--no-verify").returncode == 0, "their own choice"
     assert repo.log(kind="watch")[1]["data"]["what"] == "`git commit` passed the hooks by (--no-verify)"
     repo.write("n.txt", "n\n")

@@ -31,6 +31,18 @@ def top(cwd: str) -> str | None:
     return None
 
 
+def writable_top(cwd: str) -> str:
+    """The top of the work tree in which a session can work. Raises HostError."""
+    if not os.path.isdir(cwd):  # noqa: PTH112 - text with surrogates, as it came
+        raise HostError(f"The folder {cwd!r} does not exist any more.", "cd into a git repository and start again.")
+    root = top(cwd)
+    if root is None:
+        raise HostError(f"{cwd} is not in a git work tree.", "cd into one, or run 'git init' first.")
+    if not os.access(root, os.W_OK):
+        raise HostError(f"The repository {root} cannot be written.", "Make it writable, or work in a clone of it.")
+    return root
+
+
 def _is_git_dir(folder: str, common: str) -> bool:
     """As git's own setup.c:is_git_directory looks at it."""
     stores = (f"{common}/objects", f"{common}/refs")

@@ -17,7 +17,19 @@ from pathlib import Path
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.githooks.hook_managers import LEGACY, TOOLS, moved, tool
-from sentinel_guard.host.githooks.hook_templates import BEFORE, MODE, NAMES, OWN, Programs, chained_hook_script, is_ours
+from sentinel_guard.host.githooks.hook_templates import (
+    ALL,
+    BEFORE,
+    IN_SESSIONS,
+    MODE,
+    NAMES,
+    OWN,
+    SESSION,
+    Programs,
+    chained_hook_script,
+    is_ours,
+    session_hook_script,
+)
 from sentinel_guard.host.githooks.install_messages import Row, summed
 from sentinel_guard.host.githooks.install_messages import put as put_words
 from sentinel_guard.host.machine import atomic_files
@@ -26,19 +38,32 @@ from sentinel_guard.host.machine import atomic_files
 def put(folder: Path, programs: Programs) -> list[str]:
     """Put our hooks into a folder of hooks. Returns what was done, in lines. Raises HostError, OSError."""
     folder.mkdir(parents=True, exist_ok=True)
-    return summed(row for name in NAMES for row in _put(folder, name, programs))
+    rows = [row for name in NAMES for row in _put(folder, name, programs)]
+    return summed([*rows, *put_for_sessions(folder, session_hook_script("", programs))])
+
+
+def put_for_sessions(folder: Path, text: bytes) -> Iterator[Row]:
+    """Put what checks in sessions beside its place; from there an earlier version's goes. Raises HostError, OSError."""
+    waiting = folder / (SESSION + IN_SESSIONS)
+    if not is_ours(waiting):
+        yield from _take(folder / SESSION)
+    elif waiting.read_bytes() == text:
+        return
+    atomic_files.write(waiting, text, MODE)
 
 
 def take(folder: Path) -> list[str]:
     """Take our hooks out of a folder. Returns what was done, in lines. Raises OSError."""
-    return summed(row for name in NAMES for row in _take(folder / name))
+    (folder / (SESSION + IN_SESSIONS)).unlink(missing_ok=True)
+    return summed(row for name in ALL for row in _take(folder / name))
 
 
 def link(folder: Path) -> None:
     """Make the links by which what is kept runs under its own name, or take them away where nothing is kept."""
     own = folder.parent / OWN
-    kept = {name: name + BEFORE for name in NAMES if os.path.lexists(folder / (name + BEFORE))}
-    rest = {p.name for p in folder.glob("*") if not p.name.endswith((".sample", BEFORE)) and p.name not in NAMES}
+    kept = {name: name + BEFORE for name in ALL if os.path.lexists(folder / (name + BEFORE))}
+    ours = (".sample", BEFORE, IN_SESSIONS)
+    rest = {p.name for p in folder.glob("*") if not p.name.endswith(ours) and p.name not in ALL}
     wanted = kept | {name: name for name in rest if not _is_own(own / name)} if kept else {}
     for there in own.glob("*"):
         if there.is_symlink() and str(there.readlink()) != f"../{folder.name}/{wanted.get(there.name)}":
@@ -99,7 +124,7 @@ def _settle(hook: Path, kept: Path) -> None:
         kept.unlink()
     for stray in moved(hook):
         if is_ours(stray) and stray != place(hook):
-            _give_back(kept, stray)
+            give_back(kept, stray)
 
 
 def _take(hook: Path) -> Iterator[Row]:
@@ -109,7 +134,7 @@ def _take(hook: Path) -> Iterator[Row]:
     found = next((p for p in (hook, *moved(hook)) if is_ours(p)), None)
     if found:
         yield f"Took git hooks out of {hook.parent}", hook.name
-        if _give_back(kept, found):
+        if give_back(kept, found):
             yield "Yours are back", hook.name
     elif os.path.lexists(kept) and not os.path.lexists(hook):
         kept.rename(hook)  # we were stopped half-way
@@ -118,7 +143,7 @@ def _take(hook: Path) -> Iterator[Row]:
         yield f"Left alone in {hook.parent}, not ours; what was there before sentinel-guard", kept.name
 
 
-def _give_back(kept: Path, ours: Path) -> bool:
+def give_back(kept: Path, ours: Path) -> bool:
     """Theirs comes to where ours is. Returns whether there is one."""
     back = os.path.lexists(kept)
     if back:

@@ -20,7 +20,7 @@ from sentinel_guard.host.git.run_git import program
 from sentinel_guard.host.githooks.chained_hooks import place
 from sentinel_guard.host.githooks.hook_locations import HookFolders
 from sentinel_guard.host.githooks.hook_managers import LEGACY
-from sentinel_guard.host.githooks.hook_templates import MODE, NAMES, is_ours
+from sentinel_guard.host.githooks.hook_templates import ALL, MODE, is_ours
 
 PATIENCE = 5.0
 """Seconds for git's answer, which takes 3 ms: settings may lie where nothing is ever read from."""
@@ -55,7 +55,7 @@ def locate(root: str, environ: Mapping[str, str]) -> HookFolders | None:
 
 def active_hooks(found: HookFolders) -> ActiveHooks | None:
     """Our hooks that git runs there; None where there are none."""
-    names = tuple(name for name in NAMES if not _wrong(found.hooks, name))
+    names = tuple(name for name in ALL if not _wrong(found.hooks, name))
     return ActiveHooks(str(found.common), str(found.hooks), names) if names else None
 
 

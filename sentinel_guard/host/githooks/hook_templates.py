@@ -7,9 +7,14 @@ import shlex
 from pathlib import Path
 from typing import NamedTuple
 
-NAMES = ("pre-commit", "pre-merge-commit", "pre-applypatch", "commit-msg", "pre-push", "reference-transaction")
-"""The hooks that check. A merge without conflicts runs pre-merge-commit, ``git am`` runs pre-applypatch, and neither
-runs pre-commit (githooks(5))."""
+NAMES = ("pre-commit", "pre-merge-commit", "pre-applypatch", "commit-msg", "pre-push")
+"""The hooks that check whoever commits. A merge without conflicts runs pre-merge-commit, ``git am`` runs
+pre-applypatch, and neither runs pre-commit (githooks(5))."""
+SESSION = "reference-transaction"
+"""The hook that checks in sessions alone: git runs it twice for each ref of a fetch (``session_hook``)."""
+IN_SESSIONS = ".in-sessions"
+"""Stands behind its name where it waits for a session."""
+ALL = (*NAMES, SESSION)
 MARK = "sentinel-guard-hook-8d1f6c2e"
 """Stands in every hook that is ours, and beside our lines in a configuration file."""
 BEFORE = ".before-sentinel"
@@ -17,10 +22,10 @@ OWN = "sentinel-guard"
 """Our folder in a repository's common directory."""
 TAKE_OUT = "take-out"
 MODE = 0o755
-OFTEN = ("reference-transaction", "post-index-change")
+OFTEN = (SESSION, "post-index-change")
 """git runs them so often that they ask for nothing that can be written down."""
 
-_TEMPLATES = {name: name if name in ("pre-push", "reference-transaction") else "pre-commit" for name in NAMES}
+_TEMPLATES = {name: name if name == "pre-push" else "pre-commit" for name in NAMES}
 _BESIDE = f"""own=${{0%/*}}/../{OWN}
 before=${{0%/*}}/../{OWN}/@HOOK@
 [ -e "$before" ] || before=${{0%/*}}/@HOOK@{BEFORE}"""
@@ -59,13 +64,17 @@ def own_folder_hook_script(name: str, theirs: str, programs: Programs) -> bytes:
     """A hook in a folder of our own. ``theirs`` is the folder of the one that it stands for; where it is empty, the
     hook asks git each time. A name that is not among NAMES is only handed on.
     """
-    before = f"own=${{0%/*}}/..\nbefore={shlex.quote(f'{theirs}/{name}')}" if theirs else _AHEAD
-    return _filled(_TEMPLATES.get(name, "forward"), before, name, programs)
+    return _filled(_TEMPLATES.get(name, "forward"), _before(theirs, name) if theirs else _AHEAD, name, programs)
+
+
+def session_hook_script(theirs: str, programs: Programs) -> bytes:
+    """The hook that checks in sessions alone. ``theirs`` as above; empty for one in the place of theirs."""
+    return _filled(SESSION, _before(theirs, SESSION) if theirs else _BESIDE, SESSION, programs)
 
 
 def take_out_script() -> bytes:
     """What takes our hooks out of a repository without us; it lies in our folder there."""
-    return (_templates() / TAKE_OUT).read_bytes().replace(b"@NAMES@", " ".join(NAMES).encode())
+    return (_templates() / TAKE_OUT).read_bytes().replace(b"@NAMES@", " ".join(ALL).encode())
 
 
 def is_ours(hook: Path) -> bool:
@@ -74,6 +83,10 @@ def is_ours(hook: Path) -> bool:
         return hook.is_file() and not hook.is_symlink() and MARK.encode() in hook.read_bytes()
     except OSError:
         return False
+
+
+def _before(theirs: str, name: str) -> str:
+    return f"own=${{0%/*}}/..\nbefore={shlex.quote(f'{theirs}/{name}')}"
 
 
 def _filled(template: str, before: str, name: str, programs: Programs) -> bytes:

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.git.run_git import settings_file
+from sentinel_guard.host.githooks.chained_hooks import put_for_sessions
 from sentinel_guard.host.githooks.hook_locations import Repository
 from sentinel_guard.host.githooks.hook_managers import moved, tool
 from sentinel_guard.host.githooks.hook_templates import (
@@ -27,9 +28,11 @@ from sentinel_guard.host.githooks.hook_templates import (
     MODE,
     NAMES,
     OFTEN,
+    SESSION,
     Programs,
     is_ours,
     own_folder_hook_script,
+    session_hook_script,
 )
 from sentinel_guard.host.githooks.install_messages import put as put_words
 from sentinel_guard.host.githooks.install_messages import summed
@@ -41,7 +44,8 @@ FORWARDED = (
 )  # fmt: skip
 """Handed on always: theirs may come with the next pull."""
 RARE = (
-    "post-index-change", "push-to-checkout", "pre-receive", "update", "proc-receive", "post-receive", "post-update",
+    SESSION, "post-index-change", "push-to-checkout", "pre-receive", "update", "proc-receive", "post-receive",
+    "post-update",
 )  # fmt: skip
 """Handed on where they are there: git runs them often, or behaves otherwise where there is one."""
 _READABLE = 0o644
@@ -52,7 +56,9 @@ _SAYS = "`sentinel-guard uninstall` takes these lines away"
 def put(repo: Repository, programs: Programs) -> list[str]:
     """Put our folder in place and in force. Returns what was done. Raises HostError, OSError."""
     repo.ahead.mkdir(parents=True, exist_ok=True)
-    said = summed((what, name) for name in wanted(repo) if (what := _put(repo, name, programs)))
+    session = session_hook_script(_said_once(repo, SESSION), programs)
+    rows = [*put_for_sessions(repo.ahead, session)]
+    said = summed([*rows, *((what, name) for name in wanted(repo) if (what := _put(repo, name, programs)))])
     _keep(repo.own / _CONFIG, settings_file([("core.hookspath", str(repo.ahead))]))
     if _edit(repo.settings, lambda text: _with(_without(text), _includes(repo))):
         said.append(f"The hooks of {repo.asked} stay as they are and run first.")

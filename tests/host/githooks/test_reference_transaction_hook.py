@@ -1,4 +1,6 @@
-"""The hook reference-transaction: git runs it at every change of a ref, so most of them it must not ask about."""
+"""The hook reference-transaction: git runs it at every change of a ref, so it stands there in sessions alone, and most
+changes it must not ask about.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.host.githooks import install_hooks
-from tests.support.installed_hooks import Hooked, git
+from sentinel_guard.host.githooks.session_hook import SessionHook
+from tests.support.installed_hooks import Hooked, git, state
 
 OURS = ["ours pre-commit", "ours commit-msg .git/COMMIT_EDITMSG"]
 ZEROS, ONES = "0" * 40, "1" * 40
@@ -31,6 +34,7 @@ def guarded(repo: Hooked, request: pytest.FixtureRequest) -> Iterator[Hooked]:
     with socket.socket(socket.AF_UNIX) as daemon:
         daemon.bind(str(repo.folder / "sock"))
         install_hooks.install(repo.root, str(repo.python), str(launcher), socket=str(repo.folder / "sock"))
+        assert SessionHook().begin("s", str(repo.root)) == ""
         hook = _hook(repo)
         hook.write_text(hook.read_text().replace("#!/bin/sh", f"#!/bin/{request.param}", 1))
         yield repo
@@ -42,6 +46,7 @@ def _hook(repo: Hooked) -> Path:
 
 def test_changes_of_refs_pass_outside_of_a_session_whatever_is_missing(repo: Hooked) -> None:
     repo.install()
+    SessionHook().begin("s", str(repo.root))
     repo.commit()
     assert repo.called() == OURS
     repo.commit(SENTINEL_SESSION="of-a-test")
@@ -116,3 +121,68 @@ def test_what_does_not_matter_starts_no_process(guarded: Hooked, row) -> None:
         [_hook(guarded), state], input=f"{line}\n", text=True, env=environ, capture_output=True, check=False
     )
     assert (done.returncode, done.stderr, guarded.called()) == (0, "", [])
+
+
+# --- standing there in sessions alone ---
+
+SETTINGS = [
+    ((), ".git/hooks", "no hooks of theirs"),
+    ((".git/hooks/reference-transaction",), ".git/hooks", "a hook of theirs in its place"),
+    ((".git/hooks/pre-commit", ".git/hooks/reference-transaction"), ".git/hooks", "several of theirs"),
+    (("their hooks/reference-transaction",), ".git/sentinel-guard/hooks", "theirs in a folder of their own"),
+    (("their hooks/pre-commit",), ".git/sentinel-guard/hooks", "a folder of their own without it"),
+]
+
+
+@pytest.mark.parametrize("row", SETTINGS, ids=[row[2] for row in SETTINGS])
+def test_it_stands_there_while_a_session_works_and_theirs_is_back_after_it(repo: Hooked, row) -> None:
+    theirs, folder, _ = row
+    for name in theirs:
+        repo.theirs(name)
+        if not name.startswith(".git"):
+            git(repo.root, "config", "core.hooksPath", "their hooks")
+    before = state(repo.root / ".git/hooks")
+    repo.install()
+    repo.commit()
+    repo.called()
+    hook, rest, moves = repo.root / folder / "reference-transaction", state(repo.root / ".git"), SessionHook()
+    named = any(name.endswith("transaction") for name in theirs)
+    for _ in range(2):
+        assert moves.begin("one", str(repo.root)) == "" and moves.begin("two", str(repo.root)) == ""
+        git(repo.root, "update-ref", "refs/heads/a", "HEAD", SENTINEL_SESSION="of-a-test")
+        who = [line.split()[0] for line in repo.called() if "reference-transaction" in line]
+        assert who == (["theirs", "ours", "theirs"] if named else ["ours"])
+        moves.end("one", str(repo.root))
+        assert "launcher=" in hook.read_text(), "the other one works on"
+        moves.end("two", str(repo.root))
+        git(repo.root, "update-ref", "-d", "refs/heads/a", SENTINEL_SESSION="of-a-test")
+        assert {line.split()[0] for line in repo.called() if "reference" in line} == ({"theirs"} if named else set())
+        assert {p: s for p, s in state(repo.root / ".git").items() if "logs/" not in p} == {
+            p: s for p, s in rest.items() if "logs/" not in p
+        }
+    moves.begin("left behind", str(repo.root))
+    repo.uninstall()
+    assert state(repo.root / ".git/hooks") == before
+
+
+def test_what_an_earlier_version_put_there_stays_until_it_is_installed_anew(repo: Hooked) -> None:
+    repo.install()
+    waiting = repo.root / ".git/hooks/reference-transaction.in-sessions"
+    waiting.rename(_hook(repo))
+    moves = SessionHook()
+    moves.begin("s", str(repo.root))
+    moves.end("s", str(repo.root))
+    assert _hook(repo).exists()
+    assert repo.install() == [f"Took git hooks out of {repo.root}/.git/hooks: reference-transaction."]
+    assert waiting.exists() and not _hook(repo).exists()
+
+
+def test_one_that_a_fallen_daemon_left_goes_with_the_next_session(repo: Hooked) -> None:
+    repo.install()
+    SessionHook().begin("fallen", str(repo.root))
+    SessionHook().end("fallen", str(repo.root))
+    assert not _hook(repo).exists()
+    repo.theirs(".git/hooks/reference-transaction")
+    repo.theirs(".git/hooks/reference-transaction.before-sentinel")
+    assert "are there" in SessionHook().begin("s", str(repo.root))
+    assert SessionHook().begin("s", "") == "" and SessionHook().begin("s", "/nowhere")
