@@ -309,7 +309,7 @@ class _Desk:
             "agent": _at_once(self._agent),
             "attach": self._attach,
             "answer": self._answered,
-            "questions": _at_once(lambda _: operators.control.questions()),
+            "questions": _at_once(lambda _: operators.control.questions(link.pid)),
             "decide": _at_once(operators.control.decide),
             "revoke": _at_once(operators.control.revoke),
             "foretell": operators.control.foretell,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -17,6 +18,7 @@ from sentinel_guard.daemon import guard, question_preview
 from sentinel_guard.daemon.live_sessions import STEP
 from sentinel_guard.daemon.session_control import SessionControl
 from sentinel_guard.daemon.waiting_launcher import telling
+from sentinel_guard.host.machine import processes
 from sentinel_guard.host.previews.preview import Preview
 from sentinel_guard.humans.question_inbox import Reply
 from tests.support.fakes import PatientPeer, ScriptedHuman
@@ -59,11 +61,11 @@ OPEN_CONSOLE = (
 def test_without_a_terminal_who_looks_at_the_open_questions_is_asked(gate, said, response):
     stand = Stand(interactive=False, policy=replace(POLICY, gate=replace(POLICY.gate, **gate)))
     control = SessionControl(stand.sessions, SimpleNamespace())
-    control.questions()
+    control.questions(1)
 
     async def person():
-        assert await until(lambda: control.questions()["questions"])
-        [asked] = control.questions()["questions"]
+        assert await until(lambda: control.questions(1)["questions"])
+        [asked] = control.questions(1)["questions"]
         control.decide({"session": "s1", "question": asked["question"], **said})
 
     async def both():
@@ -73,6 +75,13 @@ def test_without_a_terminal_who_looks_at_the_open_questions_is_asked(gate, said,
             return (await stand.propose("deploy production")).verdict
 
     assert asyncio.run(both()).response is response
+
+
+def test_who_looks_from_inside_of_a_session_could_not_answer():
+    stand = Stand(interactive=False)
+    stand.begin("s2", owner=processes.identify(os.getpid()))
+    SessionControl(stand.sessions, SimpleNamespace()).questions(os.getpid())
+    assert "nobody can be asked" in stand.verdict("deploy production").decisive.why
 
 
 @pytest.mark.parametrize(("yes", "by"), [(True, "user"), (False, "")], ids=["yes", "no"])
