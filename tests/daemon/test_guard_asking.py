@@ -79,7 +79,7 @@ def test_without_a_terminal_who_looks_at_the_open_questions_is_asked(gate, said,
 
 def test_who_looks_from_inside_of_a_session_could_not_answer():
     stand = Stand(interactive=False)
-    stand.begin("s2", owner=processes.identify(os.getpid()))
+    stand.begin("s2", owner=processes.identify(os.getppid()))
     SessionControl(stand.sessions, SimpleNamespace()).questions(os.getpid())
     assert "nobody can be asked" in stand.verdict("deploy production").decisive.why
 
