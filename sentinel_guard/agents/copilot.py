@@ -50,7 +50,9 @@ _EXITED = re.compile(r"\n?<shellId: \d+ completed with exit code (\d+)>\s*\Z")
 
 
 class _Hooks(HookDialect):
-    """Its own events, in camelCase. It runs Claude Code's hooks, too; a hook that fails stops the call."""
+    """Its own events, in camelCase. It runs Claude Code's hooks, too; a hook that fails stops the call. A subagent's
+    payloads have a session id of its own.
+    """
 
     client = "copilot"
     events = {  # noqa: RUF012 - a table that nobody changes
@@ -80,6 +82,8 @@ class _Hooks(HookDialect):
             given if isinstance(given, Mapping) else {"input": given},
             end=self.end(name, payload) if moment is Moment.RESULT else None,
             transcript=text(payload, "transcriptPath", ""),
+            subagent=text(payload, "agentId", ""),
+            parent=text(payload, "parentAgentId", ""),
         )
 
     def end(self, name: str, payload: Mapping[str, object]) -> CallEnd:

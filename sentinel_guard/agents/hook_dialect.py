@@ -59,6 +59,8 @@ class HookEvent(NamedTuple):
     """Of SETTINGS: the file that was changed, absolute."""
     transcript: str = ""
     """The client's own record of the session: an absolute path; empty where it names none."""
+    parent: str = ""
+    """Of a subagent whose client gives it a session id of its own: that of the session that started it."""
 
 
 class Word(NamedTuple):

@@ -41,21 +41,40 @@ const ask = (event, payload) =>
     hook.stdin.end(JSON.stringify(payload))
   })
 
+const parents = new Map()
+
+// A subagent works in a session of its own.
+const parent = async (client, id) => {
+  if (!parents.has(id)) {
+    const found = await client.session.get({ path: { id } }).catch(() => undefined)
+    if (!found?.data) return ""
+    parents.set(id, found.data.parentID ?? "")
+  }
+  return parents.get(id)
+}
+
 export const SentinelGuard = async ({ client, directory }) => ({
   "tool.execute.before": async (input, output) => {
-    const said = await ask("tool.execute.before", { input, output: { args: output.args }, cwd: directory })
+    const above = await parent(client, input.sessionID)
+    const asked = { input, output: { args: output.args }, cwd: directory, parent: above }
+    const said = await ask("tool.execute.before", asked)
     if (said.over) client.session.abort({ path: { id: input.sessionID } }).catch(() => {})
     if (said.deny) throw new Error(said.deny)
   },
   "tool.execute.after": async (input, output) => {
     const { metadata, output: text } = output
     const ended = { metadata: { exit: metadata?.exit }, output: text }
-    const said = await ask("tool.execute.after", { input, output: ended, cwd: directory })
+    const asked = { input, output: ended, cwd: directory, parent: await parent(client, input.sessionID) }
+    const said = await ask("tool.execute.after", asked)
     if (said.deny) output.output = said.deny
     else if (said.hint) output.output = `${text}\\n${said.hint}`
   },
   event: async ({ event }) => {
-    if (event.type === "session.idle") await ask("event.session.idle", { ...event, cwd: directory })
+    if (event.type !== "session.idle") return
+    await ask(
+      "event.session.idle",
+      { ...event, cwd: directory, parent: await parent(client, event.properties.sessionID) },
+    )
   },
 })
 """
@@ -72,13 +91,16 @@ class _Hooks(HookDialect):
 
     def parse(self, name: str, payload: Mapping[str, object]) -> HookEvent:
         moment, cwd = self.moment(name), text(payload, "cwd", "")
+        parent = text(payload, "parent", "")
         if moment is Moment.RESTS:
-            return HookEvent(moment, text(_object(payload, "properties"), "sessionID"), cwd)
+            session = text(_object(payload, "properties"), "sessionID")
+            return HookEvent(moment, session, cwd, subagent=session if parent else "", parent=parent)
         asked, output = _object(payload, "input"), _object(payload, "output")
         given = _object(output if moment is Moment.CALL else asked, "args")
         end = self.end(name, output) if moment is Moment.RESULT else None
-        ident = text(asked, "callID", "")
-        return HookEvent(moment, text(asked, "sessionID"), cwd, text(asked, "tool"), given, ident, end=end)
+        session, ident = text(asked, "sessionID"), text(asked, "callID", "")
+        sub = session if parent else ""
+        return HookEvent(moment, session, cwd, text(asked, "tool"), given, ident, sub, end, parent=parent)
 
     def end(self, name: str, payload: Mapping[str, object]) -> CallEnd:
         del name

@@ -116,6 +116,23 @@ def test_a_call_is_parsed(client, name, tool, within, why):
     assert event.call or client in ("gemini", "copilot"), "the others give each call an id"
 
 
+SUBAGENTS = [
+    ("qwen", "PreToolUse.run_shell_command.subagent", "general-purpose-call_001", "", "a mark"),
+    ("copilot", "preToolUse.bash.subagent", "SESSION", "e9c64c7e-b9f9-494d-a6d4-3c702099c53f", "an id of its own"),
+    ("opencode", "tool.execute.before.bash.subagent", "SESSION", "ses_parent", "an id of its own: the plugin asks"),
+    ("opencode", "tool.execute.before.bash.env", "", "", "the main agent"),
+    ("copilot", "preToolUse.bash.env", "", "", "the main agent"),
+]
+
+
+@pytest.mark.parametrize(
+    ("client", "name", "sub", "parent", "why"), SUBAGENTS, ids=[f"{r[0]}: {r[-1]}" for r in SUBAGENTS]
+)
+def test_a_subagent_is_told_from_the_main_agent(client, name, sub, parent, why):
+    event = vector(client, name)
+    assert (event.subagent, event.parent) == (event.session if sub == "SESSION" else sub, parent)
+
+
 @pytest.mark.parametrize(("client", "name", "code", "said", "why"), ENDS, ids=[f"{r[0]}: {r[-1]}" for r in ENDS])
 def test_an_end_is_parsed(client, name, code, said, why):
     event = vector(client, name)

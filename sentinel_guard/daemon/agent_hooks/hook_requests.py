@@ -110,7 +110,7 @@ class HookRequests:
     async def _answer(self, dialect: HookDialect, name: str, asked: wire_messages.Request, link: Link) -> _Done:
         until = asyncio.get_running_loop().time() + dialect.waits - SPARE
         event = dialect.parse(name, _object(asked.stdin))
-        live = await self._hooks.find(link.pid, dialect.client, event.session, event.cwd or asked.cwd)
+        live = await self._hooks.find(link.pid, dialect.client, event, event.cwd or asked.cwd)
         self._hooks.calls(live).asked = True
         late = await self._late_ends(dialect, event, live, until)
         match event.moment:
@@ -121,7 +121,7 @@ class HookRequests:
             case Moment.SETTINGS:
                 return await self._settings(dialect, event, live, _Waiter(link, until))
             case Moment.RESTS:
-                self._hooks.rest(live)
+                self._hooks.rest(live, event.subagent)
         return _Done(_over(live))
 
     async def _call(self, dialect: HookDialect, event: HookEvent, live: Live, waiter: _Waiter) -> _Done:
@@ -139,7 +139,8 @@ class HookRequests:
         begun = await self._outcomes.begin(live, judged) if answer.run else None
         if word.blocked:
             calls.ours.add(dialect.in_place(event.tool, word))
-        call = OpenCall(self._now(), dialect.client, event.call, op, word, shell_text(event), begun)
+        made_by = event.subagent
+        call = OpenCall(self._now(), dialect.client, event.call, op, word, made_by, shell_text(event), begun)
         calls.add(call)
         self._hooks.under_way(live)
         return _Done(word, live, verdict, event.tool)

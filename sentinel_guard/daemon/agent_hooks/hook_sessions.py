@@ -3,8 +3,8 @@
 Rules of this file:
 1. Below ``run`` or ``shell-init`` a client's hooks speak for that session: one session, each call once.
 2. Without, a session is known by the client and the client's own id of it: several in one process, one across
-   processes and folders. Its repository is that of its first payload. Its owner is the client's process, by pid and
-   start time; another one becomes it only when that has ended.
+   processes and folders; a subagent's belongs to the one that started it. Its repository is that of its first payload.
+   Its owner is the client's process, by pid and start time; another one becomes it only when that has ended.
 3. A session that was killed stays so, whichever process goes on with it.
 """
 
@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from sentinel_guard.agents import registry
+from sentinel_guard.agents.hook_dialect import HookEvent
 from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.session.session import State
 from sentinel_guard.daemon.agent_hooks.open_calls import OpenCalls
@@ -46,6 +47,8 @@ class HookSessions:
     ) -> None:
         self._sessions, self._beginnings, self._now = sessions, beginnings, now
         self._keys: dict[Key, str] = {}
+        self._mains: dict[Key, Key] = {}
+        """Of subagents with a session id of their own: the session to which they belong."""
         self._tops: dict[str, str] = {}
         self._calls: dict[str, OpenCalls] = {}
 
@@ -64,7 +67,7 @@ class HookSessions:
         dialect = registry.hooks_of(words[0]) if len(words) == 2 else None
         return dialect is not None and words[1] in dialect.events
 
-    async def find(self, pid: int, client: str, session: str, cwd: str) -> Live:
+    async def find(self, pid: int, client: str, event: HookEvent, cwd: str) -> Live:
         """The session of a hook that process ``pid`` runs; begun where there is none. Raises SentinelError."""
         place = self._sessions.locate(pid)
         if place and place.live.kind != HOOKS:
@@ -72,7 +75,7 @@ class HookSessions:
         owner = serving(pid, client)
         # A client runs the hooks of another one's settings, too: whose process it is counts.
         client = agent_of(owner) or client
-        key = Key(client, session)
+        key = self._key(client, event)
         if live := self._known(key):
             self._take_over(live, owner)
             return live
@@ -84,6 +87,15 @@ class HookSessions:
             self._keys[key] = live.id
         return live
 
+    def _key(self, client: str, event: HookEvent) -> Key:
+        """A subagent with a session id of its own belongs to the session that started it, at any depth."""
+        own = Key(client, event.session)
+        if not event.parent or own in self._keys:
+            return own
+        above = Key(client, event.parent)
+        self._mains[own] = self._mains.get(above, above)
+        return self._mains[own]
+
     def _take_over(self, live: Live, owner: Peer) -> None:
         """Make a process the owner of a session whose owner has ended. While that lives, whoever else asks in the
         session's name speaks for it: a child of the agent's may have any name.
@@ -94,9 +106,9 @@ class HookSessions:
         if before is None or not processes.alive(before):
             self._beginnings.goes_on_in(live, owner)
 
-    def rest(self, live: Live) -> None:
-        """No call of this session is under way."""
-        self.calls(live).rest()
+    def rest(self, live: Live, subagent: str) -> None:
+        """No call of this session's main agent, or of a subagent, is under way."""
+        self.calls(live).rest(subagent)
         self.under_way(live)
 
     def under_way(self, live: Live) -> None:

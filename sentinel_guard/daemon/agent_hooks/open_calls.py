@@ -3,7 +3,7 @@
 Rules of this file:
 1. A call is known by the client's own id; where it gives none, by what it does, the oldest first.
 2. A client tells no end of what its person refused or interrupted: a call is forgotten after ``FORGOTTEN``, and when
-   the client comes to rest.
+   the main agent or the subagent that made it comes to rest. Subagents work on while the main one rests.
 3. What a guarded shell runs for such a call is that call: the first text that is equal, while it is open.
 """
 
@@ -33,6 +33,8 @@ class OpenCall:
     """The client's own id; empty where it gives none."""
     operation: str
     word: Word
+    subagent: str = ""
+    """The client's own id of who made it; empty for the main agent."""
     command: str = ""
     """The text that its shell will be given; empty for a tool that runs none."""
     begun: Begun | None = None
@@ -91,9 +93,9 @@ class OpenCalls:
         calls = (c for c in self._calls if c.begun and not c.carried_out)
         return next((c for c in calls if c.begun and c.begun.judged.verdict.action.id == action), None)
 
-    def rest(self) -> None:
-        """The client waits for its person: no call of its model's is under way."""
-        self._calls = [c for c in self._calls if c.carried_out]
+    def rest(self, subagent: str) -> None:
+        """The main agent (an empty name) or a subagent has ended its turn: no call of its own is under way."""
+        self._calls = [c for c in self._calls if c.carried_out or c.subagent != subagent]
 
     @property
     def last(self) -> str:

@@ -134,6 +134,11 @@ def test_several_sessions_in_one_process_have_states_of_their_own(stage, client)
     assert not agent.call("Bash", session="two", command="echo still here").stdout, "another session goes on"
     assert "KILL SWITCH" in reason(agent.call("Bash", session="one", command="echo 3")), "this one never again"
     assert len(stage.log(kind="session")) == 2
+    for session, parent in (("main", ""), ("sub", "main"), ("its sub", "sub")):
+        above = {"agentId": session, "parentAgentId": parent} if parent else {}
+        fields = {"toolName": "bash", "toolArgs": {"command": "echo 4"}, "sessionId": session}
+        assert not agent.ask("copilot", "preToolUse", {"cwd": str(stage.repo), **fields, **above}).stdout
+    assert len(stage.log(kind="session")) == 3, "subagents at any depth belong to the session of the main one"
 
 
 def test_a_session_that_was_killed_stays_so_in_another_process(stage, client):

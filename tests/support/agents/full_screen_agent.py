@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.support.agents.real_agents import RealAgent, set_up
+from tests.support.agents.real_agents import RealAgent, install_hooks, set_up
 from tests.support.agents.scripted_model import ScriptedModel, Step
 from tests.support.agents.tmux import PROMPT, Tmux
 from tests.support.guarded_repository import BIN, Stage
@@ -59,12 +59,16 @@ SCREENS = {
 
 
 class FullScreenAgent:
-    """The agent below ``sentinel-guard run`` in a person's shell."""
+    """The agent below ``sentinel-guard run`` in a person's shell, or without it; ``hooked``: its own hooks guard it."""
 
-    def __init__(self, stage: Stage, agent: RealAgent, steps: Sequence[Step], *, guarded: bool = True) -> None:
+    def __init__(
+        self, stage: Stage, agent: RealAgent, steps: Sequence[Step], *, guarded: bool = True, hooked: bool = False
+    ) -> None:
         self.stage, self.facts, self.steps = stage, SCREENS[agent.name], steps
         self.model = ScriptedModel(steps)
         started = set_up(stage, agent, self.model.url)
+        if hooked:
+            install_hooks(stage, agent)
         self.tmux = Tmux(stage.folder, stage.environ, stage.repo)
         self._settings = self._stty()
         run = (str(BIN / "sentinel-guard"), "run", "--") if guarded else ()

@@ -25,7 +25,7 @@ def _anthropic(model: ScriptedModel, body: dict) -> list:
     blocks = [b for m in body["messages"] if isinstance(m["content"], list) for b in m["content"]]
     told = _in_order((b["tool_use_id"], _text(b.get("content"))) for b in blocks if b.get("type") == "tool_result")
     tools = [t.get("name") for t in body.get("tools") or []]
-    text, calls = model.next(tools, told)
+    text, calls = model.next(tools, told, model.delegated_in(body))
     number, tokens = model.count(tools, cache_writes=True)
     cache = {"cache_read_input_tokens": tokens.cache_read, "cache_creation_input_tokens": tokens.cache_write}
     usage = {"input_tokens": tokens.input, "output_tokens": tokens.output, **cache}
@@ -68,7 +68,7 @@ def _responses(model: ScriptedModel, body: dict) -> list:
         (i["call_id"], _text(i.get("output"))) for i in items if str(i.get("type")).endswith("call_output")
     )
     tools = [name for t in body.get("tools") or [] for name in _named(t)]
-    text, calls = model.next(tools, told)
+    text, calls = model.next(tools, told, model.delegated_in(body))
     number, tokens = model.count(tools)
     output = [_response_item(*call) for call in calls]
     part = {"type": "output_text", "text": text, "annotations": []}
@@ -118,7 +118,7 @@ def _response_item(ident: str, name: str, arguments: object) -> dict:
 def _chat(model: ScriptedModel, body: dict) -> list:
     told = _in_order((m["tool_call_id"], _text(m.get("content"))) for m in body["messages"] if m["role"] == "tool")
     tools = [_called(t) for t in body.get("tools") or []]
-    text, calls = model.next(tools, told)
+    text, calls = model.next(tools, told, model.delegated_in(body))
     number, tokens = model.count(tools)
     given = [_chat_call(at, *call) for at, call in enumerate(calls)]
     message = {"role": "assistant", **({"content": None, "tool_calls": given} if given else {"content": text})}
@@ -157,7 +157,7 @@ def _gemini(model: ScriptedModel, body: dict) -> list:
     results = [p["functionResponse"] for p in parts if "functionResponse" in p]
     told = _in_order((r.get("id") or "", json.dumps(r.get("response"))) for r in results)
     tools = [f["name"] for t in body.get("tools") or [] for f in t.get("functionDeclarations") or []]
-    text, calls = model.next(tools, told)
+    text, calls = model.next(tools, told, model.delegated_in(body))
     number, tokens = model.count(tools)
     # A side request wants JSON by a schema; this one suits the question who speaks next.
     words = text if tools else '{"reasoning": "done", "next_speaker": "user", "model_choice": "flash"}'

@@ -12,9 +12,9 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tests.support.agents.model_wires import DIALECTS
 
@@ -24,10 +24,13 @@ Step = tuple[str, ...]
 ``("terminal", command)``, on a terminal of its own, and ``("type", keys)`` into the last one;
 ``("write", absolute path, content)``, ``("edit", path, old, new)``, ``("read", path)`` and ``("grep", word, path)`` by
 the agent's own tools; ``("mcp", tool, input as JSON)``, of an MCP server; ``("subagent",)``, which
-does the steps before and no more; or ``("say", text)``, which ends a turn.
+does the steps before and no more; ``("delegate", command, ...)``, a subagent that runs these in its shell; or
+``("say", text)``, which ends a turn.
 """
 Call = tuple[str, str, object]
 """Id, tool name and input."""
+DELEGATED = 500
+"""From here on the calls of subagents are numbered."""
 
 
 class Tokens(NamedTuple):
@@ -91,6 +94,12 @@ TOOLS = {
             "mode": "sync",
         },
     },
+    "delegate": {
+        "Agent": lambda *c: {"description": "a step", "prompt": delegated_by(c), "subagent_type": "general-purpose"},
+        "agent": lambda *c: {"description": "a step", "prompt": delegated_by(c), "subagent_type": "general-purpose"},
+        "invoke_agent": lambda *c: {"agent_name": "generalist", "prompt": delegated_by(c)},
+        "task": lambda *c: {**TOOLS["subagent"]["task"](), "prompt": delegated_by(c)},
+    },
     "write": {
         "Write": lambda p, t: {"file_path": p, "content": t},
         "write_file": lambda p, t: {"file_path": p, "content": t},
@@ -148,6 +157,17 @@ class ScriptedModel:
         self.url = f"http://127.0.0.1:{self.port}"
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
+    @staticmethod
+    def delegated_in(body: Mapping[str, Any]) -> list[str]:
+        """The commands that the prompt of a request's conversation hands to a subagent; none in the main one."""
+        for said in body.get("messages") or body.get("contents") or []:
+            parts = said.get("content") or said.get("parts")
+            texts = [parts] if isinstance(parts, str) else [p.get("text") or "" for p in parts or [] if "text" in p]
+            found = re.search(r"run (\[.*\]) and no more", "\n".join(texts)) if said.get("role") == "user" else None
+            if found:
+                return json.loads(found[1])
+        return []
+
     def close(self) -> None:
         self._server.shutdown()
         self._server.server_close()
@@ -163,10 +183,16 @@ class ScriptedModel:
             (self.used if _has_shell(tools) else self.used_aside).append(tokens)
         return f"{number:03}", tokens
 
-    def next(self, tools: Sequence[str], told: list[str]) -> tuple[str, list[Call]]:
-        """What is said, and the calls of the next reply; no calls where a turn, the script, or a side request ends."""
+    def next(self, tools: Sequence[str], told: list[str], delegated: Sequence[str] = ()) -> tuple[str, list[Call]]:
+        """What is said, and the calls of the next reply; no calls where a turn, the script, or a side request ends.
+
+        ``delegated``: the commands that the request's conversation, a subagent's, is about.
+        """
         if not _has_shell(tools):
             return "done", []
+        if delegated:
+            left = delegated[len(told) :]
+            return "done", [_call(DELEGATED + len(told), tools, "shell", [left[0]])] if left else []
         self.asked.append(time.monotonic())
         self.told = told if len(told) > len(self.told) else self.told
         left = len(told)
@@ -191,6 +217,11 @@ class ScriptedModel:
 
 def _has_shell(tools: Sequence[str]) -> bool:
     return any(name in tools for name in TOOLS["shell"])
+
+
+def delegated_by(commands: Sequence[str]) -> str:
+    """The prompt of a subagent that is to run these."""
+    return f"run {json.dumps(list(commands))} and no more"
 
 
 def _terminal(told: Iterable[str]) -> int:

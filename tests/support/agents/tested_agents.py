@@ -14,12 +14,14 @@ OVERHEAD = RESULTS.with_name("overhead.json")
 
 
 def record(outcomes: Mapping[str, str], date: str) -> None:
-    """Remember how tests ended, by their names (``test_it[agent]``), for ``agents_tested``."""
+    """Remember how tests ended, by their names (``test_it[agent]``, ``test_it[agent-way]``), for ``agents_tested``."""
     known = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     for node, outcome in outcomes.items():
-        test, _, name = node.removesuffix("]").partition("[")
+        test, _, rest = node.removesuffix("]").partition("[")
+        name, _, way = rest.partition("-")
         if agent := next((a for a in AGENTS if a.name == name), None):
-            known.setdefault(test, {})[name] = {"version": agent.version, "date": date, "outcome": outcome}
+            row = known.setdefault(f"{test}, {way}" if way else test, {})
+            row[name] = {"version": agent.version, "date": date, "outcome": outcome}
     RESULTS.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
