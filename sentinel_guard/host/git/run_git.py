@@ -59,6 +59,7 @@ FLAGS: tuple[str, ...] = (
     "advice.graftFileDeprecated=false",
 )
 """Settings that override the repository's: each was seen to lie or to run a program (recovery.md 1.2)."""
+_OPTIONS = tuple(word for flag in FLAGS for word in ("-c", flag))
 
 NO_TRANSPORT = {"GIT_ALLOW_PROTOCOL": "", "GIT_NO_LAZY_FETCH": "1"}
 """A partial clone fetches what it lacks, by programs that its settings name, whatever ``protocol.allow`` says: a
@@ -124,7 +125,7 @@ class Git:
         return [n for n in os.fsdecode(self.run(*args, ok=ok)).split("\0") if n]
 
     def _run(self, args: tuple[str, ...], stdin: bytes) -> subprocess.CompletedProcess[bytes]:
-        command = [program(), *(w for flag in FLAGS for w in ("-c", flag)), *args]
+        command = [program(), *_OPTIONS, *args]
         pipe = subprocess.PIPE
         try:
             with subprocess.Popen(

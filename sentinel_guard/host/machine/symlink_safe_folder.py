@@ -349,7 +349,7 @@ def _unused(attic: Path, name: str) -> Path:
     free = attic / name
     try:
         # A folder that became a link lies there as the link: nothing may be put away through it.
-        if not any((attic / parent).is_symlink() for parent in Path(name).parents):
+        if not (attic.is_symlink() or _leads_through_link(str(attic), name)):
             deep_folders.make(free.parent, 0o700)
             if not os.path.lexists(free):
                 return free
@@ -361,6 +361,13 @@ def _unused(attic: Path, name: str) -> Path:
     free = again / _leaf(name) if len(os.fsencode(free)) > _LONGEST else free
     deep_folders.make(free.parent, 0o700)
     return free
+
+
+def _leads_through_link(top: str, name: str) -> bool:
+    parent = name.rpartition("/")[0]
+    while parent and not os.path.islink(f"{top}/{parent}"):  # noqa: PTH114 - three times as fast
+        parent = parent.rpartition("/")[0]
+    return bool(parent)
 
 
 def _carry(source: Path, to: Path) -> None:

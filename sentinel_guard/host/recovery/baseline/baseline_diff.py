@@ -192,13 +192,13 @@ def misplaced(baseline: Baseline) -> bool:
 def changed_folders(baseline: Baseline, modes: Mapping[str, int]) -> list[str]:
     """Folders that have another mode than at the start, from the top down; named as in ``BaselineDiff.changes``.
 
-    ``modes``: of the folders of the work tree that are there.
+    ``modes``: of the folders of the work tree of which it may be another.
     """
     root, tops = baseline.root, dict.fromkeys((baseline.where.git_dir, baseline.where.common_dir))
     named = {root: "."} | dict.fromkeys(tops, ".git")
     doors = [p for p, mode in baseline.doors.items() if folder_mode(p) not in (None, mode)]
     found = [named.get(p) or next(f".git{p[len(t) :]}" for t in tops if p.startswith(f"{t}/")) for p in doors]
-    found += [n for n, mode in baseline.rest.folders.items() if modes.get(n, mode) != mode]
+    found += [n for n, mode in modes.items() if baseline.rest.folders.get(n, mode) != mode]
     return sorted(found)
 
 

@@ -33,7 +33,8 @@ class Survey:
     """What was found; names relative to the root. Folders of generated files (HEAVY) are not looked into."""
 
     modes: dict[str, int] = field(default_factory=dict)
-    """Of every folder that is there, as it was before anybody opened it."""
+    """Of the folders that something was done to since the start, as they were before anybody opened them: whoever sets
+    a mode sets the change time."""
     new: list[str] = field(default_factory=list)
     """Folders that the start did not know, from the top down."""
     files: list[str] = field(default_factory=list)
@@ -85,29 +86,30 @@ class _Surveying:
 
     def _look_at_known(self, device: int) -> None:
         """Folders with a stamp, from the top down. Thousands of them pass here, and most are as they were."""
-        root, found, known, real = self._root, self._found, self._folders, set[str]()
-        for name, stamp in self._stamps.items():
-            if name and name.rpartition("/")[0] not in real:
+        root, known, special, lost = self._root, self._folders, self._special, set[str]()
+        for name, (inode, changed) in self._stamps.items():
+            if lost and ("" in lost or is_covered(name, lost)):
                 continue
             path = f"{root}/{name}" if name else root
             try:
                 seen = os.lstat(path)
             except OSError:
+                lost.add(name)
                 continue
-            mode = seen.st_mode
-            as_it_was = stamp == (seen.st_ino, seen.st_ctime_ns) and seen.st_dev == device
-            if as_it_was and mode & _OPEN == _OPEN and name in known:
-                found.modes[name] = mode & 0o7777
-                found.special += self._special.get(name, ())
-                real.add(name)
-            elif self._look(name, path, seen, as_it_was=as_it_was):
-                real.add(name)
+            as_it_was = seen.st_ctime_ns == changed and seen.st_ino == inode and seen.st_dev == device
+            if as_it_was and seen.st_mode & _OPEN == _OPEN and name in known:
+                if name in special:
+                    self._found.special += special[name]
+            elif not self._look(name, path, seen, as_it_was=as_it_was):
+                lost.add(name)
 
     def _look(self, name: str, path: str, seen: os.stat_result, *, as_it_was: bool = False) -> bool:
         """One folder; whether what is below it may be looked at."""
         if not stat.S_ISDIR(seen.st_mode):
             return False
-        self._found.modes[name] = mode = stat.S_IMODE(seen.st_mode)
+        mode = stat.S_IMODE(seen.st_mode)
+        if not as_it_was:
+            self._found.modes[name] = mode
         if name and name not in self._folders:
             self._found.new.append(name)
         if name and not (as_it_was and seen.st_mode & _OPEN == _OPEN) and not self._enter(path, mode):

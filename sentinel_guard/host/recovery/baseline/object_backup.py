@@ -143,13 +143,13 @@ def damaged_objects(folder: Path, since: int) -> list[str]:
 
     ``since``: nanoseconds of the epoch; what was not changed after, in any way, is not read.
     """
-    kept = str(folder)
-    return [n for n in names(kept) if changed(f"{kept}/{n}", since) and not is_intact(folder / n, n)]
+    return examine_objects(folder, since)[0]
 
 
-def is_complete(folder: Path, farmed: int) -> bool:
-    """True where the farm still has all files that it had when it was made."""
-    return bool(farmed) and sum(1 for _ in names(str(folder))) >= farmed
+def examine_objects(folder: Path, since: int) -> tuple[list[str], int]:
+    """``damaged_objects``, and how many objects the farm has."""
+    kept, found = str(folder), [*names(str(folder))]
+    return [n for n in found if changed(f"{kept}/{n}", since) and not is_intact(folder / n, n)], len(found)
 
 
 def loose(folder: Path) -> set[str]:

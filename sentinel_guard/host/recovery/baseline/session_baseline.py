@@ -51,9 +51,9 @@ class Completion:
     where they prove nothing later. None at all on a file system that is not known to keep them (folder_survey)."""
     usual: tuple[int, int] = USUAL
     """Usual mode of plain and of executable files."""
-    recent: tuple[str, ...] = ()
-    """Clean tracked files that had been changed in the seconds before the start, or were since: git may not see another
-    change of them, so a rollback looks into them."""
+    recent: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Clean tracked files that had been changed in the seconds before the start, or were since, and what the index says
+    of them: mode (octal), hash. git may not see another change of them, so a rollback looks into them."""
     farmed: int = 0
     """Files of the object farm; 0 where it could not be made whole."""
     late: Mapping[str, Kept] = field(default_factory=dict)
@@ -216,7 +216,7 @@ class Baseline:
 _MAPS = ("own", "shared", "user")
 _WORDS = ("session", "taken", "head", "branch", "refs", "doors")
 _LISTS = ("dirty", "ignored", "restricted", "displaced", "flagged", "embedded", "nested", "notes")
-_LATE = ("empty", "usual", "recent", "special", "pipes", "git_files", "unsettled", "generated", "elsewhere", "notes")
+_LATE = ("empty", "usual", "special", "pipes", "git_files", "unsettled", "generated", "elsewhere", "notes")
 
 
 def save(baseline: Baseline) -> Baseline:
@@ -295,6 +295,7 @@ def _rest(path: Path) -> Completion:
         return Completion()
     lists: dict[str, Any] = {name: tuple(data[name]) for name in _LATE if data.get(name) is not None}
     lists["stamps"] = {name: (inode, changed) for name, (inode, changed) in data.get("stamps", {}).items()}
+    lists["recent"] = {name: (mode, digest) for name, (mode, digest) in dict(data["recent"]).items()}
     lists["links"] = tuple(tuple(names) for names in data.get("links", ()))
     return Completion(**data | lists | {"late": _kept(data.get("late", {}))})
 

@@ -52,7 +52,14 @@ from sentinel_guard.host.recovery.baseline.session_baseline import (
 )
 from sentinel_guard.host.recovery.baseline.shared_refs import other_worktrees
 from sentinel_guard.host.recovery.baseline.walk_again import walk_again
-from sentinel_guard.host.recovery.baseline.worktree_inventory import EVERYTHING, Inventory, inventory, tracked, walk
+from sentinel_guard.host.recovery.baseline.worktree_inventory import (
+    EVERYTHING,
+    Inventory,
+    entries,
+    inventory,
+    tracked,
+    walk,
+)
 
 DEPTH, COUNT = 3, 50
 """How deep repositories in repositories are kept, and how many in one."""
@@ -261,7 +268,7 @@ def _completed(baseline: Baseline, notes: list[str], *, deep: bool) -> Baseline:
         folders=found.folders,
         stamps=found.stamps if folder_survey.keeps_times(baseline.root) else {},
         usual=usual,
-        recent=tuple(found.recent),
+        recent=entries(baseline.shadow, found.recent),
         farmed=farmed,
         late=late.kept,
         special=tuple(found.special),

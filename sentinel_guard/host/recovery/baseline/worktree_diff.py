@@ -78,10 +78,11 @@ def start_index(baseline: Baseline, shadow: PrivateGitDir | None = None) -> None
 def scan(baseline: Baseline, names: Survey) -> Scan:
     """Leaves the start's index in the shadow. ``names``: those that are there now. Raises HostError."""
     start_index(baseline)
-    with ThreadPoolExecutor(2) as pool:
-        others, recent = pool.submit(_others, baseline, names), pool.submit(_recent, baseline)
+    with ThreadPoolExecutor(1) as pool:
+        others = pool.submit(_others, baseline, names)
         touched = _touched(baseline.shadow)
-    doubtful = recent.result() | touched
+    recent = baseline.rest.recent
+    doubtful = {**(recent if len(recent) <= MANY else {}), **touched}
     changed = _differing(baseline.shadow, doubtful)
     return Scan(doubtful, changed, sorted(touched.keys() - {*changed}), *others.result())
 
@@ -122,18 +123,6 @@ def _others(
 def _listed(shadow: PrivateGitDir, names: Iterable[str]) -> list[str]:
     """Of these names, or of all, those that the index holds."""
     return shadow.git.names("--literal-pathspecs", "ls-files", "-z", "--", *names)
-
-
-def _recent(baseline: Baseline) -> dict[str, tuple[str, str]]:
-    """What the index says of the files whose stat data tells too little: it was taken as they were being written."""
-    wanted = {*baseline.rest.recent}
-    if not 0 < len(wanted) <= MANY:
-        return {}
-    few = wanted if len(wanted) <= FEW else ()
-    found = baseline.shadow.git.names("--literal-pathspecs", "ls-files", "-s", "-z", "--", *few)
-    rows = (row.partition("\t") for row in found)
-    words = {name: head.split(" ") for head, _, name in rows if name in wanted}
-    return {name: (mode, digest) for name, (mode, digest, _) in words.items()}
 
 
 def _touched(shadow: PrivateGitDir) -> dict[str, tuple[str, str]]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Collection, Container, Iterable
 from dataclasses import dataclass, field
 
 from sentinel_guard.core.policy.policy import literals
@@ -27,6 +27,8 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 NS = 1_000_000_000
 """Nanoseconds in a second."""
 EVERYTHING = ("*",)
+NAMED = 200
+"""Files that are named to git at once."""
 FOLDERS = 2000
 """Ignored folders that are named to git; of more, all that is untracked is gone through."""
 
@@ -66,26 +68,26 @@ def inventory(
     chosen = f"--exclude-from={narrowed}"
     status, index = together(
         lambda: shadow.git.run("status", *_STATUS),
-        lambda: shadow.git.run("ls-files", "-s", "-v", "-z"),
+        lambda: shadow.git.run("ls-files", "-v", "-z"),
     )
     rows, listed = [row for row in os.fsdecode(status).split("\0") if row], _telling(index)
     others = [row[2:] for row in rows if row[0] == "?"]
     ignored = tuple(row[2:] for row in rows if row[0] == "!")
     untracked = tuple(n for n in others if n[-1] != "/")
-    candidates = [row.partition("\t")[2] for row in _holding(index, _texts(tuple(patterns)))]
+    candidates = [row[2:] for row in _holding(index, _texts(tuple(patterns)))]
     candidates += _narrowed([*untracked, *(n for n in ignored if n[-1] != "/")], tuple(patterns))
     if folders := [n for n in ignored if n[-1] == "/" and HEAVY.isdisjoint(n.split("/"))]:
         named = folders if len(folders) <= FOLDERS else []
         candidates += shadow.git.names("ls-files", "-o", "-i", "-z", chosen, "--", *(f":(literal){n}" for n in named))
-    seen = [*untracked, *ignored, *(row.partition("\t")[2] for row in listed if row.endswith(".gitignore"))]
+    seen = [*untracked, *ignored, *(row[2:] for row in listed)]
     return Inventory(
         tracked=tuple(row.split(" ", _FIELDS[row[0]])[-1] for row in rows if row[0] in _FIELDS),
         staged=tuple(row.split(" ", _FIELDS["1"])[-1] for row in rows if row[0] == "1" and row[3] == "."),
         untracked=untracked,
         embedded=tuple(n.rstrip("/") for n in others if n[-1] == "/"),
         ignored=ignored,
-        flagged=tuple(row.partition("\t")[2] for row in listed if row[0] in "Ss" or row[0].islower()),
-        submodules=tuple(row.partition("\t")[2] for row in listed if row[2:8] == _GITLINK),
+        flagged=tuple(row[2:] for row in listed if row[0] in "Ss" or row[0].islower()),
+        submodules=_submodules(shadow),
         ignores=tuple(n for n in seen if n == ".gitignore" or n.endswith("/.gitignore")),
         restricted=tuple(sorted({n for n in candidates if restricts(f"{shadow.where.root}/{n}")})),
     )
@@ -99,12 +101,18 @@ def _narrowed(names: list[str], patterns: tuple[str, ...]) -> list[str]:
 
 
 def _telling(listed: bytes) -> list[str]:
-    """Of all rows of ``ls-files -s -v`` those that say something; a hundred thousand others cost a moment."""
-    rest = b"\0" + listed
-    plain = rest.count(b"\0H 1") - rest.count(b"\0H 16")
-    if plain != listed.count(b"\0"):
+    """Of all rows of ``ls-files -v`` those that say something; a hundred thousand others cost a moment."""
+    if (b"\0" + listed).count(b"\0H ") != listed.count(b"\0"):
         return [row for row in os.fsdecode(listed).split("\0") if row]
-    return [row for row in _holding(listed, (".gitignore",)) if row.endswith(".gitignore")]
+    return _holding(listed, (".gitignore",))
+
+
+def _submodules(shadow: PrivateGitDir) -> tuple[str, ...]:
+    """Their modes git lists with all hashes, which is dear: only where the bytes of that mode are in the index."""
+    if not any(_GITLINK in path.read_bytes() for path in shadow.index.parent.glob("*index*")):
+        return ()
+    rows = shadow.git.names("ls-files", "-s", "-z")
+    return tuple(row.partition("\t")[2] for row in rows if row.startswith("160000"))
 
 
 def _texts(patterns: tuple[str, ...]) -> list[str]:
@@ -134,7 +142,19 @@ _STATUS = (
 )
 _FIELDS = {"1": 8, "u": 10}
 """Kind of row in porcelain v2 -> words before the name."""
-_GITLINK = "160000"
+_GITLINK = 0o160000.to_bytes(4, "big")
+"""A submodule's mode as an index holds it (gitformat-index(5))."""
+
+
+def entries(shadow: PrivateGitDir, names: Collection[str]) -> dict[str, tuple[str, str]]:
+    """What the index says of files: mode (octal), hash. Raises HostError."""
+    if not names:
+        return {}
+    few, wanted = names if len(names) <= NAMED else (), frozenset(names)
+    found = shadow.git.names("--literal-pathspecs", "ls-files", "-s", "-z", "--", *few)
+    rows = (row.partition("\t") for row in found)
+    words = {name: head.split(" ") for head, _, name in rows if name in wanted}
+    return {name: (mode, digest) for name, (mode, digest, _) in words.items()}
 
 
 def tracked(shadow: PrivateGitDir) -> dict[str, bool]:

@@ -96,9 +96,10 @@ class Folders:
         """
         self._remove_empty()
         base, problems = self.baseline, list[str]()
-        known = {f"{base.root}/{name}": mode for name, mode in base.rest.folders.items()}
-        known = {p: mode for p, mode in known.items() if p in self._opened or names.modes.get(self._name(p)) != mode}
-        self._closed.extend(map(self._name, known))
+        start = base.rest.folders
+        touched = [n for n in {**names.modes, **dict.fromkeys(map(self._name, self._opened))} if n in start]
+        known = {f"{base.root}/{name}": start[name] for name in touched}
+        self._closed.extend(touched)
         wanted = {**self._unknown, **known, **base.doors}
         for path in sorted(wanted, key=lambda p: p.count("/"), reverse=True):
             try:

@@ -42,11 +42,12 @@ def damaged_or_missing_objects(baseline: Baseline) -> list[str]:
         f".git/{n} was overwritten in place: no copy of it is left."
         for n in other_stores.damaged(baseline.stores, baseline.sealed)
     ]
-    if bad := object_backup.damaged_objects(baseline.farm, baseline.sealed):
+    bad, count = object_backup.examine_objects(baseline.farm, baseline.sealed)
+    if bad:
         some = ", ".join(bad[:SHOWN]) + (", …" if len(bad) > SHOWN else "")
         problems.append(f"{len(bad)} objects of the repository were overwritten: {some}. {CURE}")
     alone = ALTERNATES not in baseline.own and ALTERNATES not in baseline.shared
-    whole = alone and object_backup.is_complete(baseline.farm, baseline.rest.farmed) and not bad
+    whole = alone and 0 < baseline.rest.farmed <= count and not bad
     if baseline.head and not whole:
         try:
             problems += _missing(baseline)
