@@ -90,7 +90,7 @@ def environment(
         return  # virtual environments and startup files do; what runs then is in their text, which is read
     if name in _SENSITIVE or name.startswith(("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_", "BASH_FUNC_", "SENTINEL_")):
         old = place.scope.environ.get(name, "")
-        written = source if value.known else place.scope.as_written(source)
+        written = source if value.known else _SUBSTITUTED.sub("", place.scope.as_written(source))
         keeps = f"${name}" in written or f"${{{name}" in written or (bool(old) and old in value.text)
         if name == "PATH":
             keeps = _keeps_path(value, was, place, derived=keeps)
@@ -115,6 +115,10 @@ def _startup_text(walk: Walker, path: str, place: WalkContext) -> str:
     at = path if path.startswith("/dev/fd/") else paths.locate(path, place.cwd, walk.world)
     text = walk.world.read(at) if at in walk.world.made() else None
     return text or ""
+
+
+_SUBSTITUTED = re.compile(r"\$\((?:[^()]|\([^()]*\))*\)|`[^`]*`")
+"""What another program makes of it: which folders that leaves, nobody knows."""
 
 
 def _keeps_path(value: Field, was: Value, place: WalkContext, *, derived: bool) -> bool:

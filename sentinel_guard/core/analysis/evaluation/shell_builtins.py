@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis import guard_variables, paths
 from sentinel_guard.core.analysis.evaluation import environment_variables
 from sentinel_guard.core.analysis.evaluation.break_and_return import changed_names
 from sentinel_guard.core.analysis.evaluation.conditions import disabled
@@ -136,6 +136,10 @@ def getopts(_walk: Walker, fields: Fields, place: WalkContext) -> str:
     return ""
 
 
+_UNSET = frozenset(("PS0", "PROMPT_COMMAND", *guard_variables.NAMES)) - {"PATH"}
+"""What is told of when it is taken away; PATH is told of by its own."""
+
+
 def unset(walk: Walker, fields: Fields, place: WalkContext) -> str:
     scope = place.scope
     letters = "".join(f.text for f in fields[1:] if f.text[:1] == "-")
@@ -144,7 +148,7 @@ def unset(walk: Walker, fields: Fields, place: WalkContext) -> str:
         if name[:1] == "-":
             continue
         target = name if "n" in letters else scope.named(name)
-        if target in ("PS0", "PROMPT_COMMAND"):
+        if target in _UNSET:
             environment_variables.environment(walk, target, Field(""), "", place)
         if "f" not in letters and "r" not in scope.attributes.get(target, ""):
             if bracket:

@@ -368,7 +368,8 @@ def _only_speaks(own: Command) -> bool:
     """Help and versions, asked of a program that stops there: an interpreter gives the rest to its script."""
     if own.argv[1:] in (("--version",), ("--help",)):
         return "/" not in own.argv[0] or own.argv[0].startswith(_SYSTEM)
-    return "--help" in own.flags and own.program in PROGRAMS and own.program not in (*INTERPRETERS, "find")
+    helped = not own.flags.isdisjoint(("--help", "-help"))
+    return helped and own.program in PROGRAMS and own.program not in (*INTERPRETERS, "find")
 
 
 def _is_fetched(call: Call, name: str, *, local: bool) -> bool:

@@ -5,19 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis import guard_variables, paths
 from sentinel_guard.core.analysis.evaluation.environment_variables import environment
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, build
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.programs import open_access, remote_code
+from sentinel_guard.core.analysis.languages.interpreters import PROGRAMS as INTERPRETERS
+from sentinel_guard.core.analysis.programs import build_scripts, open_access, remote_code
 from sentinel_guard.core.analysis.programs.command_wrappers import Peeled, Wrapper, leads_elsewhere
-from sentinel_guard.core.analysis.programs.registry import OPTIONS
+from sentinel_guard.core.analysis.programs.registry import OPTIONS, PROGRAMS
 from sentinel_guard.core.model import Command, Effect, Kind
 
 PRIVILEGED = ("sudo", "doas", "su", "pkexec", "runuser")
 """They run a command as somebody else, and without one open a shell."""
 
+_STARTS = INTERPRETERS.keys() | build_scripts.PROGRAMS.keys()
+"""They start what a text or a file says."""
 _HELP = {"-h", "--help", "-V", "--version"}
 _SHELLS = {"-i", "-s", "--login", "--shell"}
 _LOCAL = re.compile(r"(?:Proxy|Local|KnownHosts)Command[ =]+(.*)", re.IGNORECASE | re.DOTALL)
@@ -64,10 +67,22 @@ def _privileges(own: Command, row: Wrapper, peeled: Peeled) -> Iterator[Effect]:
         yield Effect(Kind.PRIVILEGE, row.privilege, command=own)
     if row.privilege and not runs and own.program in PRIVILEGED and (own.program == "su" or _SHELLS & flags):
         yield Effect(Kind.PRIVILEGE, "root shell", command=own)
+    if own.program in ("env", "exec") and _drops_variables(own, peeled):
+        yield Effect(Kind.PRIVILEGE, guard_variables.DROPPED, sure=False, command=own)
     given = peeled.parsed.value("-p", "--pid")
     by_name = given is not None and _BY_NAME.fullmatch(given.source)
     if own.program in ("strace", "ltrace", "gdb") and {"-p", "--pid"} & flags and not by_name:
         yield Effect(Kind.PRIVILEGE, "ptrace", command=own)
+
+
+def _drops_variables(own: Command, peeled: Peeled) -> bool:
+    """``env -i sh x``, ``env -u BASH_ENV make``, ``exec -c``: what starts programs begins without the session's."""
+    flags = {"-c"} if own.program == "exec" else {"-i", "--ignore-environment"}
+    dropped = any(item.text in guard_variables.NAMES for item in peeled.parsed.values("-u", "--unset"))
+    lone = own.program == "env" and own.argv[1:2] == ("-",)
+    first = next((item.text for item in peeled.rest if "=" not in item.text and item.text != "-"), "")
+    starts = paths.base(first) in _STARTS or (paths.base(first) not in PROGRAMS and "/" in first)
+    return starts and bool(flags & own.flags or dropped or lone)
 
 
 def _writes(walk: Walker, own: Command, row: Wrapper, peeled: Peeled, place: WalkContext) -> Iterator[Effect]:

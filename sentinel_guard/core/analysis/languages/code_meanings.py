@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from sentinel_guard.core.analysis import guard_variables
 from sentinel_guard.core.analysis.expansion.command_and_options import SHELLS, UNKNOWN, Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.languages.interpreters import PROGRAMS as INTERPRETERS
@@ -84,6 +85,8 @@ def effects(call: Call) -> Iterator[Effect]:
     for text in texts(call):
         if found := client_losses.lost(text):
             yield call.effect(Kind.DEPLOY, found, "delete", sure=False)
+        for name in guard_variables.changed_in_code(text):
+            yield call.effect(Kind.PRIVILEGE, f"environment {name}", sure=False)
         if acted := service_libraries.acts(text):
             yield call.effect(Kind.DEPLOY, acted, sure=False)
         for match in _EMPTIED.finditer(text):

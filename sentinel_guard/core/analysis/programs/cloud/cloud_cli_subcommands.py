@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sentinel_guard.core.analysis.programs.subcommand_tables import Row, table
 
-_DRY = "** --dry-run !--dry-run=none !--dry-run=false, ** --dryrun, ** --help"
+_DRY = "** --dry-run !--dry-run=none !--dry-run=false, ** --dryrun|--noop, ** --help"
 _GONE = "delete|destroy|remove|rm|purge|terminate|prune|wipe|erase|uninstall|undeploy|deprovision|teardown"
 _READ = (
     "list|ls|show|get|describe|status|info|inspect|logs|log|tail|version|help|whoami|login|logout|validate|plan|"
@@ -112,7 +112,7 @@ _AZ = table(
 )
 _CTL_READS = "list|ls|get|show|view|info|status|describe|logs|kubeconfig|read|ssh|events|types-list|regions-list"
 _CTL = table(
-    quiet=f"auth|account|login|help|version|completion|context|configure|init|registry login, {_CTL_READS}, * "
+    quiet=f"{_DRY}, auth|account|login|help|version|completion|context|configure|init|registry login, {_CTL_READS}, * "
     f"{_CTL_READS}, "
     f"* * {_CTL_READS}, * *-list|*-view, ** --help",
     destroy="** delete|rm|remove|destroy|d|poweroff|power-off|shutdown|rebuild|reset|stop|terminate|detach*|disable*|"
@@ -347,8 +347,9 @@ TABLES: dict[str, tuple[Row, ...]] = {
     "aws": _AWS, "awslocal": (), "gcloud": _GCLOUD, "az": _AZ, "gsutil": _GSUTIL, "bq": _BQ,
     **dict.fromkeys(("doctl", "linode-cli", "hcloud", "oci", "scw", "vultr-cli", "vultr", "exo", "civo", "upctl",
         "ibmcloud", "openstack", "aliyun",
-                     "tccli", "ovhcloud", "rosa", "eksctl", "kops", "clusterctl", "confluent", "planetscale", "turso",
+                     "tccli", "ovhcloud", "rosa", "eksctl", "clusterctl", "confluent", "planetscale", "turso",
                      "databricks", "temporal", "auth0", "okta"), _CTL),
+    "kops": (*table(quiet="delete|update|rolling-update|upgrade|replace|rollback !--yes"), *_CTL),
     **dict.fromkeys(("fly", "flyctl"), _FLY),
     "vercel": _VERCEL, "now": _VERCEL, "netlify": _NETLIFY, "ntl": _NETLIFY, "railway": _RAILWAY, "render": _RENDER,
         "heroku": _HEROKU,

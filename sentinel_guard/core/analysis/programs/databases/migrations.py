@@ -67,7 +67,7 @@ _TASKS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("phinx",), ("rollback -t 0", "rollback --target=0")),
 }  # fmt: skip
 _SHOWS = frozenset(
-    ("--dry-run", "--pretend", "--help", "--sql", "--dump-sql", "--plan", "--check", "--fake", "-h", "-T")
+    ("--dry-run", "--pretend", "--help", "--sql", "--dump-sql", "--plan", "--check", "--fake", "--simulate", "-h", "-T")
 )
 """With one of these nothing is done."""
 _TESTS = ("RAILS_ENV", "RACK_ENV", "MIX_ENV", "NODE_ENV", "APP_ENV", "FLASK_ENV")
@@ -119,7 +119,7 @@ def tasks(call: Call) -> Effects:
     program = paths.base(call.fields[at].text)
     given = [item for item in call.fields[at + 1 :] if program != "drush" or item.text[:1] != "@"]
     words = [item.text.rstrip(",") for item in given]
-    if _SHOWS & set(words):
+    if _SHOWS & set(words) or (program == "rake" and "-n" in words):
         return
     yield from _shell(call, program, given)
     if program == "rake":

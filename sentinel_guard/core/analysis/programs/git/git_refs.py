@@ -248,6 +248,8 @@ def merge(call: Call) -> Effects:
 
 
 def filter_branch(call: Call) -> Effects:
+    if call.command.subcommand == "filter-repo" and call.has("--dry-run", "--analyze"):
+        return
     yield rewrite(call, "history", "force")
     for name, values in call.parsed.flags.items():
         if name.endswith("-filter"):

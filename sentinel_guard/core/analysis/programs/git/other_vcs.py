@@ -57,7 +57,7 @@ def vcs(call: Call) -> Effects:
     """The rows of ``program subcommand``. A flag of a row may be the next word too: ``jj op abandon``."""
     name = f"{call.command.program} {call.command.subcommand}".strip()
     said = {*call.command.flags, *(item.text for item in call.operands[:1])}
-    if call.has("-n", "--dry-run", "--help"):
+    if call.has("-n", "--dry-run", "--help") or (name == "hg purge" and call.has("-p", "--print")):
         return
     if name not in _TABLE and subcommand_tables.loses_by_words(call):
         yield call.effect(_LOST, "history", "force", sure=False)

@@ -122,6 +122,8 @@ def power(call: Call) -> Effects:
 
 def systemctl(call: Call) -> Effects:
     verb = call.command.subcommand
+    if call.has("--dry-run", "--when=show", "--help"):
+        return
     if verb in ("reboot", "poweroff", "halt", "kexec", "suspend", "hibernate", "rescue", "emergency", "soft-reboot"):
         yield call.effect(Kind.PRIVILEGE, "power")
     elif verb in ("enable", "link", "preset", "reenable", "edit", "set-default", "set-property", "add-wants"):

@@ -74,7 +74,7 @@ TABLES: dict[str, tuple[Row, ...]] = {
     **dict.fromkeys(("useradd", "userdel", "usermod", "groupadd", "groupdel", "groupmod", "chpasswd", "visudo",
         "adduser", "deluser", "addgroup",
                      "delgroup", "gpasswd", "vipw", "vigr", "chsh", "newusers", "chfn", "groupmems", "chgpasswd"),
-                    table(quiet="** --help|--version|-h", users="**")),
+                    table(quiet="** --help|--version|-h, ** -c|--check", users="**")),
     "passwd": table(quiet="** -S|--status|--help", users="**"), "chage": table(quiet="** -l|--list|--help", users="**"),
     "dscl": table(users="** -delete|-create|-append|-passwd|-merge|-change, ** delete|create|append|passwd"),
     "sysadminctl": table(users="** -deleteUser|-addUser|-resetPasswordFor|-newPassword"),

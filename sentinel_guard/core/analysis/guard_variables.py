@@ -1,0 +1,34 @@
+"""The variables by which the guard's programs come first (PATH, BASH_ENV), and code of any language that takes them.
+
+One rule for all ways: the shell's own are in ``evaluation/environment_variables.py``, ``env -i`` and its kin in
+``evaluation/wrapper_effects.py``; here is what code of another language says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+NAMES = ("PATH", "BASH_ENV", "SENTINEL_SESSION", "SENTINEL_CALL", "SENTINEL_STARTUP", "SENTINEL_SHELL")
+"""What must stay as it is for what a session starts to be judged."""
+DROPPED = "environment of nothing"
+"""The target of a PRIVILEGE: a program is started without the variables of the session."""
+
+_NAME = rf"['\"]?(?P<name>{'|'.join(NAMES)})['\"]?"
+_SETS = re.compile(
+    rf"(?:os\.environ\[|process\.env(?:\.|\[)|\$ENV\{{|\bENV\[|\$env:|Deno\.env\.set\(|\bputenv\(|\bsetenv\(|Setenv\("
+    rf"|\.SetEnvironmentVariable\()\s*{_NAME}\s*[\]}}]?\s*(?:=(?![=~>])|,)(?P<value>[^\n;]*)"
+)
+_DROPS = re.compile(
+    rf"(?:\bdel\s+os\.environ\[|\bos\.environ\.pop\(|\bos\.unsetenv\(|\bdelete\s+(?:process\.env(?:\.|\[)|\$ENV\{{)|"
+    rf"\bENV\.delete\(|Deno\.env\.delete\(|Unsetenv\(|Remove-Item\s+Env:)\s*{_NAME}"
+)
+
+
+def changed_in_code(text: str) -> Iterator[str]:
+    """The names that code takes away, or gives another value that does not hold the old one."""
+    for match in _SETS.finditer(text):
+        if match["name"] not in match["value"]:
+            yield match["name"]
+    for match in _DROPS.finditer(text):
+        yield match["name"]
