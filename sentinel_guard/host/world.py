@@ -12,7 +12,7 @@ import sys
 import time
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 
 from sentinel_guard.core.analysis.secret_names import KINDS, may_hold_secret
@@ -94,6 +94,7 @@ class HostWorld:
         self.cut = False
         self._policy = policy or Policy()
         self._left, self._seconds = ENTRIES_IN_ALL, SECONDS
+        self._listed: _Listed = {}
         self.shims = shims
         self.environ: Mapping[str, str] = dict(environ)
         memory = memory or FolderMemory()
@@ -163,7 +164,7 @@ class HostWorld:
         began = time.monotonic()
         steps = max(AT_LEAST, min(MAX_ENTRIES, self._left // 2))
         until = began + max(self._seconds, 0.0)
-        search = _Search(self.matters, only_folders=pattern.endswith("/"), steps=steps, until=until)
+        search = _Search(self.matters, self._listed, only_folders=pattern.endswith("/"), steps=steps, until=until)
         found = search.run("/" if pattern.startswith("/") else "", parts)
         self.cut = search.cut
         self._left -= search.steps
@@ -173,7 +174,7 @@ class HostWorld:
     def matters(self, path: str) -> bool:
         if may_hold_secret(path) or self._policy.restricts(path, self._ground.root):
             return True
-        return matches_target(self._named, path, self._ground)
+        return matches_target(meant_by_name(self._policy.rules), path, self._ground)
 
     def kinds_that_matter(self, folder: str) -> tuple[tuple[str, ...], ...]:
         policy, root = self._policy, self._ground.root
@@ -182,10 +183,6 @@ class HostWorld:
             _kinds((*policy.paths.restricted, *policy.project.restricted), folder, lambda p: policy.restricts(p, root)),
             _kinds((*policy.paths.hidden, *policy.project.hidden), folder, lambda p: policy.hides(p, root)),
         )
-
-    @cached_property
-    def _named(self) -> tuple[str, ...]:
-        return meant_by_name(self._policy)
 
     def read(self, path: str) -> str | None:
         seen = self.peek(path)
@@ -271,11 +268,18 @@ def _file(path: str) -> tuple[int, int]:
     return seen.st_dev, seen.st_ino
 
 
+_Listed = dict[str, tuple[list[os.DirEntry[str]], list[str]]]
+"""Folder -> what is in it, and the names of its folders (links and ``.git`` apart): one look for all globs."""
+
+
 class _Search:
     """One glob, with its budget."""
 
-    def __init__(self, matters: Callable[[str], bool], *, only_folders: bool, steps: int, until: float) -> None:
+    def __init__(
+        self, matters: Callable[[str], bool], listed: _Listed, *, only_folders: bool, steps: int, until: float
+    ) -> None:
         self._matters = matters
+        self._listed = listed
         self._only_folders = only_folders
         self._most = steps
         self._until = until
@@ -314,9 +318,8 @@ class _Search:
                 self._match(_below(folder, entry.name), rest)
 
     def _match_deep(self, folder: str, rest: list[str]) -> None:
-        entries: Iterable[os.DirEntry[str]] = self._entries(folder)
+        entries, folders = self._listing(folder)
         if rest and rest[0] != "**" and _is_pattern(rest[0].rpartition("/")[2]):
-            entries = [*entries]  # listed once, for what is wanted here and for what is below
             self._match_among(folder, entries, rest[0], rest[1:])
         else:
             self._match(folder, rest)
@@ -324,10 +327,20 @@ class _Search:
             self.cut = True
             return
         self._depth += 1
-        for entry in entries:
-            if entry.name != ".git" and _is_folder(entry, follow=False):
-                self._match_deep(_below(folder, entry.name), rest)
+        for name in folders:
+            self._match_deep(_below(folder, name), rest)
         self._depth -= 1
+
+    def _listing(self, folder: str) -> tuple[list[os.DirEntry[str]], list[str]]:
+        """All in a folder; each counts a step, each time."""
+        if (known := self._listed.get(folder)) is not None:
+            self.steps += len(known[0])
+            return ([], []) if self._over() else known
+        entries = [*self._entries(folder)]
+        found = entries, [entry.name for entry in entries if entry.name != ".git" and _is_folder(entry, follow=False)]
+        if not self.cut:
+            self._listed[folder] = found
+        return found
 
     def _entries(self, folder: str) -> Iterator[os.DirEntry[str]]:
         try:

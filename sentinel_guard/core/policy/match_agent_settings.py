@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from sentinel_guard.core.policy.agent_settings import HOME, PROJECT, SettingsFolder, rows
+from sentinel_guard.core.policy.path_patterns import Below
 
 PLACEHOLDER = "{agent-settings}"
 """How a rule names them; files that no rule names are not watched either."""
@@ -14,7 +15,7 @@ PLACEHOLDER = "{agent-settings}"
 
 def is_agent_settings(path: str, root: str, home: str) -> bool:
     """Whether an absolute path is a settings file of an agent: at the top of the repository, or in the home."""
-    return _below(path, root, _expression(PROJECT)) or _below(path, home, _expression(HOME))
+    return _patterns(PROJECT).match(path, root.rstrip("/")) or _patterns(HOME).match(path, home.rstrip("/"))
 
 
 def located(folder: SettingsFolder, home: str, environ: Mapping[str, str]) -> str:
@@ -26,20 +27,19 @@ def located(folder: SettingsFolder, home: str, environ: Mapping[str, str]) -> st
 
 def translated(patterns: Iterable[str]) -> re.Pattern[str]:
     """One expression for paths of the table, whose ``*`` stays within one name."""
-    return re.compile("|".join("[^/]*".join(map(re.escape, pattern.split("*"))) for pattern in patterns))
+    return re.compile("|".join(map(_within_names, patterns)))
 
 
-def _below(path: str, folder: str, expression: re.Pattern[str]) -> bool:
-    base = folder.rstrip("/") + "/"
-    return len(base) > 1 and path.startswith(base) and expression.fullmatch(path, len(base)) is not None
+def _within_names(pattern: str) -> str:
+    return "[^/]*".join(map(re.escape, pattern.split("*")))
 
 
 @lru_cache(maxsize=2)
-def _expression(which: str) -> re.Pattern[str]:
+def _patterns(which: str) -> Below:
     if which == PROJECT:
-        return translated(file.path for _, folder, file in rows() if folder.folder == PROJECT)
+        return Below((file.path for _, folder, file in rows() if folder.folder == PROJECT), _within_names)
     outside = [(folder, file) for _, folder, file in rows() if folder.folder != PROJECT]
-    return translated(f"{folder.folder}/{file.path}".removeprefix("~/") for folder, file in outside)
+    return Below((f"{folder.folder}/{file.path}".removeprefix("~/") for folder, file in outside), _within_names)
 
 
 def _expanded(path: str, home: str) -> str:

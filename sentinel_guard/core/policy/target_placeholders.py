@@ -10,14 +10,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from fnmatch import translate
 from functools import lru_cache
 from typing import NamedTuple
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.secret_names import is_secret
 from sentinel_guard.core.policy.match_agent_settings import PLACEHOLDER, is_agent_settings
-from sentinel_guard.core.policy.policy import Policy
+from sentinel_guard.core.policy.path_patterns import Anywhere, Below
+from sentinel_guard.core.policy.policy import Policy, Rule
+
+MAX_LISTS = 512
+"""Lists of patterns that are remembered."""
 
 
 def _nothing_is_new(_path: str) -> bool:
@@ -38,12 +41,6 @@ class TargetContext:
     """Whether what is at a path is the session's own."""
 
 
-def _joined(patterns: Iterable[str]) -> tuple[re.Pattern[str], ...]:
-    """One expression for all of the shell patterns; none for none."""
-    whole = "|".join(translate(p) for p in patterns)
-    return (re.compile(whole),) if whole else ()
-
-
 SYSTEM = (
     *("/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib32", "/lib64", "/libx32", "/media", "/mnt", "/opt"),
     *("/proc", "/root", "/run", "/sbin", "/srv", "/sys", "/usr", "/var", "/usr/bin", "/usr/include", "/usr/lib"),
@@ -58,7 +55,7 @@ _SYSTEM_TREES = (
     *("/bin/", "/boot/", "/dev/", "/etc/", "/lib/", "/lib32/", "/lib64/", "/libx32/", "/opt/", "/proc/", "/run/"),
     *("/sbin/", "/srv/", "/sys/", "/usr/", "/var/", "/Applications/", "/Library/", "/System/", "/private/etc/"),
 )
-(_HARMLESS,) = _joined(
+_HARMLESS = Anywhere(
     (
         *("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/ptmx"),
         *("/dev/fd/*", "/dev/pts/*", "/dev/tcp/*", "/dev/udp/*", "/proc/*/fd/*", "/dev/random", "/dev/urandom"),
@@ -66,14 +63,14 @@ _SYSTEM_TREES = (
         *(f"/proc/*/{own}" for own in ("uid_map", "gid_map", "setgroups", "oom_score_adj", "comm", "coredump_filter")),
     )
 )
-(_ACCOUNTS,) = _joined(
+_ACCOUNTS = Anywhere(
     (
         *("/etc/passwd", "/etc/shadow", "/etc/group", "/etc/gshadow", "/etc/sudoers", "/etc/sudoers.d"),
         *("/etc/sudoers.d/*", "/etc/ld.so.preload", "/etc/pam.d/*", "/etc/security/*", "/etc/polkit-1/*"),
         *("/etc/doas.conf", "/root/.ssh/*"),
     )
 )
-(_DEVICES,) = _joined(
+_DEVICES = Anywhere(
     (
         *("/dev/sd[a-z]*", "/dev/hd[a-z]*", "/dev/vd[a-z]*", "/dev/xvd[a-z]*", "/dev/nvme[0-9]*", "/dev/mmcblk*"),
         *("/dev/disk/*", "/dev/disk[0-9]*", "/dev/rdisk*", "/dev/mapper/*", "/dev/dm-*", "/dev/md[0-9]*", "/dev/loop*"),
@@ -200,8 +197,8 @@ _NAMED: Mapping[str, Callable[[str, TargetContext], bool]] = {
     "{home}": _home,
     "{system}": _system,
     "{system-file}": _system_file,
-    "{account}": lambda path, g: _ACCOUNTS.match(path) is not None and not inside(path, g.root),
-    "{device}": lambda path, _: _DEVICES.match(path) is not None,
+    "{account}": lambda path, g: _ACCOUNTS.match(path) and not inside(path, g.root),
+    "{device}": lambda path, _: _DEVICES.match(path),
     "{guard}": lambda path, g: any(inside(path, f) or _is_or_holds(path, f) for f in g.guard),
     "{settings}": lambda path, g: any(inside(path, s) or _is_or_holds(path, s) for s in g.settings),
     "{restricted}": lambda path, g: bool(g.policy.restricts(path, g.root)),
@@ -228,9 +225,30 @@ _BROAD = frozenset(
 """Names that mean a path for the folder that it lies in, or that it is."""
 
 
-def meant_by_name(policy: Policy) -> tuple[str, ...]:
-    """The targets of rules that mean a path by its own name: of hundreds in a folder, one may be another matter."""
-    return tuple(dict.fromkeys(target for rule in policy.rules for target in rule.target if target not in _BROAD))
+def meant_by_name(rules: tuple[Rule, ...]) -> tuple[str, ...]:
+    """The targets of rules that mean a path by its own name: of hundreds in a folder, one may be another matter.
+
+    {secret}, {restricted} and what is the guard's are apart: who asks knows them by other ways.
+    """
+    known = _meant[-1]
+    if known[0] is not rules:
+        known = rules, _find_meant(rules)
+        _meant[:] = [known]
+    return known[1]
+
+
+_meant: list[tuple[tuple[Rule, ...], tuple[str, ...]]] = [((), ())]
+"""The rules that were asked about last: those of one policy, again and again."""
+
+
+def _find_meant(rules: Iterable[Rule]) -> tuple[str, ...]:
+    targets = dict.fromkeys(target for rule in rules for target in rule.target if target not in (*_BROAD, *_ASKED))
+    return tuple(one for target in targets for one in _WRITTEN.get(target, (target,)))
+
+
+_ASKED = ("{secret}", "{restricted}", "{guard}", "{settings}")
+_WRITTEN = {"{account}": _ACCOUNTS.patterns, "{device}": _DEVICES.patterns}
+"""Names that stand for patterns alone, or nearly."""
 
 
 _BELOW = ("{home}/", "{root}/")
@@ -244,35 +262,41 @@ def is_target(pattern: str) -> bool:
 def matches_target(patterns: tuple[str, ...], target: str, ground: TargetContext) -> bool:
     """Whether one of a rule's target patterns takes a target in. ``{home}/.ssh/*`` is a pattern below the home."""
     split = _split(patterns)
-    for plain in split.plain:
-        if plain.match(target):
-            return True
+    if split.plain.match(target):
+        return True
     if not target.startswith("/"):
         return False
     path = target.rstrip("/") or "/"
     for named in split.named:
         if named(path, ground):
             return True
-    return _below(path, ground.home, split.home) or _below(path, ground.root, split.root)
+    return split.home.match(path, ground.home) or split.root.match(path, ground.root)
 
 
 class _Split(NamedTuple):
-    """A list of patterns, each kind joined into at most one expression: rules are matched on every command."""
+    """A list of patterns by their kind: rules are matched on every command."""
 
     named: tuple[Callable[[str, TargetContext], bool], ...]
-    home: tuple[re.Pattern[str], ...]
-    root: tuple[re.Pattern[str], ...]
-    plain: tuple[re.Pattern[str], ...]
+    home: Below
+    root: Below
+    plain: Anywhere
+
+
+_splits: dict[int, tuple[tuple[str, ...], _Split]] = {}
+"""By the identity of the list, which a policy keeps: to hash a list of hundreds costs more than to match it."""
+
+
+def _split(patterns: tuple[str, ...]) -> _Split:
+    known = _splits.get(id(patterns))
+    if known is None or known[0] is not patterns:
+        if len(_splits) >= MAX_LISTS:
+            _splits.clear()
+        known = _splits[id(patterns)] = patterns, _split_anew(patterns)
+    return known[1]
 
 
 @lru_cache(maxsize=1024)
-def _split(patterns: tuple[str, ...]) -> _Split:
+def _split_anew(patterns: tuple[str, ...]) -> _Split:
     home, root = ([p[len(name) :] for p in patterns if p.startswith(name)] for name in _BELOW)
     plain = [p for p in patterns if p not in _NAMED and not p.startswith(_BELOW)]
-    return _Split(tuple(_NAMED[p] for p in patterns if p in _NAMED), _joined(home), _joined(root), _joined(plain))
-
-
-def _below(path: str, folder: str, patterns: tuple[re.Pattern[str], ...]) -> bool:
-    if not (patterns and folder and path.startswith(folder + "/")):
-        return False
-    return any(pattern.match(path, len(folder) + 1) for pattern in patterns)
+    return _Split(tuple(_NAMED[p] for p in patterns if p in _NAMED), Below(home), Below(root), Anywhere(plain))
