@@ -115,9 +115,15 @@ _HERE = frozenset(
 """Programs of this machine alone whose verbs say ``delete`` or ``reset`` of what is theirs, or that look for words."""
 
 
+_UNINSTALLS = re.compile(r"[\w.-]+[-_](?:uninstall|destroy|purge|wipe|nuke|killall)(?:\.sh)?")
+"""Scripts that services bring along: ``k3s-uninstall.sh``; one that can be read is what it says."""
+
+
 def _lost(call: Call) -> Iterator[Effect]:
     """``acmectl db destroy``: a program that nobody knows, but whose own words say what it does."""
     program = call.command.program
+    if _UNINSTALLS.fullmatch(program) and not call.world.kind(call.locate(call.fields[0])):
+        yield call.effect(Kind.DEPLOY, program, "delete", sure=False)
     if program in _HERE or program in _FINDERS or "/" in call.fields[0].text:
         return
     named = ":" in program and subcommand_tables.is_loss(program)

@@ -20,23 +20,14 @@ Effects = Iterable[Effect]
 _ON_PATHS = (Kind.WRITE, Kind.DELETE, Kind.READ, Kind.GIT_REWRITE, Kind.PRIVILEGE, Kind.SIGNAL)
 _HOST = frozenset(
     (
-        "/",
-        "/etc",
-        "/root",
-        "/boot",
-        "/proc",
-        "/sys",
-        "/dev",
-        "/usr",
-        "/var",
-        "/var/run",
-        "/run",
-        "/lib",
-        "/bin",
+        *("/", "/etc", "/root", "/boot", "/proc", "/sys", "/dev", "/usr", "/var", "/var/run", "/run", "/lib", "/bin"),
         "/home",
     )
 )
-_KEPT = ("/var/lib", "/data", "/srv", "/home", "/mnt", "/media", "/etc", "/root", "/opt", "/var/www", "/bitnami")
+_KEPT = (
+    *("/var/lib", "/data", "/srv", "/home", "/mnt", "/media", "/etc", "/root", "/opt", "/var/www", "/bitnami"),
+    *("/config", "/storage", "/uploads", "/backup", "/backups", "/letsencrypt", "/app/data", "/app/storage"),
+)
 """Where a container that lives on keeps what is not made anew with it; all of ``/`` holds these."""
 _ENVIRONMENT_READERS = ("env", "printenv", "set", "export")
 _SHUT = "ro:"
