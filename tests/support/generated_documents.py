@@ -28,7 +28,7 @@ from sentinel_guard.core.analysis.programs import (
 )
 from sentinel_guard.core.analysis.programs.cloud import cloud_cli_subcommands, other_service_clis
 from sentinel_guard.core.analysis.programs.subcommand_tables import Row
-from sentinel_guard.core.analysis.programs.system import system_admin
+from sentinel_guard.core.analysis.programs.system import system_admin, windows_tools
 from sentinel_guard.core.model import Action, Layer, Response, Verdict
 from sentinel_guard.core.policy import rule_examples
 from sentinel_guard.core.policy.agent_settings import ALL, HOME, PROJECT, SettingsFolder
@@ -231,7 +231,7 @@ VERB_TABLES: Mapping[str, Mapping[str, tuple[Row, ...]]] = {
     "Packages, releases, forges": package_publishing.TABLES,
     "Secrets": secret_stores.TABLES,
     "Access from outside": open_access.TABLES,
-    "This machine": system_admin.TABLES,
+    "This machine": system_admin.TABLES | windows_tools.TABLES,
 }
 
 

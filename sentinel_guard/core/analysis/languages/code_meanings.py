@@ -65,7 +65,7 @@ _ON_HOSTS = re.compile(r"\.(?:run|sudo|run_command)\(\s*f?[\"']([^\"'\n]+)[\"']"
 """Commands that libraries run on other machines."""
 _WRITES_LETTERS = re.compile(
     r"\.(?:send_?message|sendmail|sendMail|send_email|send_raw_email|messages\.create|emails\.send|send_templated_email)\s*\(|"
-    r"\bmail\(\s*\$|\bMail::to\(|\bdeliver_now\b|\bdeliver_later\b"
+    r"\bSendGridAPIClient\b[^\n]*\.send\(|\bEmails\.send\(|\bmail\(\s*\$|\bMail::to\(|\bdeliver_now\b|\bdeliver_later\b"
 )
 _MANY = re.compile(r"\bfor\b|\bwhile\b|\.map\(|\.forEach\(|\.each\b|\bforeach\b|\bfind_each\b|Promise\.all")
 _TO_HERE = re.compile(r"localhost|127\.0\.0\.1|\bmailhog\b|\bmailpit\b|ethereal\.email|:1025\b|:2525\b")

@@ -12,7 +12,7 @@ _MUTATION = re.compile(
 )
 _DELETING = re.compile(
     r"[^?]*/(?:_delete_by_query|_close|do_?[Dd]elete|delete|destroy|purge(?:_cache|-cache)?|wipe|terminate|flush|reset|"
-    r"truncate|revoke|deactivate)(?:[/?].*)?"
+    r"truncate|revoke|deactivate|force-unlock)(?:[/?].*)?"
 )
 _ASKED_FOR = re.compile(r"[^?]*/(?:do_?[Dd]elete|delete|destroy|purge|wipe)\?.*")
 """An address that deletes though it is only asked for."""
@@ -25,6 +25,7 @@ _ACTS = re.compile(
 _SETS = re.compile(
     r"[\"'](?:role|permission|access)[\"']\s*:\s*[\"'](?:admin|owner|superuser|root)[\"']|[\"'](?:visibility|acl)[\"']\s*:\s*[\"']public|"
     r"[\"']private[\"']\s*:\s*false|[\"'](?:enabled|active|protected)[\"']\s*:\s*false|purge_everything[\"']?\s*:\s*true|"
+    r"[\"'](?:cmd|command|action|op|method)[\"']\s*:\s*[\"'](?:restart|reboot|delete|destroy|wipe|reset|shutdown|stop|purge)[\w-]*[\"']|"
     r"[\"']?allow_force_pushes[\"']?\s*:\s*true"
 )
 """Settings that give rights, or take something out of use."""

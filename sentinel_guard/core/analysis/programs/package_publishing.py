@@ -134,6 +134,7 @@ TABLES: dict[str, tuple[Row, ...]] = {
     "goreleaser": table(quiet="** --snapshot|--help, ** --skip=*publish*, ** --skip-publish", publish="release|"
         "publish|continue|announce"),
     "jreleaser": table(quiet="** --dry-run", publish="full-release|release|deploy|publish|upload|announce"),
+    "xcrun": table(publish="altool --upload-app|--upload-package, iTMSTransporter"),
     "gh": _GH, "glab": _GLAB, "hub": _HUB, "tea": table(unpublish="** delete|rm", publish="** create|merge"),
 }  # fmt: skip
 
@@ -166,6 +167,14 @@ _ATTACHED = ("gist create", "gist edit", "release create", "release upload", "sn
 """Their operands are files that go up."""
 
 
+_ORDERS = re.compile(
+    r"^\s*(?:atlantis\s+(?:apply|unlock|import|state)\b|bors\s+(?:merge|r\+|r=)|digger\s+apply\b|@\w[\w-]*\s+(?:merge|deploy|release)\b"
+    r"|[/.](?:deploy|promote|rollback|destroy|merge|release|publish|apply|ship)\b)",
+    re.MULTILINE,
+)
+"""Comments that programs read as orders."""
+
+
 def forge(call: Call) -> Iterator[Effect]:
     """gh, glab, hub: the table; ``api`` with a method that changes something; the files that go up."""
     yield from registry(call)
@@ -178,6 +187,8 @@ def forge(call: Call) -> Iterator[Effect]:
     elif words[0] in ("pr", "issue", "mr", "secret", "variable", "project", "run"):
         yield from _sent(call, call.parsed.values("-F", "--body-file", "--env-file"))
         told = call.parsed.values("-b", "--body", "-t", "--title", "-d", "--description")
+        if any(map(_ORDERS.search, (item.text for item in told))):
+            yield call.effect(Kind.DEPLOY, f"{call.command.program}: what a comment orders", sure=False)
         if any(not item.known or "$(" in item.source or "`" in item.source for item in told):
             yield call.effect(Kind.NETWORK, call.command.program, "data")
 

@@ -20,6 +20,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import NamedTuple
 
+from sentinel_guard.core.analysis import network_addresses
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
 from sentinel_guard.core.model import Effect, Kind
 
@@ -136,6 +137,40 @@ def loses_by_words(call: Call) -> bool:
     return any(_LOSS.fullmatch(word) or _FRESH.fullmatch(word) for word in plain) or any(
         map(_CAMEL.fullmatch, words[:2])
     )
+
+
+_SOFT = re.compile(
+    r"(?:remove|rm|cancel|clean|deactivate|disable|detach|suspend|resolve|unlock|uninstall|kick)(?:-all)?"
+)
+_WEIGHTY = re.compile(
+    r"(?:backup|snapshot|user|account|member|team|org|project|tenant|volume|bucket|database|collection|cluster|node|"
+    r"machine|server|instance|secret|token|cert|certificate|session|credential|domain|zone|record|queue|topic|stream|"
+    r"dataset|environment|deployment|incident|issue|provider|lease|subscription|workspace)s?|ca|db|dns|index(?:es)?"
+)
+
+
+def loses_softly(call: Call) -> bool:
+    """Whether a word that is harmless of much (``remove``, ``cancel``) is said of what weighs: ``backups remove x``;
+    or of all there are.
+    """
+    words = [word for word in (call.command.subcommand, *(item.text for item in call.operands[:3])) if word][:3]
+    if _SAFE & call.command.flags or (words and _LOOKS.fullmatch(words[0])):
+        return False
+    soft = any(map(_SOFT.fullmatch, words))
+    return soft and (any(map(_WEIGHTY.fullmatch, words)) or call.has("--all"))
+
+
+_CARRIES = re.compile(r"transfer|push|sync|import|restore|migrate|load|copy|replicate|seed")
+_FORCED = ("--force", "--yes", "-y", "--overwrite", "--no-confirm")
+
+
+def overwrites_there(call: Call) -> bool:
+    """``strapi transfer --to https://… --force``: what stands at an address elsewhere is replaced, unasked."""
+    texts = [item.text for item in call.fields[1:]]
+    if not ({*_FORCED} & {*texts} and any(map(_CARRIES.fullmatch, texts[:2]))):
+        return False
+    away = (text.partition("=")[2] if text[:1] == "-" else text for text in texts if "://" in text)
+    return any(not network_addresses.is_local_address(text) for text in away)
 
 
 def is_loss(word: str) -> bool:

@@ -26,6 +26,10 @@ _SETTINGS = re.compile(r"-{1,2}\S*(?:env|conf|secret|vars?|setting|cred|key|cert
 """Options whose file is loaded, not shown."""
 _TEXTS = re.compile(r"-c|-e|--exec|--execute|--wrap|--command|--run")
 """Options whose value may be a command, where it has more than one word."""
+_COMMANDS = re.compile(
+    r"(?:terraform|tofu|terragrunt|pulumi|kubectl|helm|aws|gcloud|az|ansible(?:-playbook)?|cdk)\s+\S"
+)
+"""A word that is a command of a platform's: whoever is given it starts it there (``spacectl stack task "…"``)."""
 _FINDERS = frozenset(("ag", "ack", "ugrep", "ug", "pt", "sift", "ast-grep", "sg", "semgrep", "yq", "git-grep"))
 """Behind ``-e`` they have a pattern."""
 _GLUED = re.compile(r"-o(?=[.~/]|\w+/)")
@@ -74,7 +78,7 @@ def unknown(call: Call) -> Iterator[Effect]:
             continue
         if before and _OUTPUT.fullmatch(before):
             yield from call.write(item, "truncate") if item.known else ()
-        elif before and _TEXTS.fullmatch(before) and " " in item.text.strip():
+        elif (before and _TEXTS.fullmatch(before) and " " in item.text.strip()) or _COMMANDS.match(item.text):
             yield from _text(call, item)
         elif item.known and not (before and _loads(call, before)):
             yield from call.read(item) if call.world.kind(call.locate(item)) == "file" else ()
@@ -129,7 +133,13 @@ def _lost(call: Call) -> Iterator[Effect]:
     named = ":" in program and subcommand_tables.is_loss(program)
     typed = {line.split()[0] for line in call.stdin.splitlines()[:_TYPED] if line.strip() and "\0" not in line}
     named = named or any(map(subcommand_tables.is_loss, typed))
-    if named or subcommand_tables.loses_by_words(call) or subcommand_tables.loses_by_options(call):
+    said = (
+        subcommand_tables.loses_by_words,
+        subcommand_tables.loses_softly,
+        subcommand_tables.loses_by_options,
+        subcommand_tables.overwrites_there,
+    )
+    if named or any(loses(call) for loses in said):
         yield call.effect(Kind.DEPLOY, program, "delete", sure=False)
 
 

@@ -34,6 +34,11 @@ _EMPTIES = re.compile(
     r"|\.delete_?[mM]any\(\s*(?:\{\s*\}\s*)?\)",
     re.IGNORECASE,
 )
+_QUEUE = re.compile(
+    r"\bSidekiq::(?:Queue|RetrySet|ScheduledSet|DeadSet)\b[^\n;]*\bclear\b|\bResque\.(?:remove_queue|redis\.flush)|\bDelayed::Job\.delete_all|"
+    r"\bGoodJob::Job\.(?:delete|destroy)_all|\bcontrol\.purge\(\)"
+)
+"""Jobs that wait are thrown away, by a library that a framework has loaded."""
 _MODELS = ("prisma", "sequelize", "typeorm", "knex", "drizzle", "sqlalchemy", "mikro-orm", "objection", "kysely",
            "peewee", "tortoise", "django", "active_record", "activerecord", "sequel", "ecto", "mongoid", "app",
            "models", "db")  # fmt: skip
@@ -49,9 +54,20 @@ _HERE = re.compile(
 )
 
 
+_IMPORTED = re.compile(
+    r"(?<!def )(?<![\w.])(?:delete_repo|delete_space|delete_collection|delete_bucket|delete_registered_model)"
+    r"\s*\((?!self)"
+)
+"""Functions that bear the loss in their own name, imported from a client's library."""
+
+
 def lost(code: str) -> str:
     """The call by which something is lost elsewhere; empty for none."""
     loaded = service_libraries.loaded(code)
+    if match := _QUEUE.search(code):
+        return match[0]
+    if match := _IMPORTED.search(code):
+        return match[0].partition("(")[0]
     if not loaded or _HERE.search(code):
         return ""
     takes = _TAKES_DOWN.search(code) if any(name in loaded for name in service_libraries.SERVICES) else None

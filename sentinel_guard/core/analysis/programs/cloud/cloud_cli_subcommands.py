@@ -40,7 +40,8 @@ _TERRAFORM = table(
     destroy="destroy, run-all|run|stack|state destroy, apply|plan-all -destroy|--destroy, run-all|run apply -destroy|"
     "--destroy, "
     "destroy-all, state rm|push, workspace delete, force-unlock, run-all|run state|force-unlock",
-    change="apply, run-all|run|stack apply, apply-all, up, import, taint, untaint, state mv|replace-provider",
+    change="init -migrate-state|-force-copy, apply, run-all|run|stack apply, apply-all, up, import, "
+    "taint, untaint, state mv|replace-provider",
 )
 _HELM = table(
     quiet=f"{_DRY}, repo, dependency|dep, search, show|inspect, get, history|hist, status, template, lint, plugin, "
@@ -66,7 +67,7 @@ _AWS = table(
     quiet=f"{_DRY}, configure|sso|sts|history|help, * {_READS_OF_AWS}, cloudformation package|create-change-set, "
     "cloudformation deploy --no-execute-changeset, ** help",
     destroy="s3 rb|rm|mv, s3 sync --delete, * *delete*|terminate-*|purge-*|deregister-*|destroy-*|remove-*|revoke-*|"
-    "schedule-key-deletion|close-account|stop-*|release-*|disassociate-*|detach-*|disable-*|cancel-*|reset-*|"
+    "schedule-key-deletion|close-account|stop-*|release-*|disassociate-*|detach-*|deactivate-*|disable-*|cancel-*|reset-*|"
     "rollback-*|leave-*|abort-*|empty-*|unregister-*|forget-*|discard-*|rm|rb",
     change="ses|sesv2|pinpoint send-*, "
     "s3 cp|sync|mb|website, cloudformation deploy, * create-*|put-*|update-*|modify-*|set-*|start-*|run-*|"
@@ -82,14 +83,12 @@ _GCLOUD_READS = (
     "get|browse|export|locations|versions-list"
 )
 _GCLOUD = table(
-    quiet=f"config|auth|info|components|help|topic|version|init|emulators|feedback|cheat-sheet, ** {_GCLOUD_READS}",
+    quiet=f"config|auth|info|components|help|topic|version|init|emulators|feedback|cheat-sheet, "
+    f"alpha|beta emulators, ** {_GCLOUD_READS}",
     destroy="** delete|remove|remove-*|rm|undeploy|destroy|purge|stop|suspend|disable|abandon*|drain|rollback|detach*|"
-    "seek|"
-    "clear-*|"
-    "set-iam-policy|schedule-destroy|reset|revoke|cancel|failover|delete-*|kill|deactivate",
+    "seek|clear-*|set-iam-policy|schedule-destroy|reset|revoke|cancel|failover|disable-*|delete-*|kill|deactivate",
     change="** deploy|create|update|set-*|add-*|import|start|resize|patch|promote*|submit|enable|apply|replace*|"
-    "migrate|"
-    "restore*|restart|resume|execute|rolling-action|cp|mv|rsync|set|bind|attach*|activate|move|scp|update-*|create-*|"
+    "migrate|restore*|restart|resume|execute|rolling-action|cp|mv|rsync|set|bind|attach*|activate|move|scp|update-*|create-*|"
     "add",
 )
 _AZ_READS = (
@@ -368,7 +367,8 @@ TABLES: dict[str, tuple[Row, ...]] = {
     "packer": (),
     "surge": table(quiet="list|whoami|login|logout|token, . --help|--version", destroy="teardown", change="**"),
     "gh-pages": table(quiet="** --help|-h|--version|-V", change="**"),
-    "cap": table(quiet=". -T|--tasks|-V, * *:check|*:console|*:tail", destroy="* *:rollback|*:stop|*:cleanup",
+    "cap": table(quiet=". -T|--tasks|-V, sync|copy|open|run|add|update|ls|init|doctor|build, "
+        "* *:check|*:console|*:tail", destroy="* *:rollback|*:stop|*:cleanup",
         change="* **"),
     "rclone": table(
         quiet="** --dry-run|-n, ls|lsd|lsl|lsf|lsjson|size|check|cat|about|version|config|tree|md5sum|sha1sum|"

@@ -90,7 +90,8 @@ def cloud(call: Call) -> Effects:
                   if call.has(name)), None)  # fmt: skip
     target = f"{program} {where.text}" if where is not None else program
     aside = program in _AT_HOME or call.command.subcommand in _GOES_ON
-    if not (aside or subcommand_tables.what(call, rows)) and subcommand_tables.loses_by_words(call):
+    words = subcommand_tables.loses_by_words(call) or subcommand_tables.loses_softly(call)
+    if words and not (aside or subcommand_tables.what(call, rows)):
         yield call.effect(Kind.DEPLOY, target, "delete", sure=False)
     yield from subcommand_tables.effects(call, rows, target)
 

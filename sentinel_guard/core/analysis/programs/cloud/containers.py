@@ -367,6 +367,10 @@ OPTIONS["incus"] = OPTIONS["machinectl"] = OPTIONS["multipass"] = OPTIONS["lxc"]
 OPTIONS["podman-compose"] = OPTIONS["docker-compose"]
 
 
+_AS_ROOT = re.compile(r"\s*su(?:\s+(?:0|root))?(?:\s+-c)?\s+")
+"""Android's su takes all that follows for the command."""
+
+
 def phone(call: Call) -> Effects:
     """``adb shell COMMAND``: on the device that hangs on the cable."""
     verb = call.command.subcommand
@@ -374,7 +378,7 @@ def phone(call: Call) -> Effects:
         at = next(n for n, item in enumerate(call.fields) if item is call.operands[0])
         # As ssh does it: the words are one text for the shell there.
         words = call.fields[at:]
-        body = " ".join(item.text if item.known else UNKNOWN for item in words)
+        body = _AS_ROOT.sub("", " ".join(item.text if item.known else UNKNOWN for item in words))
         yield from away(call, body, target="adb")
     elif verb in ("uninstall", "wipe", "sideload"):
         yield call.effect(Kind.DEPLOY, "adb", *(("delete",) if verb != "uninstall" else ()))

@@ -198,7 +198,7 @@ TABLES: dict[str, tuple[Row, ...]] = {
     "cockroach": table(destroy="node decommission|drain, quit, debug reset-quorum, workload init --drop"),
     "convex": table(quiet="dev|logs|dashboard|docs|function-spec|export, ** --help", destroy="data clear, import "
                     "--replace|--replace-all, env remove|unset", change="deploy|import, env set"),
-    "ray": table(quiet="** --help", destroy="down|stop|kill-random-node, job stop|delete"),
+    "ray": table(quiet="** --help", destroy="down|kill-random-node, job stop|delete"),
     "dbt": table(quiet="** --help|--empty", destroy="run|build|seed|snapshot --full-refresh --target|-t=*prod*"),
     "celery": table(quiet="** --help",
                     destroy="** purge|amqp.queue.delete, control shutdown|revoke, * control shutdown"),
@@ -232,7 +232,8 @@ def service(call: Call) -> Iterator[Effect]:
     if any(not item.known and ("$(" in item.source or "`" in item.source) for item in call.fields[1:]):
         yield call.effect(Kind.NETWORK, program, "data")
     rows = TABLES[program]
-    if not subcommand_tables.what(call, rows) and subcommand_tables.loses_by_words(call):
+    said = (subcommand_tables.loses_by_words, subcommand_tables.loses_softly, subcommand_tables.overwrites_there)
+    if any(loses(call) for loses in said) and not subcommand_tables.what(call, rows):
         yield call.effect(Kind.DEPLOY, program, "delete", sure=False)
     yield from subcommand_tables.effects(call, rows, program)
 

@@ -96,6 +96,8 @@ _EMPTIES = re.compile(
 _DATABASE_FILE = re.compile(r"(?:file|sqlite3?):(?://)?(?://)?(/[^?\0]+)(?:\?.*)?")
 _MIGRATES = {"rails": "db:migrate", "rake": "db:migrate", "artisan": "migrate", "manage.py": "migrate"}
 """Tasks that change the schema: ordinary work, but for a database that others use."""
+_STEPS = ("upgrade", "downgrade", "rollback", "migrate", "up", "down", "redo", "undo", "revert", "to", "push", "apply")
+"""What the tools of migrations call a step."""
 _SOME_ROWS = re.compile(
     r"\.(?:delete_all|destroy_all|delete_by|destroy_by)\b|\.(?:find_each|each|map|in_batches)\(&:(?:destroy|delete)!?\)"
     r"|\)\.delete\(\)|->(?:delete|forceDelete)\(\)"
@@ -126,7 +128,7 @@ def tasks(call: Call) -> Effects:
         yield from _rake(call, given)
     if _on_tests(call, words):
         return
-    if _MIGRATES.get(program, "") in words and _on_production(call):
+    if (_MIGRATES.get(program, "") in words or {*_STEPS} & {*words[:4]}) and _on_production(call):
         yield call.effect(Kind.DEPLOY, f"{program} on production")
     for row in _TASKS[program]:
         if _said(row.split(), words):

@@ -34,7 +34,8 @@ _TRANSACTIONAL = ("postgres", "sqlite", "tsql", "duckdb")
 
 _RISKY = re.compile(
     r"\b(?:drop|truncate|delete|update|merge|overwrite|restore|reset|purge|replace|outfile|dumpfile|infile|copy|exec|execute"
-    r"|prepare|xp_cmdshell|sp_executesql|pg_read\w*|pg_ls\w*|lo_\w+|load_file|readfile|writefile|dblink\w*|bulk)\b",
+    r"|prepare|xp_cmdshell|sp_executesql|pg_read\w*|pg_ls\w*|lo_\w+|load_file|readfile|writefile|dblink\w*|bulk|expire_snapshots"
+    r"|remove_orphan_files|rollback_to_\w+)\b",
     re.IGNORECASE,
 )
 _HARMLESS = r"CONSTRAINT|INDEX|KEY|PRIMARY|FOREIGN|CHECK|NOT|DEFAULT|EXPRESSION|IDENTITY|STATISTICS|CASCADE"
@@ -208,12 +209,16 @@ def _how(raw: str, code: str, dialect: str | None, temporary: set[str]) -> str:
     if names and all(name in temporary or name.startswith(("#", "pg_temp")) for name in names):
         temporary -= names if code.startswith("DROP") else set()
         return ""
-    logs = code.startswith(("RESET", "PURGE"))  # statements of a server's logs, which sqlglot takes for names
-    return _by_words(code) if dialect is None or logs else _by_tree(raw, code, dialect, temporary)
+    named = code.startswith(("RESET", "PURGE", "CALL"))  # statements that sqlglot takes for names
+    return _by_words(code) if dialect is None or named else _by_tree(raw, code, dialect, temporary)
 
 
 def _name(text: str) -> str:
     return text.strip(" _").lower()
+
+
+_PROCEDURES = re.compile(r"\b(?:EXPIRE_SNAPSHOTS|REMOVE_ORPHAN_FILES|ROLLBACK_TO_\w+)\b")
+"""Of Iceberg's: what a table was before is gone for good."""
 
 
 def _by_words(code: str) -> str:
@@ -226,6 +231,8 @@ def _by_words(code: str) -> str:
         return "" if words[1:2] in (["TEMPORARY"], ["STATISTICS"], ["PREPARE"], ["INDEX"]) else "delete"
     if head in ("RESET", "PURGE"):
         return "delete" if {"MASTER", "BINARY"} & {*words[1:2]} else ""
+    if head == "CALL":
+        return "delete" if _PROCEDURES.search(code) else ""
     if head == "TRUNCATE":
         return "truncate"
     unbound = not _CHOSEN.search(code) and "LIMIT" not in words and ("WHERE" not in words or _CONSTANT.search(code))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from sentinel_guard.core.analysis.expansion import process_listing
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, options
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.programs.system import disks, system_admin
+from sentinel_guard.core.analysis.programs.system import disks, system_admin, windows_tools
 from sentinel_guard.core.model import Effect, Kind
 
 Effects = Iterable[Effect]
@@ -27,9 +27,12 @@ def kill(call: Call) -> Effects:
         for port in _service_ports(item.source) if not item.known else ():
             yield call.effect(Kind.SIGNAL, f"of port {port}", *how, sure=False)
         target = item.text if item.known or not _means_all(call, item) else process_listing.FIRST
+        target = "sentinel-guard" if not item.known and _GUARDS.search(item.source) else target
         yield call.effect(Kind.SIGNAL, target, *how, sure=item.known)
 
 
+_GUARDS = re.compile(r"sentinel[-_]guard\S*\.pid")
+"""A file of the guard's that holds its process."""
 _PORTS = re.compile(r"(?:lsof|fuser|ss|netstat)\b[^|)]*?:?((?:\d{2,5},?)+)")
 _SERVICES = frozenset(("22", "1433", "1521", "2181", "2379", "3306", "5432", "5672", "6379", "6443", "9092", "9200",
                        "11211", "26257", "27017"))  # fmt: skip
@@ -199,6 +202,7 @@ OPTIONS = {
     **process_listing.OPTIONS,
     "sudoedit": options("-u= --user= -g= --group= -p= -h="),
     **system_admin.OPTIONS,
+    **windows_tools.OPTIONS,
 }
 
 PROGRAMS: dict[str, Callable[[Call], Effects]] = {
@@ -210,4 +214,5 @@ PROGRAMS: dict[str, Callable[[Call], Effects]] = {
     **dict.fromkeys(("shutdown", "reboot", "halt", "poweroff"), power),
     **disks.PROGRAMS,
     **system_admin.PROGRAMS,
+    **windows_tools.PROGRAMS,
 }  # fmt: skip

@@ -1,0 +1,38 @@
+"""Windows' own tools, as WSL and Git Bash start them (``net.exe user x /add``): what they change of the machine.
+
+Data and one reader; their switches are words (``/add``). https://learn.microsoft.com/windows-server/administration,
+as of 2026.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from sentinel_guard.core.analysis.expansion.command_and_options import Call, Options, options
+from sentinel_guard.core.analysis.programs import subcommand_tables
+from sentinel_guard.core.analysis.programs.subcommand_tables import Row, table
+from sentinel_guard.core.model import Effect
+
+TABLES: dict[str, tuple[Row, ...]] = {
+    "net": table(users="user|localgroup|group ** /add|/delete|/del, user * *", service="stop"),
+    "manage-bde": table(quiet="** -status", security="** -off|-disable|-pause|-forcerecovery|-changekey|-protectors"),
+    "vssadmin": table(quiet="list|query", volume="delete|resize|revert"),
+    "wbadmin": table(volume="delete|start"),
+    "bcdedit": table(quiet=". , /enum|/v|/?", boot="/*"),
+    "diskpart": table(volume="**"),
+    "netsh": table(quiet="** show|dump|export", firewall="advfirewall|firewall **",
+                   network="interface|int|wlan|winsock|winhttp|http|portproxy|dns ** set|add|delete|reset|disconnect"),
+    "sc": table(service="stop|delete|config|failure|sdset", starts="create"),
+    "wevtutil": table(logs="cl|clear-log|sl|set-log"),
+    "fsutil": table(volume="usn deletejournal, file setzerodata, dirty set"),
+    "dism": table(packages="** /disable-feature*|/remove-package*"),
+    "setx": table(kernel_setting="path|PATH *"),
+}  # fmt: skip
+OPTIONS: dict[str, Options] = {"manage-bde": options("| words")}
+
+
+def tool(call: Call) -> Iterator[Effect]:
+    return subcommand_tables.effects(call, TABLES[call.command.program])
+
+
+PROGRAMS: dict[str, Callable[[Call], Iterator[Effect]]] = dict.fromkeys(TABLES, tool)
