@@ -17,7 +17,7 @@ from bench import (
     verdict_latency,
 )
 from bench.benchmark_results import Row, show
-from bench.latency import file_restore, git_hooks, terminal
+from bench.latency import agent_hooks, file_restore, git_hooks, terminal
 
 TAMPERINGS = 100
 SWEPT = ("hard link outside (sweep)",)
@@ -50,6 +50,7 @@ PARTS = (
     tampering,
     burst,
     git_hooks.rows,
+    agent_hooks.rows,
     growth.rows,
     terminal.rows,
 )

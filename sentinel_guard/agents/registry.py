@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from sentinel_guard.agents import claude, cline, codex, copilot, gemini, opencode, qwen
+from sentinel_guard.agents import claude, cline, codex, copilot, cursor, gemini, opencode, qwen
 from sentinel_guard.agents.base import CodingAgent, Start
 from sentinel_guard.agents.hook_dialect import SPARE, HookDialect
 
@@ -15,6 +15,7 @@ AGENTS: tuple[CodingAgent, ...] = (
     cline.AGENT,
     codex.AGENT,
     copilot.AGENT,
+    cursor.AGENT,
     gemini.AGENT,
     opencode.AGENT,
     qwen.AGENT,

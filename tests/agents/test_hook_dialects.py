@@ -1,4 +1,7 @@
-"""Hooks of coding agents: payloads that the real clients sent, and answers as they read them."""
+"""Hooks of coding agents: payloads that the real clients sent, and answers as they read them.
+
+Those of Cursor are written after its documentation, field by field: nobody ran it.
+"""
 
 from __future__ import annotations
 
@@ -73,6 +76,8 @@ CALLS = [
     ("copilot", "preToolUse.bash.env", "bash", "cat .env", "a command"),
     ("copilot", "preToolUse.view.env", "view", "/.env", "its read tool"),
     ("copilot", "preToolUse.apply_patch.env", "apply_patch", "*** Update File: .env", "a patch, given as a text"),
+    ("cursor", "preToolUse.Shell.env", "Shell", "cat .env", "a command, as documented"),
+    ("cursor", "preToolUse.Read.env", "Read", "/.env", "its read tool, as documented"),
     ("cline", "PreToolUse.run_commands.env", "run_commands", "cat .env", "a list of commands"),
     ("opencode", "tool.execute.before.bash.env", "bash", "cat .env", "a command"),
     ("opencode", "tool.execute.before.read.env", "read", "/.env", "its read tool"),
@@ -93,6 +98,10 @@ ENDS = [
     ("copilot", "postToolUse.bash.ok", 0, "hello", "a success"),
     ("copilot", "postToolUse.bash.exit7", 7, "err\nout", "a failure that is called a success"),
     ("copilot", "postToolUse.view.app", 0, "", "a read"),
+    ("cursor", "postToolUse.Shell.ok", 0, "hello", "a success, as documented"),
+    ("cursor", "postToolUse.Shell.exit7", 7, "out\nerr", "a failure, as documented"),
+    ("cursor", "postToolUse.Read.app", 0, "", "a read, as documented"),
+    ("cursor", "postToolUseFailure.Shell", 1, "a reason", "what was refused, as documented"),
     ("cline", "PostToolUse.run_commands.ok", 0, "hello", "a success"),
     ("opencode", "tool.execute.after.bash.exit7", 7, "out\nerr", "a failure"),
     ("opencode", "tool.execute.after.read.app", 0, "", "a read"),

@@ -183,4 +183,6 @@ def test_the_variables_name_the_sessions_own_folder():
 
 def test_who_can_work_elsewhere_or_needs_an_option_is_looked_at_inside_a_session():
     assert {"codex", "copilot", "claude", "cline", "opencode"} <= set(NAMED)
-    assert {a.name for a in AGENTS} - {"gemini", "qwen"} == {a.name for a in AGENTS if a.programs & set(NAMED)}
+    assert {a.name for a in AGENTS} - {"cursor", "gemini", "qwen"} == {
+        a.name for a in AGENTS if a.programs & set(NAMED)
+    }

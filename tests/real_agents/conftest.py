@@ -54,7 +54,7 @@ class Played:
 
     def __init__(self, stage: Stage, model: ScriptedModel, done: subprocess.CompletedProcess[str]) -> None:
         self.stage, self.told, self.done = stage, model.told, done
-        self.used = model.used
+        self.used, self.asked = model.used, model.asked
 
     def calls(self) -> list[str]:
         return self.stage.calls()

@@ -51,11 +51,10 @@ def test_doctor_says_where_all_hooks_are_switched_off(stage):
     assert said(stage, "claude", "NOT IN EFFECT", "disableAllHooks")
 
 
-@pytest.mark.parametrize("level", ["--user", "--project"])
 @each_client
-def test_what_is_put_in_is_taken_out_again_to_the_byte(stage, dialect, level):
+def test_what_is_put_in_is_taken_out_again_to_the_byte(stage, dialect):
     before = {p: p.read_bytes() for p in (*stage.home.rglob("*"), *stage.repo.rglob("*")) if p.is_file()}
-    for _ in range(2):
+    for level in ("--user", "--project", "--project"):
         assert stage.sentinel("install", "--agent", dialect.client, level).returncode == 0
     assert stage.sentinel("uninstall", "--agent", dialect.client).returncode == 0
     after = {p: p.read_bytes() for p in (*stage.home.rglob("*"), *stage.repo.rglob("*")) if p.is_file()}

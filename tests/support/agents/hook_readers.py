@@ -1,4 +1,5 @@
-"""How each client reads what a hook program said, written down from runs of the real clients, apart from our dialects.
+"""How each client reads what a hook program said, written down from runs of the real clients (Cursor: from its
+documentation), apart from our dialects.
 
 ``stopped(client, event, stdout, stderr, code)``: whether the call does not run. What a client does not understand lets
 it run: a field that it does not know, plain text, most exit codes.
@@ -72,6 +73,14 @@ def _copilot(_event: str, stdout: str, _stderr: str, code: int) -> bool:
     return code != 0 or (said is not None and said.get("permissionDecision") == "deny")
 
 
+def _cursor(_event: str, stdout: str, _stderr: str, code: int) -> bool:
+    """As documented, without ``failClosed``."""
+    said = _said(stdout)
+    return code == 2 or (
+        code == 0 and said is not None and said.get("permission") == "deny" and bool(said.get("user_message"))
+    )
+
+
 def _cline(_event: str, stdout: str, _stderr: str, _code: int) -> bool:
     said = _said(stdout)
     return said is not None and (said.get("cancel") is True or isinstance(said.get("overrideInput"), dict))
@@ -89,6 +98,7 @@ READERS = {
     "gemini": _gemini,
     "qwen": _qwen,
     "copilot": _copilot,
+    "cursor": _cursor,
     "cline": _cline,
     "opencode": _opencode,
 }
