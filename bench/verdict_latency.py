@@ -68,9 +68,16 @@ class Guarded:
         self.environ = os.environ | said["environ"]
         self.daemon = int(self.operator.request("hello")["pid"])
 
-    def close(self) -> None:
-        self.operator.request("end", session=self.session, code=0)
+    def stop_daemon(self) -> None:
         self.operator.request("stop", force=True)
+        self.operator.close()
+        while Path(f"/proc/{self.daemon}").exists():
+            time.sleep(0.01)
+
+    def close(self) -> None:
+        if self.operator.connected:
+            self.operator.request("end", session=self.session, code=0)
+            self.stop_daemon()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def rss_mb(self) -> float:

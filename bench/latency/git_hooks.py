@@ -17,13 +17,19 @@ from bench.benchmark_results import Row, median_ms, show, timed
 from bench.verdict_latency import WHO, Guarded
 from sentinel_guard.host import shims
 from sentinel_guard.host.githooks import install_hooks
+from sentinel_guard.host.githooks.session_hook import SessionHook
 
 BUDGET = 3.0
+COMMIT = "a commit of one changed file"
+ADDED = {("in a session", COMMIT): 10.0, ("outside", COMMIT): 10.0, ("without a daemon", COMMIT): 150.0}
+"""Milliseconds that the hooks may add."""
 SEARCHED = ("pre-commit, one changed file staged", "reference-transaction, a branch")
 """What matters: git is asked, and texts are looked through."""
 TIMES = 40
 COMMITS, REFS = 30, 1000
 """Of a rebase; of a fetch."""
+TIMES_OF_REFS = {"in a session": 2.0, "outside": 1.3}
+"""What a fetch and pack-refs of REFS may take of the time without hooks."""
 ZEROS = "0" * 40
 
 
@@ -35,7 +41,7 @@ Pair = tuple[float, float]
 class Repositories:
     """Two that are alike, one of them with the hooks in place."""
 
-    def __init__(self, guarded: Guarded, environ: Mapping[str, str]) -> None:
+    def __init__(self, guarded: Guarded, environ: Mapping[str, str], *, session: bool) -> None:
         self.environ = {**environ, **WHO}
         self.plain = {k: v for k, v in os.environ.items() if not k.startswith(("GIT_", "SENTINEL_"))} | WHO
         self.folder = guarded.repo / "hooks"
@@ -49,6 +55,8 @@ class Repositories:
             self.quiet(repo, "commit", "-qm", "start")
         launcher = str(shims.place_hooks(guarded.places, {}).with_name(shims.GITHOOK))
         install_hooks.install(self.hooked, launcher=launcher, socket=str(guarded.places.agent_socket))
+        if session:
+            SessionHook().begin("bench", str(self.hooked))
 
     def git(self, repo: Path, *arguments: str) -> None:
         """As it is measured."""
@@ -112,6 +120,8 @@ def alone(repos: Repositories) -> Iterator[tuple[str, float]]:
     repos.quiet(repos.hooked, "reset", "-q", "--hard")
     yield "commit-msg", repos.hook("commit-msg", str(message))
     yield "pre-push, up to date", repos.hook("pre-push", "origin", "../up.git")
+    if not (repos.hooked / ".git/hooks/reference-transaction").exists():
+        return
     line = f"{ZEROS} {head} refs/remotes/origin/x\n"
     yield "reference-transaction, no branch", repos.hook("reference-transaction", "prepared", stdin=line)
     line = f"{ZEROS} {head} refs/heads/x\n"
@@ -163,7 +173,7 @@ def fetches(repos: Repositories) -> Pair:
     repos.quiet(origin, "update-ref", "--stdin", stdin="".join(f"create refs/heads/b{n} main\n" for n in range(REFS)))
 
     fetch = ("fetch", "-q", str(origin), "refs/heads/*:refs/remotes/o/*")
-    return repos.both(repos.forget_remotes, lambda repo: repos.git(repo, *fetch), 1)
+    return repos.both(repos.forget_remotes, lambda repo: repos.git(repo, *fetch), 2)
 
 
 def pack_refs(repos: Repositories) -> Pair:
@@ -208,11 +218,9 @@ def clones(repos: Repositories) -> Pair:
 
 
 WORK: Mapping[str, Callable[[Repositories], Pair]] = {
-    "a commit of one changed file": commits,
+    COMMIT: commits,
     "an empty commit": empty_commits,
     f"a rebase of {COMMITS} commits": rebases,
-    f"a fetch of {REFS:,} refs": fetches,
-    f"pack-refs of {REFS:,} refs": pack_refs,
     "gc": gcs,
     "stash and pop": stashes,
     "worktree add": worktrees,
@@ -220,14 +228,36 @@ WORK: Mapping[str, Callable[[Repositories], Pair]] = {
 }
 
 
+MANY_REFS: Mapping[str, Callable[[Repositories], Pair]] = {
+    f"a fetch of {REFS:,} refs": fetches,
+    f"pack-refs of {REFS:,} refs": pack_refs,
+}
+
+
 def measured(guarded: Guarded, where: str, environ: Mapping[str, str]) -> Iterator[Row]:
-    repos = Repositories(guarded, environ)
+    repos = Repositories(guarded, environ, session=where == "in a session")
     try:
         for what, ms in alone(repos):
             yield Row(f"git hook {where}: {what}", None if what in SEARCHED else BUDGET, ms, "ms")
         for what, work in WORK.items():
             hooked, bare = work(repos)
-            yield Row(f"git {where}: {what}, hooks add", None, hooked - bare, "ms", f"{bare:.1f} ms without them")
+            beside = f"{bare:.1f} ms without them"
+            yield Row(f"git {where}: {what}, hooks add", ADDED.get((where, what)), hooked - bare, "ms", beside)
+        for what, work in MANY_REFS.items():
+            hooked, bare = work(repos)
+            beside = f"{hooked:.0f} ms, {bare:.0f} without hooks"
+            yield Row(f"git {where}: {what}, of bare", TIMES_OF_REFS[where], hooked / bare, "x", beside)
+    finally:
+        repos.close()
+
+
+def alone_without_a_daemon(guarded: Guarded) -> Iterator[Row]:
+    """The hooks judge by themselves."""
+    repos, where = Repositories(guarded, os.environ, session=False), "without a daemon"
+    try:
+        hooked, bare = commits(repos)
+        beside = f"{bare:.1f} ms without them"
+        yield Row(f"git {where}: {COMMIT}, hooks add", ADDED[where, COMMIT], hooked - bare, "ms", beside)
     finally:
         repos.close()
 
@@ -239,6 +269,8 @@ def rows() -> Iterator[Row]:
         yield from measured(guarded, "in a session", guarded.environ)
         guarded.operator.request("end", session=guarded.session, code=0)
         yield from measured(guarded, "outside", os.environ)
+        guarded.stop_daemon()
+        yield from alone_without_a_daemon(guarded)
     finally:
         guarded.close()
 
