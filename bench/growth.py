@@ -19,6 +19,7 @@ from bench.benchmark_results import Row, median_ms, show, timed
 from bench.verdict_latency import Guarded
 from sentinel_guard.audit.sqlite import SqliteStore
 from sentinel_guard.core.model import Entry
+from sentinel_guard.host.file_integrity.file_watcher import SLOWEST
 from tests.support.guarded_repository import BIN, Stage
 
 CALLS = 60
@@ -83,7 +84,7 @@ def quiet_sessions() -> Iterator[Row]:
                 runs.append(
                     subprocess.Popen(command, cwd=repo, env=stage.environ, stdin=none, stdout=none, stderr=none)
                 )
-            time.sleep(60)  # until they are looked at as seldom as can be
+            time.sleep(5 * SLOWEST)  # until they are looked at as seldom as can be
             pids = [daemon, *(run.pid for run in runs)]
             before = sum(map(_cpu_ms, pids))
             time.sleep(QUIET_SECONDS)

@@ -40,6 +40,7 @@ from sentinel_guard.errors import HostError, StoreError
 from sentinel_guard.host import audit_witness, shims
 from sentinel_guard.host.alert_channels import Alerts
 from sentinel_guard.host.machine import birth_time, processes
+from sentinel_guard.host.machine.changed_paths import ChangedPaths
 from sentinel_guard.host.machine.process_control import forbid_tracing
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.policy_files import Policies
@@ -49,8 +50,8 @@ IDLE = 600.0
 """Seconds without a session or a question after which the daemon ends by itself."""
 WITNESS = 60.0
 """Seconds between two looks whether a witness is to be told."""
-SHIMS = 1.0
-"""Seconds between two looks at the shims of all sessions."""
+SHIMS, WHOLE = 1.0, 10.0
+"""Seconds until something that was done to the shims of a session is noticed, and between two looks at all of them."""
 QUIET = 5.0
 """Seconds without a request after which it loads what only some commands need."""
 LOOK = 2.0
@@ -223,10 +224,20 @@ class Daemon:
             await self.reactions.finished(live)
 
     async def _look_at_shims(self) -> None:
-        """Each second: whether the shims of all sessions stand as they were made."""
+        """Whether the shims of all sessions stand as they were made: when something was done to any of them, and now
+        and then; each second where the kernel tells nothing.
+        """
+        known, changes, looked = list[str](), None, 0.0
         while True:
+            lives = [*self.sessions.live.values()]
             try:
-                await self.reactions.look_at_shims(*self.sessions.live.values())
+                if known != (ids := [live.id for live in lives]):
+                    await self.reactions.look_at_shims(*lives)  # which tells what there is to be watched
+                    changes = await asyncio.to_thread(_watch_shims, lives, changes)
+                    known, looked = ids, 0.0
+                if (changes and changes.take()) or time.monotonic() - looked >= (WHOLE if changes else SHIMS):
+                    looked = time.monotonic()
+                    await self.reactions.look_at_shims(*lives)
             except Exception:
                 log.exception("the sessions' shims could not be looked at")
             await asyncio.sleep(SHIMS)
@@ -285,6 +296,18 @@ class Daemon:
         environ = processes.environ(action.who.pid) if action.who else dict(os.environ)
         shims = (str(self.places.shims(live.id)),)
         return HostWorld(environ, shims=shims, memory=self.folders, policy=live.policy(), root=live.session.root)
+
+
+def _watch_shims(lives: Sequence[Live], before: ChangedPaths | None) -> ChangedPaths | None:
+    """None without sessions, and where the kernel tells nothing."""
+    if before:
+        before.close()
+    paths = [path for live in lives if live.shims for path in live.shims.paths]
+    try:
+        return ChangedPaths(paths) if paths else None
+    except OSError as e:
+        log.warning("the sessions' shims are looked at each second: %s", e.strerror)
+        return None
 
 
 def _is_new(live: Live, tracked: Tracked, path: str) -> bool:

@@ -66,6 +66,12 @@ class ShimIntegrity:
         """As the first look found them: their common hash and their names, with slashes in between."""
         return self._record
 
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The folder, and one name of each file in it, absolute: what is done to them is done to one of these."""
+        names = {(s.st_dev, s.st_ino): name for name, s in self._seen.items()}.values()
+        return (str(self._folder), *(f"{self._folder}/{name}" for name in names))
+
     def harm(self) -> str:
         """What has happened to them, in words; empty while they stand. Contents are read only where a file's identity,
         size or times have changed (0.1 ms for 40 shims else).

@@ -17,6 +17,7 @@ import pytest
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host import shim_integrity, shims
+from sentinel_guard.host.machine.changed_paths import ChangedPaths
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.shim_integrity import ShimIntegrity
 
@@ -103,6 +104,33 @@ def test_what_is_harm(folder, monkeypatch, change, words, settled):
     change(folder)
     assert words in stands.harm()
     assert words in stands.harm(), "it is seen again"
+
+
+@pytest.mark.parametrize("change", [row[0] for row in HARMS], ids=[row[2] for row in HARMS])
+@pytest.mark.parametrize("later", [False, True], ids=["at once", "after the same bytes in another file"])
+def test_the_kernel_tells_of_all_that_is_harm(folder, change, later):
+    changes = ChangedPaths(ShimIntegrity.of(folder).paths)
+    try:
+        assert not changes.take()
+        if later:
+            again(folder / "git")
+            assert changes.take() and not changes.take()
+        subprocess.run([folder / "rm", "--version"], check=False, capture_output=True)
+        assert not changes.take(), "to run them is no change"
+        change(folder)
+        assert changes.take()
+    finally:
+        changes.close()
+
+
+def test_a_file_that_is_written_by_a_name_elsewhere_is_told_of(folder):
+    outside = folder.parent / "outside"
+    os.link(folder / "git", outside)
+    changes = ChangedPaths(ShimIntegrity.of(folder).paths)
+    write(outside, b"x", 1000)
+    assert changes.take()
+    changes.close()
+    changes.close()
 
 
 def again(path: Path) -> None:

@@ -18,7 +18,7 @@ import time
 from typing import Any
 
 from sentinel_guard.client import Operator
-from sentinel_guard.commands.run.look_at_shims import LOOK, ShimLook
+from sentinel_guard.commands.run.look_at_shims import ShimLook
 from sentinel_guard.commands.run.person_actions import PersonActions
 from sentinel_guard.commands.run.pty_proxy import Modal, PtyProxy
 from sentinel_guard.commands.run.session_notices import (
@@ -112,7 +112,7 @@ class Runner:
         poll = select.poll()
         poll.register(self._signals, select.POLLIN)
         ours = self._agent.filenos()
-        for fd in (*ours, self._operator.fileno()):
+        for fd in (*ours, self._operator.fileno(), self._shims.fileno()):
             if fd >= 0:
                 poll.register(fd, select.POLLIN)
         for fd, events in (self._stage.interests() if self._stage else {}).items():
@@ -124,6 +124,8 @@ class Runner:
                 self._look_at_agent()
             elif fd == self._operator.fileno():
                 self._hear()
+            elif fd == self._shims.fileno():
+                self._shims.heed()
             elif self._stage:
                 self._stage.ready(fd, events)
         if self._operator.waiting:
@@ -149,8 +151,7 @@ class Runner:
         """Milliseconds that poll may wait."""
         if self._operator.waiting:
             return 0
-        waits: list[float | None] = [LOOK]
-        waits += [self._stage.patience()] if self._stage else []
+        waits = [self._shims.patience(), self._stage.patience() if self._stage else None]
         if not self._operator.connected:
             waits.append(max(0.01, self._retry_at - time.monotonic()))
         return min(seconds * 1000 for seconds in waits if seconds is not None)

@@ -8,10 +8,15 @@ import time
 from sentinel_guard.client import Operator
 from sentinel_guard.errors import SentinelError
 from sentinel_guard.host.machine import processes
+from sentinel_guard.host.machine.changed_paths import ChangedPaths
 from sentinel_guard.host.shim_integrity import UNSHIMMED, ShimIntegrity
 
 LOOK = 1.0
-"""Seconds between two looks."""
+"""Seconds between two looks where the kernel tells of no change."""
+SELDOM = 30.0
+"""Seconds between two looks where it does: a mount over the folder is told by nobody."""
+SOON = 0.05
+"""Seconds from a look to the next at the least, whatever is told."""
 DAEMON_FIRST = 2.0
 """Seconds that a daemon has to end a session whose shims are harmed, to roll it back and to report it."""
 RECORD = 10.0
@@ -20,19 +25,41 @@ HARMED = f"{UNSHIMMED}: what the agent starts is not judged."
 
 
 class ShimLook:
-    """Looks each second. The daemon, which sees the same, ends the session for the record; where it does not, we do."""
+    """Looks when something was done to them, and now and then. The daemon, which sees the same, ends the session for
+    the record; where it does not, we do.
+    """
 
     def __init__(self, shims: ShimIntegrity, operator: Operator, session: str) -> None:
         self._shims, self._operator, self._mark = shims, operator, f"SENTINEL_SESSION={session}"
-        self._next = self._since = 0.0
+        self._changes: ChangedPaths | None = None
+        self._looked = time.monotonic()
+        self._next, self._since = self._looked + LOOK, 0.0
         self.harm = ""
         """What has happened to them, in words for the person."""
 
+    def fileno(self) -> int:
+        """What can be read when something was done to them; -1 before the first look, and where the kernel tells
+        nothing.
+        """
+        return self._changes.fileno() if self._changes else -1
+
+    def heed(self) -> None:
+        """Something was done to them, or to what lies above them: the next look is due."""
+        if self._changes and self._changes.take():
+            self._next = min(self._next, self._looked + SOON)
+
+    def patience(self) -> float:
+        """Seconds until the next look."""
+        return LOOK if self.harm else max(0.0, self._next - time.monotonic())
+
     def look(self, *, now: bool = False) -> bool:
-        """Whether they are known to be harmed; ``now``: whether a second has passed or not."""
+        """Whether they are known to be harmed; ``now``: whether a look is due or not."""
         at = time.monotonic()
         if not self.harm and (now or at >= self._next):
-            self._next = at + LOOK
+            if self._changes is None:
+                with contextlib.suppress(OSError):
+                    self._changes = ChangedPaths(self._shims.paths)
+            self._looked, self._next = at, at + (SELDOM if self._changes else LOOK)
             if harm := self._shims.harm():
                 self.harm, self._since = HARMED.format(harm), at
                 if self._operator.connected:

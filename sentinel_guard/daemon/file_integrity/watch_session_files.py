@@ -63,8 +63,10 @@ OUTSIDE = 2
 WINDOW = 60.0
 """Seconds for which a change that was the person's is known to be: longer than one look takes."""
 _GENERATED = HEAVY - {".git"}
-LISTED = 1.0
-"""Seconds from one look for settings files that nothing told of to the next."""
+LISTED, SELDOM = 1.0, 60.0
+"""Seconds from one look for settings files that nothing told of to the next: where the session does anything, and where
+it does not, so that only somebody else could have made one.
+"""
 
 
 class SessionFileWatch:
@@ -81,7 +83,7 @@ class SessionFileWatch:
         self.restricted = tuple(f"{root}/{name}" for name in files)
         self._live, self._sessions, self._now = live, sessions, now
         self._loop = asyncio.get_running_loop()
-        self._activity, self._acted = Activity(live.session.owner), 0.0
+        self._activity, self._acted, self._busy = Activity(live.session.owner), 0.0, True
         self._toll = AlertRateLimit()
         self._own = AlertRateLimit(free=1, pause=file_change_alerts.OWN_PAUSE)
         restorer = RestrictedFileRestorer(
@@ -211,11 +213,12 @@ class SessionFileWatch:
         if self._activity.due:
             self._look()
         self._tell(self.guardian.sweep())
-        if time.time() - self._listed > LISTED:
+        if time.time() - self._listed > (LISTED if self._busy else SELDOM):
             self._listed, self._folders = time.time(), self.settings.files.folders()
             self._tell(self.guardian.check(path) for path in self.settings.files.present())
         self._tell_hushed(time.time())
-        return bool(self._live.calls or self._activity.moved)
+        self._busy = bool(self._live.calls or self._activity.moved)
+        return self._busy
 
     def _look(self) -> None:
         self._activity.look(shell=not self._live.agent, parts=self._live.parts)

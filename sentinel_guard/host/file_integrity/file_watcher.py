@@ -42,7 +42,7 @@ from sentinel_guard.host.machine.deep_folders import HEAVY
 
 EVERY = 0.25
 """Seconds from tick to tick."""
-SLOWEST = 10.0
+SLOWEST = 30.0
 """Seconds from tick to tick where nothing has happened for long."""
 SLOWER = 1.25
 """Each tick without anything puts the next one off by so much more: by about a fifth of the time that was quiet."""

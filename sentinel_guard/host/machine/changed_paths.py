@@ -1,0 +1,57 @@
+"""Tells that something happened to a few paths, by inotify(7); what, it does not say: whoever asks looks at them.
+
+``inotify_simple``, which the daemon uses, starts processes to find libc: too much for a runner.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+_MODIFY, _ATTRIB, _MOVED, _CREATE, _DELETE = 0x2, 0x4, 0xC0, 0x100, 0x200
+_GONE = 0x400 | 0x800  # IN_DELETE_SELF, IN_MOVE_SELF
+_ANYTHING = _MODIFY | _ATTRIB | _MOVED | _CREATE | _DELETE | _GONE
+_DONT_FOLLOW = 0x02000000
+_CHUNK = 1 << 16
+
+
+class ChangedPaths:
+    """Watches paths, and that no folder above them is moved or deleted. What a mount hides is not told."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        """Raises OSError where no inotify instance is left."""
+        self._libc = ctypes.CDLL(None, use_errno=True)
+        self._fd: int = self._libc.inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK)
+        if self._fd < 0:
+            raise OSError(ctypes.get_errno(), "no inotify instance is left")
+        named = [*paths]
+        above = {str(folder) for path in named for folder in Path(path).parents}
+        self._masks = dict.fromkeys(above, _GONE) | dict.fromkeys(named, _ANYTHING)
+        self.arm()
+
+    def fileno(self) -> int:
+        return self._fd
+
+    def arm(self) -> None:
+        """Watch what stands at the paths now; a watch that stands already stays. Nothing is said of one that cannot."""
+        for path, mask in self._masks.items():
+            self._libc.inotify_add_watch(self._fd, os.fsencode(path), ctypes.c_uint32(mask | _DONT_FOLLOW))
+
+    def take(self) -> bool:
+        """Whether anything was told since the last time; what stands there now is watched."""
+        told = False
+        with contextlib.suppress(BlockingIOError):
+            while os.read(self._fd, _CHUNK):
+                told = True
+        if told:
+            self.arm()
+        return told
+
+    def close(self) -> None:
+        """The second call does nothing."""
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            os.close(fd)
