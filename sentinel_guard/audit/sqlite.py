@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from sentinel_guard.audit import head as head_file
-from sentinel_guard.audit.opening import EDITED, MISFITS, failure, hold, newest, open_log, read_only
+from sentinel_guard.audit.opening import EDITED, MISFITS, failure, hold, newest, open_log, read_only, remember_damage
 from sentinel_guard.core import hash_chain
 from sentinel_guard.core.hash_chain import Head
 from sentinel_guard.core.json_codec import as_stored, dumps, entry_from
@@ -84,6 +84,9 @@ class SqliteReader:
         with self._guard, self._words():
             self._db.close()
 
+    def _failed(self, error: sqlite3.Error) -> None:
+        """A reader leaves the log's folder as it is."""
+
     def _query(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         with self._guard, self._words():
             if not self._begun:
@@ -96,6 +99,7 @@ class SqliteReader:
         try:
             yield
         except sqlite3.Error as e:
+            self._failed(e)
             raise failure(self._path, e) from e
         except OSError as e:
             hint = "Make its folder writable, or set SENTINEL_HOME to one that is."
@@ -194,6 +198,9 @@ class SqliteStore(SqliteReader):
             self.append(Entry(time.time(), "", "daemon", {"event": EDITED, "what": what}, "L2"), durable=True)
             head_file.keep_broken(self._head_path, head)
             return False
+
+    def _failed(self, error: sqlite3.Error) -> None:
+        remember_damage(self._path, error)
 
     def _insert(self, entry: Entry, data: str, *, durable: bool) -> None:
         row = (entry.seq, entry.at, entry.session, entry.kind, entry.level, data, entry.prev, entry.hash)

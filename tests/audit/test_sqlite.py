@@ -188,6 +188,40 @@ def test_a_damaged_log_is_kept_and_a_new_one_goes_on(path, harm):
     assert path.with_name("audit.sqlite3.damaged-2").exists()
 
 
+READ_AS_A_WHOLE = [
+    (lambda _: None, False, "it was closed"),
+    (lambda p: Path(f"{p}-wal").write_bytes(b"of one that was killed"), True, "it was not closed"),
+    (lambda p: Path(f"{p}.doubt").touch(), True, "damage was met in it"),
+    (None, True, "a small one"),
+]
+
+
+@pytest.mark.parametrize(
+    ("last", "whole"), [row[:2] for row in READ_AS_A_WHOLE], ids=[row[2] for row in READ_AS_A_WHOLE]
+)
+def test_a_large_log_is_read_as_a_whole_only_after_a_crash(path, monkeypatch, last, whole):
+    fill(path, 3000)
+    size = path.stat().st_size
+    monkeypatch.setattr(opening, "SMALL", size - 1 if last else size)
+    if last:
+        last(path)
+    overwrite(path, 4096 * 20, b"\xa5" * 4096 * 4)
+    fill(path, 0)
+    assert path.with_name("audit.sqlite3.damaged-1").exists() is whole
+
+
+def test_damage_that_is_met_in_a_large_log_is_seen_to_at_the_next_start(path, monkeypatch):
+    fill(path, 3000)
+    monkeypatch.setattr(opening, "SMALL", 0)
+    overwrite(path, 4096 * 20, b"\xa5" * 4096 * 4)
+    with closing(SqliteStore(path)) as store, pytest.raises(StoreError, match="is damaged"):
+        list(store.entries())
+    fill(path, 1)
+    assert path.with_name("audit.sqlite3.damaged-1").exists() and not Path(f"{path}.doubt").exists()
+    fill(path, 1)
+    assert not path.with_name("audit.sqlite3.damaged-2").exists()
+
+
 @pytest.mark.parametrize("emptied", [False, True], ids=["gone", "emptied"])
 def test_a_write_ahead_log_without_its_database_is_kept(path, emptied):
     path.parent.mkdir()
