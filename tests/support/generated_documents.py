@@ -26,7 +26,11 @@ from sentinel_guard.core.analysis.programs import (
     remote_code,
     secret_stores,
 )
-from sentinel_guard.core.analysis.programs.cloud import cloud_cli_subcommands, other_service_clis
+from sentinel_guard.core.analysis.programs.cloud import (
+    aws_and_google_subcommands,
+    cloud_cli_subcommands,
+    other_service_clis,
+)
 from sentinel_guard.core.analysis.programs.subcommand_tables import Row
 from sentinel_guard.core.analysis.programs.system import system_admin, windows_tools
 from sentinel_guard.core.model import Action, Layer, Response, Verdict
@@ -237,7 +241,10 @@ VERB_TABLES: Mapping[str, Mapping[str, tuple[Row, ...]]] = {
 
 def verbs() -> str:
     """A table for each family; programs with the same rows stand together."""
-    return "\n".join(line for title, table in VERB_TABLES.items() for line in _family(title, table)) + "\n" + _runners()
+    told = ", ".join(f"`{name}` {version}" for name, version in aws_and_google_subcommands.VERSIONS.items())
+    compared = f"\nCompared with what the installed program lists: {told}. Others: their documents of 2026.\n"
+    families = (line for title, table in VERB_TABLES.items() for line in _family(title, table))
+    return compared + "\n".join(families) + "\n" + _runners()
 
 
 def _family(title: str, table: Mapping[str, tuple[Row, ...]]) -> Iterator[str]:

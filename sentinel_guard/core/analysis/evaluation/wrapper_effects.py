@@ -81,7 +81,7 @@ def _drops_variables(own: Command, peeled: Peeled) -> bool:
     dropped = any(item.text in guard_variables.NAMES for item in peeled.parsed.values("-u", "--unset"))
     lone = own.program == "env" and own.argv[1:2] == ("-",)
     first = next((item.text for item in peeled.rest if "=" not in item.text and item.text != "-"), "")
-    starts = paths.base(first) in _STARTS or (paths.base(first) not in PROGRAMS and "/" in first)
+    starts = paths.base(first) in _STARTS or (paths.base(first) not in PROGRAMS and "/" in first.rstrip("/"))
     return starts and bool(flags & own.flags or dropped or lone)
 
 

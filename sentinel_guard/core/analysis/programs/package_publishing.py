@@ -19,12 +19,12 @@ Effects = Iterable[Effect]
 _DRY = "** --dry-run !--dry-run=false, ** --help"
 
 _NPM = table(
-    quiet=_DRY,
+    quiet=f"{_DRY}, stage list|view|download, trust list",
     unpublish="unpublish, npm unpublish, dist-tag|dist-tags rm|remove, owner|author rm|remove, access revoke, team "
     "destroy|rm, "
-    "org rm, npm tag remove, token revoke|delete, hook rm",
+    "org rm, npm tag remove, token revoke|delete, hook rm, trust revoke, stage reject",
     publish="publish, npm publish, recursive|multi publish, workspaces|workspace ** publish, deprecate|undeprecate, "
-    "stage, "
+    "stage publish|approve, trust *, "
     "dist-tag|dist-tags add|set, npm tag add, owner|author add, access set|grant|public|restricted|edit|2fa-*, token "
     "create, "
     "team create|add, org set, hook add",

@@ -6,9 +6,10 @@ What no row names does nothing.
 
 from __future__ import annotations
 
+from sentinel_guard.core.analysis.programs.cloud.aws_and_google_subcommands import AWS, BQ, GCLOUD, GSUTIL
+from sentinel_guard.core.analysis.programs.cloud.aws_and_google_subcommands import DRY as _DRY
 from sentinel_guard.core.analysis.programs.subcommand_tables import Row, table
 
-_DRY = "** --dry-run !--dry-run=none !--dry-run=false, ** --dryrun|--noop, ** --help"
 _GONE = "delete|destroy|remove|rm|purge|terminate|prune|wipe|erase|uninstall|undeploy|deprovision|teardown"
 _READ = (
     "list|ls|show|get|describe|status|info|inspect|logs|log|tail|version|help|whoami|login|logout|validate|plan|"
@@ -40,7 +41,7 @@ _TERRAFORM = table(
     destroy="destroy, run-all|run|stack|state destroy, apply|plan-all -destroy|--destroy, run-all|run apply -destroy|"
     "--destroy, "
     "destroy-all, state rm|push, workspace delete, force-unlock, run-all|run state|force-unlock",
-    change="init -migrate-state|-force-copy, apply, run-all|run|stack apply, apply-all, up, import, "
+    change="init -migrate-state|-force-copy, refresh, apply, run-all|run|stack apply, apply-all, up, import, "
     "taint, untaint, state mv|replace-provider",
 )
 _HELM = table(
@@ -57,39 +58,6 @@ _SERVERLESS = table(
 )
 _ANSIBLE = table(
     quiet=". --version|--help|-h, ** --check|-C|--syntax-check|--list-tasks|--list-hosts|--list-tags", change="**"
-)
-_READS_OF_AWS = (
-    "get-*|list-*|describe-*|head-*|batch-get-*|lookup-*|search-*|scan|query|filter-*|select-*|tail|wait|validate-*|"
-    "estimate-*|simulate-*|test-*|check-*|detect-*|preview-*|view-*|generate-*|download-*|admin-get-*|admin-list-*|"
-    "start-query|stop-query|start-live-tail|get|ls|presign|help|login|update-kubeconfig"
-)
-_AWS = table(
-    quiet=f"{_DRY}, configure|sso|sts|history|help, * {_READS_OF_AWS}, cloudformation package|create-change-set, "
-    "cloudformation deploy --no-execute-changeset, ** help",
-    destroy="s3 rb|rm|mv, s3 sync --delete, * *delete*|terminate-*|purge-*|deregister-*|destroy-*|remove-*|revoke-*|"
-    "schedule-key-deletion|close-account|stop-*|release-*|disassociate-*|detach-*|deactivate-*|disable-*|cancel-*|reset-*|"
-    "rollback-*|leave-*|abort-*|empty-*|unregister-*|forget-*|discard-*|rm|rb",
-    change="ses|sesv2|pinpoint send-*, "
-    "s3 cp|sync|mb|website, cloudformation deploy, * create-*|put-*|update-*|modify-*|set-*|start-*|run-*|"
-    "reboot-*|"
-    "attach-*|associate-*|add-*|enable-*|register-*|authorize-*|restore-*|send-command|change-*|batch-write-*|"
-    "transact-write-*|import-*|promote-*|failover-*|execute-change-set|publish-*|replace-*|rotate-*|activate-*|"
-    "allocate-*|apply-*|assign-*|grant-*|copy-*|accept-*|invite-*|deploy|push|continue-*|resume-*|suspend-*|swap-*|"
-    "upgrade-*|upload-*|request-*|unlock-*|complete-*|switchover-*|subscribe|redrive-*|move-*|initialize-*|install*",
-)
-_GCLOUD_READS = (
-    "list|describe|read|tail|print-*|get-*|list-*|describe-*|lookup|search*|diff|wait|validate|config-helper|show|"
-    "check*|"
-    "get|browse|export|locations|versions-list"
-)
-_GCLOUD = table(
-    quiet=f"config|auth|info|components|help|topic|version|init|emulators|feedback|cheat-sheet, "
-    f"alpha|beta emulators, ** {_GCLOUD_READS}",
-    destroy="** delete|remove|remove-*|rm|undeploy|destroy|purge|stop|suspend|disable|abandon*|drain|rollback|detach*|"
-    "seek|clear-*|set-iam-policy|schedule-destroy|reset|revoke|cancel|failover|disable-*|delete-*|kill|deactivate",
-    change="** deploy|create|update|set-*|add-*|import|start|resize|patch|promote*|submit|enable|apply|replace*|"
-    "migrate|restore*|restart|resume|execute|rolling-action|cp|mv|rsync|set|bind|attach*|activate|move|scp|update-*|create-*|"
-    "add",
 )
 _AZ_READS = (
     "list|show|list-*|show-*|get-*|download*|tail|wait|exists|check-*|query|what-if|validate|log|logs|browse|url|"
@@ -120,17 +88,6 @@ _CTL = table(
     "add-*|"
     "set-*|create-*|*-create|*-update|boot|upgrade|scale|apply|launch|action|put|import|migrate|assign|change-*|"
     "replace*",
-)
-_GSUTIL = table(
-    quiet="iam|acl|defacl|cors|lifecycle|versioning|logging|web|label|retention|notification get|list, rsync -n",
-    destroy="rm, rb, mv, rsync -d, acl|defacl|label ch -d, retention clear",
-    change="cp, rsync, mb, iam|acl|defacl|cors|lifecycle|versioning|logging|web|label|retention|notification|rewrite|"
-    "setmeta",
-)
-_BQ = table(
-    quiet="** --dry_run|--help",
-    destroy="rm, load --replace, cp -f, query --replace",
-    change="update, cancel, set-iam-policy, undelete",
 )
 _FLY = table(
     quiet="deploy --build-only, ** --help, * list|show|status|ls|logs, doctor|status|logs|version|auth|dashboard|"
@@ -343,7 +300,7 @@ TABLES: dict[str, tuple[Row, ...]] = {
         change="deploy|refresh|state|unlock, secret set"),
     **dict.fromkeys(("serverless", "sls", "osls"), _SERVERLESS),
     "ansible-playbook": _ANSIBLE,
-    "aws": _AWS, "awslocal": (), "gcloud": _GCLOUD, "az": _AZ, "gsutil": _GSUTIL, "bq": _BQ,
+    "aws": AWS, "awslocal": (), "gcloud": GCLOUD, "az": _AZ, "gsutil": GSUTIL, "bq": BQ,
     **dict.fromkeys(("doctl", "linode-cli", "hcloud", "oci", "scw", "vultr-cli", "vultr", "exo", "civo", "upctl",
         "ibmcloud", "openstack", "aliyun",
                      "tccli", "ovhcloud", "rosa", "eksctl", "clusterctl", "confluent", "planetscale", "turso",
