@@ -5,12 +5,14 @@ What is kept of a file is its bytes as they lie on the disk, never as a filter w
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import stat
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple, TypeGuard
 
 from sentinel_guard.errors import HostError
@@ -25,6 +27,7 @@ SETTLED_NS = 50_000_000
 
 Linked = dict[tuple[int, int], list[str]]
 """Names of files that have several, by device and inode."""
+NO_PACKS: Mapping[str, Sequence[int]] = MappingProxyType({})
 FILE, LINK, ABSENT, UNKEPT = "file", "link", "absent", "unkept"
 
 
@@ -54,6 +57,8 @@ class ContentAddressedStore:
 
     ``earlier``: a store that holds files of ``known`` (names and how they were); what was not touched since is shared
     with it, and not read again. ``packed``: small contents lie together in packs; none of them is forgotten alone.
+    ``states``: those of the earlier store's packs (``ContentPacks.states``) when they held all small contents of
+    ``known``.
     """
 
     def __init__(
@@ -63,10 +68,11 @@ class ContentAddressedStore:
         known: Mapping[str, Kept] | None = None,
         *,
         packed: bool = False,
+        states: Mapping[str, Sequence[int]] = NO_PACKS,
     ) -> None:
         self.folder, self._earlier, self._known, self._packed = folder, earlier, known or {}, packed
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self.packs = ContentPacks(folder)
+        self.packs, self._states = ContentPacks(folder), states
 
     def keep(
         self,
@@ -107,7 +113,7 @@ class ContentAddressedStore:
         found, root = dict[str, Kept](), tree.root
         if self._earlier is None:
             return found
-        known, packs = self._known, self._earlier.packs
+        known, packs, whole = self._known, self._earlier.packs, content_packs.SMALL if self._holds_all else -1
         for name in names:
             kept, parent = known.get(name), name.rpartition("/")[0]
             if kept is None or kept.kind != FILE or not (real.get(parent) or tree.leads_through_folders(name, real)):
@@ -117,9 +123,14 @@ class ContentAddressedStore:
             except OSError:
                 continue
             same = untouched(kept, seen) and stat.S_ISREG(seen.st_mode) and seen.st_nlink == 1
-            if same and self.packs.share(packs, kept.content, kept.size):
+            if same and (kept.size <= whole or self.packs.share(packs, kept.content, kept.size)):
                 found[name] = kept
         return found
+
+    @functools.cached_property
+    def _holds_all(self) -> bool:
+        """Whether all packs of the earlier store are this one's, too."""
+        return self._earlier is not None and self.packs.share_all(self._earlier.packs, self._states)
 
     def flush(self) -> None:
         """What was added is on the disk. Raises OSError."""
@@ -129,6 +140,8 @@ class ContentAddressedStore:
         """Whether the earlier store holds the file as it is; its copy is this one's then, too."""
         if self._earlier is None or kept is None or kept.kind != FILE or not untouched(kept, seen):
             return False
+        if self._holds_all and kept.size <= content_packs.SMALL:
+            return True
         try:
             if self.packs.share(self._earlier.packs, kept.content, kept.size):
                 return True

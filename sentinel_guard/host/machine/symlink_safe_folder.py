@@ -79,7 +79,7 @@ class SymlinkSafeFolder:
             parent = parent.rpartition("/")[0]
         known = real.get(parent, True)
         for folder in reversed(below):
-            real[folder] = known = known and _is_folder(self.lstat(folder))
+            real[folder] = known = known and _is_folder(self.look(folder, real))
         return known
 
     def readlink(self, name: str) -> str:

@@ -76,6 +76,31 @@ def test_a_pack_is_shared_as_a_whole_and_only_where_the_content_is_there(tmp_pat
     assert path.stat().st_nlink == 2
 
 
+@pytest.mark.parametrize(
+    ("spoil", "shared", "why"),
+    [
+        (lambda pack: None, True, "as it was"),
+        (lambda pack: pack.write_bytes(pack.read_bytes()[:-1]), False, "cut short"),
+        (lambda pack: pack.write_bytes(pack.read_bytes()), False, "written anew"),
+        (lambda pack: pack.unlink(), False, "gone"),
+    ],
+    ids=["as it was", "cut short", "written anew", "gone"],
+)
+def test_all_packs_are_shared_unread_only_where_they_are_as_they_were(tmp_path, spoil, shared, why):
+    earlier = filled(tmp_path / "earlier")
+    [pack] = (tmp_path / "earlier").iterdir()
+    os.utime(pack, ns=(1, 1))
+    states = earlier.states()
+    spoil(pack)
+    (tmp_path / "later").mkdir()
+    later = ContentPacks(tmp_path / "later")
+    assert later.share_all(earlier, states) is shared, why
+    if shared:
+        assert later.share_all(earlier, states), "again"
+        assert [later.find(digest(data)) for data in CONTENTS] == CONTENTS
+    assert not later.share_all(earlier, {}), "nothing is known of it"
+
+
 def test_of_many_packs_the_largest_are_shared(tmp_path, monkeypatch):
     monkeypatch.setattr(content_packs, "SHARED", 1)
     for data in (b"small", b"large" * 100):

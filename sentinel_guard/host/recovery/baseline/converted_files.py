@@ -52,7 +52,7 @@ def _any(baseline: Baseline) -> bool:
         return True
     if any(name.endswith("/attributes") and kept.content for name, kept in baseline.user.items()):
         return True
-    return any(n.rpartition("/")[2] == ".gitattributes" for n in baseline.files) or bool(
+    return any(n.endswith(".gitattributes") for n in baseline.files) or bool(
         shadow.git.names("ls-files", "-z", "--", ".gitattributes", ":(glob)**/.gitattributes")
     )
 

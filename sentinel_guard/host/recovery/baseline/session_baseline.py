@@ -74,6 +74,8 @@ class Completion:
     """Ignored folders (their names end in ``/``) that tools have made and that are not kept."""
     elsewhere: tuple[str, ...] = ()
     """Absolute folders of other worktrees."""
+    packs: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """The vault's packs when all was in them (``ContentPacks.states``)."""
     notes: tuple[str, ...] = ()
     """What could not be kept, in words."""
 
@@ -221,7 +223,7 @@ _LATE = ("empty", "usual", "special", "pipes", "git_files", "unsettled", "genera
 
 def save(baseline: Baseline) -> Baseline:
     """Write the manifest. Raises OSError."""
-    baseline = _with_table(baseline)
+    baseline, apart = _with_table(baseline)
     data: dict[str, object] = {
         "version": 2,
         "root": baseline.root,
@@ -230,27 +232,28 @@ def save(baseline: Baseline) -> Baseline:
     }
     data |= {name: getattr(baseline, name) for name in (*_WORDS, *_LISTS)}
     data |= {name: {n: k.row() for n, k in getattr(baseline, name).items()} for name in _MAPS}
-    files, table = baseline.files, baseline.table
-    data["files"] = {n: k.row() for n, k in files.items() if table.get(n) is not k}
-    data["without"] = [n for n in table if n not in files]
+    data["files"] = {n: k.row() for n, k in apart.items()}
+    data["without"] = sorted(baseline.table.keys() - baseline.files.keys())
     data["dot"] = baseline.dot.row() if baseline.dot else None
     write_json(baseline.folder / MANIFEST, data)
     return baseline
 
 
-def _with_table(baseline: Baseline) -> Baseline:
-    """Write the table of files, or share the earlier baseline's by a hard link where little has changed."""
+def _with_table(baseline: Baseline) -> tuple[Baseline, Mapping[str, Kept]]:
+    """Write the table of files, or share the earlier baseline's by a hard link where little has changed; with it what
+    the table does not hold.
+    """
     files, before = baseline.files, baseline.before
     if len(files) < TABLED:
-        return baseline
+        return baseline, files
     table = before.table if before else {}
-    same = sum(table.get(n) is k for n, k in files.items())
-    if before and same * 8 > 7 * max(len(files), len(table)):
+    apart = {n: k for n, k in files.items() if table.get(n) is not k}
+    if before and (len(files) - len(apart)) * 8 > 7 * max(len(files), len(table)):
         with contextlib.suppress(OSError):
             (baseline.folder / TABLE).hardlink_to(before.folder / TABLE)
-            return replace(baseline, table=table)
+            return replace(baseline, table=table), apart
     write_json(baseline.folder / TABLE, {n: k.row() for n, k in files.items()})
-    return replace(baseline, table=files)
+    return replace(baseline, table=files), {}
 
 
 def save_rest(baseline: Baseline) -> None:

@@ -182,8 +182,10 @@ class _Taking:
 
 def _vault(folder: Path, before: Baseline | None) -> ContentAddressedStore:
     """What an earlier baseline holds of files that were not touched since is shared with it."""
-    known = {**before.own, **before.raw} if before else {}
-    return ContentAddressedStore(folder / "vault", before.vault if before else None, known, packed=True)
+    if before is None:
+        return ContentAddressedStore(folder / "vault", packed=True)
+    known, states = {**before.own, **before.raw}, before.rest.packs
+    return ContentAddressedStore(folder / "vault", before.vault, known, packed=True, states=states)
 
 
 def _below(before: Baseline | None) -> dict[str, Baseline]:
@@ -279,6 +281,7 @@ def _completed(baseline: Baseline, notes: list[str], *, deep: bool) -> Baseline:
         unsettled=tuple(late.unsettled),
         generated=tuple(late.generated),
         elsewhere=other_worktrees(baseline.where),
+        packs=vault.packs.states(),
         notes=(*notes, *late.notes, *_shut(found.shut)),
     )
     done = replace(baseline, rest=rest, before=None, linked={})

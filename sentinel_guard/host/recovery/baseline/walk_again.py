@@ -54,7 +54,7 @@ def _touched(baseline: Baseline, before: Baseline, now: Mapping[str, bool]) -> s
         return None
     private = replace(baseline.shadow, private=baseline.folder / "earlier-index")
     try:
-        start_index(before, private)
+        start_index(before, private, baseline.shadow.index if index.content == present.content else None)
         touched = {*private.changed(), *before.files, *before.rest.recent}
         if index.content != present.content:
             known = tracked(private)

@@ -56,15 +56,20 @@ class Scan:
     """Of the files that may be new, those that the start's index holds."""
 
 
-def start_index(baseline: Baseline, shadow: PrivateGitDir | None = None) -> None:
-    """The start's index becomes the shadow's, with its stat data: what was touched since is looked at again."""
+def start_index(baseline: Baseline, shadow: PrivateGitDir | None = None, like: Path | None = None) -> None:
+    """The start's index becomes the shadow's, with its stat data: what was touched since is looked at again.
+
+    ``like``: a file that may have its bytes, which is read sooner.
+    """
     shadow, kept = shadow or baseline.shadow, baseline.own.get("index")
     with contextlib.suppress(FileNotFoundError):
         shadow.index.unlink()
     if kept is None:
         return
     try:
-        shadow.index.write_bytes(baseline.vault.data(kept.content))
+        data = like.read_bytes() if like else b""
+        same = hashlib.sha256(data).hexdigest() == kept.content
+        shadow.index.write_bytes(data if same else baseline.vault.data(kept.content))
     except HostError:
         # Its copy is damaged. What differed from HEAD was kept raw, so HEAD's index tells the rest.
         shadow.git.run("read-tree", baseline.head or "--empty")
