@@ -41,19 +41,24 @@ class Tree:
 
 
 def capture(
-    shadow: PrivateGitDir, found: Iterable[str] | None = None, *, objects: str = "", limit: int = MAX_FILE
+    shadow: PrivateGitDir,
+    found: Iterable[str] | None = None,
+    *,
+    start: str = "",
+    objects: str = "",
+    limit: int = MAX_FILE,
 ) -> Tree:
     """The present work tree, untracked files included, ignored ones not, as a tree. Raises HostError.
 
-    The private index takes part. ``found``: what differs from it, where that is known. ``objects``: the store that is
-    written to.
+    The private index takes part. ``found``: what differs from it, where that is known. ``start``: the commit whose tree
+    is the index's, where that is known. ``objects``: the store that is written to.
     """
     names: list[str] = []
     left_out: list[str] = []
     for name in dict.fromkeys(scan(shadow, "--exclude-standard") if found is None else found):
         (left_out if _excluded(shadow.where.root, name, limit) else names).append(name)
     git = replace(shadow.git, objects=objects)
-    made = _with_few(git, names) if len(names) <= FEW else None
+    made = _with_few(git, names, start) if len(names) <= FEW else None
     made = made or _with_all(git, names)
     return Tree(made[0], tuple(names), (*left_out, *made[1]))
 
@@ -64,33 +69,37 @@ def _with_all(git: Git, names: list[str]) -> tuple[str, list[str]]:
     return git.text("write-tree"), left_out
 
 
-def _with_few(git: Git, names: list[str]) -> tuple[str, list[str]] | None:
+def _with_few(git: Git, names: list[str], commit: str) -> tuple[str, list[str]] | None:
     """The same by way of the changed names alone; None where it cannot be had so: the index has conflicts, for one."""
     aside = Path(f"{git.index}.few")
     few = replace(git, index=str(aside))
     try:
-        start = git.text("write-tree")
+        tree = "" if names and commit else git.text("write-tree")
         if not names:
-            return start, []
+            return tree, []
         aside.unlink(missing_ok=True)
-        before = few.names("--literal-pathspecs", "ls-tree", "-z", start, "--", *names)
+        before = few.names("--literal-pathspecs", "ls-tree", "-z", tree or commit, "--", *names)
         files = [row for row in before if row[:6] != _FOLDER]
         few.run("update-index", "-z", "--index-info", stdin=lines(files))
         left_out = stage(few, names)
-        return _grafted(few, start, names, left_out), left_out
+        begin = f'M {_FOLDER} {tree} ""' if tree else f"from {commit}"
+        return _grafted(few, begin, names, left_out), left_out
     except HostError:
         return None
     finally:
         aside.unlink(missing_ok=True)
 
 
-def _grafted(git: Git, start: str, names: Sequence[str], left_out: Sequence[str]) -> str:
-    """The tree ``start`` with the index's entries, and without the names that it has none of. Raises HostError."""
+def _grafted(git: Git, begin: str, names: Sequence[str], left_out: Sequence[str]) -> str:
+    """A tree with the index's entries, and without the names that it has none of. Raises HostError.
+
+    ``begin``: what tells the importer of the tree before.
+    """
     rows = [row.split("\t", 1) for row in git.names("ls-files", "-s", "-z")]
     entries = {name: head.split(" ") for head, name in rows}
     gone = [n for n in names if n not in entries and n not in left_out]
     told = [
-        f'commit {_REF}\ncommitter sentinel-guard <> 0 +0000\ndata 0\nM {_FOLDER} {start} ""',
+        f"commit {_REF}\ncommitter sentinel-guard <> 0 +0000\ndata 0\n{begin}",
         *(f"D {_quoted(n)}" for n in gone),
         *(f"M {mode} {digest} {_quoted(n)}" for n, (mode, digest, _) in entries.items()),
         'ls ""\n',

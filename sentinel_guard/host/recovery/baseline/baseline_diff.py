@@ -172,7 +172,7 @@ def surveyed_metadata(baseline: Baseline) -> tuple[bool, list[Change], list[Chan
     dot = misplaced(baseline)
     if dot and baseline.dot is None:
         return dot, [Change(n, "deleted") for n in baseline.own], []
-    left = shared_refs.left_alone(baseline, gitdir_backup.refs(baseline.where.common_dir))
+    left = shared_refs.left_alone(baseline)
     own = [c for c in gitdir_backup.differences(baseline.git_tree, baseline.own) if c.path not in left]
     if baseline.shallowed.exists():
         own = [c for c in own if c.path != "shallow"]

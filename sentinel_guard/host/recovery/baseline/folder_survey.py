@@ -10,10 +10,11 @@ Rules of this file:
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from collections import defaultdict
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field
 
 from sentinel_guard.host.machine.deep_folders import HEAVY
@@ -140,6 +141,21 @@ class _Surveying:
             elif not inside:
                 found.shown.append(name)
         return True
+
+
+def names_of_the_start(baseline: Baseline, folders: Iterable[str]) -> frozenset[str]:
+    """All names in those of the folders that hold what they held at the start: nothing was done to them until now.
+
+    Raises OSError where the root is gone.
+    """
+    found, device = set[str](), os.lstat(baseline.root).st_dev
+    for folder in folders:
+        path = f"{baseline.root}/{folder}" if folder else baseline.root
+        with contextlib.suppress(OSError):
+            inside, seen = [*os.scandir(path)], os.lstat(path)
+            if (seen.st_ino, seen.st_ctime_ns) == baseline.rest.stamps.get(folder) and seen.st_dev == device:
+                found.update(f"{folder}/{entry.name}" if folder else entry.name for entry in inside)
+    return frozenset(found)
 
 
 def keeps_times(root: str) -> bool:

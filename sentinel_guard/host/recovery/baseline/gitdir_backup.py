@@ -117,7 +117,8 @@ def _counts(entry: str, only: tuple[str, ...], apart: frozenset[str]) -> bool:
 
 def differences(tree: SymlinkSafeFolder, kept: Mapping[str, Kept], only: tuple[str, ...] = ()) -> list[Change]:
     """What of the metadata is not as it was, as far as it would be put back."""
-    found = [Change(n, d) for n, k in kept.items() if k.kind != UNKEPT and (d := difference(tree, n, k))]
+    real: dict[str, bool] = {}
+    found = [Change(n, d) for n, k in kept.items() if k.kind != UNKEPT and (d := difference(tree, n, k, real))]
     found = [c for c in found if c.what == "deleted" or not _goes_on(tree, c.path, kept[c.path])]
     if only:  # what is the others' comes back only where all of it is gone
         gone = tree.lstat("HEAD") is None

@@ -299,6 +299,7 @@ def _rest(path: Path) -> Completion:
     lists: dict[str, Any] = {name: tuple(data[name]) for name in _LATE if data.get(name) is not None}
     lists["stamps"] = {name: (inode, changed) for name, (inode, changed) in data.get("stamps", {}).items()}
     lists["recent"] = {name: (mode, digest) for name, (mode, digest) in dict(data["recent"]).items()}
+    lists["packs"] = {name: (size, at) for name, (size, at) in dict(data.get("packs", {})).items()}
     lists["links"] = tuple(tuple(names) for names in data.get("links", ()))
     return Completion(**data | lists | {"late": _kept(data.get("late", {}))})
 

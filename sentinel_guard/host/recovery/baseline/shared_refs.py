@@ -55,10 +55,13 @@ def moved(baseline: Baseline, now: Mapping[str, str]) -> dict[str, str]:
     return {n: baseline.refs.get(n, "") for n in names if now.get(n) != baseline.refs.get(n) and n not in left}
 
 
-def left_alone(baseline: Baseline, now: Mapping[str, str]) -> list[str]:
-    """Branches that moved since, and that another worktree has checked out."""
+def left_alone(baseline: Baseline, now: Mapping[str, str] | None = None) -> list[str]:
+    """Branches that moved since, and that another worktree has checked out. ``now``: all refs, where they are known."""
     before = baseline.refs
-    return sorted(n for n in elsewhere(baseline) if n in before and now.get(n, before[n]) != before[n])
+    theirs = [n for n in elsewhere(baseline) if n in before]
+    if theirs and now is None:
+        now = gitdir_backup.refs(baseline.where.common_dir)
+    return sorted(n for n in theirs if now and now.get(n, before[n]) != before[n])
 
 
 def elsewhere(baseline: Baseline) -> frozenset[str]:

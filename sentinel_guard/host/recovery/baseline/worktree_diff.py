@@ -92,13 +92,13 @@ def scan(baseline: Baseline, names: Survey) -> Scan:
     return Scan(doubtful, changed, sorted(touched.keys() - {*changed}), *others.result())
 
 
-def scan_again(baseline: Baseline, before: Scan, names: Survey) -> Scan:
+def scan_again(baseline: Baseline, before: Scan, names: Survey, old: frozenset[str]) -> Scan:
     """As ``scan``, after git has put all tracked files right: only what was touched before is looked into anew.
 
-    Raises HostError.
+    ``old``: names that were there at the start. Raises HostError.
     """
     changed = _differing(baseline.shadow, before.touched)
-    return Scan(before.touched, changed, [], *_others(baseline, names, before.tracked))
+    return Scan(before.touched, changed, [], *_others(baseline, names, before.tracked | old))
 
 
 def refresh(shadow: PrivateGitDir, names: list[str]) -> None:

@@ -30,7 +30,7 @@ from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 from sentinel_guard.host.recovery.baseline import gitdir_backup, object_backup
 from sentinel_guard.host.recovery.baseline.baseline_diff import BaselineDiff, diff_baseline
 from sentinel_guard.host.recovery.baseline.folder_modes import folder_mode
-from sentinel_guard.host.recovery.baseline.folder_survey import survey
+from sentinel_guard.host.recovery.baseline.folder_survey import names_of_the_start, survey
 from sentinel_guard.host.recovery.baseline.gitdir_backup import Change
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
 from sentinel_guard.host.recovery.baseline.worktree_diff import Scan, scan, scan_again
@@ -213,10 +213,12 @@ def _rolled_back(baseline: Baseline, keep: Callable[[str], bool], restricts: Cal
     notes += [*refs.notes, *kept]
     reset = False
     for _ in range(ROUNDS):
+        # git writes a file anew beside the old one, which is a change of its folder.
+        old = names_of_the_start(baseline, {n.rpartition("/")[0] for n in found.tracked})
         problems, reset = undo(baseline, found)
         problems += put_metadata_back(baseline)
         names = survey(baseline)
-        seen = scan_again(baseline, found.scan, names) if reset else None
+        seen = scan_again(baseline, found.scan, names, old) if reset else None
         found = diff_baseline(baseline, keep, restricts, names, seen)
         if found.done:
             break
@@ -335,6 +337,7 @@ def _rescue(baseline: Baseline, journal: _Journal, found: BaselineDiff, restrict
             baseline.session,
             names,
             flagged=baseline.flagged,
+            start=baseline.head if baseline.clean else "",
             restricts=restricts,
             occasion=occasion,
         )

@@ -82,6 +82,7 @@ def take_snapshot(
     found: Iterable[str] | None = None,
     *,
     flagged: Iterable[str] | None = None,
+    start: str = "",
     also: Iterable[str] = (),
     restricts: Callable[[str], bool] = lambda _: False,
     occasion: Occasion = Occasion(),
@@ -90,8 +91,9 @@ def take_snapshot(
 
     ``folder`` is the session's baseline folder: its trusted settings are used; where it holds none, the repository's
     present ones are taken. ``found``: what differs from the repository's index, where that is known; ``flagged``:
-    where git was told not to look, where that is known. ``also``: absolute paths at and below which ignored files are
-    taken in, too. ``restricts`` is asked with absolute paths. Raises HostError.
+    where git was told not to look, where that is known; ``start``: the commit that the repository's index is of, where
+    that is known. ``also``: absolute paths at and below which ignored files are taken in, too. ``restricts`` is asked
+    with absolute paths. Raises HostError.
     """
     if waiting := find_fifos(root, found):
         words = f"{visible(waiting[0])} is a named pipe: git would wait for it for ever."
@@ -104,7 +106,7 @@ def take_snapshot(
         differing, ignored, taken = _looked(private, found, flagged, also)
         names = dict.fromkeys((*differing, *ignored.names))
         secret = [n for n in names if n[-1] != "/" and restricts(f"{root}/{n}") and os.path.lexists(f"{root}/{n}")]
-        tree = capture(private, [n for n in names if n not in set(secret)], objects=objects)
+        tree = capture(private, [n for n in names if n not in set(secret)], start=start, objects=objects)
     kept = _kept(folder, root, secret)
     left_out = (*tree.left_out, *ignored.left_out, *(n for n in secret if n not in kept))
     told = _trailers(occasion, len(tree.changed), left_out, kept)
