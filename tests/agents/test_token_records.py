@@ -190,7 +190,8 @@ CONVERSATIONS = (
         ({"id1"}, "/r/a"),
     ),
     ("cline", "/x", {"session_id": "s", "cwd": "/r/a"}, ({"s"}, "/r/a")),
-    ("opencode", "", {"conversation": "s", "folder": "/r/a"}, ({"s"}, "/r/a")),
+    ("opencode", "", {"conversation": "s", "folder": "/r/a", "parent": None}, ({"s"}, "/r/a")),
+    ("opencode", "", {"conversation": "s", "parent": "m", "grandparent": "t", "folder": "/r/a"}, ({*"smt"}, "/r/a")),
 )
 
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from sentinel_guard.agents import registry
 from sentinel_guard.core.json_codec import entry_from
 from sentinel_guard.core.session import token_ledger
 from tests.support.agents.real_agents import AGENTS, RealAgent, Started
@@ -92,12 +91,7 @@ def test_r6_a_model_that_spends_too_much_is_told_to_cool_down_and_waits(stage, p
     assert [round(seconds) for seconds in cooled[:3]] == [1, 2, 4]
 
 
-UNREAD = ("cline", "opencode")
-"""With hooks alone their conversations are not found (docs/tokens.md): unknown, and not 0."""
-READ = [a for a in AGENTS if registry.hooks_of(a.name) and a.name not in UNREAD]
-
-
-@pytest.mark.parametrize("agent", READ, ids=lambda agent: agent.name)
+@every_agent
 def test_hooks_alone_fill_the_ledger_and_hold_what_spends_too_much(stage, play, agent):
     stage.commit(a__txt="one\n")
     stage.policy("[cost]\ncooldown_seconds = 1\n")

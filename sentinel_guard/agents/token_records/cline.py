@@ -57,5 +57,6 @@ RECORD = TokenRecord(
     (f"*/*{ENDING}",),
     _conversation,
     lambda: parse,
+    hooks_name_it=False,
     about=_about,
 )

@@ -16,14 +16,18 @@ from sentinel_guard.agents.token_records.base import (
 from sentinel_guard.core.model import Usage
 
 QUERY = """
-select m.id as id, m.session_id as conversation, m.time_updated as updated, s.directory as folder, m.data as data
+select m.id as id, m.session_id as conversation, m.time_updated as updated, s.directory as folder, m.data as data,
+    s.parent_id as parent, p.parent_id as grandparent
 from (select * from message order by rowid desc limit 300) m join session s on s.id = m.session_id
+    left join session p on p.id = s.parent_id
 where m.time_updated >= ? order by m.time_updated desc
 """
 
 
 def _conversation(_path: str, row: Json) -> Conversation:
-    return Conversation(frozenset((str(row.get("conversation", "")),)), str(row.get("folder", "")))
+    # A subagent has a conversation of its own.
+    names = (row.get(name) for name in ("conversation", "parent", "grandparent"))
+    return Conversation(frozenset(str(name) for name in names if name), str(row.get("folder", "")))
 
 
 def parse(row: Json) -> Iterable[Usage]:

@@ -24,10 +24,10 @@ from sentinel_guard.agents.token_records import registry
 from sentinel_guard.agents.token_records.base import Form, Json, Parser, TokenRecord
 from sentinel_guard.core.model import Action, Usage
 from sentinel_guard.core.session import token_ledger
-from sentinel_guard.daemon.live_sessions import Live, Sessions
+from sentinel_guard.daemon.live_sessions import HOOKS, Live, Sessions
 from sentinel_guard.errors import SentinelError
 from sentinel_guard.host import client_records
-from sentinel_guard.host.machine import processes
+from sentinel_guard.host.machine import ancestry, processes
 
 log = logging.getLogger(__name__)
 SEARCH = 2.0
@@ -36,6 +36,9 @@ LATE = (0.1, 2.0)
 """Seconds after the end of a call, and between the looks after it: what tells of a reply may come late."""
 MISSING = 5.0
 """Seconds after the first look after which a record that is not there is on record as unread."""
+BEFORE = 30.0
+"""Seconds before a session that an agent's hooks began in which replies to the same process are its own: Cline does not
+wait for its first hook, and that may have to start the daemon."""
 EARLY = 1.0
 """Seconds that a file may seem older than its session: file systems and clocks are coarse."""
 NAME = re.compile(r"[\w.-]{1,200}")
@@ -135,7 +138,9 @@ class _Client:
     def _search(self) -> None:
         names = [glob.escape(name) for name in sorted(self.named)] or ["*"]
         patterns = {pattern.replace("{name}", name) for pattern in self.record.files for name in names}
-        for path in client_records.find(self._folder(), sorted(patterns), self.since - EARLY):
+        # SQLite writes what is new into a file beside the database, which seems old then.
+        since = 0.0 if self.record.form is Form.ROWS else self.since - EARLY
+        for path in client_records.find(self._folder(), sorted(patterns), since):
             if path in self.files or path in self.others:
                 continue
             if self.record.form is Form.ROWS:
@@ -154,6 +159,8 @@ class _Client:
 class _Reading:
     """A session's clients, and what of their tokens is on record."""
 
+    since: float
+    """Replies of before belong to a conversation that is resumed: seconds of the epoch."""
     known: dict[tuple[str, str], Usage]
     lowered: set[tuple[str, str]]
     """Replies of which it is on record that lower counts were written."""
@@ -205,7 +212,7 @@ class TokenRecords:
             stored = [*self._sessions.store.entries(session=live.id, kinds=("usage",))]
             known = token_ledger.latest(stored).get(live.id, ())
             lowered = map(token_ledger.usage_from, filter(token_ledger.lowered, stored))
-            reading = _Reading({_key(u): u for u in known}, set(map(_key, lowered)))
+            reading = _Reading(_since(live), {_key(u): u for u in known}, set(map(_key, lowered)))
             self._readings[live.id] = reading
             started = agents.started(live.session.command)
             if started:
@@ -216,9 +223,9 @@ class TokenRecords:
         record = registry.of_agent(name)
         if record and name not in reading.clients:
             client, ident = live.session.client
-            named = {ident} if client == name and NAME.fullmatch(ident) else set()
+            named = {ident} if client == name and record.hooks_name_it and NAME.fullmatch(ident) else set()
             environ, folders = dict(live.begun_in), {live.session.root}
-            reading.clients[name] = _Client(record, live.session.started, environ, folders, named)
+            reading.clients[name] = _Client(record, reading.since, environ, folders, named)
         return reading.clients.get(name)
 
     async def _read(self, live: Live, reading: _Reading) -> None:
@@ -238,7 +245,7 @@ class TokenRecords:
         told: dict[tuple[str, str], Usage] = {}
         for usage in usages:
             key = _key(usage)
-            if usage.at < live.session.started and key not in reading.known and key not in told:
+            if usage.at < reading.since and key not in reading.known and key not in told:
                 continue
             if key in told and token_ledger.is_lower(usage, told[key]):
                 lowered[key] = usage
@@ -258,6 +265,13 @@ class TokenRecords:
         if why != reading.unread.get(name, ""):
             self._sessions.note(live, [token_ledger.unread_entry(live.id, self._now(), name, why)])
             reading.unread[name] = why
+
+
+def _since(live: Live) -> float:
+    began, owner = live.session.started, live.session.owner
+    if live.kind != HOOKS or owner is None:
+        return began
+    return max(began - BEFORE, min(began, ancestry.began(owner)))
 
 
 def _key(usage: Usage) -> tuple[str, str]:

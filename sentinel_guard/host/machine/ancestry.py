@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import time
 from collections.abc import Mapping
 
 from sentinel_guard.core.peer import Peer
@@ -99,3 +100,9 @@ def _is_hidden(pid: int) -> bool:
     except OSError as e:
         return e.errno == errno.EPERM and processes.stat(1) is None
     return processes.stat(1) is None
+
+
+def began(peer: Peer) -> float:
+    """When a process began, by the clock as it is now: seconds of the epoch."""
+    age = time.clock_gettime(time.CLOCK_BOOTTIME) - peer.start / os.sysconf("SC_CLK_TCK")
+    return time.time() - age
