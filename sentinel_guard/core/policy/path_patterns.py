@@ -51,12 +51,13 @@ class Below:
 
     def match(self, path: str, folder: str) -> bool:
         """Whether an absolute path is below this folder and one of the patterns takes it in, whole."""
-        base = len(folder) + 1
-        if not (folder and self._patterns and path.startswith(folder) and path[base - 1 : base] == "/"):
+        if not folder or not path.startswith(folder + "/"):
             return False
+        base = len(folder) + 1
         within = path[base : path.rfind("/") + 1]
-        near = self._near.get(within, self)
-        if isinstance(near, Below):
+        try:
+            near = self._near[within]
+        except KeyError:
             near = self._find(within)
         return near is not None and near.fullmatch(path, base) is not None
 

@@ -261,8 +261,9 @@ def is_target(pattern: str) -> bool:
 
 def matches_target(patterns: tuple[str, ...], target: str, ground: TargetContext) -> bool:
     """Whether one of a rule's target patterns takes a target in. ``{home}/.ssh/*`` is a pattern below the home."""
-    split = _split(patterns)
-    if split.plain.match(target):
+    known = _splits.get(id(patterns))
+    split = known[1] if known is not None and known[0] is patterns else _split(patterns)
+    if split.plain is not None and split.plain.match(target):
         return True
     if not target.startswith("/"):
         return False
@@ -270,16 +271,18 @@ def matches_target(patterns: tuple[str, ...], target: str, ground: TargetContext
     for named in split.named:
         if named(path, ground):
             return True
-    return split.home.match(path, ground.home) or split.root.match(path, ground.root)
+    if split.home is not None and split.home.match(path, ground.home):
+        return True
+    return split.root is not None and split.root.match(path, ground.root)
 
 
 class _Split(NamedTuple):
     """A list of patterns by their kind: rules are matched on every command."""
 
     named: tuple[Callable[[str, TargetContext], bool], ...]
-    home: Below
-    root: Below
-    plain: Anywhere
+    home: Below | None
+    root: Below | None
+    plain: Anywhere | None
 
 
 _splits: dict[int, tuple[tuple[str, ...], _Split]] = {}
@@ -287,16 +290,18 @@ _splits: dict[int, tuple[tuple[str, ...], _Split]] = {}
 
 
 def _split(patterns: tuple[str, ...]) -> _Split:
-    known = _splits.get(id(patterns))
-    if known is None or known[0] is not patterns:
-        if len(_splits) >= MAX_LISTS:
-            _splits.clear()
-        known = _splits[id(patterns)] = patterns, _split_anew(patterns)
-    return known[1]
+    if len(_splits) >= MAX_LISTS:
+        _splits.clear()
+    split = _split_anew(patterns)
+    _splits[id(patterns)] = patterns, split
+    return split
 
 
 @lru_cache(maxsize=1024)
 def _split_anew(patterns: tuple[str, ...]) -> _Split:
     home, root = ([p[len(name) :] for p in patterns if p.startswith(name)] for name in _BELOW)
     plain = [p for p in patterns if p not in _NAMED and not p.startswith(_BELOW)]
-    return _Split(tuple(_NAMED[p] for p in patterns if p in _NAMED), Below(home), Below(root), Anywhere(plain))
+    named = tuple(_NAMED[p] for p in patterns if p in _NAMED)
+    return _Split(
+        named, Below(home) if home else None, Below(root) if root else None, Anywhere(plain) if plain else None
+    )

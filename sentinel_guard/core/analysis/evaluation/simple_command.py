@@ -344,7 +344,7 @@ def _meanings(walk: Walker, call: Call, place: WalkContext) -> None:
             walk.add(effect, place)
     for effect in open_access.opened(call):
         walk.add(effect, place)
-    for effect in unknown_verbs.effects(call) if any(not item.known for item in call.fields[1:]) else ():
+    for effect in unknown_verbs.effects(call) if call.command.program in unknown_verbs.PROGRAMS else ():
         walk.add(effect, place)
     for source in remote_code.sources(call):
         walk.opaque(source[:200], "code", place)
@@ -368,7 +368,7 @@ def _only_speaks(own: Command) -> bool:
     """Help and versions, asked of a program that stops there: an interpreter gives the rest to its script."""
     if own.argv[1:] in (("--version",), ("--help",)):
         return "/" not in own.argv[0] or own.argv[0].startswith(_SYSTEM)
-    helped = not own.flags.isdisjoint(("--help", "-help"))
+    helped = "--help" in own.flags or "-help" in own.flags
     return helped and own.program in PROGRAMS and own.program not in (*INTERPRETERS, "find")
 
 

@@ -128,9 +128,14 @@ _LOOKS = re.compile(
 """First words behind which others are names."""
 
 
+def _first_words(call: Call) -> list[str]:
+    words = [item.text for item in call.operands[:3]]
+    return [call.command.subcommand, *words[:2]] if call.command.subcommand else [word for word in words if word]
+
+
 def loses_by_words(call: Call) -> bool:
     """Whether a verb that no row names says that something is lost: for tools whose other end is elsewhere."""
-    words = [word for word in (call.command.subcommand, *(item.text for item in call.operands[:3])) if word][:3]
+    words = _first_words(call)
     if _SAFE & call.command.flags or (words and _LOOKS.fullmatch(words[0])):
         return False
     plain = [word for word in words if re.fullmatch(r"[a-z][a-z:_.-]+", word)]
@@ -153,11 +158,10 @@ def loses_softly(call: Call) -> bool:
     """Whether a word that is harmless of much (``remove``, ``cancel``) is said of what weighs: ``backups remove x``;
     or of all there are.
     """
-    words = [word for word in (call.command.subcommand, *(item.text for item in call.operands[:3])) if word][:3]
+    words = _first_words(call)
     if _SAFE & call.command.flags or (words and _LOOKS.fullmatch(words[0])):
         return False
-    soft = any(map(_SOFT.fullmatch, words))
-    return soft and (any(map(_WEIGHTY.fullmatch, words)) or call.has("--all"))
+    return any(map(_SOFT.fullmatch, words)) and (any(map(_WEIGHTY.fullmatch, words)) or call.has("--all"))
 
 
 _CARRIES = re.compile(r"transfer|push|sync|import|restore|migrate|load|copy|replicate|seed")

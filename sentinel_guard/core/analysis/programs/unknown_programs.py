@@ -126,7 +126,8 @@ _UNINSTALLS = re.compile(r"[\w.-]+[-_](?:uninstall|destroy|purge|wipe|nuke|killa
 def _lost(call: Call) -> Iterator[Effect]:
     """``acmectl db destroy``: a program that nobody knows, but whose own words say what it does."""
     program = call.command.program
-    if _UNINSTALLS.fullmatch(program) and not call.world.kind(call.locate(call.fields[0])):
+    bears = ("-" in program or "_" in program) and _UNINSTALLS.fullmatch(program)
+    if bears and not call.world.kind(call.locate(call.fields[0])):
         yield call.effect(Kind.DEPLOY, program, "delete", sure=False)
     if program in _HERE or program in _FINDERS or "/" in call.fields[0].text:
         return

@@ -27,6 +27,8 @@ _TABLES: dict[str, tuple[Row, ...]] = {
 }
 _ALWAYS = frozenset(("git", "docker", "podman", "nerdctl", "docker-compose", "systemctl", "zfs", "zpool"))
 """Their verbs destroy, and stand in code and not in a table."""
+PROGRAMS = _TABLES.keys() | _ALWAYS
+"""All programs that are looked at here."""
 _TRIED = ("delete", "destroy", "rm", "remove", "uninstall", "down", "drop", "reset", "purge")
 _LOST = ("destroy", "unpublish")
 _PLACES = 3
@@ -40,6 +42,8 @@ _VARIABLE = re.compile(r"\"?\$\{?([\w@*]+)(?:[:-].*)?\}?\"?")
 
 def effects(call: Call) -> Iterator[Effect]:
     """An OPAQUE, how ``verb``, where the program may destroy by it; nothing where all words are known."""
+    if all(item.known for item in call.fields):
+        return
     first = call.head.operands[:1] if call.head is not call.parsed else []
     words = [*first, *call.operands[: _PLACES - len(first)]]
     at = next((n for n, item in enumerate(words) if not item.known), None)

@@ -64,9 +64,9 @@ _IMPORTED = re.compile(
 def lost(code: str) -> str:
     """The call by which something is lost elsewhere; empty for none."""
     loaded = service_libraries.loaded(code)
-    if match := _QUEUE.search(code):
+    if ("::" in code or ".purge" in code or "Resque" in code) and (match := _QUEUE.search(code)):
         return match[0]
-    if match := _IMPORTED.search(code):
+    if "delete_" in code and (match := _IMPORTED.search(code)):
         return match[0].partition("(")[0]
     if not loaded or _HERE.search(code):
         return ""
