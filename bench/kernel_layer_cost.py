@@ -20,33 +20,36 @@ from tests.support.kernel_session import BROKER, KernelSession
 
 ROUNDS = 7
 CALLS = 4000
-MICROSECONDS = f"""
+MICROSECONDS = """
 import os, sys, time
-call = compile(sys.argv[1], "call", "exec")
-prepare = compile(sys.argv[2], "prepare", "exec")
+calls = int(sys.argv[1])
+call = compile(sys.argv[2], "call", "exec")
+prepare = compile(sys.argv[3], "prepare", "exec")
 taken = []
 for _ in range(5):
     exec(prepare)
     began = time.perf_counter()
-    for n in range({CALLS}): exec(call)
+    for n in range(calls): exec(call)
     taken.append(time.perf_counter() - began)
-print(sorted(taken)[2] / {CALLS} * 1e6)
+print(sorted(taken)[2] / calls * 1e6)
 """
 SINGLE = (
-    ("open for writing", 12.0, "os.close(os.open('f', os.O_WRONLY | os.O_CREAT))", "pass"),
-    ("open for reading", None, "os.close(os.open('f', os.O_RDONLY))", "open('f', 'w').close()"),
-    ("unlink", 12.0, "os.unlink(f'u{n}')", f"[os.close(os.open(f'u{{n}}', os.O_CREAT)) for n in range({CALLS})]"),
-    ("rename", None, "os.rename(f'r{n % 2}', f'r{1 - n % 2}')", "open('r0', 'w').close()"),
-    ("chmod", None, "os.chmod('f', 0o644)", "open('f', 'w').close()"),
-    ("exec, with fork and wait", 60.0, "os.waitpid(os.posix_spawn('/bin/true', ['true'], {}), 0)", "pass"),
+    ("open for writing", 12.0, CALLS, "os.close(os.open('f', os.O_WRONLY | os.O_CREAT))", "pass", "descriptor"),
+    ("open for reading", None, CALLS, "os.close(os.open('f', os.O_RDONLY))", "open('f', 'w').close()", ""),
+    (
+        "unlink",
+        12.0,
+        CALLS,
+        "os.unlink(f'u{n}')",
+        f"[os.close(os.open(f'u{{n}}', os.O_CREAT)) for n in range({CALLS})]",
+        "number",
+    ),
+    ("rename", None, CALLS, "os.rename(f'r{n % 2}', f'r{1 - n % 2}')", "open('r0', 'w').close()", ""),
+    ("chmod", None, CALLS, "os.chmod('f', 0o644)", "open('f', 'w').close()", ""),
+    ("exec, with fork and wait", 60.0, 500, "os.waitpid(os.posix_spawn('/bin/true', ['true'], {}), 0)", "pass", "exec"),
 )
-"""What, its budget in microseconds over the bare call, the call, and what goes before it."""
-LEAST = (
-    ("a call answered with a number (least of an unlink)", "number"),
-    ("an open answered with a descriptor (least of an open)", "descriptor"),
-    ("a program's start that goes on (least of an exec), with fork and wait", "exec"),
-)
-"""What a filter and a supervisor that judges nothing cost: no broker can be below (``least_held_call.c``)."""
+"""What, its budget in microseconds over the bare call, how many calls, the call, what goes before them, and how
+``least_held_call.c`` answers it: the least that any broker costs this program."""
 FILES = 'mkdir -p d; for i in $(seq 1400); do echo "line $i" > d/f$i; done; '
 GIT = "git -c user.name=a -c user.email=a@b"
 TESTS = """import os, tempfile, time
@@ -125,17 +128,31 @@ def _ratio(what: str, limit: float | None, pairs: list[list[float]]) -> Row:
     return Row(what, limit, ratio, "", f"bare {bare * 1000:.0f} ms")
 
 
-def _least(bench: Bench) -> Iterator[Row]:
+def _build_least(folder: str) -> str | None:
+    """The supervisor that judges nothing; None without a compiler."""
     compiler = hatch_build.system_compiler(hatch_build.COMPILERS[1:])
     if not compiler:
-        return
+        return None
+    program = str(Path(folder) / "least_held_call")
+    source = Path(__file__).with_name("least_held_call.c")
+    subprocess.run([*compiler, *hatch_build.FLAGS, "-o", program, str(source)], check=True)
+    return program
+
+
+def _calls(bench: Bench) -> Iterator[Row]:
+    """What single calls cost over the bare ones: held, and where nobody judges them."""
     with tempfile.TemporaryDirectory() as folder:
-        program = str(Path(folder) / "least_held_call")
-        source = Path(__file__).with_name("least_held_call.c")
-        subprocess.run([*compiler, *hatch_build.FLAGS, "-o", program, str(source)], check=True)
-        for what, mode in LEAST:
-            took = [float(bench.run(program, mode, held=False)) for _ in range(3)]
-            yield Row(f"judged by nobody: {what}", None, statistics.median(took), "us")
+        least = _build_least(folder)
+        for what, budget, calls, call, before, answer in SINGLE:
+            command = ("python3", "-c", MICROSECONDS, str(calls), call, before)
+            ways: list[tuple[tuple[str, ...], bool]] = [(command, False), (command, True)]
+            if least and answer:
+                ways.append(((least, answer, *command), False))
+            turns = [[float(bench.run(*argv, held=held)) for argv, held in ways] for _ in range(3)]
+            bare, held, *judged_by_nobody = (statistics.median(column) for column in zip(*turns, strict=True))
+            yield Row(f"held call: {what}, over the bare one", budget, held - bare, "us", f"bare {bare:.1f} us")
+            for figure in judged_by_nobody:
+                yield Row(f"judged by nobody: {what}, over the bare one", None, figure - bare, "us")
 
 
 def rows() -> Iterator[Row]:
@@ -145,12 +162,7 @@ def rows() -> Iterator[Row]:
         return
     bench = Bench()
     try:
-        for what, budget, call, before in SINGLE:
-            command = ("python3", "-c", MICROSECONDS, call, before)
-            pairs = [[float(bench.run(*command, held=held)) for held in (False, True)] for _ in range(3)]
-            bare, held = (statistics.median(column) for column in zip(*pairs, strict=True))
-            yield Row(f"held call: {what}, over the bare one", budget, held - bare, "us", f"bare {bare:.1f} us")
-        yield from _least(bench)
+        yield from _calls(bench)
         for what, limit, before, work in WORK:
             script = _timed(before, work)
             pairs = [[float(bench.run(*script, held=h).split()[-1]) for h in (False, True)] for _ in range(ROUNDS)]
