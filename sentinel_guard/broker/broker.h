@@ -56,6 +56,11 @@ void let_go(struct task *task);
 /* /proc/TID, held open: a number that is given anew is not the same task. -1 with errno where it has gone. To keep it
  * costs more than a call: most programs end without a held call but their own start. */
 int task_dir(struct task *task);
+/* Its program was looked at. */
+void remember_look(struct task *task);
+/* Whether it runs in the memory of one whose program was looked at, and so is that program (vfork, posix_spawn, a
+ * thread), until it starts another one. */
+bool shares_seen_image(const struct call *call);
 /* The program that it is. False: it has gone. */
 bool stat_image(struct task *task, struct stat *image);
 /* Reads its numbers, umask and confinement. False: it has gone. */

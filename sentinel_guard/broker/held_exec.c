@@ -168,27 +168,38 @@ void held_exec(struct call *call, int dirfd, uint64_t path, uint64_t argv, int f
     release(&place);
 }
 
+/* What was agreed to is known by its arguments, as the program's memory has them: that may be anything's. */
+static bool is_agreed(struct task *task, const struct stat *exe)
+{
+    char *arguments = grow(NULL, ARGUMENTS_SIZE);
+    int fd = openat(task_dir(task), "cmdline", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : BLOCKING(read(fd, arguments, ARGUMENTS_SIZE));
+    if (fd >= 0)
+        close(fd);
+    uint64_t image = hash_image(exe, arguments, n > 0 ? (size_t)n : 0);
+    free(arguments);
+    return n > 0 && agreed[image % AGREED] == image;
+}
+
 bool check_image(struct call *call)
 {
     struct stat exe;
     struct program became;
+    if (shares_seen_image(call)) {
+        call->task->seen = true;
+        return true;
+    }
     bool found = stat_image(call->task, &exe);
     if (!found) {
         renew_task(call->task);
         found = stat_image(call->task, &exe);
     }
-    call->task->seen = found;
-    if (!found || word_on_program(&exe, -1, &became) == PASS)
-        return found;
-    char *arguments = grow(NULL, ARGUMENTS_SIZE); /* they lie in the program's memory, which may be anything's */
-    int fd = openat(task_dir(call->task), "cmdline", O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : BLOCKING(read(fd, arguments, ARGUMENTS_SIZE));
-    if (fd >= 0)
-        close(fd);
-    uint64_t image = hash_image(&exe, arguments, n > 0 ? (size_t)n : 0);
-    free(arguments);
-    if (n > 0 && agreed[image % AGREED] == image)
+    if (!found)
+        return false;
+    if (word_on_program(&exe, -1, &became) == PASS || is_agreed(call->task, &exe)) {
+        remember_look(call->task);
         return true;
+    }
     kill(call->task->tid, SIGKILL); /* all of its threads */
     return false;
 }

@@ -1,10 +1,12 @@
 /* The tasks of the session: their memory, and what of /proc their calls need. Kept for a while, by a held /proc/TID. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kcmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -12,10 +14,11 @@
 #include "broker.h"
 #include "turn.h"
 
-enum { KEPT = 128, PAGE = 4096, SHORT_TEXT = 256, MASK = 0777 };
+enum { KEPT = 128, LOOKED_AT = 3, PAGE = 4096, SHORT_TEXT = 256, MASK = 0777 };
 
 static struct task *kept[KEPT];
 static bool any_confined;
+static struct task *looked_at[LOOKED_AT]; /* whose program was looked at, the last first; held */
 
 static long number_behind(const char *status, const char *name, int base)
 {
@@ -63,6 +66,21 @@ void let_go(struct task *task)
     free(task);
 }
 
+static struct task *new_task(pid_t tid)
+{
+    struct task *task = grow(NULL, sizeof *task);
+    *task = (struct task){.tid = tid, .dir = -1, .tgid = tid};
+    return task;
+}
+
+static struct task *find_looked_at(pid_t tid)
+{
+    for (size_t i = 0; i < LOOKED_AT; i++)
+        if (looked_at[i] && looked_at[i]->tid == tid)
+            return looked_at[i];
+    return NULL;
+}
+
 /* What is kept holds it, too. */
 static struct task *find_task(pid_t tid)
 {
@@ -71,8 +89,9 @@ static struct task *find_task(pid_t tid)
         return *at;
     if (*at)
         let_go(*at);
-    *at = grow(NULL, sizeof **at);
-    **at = (struct task){.holders = 1, .tid = tid, .dir = -1, .tgid = tid};
+    *at = find_looked_at(tid);
+    *at = *at ? *at : new_task(tid);
+    (*at)->holders++;
     return *at;
 }
 
@@ -103,6 +122,40 @@ static bool inherits_confinement(pid_t from)
 void renew_task(struct task *task)
 {
     forget(task);
+}
+
+static void put_first(struct task *task, size_t from)
+{
+    memmove(looked_at + 1, looked_at, from * sizeof *looked_at);
+    looked_at[0] = task;
+}
+
+void remember_look(struct task *task)
+{
+    struct task *last = looked_at[LOOKED_AT - 1];
+    task->seen = true;
+    if (find_looked_at(task->tid))
+        return;
+    task->holders++;
+    put_first(task, LOOKED_AT - 1);
+    if (last)
+        let_go(last);
+}
+
+bool shares_seen_image(const struct call *call)
+{
+    for (size_t i = 0; i < LOOKED_AT; i++) {
+        struct task *other = looked_at[i];
+        if (!other || !other->seen || other == call->task)
+            continue;
+        long order = syscall(__NR_kcmp, call->task->tid, other->tid, KCMP_VM, 0, 0);
+        other->seen = order >= 0 || errno != ESRCH; /* its number may become another's */
+        if (order)
+            continue;
+        put_first(other, i);
+        return still_waits(call); /* of two that have ended neither has a memory */
+    }
+    return false;
 }
 
 bool stat_image(struct task *task, struct stat *image)
@@ -139,21 +192,30 @@ bool is_confined(struct task *task)
     return any_confined && (!know_task(task) || task->confined);
 }
 
+/* Of what is remembered, the one at `i` if it is known as one of the same process; else NULL. */
+static struct task *known_sibling(const struct task *task, size_t i)
+{
+    struct task *other = i < KEPT ? kept[i] : looked_at[i - KEPT];
+    return other && other->known && other->tgid == task->tgid ? other : NULL;
+}
+
 void remember_umask(struct task *task, mode_t umask)
 {
+    struct task *other;
     know_task(task);
-    for (int i = 0; i < KEPT; i++)
-        if (kept[i] && kept[i]->known && kept[i]->tgid == task->tgid)
-            kept[i]->umask = umask & MASK;
+    for (size_t i = 0; i < KEPT + LOOKED_AT; i++)
+        if ((other = known_sibling(task, i)))
+            other->umask = umask & MASK;
 }
 
 void remember_confinement(struct task *task)
 {
+    struct task *other;
     know_task(task);
     any_confined = task->confined = true;
-    for (int i = 0; i < KEPT; i++)
-        if (kept[i] && kept[i]->known && kept[i]->tgid == task->tgid)
-            kept[i]->confined = true;
+    for (size_t i = 0; i < KEPT + LOOKED_AT; i++)
+        if ((other = known_sibling(task, i)))
+            other->confined = true;
 }
 
 void expect_new_image(struct task *task)
