@@ -42,12 +42,14 @@ class RoundsExceeded(Exception):  # noqa: N818 - a limit, caught by the loop its
 class Budget:
     """The steps that are left of one analysis."""
 
-    __slots__ = ("_begun", "_rounds", "left", "matches", "scripts")
+    __slots__ = ("_begun", "_outermost", "_rounds", "left", "matches", "scripts")
 
     def __init__(self, steps: int = MAX_STEPS, scripts: int = SCRIPT_STEPS) -> None:
         self.left, self.scripts = steps, scripts
         self.matches = MATCHES_IN_ALL
         self._begun, self._rounds = steps, 0
+        self._outermost: int | None = None
+        """What was left when the round was begun that others are in; None outside of rounds."""
 
     def spend(self, steps: int) -> None:
         """Raises Spent."""
@@ -58,19 +60,24 @@ class Budget:
     @property
     def rounds(self) -> int:
         """Steps that are left for rounds; none below zero."""
-        once = self._begun - self.left - self._rounds
-        return max(ROUND_LEAST, ROUND_STEPS - once // 2) - self._rounds
+        spent = self._rounds + (0 if self._outermost is None else self._outermost - self.left)
+        once = self._begun - self.left - spent
+        return max(ROUND_LEAST, ROUND_STEPS - once // 2) - spent
 
-    def begin_round(self) -> tuple[int, int]:
-        """What ``end_round`` must be given. Raises RoundsExceeded."""
+    @contextmanager
+    def round(self) -> Iterator[None]:
+        """A round, which pays for those of loops within it. Raises RoundsExceeded before it begins."""
         if self.rounds < -ROUND_BEYOND:
             raise RoundsExceeded
-        return self.left, self._rounds
-
-    def end_round(self, begun: tuple[int, int]) -> None:
-        """Pay for a round; those of loops within it have paid."""
-        left, rounds = begun
-        self._rounds = rounds + left - self.left
+        if self._outermost is not None:
+            yield
+            return
+        self._outermost = self.left
+        try:
+            yield
+        finally:
+            self._rounds += self._outermost - self.left
+            self._outermost = None
 
     def take_matches(self, count: int) -> int:
         """How many of a pattern's matches may be looked at one by one."""
@@ -82,12 +89,12 @@ class Budget:
     def of_script(self) -> Iterator[None]:
         """Within it half of what is left for scripts may be spent, and nothing else."""
         kept, self.left = self.left, self.scripts // 2
-        before = self._begun, self._rounds
-        self._begun, self._rounds = self.left, 0
+        before = self._begun, self._rounds, self._outermost
+        self._begun, self._rounds, self._outermost = self.left, 0, None
         self.scripts -= self.left
         try:
             yield
         finally:
             self.scripts += max(self.left, 0)
             self.left = kept
-            self._begun, self._rounds = before
+            self._begun, self._rounds, self._outermost = before

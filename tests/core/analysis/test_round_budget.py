@@ -37,17 +37,17 @@ def test_rounds_beyond_the_budget_are_looked_at_as_one(text, kind, target):
 
 def test_a_round_is_paid_for_once_and_rounds_without_end_are_not_walked():
     budget = Budget()
-    outer = budget.begin_round()
-    inner = budget.begin_round()
-    budget.spend(100)
-    budget.end_round(inner)
-    budget.end_round(outer)
+    with budget.round():
+        with budget.round():
+            budget.spend(100)
+        assert budget.rounds == ROUND_STEPS - 100
     assert budget.rounds == ROUND_STEPS - 100
-    begun = budget.begin_round()
-    budget.spend(ROUND_STEPS + ROUND_BEYOND)
-    budget.end_round(begun)
-    with pytest.raises(RoundsExceeded):
-        budget.begin_round()
+    with budget.round():
+        budget.spend(ROUND_STEPS + ROUND_BEYOND)
+        with pytest.raises(RoundsExceeded), budget.round():
+            pytest.fail("a loop within it goes no further round either")
+    with pytest.raises(RoundsExceeded), budget.round():
+        pytest.fail("nor does the next loop")
 
 
 LONG = "x $i;" * 400

@@ -162,6 +162,8 @@ _INIT_HOOK = re.compile(r"(?m)^\s*init-hook\s*=\s*(['\"]?)(.*)\1\s*$")
 def _plugins(call: Call) -> Iterator[Effect]:
     """Code that the text wrote, and that an option or the settings of the tool name as a plugin."""
     made = call.world.made()
+    if not made:
+        return
     words = [item.text for item in call.fields[1:]]
     given = [b for a, b in pairwise(words) if _PLUGS.fullmatch(a) or (a == "-r" and b.endswith(tuple(_CODE)))]
     given += [value for name, sign, value in (word.partition("=") for word in words) if sign and _PLUGS.fullmatch(name)]

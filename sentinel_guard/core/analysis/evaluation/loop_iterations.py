@@ -109,10 +109,8 @@ def _again(walk: Walker, done: int, iteration: Callable[[], str]) -> str:
     """Walks a round, which is paid for where it is not the first one."""
     if not done:
         return iteration()
-    begun = walk.world.budget.begin_round()
-    text = iteration()
-    walk.world.budget.end_round(begun)
-    return text
+    with walk.world.budget.round():
+        return iteration()
 
 
 class _Rounds:
