@@ -29,6 +29,7 @@ from sentinel_guard.core.analysis.programs import (
 from sentinel_guard.core.analysis.programs.cloud import (
     aws_and_google_subcommands,
     cloud_cli_subcommands,
+    deployment_tools,
     other_service_clis,
 )
 from sentinel_guard.core.analysis.programs.subcommand_tables import Row
@@ -231,6 +232,7 @@ _MEANINGS = {
 }  # fmt: skip
 VERB_TABLES: Mapping[str, Mapping[str, tuple[Row, ...]]] = {
     "Clouds, clusters, platforms": cloud_cli_subcommands.TABLES,
+    "Clusters and chains that a project is brought to": deployment_tools.TABLES,
     "Other services and stores": other_service_clis.TABLES,
     "Packages, releases, forges": package_publishing.TABLES,
     "Secrets": secret_stores.TABLES,

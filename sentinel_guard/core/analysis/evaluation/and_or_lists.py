@@ -10,7 +10,7 @@ Rules of this file:
 from __future__ import annotations
 
 from sentinel_guard.core.analysis.evaluation.break_and_return import is_test, join, jumps
-from sentinel_guard.core.analysis.evaluation.conditions import assume, empties, ends, never_fails
+from sentinel_guard.core.analysis.evaluation.conditions import absent, assume, empties, ends, never_fails
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
 from sentinel_guard.core.analysis.expansion.shell_state import Scope
@@ -53,7 +53,7 @@ class _Chain:
         self._cwd, self._asked = place.scope.cwd, False
         self._kept: list[tuple[bool, Scope]] = []
         """Where items are skipped: whether what ran last went well, and what is known there."""
-        self._empty = place.empty
+        self._empty, self._absent = place.empty, place.absent
         self._joints: set[str] = set()
 
     def place(self, last: Node, joint: str, here: WalkContext) -> WalkContext:
@@ -71,7 +71,8 @@ class _Chain:
         join(scope, joining, with_own=wanted or not never_fails(last))
         if len(self._joints) == 1:
             self._empty |= empties(last, scope, holds=wanted)
-            return here._replace(maybe=True, empty=self._empty)
+            self._absent |= absent(last, scope, holds=wanted)
+            return here._replace(maybe=True, empty=self._empty, absent=self._absent)
         return here._replace(maybe=True)
 
     def end(self, last: Node, scope: Scope) -> None:

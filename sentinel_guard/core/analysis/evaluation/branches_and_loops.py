@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from sentinel_guard.core.analysis.evaluation.break_and_return import merge
 from sentinel_guard.core.analysis.evaluation.builtin_code import texts_of_test
-from sentinel_guard.core.analysis.evaluation.conditions import assume, empties, ends, is_plain
+from sentinel_guard.core.analysis.evaluation.conditions import absent, assume, empties, ends, is_plain
 from sentinel_guard.core.analysis.evaluation.loop_iterations import walk_iterations
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
@@ -53,12 +53,13 @@ def if_(walk: Walker, node: If, place: WalkContext) -> str:
 def _branch(place: WalkContext, conditions: Sequence[List], *, holds: bool) -> WalkContext:
     """The place of a branch: the last of these conditions holds there, or none; those before it do not."""
     inner = place.inside()._replace(maybe=True)
-    empty = place.empty
+    empty, gone = place.empty, place.absent
     for condition in conditions:
         so = holds and condition is conditions[-1]
         assume(condition, inner.scope, holds=so)
         empty |= empties(condition, inner.scope, holds=so)
-    return inner._replace(empty=empty)
+        gone |= absent(condition, inner.scope, holds=so)
+    return inner._replace(empty=empty, absent=gone)
 
 
 def _going_on(branches: Iterable[tuple[List | None, WalkContext]]) -> list[Scope]:

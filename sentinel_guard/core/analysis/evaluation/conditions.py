@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.shell_state import Scope
 from sentinel_guard.core.analysis.expansion.word_expansion import expand, expand_one
 from sentinel_guard.core.analysis.parser.syntax_tree import (
@@ -125,6 +126,20 @@ def empties(node: Node, scope: Scope, *, holds: bool) -> frozenset[str]:
             case [_, "=" | "==" | "!=" as sign, "''" | '""'] if so == (sign != "!="):
                 found.add(_only(words[0]))
     return frozenset(found - {""})
+
+
+def absent(node: Node, scope: Scope, *, holds: bool) -> frozenset[str]:
+    """The paths at which no file is where a condition holds, or fails: ``[ -f .env ] || cp .env.example .env``."""
+    found = set()
+    for test, so in _tests(node, holds):
+        words = _comparison(test, scope) or []
+        while words[:1] and words[0].source == "!":
+            words, so = words[1:], not so  # noqa: PLW2901 - the same test
+        if len(words) == 2 and words[0].source in ("-e", "-f") and not so:
+            [*fields] = expand(words[1], scope.copy())
+            if len(fields) == 1 and fields[0].known and (scope.cwd or fields[0].text[:1] == "/"):
+                found.add(paths.locate(fields[0].text, scope.cwd or "/", scope.world))
+    return frozenset(found)
 
 
 def _only(word: Word) -> str:

@@ -39,6 +39,8 @@ class WalkContext(NamedTuple):
     """Since the last of these calls: under a condition or in a loop."""
     empty: frozenset[str] = frozenset()
     """Variables that a test has found empty on the way here, whatever is known of them."""
+    absent: frozenset[str] = frozenset()
+    """Paths at which a test has found no file on the way here: where there is one, this is not run."""
     shown: bool = True
     """What is printed here comes before the eyes of whoever asked."""
 

@@ -94,6 +94,8 @@ class Walk:
             effect = shown_reads.as_seen(effect, place)
         if effect.kind is Kind.NETWORK and is_metadata(effect.target):
             self.add(Effect(Kind.READ, METADATA, effect.sure, frozenset(("shown",)), effect.command), place)
+        if effect.kind is Kind.WRITE and effect.target in place.absent and self.world.kind(effect.target) == "file":
+            return
         if effect.kind is Kind.WRITE and effect.how & _REPLACES and self.world.replaces_outside_file(effect.target):
             effect = replace(effect, how=effect.how | {"over"})
         if effect.kind is Kind.NETWORK and place.stdin and "data" in effect.how and place.stdin not in effect.data:

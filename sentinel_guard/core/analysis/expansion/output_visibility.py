@@ -67,6 +67,8 @@ _LOADS = re.compile(
     r"|(?:kubectl|oc) .*?(?:apply|create|replace)\b.*|ssh-add\b.*|gpg2? .*--import\b.*|vault (?:write|kv put)\b.*"
     r"|(?:pbcopy|xclip|xsel|wl-copy)\b.*|pass (?:insert|add)\b.*|openssl (?:dgst|sha\d+|md5)\b.*"
     r"|(?:head|tail) -c ?[1-8]|cut -c ?(?:1-)?[1-8]"
+    r"|(?:jq|yq)(?: -[rcMSCe]+)* "
+    r"(?:\.[\w.\[\]\"-]*\s*\|\s*)?(?:keys|keys_unsorted|length|type)(?:\[\])?(?:\s*\|\s*(?:\.\[\]|sort|length))*"
 )
 """Who takes in what it reads, or lets a few characters of it through."""
 _FILTERS = frozenset(("grep", "egrep", "fgrep", "rg", "cut", "sed", "gsed", "awk", "gawk", "diff"))

@@ -38,8 +38,8 @@ _MVN = table(
 _GRADLE = table(
     quiet="** -m|--dry-run|--help, ** *ublishToMavenLocal|*ublish*ToMavenLocal|jibDockerBuild",
     publish="** publish|*:publish|publish*To*|*:publish*To*|publishAll*|*:publishAll*|publishPlugins|publishApps*|"
-    "publishBundle|"
-    "publishRelease*|publishMod*|uploadArchives|bintrayUpload|closeAndRelease*|jib|jreleaser*|appDistributionUpload*|"
+    "publish*Bundle|*:publish*Bundle|publish*Apk|*:publish*Apk|promote*Artifact|*:promote*Artifact|"
+    "publishRelease*|*:publishRelease*|publishMod*|uploadArchives|bintrayUpload|closeAndRelease*|jib|jreleaser*|appDistributionUpload*|"
     "artifactoryPublish",
 )
 _GH = table(

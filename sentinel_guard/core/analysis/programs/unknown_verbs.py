@@ -16,13 +16,14 @@ from dataclasses import replace
 from sentinel_guard.core.analysis.expansion.command_and_options import Call, Parsed
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs import package_publishing, subcommand_tables
-from sentinel_guard.core.analysis.programs.cloud import cloud_cli_subcommands, other_service_clis
+from sentinel_guard.core.analysis.programs.cloud import cloud_cli_subcommands, deployment_tools, other_service_clis
 from sentinel_guard.core.analysis.programs.subcommand_tables import Row
 from sentinel_guard.core.model import Effect
 
 _TABLES: dict[str, tuple[Row, ...]] = {
     **package_publishing.TABLES,
     **other_service_clis.TABLES,
+    **deployment_tools.TABLES,
     **cloud_cli_subcommands.TABLES,
 }
 _ALWAYS = frozenset(("git", "docker", "podman", "nerdctl", "docker-compose", "systemctl", "zfs", "zpool"))

@@ -126,6 +126,31 @@ def test_beyond_the_limit_it_is_unknown() -> None:
     assert shown(f"x=a; {many}; p $x") == {"$x"}
 
 
+ABSENT = [
+    ("[ -f .env ] || cp a .env", False, "only where there is none"),
+    ("test -e .env || echo a > .env", False, "by another test"),
+    ("[ ! -f .env ] && cp a .env", False, "said the other way"),
+    ("if [[ ! -f .env ]]; then cp a .env; fi", False, "in a branch"),
+    ("[ -f .env ] && cp a .env", True, "only where there is one"),
+    ("if [ ! -f .env ]; then :; else cp a .env; fi", True, "in the other branch"),
+    ("[ -f .other ] || cp a .env", True, "another file is asked about"),
+    ("[ -s .env ] || cp a .env", True, "an empty one is there, too"),
+    ("test -f .env && echo x || cp a .env", True, "echo may fail"),
+    ("test() { false; }; test -f .env || cp a .env", True, "a test of the text's own"),
+    ("[ -f .env ] || :; cp a .env", True, "behind the list"),
+]
+
+
+@pytest.mark.parametrize(("text", "written"), [row[:2] for row in ABSENT], ids=[row[2] for row in ABSENT])
+def test_what_runs_only_where_a_file_is_missing_overwrites_none(text: str, written: bool) -> None:
+    assert any(e.kind is Kind.WRITE and e.target == "/repo/.env" for e in effects_of(text)) is written
+
+
+def test_a_file_that_is_missing_is_made() -> None:
+    found = effects_of("[ -f .env ] || cp a .env", FakeWorld({"/repo/.git/HEAD": ""}))
+    assert any(e.kind is Kind.WRITE and e.target == "/repo/.env" for e in found)
+
+
 @pytest.mark.skipif(not shutil.which("cc"), reason="the stub is compiled")
 @pytest.mark.skipif(os.geteuid() != 0 and not shutil.which("unshare"), reason="nobody may build a cage here")
 def test_whatever_way_bash_takes_is_foreseen() -> None:

@@ -6,6 +6,7 @@ that run over there, and what tells that the other end is this machine.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from itertools import pairwise
@@ -14,7 +15,7 @@ from sentinel_guard.core.analysis import network_addresses, paths
 from sentinel_guard.core.analysis.expansion.command_and_options import Call, options
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs import subcommand_tables
-from sentinel_guard.core.analysis.programs.cloud import ansible, other_service_clis
+from sentinel_guard.core.analysis.programs.cloud import ansible, deployment_tools, other_service_clis
 from sentinel_guard.core.analysis.programs.cloud.cloud_cli_subcommands import TABLES
 from sentinel_guard.core.analysis.programs.cloud.containers import away
 from sentinel_guard.core.analysis.programs.cloud.remote_consoles import is_console, is_production
@@ -45,10 +46,6 @@ _WHERE: dict[str, tuple[str, ...]] = {
     "kamal": ("-d",),
 }
 """Options that say where, for the person who is asked."""
-_LOCAL_CONTEXTS = (
-    *("kind-*", "k3d-*", "minikube*", "docker-desktop", "docker-for-desktop", "rancher-desktop", "colima*", "orbstack"),
-    *("microk8s", "k3s-local", "localhost"),
-)
 _SERVERS: dict[str, tuple[tuple[str, ...], str]] = {
     "aws": (("--endpoint-url",), "AWS_ENDPOINT_URL"),
     "vault": (("-address", "--address"), "VAULT_ADDR"),
@@ -110,11 +107,20 @@ _HOUR = 3600
 """Seconds; what ``presign`` takes without an option."""
 
 
+_IN_CONTAINER = re.compile(
+    r"(?:^|ansible_connection=)(?:community\.docker\.|containers\.podman\.)?(?:docker|podman)(?:\s|$)"
+)
+
+
 def _is_here(call: Call) -> bool:
     """Whether the other end is certain to be this machine: a cluster in a container, an emulator."""
+    if call.command.program in ("ansible", "ansible-playbook") and any(
+        _IN_CONTAINER.search(item.text) for item in call.parsed.values("-e", "--extra-vars", "-c", "--connection")
+    ):
+        return True
     context = call.head.value("--context", "--kube-context") or call.parsed.value("--context", "--kube-context")
     if context is not None and context.known and not call.has("--server", "-s", "--kubeconfig"):
-        return any(fnmatchcase(context.text, pattern) for pattern in _LOCAL_CONTEXTS)
+        return any(fnmatchcase(context.text, pattern) for pattern in deployment_tools.LOCAL_CONTEXTS)
     names, variable = _SERVERS.get(call.command.program, ((), ""))
     given = call.head.value(*names) or call.parsed.value(*names)
     if given is not None:
@@ -355,10 +361,11 @@ OPTIONS["tofu"] = OPTIONS["terragrunt"] = OPTIONS["terramate"] = OPTIONS["terraf
 OPTIONS["flyctl"], OPTIONS["sls"], OPTIONS["bao"] = OPTIONS["fly"], OPTIONS["serverless"], OPTIONS["vault"]
 OPTIONS["oc"] = OPTIONS["kubectl"]
 OPTIONS |= {name: options("| sub") for name in TABLES if name not in OPTIONS}
-OPTIONS = {**other_service_clis.OPTIONS, **OPTIONS}
+OPTIONS = {**other_service_clis.OPTIONS, **deployment_tools.OPTIONS, **OPTIONS}
 
 PROGRAMS: dict[str, Callable[[Call], Effects]] = {
     **other_service_clis.PROGRAMS,
+    **deployment_tools.PROGRAMS,
     **dict.fromkeys(TABLES, cloud),
     "ansible": ansible.ad_hoc,
     "az": uploads,

@@ -18,12 +18,8 @@ from sentinel_guard.core.model import Effect, Kind
 Effects = Iterable[Effect]
 
 _ON_PATHS = (Kind.WRITE, Kind.DELETE, Kind.READ, Kind.GIT_REWRITE, Kind.PRIVILEGE, Kind.SIGNAL)
-_HOST = frozenset(
-    (
-        *("/", "/etc", "/root", "/boot", "/proc", "/sys", "/dev", "/usr", "/var", "/var/run", "/run", "/lib", "/bin"),
-        "/home",
-    )
-)
+_SYSTEM = ("/etc", "/root", "/boot", "/proc", "/sys", "/dev", "/usr", "/var", "/var/run", "/run", "/lib", "/bin")
+_HOST = frozenset(("/", "/home", *_SYSTEM))
 _KEPT = (
     *("/var/lib", "/data", "/srv", "/home", "/mnt", "/media", "/etc", "/root", "/opt", "/var/www", "/bitnami"),
     *("/config", "/storage", "/uploads", "/backup", "/backups", "/letsencrypt", "/app/data", "/app/storage"),
@@ -57,7 +53,7 @@ def docker(call: Call) -> Effects:
         yield from subcommand_tables.effects(call, _DOCKER, _target(verb))
     action = verb
     if verb == "compose":
-        action = _compose_fields(call)[0]
+        action = _compose_fields(call)[1]
         yield from compose(call)
     elif verb in ("container", "image") and operands and operands[0].text in _AT_WORK:
         yield from call.runner.run(_without(call.fields, verb), call, f"docker {verb}")
@@ -126,27 +122,38 @@ def _other_host(call: Call) -> str:
     )
 
 
-def _compose_fields(call: Call) -> tuple[str, list[Field]]:
-    """The verb of compose, and what stands behind it."""
+def _compose_fields(call: Call) -> tuple[Parsed, str, list[Field]]:
+    """What stands before the verb of compose, the verb, and what stands behind it."""
     fields = list(call.fields[1:])
     if call.command.program not in _COMPOSES:
         fields = fields[next(n for n, item in enumerate(fields) if item.text == "compose") + 1 :]
-    verb, *rest = parse(fields, _COMPOSE).operands or [Field("")]
-    return verb.text, rest
+    parsed = parse(fields, _COMPOSE)
+    verb, *rest = parsed.operands or [Field("")]
+    return parsed, verb.text, rest
+
+
+def _names_volumes(call: Call, parsed: Parsed) -> bool:
+    """Whether a project has volumes that outlive its containers; one whose files cannot be read may have some."""
+    given = parsed.values("-f", "--file")
+    found = [call.world.read(call.locate(item)) for item in given or [Field(name) for name in _COMPOSE_FILES]]
+    texts = [text for text in found if text is not None]
+    read = all(item.known for item in given) and (len(texts) == len(given) if given else bool(texts))
+    return not read or any(re.search(r"(?m)^(?:volumes|include|\s+extends)\s*:", text) for text in texts)
 
 
 def compose(call: Call) -> Effects:
     """``docker-compose``, and ``docker compose`` behind its first word."""
-    verb, fields = _compose_fields(call)
+    parsed, verb, fields = _compose_fields(call)
     if any(item.text == "--dry-run" for item in call.fields):
         return
     if verb in ("exec", "run"):
-        parsed = parse(fields, _COMPOSE_RUN)
-        mounts = dict(_mounts(call, parsed))
+        run = parse(fields, _COMPOSE_RUN)
+        mounts = dict(_mounts(call, run))
         yield from _reached(call, mounts)
-        yield from _inside(call, parsed.operands[1:], mounts, _KEPT)
+        yield from _inside(call, run.operands[1:], mounts, _KEPT)
     elif verb in ("down", "rm") and {"-v", "--volumes"} & parse(fields, _COMPOSE_DOWN).flags.keys():
-        yield call.effect(Kind.DEPLOY, "docker volumes", "delete")
+        if _names_volumes(call, parsed):
+            yield call.effect(Kind.DEPLOY, "docker volumes", "delete")
     elif verb in ("push", "publish"):
         yield call.effect(Kind.PUBLISH, "docker")
 
@@ -331,6 +338,7 @@ _RUN = (
     "first"
 )
 _COMPOSES = ("docker-compose", "podman-compose")
+_COMPOSE_FILES = ("compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml")
 _COMPOSE = options(
     "-f= --file= -p= --project-name= --profile= --env-file= --project-directory= --parallel= --ansi= --progress= | "
     "first"

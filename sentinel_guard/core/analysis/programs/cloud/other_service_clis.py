@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from sentinel_guard.core.analysis import network_addresses
+from sentinel_guard.core.analysis import network_addresses, paths
 from sentinel_guard.core.analysis.expansion.command_and_options import Call, options
 from sentinel_guard.core.analysis.programs import subcommand_tables
 from sentinel_guard.core.analysis.programs.subcommand_tables import Row, table
@@ -47,9 +47,9 @@ _NAMES = (
     *("glance", "neutron", "manila", "trove", "heat", "ironic", "designate", "certbot", "lego"),
     *("occ", "ipfs-cluster-ctl", "elastic", "curator_cli", "ecctl", "logstash-plugin", "typesense", "meilisearch"),
     # clusters: whoever deploys to them, and what they are made of
-    *("skaffold", "okteto", "devspace", "garden", "telepresence", "talosctl", "omnictl", "rke", "kubeadm", "k0sctl"),
-    *("werf", "ytt", "kapp", "kbld", "imgpkg", "crossplane", "karmadactl", "vcluster", "loft", "kubeone", "kots"),
-    *("cilium", "calicoctl", "hubble", "kubectx", "kubens", "stern", "operator-sdk", "odo", "tkn", "kubeseal", "cmctl"),
+    *("telepresence", "talosctl", "omnictl", "rke", "kubeadm", "k0sctl"),
+    *("ytt", "kbld", "imgpkg", "crossplane", "karmadactl", "vcluster", "loft", "kubeone", "kots"),
+    *("cilium", "calicoctl", "hubble", "kubectx", "kubens", "stern", "operator-sdk", "tkn", "kubeseal", "cmctl"),
     *("buildah", "crictl", "ctr", "crane", "regctl", "skopeo", "oras", "harbor", "cosign", "notation"),
     # data, learning, workflows
     *("airflow", "astro", "prefect", "dagster", "dagster-cloud", "meltano", "airbyte", "abctl", "luigi", "flyte"),
@@ -229,6 +229,8 @@ def service(call: Call) -> Iterator[Effect]:
     if any(item.known and network_addresses.is_local_address(item.text) for item in where):
         return
     program = call.command.program
+    if program in _BACKUPS and _is_for_trial(call):
+        return
     if any(not item.known and ("$(" in item.source or "`" in item.source) for item in call.fields[1:]):
         yield call.effect(Kind.NETWORK, program, "data")
     rows = TABLES[program]
@@ -236,6 +238,17 @@ def service(call: Call) -> Iterator[Effect]:
     if any(loses(call) for loses in said) and not subcommand_tables.what(call, rows):
         yield call.effect(Kind.DEPLOY, program, "delete", sure=False)
     yield from subcommand_tables.effects(call, rows, program)
+
+
+_BACKUPS = {"restic": "RESTIC_REPOSITORY", "rustic": "RUSTIC_REPOSITORY", "borg": "BORG_REPO"}
+"""And the variable that names their repository."""
+
+
+def _is_for_trial(call: Call) -> bool:
+    """Whether a repository of backups lies in a temporary folder of this machine."""
+    given = call.head.values("-r", "--repo") or call.parsed.values("-r", "--repo")
+    named = [item.text for item in given if item.known] or list(call.scope.lookup(_BACKUPS[call.command.program]).items)
+    return bool(named) and all(text.startswith(paths.TEMPORARY) and ".." not in text for text in named)
 
 
 _TEXT = "-s= -u= --url= --server= --host= --endpoint= --api-url= --profile= --project= -p= --context= --repo= "

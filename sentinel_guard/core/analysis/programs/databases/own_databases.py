@@ -7,10 +7,14 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
+from sentinel_guard.core.analysis.programs.databases import remote_databases
 from sentinel_guard.core.model import Effect
 
 _SCRATCH = re.compile(r"(?i)(?:.*[_-])?(?:test|tests|scratch|tmp|temp|ci|sandbox|throwaway)(?:[_-].*|\d*)")
 """Names of databases that are made to be thrown away: where one was there before, its making fails unseen."""
+_OF_TESTS = re.compile(r"(?i)(?:\w+[_-])?tests?(?:[_-]?\d+)?")
+"""Names of databases that test runs make anew each time."""
+_HOSTS = ("PGHOST", "PGSERVICE", "PGHOSTADDR", "MYSQL_HOST")
 _CREATES = re.compile(r"\bcreate\s+database\s+[\"`\[]?(\w+)", re.IGNORECASE)
 _DROPS = re.compile(r"\s*drop\s+database\s+(?:if\s+exists\s+)?[\"`\[]?(\w+)", re.IGNORECASE)
 
@@ -49,9 +53,14 @@ def listens_own(call: Call) -> bool:
 
 
 def is_own(call: Call, name: str) -> bool:
-    """Whether a database was made by the session, or by this very text, to be thrown away as its name says."""
+    """Whether a database was made by the session, or by this very text, to be thrown away as its name says; or is one
+    of this machine that test runs make anew.
+    """
     made = f"database {name}"
-    return made in call.world.proven or (made in call.world.own and _SCRATCH.fullmatch(name) is not None)
+    if made in call.world.proven or (made in call.world.own and _SCRATCH.fullmatch(name) is not None):
+        return True
+    away = remote_databases.is_remote(call) or any(call.scope.lookup(host).isset for host in _HOSTS)
+    return _OF_TESTS.fullmatch(name) is not None and not away
 
 
 def drops_own(call: Call, statement: str) -> bool:

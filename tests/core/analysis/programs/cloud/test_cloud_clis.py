@@ -117,6 +117,7 @@ GROUPS: list[Group] = [
     (CHANGES, "ansible-playbook changes something", ("ansible-playbook site.yml",
      "ansible-playbook -i prod site.yml --limit web", "ansible-playbook -i inventories/prod deploy.yml --diff")),
     ("", "ansible-playbook asks, plans or stays here", ("ansible-playbook site.yml --check",
+     "ansible-playbook site.yml -i 'lab,' -e 'ansible_connection=community.docker.docker ansible_host=x'",
      "ansible-playbook site.yml --syntax-check", "ansible-playbook site.yml --list-tasks",
      "ansible-playbook site.yml --check --diff", "ansible-playbook --list-hosts site.yml")),
     (DESTROYS, "ansible takes something down", ("ansible all -m shell -a 'rm -rf /var/www'",

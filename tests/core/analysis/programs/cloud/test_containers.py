@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.analysis_effects import effects_of, repository
 from tests.support.command_tables import Group, brief, cases
 
 GROUPS: list[Group] = [
@@ -118,6 +119,24 @@ GROUPS: list[Group] = [
      "docker rmi -f $(docker images -q -f dangling=true)")),
     ("deploy delete", "all there are", ("docker rm -f $(docker ps -aq)", "docker ps -aq | xargs docker rm -f")),
 ]  # fmt: skip
+
+
+IN_MEMORY = "services:\n  db:\n    image: postgres\n    tmpfs: [/var/lib/postgresql/data]\n"
+KEPT = "services:\n  db:\n    image: postgres\n    volumes: ['d:/x']\nvolumes:\n  d:\n"
+DOWN = (
+    ("docker compose -f test.yml down -v", False, "no volume has a name"),
+    ("docker-compose --file=test.yml down --volumes", False, "the other program"),
+    ("docker compose -f kept.yml down -v", True, "one has"),
+    ("docker compose -f test.yml -f kept.yml down -v", True, "in one of the files"),
+    ("docker compose -f test.yml -f none.yml down -v", True, "one cannot be read"),
+    ("docker compose down -v", True, "there is none to read"),
+)
+
+
+@pytest.mark.parametrize(("command", "loses"), [d[:2] for d in DOWN], ids=[d[2] for d in DOWN])
+def test_volumes_without_a_name_are_as_lost_without_the_option(command: str, loses: bool) -> None:
+    effects = effects_of(command, repository({"test.yml": IN_MEMORY, "kept.yml": KEPT}))
+    assert any(effect.target == "docker volumes" for effect in effects) is loses
 
 
 @pytest.mark.parametrize(("command", "what"), cases(GROUPS))

@@ -29,6 +29,9 @@ GROUPS: list[Group] = [
      "op item get delete", "kafka-consumer-groups.sh --bootstrap-server x --describe --group delete")),
     ("", "tries", ("restic forget --dry-run", "borg prune -n repo", "certbot delete --dry-run",
      "wp search-replace a b --dry-run")),
+    (DESTROYS, "backups that somebody may need", ("restic -r /srv/backup forget --prune --keep-last 1",)),
+    ("", "a repository for a trial", ("restic -r /tmp/trial forget --prune --keep-last 1",
+     "RESTIC_REPOSITORY=/tmp/trial restic forget --prune --keep-last 1")),
     ("", "works here", ("dvc remove x.dvc", "dvc push", "wp cache flush", "shopify theme dev", "op run -- npm test",
      "swift build", "swift package reset")),
     ("", "the other end is this machine", (

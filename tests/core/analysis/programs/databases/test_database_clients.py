@@ -156,6 +156,10 @@ liquibase drop-all
 atlas schema clean -u "$DB"
 wp db reset --yes
 drush sql-drop -y
+dropdb -h db.company.com shop_test
+PGHOST=db.company.com dropdb shop_test
+dropdb contest
+psql postgres://db.company.com/x -c 'DROP DATABASE shop_test'
 dotnet ef database drop --force
 diesel database reset
 """.strip().splitlines()
@@ -221,6 +225,8 @@ drush sql:query 'select 1'
 dotnet ef database update
 sqlx migrate run
 dropdb --help
+dropdb --if-exists -h localhost shop_test
+psql -c 'DROP DATABASE IF EXISTS app_test'
 git commit -m 'DROP TABLE users'
 """.strip().splitlines()
 
