@@ -208,7 +208,8 @@ PATHS: list[Row] = [
     ("chmod u=rw,go= .env", "ok"),
     ("chmod 644 .env", "deny"),
     ("chmod -r 600 .env", "deny"),
-    ("chmod 644 *", "ok"),
+    ("chmod 644 *.md src/*", "ok"),
+    ("chmod 644 *", "ask"),  # notes is .env
     ("chmod 000 *", "deny"),
     ("find . -type f -exec chmod 644 {} +", "ok"),
     ("echo '[remote \"origin\"]' >> .git/config", "ask"),
