@@ -31,7 +31,9 @@ ROWS = [
     ("docker run -w /w alpine rm -rf src", "!delete recursive", "the container's own"),
     ("createdb x_test && dropdb x_test", "!database delete", "a database that the text made"),
     ("createdb prod; dropdb prod", "database delete", "its making may have failed"),
-    ("dropdb x_test", "database delete", "one that was there"),
+    ("dropdb x_scratch", "database delete", "one that was there"),
+    ("dropdb x_test", "!database delete", "one that test runs make anew"),
+    ("dropdb -h db.x.org x_test", "database delete", "on another machine"),
     (
         "docker run -d --name p postgres; docker exec p psql -c 'DROP DATABASE t'",
         "!database delete",
