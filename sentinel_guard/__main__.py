@@ -6,6 +6,7 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
+from typing import NoReturn
 
 
 def main() -> None:
@@ -15,19 +16,22 @@ def main() -> None:
     sys.dont_write_bytecode |= inside
     match sys.argv[1:]:
         case ["hook", name, *arguments] if not name.startswith("-"):
-            sys.exit(_at_once(lambda: _hook(name, arguments)))
+            _leave(_at_once(lambda: _hook(name, arguments)))
         case ["run", "--", *command] if command and not inside:
-            code = _at_once(lambda: _run(command))
-            sys.stdout.flush()
-            sys.stderr.flush()
-            # Nothing is open any more; the interpreter would take 20 ms to take itself apart.
-            os._exit(code)
+            _leave(_at_once(lambda: _run(command)))
     gc.disable()  # of what is imported nothing becomes garbage: looking through it takes 10 ms
     from sentinel_guard.cli import main as command_line  # noqa: PLC0415 - a commit does not wait for it
 
     gc.freeze()
     gc.enable()
     command_line.main()
+
+
+def _leave(code: int) -> NoReturn:
+    """Nothing is open any more; the interpreter would take 10 to 20 ms to take itself apart."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def _hook(name: str, arguments: Sequence[str]) -> int:

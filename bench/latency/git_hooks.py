@@ -173,7 +173,7 @@ def fetches(repos: Repositories) -> Pair:
     repos.quiet(origin, "update-ref", "--stdin", stdin="".join(f"create refs/heads/b{n} main\n" for n in range(REFS)))
 
     fetch = ("fetch", "-q", str(origin), "refs/heads/*:refs/remotes/o/*")
-    return repos.both(repos.forget_remotes, lambda repo: repos.git(repo, *fetch), 2)
+    return repos.both(repos.forget_remotes, lambda repo: repos.git(repo, *fetch), 3)
 
 
 def pack_refs(repos: Repositories) -> Pair:
@@ -185,7 +185,7 @@ def pack_refs(repos: Repositories) -> Pair:
             repo, "update-ref", "--stdin", stdin="".join(f"create refs/remotes/o/b{n} HEAD\n" for n in range(REFS))
         )
 
-    return repos.both(prepare, lambda repo: repos.git(repo, "pack-refs", "--all"), 1)
+    return repos.both(prepare, lambda repo: repos.git(repo, "pack-refs", "--all"), 3)
 
 
 def gcs(repos: Repositories) -> Pair:
