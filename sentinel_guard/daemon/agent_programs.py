@@ -65,7 +65,7 @@ def start(asked: wire_messages.Request, place: Place, path: str) -> tuple[str, t
 
 def end_servers(inside: Iterable[int], seconds: float = LEAVING) -> list[str]:
     """End the agents' servers among the processes of a session; their agents' names."""
-    found = {pid: agent for pid in inside if (agent := _server(pid))}
+    found = {pid: agent for pid in inside if (agent := server(pid))}
     if found:
         processes.end(frozenset(found), seconds)
     return sorted({agent.name for agent in found.values()})
@@ -80,11 +80,12 @@ def running(live: Live) -> set[int]:
 def _outside(place: Place, agent: CodingAgent) -> list[str]:
     """Pids of an agent's servers that the session did not start, and that a process at this place would find."""
     inside, ours = running(place.live), processes.environ(place.peer.pid)
-    servers = (p.pid for p in processes.of_user() if p.pid not in inside and _server(p.pid) is agent)
+    servers = (p.pid for p in processes.of_user() if p.pid not in inside and server(p.pid) is agent)
     return [str(pid) for pid in servers if registry.meet(processes.environ(pid), ours)]
 
 
-def _server(pid: int) -> CodingAgent | None:
+def server(pid: int) -> CodingAgent | None:
+    """The agent whose server a process is; None for any other process."""
     process = processes.describe(pid)
     return registry.server_of(processes.executable(pid), process.command) if process else None
 

@@ -100,6 +100,8 @@ class Live:
     """True once anything was asked from within the session."""
     kind: str = RUN
     """Or ``SHELL`` (a person's own), ``HOOKS`` (an agent that only its hooks report): what they leave running stays."""
+    told_by_client: bool = False
+    """Of ``HOOKS``: whether its client itself has asked in its name, and not only a program that it let run."""
     watch: Watch | None = None
     frozen: frozenset[Peer] = frozenset()
     """What a kill has stopped: to be ended, though its owner may end before that."""

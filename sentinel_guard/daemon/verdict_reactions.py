@@ -242,13 +242,14 @@ class Reactions:
     async def _end_client(self, live: Live, verdict: Verdict) -> None:
         """A client that only its hooks report reads its refusal, and is ended then.
 
-        One that serves other sessions, too, lives on: nothing more of this one is let run.
+        A server that has other sessions, too, lives on: nothing more of this one is let run. Any other process of an
+        agent has one session, whatever else a program asked for in another one's name.
         """
         asker, owner, began = verdict.action.who, live.session.owner, self._now()
         while asker and processes.alive(asker) and self._now() - began < READING:  # noqa: ASYNC110 - it tells no event
             await asyncio.sleep(PRINTING)
-        shared = any(_is_beside(other, live) for other in self._all())
-        if owner and processes.alive(owner) and not shared:
+        beside = any(_is_beside(other, live) for other in self._all())
+        if owner and processes.alive(owner) and not (beside and agent_programs.server(owner.pid)):
             await asyncio.sleep(LEAVING)
             await asyncio.to_thread(processes.end, frozenset({owner.pid}), READING)
 
@@ -373,7 +374,7 @@ class Reactions:
 def _is_beside(other: Live, live: Live) -> bool:
     """Whether a client's process serves another session, by the client's own id, beside a killed one."""
     one, two = other.session, live.session
-    return one.owner == two.owner and not one.over and one.client[1:] != two.client[1:]
+    return other.told_by_client and one.owner == two.owner and not one.over and one.client[1:] != two.client[1:]
 
 
 def _harm(live: Live, shims: ShimIntegrity) -> str:

@@ -11,6 +11,7 @@ Rules of this file:
 from __future__ import annotations
 
 import asyncio
+import itertools
 import shlex
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -58,9 +59,11 @@ class HookSessions:
 
     def is_ours(self, live: Live, argv: Sequence[str], text: str) -> bool:
         """Whether a shell runs the hook program or a script of ours as a client does, or says one of our refusals."""
-        if (text and text in self.calls(live).ours) or (
-            len(argv) == 2 and argv[1] in agent_hook_files.files(self._sessions.places)
-        ):
+        return bool(text and text in self.calls(live).ours) or self._is_hook(argv, text)
+
+    def _is_hook(self, argv: Sequence[str], text: str) -> bool:
+        """Whether a shell runs the hook program or a script of ours, and nothing else."""
+        if len(argv) == 2 and argv[1] in agent_hook_files.files(self._sessions.places):
             return True
         program = shlex.quote(str(self._sessions.places.githook_folder / shims.HOOK))
         words = text.removeprefix(f"{program} ").split(" ") if text.startswith(f"{program} ") else []
@@ -73,11 +76,13 @@ class HookSessions:
         if place and place.live.kind != HOOKS:
             return place.live
         owner = serving(pid, client)
+        by_client = self._is_asked_by(owner, pid)
         # A client runs the hooks of another one's settings, too: whose process it is counts.
         client = agent_of(owner) or client
         key = self._key(client, event)
         if live := self._known(key):
             self._take_over(live, owner)
+            live.told_by_client |= by_client
             return live
         root = await self._top(cwd)
         # Nothing is waited for between this look and the beginning: two calls of one reply begin one session.
@@ -85,7 +90,20 @@ class HookSessions:
         if live is None:
             live = self._beginnings.begin_beside(key, owner, root, processes.environ(owner.pid))
             self._keys[key] = live.id
+        live.told_by_client |= by_client
         return live
+
+    def _is_asked_by(self, owner: Peer, pid: int) -> bool:
+        """Whether nothing stands between the client and the hook but shells that run our hook and nothing else.
+
+        A program that calls the hook by hand can look so, too, if it takes the pains.
+        """
+        between = itertools.takewhile(lambda peer: peer != owner, ancestry.lineage(pid)[1:])
+        return all(self._runs_hook(processes.command_line(peer.pid)) for peer in between)
+
+    def _runs_hook(self, argv: Sequence[str]) -> bool:
+        text = argv[2] if len(argv) == 3 and argv[1] == "-c" else ""
+        return self._is_hook(argv, text)
 
     def _key(self, client: str, event: HookEvent) -> Key:
         """A subagent with a session id of its own belongs to the session that started it, at any depth."""

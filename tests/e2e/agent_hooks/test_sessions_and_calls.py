@@ -42,8 +42,8 @@ def stage() -> Iterator[Stage]:
 def client(stage) -> Iterator[Callable[[], HookClient]]:
     made = []
 
-    def make() -> HookClient:
-        made.append(HookClient(stage))
+    def make(**options: bool) -> HookClient:
+        made.append(HookClient(stage, **options))
         return made[-1]
 
     yield make
@@ -124,8 +124,8 @@ def test_an_unknown_client_or_event_is_refused(stage, client, words):
     assert said.code == 2 and BLOCKED in said.stderr
 
 
-def test_several_sessions_in_one_process_have_states_of_their_own(stage, client):
-    agent = client()
+def test_several_sessions_in_one_server_have_states_of_their_own(stage, client):
+    agent = client(server=True)
     assert not agent.call("Bash", session="one", command=f"echo {stage.repo}").stdout
     assert not agent.call("Bash", session="two", command="echo 2").stdout
     killed = agent.call("Bash", session="one", command=f"rm -r {stage.repo}/.git")
@@ -175,6 +175,13 @@ def other_folder(agent):
     return {"cwd": str(below)}
 
 
+def another_id(agent):
+    """A program of the model's calls the hook by hand, so that the client seems to have a second session."""
+    payload = {"session_id": "s2", "cwd": str(agent.stage.repo)}
+    agent.ask("claude", "SessionStart", payload, by_hand=True)
+    return {}
+
+
 @pytest.mark.parametrize(
     ("meanwhile", "ident"),
     [
@@ -182,14 +189,17 @@ def other_folder(agent):
         pytest.param(lambda _: {}, "toolu_same", id="the same id of the call"),
         pytest.param(other_folder, "", id="another repository"),
         pytest.param(named_as_the_client, "", id="a child with the client's name has asked and ended"),
+        pytest.param(another_id, "", id="a program has asked under another id"),
+        pytest.param(another_id, "server", id="a program of a server's has asked under another id"),
     ],
 )
 def test_a_second_try_ends_the_session_whatever_the_payload_says(stage, client, meanwhile, ident):
-    agent = client()
+    agent = client(server=ident == "server")
     assert "a second try ends the session" in reason(settings_write(agent, ident))
     assert "KILL SWITCH" in reason(settings_write(agent, ident, **meanwhile(agent)))
     assert agent.ended(), "its process serves no other session"
-    assert len(stage.log(kind="session")) == 1 and not stage.log(kind="owner")
+    begun = [e["data"]["client"][1] for e in stage.log(kind="session")]
+    assert begun == (["s1", "s2"] if meanwhile is another_id else ["s1"]) and not stage.log(kind="owner")
 
 
 def test_what_was_allowed_is_not_allowed_again_in_a_killed_session(stage, client):

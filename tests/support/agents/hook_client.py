@@ -16,7 +16,8 @@ CLIENT = """
 import json, subprocess, sys
 for line in sys.stdin:
     asked = json.loads(line)
-    command = [*asked.get("above", []), "/bin/sh", "-c", '"$0" "$@"; exit $?', *asked["argv"]]
+    shell = ['"$0" "$@"; exit $?', *asked["argv"]] if asked["by_hand"] else [" ".join(asked["argv"])]
+    command = [*asked["above"], "/bin/sh", "-c", *shell]
     done = subprocess.run(command, input=asked["payload"].encode(errors="surrogateescape"), capture_output=True)
     print(json.dumps([done.returncode, done.stdout.decode(), done.stderr.decode()]), flush=True)
 """
@@ -38,23 +39,28 @@ class Said(NamedTuple):
 
 
 class HookClient:
-    """One process; several sessions may be in it."""
+    """One process; several sessions may be in it. ``server``: it looks like opencode's server."""
 
-    def __init__(self, stage: Stage) -> None:
-        self.stage = stage
+    def __init__(self, stage: Stage, *, server: bool = False) -> None:
+        self.stage, cwd = stage, stage.repo
+        command = [sys.executable, "-c", CLIENT]
+        if server:
+            (stage.folder / "serve").write_text(CLIENT)
+            command, cwd = ["opencode", "serve"], stage.folder
         self.process = subprocess.Popen(
-            [sys.executable, "-c", CLIENT], cwd=stage.repo, env=stage.environ, text=True,
+            command, executable=sys.executable, cwd=cwd, env=stage.environ, text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
 
-    def ask(self, client: str, event: str, payload: object, above: str = "") -> Said:
+    def ask(self, client: str, event: str, payload: object, above: str = "", *, by_hand: bool = False) -> Said:
         """Run one hook; a payload that is a text is sent as it is. ``above``: a Python interpreter by whatever name, as
-        a child of which the hook is run.
+        a child of which the hook is run. ``by_hand``: as a program does that the model has run.
         """
         hook = str(self.stage.guard / "state" / "hooks" / "sentinel-hook")
         text = payload if isinstance(payload, str) else json.dumps(payload)
         assert self.process.stdin and self.process.stdout
-        asked = {"argv": [hook, client, event], "payload": text, "above": [above, "-c", CHILD] if above else []}
+        asked = {"argv": [hook, client, event], "payload": text, "by_hand": by_hand}
+        asked |= {"above": [above, "-c", CHILD] if above else []}
         self.process.stdin.write(json.dumps(asked) + "\n")
         self.process.stdin.flush()
         return Said(*json.loads(self.process.stdout.readline()))
