@@ -235,7 +235,8 @@ class Daemon:
                     await self.reactions.look_at_shims(*lives)  # which tells what there is to be watched
                     changes = await asyncio.to_thread(_watch_shims, lives, changes)
                     known, looked = ids, 0.0
-                if (changes and changes.take()) or time.monotonic() - looked >= (WHOLE if changes else SHIMS):
+                told = changes is not None and changes.complete
+                if (changes and changes.take()) or time.monotonic() - looked >= (WHOLE if told else SHIMS):
                     looked = time.monotonic()
                     await self.reactions.look_at_shims(*lives)
             except Exception:

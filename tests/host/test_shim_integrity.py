@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import mmap
 import os
 import resource
 import shutil
@@ -131,6 +132,39 @@ def test_a_file_that_is_written_by_a_name_elsewhere_is_told_of(folder):
     assert changes.take()
     changes.close()
     changes.close()
+
+
+def test_what_is_written_through_a_mapping_is_told_of_when_it_can_run(folder):
+    """Nobody hears of such a write, but while the mapping lasts the file cannot be executed."""
+    (folder / "git").chmod(0o700)
+    changes = ChangedPaths(ShimIntegrity.of(folder).paths)
+    with (folder / "git").open("r+b") as file:
+        mapped = mmap.mmap(file.fileno(), 0)
+    mapped[1000:1001] = b"x"
+    with pytest.raises(OSError, match="Text file busy"):
+        subprocess.run([folder / "git", "--version"], check=False)
+    mapped.close()
+    assert changes.take()
+    changes.close()
+
+
+USED_UP = """
+import sys
+from sentinel_guard.host.machine.changed_paths import ChangedPaths
+print(ChangedPaths(sys.argv[1:]).complete)
+"""
+
+
+@pytest.mark.parametrize(("limit", "complete"), [("2", "False"), ("1000", "True")], ids=["too few", "enough"])
+def test_whether_there_are_watches_enough_is_known(folder, limit, complete):
+    """An agent of the same user can use them up."""
+    words = f'echo {limit} > /proc/sys/user/max_inotify_watches && exec "$@"'
+    python = [sys.executable, "-c", USED_UP, *ShimIntegrity.of(folder).paths]
+    line = ["unshare", "--user", "--map-root-user", "sh", "-c", words, "sh", *python]
+    done = subprocess.run(line, check=False, capture_output=True, text=True)
+    if done.returncode and "unshare" in done.stderr:
+        pytest.skip("no user namespaces here")
+    assert done.stdout == f"{complete}\n", done.stderr
 
 
 def again(path: Path) -> None:

@@ -59,7 +59,8 @@ class ShimLook:
             if self._changes is None:
                 with contextlib.suppress(OSError):
                     self._changes = ChangedPaths(self._shims.paths)
-            self._looked, self._next = at, at + (SELDOM if self._changes else LOOK)
+            told = self._changes is not None and self._changes.complete
+            self._looked, self._next = at, at + (SELDOM if told else LOOK)
             if harm := self._shims.harm():
                 self.harm, self._since = HARMED.format(harm), at
                 if self._operator.connected:

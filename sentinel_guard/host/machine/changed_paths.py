@@ -11,9 +11,9 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-_MODIFY, _ATTRIB, _MOVED, _CREATE, _DELETE = 0x2, 0x4, 0xC0, 0x100, 0x200
+_MODIFY, _ATTRIB, _CLOSE_WRITE, _MOVED, _CREATE, _DELETE = 0x2, 0x4, 0x8, 0xC0, 0x100, 0x200
 _GONE = 0x400 | 0x800  # IN_DELETE_SELF, IN_MOVE_SELF
-_ANYTHING = _MODIFY | _ATTRIB | _MOVED | _CREATE | _DELETE | _GONE
+_ANYTHING = _MODIFY | _ATTRIB | _CLOSE_WRITE | _MOVED | _CREATE | _DELETE | _GONE
 _DONT_FOLLOW = 0x02000000
 _CHUNK = 1 << 16
 
@@ -30,15 +30,20 @@ class ChangedPaths:
         named = [*paths]
         above = {str(folder) for path in named for folder in Path(path).parents}
         self._masks = dict.fromkeys(above, _GONE) | dict.fromkeys(named, _ANYTHING)
+        self.complete = True
+        """Whether all of them are watched. An agent of the same user can use up the watches that there are."""
         self.arm()
 
     def fileno(self) -> int:
         return self._fd
 
     def arm(self) -> None:
-        """Watch what stands at the paths now; a watch that stands already stays. Nothing is said of one that cannot."""
-        for path, mask in self._masks.items():
+        """Watch what stands at the paths now; a watch that stands already stays."""
+        added = [
             self._libc.inotify_add_watch(self._fd, os.fsencode(path), ctypes.c_uint32(mask | _DONT_FOLLOW))
+            for path, mask in self._masks.items()
+        ]
+        self.complete = min(added, default=0) >= 0
 
     def take(self) -> bool:
         """Whether anything was told since the last time; what stands there now is watched."""
