@@ -22,13 +22,12 @@ from sentinel_guard.errors import HostError
 from sentinel_guard.host.git.private_git_dir import PrivateGitDir
 from sentinel_guard.host.recovery.baseline.folder_survey import Survey
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
+from sentinel_guard.host.recovery.baseline.worktree_inventory import MANY, NAMED
 
 NS = 1_000_000_000
 """Nanoseconds in a second; as a file's time it is older than any."""
 FEW = 200
 """So many files are named to git at once."""
-MANY = 2_000
-"""So many files are looked into because they had been changed shortly before the start; of more, git looks into all."""
 _LINK = "120000"
 _DEBUG = re.compile(rb"([^\0]+)\0  ctime: .*\n  mtime: .*\n  dev: .*\n  uid: .*\n  size: (\d+)\tflags: .*\n")
 """A row of ``git ls-files --debug -z``."""
@@ -118,7 +117,7 @@ def _others(
     shadow, known = baseline.shadow, {*baseline.raw, *baseline.ignored, *tracked}
     new = {n for n in names.shown if n not in known}
     if not names.partial and len(new) <= MANY:
-        few = new if len(new) <= FEW else ()
+        few = new if len(new) <= NAMED else ()
         tracked |= new.intersection(_listed(shadow, few)) if new else frozenset()
         if new <= tracked:
             return [], tracked

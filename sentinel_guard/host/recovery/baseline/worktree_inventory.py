@@ -27,8 +27,10 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 NS = 1_000_000_000
 """Nanoseconds in a second."""
 EVERYTHING = ("*",)
-NAMED = 200
-"""Files that are named to git at once."""
+NAMED = 20
+"""Files that are named to git at once: it compares each of its own with all of them."""
+MANY = 2_000
+"""So many files are looked into because they had been changed shortly before the start; of more, git looks into all."""
 FOLDERS = 2000
 """Ignored folders that are named to git; of more, all that is untracked is gone through."""
 
@@ -147,9 +149,9 @@ _GITLINK = 0o160000.to_bytes(4, "big")
 
 
 def entries(shadow: PrivateGitDir, names: Collection[str]) -> dict[str, tuple[str, str]]:
-    """What the index says of files: mode (octal), hash. Raises HostError."""
-    if not names:
-        return {}
+    """What the index says of files: mode (octal), hash; empty words where there are too MANY. Raises HostError."""
+    if not 0 < len(names) <= MANY:
+        return dict.fromkeys(names, ("", ""))
     few, wanted = names if len(names) <= NAMED else (), frozenset(names)
     found = shadow.git.names("--literal-pathspecs", "ls-files", "-s", "-z", "--", *few)
     rows = (row.partition("\t") for row in found)

@@ -337,7 +337,8 @@ def _rescue(baseline: Baseline, journal: _Journal, found: BaselineDiff, restrict
             baseline.session,
             names,
             flagged=baseline.flagged,
-            start=baseline.head if baseline.clean else "",
+            # Where a submodule's commit is staged, git says nothing of it (--ignore-submodules).
+            start=baseline.head if baseline.clean and not baseline.embedded else "",
             restricts=restricts,
             occasion=occasion,
         )
