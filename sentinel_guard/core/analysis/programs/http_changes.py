@@ -14,6 +14,11 @@ _DELETING = re.compile(
     r"[^?]*/(?:_delete_by_query|_close|do_?[Dd]elete|delete|destroy|purge(?:_cache|-cache)?|wipe|terminate|flush|reset|"
     r"truncate|revoke|deactivate|force-unlock)(?:[/?].*)?"
 )
+_STATEMENT = re.compile(
+    r"[?&](?:query|q|sql|statement)=[^&]{0,200}?(?<![\w'])(?:drop|truncate|delete|alter)(?:\+|%20|\s)", re.IGNORECASE
+)
+_STATEMENTS = re.compile(r"\s*(?:drop|truncate)\s+(?:table|database|keyspace|index|view|measurement)\b", re.IGNORECASE)
+"""Statements of a database that is spoken to by HTTP (ClickHouse, InfluxDB)."""
 _ASKED_FOR = re.compile(r"[^?]*/(?:do_?[Dd]elete|delete|destroy|purge|wipe)\?.*")
 """An address that deletes though it is only asked for."""
 _ACTS = re.compile(
@@ -34,6 +39,8 @@ _SETS = re.compile(
 def deletes(method: str, address: str, sent: list[str]) -> bool:
     """By the method, by a mutation of GraphQL, by the last words of an address that is posted to."""
     if method == "DELETE" or any(map(_MUTATION.search, sent)):
+        return True
+    if _STATEMENT.search(address) or any(map(_STATEMENTS.match, sent)):
         return True
     if _ASKED_FOR.fullmatch(address):
         return True

@@ -74,7 +74,7 @@ _KNOWN = (
     _SERVERS
     | TABLES.keys()
     | {"python", "python2", "python3", "php", "busybox", "jupyter", "jupyter-lab", "jupyter-notebook"}
-    | {"docker", "podman", "nerdctl"}
+    | {"docker", "podman", "nerdctl", "socat"}
 )
 """All programs that are looked at here."""
 
@@ -87,6 +87,8 @@ def opened(call: Call) -> Iterator[Effect]:
     if subcommand_tables.what(call, TABLES.get(program, ())) == "opens":
         yield call.effect(Kind.PRIVILEGE, TARGET)
     texts = [item.text for item in call.fields[1:]]
+    if program == "socat" and any(map(_LISTENS.match, texts)):
+        yield call.effect(Kind.PRIVILEGE, TARGET)
     if call.command.subcommand in ("run", "create") and _publishes_store(call):
         yield call.effect(Kind.PRIVILEGE, TARGET)
     if program.startswith("jupyter") and any(map(_NO_TOKEN.fullmatch, texts)) and _is_wide(texts):
@@ -101,6 +103,8 @@ def opened(call: Call) -> Iterator[Effect]:
         yield from _serves(call, folders, wide=_is_wide(texts))
 
 
+_LISTENS = re.compile(r"(?i)(?:tcp|udp|openssl|sctp)[46]?-l(?:isten)?:(?!.*\bbind=(?:127\.|localhost|\[?::1))")
+"""An address of socat's that takes connections from everywhere, and hands them on."""
 _NO_PASSWORD = re.compile(
     r"(?i)POSTGRES_HOST_AUTH_METHOD=trust|\w*ALLOW_EMPTY_(?:ROOT_)?PASSWORD=(?:1|y|yes|true)|NEO4J_AUTH=none|"
     r"xpack\.security\.enabled=false|(?:DISABLE|PLUGINS)_SECURITY\w*=true|AUTHENTICATION_ANONYMOUS\w*=true"

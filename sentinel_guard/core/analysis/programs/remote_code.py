@@ -86,6 +86,7 @@ RUNNERS: dict[str, _Runner] = {
                     _Runner((), ("--import", "--loader", "--experimental-loader", "-r", "--require"), plain=False)),
     **dict.fromkeys(("nix-env", "ansible-pull", "docker-compose", "podman-compose"),
                     _Runner((), ("-if", "-f", "--file", "-U", "--url"), plain=False)),
+    "winget": _Runner(("install", "upgrade"), ("-m", "--manifest")), "scoop": _Runner(("install", "bucket")),
     "flatpak": _Runner(("install", "remote-add")),
     "gh": _Runner(("extension", "extensions", "ext"), short=True),
     "gemini": _Runner(("extensions",)), "claude": _Runner(("plugin",)),

@@ -117,7 +117,7 @@ _LOSS = re.compile(rf"(?:.*[-_:./])?(?:{_VERBS})(?:-?all)?(?:[-_:.].*)?")
 _FRESH = re.compile(r".*[:_-](?:fresh|nuke|reset)")
 _CAMEL = re.compile(r"(?:Delete|Destroy|Drop|Purge|Terminate|Release|Remove|Revoke|Erase)[A-Z]\w+")
 """Actions of interfaces, as the clients of some clouds spell them: ``ecs DeleteInstance``."""
-_LOSS_OPTION = re.compile(rf"--?(?:{_VERBS})(?:-all|-data|-remote)?")
+_LOSS_OPTION = re.compile(rf"--?(?:{_VERBS})(?:[-_](?:all|data|remote))?")
 _SAFE = frozenset(
     ("--help", "-h", "--dry-run", "--dryrun", "--list", "--version", "--plan", "--preview", "--check", "--diff", "--no")
 )
