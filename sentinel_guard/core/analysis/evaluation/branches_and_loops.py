@@ -126,9 +126,17 @@ def _print_nothing(walk: Walker, redirects: Sequence[Redirect], place: WalkConte
     return walk.keep("", outputs, place)
 
 
+def _printing(walk: Walker, node: Loop) -> Command | None:
+    """The command of a loop that says what it was given; a tree does not change, however often the loop comes by."""
+    known = walk.printing.get(id(node))
+    if known is None:
+        known = walk.printing[id(node)] = node, printing_command(node)
+    return known[1]
+
+
 def loop(walk: Walker, node: Loop, place: WalkContext) -> str:
     given = node.redirects or any(may_substitute(word.source) for word in node.words or ())
-    said = printing_command(node) if given else None
+    said = _printing(walk, node) if given else None
     place, outputs = walk.redirect(node.redirects, place.opened(), said)
     walk.substitute(node.words or (), place._replace(shown=place.shown and said is not None))
     if _endless(node) and _forks(node.body):

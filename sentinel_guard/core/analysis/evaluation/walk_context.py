@@ -83,6 +83,8 @@ class Walker(Runner, Protocol):
     """What was found so far, in order."""
     running: dict[str, Node]
     """Functions that are being called, by name."""
+    printing: dict[int, tuple[Node, Command | None]]
+    """By the identity of a loop: its first command that says what it was given."""
 
     def text(self, text: str, place: WalkContext) -> str:
         """Walks a text in this very scope (eval, source); gives its output."""

@@ -87,6 +87,7 @@ class Walk:
         self.world = world
         self.running: dict[str, Node] = {}
         self.effects: list[Effect] = []
+        self.printing: dict[int, tuple[Node, Command | None]] = {}
         self._substitutions, self._exact = FoundSubstitutions(), ExactOutputs()
 
     def add(self, effect: Effect, place: WalkContext) -> None:
