@@ -62,7 +62,12 @@ class _Hooks(HookDialect):
         "userPromptSubmitted": Moment.RESTS,
         "agentStop": Moment.RESTS,
     }
-    places = Places(".github/hooks/sentinel-guard.json", ".copilot/hooks/sentinel-guard.json", variable="COPILOT_HOME")
+    places = Places(
+        ".github/hooks/sentinel-guard.json",
+        ".copilot/hooks/sentinel-guard.json",
+        "/etc/github-copilot/policy.d/sentinel-guard.json",
+        "COPILOT_HOME",
+    )
     settings = {"version": 1}  # noqa: RUF012 - a table that nobody changes
 
     shell = "bash"
