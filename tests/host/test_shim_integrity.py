@@ -18,6 +18,7 @@ import pytest
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host import shim_integrity, shims
+from sentinel_guard.host.machine import changed_paths
 from sentinel_guard.host.machine.changed_paths import ChangedPaths
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.shim_integrity import ShimIntegrity
@@ -122,6 +123,18 @@ def test_the_kernel_tells_of_all_that_is_harm(folder, change, later):
         assert changes.take()
     finally:
         changes.close()
+
+
+def test_instances_are_left_for_others(folder, monkeypatch):
+    ChangedPaths([str(folder)], spare=3).close()
+    given, closed = iter([100_001, -1, -1]), []
+    monkeypatch.setattr(
+        changed_paths.ctypes, "CDLL", lambda *_, **__: SimpleNamespace(inotify_init1=lambda _: next(given))
+    )
+    monkeypatch.setattr(changed_paths, "os", SimpleNamespace(close=closed.append, O_CLOEXEC=0, O_NONBLOCK=0))
+    with pytest.raises(OSError, match="no inotify instance is left"):
+        ChangedPaths([str(folder)], spare=2)
+    assert closed == [100_001]
 
 
 def test_a_file_that_is_written_by_a_name_elsewhere_is_told_of(folder):

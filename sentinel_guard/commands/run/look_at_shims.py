@@ -21,6 +21,8 @@ DAEMON_FIRST = 2.0
 """Seconds that a daemon has to end a session whose shims are harmed, to roll it back and to report it."""
 RECORD = 10.0
 """Seconds for which a daemon is sought that puts it on record."""
+SPARE = 64
+"""inotify instances that a runner leaves to others: each session's watch needs two, and cannot do without."""
 HARMED = f"{UNSHIMMED}: what the agent starts is not judged."
 
 
@@ -58,7 +60,7 @@ class ShimLook:
         if not self.harm and (now or at >= self._next):
             if self._changes is None:
                 with contextlib.suppress(OSError):
-                    self._changes = ChangedPaths(self._shims.paths)
+                    self._changes = ChangedPaths(self._shims.paths, spare=SPARE)
             told = self._changes is not None and self._changes.complete
             self._looked, self._next = at, at + (SELDOM if told else LOOK)
             if harm := self._shims.harm():

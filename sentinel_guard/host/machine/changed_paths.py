@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,12 +22,16 @@ _CHUNK = 1 << 16
 class ChangedPaths:
     """Watches paths, and that no folder above them is moved or deleted. What a mount hides is not told."""
 
-    def __init__(self, paths: Iterable[str]) -> None:
-        """Raises OSError where no inotify instance is left."""
+    def __init__(self, paths: Iterable[str], *, spare: int = 0) -> None:
+        """``spare``: inotify instances that must be left for others of this user. Raises OSError where they are not."""
         self._libc = ctypes.CDLL(None, use_errno=True)
         self._fd: int = self._libc.inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK)
-        if self._fd < 0:
-            raise OSError(ctypes.get_errno(), "no inotify instance is left")
+        others = [self._libc.inotify_init1(os.O_CLOEXEC) for _ in range(spare)]
+        for fd in filter(lambda fd: fd >= 0, others):
+            os.close(fd)
+        if min(self._fd, *others, 0) < 0:
+            self.close()
+            raise OSError(errno.EMFILE, "no inotify instance is left")
         named = [*paths]
         above = {str(folder) for path in named for folder in Path(path).parents}
         self._masks = dict.fromkeys(above, _GONE) | dict.fromkeys(named, _ANYTHING)
