@@ -76,13 +76,12 @@ class HookSessions:
         if place and place.live.kind != HOOKS:
             return place.live
         owner = serving(pid, client)
-        by_client = self._is_asked_by(owner, pid)
         # A client runs the hooks of another one's settings, too: whose process it is counts.
         client = agent_of(owner) or client
         key = self._key(client, event)
         if live := self._known(key):
             self._take_over(live, owner)
-            live.told_by_client |= by_client
+            live.told_by_client = live.told_by_client or self._is_asked_by(owner, pid)
             return live
         root = await self._top(cwd)
         # Nothing is waited for between this look and the beginning: two calls of one reply begin one session.
@@ -90,7 +89,7 @@ class HookSessions:
         if live is None:
             live = self._beginnings.begin_beside(key, owner, root, processes.environ(owner.pid))
             self._keys[key] = live.id
-        live.told_by_client |= by_client
+        live.told_by_client = live.told_by_client or self._is_asked_by(owner, pid)
         return live
 
     def _is_asked_by(self, owner: Peer, pid: int) -> bool:
