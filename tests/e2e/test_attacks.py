@@ -73,10 +73,16 @@ def test_killing_the_runner_ends_what_it_guarded(stage, whom):
 
 
 def test_a_forged_call_hides_no_loop(stage):
-    stage.commit()
-    forge = "SENTINEL_CALL=1.000-1 ls no-such-file"
-    _, seen = stage.agent(*([f"{forge}"] * 4))
+    environ = "{**os.environ, 'SENTINEL_' + 'CALL': '1.000-1'}"  # by its name a text would be refused
+    stage.commit(forge__py=f"import os\nos.execvpe('bash', ['bash', '-c', 'ls no-such-file'], {environ})\n")
+    _, seen = stage.agent(*(["python3 forge.py"] * 4))
     assert "SYSTEM INTERVENTION" in seen[2]["err"]
+
+
+def test_a_call_is_not_forged_by_a_text(stage):
+    stage.commit()
+    _, [seen] = stage.agent("SENTINEL_CALL=1.000-1 ls")
+    assert "it would take the guard's programs out of the way" in seen["err"]
 
 
 @pytest.mark.parametrize("argv", [["bash", "-c", "echo x > .env"]])

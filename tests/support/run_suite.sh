@@ -22,7 +22,7 @@ part() { # NAME ARGUMENTS...
 part stories -n 3 tests/e2e >"$folder/stories.log" 2>&1 &
 # shellcheck disable=SC2086
 part terminals -n 2 $terminals
-part rest -n 4 --ignore tests/e2e --ignore tests/real_agents --ignore tests/commands/run --ignore tests/launcher
+part rest -n 5 --ignore tests/e2e --ignore tests/real_agents --ignore tests/commands/run --ignore tests/launcher
 wait
 cat "$folder/stories.log"
 
