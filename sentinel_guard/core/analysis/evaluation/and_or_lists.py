@@ -10,13 +10,14 @@ Rules of this file:
 from __future__ import annotations
 
 from sentinel_guard.core.analysis.evaluation.break_and_return import is_test, join, jumps
-from sentinel_guard.core.analysis.evaluation.conditions import absent, assume, empties, ends, never_fails
+from sentinel_guard.core.analysis.evaluation.conditions import absent, assume, empties, ends, is_builtin, never_fails
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
 from sentinel_guard.core.analysis.expansion.shell_state import Scope
 from sentinel_guard.core.analysis.parser.syntax_tree import List, Node, Simple, simple_commands
 
 _JOINTS = ("&&", "||")
+_SAYS = ("echo", "true", ":")
 _LEAVES = frozenset(("exit", "return", "break", "continue", "exec"))
 
 
@@ -54,6 +55,8 @@ class _Chain:
         self._kept: list[tuple[bool, Scope]] = []
         """Where items are skipped: whether what ran last went well, and what is known there."""
         self._empty, self._absent = place.empty, place.absent
+        self._otherwise: frozenset[str] | None = None
+        """What is absent where the first test fails, while nothing behind it can."""
         self._joints: set[str] = set()
 
     def place(self, last: Node, joint: str, here: WalkContext) -> WalkContext:
@@ -71,8 +74,14 @@ class _Chain:
         join(scope, joining, with_own=wanted or not never_fails(last))
         if len(self._joints) == 1:
             self._empty |= empties(last, scope, holds=wanted)
+            if joint == "&&" and self._otherwise is None:
+                self._otherwise = self._absent | absent(last, scope, holds=False)
+            elif self._otherwise is not None and not _only_says(last, scope):
+                self._otherwise = frozenset()
             self._absent |= absent(last, scope, holds=wanted)
             return here._replace(maybe=True, empty=self._empty, absent=self._absent)
+        if joint == "||" and self._otherwise and _only_says(last, scope):
+            return here._replace(maybe=True, absent=self._otherwise)
         return here._replace(maybe=True)
 
     def end(self, last: Node, scope: Scope) -> None:
@@ -81,6 +90,14 @@ class _Chain:
         join(scope, kept, with_own=not (kept and ends(last, scope, _LEAVES)))
         if self._asked and scope.cwd != self._cwd:
             scope.cwd = None
+
+
+def _only_says(node: Node, scope: Scope) -> bool:
+    """Whether an item does nothing but print: ``test -f .env && echo there || cp .env.example .env``."""
+    if not isinstance(node, Simple) or node.redirects or not node.words:
+        return False
+    name, plain = node.words[0].literal, all(word.literal is not None for word in node.words)
+    return plain and name in _SAYS and is_builtin(name, scope)
 
 
 def _may_stumble(node: List, at: int, place: WalkContext) -> bool:

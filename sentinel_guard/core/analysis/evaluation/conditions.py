@@ -66,7 +66,7 @@ def _comparison(node: Node, scope: Scope) -> list[Word] | None:
     if not isinstance(node, Simple) or node.assignments or not node.words:
         return None
     head = node.words[0].literal
-    if head not in _TESTS or not _is_builtin(head, scope):
+    if head not in _TESTS or not is_builtin(head, scope):
         return None
     return list(node.words[1 : -1 if head == "[" else None])
 
@@ -209,10 +209,10 @@ def ends(node: Node, scope: Scope, words: frozenset[str]) -> bool:
     name = node.words[0].literal or ""
     if name == "exec" and len(node.words) == 1:
         return False
-    return name in words and _is_builtin(name, scope)
+    return name in words and is_builtin(name, scope)
 
 
-def _is_builtin(name: str, scope: Scope) -> bool:
+def is_builtin(name: str, scope: Scope) -> bool:
     """Whether the text has left to the shell what is the shell's."""
     return name not in scope.functions and name not in scope.aliases and not scope.is_on(disabled(name))
 
