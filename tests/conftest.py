@@ -36,6 +36,26 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def _has_terminal() -> bool:
+    try:
+        os.close(os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY))
+    except OSError:
+        return False
+    return True
+
+
+_HAD_TERMINAL = _has_terminal()
+
+
+def _hang_up(*_: object) -> None:
+    """The kernel hangs up a process group that is orphaned while one of it stands still (setpgid(2)), and tests stop
+    processes: without a terminal, in CI or under nohup, that is this one. Programs that tests start have the default.
+    """
+    if _HAD_TERMINAL and not _has_terminal():
+        os._exit(128 + signal.SIGHUP)
+
+
+signal.signal(signal.SIGHUP, _hang_up)
 GIT_IDENTITY = {
     "GIT_AUTHOR_NAME": "Test",
     "GIT_AUTHOR_EMAIL": "test@example.com",

@@ -10,6 +10,8 @@
 python=$1 folder=$2
 terminals='tests/commands/run tests/launcher'
 unset PYTHONDONTWRITEBYTECODE
+# Where no terminal is, the kernel may hang up all of this process group: tests stop processes in it (tests/conftest.py).
+trap '' HUP
 rm -rf "$folder" && mkdir -p "$folder" || exit 1
 
 part() { # NAME ARGUMENTS...
