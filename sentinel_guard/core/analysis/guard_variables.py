@@ -17,20 +17,27 @@ DROPPED = "environment of nothing"
 _NAME = rf"['\"]?(?P<name>{'|'.join(NAMES)})['\"]?"
 _SETS = re.compile(
     rf"(?:os\.environ\[|process\.env(?:\.|\[)|\$ENV\{{|\bENV\[|\$env:|Deno\.env\.set\(|\bputenv\(|\bsetenv\(|Setenv\("
-    rf"|\.SetEnvironmentVariable\()\s*{_NAME}\s*[\]}}]?\s*(?:=(?![=~>])|,)(?P<value>[^\n;]*)"
+    rf"|\.SetEnvironmentVariable\()\s*{_NAME}\s*[\]}}]?\s*(?:=(?![=~>])|,)"
+    r"(?P<value>\s*\((?:[^()]|\([^()]{0,200}\)){0,400}\)|[^\n;]*)"
 )
 _DROPS = re.compile(
     rf"(?:\bdel\s+os\.environ\[|\bos\.environ\.pop\(|\bos\.unsetenv\(|\bdelete\s+(?:process\.env(?:\.|\[)|\$ENV\{{)|"
     rf"\bENV\.delete\(|Deno\.env\.delete\(|Unsetenv\(|Remove-Item\s+Env:)\s*{_NAME}"
 )
+_CONSTANT = re.compile(r"[\s(]*[rb]?(?:'[^'$#{]*'|\"[^\"$#{]*\")[\s),]*")
 
 
 def changed_in_code(text: str) -> Iterator[str]:
-    """The names that code takes away, or gives another value that does not hold the old one."""
+    """The names that code takes away, or gives another value that does not hold the old one.
+
+    PATH may be given what the code made of the old one: ``p = os.environ["PATH"]; os.environ["PATH"] = x + p``.
+    """
     if "PATH" not in text and "BASH_ENV" not in text and "SENTINEL_" not in text:
         return
-    for match in _SETS.finditer(text):
-        if match["name"] not in match["value"]:
-            yield match["name"]
+    sets = [(match["name"], match["value"]) for match in _SETS.finditer(text)]
+    read = len(re.findall(r"\bPATH\b", text)) > sum(name == "PATH" for name, _ in sets)
+    for name, value in sets:
+        if name not in value and not (name == "PATH" and read and not _CONSTANT.fullmatch(value)):
+            yield name
     for match in _DROPS.finditer(text):
         yield match["name"]
