@@ -6,13 +6,16 @@ alone, so nobody else is to pay for it.
 Rules of this file:
 1. Where ``install`` has left it beside its place, a session puts it there. What an earlier version installed stays.
 2. What is theirs is kept meanwhile, under the name that it has in a chain (``chained_hooks``), and is given back.
-3. One that was left behind, because the daemon fell, does no harm: it checks nothing outside of sessions, and the next
+3. Sessions of another home's daemon may work there, too: each session holds a shared lock on the folder (flock(2)), and
+   who cannot have it alone leaves the hook.
+4. One that was left behind, because the daemon fell, does no harm: it checks nothing outside of sessions, and the next
    session there takes it away at its end.
 """
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import threading
 from collections.abc import Iterator
@@ -29,8 +32,8 @@ class SessionHook:
     """The repositories in which sessions work. Any thread may call it."""
 
     def __init__(self) -> None:
-        self._works: dict[str, str] = {}
-        """Session -> the directory that the work trees of its repository share."""
+        self._works: dict[str, dict[Path, list[int]]] = {}
+        """Session -> the hooks that it works with, each with the lock on its folder."""
         self._lock = threading.Lock()
 
     def begin(self, session: str, root: str) -> str:
@@ -40,8 +43,9 @@ class SessionHook:
         try:
             common = layout(root).common_dir if root else ""
             with self._lock:
-                self._works[session] = common
+                hooks = self._works.setdefault(session, {})
                 for hook in _places(common):
+                    hooks[hook] = hooks.get(hook) or _locked(hook.parent, fcntl.LOCK_SH)
                     _put(hook)
         except HostError as e:
             return e.message
@@ -50,12 +54,17 @@ class SessionHook:
         return ""
 
     def end(self, session: str, root: str) -> None:
-        """It works no more. What cannot be taken away stays (rule 3)."""
+        """It works no more. What cannot be taken away stays (rule 4)."""
         with self._lock, contextlib.suppress(HostError, OSError):
-            common = self._works.pop(session, "") or (layout(root).common_dir if root else "")
-            if common not in self._works.values():
-                for hook in _places(common):
-                    _take(hook)
+            hooks = self._works.pop(session, {})
+            for fd in (fd for held in hooks.values() for fd in held):
+                os.close(fd)
+            for hook in [*hooks] or _places(layout(root).common_dir if root else ""):
+                for fd in _locked(hook.parent, fcntl.LOCK_EX):
+                    try:
+                        _take(hook)
+                    finally:
+                        os.close(fd)
 
 
 def _places(common: str) -> Iterator[Path]:
@@ -63,6 +72,17 @@ def _places(common: str) -> Iterator[Path]:
     for folder in (Path(common, "hooks"), Path(common, OWN, "hooks")) if common else ():
         if is_ours(folder / (SESSION + IN_SESSIONS)):
             yield folder / SESSION
+
+
+def _locked(folder: Path, how: int) -> list[int]:
+    """A descriptor that holds the lock; none where others stand in the way, or the file system has no locks."""
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(fd, how | fcntl.LOCK_NB)
+    except OSError:
+        os.close(fd)
+        return []
+    return [fd]
 
 
 def _put(hook: Path) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -177,10 +178,27 @@ def test_what_an_earlier_version_put_there_stays_until_it_is_installed_anew(repo
     assert waiting.exists() and not _hook(repo).exists()
 
 
+def test_another_homes_daemon_leaves_it_to_who_still_works(repo: Hooked) -> None:
+    repo.install()
+    one, other = SessionHook(), SessionHook()
+    for daemon in (one, other):
+        daemon.begin("s", str(repo.root))
+    other.end("s", str(repo.root))
+    assert _hook(repo).exists()
+    one.end("s", str(repo.root))
+    assert not _hook(repo).exists()
+
+
 def test_one_that_a_fallen_daemon_left_goes_with_the_next_session(repo: Hooked) -> None:
     repo.install()
-    SessionHook().begin("fallen", str(repo.root))
-    SessionHook().end("fallen", str(repo.root))
+    begins = (
+        "import sys; from sentinel_guard.host.githooks import session_hook as s; s.SessionHook().begin(*sys.argv[1:])"
+    )
+    subprocess.run([sys.executable, "-c", begins, "fallen", repo.root], check=True)
+    assert _hook(repo).exists()
+    moves = SessionHook()
+    moves.begin("next", str(repo.root))
+    moves.end("next", str(repo.root))
     assert not _hook(repo).exists()
     repo.theirs(".git/hooks/reference-transaction")
     repo.theirs(".git/hooks/reference-transaction.before-sentinel")
