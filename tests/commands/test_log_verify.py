@@ -19,7 +19,7 @@ from sentinel_guard.errors import SentinelError, StoreError
 from sentinel_guard.host import audit_witness
 from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.state_paths import StatePaths
-from tests.audit.test_sqlite import DROP, raw
+from tests.audit.harmed_log import DROP, raw
 from tests.commands.test_log import ENTRIES, places, store
 
 __all__ = ["places", "store"]
