@@ -13,6 +13,7 @@ import enum
 import json
 import re
 import shlex
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
@@ -109,7 +110,7 @@ SPARE = 10.0
 """Seconds before the client's limit at which the guard answers at the latest."""
 
 
-class HookDialect:
+class HookDialect(ABC):
     """The protocol that most clients speak, after Claude Code's: each member says what differs."""
 
     client = ""
@@ -157,9 +158,9 @@ class HookDialect:
         del lines  # most clients tell it with the event
         return {}
 
+    @abstractmethod
     def end(self, name: str, payload: Mapping[str, object]) -> CallEnd:
         """How a call ended, by the payload of a RESULT."""
-        raise NotImplementedError
 
     def render(self, name: str, word: Word, tool: str = "") -> HookReply:
         """The guard's word at an event. Raises ValueError for one that is not this client's.
