@@ -301,9 +301,10 @@ FAULTS: dict[str, Callable[[Trial], None]] = {
 }
 
 
+_UNSEEN = "what runs in the moment until it is seen (a tenth of a second as a session begins) is judged by nobody"
 REASONS = {
-    "state": "what runs in the second until it is seen is judged by nobody; the entries were in the folder",
-    "shims": "what runs in the second until it is seen is judged by nobody",
+    "state": f"{_UNSEEN}; the entries were in the folder",
+    "shims": _UNSEEN,
     "swap": "the entries are those that the older copy lacks: this is the fault",
 }
 """Why commands ran free, or entries are gone."""

@@ -11,6 +11,8 @@ from sentinel_guard.host.machine import processes
 from sentinel_guard.host.machine.changed_paths import ChangedPaths
 from sentinel_guard.host.shim_integrity import UNSHIMMED, ShimIntegrity
 
+FIRST = 0.1
+"""Seconds until the first look, from which on the kernel tells of changes."""
 LOOK = 1.0
 """Seconds between two looks where the kernel tells of no change."""
 SELDOM = 30.0
@@ -35,7 +37,7 @@ class ShimLook:
         self._shims, self._operator, self._mark = shims, operator, f"SENTINEL_SESSION={session}"
         self._changes: ChangedPaths | None = None
         self._looked = time.monotonic()
-        self._next, self._since = self._looked + LOOK, 0.0
+        self._next, self._since = self._looked + FIRST, 0.0
         self.harm = ""
         """What has happened to them, in words for the person."""
 
