@@ -20,29 +20,44 @@ from pathlib import Path
 from typing import Any
 
 from sentinel_guard.audit import head as head_file
-from sentinel_guard.audit.opening import EDITED, MISFITS, failure, hold, newest, open_log, read_only, remember_damage
+from sentinel_guard.audit.opening import (
+    EDITED,
+    FEW,
+    MISFITS,
+    OF_FEW,
+    failure,
+    hold,
+    newest,
+    open_log,
+    read_only,
+    remember_damage,
+    writing,
+)
 from sentinel_guard.core import hash_chain
 from sentinel_guard.core.hash_chain import Head
 from sentinel_guard.core.json_codec import as_stored, dumps, entry_from
 from sentinel_guard.core.model import Entry
 from sentinel_guard.errors import StoreError
 
-HEAD_EVERY = 500
-"""Every so many entries one is made durable and named in the head file."""
 HEAD_SECONDS = 1.0
-"""Seconds after which an entry is named in the head file at the latest; who appends does not wait for the disk."""
+"""Seconds after which an entry is named in the head file; who appends does not wait for the disk."""
+HEAD_EVERY = 500
+"""Entries after which that is begun at once, and the write-ahead log is put into the database."""
+TRIES, MOST = 3, 8 * HEAD_EVERY
+"""The write-ahead log begins anew where all of it is put there and nothing was appended meanwhile. So often that is
+tried; with so many entries in it (some 40 MB) those that append then wait for it.
+"""
 PAGE = 1000
 """Entries read at once."""
 
 _COLUMNS = ("seq", "at", "session", "kind", "level", "data", "prev", "hash")
 _SELECT = f"SELECT {', '.join(_COLUMNS)} FROM log WHERE "  # noqa: S608 - constants
 _INSERT = f"INSERT INTO log ({', '.join(_COLUMNS)}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - constants
-# Both with the words of the index log_lives, or SQLite would not use it.
-_LIVE = """
-SELECT session FROM log WHERE kind IN ('session', 'end')
+_LIVE = f"""
+SELECT session FROM log WHERE {OF_FEW} AND kind IN ('session', 'end')
 GROUP BY session HAVING max(kind = 'session') AND NOT max(kind = 'end') ORDER BY min(seq)
-"""
-_ENDED = "SELECT session FROM log WHERE kind IN ('session', 'end') AND kind = 'end'"
+"""  # noqa: S608 - constants
+_ENDED = f"SELECT session FROM log WHERE {OF_FEW} AND kind = 'end'"  # noqa: S608 - constants
 
 
 class SqliteReader:
@@ -63,6 +78,7 @@ class SqliteReader:
         where = "seq > ?"
         where += " AND session = ?" if session else ""
         where += f" AND kind IN ({', '.join('?' * len(kinds))})" if kinds else ""
+        where += f" AND {OF_FEW}" if kinds and set(kinds) <= set(FEW) else ""
         values = (*((session,) if session else ()), *kinds)
         if last:
             rows = self._query(f"{_SELECT} {where} ORDER BY seq DESC LIMIT ?", after, *values, last)
@@ -119,7 +135,10 @@ class SqliteStore(SqliteReader):
         self._named, self._naming = -1, threading.Lock()
         self._unproved = False
         """Whether a sync failed, so that later ones say nothing of what was appended before."""
-        self._renewal: threading.Timer | None = None
+        self._since = 0
+        """Entries appended since all were put from the write-ahead log into the database."""
+        self._renewal: threading.Thread | None = None
+        self._hurry, self._moving = threading.Event(), threading.Lock()
         with self._words(), contextlib.ExitStack() as undo:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._lock = hold(path)
@@ -142,7 +161,6 @@ class SqliteStore(SqliteReader):
         """
         with self._guard:
             sealed, data = _sealed(entry, self._head)
-            durable = durable or sealed.seq % HEAD_EVERY == 0
             try:
                 with self._words():
                     self._insert(sealed, data, durable=durable)
@@ -150,26 +168,19 @@ class SqliteStore(SqliteReader):
                 self._unproved = True
                 self._look_again()
                 raise
-            self._head = Head(sealed.seq, sealed.hash)
+            self._head, self._since = Head(sealed.seq, sealed.hash), self._since + 1
             if durable:
                 self._keep_head()
-            elif self._renewal is None:
-                renewal = threading.Timer(HEAD_SECONDS, self._renew_head)
-                renewal.daemon = True
-                # Where no thread can be had now, a later entry has one.
-                with contextlib.suppress(RuntimeError):
-                    renewal.start()
-                    self._renewal = renewal
+            self._renew_soon()
         self.seen(sealed)
         return sealed
 
     def close(self) -> None:
         """Syncs, renews the head file and lets another writer in. The second call does nothing."""
-        with self._guard:
+        with self._moving, self._guard:
             if self._lock < 0:
                 return
-            if self._renewal:
-                self._renewal.cancel()
+            self._hurry.set()
             try:
                 with self._words(), contextlib.closing(self._db):
                     self._db.execute("PRAGMA synchronous = FULL")
@@ -218,31 +229,73 @@ class SqliteStore(SqliteReader):
         with contextlib.suppress(sqlite3.Error):
             self._head = max(self._head, newest(self._db), key=lambda h: h.seq)
 
-    def _renew_head(self) -> None:
-        """Sync what has been appended, beside those who append, and name the newest of it."""
+    def _renew_soon(self) -> None:
+        if self._since % HEAD_EVERY == 0:
+            self._hurry.set()
+        if self._renewal is None:
+            renewal = threading.Thread(target=self._renew, name="sentinel-log-sync", daemon=True)
+            # Where no thread can be had now, a later entry has one.
+            with contextlib.suppress(RuntimeError):
+                renewal.start()
+                self._renewal = renewal
+
+    def _renew(self) -> None:
+        """Sync what was appended, beside those who append, and name the newest; put into the database what is much."""
+        self._hurry.wait(HEAD_SECONDS)
         with self._guard:
             if self._lock < 0:
                 return
-            head, self._renewal = self._head, None
+            self._hurry.clear()
+            head, since, self._renewal = self._head, self._since, None
         with contextlib.suppress(OSError):
-            # What is in no write-ahead log any more was synced when it left it.
-            log = os.open(f"{self._path}-wal", os.O_RDONLY | os.O_CLOEXEC)
-            try:
-                os.fsync(log)
-            except OSError:
-                self._unproved = True
-                raise
-            finally:
-                os.close(log)
-            self._keep_head(head)
+            if head.seq > self._named:
+                self._sync()
+                self._keep_head(head)
+        if since >= HEAD_EVERY:
+            with self._moving:
+                if not any(self._move() for _ in range(TRIES)) and since >= MOST:
+                    with self._guard:
+                        self._move()
+
+    def _sync(self) -> None:
+        """Raises OSError."""
+        # What is in no write-ahead log any more was synced when it left it.
+        log = os.open(f"{self._path}-wal", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(log)
+        except OSError:
+            self._unproved = True
+            raise
+        finally:
+            os.close(log)
+
+    def _move(self) -> bool:
+        """Put what has been appended into the database, by a connection of its own: who appends meanwhile goes on.
+
+        Whether nobody did, so that the write-ahead log begins anew.
+        """
+        with self._guard:
+            if self._lock < 0:
+                return True
+            head = self._head
+        try:
+            with contextlib.closing(writing(self._path)) as db:
+                moved = _moved(db)
+        except sqlite3.Error as e:
+            self._unproved = True
+            self._failed(e)
+            return True
+        with self._guard:
+            done = moved and self._head == head
+            self._since = 0 if done else self._since
+            return done
 
     def _is_proved(self) -> bool:
         """Whether what was synced is on the disk; who has just been told that it is not has set that by now."""
         with self._guard:
             if self._unproved:
                 with contextlib.suppress(sqlite3.Error):
-                    _, frames, moved = self._db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
-                    self._unproved = frames != moved
+                    self._unproved = not _moved(self._db)
             return not self._unproved
 
     def _keep_head(self, head: Head | None = None) -> None:
@@ -254,6 +307,15 @@ class SqliteStore(SqliteReader):
             if head.seq > self._named:
                 head_file.write(self._head_path, head)
                 self._named = head.seq
+
+
+def _moved(db: sqlite3.Connection) -> bool:
+    """Puts what is in the write-ahead log into the database, on the disk; whether all of it is there then. Raises
+    sqlite3.Error.
+    """
+    db.execute("SELECT 1 FROM log LIMIT 1").fetchone()  # a connection that has read nothing knows of no such log
+    busy, frames, moved = db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+    return not busy and frames == moved
 
 
 def _text(raw: bytes) -> str:

@@ -16,21 +16,13 @@ from sentinel_guard.audit import sqlite as sqlite_store
 from sentinel_guard.audit.sqlite import SqliteStore
 from sentinel_guard.core.model import Entry
 from sentinel_guard.errors import StoreError
+from tests.audit.harmed_log import in_database
 from tests.support.wait_until import until
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "audit.sqlite3"
-
-
-def in_database(path: Path) -> int:
-    """The newest entry that stands in the database itself, without the write-ahead log."""
-    alone = path.with_name("alone.sqlite3")
-    alone.write_bytes(path.read_bytes())
-    with closing(sqlite3.connect(alone)) as db:
-        made = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'log'").fetchone()
-        return int((made and db.execute("SELECT max(seq) FROM log").fetchone()[0]) or 0)
 
 
 @pytest.fixture
@@ -52,7 +44,7 @@ def test_the_head_follows_a_failed_renewal_only_when_all_was_written_anew(path, 
     sync = os.fsync
 
     def fails_once(file: int) -> None:
-        if isinstance(threading.current_thread(), threading.Timer) and not failed.is_set():
+        if threading.current_thread() is not threading.main_thread() and not failed.is_set():
             failed.set()
             raise OSError(errno.EIO, os.strerror(errno.EIO))
         sync(file)

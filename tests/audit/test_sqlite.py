@@ -21,7 +21,7 @@ from sentinel_guard.audit.sqlite import HEAD_EVERY, SqliteReader, SqliteStore
 from sentinel_guard.core.hash_chain import GENESIS, Head
 from sentinel_guard.core.model import Entry
 from sentinel_guard.errors import StoreError
-from tests.audit.harmed_log import DROP, fill, found, raw
+from tests.audit.harmed_log import DROP, fill, found, in_database, raw
 from tests.support.time_limits import limit
 from tests.support.wait_until import until
 
@@ -79,11 +79,9 @@ def test_the_head_file_is_there_from_the_beginning_and_keeps_up(path):
     assert head_file.read(head) == Head(0, GENESIS)
     durable = store.append(Entry(1.0, "s1", "verdict"), durable=True)
     assert head_file.read(head) == Head(1, durable.hash)
-    for _ in range(HEAD_EVERY):
-        store.append(Entry(1.0, "s1", "verdict"))
-    assert head_file.read(head).seq == HEAD_EVERY
+    store.append(Entry(1.0, "s1", "verdict"))
     store.close()
-    assert head_file.read(head).seq == HEAD_EVERY + 1
+    assert head_file.read(head).seq == 2
 
 
 def test_a_row_that_another_program_put_at_the_end_does_not_block_the_log(path):
@@ -258,9 +256,28 @@ def test_a_durable_entry_is_synced_and_the_next_one_is_not_held_up(path, written
     assert written == [("verdict", False), ("state", True), ("outcome", False)]
 
 
-def test_the_entry_that_the_head_file_names_by_its_number_is_synced(path, written):
-    fill(path, HEAD_EVERY + 1)
-    assert [n for n, (_, synced) in enumerate(written, 1) if synced] == [HEAD_EVERY]
+def test_after_so_many_entries_the_head_follows_at_once_and_nobody_waits(path, written, monkeypatch):
+    monkeypatch.setattr(sqlite_store, "HEAD_SECONDS", limit(60))
+    with closing(SqliteStore(path)) as store:
+        for _ in range(HEAD_EVERY):
+            store.append(Entry(1.0, "s1", "verdict"))
+        assert until(lambda: head_file.read(head_file.path_of(path)).seq == HEAD_EVERY)
+        assert until(lambda: in_database(path) == HEAD_EVERY), "put into the database, too"
+    assert not any(synced for _, synced in written)
+
+
+@pytest.mark.parametrize("most", [40, 1 << 30], ids=["who appends waits in the end", "nobody ever waits"])
+def test_the_write_ahead_log_begins_anew(path, monkeypatch, most):
+    monkeypatch.setattr(sqlite_store, "HEAD_EVERY", 20)
+    monkeypatch.setattr(sqlite_store, "MOST", most)
+    monkeypatch.setattr(sqlite_store, "TRIES", 0 if most == 40 else sqlite_store.TRIES)
+    with closing(SqliteStore(path)) as store:
+        for _ in range(10):
+            for _ in range(40):
+                store.append(Entry(1.0, "s1", "verdict"))
+            assert until(lambda: store._since == 0)
+        assert Path(f"{path}-wal").stat().st_size < 1 << 20
+    assert found(path) == []
 
 
 def test_what_was_wrong_with_a_log_is_synced_before_the_head_file_names_it(path, written):
@@ -285,7 +302,7 @@ def test_the_log_is_synced_before_the_head_file_follows(path, monkeypatch):
 
 def test_a_head_that_comes_late_from_a_slow_disk_does_not_undo_a_newer_one(path, monkeypatch):
     def sync(_):
-        if isinstance(threading.current_thread(), threading.Timer):
+        if threading.current_thread() is not threading.main_thread():
             renewing.append(threading.current_thread())
             begun.set()
             assert go.wait(limit(5))

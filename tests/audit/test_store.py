@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
+from contextlib import closing
 
 import pytest
 
@@ -98,7 +100,46 @@ def test_a_session_lives_until_its_end(store):
 @pytest.mark.parametrize("query", [sqlite._LIVE, sqlite._ENDED], ids=["live", "ended"])
 def test_who_lives_is_told_without_reading_the_whole_log(tmp_path, query):
     store = SqliteStore(tmp_path / "log.sqlite3")
-    assert "USING COVERING INDEX log_lives" in str(store._query(f"EXPLAIN QUERY PLAN {query}"))
+    assert "USING COVERING INDEX log_few" in str(store._query(f"EXPLAIN QUERY PLAN {query}"))
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("asked", "index"),
+    [
+        ({"kinds": ("incident",)}, "log_few (kind=?)"),
+        ({"session": "s1", "kinds": ("incident",)}, "log_few (kind=? AND session=? AND rowid>?)"),
+        ({"session": "s1", "kinds": ("recovery",), "last": 1}, "log_few (kind=? AND session=? AND rowid>?)"),
+        ({"kinds": ("session",), "last": 64}, "log_few (kind=?)"),
+        ({"session": "s1", "kinds": ("verdict",)}, "log_session (session=? AND rowid>?)"),
+        ({"session": "s1"}, "log_session (session=? AND rowid>?)"),
+    ],
+    ids=str,
+)
+def test_what_is_asked_often_is_found_without_reading_the_whole_log(tmp_path, monkeypatch, asked, index):
+    plans, query = list[str](), SqliteStore._query
+    monkeypatch.setattr(
+        SqliteStore,
+        "_query",
+        lambda store, sql, *values: plans.append(str(query(store, f"EXPLAIN QUERY PLAN {sql}", *values))) or [],
+    )
+    store = SqliteStore(tmp_path / "log.sqlite3")
+    assert not list(store.entries(**asked))
+    assert index in plans[-1]
+    store.close()
+
+
+def test_a_log_of_an_older_version_has_the_newer_index(tmp_path):
+    path = tmp_path / "log.sqlite3"
+    SqliteStore(path).close()
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("DROP INDEX log_few")
+        db.execute("CREATE INDEX log_lives ON log (kind, session) WHERE kind IN ('session', 'end')")
+    store = SqliteStore(path)
+    assert store._query("SELECT name FROM sqlite_master WHERE type = 'index' ORDER BY name") == [
+        ("log_few",),
+        ("log_session",),
+    ]
     store.close()
 
 
