@@ -139,9 +139,11 @@ class Githooks:
         await self._reactions.after(live, verdict)
 
     def _meant(self, asked: wire_messages.Request, gits: Sequence[Peer], live: Live | None) -> bool:
-        """Whether there is anything to judge. A commit by a git process whose own hooks have just passed is judged,
-        if all that it builds upon is.
+        """Whether there is anything to judge. A push that sends nothing has none; a commit by a git process whose own
+        hooks have just passed is judged, if all that it builds upon is.
         """
+        if asked.argv[1] == "pre-push":
+            return bool(asked.stdin.strip())
         if asked.argv[1] == "pre-commit":
             return not (asked.cwd and empty_commits.nothing_staged(Path(asked.cwd), asked.environ))
         if asked.argv[1] != "reference-transaction":

@@ -56,8 +56,9 @@ class HookJudge:
         """
         job = asyncio.get_running_loop().run_in_executor(self._threads, partial(self._judge, asked, pid, live))
         done, _ = await asyncio.wait({job}, timeout=SOON)
-        if not done:
-            slow()
+        if done:
+            return job.result()
+        slow()
         return await asyncio.wait_for(job, LIMIT)
 
     async def learn(self, asked: Request, pid: int, live: Live, git: Peer) -> None:
@@ -113,7 +114,7 @@ class HookJudge:
         known = self._secrets(asked, pid, live, root, policy)
         return judge_hook.judge(
             hook, work, policy, tuple(arguments), stdin, environ=environ, known=known, session=live is not None,
-            seen=self._seen(asked, live) if live else None,
+            seen=self._seen(asked, live) if live and hook != "commit-msg" else None,
         )  # fmt: skip
 
     def _secrets(

@@ -27,6 +27,7 @@ A, B, ZEROS = "a" * 40, "b" * 40, "0" * 40
 NO = Finding("rules", Response.DENY, "this commit adds .env", instead="leave it out", rule="paths.restricted")
 LEAK = Finding("leak", Response.BREAK, "commit 1234 adds a token", rule="leak.secret")
 HINT = Finding("leak", Response.HINT, "this may be a password", rule="leak.secret")
+SENT = f"refs/heads/main {'1' * 40} refs/heads/main {'2' * 40}\n"
 GONE = Finding("rules", Response.DENY, "this deletes refs/heads/main", rule=git_hook_requests.PROTECTED)
 
 
@@ -188,9 +189,16 @@ def test_inside_a_pass_is_a_step_on_record():
     assert desk.stand.live.session.calls == ()
 
 
+@pytest.mark.parametrize("inside", [True, False])
+def test_a_push_that_sends_nothing_is_not_judged(inside):
+    desk = Desk([NO], inside=inside)
+    assert [code(desk.ask("pre-push", "origin", "url", stdin=lines)) for lines in ("", "\n", SENT)] == [0, 0, 1]
+    assert desk.judging.asked == ["pre-push"]
+
+
 def test_inside_every_refusal_is_told_and_the_strictest_first():
     desk = Desk([HINT, NO, LEAK])
-    said = desk.ask("pre-push", "origin", "url")
+    said = desk.ask("pre-push", "origin", "url", stdin=SENT)
     assert code(said) == 1
     assert words(said).splitlines() == [
         "SYSTEM INTERVENTION: commit 1234 adds a token.",
@@ -207,7 +215,7 @@ def test_inside_a_breaker_is_keyed_to_the_running_call():
     call = asyncio.run(desk.stand.propose("git push origin main")).verdict.action.id
     live = desk.stand.live
     live.calls[os.getpid()] = call
-    assert code(desk.ask("pre-push", "origin", "url")) == 1
+    assert code(desk.ask("pre-push", "origin", "url", stdin=SENT)) == 1
     assert live.session.tripped == {c.operation for c in live.session.calls}
 
 
@@ -349,7 +357,7 @@ def test_r7_inside_a_question_of_a_hook_is_asked_once():
     ask = Finding("rules", Response.ASK, "this push rewrites main", rule="git.protected", ask=Ask("FORCE_PUSH", "main"))
     for reply, told in ((True, 0), (False, 1)):
         desk = Desk([ask], replies=(reply,))
-        assert code(desk.ask("pre-push", "origin", "url")) == told
+        assert code(desk.ask("pre-push", "origin", "url", stdin=SENT)) == told
         assert len(desk.stand.human.asked) == 1
 
 

@@ -75,6 +75,8 @@ class HookSessions:
         place = self._sessions.locate(pid)
         if place and place.live.kind != HOOKS:
             return place.live
+        if place and (live := self._asked_before(place.live, client, event)):
+            return live
         owner = serving(pid, client)
         # A client runs the hooks of another one's settings, too: whose process it is counts.
         client = agent_of(owner) or client
@@ -91,6 +93,15 @@ class HookSessions:
             self._keys[key] = live.id
         live.told_by_client = live.told_by_client or self._is_asked_by(owner, pid)
         return live
+
+    def _asked_before(self, nearest: Live, client: str, event: HookEvent) -> Live | None:
+        """The session of the hook's client, where that has asked in its name before and is the owner below which the
+        hook stands nearest: what ``serving`` and the rest would find, without asking of each process what it is.
+        """
+        if nearest.session.client[0] != client:
+            return None
+        live = self._sessions.live.get(self._keys.get(self._key(client, event), ""))
+        return live if live and live.told_by_client and live.session.owner == nearest.session.owner else None
 
     def _is_asked_by(self, owner: Peer, pid: int) -> bool:
         """Whether nothing stands between the client and the hook but shells that run our hook and nothing else.

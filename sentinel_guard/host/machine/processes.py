@@ -178,13 +178,8 @@ class Process(NamedTuple):
 
 def describe(pid: int) -> Process | None:
     """What a process is called; None where it is gone."""
-    try:
-        name = Path(f"/proc/{pid}/comm").read_bytes().rstrip(b"\n")
-        words = Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0")
-    except OSError:
-        return None
-    command = tuple(os.fsdecode(word) for word in words.split(b"\0")) if words else ()
-    return Process(pid, os.fsdecode(name), command)
+    called = _read(f"/proc/{pid}/comm")  # its line end is there in any case
+    return Process(pid, os.fsdecode(called.rstrip(b"\n")), command_line(pid)) if called else None
 
 
 def of_user() -> list[Process]:
