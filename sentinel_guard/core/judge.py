@@ -68,6 +68,9 @@ def _each_command_once(effects: tuple[Effect, ...]) -> tuple[Effect, ...]:
 
     A command is left out with all its effects, or with none: checks ask which effects are of one command.
     """
+    commands = {id(effect.command): effect.command for effect in effects if effect.command is not None}
+    if len({command.argv for command in commands.values()}) == len(commands):
+        return effects
     groups: dict[int, list[Effect]] = {}
     for effect in effects:
         groups.setdefault(id(effect.command), []).append(effect)

@@ -84,7 +84,7 @@ def _restricted(case: Case) -> Iterator[Finding]:
     sends = [e for e in case.effects if e.kind is Kind.NETWORK and "data" in e.how and leaves(e)]
     if not sends or all(_may_have(case, host_of(e.target)) for e in sends):
         return
-    ground = target_context(case, NewFiles(case))
+    ground = target_context(case, NewFiles(case).is_new)
     for effect in case.effects:
         if effect.kind is not Kind.READ or not (found := _secret(case, effect, ground)):
             continue

@@ -9,9 +9,7 @@ Rules of this file:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from functools import cache, partial
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise, takewhile
 from shlex import quote
 
@@ -21,7 +19,7 @@ from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.chmod_modes import keeps_owner_rights, only_removes_access
 from sentinel_guard.core.checks.finding_texts import evidence, near, says_nothing, short, shown
 from sentinel_guard.core.checks.new_files import NewFiles
-from sentinel_guard.core.checks.signals_to_guard import Aim, connects_to_guard, looks_up_guard, names_guard
+from sentinel_guard.core.checks.signals_to_guard import Aim, Lookups, connects_to_guard, names_guard
 from sentinel_guard.core.model import Ask, Command, Effect, Finding, Kind, Layer, Response
 from sentinel_guard.core.policy.held_call_rules import released_with
 from sentinel_guard.core.policy.match_rules import Index
@@ -77,10 +75,8 @@ class Rules:
         if case.outcome is not None:
             return
         own = NewFiles(case)
-        ground = target_context(case, own)
-        reading = replace(ground, new=own.was_made)
-        index, told = self._index(case.policy), set[str]()
-        looked_up = cache(partial(looks_up_guard, case))
+        ground, reading = target_context(case, own.is_new), target_context(case, own.was_made)
+        index, lookups, told = self._index(case.policy), Lookups(case), set[str]()
         for effect in case.effects:
             if effect.kind is Kind.EXECUTE:
                 yield from _confirm(case, effect, index)
@@ -89,7 +85,7 @@ class Rules:
                     yield _attack(case, "guard.folders", effect, why, fatal=False)
             elif effect.kind in _PATHS:
                 yield from _path_findings(case, effect, ground, told)
-            elif effect.kind is Kind.SIGNAL and (aimed := names_guard(case, effect, looked_up)):
+            elif effect.kind is Kind.SIGNAL and (aimed := names_guard(case, effect, lookups)):
                 why = "it attacks the guard's own processes"
                 yield _attack(case, "guard.process", effect, why, fatal=aimed is Aim.SURE)
             elif effect.kind is Kind.PRIVILEGE and case.held and effect.target in _SETUID:
@@ -112,7 +108,7 @@ class Rules:
 rules = Rules()
 
 
-def target_context(case: Case, own: NewFiles) -> TargetContext:
+def target_context(case: Case, new: Callable[[str], bool]) -> TargetContext:
     """What the names in a rule's targets stand for in this case."""
     root = case.session.root or case.action.root
     return TargetContext(
@@ -122,7 +118,7 @@ def target_context(case: Case, own: NewFiles) -> TargetContext:
         case.guarded.folders,
         case.guarded.settings,
         case.action.cwd,
-        own.is_new,
+        new,
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Callable
+from functools import cached_property
 
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.model import Effect, Kind
@@ -66,10 +66,10 @@ class Aim(enum.IntEnum):
     SURE = 2
 
 
-def names_guard(case: Case, effect: Effect, looked_up: Callable[[], bool]) -> Aim:
+def names_guard(case: Case, effect: Effect, lookups: Lookups) -> Aim:
     """Whether the target of a signal is the guard: a pid, the group of one (``-PID``), a name, a pattern, a socket.
 
-    ``looked_up``: of this very action, see ``looks_up_guard``.
+    ``lookups``: those of this very action.
     """
     target = effect.target
     if target.removeprefix("-") in {str(p) for p in case.guarded.pids} or target.startswith(_NAMES):
@@ -80,7 +80,7 @@ def names_guard(case: Case, effect: Effect, looked_up: Callable[[], bool]) -> Ai
         return _aim(target) if _found(target, whole="-f" in effect.command.flags) else Aim.NONE
     if effect.command is not None and effect.command.program == "killall" and target in _PROCESSES:
         return Aim.UNSURE
-    return Aim.UNSURE if not effect.sure and looked_up() else Aim.NONE
+    return Aim.UNSURE if not effect.sure and lookups.find_guard else Aim.NONE
 
 
 def connects_to_guard(case: Case, effect: Effect) -> bool:
@@ -119,9 +119,16 @@ def _found(pattern: str, *, whole: bool) -> bool:
     return any(expression.search(line) for line in (_LINES if whole else _PROCESSES))
 
 
-def looks_up_guard(case: Case) -> bool:
-    """Whether this very action looks for the guard's processes, or reads where the guard keeps its pids."""
-    return any(_looks(case, effect) for effect in case.effects)
+class Lookups:
+    """What an action looks up; found out once, as hundreds of signals may be asked about."""
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+
+    @cached_property
+    def find_guard(self) -> bool:
+        """Whether it looks for the guard's processes, or reads where the guard keeps its pids."""
+        return any(_looks(self._case, effect) for effect in self._case.effects)
 
 
 def _looks(case: Case, effect: Effect) -> bool:

@@ -5,17 +5,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
+from operator import itemgetter
 from typing import NamedTuple, Self
 
 from sentinel_guard.core.model import Command, Effect, Kind
+from sentinel_guard.core.policy.path_patterns import Anywhere
 from sentinel_guard.core.policy.policy import Policy, Rule
 from sentinel_guard.core.policy.target_placeholders import TargetContext, matches_target
 
-_NAMES = 1024
-"""Names of programs that an index remembers."""
+_NAMES = 4096
+"""Kinds of effects of programs, and programs, that an index remembers."""
+_WILD = re.compile(r"[*?[]")
 
 
 def matches(rule: Rule, effect: Effect, ground: TargetContext) -> bool:
@@ -25,11 +29,13 @@ def matches(rule: Rule, effect: Effect, ground: TargetContext) -> bool:
 
 def _means(rule: Rule, effect: Effect) -> bool:
     """All but the target."""
-    if rule.sure is not None and rule.sure is not effect.sure:
+    return _takes(rule, effect.kind, effect.how, sure=effect.sure) and _matches_command(rule, effect.command)
+
+
+def _takes(rule: Rule, kind: Kind, how: frozenset[str], *, sure: bool) -> bool:
+    if rule.sure is not None and rule.sure is not sure:
         return False
-    if rule.effect and (effect.kind not in rule.effect or not rule.how <= effect.how or rule.no_how & effect.how):
-        return False
-    return _matches_command(rule, effect.command)
+    return not rule.effect or (kind in rule.effect and rule.how <= how and not rule.no_how & how)
 
 
 def _aims(rule: Rule, target: str, ground: TargetContext) -> bool:
@@ -59,7 +65,7 @@ def _like(patterns: tuple[str, ...], text: str) -> bool:
 
 
 class _Named(NamedTuple):
-    """The rules that a kind of effect, or a command, may meet."""
+    """The rules that a kind of effect of a program's may meet."""
 
     rules: tuple[Rule, ...]
     free: tuple[Rule, ...]
@@ -75,52 +81,55 @@ class _Named(NamedTuple):
         return cls(found, tuple(rule for rule in found if not (rule.effect and rule.target)), tuple(targets))
 
 
+class _ByProgram:
+    """The rules of one kind of effect: a text may name hundreds of programs, of which hardly a rule speaks."""
+
+    def __init__(self) -> None:
+        self._named: dict[str, list[tuple[int, Rule]]] = {}
+        self._others: list[tuple[int, Rule]] = []
+        """Of any program, or of a pattern of names."""
+
+    def add(self, place: int, rule: Rule) -> None:
+        if rule.program and not any(_WILD.search(name) for name in rule.program):
+            for name in dict.fromkeys(rule.program):
+                self._named.setdefault(name, []).append((place, rule))
+        else:
+            self._others.append((place, rule))
+
+    def of(self, program: str) -> list[Rule]:
+        """Those that may mean a program, in the policy's order."""
+        found = sorted((*self._others, *self._named.get(program, ())), key=itemgetter(0))
+        return [rule for _, rule in found]
+
+
 class Index:
     """The rules and gates of one policy, by what a command is called: most commands meet none of them."""
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
-        self._rules: dict[str, list[Rule]] = {}
-        for rule in policy.rules:
+        self._rules: dict[str, _ByProgram] = {}
+        for place, rule in enumerate(policy.rules):
             for kind in rule.effect or (Kind.EXECUTE,):
-                self._rules.setdefault(kind, []).append(rule)
+                self._rules.setdefault(kind, _ByProgram()).add(place, rule)
         gates = [(name, p.removeprefix("./").split()) for name, given in policy.confirm.items() for p in given]
         self._gates = [(name, first, tuple(rest)) for name, (first, *rest) in gates]
+        self._gated = Anywhere(pattern for _, first, _ in self._gates for pattern in (first, f"*/{first}"))
         self._named = lru_cache(_NAMES)(self._find_rules)
-        self._of = lru_cache(_NAMES)(self._find_kind)
         self._opened = lru_cache(_NAMES)(self._find_gates)
-        self._last: tuple[Effect | None, _Named | None] = None, None
-        """The effect that was asked about before, and the rules that may be meant of all that are like it."""
 
     def rules(self, effect: Effect, ground: TargetContext) -> Sequence[Rule]:
         """The rules that take an effect in, in the policy's order."""
-        named, meant = self._of_command(effect)
+        command, target = effect.command, effect.target
+        program, subcommand = (command.program, command.subcommand) if command else ("", "")
+        named = self._named(effect.kind, effect.how, effect.sure, program, subcommand)
         if not named.rules:
             return ()
-        aimed = named.targets and matches_target(named.targets, effect.target, ground)
-        found = named.rules if aimed else named.free
-        return [rule for rule in found if (meant or _means(rule, effect)) and _aims(rule, effect.target, ground)]
+        found = named.rules if named.targets and matches_target(named.targets, target, ground) else named.free
+        return [rule for rule in found if _matches_command(rule, command) and _aims(rule, target, ground)]
 
-    def _of_command(self, effect: Effect) -> tuple[_Named, bool]:
-        """The rules that may be meant; True with those that are, but for the target: a command that does the same to
-        many files is looked at once.
-        """
-        before, fewer = self._last
-        again = before is not None and _is_same_but_target(before, effect)
-        if again and fewer is not None:
-            return fewer, True
-        command = effect.command
-        named = self._named(effect.kind, command.program, command.subcommand) if command else self._of(effect.kind)
-        if again:
-            named = _Named.of(rule for rule in named.rules if _means(rule, effect))
-        self._last = effect, named if again else None
-        return named, again
-
-    def _find_rules(self, kind: Kind, program: str, subcommand: str) -> _Named:
-        return _Named.of(rule for rule in self._rules.get(kind, ()) if _names(rule, program, subcommand))
-
-    def _find_kind(self, kind: Kind) -> _Named:
-        return _Named.of(self._rules.get(kind, ()))
+    def _find_rules(self, kind: Kind, how: frozenset[str], sure: bool, program: str, subcommand: str) -> _Named:
+        rules = self._rules[kind].of(program) if kind in self._rules else ()
+        return _Named.of(r for r in rules if _names(r, program, subcommand) and _takes(r, kind, how, sure=sure))
 
     def gates(self, argv: tuple[str, ...]) -> list[str]:
         """Names of the gates that a command stands before, each once.
@@ -136,12 +145,10 @@ class Index:
 
     def _find_gates(self, word: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
         program = word.removeprefix("./")
+        if not self._gated.match(program):
+            return ()
         return tuple(
             (name, rest)
             for name, first, rest in self._gates
             if fnmatchcase(program, first) or fnmatchcase(program, f"*/{first}")
         )
-
-
-def _is_same_but_target(one: Effect, other: Effect) -> bool:
-    return (one.command is other.command) and (one.kind, one.how, one.sure) == (other.kind, other.how, other.sure)

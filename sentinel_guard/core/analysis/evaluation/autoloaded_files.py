@@ -83,23 +83,25 @@ def autoload_effects(call: Call) -> Iterator[Effect]:
     """What the files do that this command loads by itself and that the text wrote."""
     if call.files >= MAX_FILES:
         return
-    yield from _named_tasks(call)
-    if call.command.program == "pylint":
+    program, made = call.command.program, call.world.made()
+    if program in _BLOCKS or program == "cargo":
+        yield from _named_tasks(call)
+    if program == "pylint":
         for word in (item.text for item in call.fields[1:] if item.text.startswith("--init-hook=")):
             yield from run(call, word.partition("=")[2], "python")
-    if call.world.made() and call.command.program not in file_commands.PROGRAMS:
+    if made and program not in file_commands.PROGRAMS:
         yield from _plugins(call)
-    row = _ROWS.get(call.command.program)
+    row = _ROWS.get(program)
     if row is not None and row.verbs and not any(item.text in row.verbs for item in call.fields[1:]):
         row = None
     if row is None and not call.world.configured:
         return
-    for path in call.world.made()[:MAX_LOADED]:
+    for path in made[:MAX_LOADED]:
         text = call.world.read(path)
         language = _language(call, row, path)
         if language and text and UNKNOWN not in text:
             found = run(call, text, language)
-            yield from found if call.command.program in _TASKS else lenient(found)
+            yield from found if program in _TASKS else lenient(found)
 
 
 class _Blocks(NamedTuple):
@@ -155,26 +157,24 @@ _PLUGS = re.compile(
 )
 """Options of tools that name code which they load."""
 _CODE = {".py": "python", ".rb": "ruby", ".js": "js", ".cjs": "js", ".mjs": "js", ".ts": "js", ".pl": "perl"}
-_TOOLS_SETTINGS = ("setup.cfg", "pyproject.toml", "tox.ini", "package.json")
+_TOOLS_SETTINGS = frozenset(("setup.cfg", "pyproject.toml", "tox.ini", "package.json"))
 _INIT_HOOK = re.compile(r"(?m)^\s*init-hook\s*=\s*(['\"]?)(.*)\1\s*$")
 
 
 def _plugins(call: Call) -> Iterator[Effect]:
     """Code that the text wrote, and that an option or the settings of the tool name as a plugin."""
-    made = call.world.made()
-    if not made:
-        return
-    words = [item.text for item in call.fields[1:]]
-    given = [b for a, b in pairwise(words) if _PLUGS.fullmatch(a) or (a == "-r" and b.endswith(tuple(_CODE)))]
-    given += [value for name, sign, value in (word.partition("=") for word in words) if sign and _PLUGS.fullmatch(name)]
-    for path in made:
-        name = paths.base(path)
-        if call.command.program in name or name in _TOOLS_SETTINGS:
-            text = call.world.read(path) or ""
-            given.append(text)
-            for match in _INIT_HOOK.finditer(text):
-                yield from run(call, match[2], "python")
-    for path in made[:MAX_LOADED] if given else ():
+    words, given = [item.text for item in call.fields[1:]], list[str]()
+    for word, after in pairwise((*words, "")):
+        if word[:1] == "-":
+            name, sign, value = word.partition("=")
+            if _PLUGS.fullmatch(name) or (word == "-r" and after.endswith(tuple(_CODE))):
+                given.append(value if sign else after)
+    for path in dict.fromkeys((*call.world.made_with(call.command.program), *call.world.made_as(_TOOLS_SETTINGS))):
+        text = call.world.read(path) or ""
+        given.append(text)
+        for match in _INIT_HOOK.finditer(text):
+            yield from run(call, match[2], "python")
+    for path in call.world.made()[:MAX_LOADED] if given else ():
         name, (stem, dot, ending) = paths.base(path), paths.base(path).rpartition(".")
         language, folder = _CODE.get(dot + ending, ""), paths.base(paths.parent(path))
         named = re.compile(rf"(?<![\w-])(?:{re.escape(stem)}(?:\.{re.escape(ending)})?|{re.escape(folder)})/?(?![\w-])")

@@ -178,9 +178,11 @@ def is_plain(node: Node) -> bool:
         return not node.redirects and is_plain(node.body)
     if isinstance(node, List):
         return all(separator != "&" and is_plain(item) for item, separator in node.items)
-    if not isinstance(node, Simple | Test) or node.redirects or _CHANGES.search(_source(node)):
+    if not isinstance(node, Simple | Test):
         return False
-    return isinstance(node, Test) or (bool(node.words) and node.words[0].literal in _TESTS and not node.assignments)
+    if isinstance(node, Simple) and not (node.words and node.words[0].literal in _TESTS and not node.assignments):
+        return False
+    return not (node.redirects or _CHANGES.search(_source(node)))
 
 
 def _source(node: Node) -> str:

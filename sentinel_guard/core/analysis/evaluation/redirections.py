@@ -140,18 +140,16 @@ def _leaves_nothing(command: Command | None, path: str, place: WalkContext) -> b
     if command.program in _SILENT:
         return True
     words = command.operands
-    files = [word for word in words if not re.fullmatch(r"-.*|\d+\w*", word)]  # the options are not read yet
-    if command.program in ("cat", "head") and files and _NOBODYS.issuperset(files):
-        return True
-    return (
-        path != ""
-        and command.program not in _SPEAK
-        and any(
-            word.rpartition("/")[2] == path.rpartition("/")[2]
-            and paths.locate(word, place.cwd, place.scope.world) == path
-            for word in words
-            if not word.startswith(("<", ">", "-"))
-        )
+    if command.program in ("cat", "head"):
+        files = [word for word in words if not re.fullmatch(r"-.*|\d+\w*", word)]  # the options are not read yet
+        if files and _NOBODYS.issuperset(files):
+            return True
+    if path == "" or command.program in _SPEAK:
+        return False
+    name = paths.base(path)
+    same = [word for word in words if word.endswith(name) and paths.base(word) == name]
+    return any(
+        word[:1] not in ("<", ">", "-") and paths.locate(word, place.cwd, place.scope.world) == path for word in same
     )
 
 

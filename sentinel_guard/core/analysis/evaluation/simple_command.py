@@ -304,8 +304,8 @@ def _program(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
     typed = walk.world.typed and not (place.stdin or place.elsewhere) and reads_terminal(own, parsed)
     walk.add(Effect(Kind.EXECUTE, own.program, how=frozenset(("typed",) if typed else ()), command=own), place)
     name = own.program
-    privileged = any(v in wrapper_effects.PRIVILEGED for v in place.via)
-    if name in SHELLS and not parsed.operands and not place.stdin and privileged:
+    privileged = place.via and not wrapper_effects.PRIVILEGED.isdisjoint(place.via)
+    if privileged and name in SHELLS and not parsed.operands and not place.stdin:
         walk.add(Effect(Kind.PRIVILEGE, "root shell", command=own), place)
     program = PROGRAMS.get(name)
     path = fields[0].text
@@ -338,25 +338,28 @@ def _program(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
 
 def _meanings(walk: Walker, call: Call, place: WalkContext) -> None:
     """What it means beside its own row: secrets that are printed, losses by code, access from outside, remote code."""
+    program = call.command.program
     secret_output.add(walk, call, place)
-    for effect in code_meanings.effects(call):
+    for effect in code_meanings.effects(call) if code_meanings.takes_code(call) else ():
         if code_meanings.is_new(effect, walk.effects):
             walk.add(effect, place)
-    for effect in open_access.opened(call):
+    for effect in open_access.opened(call) if program in open_access.PROGRAMS else ():
         walk.add(effect, place)
-    for effect in unknown_verbs.effects(call) if call.command.program in unknown_verbs.PROGRAMS else ():
+    for effect in unknown_verbs.effects(call) if program in unknown_verbs.PROGRAMS else ():
         walk.add(effect, place)
-    for source in remote_code.sources(call):
+    for source in remote_code.sources(call) if program in remote_code.PROGRAMS else ():
         walk.opaque(source[:200], "code", place)
 
 
 def _scripts(call: Call, name: str, *, known: bool) -> list[str]:
     """Files that a name leads to by a PATH that the text set; of a program that is known, those that the text wrote."""
     scope, world = call.scope, call.world
+    if "/" not in name and "PATH" not in scope.variables:
+        return []
     if "/" in name:
         found = [call.locate(call.fields[0])] if known else []
     else:
-        values = (scope.possible("PATH") or ()) if "PATH" in scope.variables else ()
+        values = scope.possible("PATH") or ()
         begun = scope.environ.get("PATH", "").split(":")
         folders = dict.fromkeys(folder for held in values for folder in "".join(held).split(":"))
         found = [paths.locate(f"{folder or '.'}/{name}", call.cwd, world) for folder in folders if folder not in begun]

@@ -228,7 +228,7 @@ class Walk:
         return ""
 
     def simple(self, node: Simple, place: WalkContext) -> str:
-        if places := possible_values.places(possible_values.sources(node), place):
+        if place.scope.choices and (places := possible_values.places(possible_values.sources(node), place)):
             return possible_values.each(place, places, lambda inner: self.simple(node, inner))
         self.world.budget.spend(COMMAND + len(node.words))
         text = simple_command.simple(self, node, place)
@@ -272,7 +272,8 @@ class Walk:
         """The effects of redirections; the place with its new standard input; where the output goes."""
         if not redirects:
             return place, []
-        for inner in possible_values.places([r.target.source for r in redirects if r.target], place):
+        named = [r.target.source for r in redirects if r.target] if place.scope.choices else []
+        for inner in possible_values.places(named, place):
             for effect in evaluate_redirects(redirects, inner, self.world, command)[0]:
                 self.add(effect, inner)
         subs = [sub for item in redirects for sub in self._in_redirect(item, place)]

@@ -16,7 +16,7 @@ from sentinel_guard.core.analysis.programs.command_wrappers import Peeled, Wrapp
 from sentinel_guard.core.analysis.programs.registry import OPTIONS, PROGRAMS
 from sentinel_guard.core.model import Command, Effect, Kind
 
-PRIVILEGED = ("sudo", "doas", "su", "pkexec", "runuser")
+PRIVILEGED = frozenset(("sudo", "doas", "su", "pkexec", "runuser"))
 """They run a command as somebody else, and without one open a shell."""
 
 _STARTS = INTERPRETERS.keys() | build_scripts.PROGRAMS.keys()

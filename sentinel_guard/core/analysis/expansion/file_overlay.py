@@ -51,6 +51,9 @@ class Overlay:
         self.cut = False
         self._matters: dict[str, bool] = {}
         self._files: dict[str, str | None] = {}
+        self._made_files, self._names = tuple[str, ...](), set[str]()
+        self._named: dict[str, tuple[int, tuple[str, ...]]] = {}
+        """Word -> how many of the written files were asked for it, and those that have it in their names."""
         self._links: dict[str, str] = {}
         self._folders: set[str] = set()
         self.doubted: set[str] = set()
@@ -64,6 +67,7 @@ class Overlay:
     def write(self, path: str, text: str) -> None:
         """From here on the file holds this text; of one that is too long nobody knows what it holds."""
         self._files[path] = text if len(text) <= MAX_READ else None
+        self._names.add(paths.base(path))
         self.configured = self.configured or path.endswith(_SETTINGS)
 
     def is_own(self, name: str) -> bool:
@@ -79,7 +83,22 @@ class Overlay:
 
     def made(self) -> tuple[str, ...]:
         """The files that the text itself wrote."""
-        return tuple(self._files) if self._files else ()
+        if len(self._made_files) < len(self._files):
+            self._made_files = tuple(self._files)
+        return self._made_files
+
+    def made_as(self, names: frozenset[str]) -> list[str]:
+        """Of these those that are called so."""
+        return [] if names.isdisjoint(self._names) else [path for path in self.made() if paths.base(path) in names]
+
+    def made_with(self, word: str) -> tuple[str, ...]:
+        """Of these those with a word in their names. Each name is looked at once a word."""
+        made = self.made()
+        asked, found = self._named.get(word, (0, ()))
+        if asked < len(made):
+            found = (*found, *(path for path in made[asked:] if word in paths.base(path)))
+            self._named[word] = len(made), found
+        return found
 
     def wrote_text(self, text: str) -> bool:
         """Whether the text itself wrote a file that holds this: it is as if it were typed."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from sentinel_guard.core.analysis.parser.syntax_tree import List, Loop, Node, Pipeline, Simple, Word, simple_commands
 from sentinel_guard.core.model import Command
@@ -71,6 +72,27 @@ _LOADS = re.compile(
     r"(?:\.[\w.\[\]\"-]*\s*\|\s*)?(?:keys|keys_unsorted|length|type)(?:\[\])?(?:\s*\|\s*(?:\.\[\]|sort|length))*"
 )
 """Who takes in what it reads, or lets a few characters of it through."""
+_LOADERS = frozenset(
+    (
+        *("docker", "podman", "crane", "gh", "glab", "npm", "oras", "helm", "skopeo", "vercel", "op", "bw", "wrangler"),
+        *(
+            "fly",
+            "flyctl",
+            "supabase",
+            "doppler",
+            "kubectl",
+            "oc",
+            "ssh-add",
+            "gpg",
+            "gpg2",
+            "vault",
+            "pbcopy",
+            "xclip",
+        ),
+        *("xsel", "wl-copy", "pass", "openssl", "head", "tail", "cut", "jq", "yq"),
+    )
+)
+"""The programs of these: the expression is asked of no other."""
 _FILTERS = frozenset(("grep", "egrep", "fgrep", "rg", "cut", "sed", "gsed", "awk", "gawk", "diff"))
 LONGEST = 200
 """Characters of a filter that are looked at."""
@@ -110,10 +132,11 @@ def discards_input(stage: Node) -> bool:
         return printing_command(stage) is None
     if not isinstance(stage, Simple) or not stage.words:
         return False
-    if any(r.op in (">", ">>", ">|", "&>") and r.target and r.target.literal == "/dev/null" for r in stage.redirects):
-        return True
+    for r in stage.redirects:
+        if r.op in (">", ">>", ">|", "&>") and r.target and r.target.literal == "/dev/null":
+            return True
     program = stage.words[0].literal
-    if _LOADS.fullmatch(" ".join(word.literal or word.source for word in stage.words)):
+    if program in _LOADERS and _LOADS.fullmatch(" ".join(word.literal or word.source for word in stage.words)):
         return True
     if program not in _FILTERS:
         return program in _SILENT and program not in _PASSES_ON
@@ -159,9 +182,15 @@ def _picks_harmless(stage: Node) -> bool:
         return False
     extended = "E" in flags or stage.words[0].literal in ("egrep", "rg")
     text = re.escape(patterns[0]) if "F" in flags else patterns[0]
-    text = text if extended or "P" in flags else text.replace("\\|", "|")
+    return _meets_no_secret(
+        text if extended or "P" in flags else text.replace("\\|", "|"), re.IGNORECASE if "i" in flags else 0
+    )
+
+
+@lru_cache(maxsize=256)
+def _meets_no_secret(text: str, flags: int) -> bool:
     try:
-        pattern = re.compile(text, re.IGNORECASE if "i" in flags else 0)
+        pattern = re.compile(text, flags)
     except re.error:
         return False
     return not any(map(pattern.search, _NAMES_OF_SECRETS))

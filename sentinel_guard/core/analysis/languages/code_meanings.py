@@ -74,14 +74,16 @@ _LOSSES = (Kind.DEPLOY, Kind.DATABASE)
 
 def _evaluates(call: Call) -> bool:
     """``bin/app eval CODE``: a release of a project that runs code beside its models."""
-    return call.fields[1:2] != [] and call.fields[1].text in ("eval", "rpc") and len(call.fields) == 3
+    return len(call.fields) == 3 and call.fields[1].text in ("eval", "rpc")
+
+
+def takes_code(call: Call) -> bool:
+    """Whether a program runs code that it is given: an interpreter, an editor, a release."""
+    return is_code(call) or call.command.program in _EDITORS or _evaluates(call)
 
 
 def effects(call: Call) -> Iterator[Effect]:
-    """What the code of an interpreter's call means; nothing for other programs."""
-    program = call.command.program
-    if (program not in INTERPRETERS or program in _NO_CODE) and program not in _EDITORS and not _evaluates(call):
-        return
+    """What the code of a call that takes some means."""
     for text in texts(call):
         if found := client_losses.lost(text):
             yield call.effect(Kind.DEPLOY, found, "delete", sure=False)

@@ -70,7 +70,7 @@ _WIDE = re.compile(
 _SERVERS = frozenset(("http-server", "serve", "live-server", "miniserve", "updog", "dufs", "caddy", "servor", "sirv"))
 
 
-_KNOWN = (
+PROGRAMS = (
     _SERVERS
     | TABLES.keys()
     | {"python", "python2", "python3", "php", "busybox", "jupyter", "jupyter-lab", "jupyter-notebook"}
@@ -82,8 +82,6 @@ _KNOWN = (
 def opened(call: Call) -> Iterator[Effect]:
     """What lets other machines in."""
     program = call.command.program
-    if program not in _KNOWN:
-        return
     if subcommand_tables.what(call, TABLES.get(program, ())) == "opens":
         yield call.effect(Kind.PRIVILEGE, TARGET)
     texts = [item.text for item in call.fields[1:]]

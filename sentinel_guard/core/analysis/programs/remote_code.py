@@ -167,8 +167,6 @@ MOST = 60
 def sources(call: Call) -> Iterator[str]:
     """What code a call fetches and runs, or runs of what was fetched, each in a few words."""
     program = call.command.program
-    if program not in _WATCHED:
-        return
     if program in _CLONES:
         _cloned(call)
     if program == "go":
@@ -216,7 +214,7 @@ def _go_modules(call: Call) -> Iterator[str]:
                 yield item.text
 
 
-_WATCHED = frozenset((*RUNNERS, *_BUILDERS, "go", "git", "gh", "glab", "hg", "jj", "svn"))
+PROGRAMS = frozenset((*RUNNERS, *_BUILDERS, "go", "git", "gh", "glab", "hg", "jj", "svn"))
 """All programs that are looked at here."""
 
 

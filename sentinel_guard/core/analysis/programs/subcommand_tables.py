@@ -165,13 +165,13 @@ def loses_softly(call: Call) -> bool:
 
 
 _CARRIES = re.compile(r"transfer|push|sync|import|restore|migrate|load|copy|replicate|seed")
-_FORCED = ("--force", "--yes", "-y", "--overwrite", "--no-confirm")
+_FORCED = frozenset(("--force", "--yes", "-y", "--overwrite", "--no-confirm"))
 
 
 def overwrites_there(call: Call) -> bool:
     """``strapi transfer --to https://… --force``: what stands at an address elsewhere is replaced, unasked."""
     texts = [item.text for item in call.fields[1:]]
-    if not ({*_FORCED} & {*texts} and any(map(_CARRIES.fullmatch, texts[:2]))):
+    if _FORCED.isdisjoint(texts) or not any(map(_CARRIES.fullmatch, texts[:2])):
         return False
     away = (text.partition("=")[2] if text[:1] == "-" else text for text in texts if "://" in text)
     return any(not network_addresses.is_local_address(text) for text in away)
@@ -184,7 +184,8 @@ def is_loss(word: str) -> bool:
 
 def loses_by_options(call: Call) -> bool:
     """The same of an option: ``--purge``, ``-delete``."""
-    texts = [item.text.partition("=")[0].lower() for item in call.fields[1 : _WORDS * 2]]
+    options = [item.text for item in call.fields[1 : _WORDS * 2] if item.text[:1] == "-"]
+    texts = [option.partition("=")[0].lower() for option in options]
     return not (_SAFE & call.command.flags) and any(map(_LOSS_OPTION.fullmatch, texts))
 
 

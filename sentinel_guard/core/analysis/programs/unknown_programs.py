@@ -146,14 +146,14 @@ def _lost(call: Call) -> Iterator[Effect]:
         return
     named = ":" in program and subcommand_tables.is_loss(program)
     typed = {line.split()[0] for line in call.stdin.splitlines()[:_TYPED] if line.strip() and "\0" not in line}
-    named = named or any(map(subcommand_tables.is_loss, typed))
-    said = (
-        subcommand_tables.loses_by_words,
-        subcommand_tables.loses_softly,
-        subcommand_tables.loses_by_options,
-        subcommand_tables.overwrites_there,
-    )
-    if named or any(loses(call) for loses in said):
+    if (
+        named
+        or any(map(subcommand_tables.is_loss, typed))
+        or subcommand_tables.loses_by_words(call)
+        or subcommand_tables.loses_softly(call)
+        or subcommand_tables.loses_by_options(call)
+        or subcommand_tables.overwrites_there(call)
+    ):
         yield call.effect(Kind.DEPLOY, program, "delete", sure=False)
 
 

@@ -109,7 +109,7 @@ _MANY = re.compile(r"\bfor\b|\bwhile\b|\.map\(|\.forEach\(|\.each\b|\bforeach\b|
 def acts(code: str) -> str:
     """What code does to others through such a library: a right that it gives, an act on each of many; else empty."""
     names = loaded(code)
-    if not any(name in names for name in SERVICES) or _HERE.search(code):
+    if not names or not any(name in names for name in SERVICES) or _HERE.search(code):
         return ""
     found = _CHANGES.search(code) if any(name in names for name in _CLOUDS) else None
     found = found or _RIGHTS.search(code) or (_ACTS.search(code) if _MANY.search(code) else None)
