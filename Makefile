@@ -5,15 +5,22 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SOURCES := $(wildcard sentinel_guard/launcher/*.[ch] sentinel_guard/broker/*.[ch])
 
-.PHONY: demo test unit compiled lint format test-agents test-agents-headless agents bench bench-peers bench-agents screens corpus loops faults matrix leaks oracles metamorphic mutated transparency fuzz mutants clean
+.PHONY: demo test unit rewritten compiled lint format test-agents test-agents-headless agents bench bench-peers bench-agents screens corpus loops faults matrix leaks oracles metamorphic mutated transparency fuzz mutants clean
 
 demo: $(READY)
 	@$(BIN)/sentinel-guard demo
 
-test: lint unit
+test: $(READY)
+	@$(MAKE) --no-print-directory -j 2 lint rewritten
+	@$(MAKE) --no-print-directory unit
 
 unit: compiled
 	@sh tests/support/run_suite.sh $(BIN)/python $(VENV)/failed
+
+# pytest writes each test's asserts anew and keeps them: once, beside the lint, else each of the suite's workers does, all at the same time.
+# What cannot be collected, the suite says.
+rewritten: compiled
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest --collect-only -q -n 0 --ignore tests/real_agents >/dev/null 2>&1 || :
 
 # As an installation does: else each start of a program reads the sources anew.
 compiled: $(READY)
