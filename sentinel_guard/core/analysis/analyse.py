@@ -40,6 +40,7 @@ PRIVILEGE            "sudo", "doas", "su", "pkexec" (a command as somebody else)
                      "session bus", "ssh agent" (their sockets)
                      "network", "security" (SELinux, audit), "service" (stopped), "packages" (removed), "clock", "logs",
                      "boot", "endless" (a file that grows until the disk is full), "open access" (to other machines)
+                     how: documented (sudo that installs packages which the project's own files name)
                      "environment NAME" (PATH, LD_PRELOAD, BASH_ENV, GIT_CONFIG_GLOBAL ... are set); append: PATH keeps
                      what it was
 NETWORK url or host  how: data (sends something of this machine; value: in the address or a header) |

@@ -35,7 +35,7 @@ OPERATOR_RULE = "guard.operator"
 OUTSIDE_RULES = frozenset(("filesystem.delete-outside", "filesystem.overwrite-outside"))
 """Of a held call, a yes to these holds for the folder that is shown, as long as the session lives."""
 _SHOWS = "filesystem.show-secret"
-_REHEARSAL = re.compile(r"\.env\.(?:test|testing|ci|dev|development)")
+_REHEARSAL = re.compile(r"\.envrc|\.env\.(?:test|testing|ci|dev|development)")
 STRIKES = frozenset({SETTINGS_RULE, OPERATOR_RULE})
 """Findings that are strikes: the daemon keeps them in ``Session.strikes``, and the second one is fatal."""
 

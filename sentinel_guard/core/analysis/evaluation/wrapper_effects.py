@@ -14,6 +14,7 @@ from sentinel_guard.core.analysis.languages.interpreters import PROGRAMS as INTE
 from sentinel_guard.core.analysis.programs import build_scripts, open_access, remote_code
 from sentinel_guard.core.analysis.programs.command_wrappers import Peeled, Wrapper, leads_elsewhere
 from sentinel_guard.core.analysis.programs.registry import OPTIONS, PROGRAMS
+from sentinel_guard.core.analysis.programs.system import documented_packages
 from sentinel_guard.core.model import Command, Effect, Kind
 
 PRIVILEGED = frozenset(("sudo", "doas", "su", "pkexec", "runuser"))
@@ -40,7 +41,7 @@ def enter_wrapper(
     own = build(fields, OPTIONS, place.via)[0]
     if not peeled.rest:
         walk.add(Effect(Kind.EXECUTE, own.program, command=own), place)
-    for effect in (*_privileges(own, row, peeled), *_writes(walk, own, row, peeled, place)):
+    for effect in (*_privileges(walk, own, row, peeled), *_writes(walk, own, row, peeled, place)):
         walk.add(effect, place)
     if own.program in ("ssh", "mosh") and peeled.parsed.operands:
         how = frozenset(("data",) if place.stdin else ())
@@ -59,12 +60,13 @@ def enter_wrapper(
     return place
 
 
-def _privileges(own: Command, row: Wrapper, peeled: Peeled) -> Iterator[Effect]:
+def _privileges(walk: Walker, own: Command, row: Wrapper, peeled: Peeled) -> Iterator[Effect]:
     flags = own.flags
     opened = row.elsewhere or own.program in ("nsenter", "unshare")
     runs = bool(peeled.rest or peeled.texts)
     if row.privilege and (runs or (opened and len(own.argv) > 1 and not _HELP & flags)):
-        yield Effect(Kind.PRIVILEGE, row.privilege, command=own)
+        asked_for = own.program == "sudo" and not own.flags and _installs_what_is_asked_for(walk, peeled)
+        yield Effect(Kind.PRIVILEGE, row.privilege, how=frozenset(("documented",) if asked_for else ()), command=own)
     if row.privilege and not runs and own.program in PRIVILEGED and (own.program == "su" or _SHELLS & flags):
         yield Effect(Kind.PRIVILEGE, "root shell", command=own)
     if own.program in ("env", "exec") and _drops_variables(own, peeled):
@@ -73,6 +75,12 @@ def _privileges(own: Command, row: Wrapper, peeled: Peeled) -> Iterator[Effect]:
     by_name = given is not None and _BY_NAME.fullmatch(given.source)
     if own.program in ("strace", "ltrace", "gdb") and {"-p", "--pid"} & flags and not by_name:
         yield Effect(Kind.PRIVILEGE, "ptrace", command=own)
+
+
+def _installs_what_is_asked_for(walk: Walker, peeled: Peeled) -> bool:
+    plain = peeled.rest and all(name == "DEBIAN_FRONTEND" for name, _ in peeled.assignments)
+    words = [item.text if item.known else "?" for item in peeled.rest]
+    return bool(plain) and documented_packages.are_asked_for(words, walk.world)
 
 
 def _drops_variables(own: Command, peeled: Peeled) -> bool:

@@ -19,7 +19,7 @@ from sentinel_guard.core.analysis.programs import (
     terminal_multiplexers,
     xargs,
 )
-from sentinel_guard.core.analysis.programs.cloud import cloud_clis, containers, other_service_clis
+from sentinel_guard.core.analysis.programs.cloud import android_devices, cloud_clis, containers, other_service_clis
 from sentinel_guard.core.analysis.programs.databases import database_clients
 from sentinel_guard.core.analysis.programs.files import fd, file_commands, find
 from sentinel_guard.core.analysis.programs.git import git_command, git_options, other_vcs
@@ -60,6 +60,7 @@ PROGRAMS: dict[str, Program] = {
     **build_scripts.PROGRAMS,
     **interpreters.PROGRAMS,
     **containers.PROGRAMS,
+    **android_devices.PROGRAMS,
     **xargs.PROGRAMS,
     **task_definition_files.PROGRAMS,
     **fd.PROGRAMS,
@@ -101,6 +102,7 @@ OPTIONS: dict[str, Options] = {
     **build_scripts.OPTIONS,
     **interpreters.OPTIONS,
     **containers.OPTIONS,
+    **android_devices.OPTIONS,
     **xargs.OPTIONS,
     **task_definition_files.OPTIONS,
     **fd.OPTIONS,

@@ -11,6 +11,7 @@ from sentinel_guard.core.analysis import network_addresses, paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, Parsed, options, parse
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs import subcommand_tables
+from sentinel_guard.core.analysis.programs.cloud import compose_files
 from sentinel_guard.core.analysis.programs.cloud.remote_consoles import changes_models, is_console, is_production
 from sentinel_guard.core.analysis.secret_names import STORE
 from sentinel_guard.core.model import Effect, Kind
@@ -83,6 +84,8 @@ def _is_every(item: Field) -> bool:
     """Whether an unknown operand may stand for all there are: ``$(docker ps -aq)``, and not what a filter chose."""
     if item.known or (item.source.startswith('"') and "$(" not in item.source):
         return False
+    if re.match(r"[\w.-]", item.source):
+        return False  # a name that begins in plain words
     return "$(" not in item.source or _CHOSEN.search(item.source) is None
 
 
@@ -132,15 +135,6 @@ def _compose_fields(call: Call) -> tuple[Parsed, str, list[Field]]:
     return parsed, verb.text, rest
 
 
-def _names_volumes(call: Call, parsed: Parsed) -> bool:
-    """Whether a project has volumes that outlive its containers; one whose files cannot be read may have some."""
-    given = parsed.values("-f", "--file")
-    found = [call.world.read(call.locate(item)) for item in given or [Field(name) for name in _COMPOSE_FILES]]
-    texts = [text for text in found if text is not None]
-    read = all(item.known for item in given) and (len(texts) == len(given) if given else bool(texts))
-    return not read or any(re.search(r"(?m)^(?:volumes|include|\s+extends)\s*:", text) for text in texts)
-
-
 def compose(call: Call) -> Effects:
     """``docker-compose``, and ``docker compose`` behind its first word."""
     parsed, verb, fields = _compose_fields(call)
@@ -150,9 +144,14 @@ def compose(call: Call) -> Effects:
         run = parse(fields, _COMPOSE_RUN)
         mounts = dict(_mounts(call, run))
         yield from _reached(call, mounts)
-        yield from _inside(call, run.operands[1:], mounts, _KEPT)
+        service = run.operands[0].text if run.operands else ""
+        away = bool(_other_host(call)) or is_production(call)
+        project = None if away else compose_files.project(call, parsed)
+        kept = _KEPT if project is None or service in project.kept else ()
+        found = _inside(call, run.operands[1:], mounts, kept)
+        yield from (effect for effect in found if project is None or not project.spares(effect, service))
     elif verb in ("down", "rm") and {"-v", "--volumes"} & parse(fields, _COMPOSE_DOWN).flags.keys():
-        if _names_volumes(call, parsed):
+        if compose_files.names_volumes(call, parsed):
             yield call.effect(Kind.DEPLOY, "docker volumes", "delete")
     elif verb in ("push", "publish"):
         yield call.effect(Kind.PUBLISH, "docker")
@@ -338,7 +337,6 @@ _RUN = (
     "first"
 )
 _COMPOSES = ("docker-compose", "podman-compose")
-_COMPOSE_FILES = ("compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml")
 _COMPOSE = options(
     "-f= --file= -p= --project-name= --profile= --env-file= --project-directory= --parallel= --ansi= --progress= | "
     "first"
@@ -364,7 +362,6 @@ OPTIONS = {
         "-f= --file= -p= --project-name= --profile= --env-file= --project-directory= -e= -u= -w= | sub"
     ),
     "lxc": options("| sub"),
-    "adb": options("-s= -t= -H= -P= | sub"),
 }
 for _name in ("podman", "nerdctl"):
     OPTIONS[_name] = OPTIONS["docker"]
@@ -375,25 +372,7 @@ OPTIONS["incus"] = OPTIONS["machinectl"] = OPTIONS["multipass"] = OPTIONS["lxc"]
 OPTIONS["podman-compose"] = OPTIONS["docker-compose"]
 
 
-_AS_ROOT = re.compile(r"\s*su(?:\s+(?:0|root))?(?:\s+-c)?\s+")
-"""Android's su takes all that follows for the command."""
-
-
-def phone(call: Call) -> Effects:
-    """``adb shell COMMAND``: on the device that hangs on the cable."""
-    verb = call.command.subcommand
-    if verb == "shell" and call.operands:
-        at = next(n for n, item in enumerate(call.fields) if item is call.operands[0])
-        # As ssh does it: the words are one text for the shell there.
-        words = call.fields[at:]
-        body = _AS_ROOT.sub("", " ".join(item.text if item.known else UNKNOWN for item in words))
-        yield from away(call, body, target="adb")
-    elif verb in ("uninstall", "wipe", "sideload"):
-        yield call.effect(Kind.DEPLOY, "adb", *(("delete",) if verb != "uninstall" else ()))
-
-
 PROGRAMS = {
-    "adb": phone,
     **dict.fromkeys(("docker", "podman", "nerdctl"), docker),
     **dict.fromkeys(("docker-compose", "podman-compose"), compose),
     **dict.fromkeys(("lxc", "incus", "machinectl", "multipass"), machine),

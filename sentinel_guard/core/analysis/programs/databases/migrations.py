@@ -15,7 +15,7 @@ from itertools import pairwise
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
-from sentinel_guard.core.analysis.programs.databases import project_databases, sql_statements
+from sentinel_guard.core.analysis.programs.databases import development_databases, project_databases, sql_statements
 from sentinel_guard.core.model import Effect, Kind
 
 Effects = Iterable[Effect]
@@ -132,6 +132,8 @@ def tasks(call: Call) -> Effects:
         yield call.effect(Kind.DEPLOY, f"{program} on production")
     for row in _TASKS[program]:
         if _said(row.split(), words):
+            if development_databases.is_meant(call, program, words):
+                return
             how = "truncate" if row in ("db:truncate_all", "db:seed:replant") else "delete"
             lost = call.effect(Kind.DATABASE, f"{call.command.program} {row}", how)
             yield replace(lost, file=project_databases.only_file(call, program))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
 from sentinel_guard.core.analysis.programs.git.git_config_files import common_dir, given, own, read, top
@@ -258,8 +259,15 @@ def filter_branch(call: Call) -> Effects:
 
 
 def reflog(call: Call) -> Effects:
-    if call.operands and call.operands[0].text in ("expire", "delete") and not call.has("-n", "--dry-run"):
-        yield rewrite(call, "reflog", "force")
+    if not call.operands or call.operands[0].text not in ("expire", "delete") or call.has("-n", "--dry-run"):
+        return
+    named, git = call.operands[1:], common_dir(call)
+    logs = [f"{git}/logs/{item.text}" for item in named if git and item.known and item.text.startswith("refs/heads/")]
+    lost = rewrite(call, "reflog", "force")
+    if logs and len(logs) == len(named) and not call.has("--all"):
+        yield from (replace(lost, file=log) for log in logs)  # a branch that the session made has a log of its own
+    else:
+        yield lost
 
 
 def gc(call: Call) -> Effects:

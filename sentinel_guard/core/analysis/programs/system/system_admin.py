@@ -38,7 +38,7 @@ TABLES: dict[str, tuple[Row, ...]] = {
                       volume="flashing|oem|erase|format|flash|flashall|update|set_active, ** -w"),
     **dict.fromkeys(("espefuse.py", "espefuse"), table(
         volume="** burn*|write_protect*|write-protect*|set_flash*|set-flash*")),
-    **dict.fromkeys(("esptool.py", "esptool"), table(volume="** erase_*|erase-*")),
+    **dict.fromkeys(("esptool.py", "esptool"), table(volume="** erase_flash|erase-flash")),
     "avrdude": table(volume="** -U=*fuse*, ** -U=*lock*"), "nrfjprog": table(volume="** --eraseall|--recover"),
     **dict.fromkeys(("st-flash", "pyocd", "probe-rs", "picotool", "bossac", "nrfutil", "espflash", "idf.py"),
                     table(volume="erase*|recover|unlock, * erase*|recover, ** -e|--erase|--mass-erase !-w")),

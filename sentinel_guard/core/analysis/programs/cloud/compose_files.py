@@ -1,0 +1,118 @@
+"""Compose files of a project: which services they hold, and what of a service outlives its containers.
+
+No YAML is parsed: a service is the lines that stand deeper than its name. What is not understood counts as kept.
+Source: the Compose specification, https://docs.docker.com/reference/compose-file/.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from sentinel_guard.core.analysis import network_addresses
+from sentinel_guard.core.analysis.expansion.command_and_options import Call, Parsed
+from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.model import Command, Effect, Kind
+
+_NAMES = ("compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml")
+_BESIDE = tuple(name.replace(".y", ".override.y") for name in _NAMES)
+"""What is read along with the first where no file is named."""
+_SERVICES = re.compile(r"(?m)^services:[ \t]*(?:#.*)?\n((?:[ \t]+.*\n?|[ \t]*(?:#.*)?\n)*)")
+_VOLUMES = re.compile(r"(?m)^(?:volumes|include|\s+extends)\s*:")
+_ELSEWHERE = re.compile(r"(?m)^include\s*:")
+_TAKEN_OVER = re.compile(r"(?m)^\s*(?:extends|<<|volumes_from)\s*:|\*\w")
+_MOUNT = re.compile(r"[\w.~${}/-]+:(/(?!/)[\w./-]+)(?::([\w,]+))?")
+_SETTINGS = re.compile(r"/docker-entrypoint-initdb|/etc/|.*\.(?:conf|cnf|ini|sql|sh)$")
+"""Where a mount holds what a server is set up with, and none of its data."""
+
+_SERVER = re.compile(r"://(?:[^@\s/]*@)?([^\s:/@]+)|\b\w*HOST\w*['\"]?\s*[:=]\s*['\"]?([^\s'\"]+)")
+"""A server that a service's environment names."""
+
+
+_CLIENTS = frozenset(
+    (
+        *("psql", "dropdb", "dropuser", "pg_restore", "mysql", "mariadb", "mysqladmin", "mariadb-admin", "mongosh"),
+        *("mongo", "redis-cli", "valkey-cli", "sqlcmd", "clickhouse-client", "cqlsh", "influx", "cypher-shell"),
+    )
+)
+"""Clients that speak to the server of their own machine where no word names another."""
+_NAMED_HOST = re.compile(r"(?:-h|--host[= ]|--server[= ]|-S)(?P<host>[^=\s].*)")
+
+
+def _is_beside(command: Command) -> bool:
+    """Whether a client speaks to the server of the machine, or container, that it runs in."""
+    text = " ".join(command.argv[1:])
+    named = [match["host"].split()[0] for match in _NAMED_HOST.finditer(text.replace("-h ", "-h").replace("-S ", "-S"))]
+    named += [word for word in command.argv[1:] if "://" in word.partition(" ")[0] or "host=" in word]
+    hosts = [word.partition("host=")[2] or word for word in named]
+    return command.program in _CLIENTS and all(map(network_addresses.is_local_address, hosts))
+
+
+def texts(call: Call, parsed: Parsed) -> list[str] | None:
+    """The files that make up the project; None where one of them cannot be read, or nobody knows which they are."""
+    given = parsed.values("-f", "--file")
+    if parsed.values("--project-directory") or (not given and call.scope.lookup("COMPOSE_FILE").isset):
+        return None
+    if given:
+        found = [call.world.read(call.locate(item)) if item.known else None for item in given]
+        return [text for text in found if text is not None] if None not in found else None
+    read = [text for name in _NAMES if (text := call.world.read(call.locate(Field(name)))) is not None]
+    beside = [text for name in _BESIDE if (text := call.world.read(call.locate(Field(name)))) is not None]
+    return [*read[:1], *beside] or None
+
+
+def names_volumes(call: Call, parsed: Parsed) -> bool:
+    """Whether a project has volumes that outlive its containers; one whose files cannot be read may have some."""
+    found = texts(call, parsed)
+    return found is None or any(map(_VOLUMES.search, found))
+
+
+class Project(NamedTuple):
+    """What is known of a project's services."""
+
+    services: Mapping[str, str]
+    """Name -> its lines."""
+    kept: frozenset[str]
+    """Those whose data outlives ``compose down``, in a volume or in a folder of this machine."""
+
+    def spares(self, effect: Effect, service: str) -> bool:
+        """Whether a loss in a database takes no more than ``compose down`` does: a client in a service speaks to the
+        server beside it, a framework's task to the services that its environment names.
+        """
+        if effect.kind is not Kind.DATABASE or effect.command is None:
+            return False
+        if _is_beside(effect.command):
+            return service in self.services and service not in self.kept
+        lines = self.services.get(service, "")
+        named = {match[1] or match[2] for match in _SERVER.finditer(lines)}
+        return bool(named) and "env_file" not in lines and named <= self.services.keys() - self.kept
+
+
+def project(call: Call, parsed: Parsed) -> Project | None:
+    """The project of a call; None where its files do not say what it keeps."""
+    found = texts(call, parsed)
+    if found is None or any(map(_ELSEWHERE.search, found)):
+        return None
+    services: dict[str, str] = {}
+    for name, lines in (pair for text in found for pair in _services(text)):
+        services[name] = services.get(name, "") + lines
+    return Project(services, frozenset(name for name, lines in services.items() if _keeps(lines)))
+
+
+def _services(text: str) -> Iterator[tuple[str, str]]:
+    """Each service's name and lines."""
+    services = _SERVICES.search(text)
+    first = services and re.match(r"(?:[ \t]*(?:#.*)?\n)*([ \t]+)", services[1])
+    if services and first:
+        parts = re.split(rf"(?m)^{first[1]}(?=[\w'\"])['\"]?([\w.-]+)['\"]?:", services[1])
+        yield from zip(parts[1::2], parts[2::2], strict=True)
+
+
+def _keeps(block: str) -> bool:
+    if _TAKEN_OVER.search(block):
+        return True
+    if not re.search(r"\bvolumes\b", block):
+        return False
+    mounts = _MOUNT.findall(block)
+    return not mounts or any(not _SETTINGS.match(inside) for inside, _ in mounts)
