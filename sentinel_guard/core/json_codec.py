@@ -95,7 +95,7 @@ def entry_from(stored: Mapping[str, object]) -> Entry:
 
 def _entry(stored: Mapping[str, object]) -> Entry:
     data = stored["data"]
-    data = json.loads(data, parse_constant=_no_constant) if isinstance(data, str) else data
+    data = _decode(data) if isinstance(data, str) else data
     at, seq = stored["at"], stored["seq"]
     if not (isinstance(data, Mapping) and isinstance(at, int | float) and isinstance(seq, int)):
         raise TypeError("not an entry")
@@ -113,6 +113,9 @@ def _text(value: object) -> str:
 
 def _no_constant(word: str) -> object:
     raise ValueError(f"{word} is not JSON")
+
+
+_decode = json.JSONDecoder(parse_constant=_no_constant).decode
 
 
 def _collection(value: object) -> object:

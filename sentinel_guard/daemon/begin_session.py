@@ -110,7 +110,7 @@ class SessionStarter:
         data |= {"start_hash": baseline.head, "policy": self._policies.user_hash()}
         self.sessions.note(live, [Entry(self._now(), live.id, "session", data)])
         live.watch, live.begun_in = self._watch(live, settings), environ
-        self.sessions.live[live.id] = live
+        self._add(live)
         await asyncio.to_thread(self.reviews.remember, live)
         wrong = [f"Git hooks: {words}. Mend it: {install_hooks.INSTALL}" for words in (complaint, hooks) if words]
         notes = [*live.policy().warnings, *wrong, *self.reviews.note(live)]
@@ -135,10 +135,15 @@ class SessionStarter:
         data = {**_data({"command": command}, owner, live, path), "client": [*client]}
         data |= {"start_hash": repository.head(root) if root else "", "policy": self._policies.user_hash()}
         self.sessions.note(live, [Entry(self._now(), ident, "session", data)])
-        self.sessions.live[ident] = live
+        self._add(live)
         if root:
             self._recovery.follow(live, self._stand(live, owner))
         return live
+
+    def _add(self, live: Live) -> None:
+        self.sessions.live[live.id] = live
+        for other in self.sessions.live.values():
+            other.stir()  # what belongs to the guard in this one's repository is held in all of them
 
     async def _stand(self, live: Live, owner: Peer) -> None:
         """Take the baseline of a session that works already; then watch its files."""

@@ -21,6 +21,7 @@ from sentinel_guard.core.checks.base import GuardResources
 from sentinel_guard.core.model import Entry, Finding, Kind, Verdict
 from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.policy.policy import Policy
+from sentinel_guard.core.session.fold_entries import Folds
 from sentinel_guard.core.session.session import Session
 from sentinel_guard.core.wire_framing import Message
 from sentinel_guard.daemon.session_secrets import SessionSecrets
@@ -58,6 +59,7 @@ class Watch(Protocol):
     """What watches a session's files."""
 
     restricted: tuple[str, ...]
+    rests: bool
 
     @property
     def members(self) -> frozenset[Peer]: ...
@@ -135,10 +137,12 @@ class Live:
     """Sockets of programs that type on its person's terminals, as they were when its broker was started."""
     broker_rules: tuple[object, Message] = (None, [])
     """What the rules were made of by which its broker holds calls, and these rules."""
+    stir: Callable[[], None] = lambda: None
+    """Has the rules looked at, where that waits for something to happen; for the loop's own thread."""
     reaching: set[tuple[str, str]] = field(default_factory=set)
     """What a person let which program connect to: other machines after such a file was read (``reach``), or a right."""
     rescued: dict[str, tuple[str, frozenset[str]]] = field(default_factory=dict)
-    """Id of a call -> the rescue snapshot that was taken before it, and the paths whose ignored files it holds."""
+    """Id of a call -> the rescue snapshot before it, and the paths whose ignored files it holds."""
     inbox: Inbox = field(default_factory=Inbox)
     """Its open questions."""
     baseline_due: asyncio.Event = field(default_factory=asyncio.Event)
@@ -257,7 +261,7 @@ class Sessions:
         self.other_terminals = OtherTerminals()
         self.set_aside: set[str] = set()
         """Sessions that could not be taken up after a restart: nothing of theirs runs."""
-        self._lineages, self._shims = ancestry.Lineages(), str(places.state / "sessions") + "/"
+        self._folds, self._lineages, self._shims = Folds(), ancestry.Lineages(), str(places.state / "sessions") + "/"
         self._folders = tuple(str(Path(p).resolve()) for p in (places.state, places.runtime))
 
     def note(self, live: Live, entries: Iterable[Entry]) -> None:
@@ -333,11 +337,7 @@ class Sessions:
 
     def restore(self, session: str) -> Session | None:
         """Fold a session from all its entries (20 µs each): a strike of this morning still counts."""
-        folded, began = Session(session), False
-        for entry in self.store.entries(session=session):
-            began = began or entry.kind == "session"
-            folded = folded.after(entry)
-        return folded if began else None
+        return self._folds.of(session, lambda after: self.store.entries(session=session, after=after))
 
     def said(self, session: str) -> Iterator[Entry]:
         """What persons said in a session, on record."""

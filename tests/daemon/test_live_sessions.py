@@ -281,7 +281,8 @@ def test_a_restart_gives_back_the_session_that_was_live(deeds):
         at = round(at + gap, 3)
         sessions.note(live, entries(deed, at))
         sessions.note(Live(Session("s2"), Policy), [Entry(at, "s2", "state", {"event": "kill"})])
-    assert sessions.restore("s1") == live.session
+        assert sessions.restore("s1") == live.session, "also of one that is asked for again and again"
+    assert Sessions(sessions.store, PLACES, lambda s: Live(s, Policy)).restore("s1") == live.session
 
 
 def test_a_long_session_loses_nothing_by_a_restart():

@@ -202,11 +202,15 @@ def _verdict(session: Session, entry: Entry) -> Session:
 
 def _outcome(session: Session, entry: Entry) -> Session:
     outcome = outcome_from(entry)
-    calls = tuple(replace(c, outcome=outcome) if c.action == outcome.action else c for c in session.calls)
-    done = next((c for c in calls if c.action == outcome.action), None)
-    closes = session.half_open and done is not None and done.operation not in session.tripped
-    made = session.made.union(done.makes) if done is not None and outcome.code == 0 else session.made
-    return replace(session, calls=calls, tripped=frozenset() if closes else session.tripped, made=made)
+    ended = [at for at, call in enumerate(session.calls) if call.action == outcome.action]
+    if not ended:
+        return session
+    calls, done = [*session.calls], session.calls[ended[0]]
+    for at in ended:
+        calls[at] = replace(calls[at], outcome=outcome)
+    closes = session.half_open and done.operation not in session.tripped
+    made = session.made.union(done.makes) if outcome.code == 0 else session.made
+    return replace(session, calls=tuple(calls), tripped=frozenset() if closes else session.tripped, made=made)
 
 
 def _usage(session: Session, entry: Entry) -> Session:

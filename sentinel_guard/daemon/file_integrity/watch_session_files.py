@@ -64,9 +64,7 @@ WINDOW = 60.0
 """Seconds for which a change that was the person's is known to be: longer than one look takes."""
 _GENERATED = HEAVY - {".git"}
 LISTED, SELDOM = 1.0, 60.0
-"""Seconds from one look for settings files that nothing told of to the next: where the session does anything, and where
-it does not, so that only somebody else could have made one.
-"""
+"""Seconds from one look for settings files that nothing told of to the next: where the session works, and where not."""
 
 
 class SessionFileWatch:
@@ -83,7 +81,7 @@ class SessionFileWatch:
         self.restricted = tuple(f"{root}/{name}" for name in files)
         self._live, self._sessions, self._now = live, sessions, now
         self._loop = asyncio.get_running_loop()
-        self._activity, self._acted, self._busy = Activity(live.session.owner), 0.0, True
+        self._activity, self._acted, self.rests = Activity(live.session.owner), 0.0, False
         self._toll = AlertRateLimit()
         self._own = AlertRateLimit(free=1, pause=file_change_alerts.OWN_PAUSE)
         restorer = RestrictedFileRestorer(
@@ -102,7 +100,7 @@ class SessionFileWatch:
         self._watcher = Watcher(
             root,
             lambda path: _restricts(policy, path, root) or self.settings.files.concerns(path),
-            lambda change: self._tell([self.guardian.check(change.path)]),
+            lambda change: self._look_at(change.path),
             lambda: self._tell(self.guardian.sweep()),
             on_gone=lambda path: self._tell(self.guardian.check_below(path)),
             near=lambda: [*restorer.folders(), *self._folders],
@@ -208,17 +206,28 @@ class SessionFileWatch:
 
     # --- whose it was; in the watcher's threads ---
 
+    def _look_at(self, path: str) -> None:
+        self._tell([self.guardian.check(path)])
+        self._stir()
+
+    def _stir(self) -> None:
+        """What the session's broker is told may be another now."""
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(lambda: self._live.stir())  # noqa: PLW0108 - as it is by then
+
     def _tick(self) -> bool:
         """Whether the session does anything."""
         if self._activity.due:
             self._look()
         self._tell(self.guardian.sweep())
-        if time.time() - self._listed > (LISTED if self._busy else SELDOM):
+        if time.time() - self._listed > (SELDOM if self.rests else LISTED):
             self._listed, self._folders = time.time(), self.settings.files.folders()
             self._tell(self.guardian.check(path) for path in self.settings.files.present())
         self._tell_hushed(time.time())
-        self._busy = bool(self._live.calls or self._activity.moved)
-        return self._busy
+        rested, self.rests = self.rests, not (self._live.calls or self._activity.moved)
+        if rested and not self.rests:
+            self._stir()
+        return not self.rests
 
     def _look(self) -> None:
         self._activity.look(shell=not self._live.agent, parts=self._live.parts)
@@ -268,6 +277,7 @@ class SessionFileWatch:
                 tampering = replace(tampering, answered=True)  # noqa: PLW2901 - the same, known better
             if tampering.word is ChangeDecision.TAKE and not (tampering.problem or tampering.keys):
                 self.restricted = tuple(dict.fromkeys((*self.restricted, tampering.path)))
+                self._stir()
             if tampering.word is ChangeDecision.ASK:
                 self._doubtful[tampering.path] = tampering
                 self._loop.call_soon_threadsafe(self._ask_soon)
@@ -371,9 +381,8 @@ class SessionFileWatch:
 
     def _detail(self, paths: tuple[str, ...]) -> str:
         rows = [self._doubtful[path] for path in paths if path in self._doubtful]
-        return file_change_alerts.detail(
-            [(t, file_change_alerts.difference(t, self.guardian.versions(t))) for t in rows]
-        )
+        differences = [file_change_alerts.difference(t, self.guardian.versions(t)) for t in rows]
+        return file_change_alerts.detail([*zip(rows, differences, strict=True)])
 
     def _settle(self, paths: tuple[str, ...], *, yes: bool) -> None:
         self._tell([self.guardian.settle(path, yes=yes) for path in paths])

@@ -47,8 +47,12 @@ FACE = "kernel"
 RULES, RUN, REACH = "rules", "run", "reach"
 BACK, LOOK_BACK = 5.0, 0.05
 """Seconds that a broker waits for its runner, which has lost the daemon as it has, and from one look to the next."""
-LOOK = 1.0
-"""Seconds from one look whether the rules have changed to the next."""
+LOOK, SELDOM = 1.0, 30.0
+"""Seconds from one look whether the rules have changed to the next: where the session works, and at the most where
+nothing of it runs and nothing tells of a change.
+"""
+TOGETHER = 0.02
+"""Seconds in which what is told is looked at together."""
 SHOWN = 500
 """Characters of a program's arguments that a question and the record show."""
 _PROCESS = struct.Struct("<IQ")
@@ -131,6 +135,7 @@ class HeldCallRequests:
             await self._connect(call, place, link)
         else:
             await self._change(call, place, link)
+        live.stir()
 
     async def _session_of(self, link: Link) -> Live | None:
         """The session whose broker this is. Behind a restart its runner, which announces it, may not be back yet."""
@@ -162,7 +167,8 @@ class HeldCallRequests:
                 link.send([(b"T", f"{head.seq} {head.hash}".encode())])
                 told = head
             with contextlib.suppress(TimeoutError):
-                await link.receive(LOOK)  # it says nothing more: it ends, with EOFError
+                # It says nothing more: it ends, with EOFError.
+                await (_rest(live, link) if live.watch and live.watch.rests else link.receive(LOOK))
 
     def _watch_reads(self, live: Live) -> None:
         """Begin to see which files of secrets are read; a daemon before this one may have seen some."""
@@ -255,6 +261,28 @@ class HeldCallRequests:
         answer = response_text.answer(judged.verdict)
         link.send(wire_messages.leave(answer.text, 0 if answer.run else wire_messages.NO))
         await self._reactions.after(live, judged.verdict)
+
+
+async def _rest(live: Live, link: Link) -> None:
+    """Wait until something may have changed the rules, or was read. Raises TimeoutError, EOFError."""
+    loop, reads = asyncio.get_running_loop(), live.reads.fileno() if live.reads else -1
+
+    def stir() -> None:
+        live.stir = lambda: None
+        if reads >= 0:
+            loop.remove_reader(reads)
+        resting.reschedule(loop.time() + TOGETHER)
+
+    try:
+        async with asyncio.timeout(SELDOM) as resting:
+            live.stir = stir
+            if reads >= 0:
+                loop.add_reader(reads, stir)
+            await link.receive()
+    finally:
+        live.stir = lambda: None
+        if reads >= 0:
+            loop.remove_reader(reads)
 
 
 def _secret_files(live: Live) -> tuple[str, ...]:

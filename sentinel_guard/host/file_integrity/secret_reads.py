@@ -47,7 +47,7 @@ class SecretReads:
         self._libc.fanotify_mark.argtypes = (
             *(ctypes.c_int, ctypes.c_uint, ctypes.c_uint64, ctypes.c_int, ctypes.c_char_p),
         )
-        self._fd = self._libc.fanotify_init(_FLAGS, os.O_RDONLY | os.O_CLOEXEC)
+        self._fd: int = self._libc.fanotify_init(_FLAGS, os.O_RDONLY | os.O_CLOEXEC)
         if self._fd < 0:
             raise OSError(ctypes.get_errno(), "fanotify_init")
         self._paths, self._lock = paths, threading.Lock()
@@ -73,6 +73,10 @@ class SecretReads:
             for file in self._files.values():
                 if file.path in announced:
                     file.announced = time.monotonic() + seconds
+
+    def fileno(self) -> int:
+        """What can be read when one of them was opened; -1 once it is closed."""
+        return self._fd
 
     def close(self) -> None:
         """Safe to call twice."""

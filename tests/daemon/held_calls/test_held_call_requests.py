@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import struct
+import subprocess
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -16,6 +19,7 @@ from sentinel_guard.errors import PeerError
 from sentinel_guard.host.machine import processes
 from tests.support.guard_in_memory import Stand, linked
 from tests.support.time_limits import limit
+from tests.support.wait_until import until
 
 WHO = struct.pack("<IQ", 7, 70)
 HEAD = [(b"V", b"1 0"), (b"F", b"kernel")]
@@ -79,3 +83,34 @@ def test_behind_a_restart_a_broker_waits_for_its_runner_which_announces_it(back,
     stand.live.runner = None
     stand.live.session = replace(stand.live.session, owner=processes.identify(os.getppid()))
     assert asyncio.run(found()) is back
+
+
+def test_a_session_at_rest_is_looked_at_when_something_is_told(monkeypatch, tmp_path):
+    monkeypatch.setattr(module, "SELDOM", limit(60))
+    stand, secret = Stand(), tmp_path / ".env"
+    secret.write_text("TOKEN=1")
+    requests = HeldCallRequests(
+        sessions=stand.sessions, guard=stand.guard, reactions=stand.reactions, judge_program=None, now=stand.now
+    )
+    stand.live.watch = SimpleNamespace(restricted=(str(secret),), rests=True, compares_keys=lambda _: False)
+
+    async def follow() -> None:
+        async with linked() as (link, broker):
+            stand.live.broker = link.peer
+            asked = asyncio.create_task(requests.serve([*HEAD, (b"C", b"rules")], link))
+            first, _head_of_the_log = await broker.receive(limit(5)), await broker.receive(limit(5))
+            stand.live.released.add("/var/other")
+            with pytest.raises(TimeoutError):
+                await broker.receive(0.1)
+            stand.live.stir()
+            stand.live.stir()
+            assert len(await broker.receive(limit(5))) == len(first) + 1
+            if stand.live.reads:
+                await asyncio.to_thread(subprocess.run, ["cat", secret], check=True, capture_output=True)
+                assert await asyncio.to_thread(until, lambda: stand.live.reads.seen)
+            await broker.close()
+            with contextlib.suppress(EOFError):
+                await asked
+
+    asyncio.run(follow())
+    assert [e.data["path"] for e in stand.store.entries(kinds=("watch",))] == [str(secret)]
