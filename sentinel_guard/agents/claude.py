@@ -104,8 +104,8 @@ class _Hooks(HookDialect):
             stops = {"onFailure": "block"} if self.form(name) else {}
             yield Edit(edit.path, {**matcher, "hooks": [{**self.hook(command, name), **stops}]})
 
-    def disarmed(self, settings: object) -> str:
-        off = isinstance(settings, Mapping) and settings.get("disableAllHooks")
+    def disarmed(self, settings: object, *, managed: bool = False) -> str:
+        off = not managed and isinstance(settings, Mapping) and settings.get("disableAllHooks")
         return "disableAllHooks switches off every hook" if off else ""
 
 

@@ -140,10 +140,12 @@ class _Hooks(HookDialect):
         "UserPromptSubmit": Moment.RESTS,
         "Stop": Moment.RESTS,
     }
-    places = Places(".codex/hooks.json", ".codex/hooks.json", variable="CODEX_HOME")
+    places = Places(".codex/hooks.json", ".codex/hooks.json", "/etc/codex/requirements.toml", "CODEX_HOME")
+    managed_settings = {"features": {"hooks": True}}  # noqa: RUF012 - a table that nobody changes
     trusts = True
     fails_open = (
-        "a hook program that crashes, and a hook that is not trusted (any more), let the call run without a word"
+        "a hook program that crashes, and a hook that is not trusted (any more), let the call run without a word; "
+        "--disable hooks switches all off but those of --managed, which need no trust"
     )
     notes = ("Keys that are typed into a command that runs (write_stdin) are seen under 'sentinel-guard run' alone.",)
 

@@ -32,9 +32,13 @@ class _Hooks(HookDialect):
         "AfterAgent": Moment.RESTS,
     }
     places = Places(".gemini/settings.json", ".gemini/settings.json", "/etc/gemini-cli/settings.json")
+    managed_settings = {"hooksConfig": {"enabled": True}}  # noqa: RUF012 - a table that nobody changes
 
     shell = "run_shell_command"
-    fails_open = "a hook program that crashes lets the call run, and --skip-trust drops the hooks of a project"
+    fails_open = (
+        "a hook program that crashes lets the call run, --skip-trust drops the hooks of a project, and hooksConfig in "
+        "any settings file that it reads switches hooks off: those of --managed only where it names their command"
+    )
 
     def end(self, name: str, payload: Mapping[str, object]) -> CallEnd:
         del name
@@ -43,7 +47,18 @@ class _Hooks(HookDialect):
         return ended(said.get("llmContent"), failed=bool(said.get("error")))
 
     def hook(self, command: str, name: str) -> dict[str, object]:
-        return {**super().hook(command, name), "name": "sentinel-guard", "timeout": int(self.waits * 1000)}
+        # Without a name: by one that everybody knows, a repository's settings could switch it off.
+        return {**super().hook(command, name), "timeout": int(self.waits * 1000)}
+
+    def disarmed(self, settings: object, *, managed: bool = False) -> str:
+        switches = settings.get("hooksConfig") if isinstance(settings, Mapping) else None
+        if not isinstance(switches, Mapping):
+            return ""
+        named = switches.get("disabled")
+        if isinstance(named, list) and any(self.is_ours(name) for name in named if isinstance(name, str)):
+            return "hooksConfig.disabled names a hook of ours"
+        off = not managed and switches.get("enabled") is False
+        return "hooksConfig.enabled switches off every hook" if off else ""
 
     def _said(self, moment: Moment, name: str, word: Word) -> Mapping[str, object]:
         if moment in (Moment.CALL, Moment.RESULT) and word.blocked:

@@ -122,6 +122,8 @@ class HookDialect(ABC):
     """Base name of the hook program: by it an edit of ours is known again."""
     settings: Mapping[str, object] = NOTHING
     """Members that the settings file needs beside the hooks."""
+    managed_settings: Mapping[str, object] = NOTHING
+    """Members that the machine's settings need, so that no settings of a user or a repository switch the hooks off."""
     shell = "Bash"
     """Its tool that runs commands."""
     fails_open = "a hook program that crashes, is gone or is killed lets the call run"
@@ -246,9 +248,11 @@ class HookDialect(ABC):
         """The events whose hook does not stand in its settings (a JSON value) as ``install`` puts it there."""
         return [edit.path[-1] for edit in self.edits(command) if not _stands(settings, edit)]
 
-    def disarmed(self, settings: object) -> str:
-        """Why the hooks do not run with these settings (a JSON value), in words; empty where they do."""
-        del settings  # most clients read theirs once
+    def disarmed(self, settings: object, *, managed: bool = False) -> str:
+        """Why the hooks do not run with these settings (a JSON value), in words; empty where they do. ``managed``: the
+        hooks stand in the machine's settings, and these are another file's.
+        """
+        del settings, managed  # not each client has such a switch
         return ""
 
     def moment(self, name: str) -> Moment:

@@ -185,16 +185,24 @@ def test_an_event_of_another_client_is_none(dialect):
         dialect.render("Nonsense", Word("x", blocked=True))
 
 
+BY_NAME = {"hooksConfig": {"enabled": True, "disabled": ["/x/sentinel-hook gemini BeforeTool"]}}
 DISARMING = [
-    ("claude", {"disableAllHooks": True}, True, "all of them off"),
-    ("claude", {"disableAllHooks": False, "model": "x"}, False, "on"),
-    ("claude", [], False, "no settings at all"),
+    ("claude", {"disableAllHooks": True}, True, False, "claude: all of them off"),
+    ("claude", {"disableAllHooks": False, "model": "x"}, False, False, "claude: on"),
+    ("claude", [], False, False, "claude: no settings at all"),
+    ("qwen", {"disableAllHooks": True}, True, False, "qwen: all of them off"),
+    ("qwen", {}, False, False, "qwen: on"),
+    ("gemini", {"hooksConfig": {"enabled": False}}, True, False, "gemini: all of them off"),
+    ("gemini", BY_NAME, True, True, "gemini: ours by its command, wherever it stands"),
+    ("gemini", {"hooksConfig": {"disabled": ["mine", 7]}}, False, False, "gemini: somebody else's"),
+    ("gemini", {"hooksConfig": []}, False, False, "gemini: nothing that it reads"),
 ]
 
 
-@pytest.mark.parametrize(("client", "settings", "off", "why"), DISARMING, ids=[row[-1] for row in DISARMING])
-def test_settings_that_switch_the_hooks_off_are_known(client, settings, off, why):
-    assert bool(registry.hooks_of(client).disarmed(settings)) == off
+@pytest.mark.parametrize(("client", "settings", "off", "managed", "why"), DISARMING, ids=[row[-1] for row in DISARMING])
+def test_settings_that_switch_the_hooks_off_are_known(client, settings, off, managed, why):
+    disarmed = registry.hooks_of(client).disarmed
+    assert (bool(disarmed(settings)), bool(disarmed(settings, managed=True))) == (off, managed)
 
 
 @pytest.mark.parametrize("dialect", [d for d in DIALECTS if not d.scripts(".")], ids=lambda d: d.client)

@@ -76,7 +76,7 @@ def play(stage: Stage) -> Callable[[RealAgent, Sequence[Step]], Played]:
     """Runs an agent without a terminal, to the end of a script; again in the home as it left it.
 
     Under ``run``, or without (``guarded=False``); ``hooked``: its own hooks guard it. ``arguments``: the usual ones ->
-    those of this run.
+    those of this run; ``inside``: a command that starts it, and its words.
     """
     known: list[tuple[int, Started]] = []
 
@@ -87,6 +87,7 @@ def play(stage: Stage) -> Callable[[RealAgent, Sequence[Step]], Played]:
         guarded: bool = True,
         hooked: bool = False,
         arguments: Callable[[Sequence[str]], Sequence[str]] = tuple,
+        inside: Sequence[str] = (),
         **options: object,
     ) -> Played:
         model = ScriptedModel(steps, port=known[0][0] if known else 0, **options)
@@ -97,7 +98,7 @@ def play(stage: Stage) -> Callable[[RealAgent, Sequence[Step]], Played]:
                     install_hooks(stage, agent)
             started = known[0][1]
             run_by = [str(BIN / "sentinel-guard"), "run", "--"] if guarded else []
-            command = [*run_by, str(agent.path()), *arguments(started.arguments)]
+            command = [*inside, *run_by, str(agent.path()), *arguments(started.arguments)]
             done = subprocess.run(
                 command, cwd=stage.repo, env=stage.environ, capture_output=True, text=True, errors="replace",
                 check=False, stdin=subprocess.DEVNULL, timeout=limit(100),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from sentinel_guard.agents import registry
 from sentinel_guard.agents.hook_dialect import HookDialect
 from sentinel_guard.commands import require_human
 from sentinel_guard.commands.install import INSIDE
-from sentinel_guard.core.text import json_edit
+from sentinel_guard.core.text.settings_edit import editor
 from sentinel_guard.errors import ConfigError, HostError
 from sentinel_guard.host import agent_hook_files, codex_hook_trust, shims
 from sentinel_guard.host.git import repository
@@ -42,9 +42,10 @@ def install(folder: Path, agents: Sequence[str], level: str, *, trust: bool = Fa
     require_human.require_human(where, Path(root) if root else None, INSIDE)
     command = shlex.quote(str(shims.place_hooks(where, registry.hook_forms())))
     for dialect in _dialects(agents):
-        for file, edit in _files(dialect, file_of(dialect, level, root), command).items():
+        for file, edit in _files(dialect, file_of(dialect, level, root), command, level).items():
             program = bool(dialect.scripts(command))
-            changed = agent_hook_files.put(where, file, dialect.client, edit, partial(_take, dialect), program=program)
+            take = partial(_take, dialect, file)
+            changed = agent_hook_files.put(where, file, dialect.client, edit, take, program=program)
             done = ("Put", "into") if changed else ("There already:", "in")
             print(f"{done[0]} hooks of {dialect.client} {done[1]} {file}.")
         for line in dialect.notes:
@@ -72,7 +73,7 @@ def take_out(where: StatePaths, chosen: Callable[[Path, str], bool]) -> list[str
     for file, row in agent_hook_files.known(where).items():
         dialect = registry.hooks_of(row.agent)
         if dialect and chosen(file, row.agent):
-            said.append(agent_hook_files.take_out(where, file, partial(_take, dialect)))
+            said.append(agent_hook_files.take_out(where, file, partial(_take, dialect, file)))
     return said or ["No agent's settings hold hooks of sentinel-guard here."]
 
 
@@ -149,11 +150,12 @@ def _is_here(file: Path, root: str | None) -> bool:
     )
 
 
-def _files(dialect: HookDialect, place: Path, command: str) -> dict[Path, agent_hook_files.Edit]:
+def _files(dialect: HookDialect, place: Path, command: str, level: str) -> dict[Path, agent_hook_files.Edit]:
     """The files that get hooks, and what is done to each."""
     scripts = dialect.scripts(command)
     if not scripts:
-        return {place: partial(_put, dialect, command)}
+        beside = {**dialect.settings, **(dialect.managed_settings if level == MANAGED else {})}
+        return {place: partial(_put, dialect, place, command, beside)}
     return {place / name: partial(_script, text) for name, text in scripts.items()}
 
 
@@ -163,21 +165,18 @@ def _script(ours: str, text: str) -> str:
     return ours
 
 
-def _put(dialect: HookDialect, command: str, text: str) -> str:
-    for name, value in dialect.settings.items():
-        text = text if _has(text, name) else json_edit.put_member(text, name, value)
+def _put(dialect: HookDialect, file: Path, command: str, beside: Mapping[str, object], text: str) -> str:
+    edits = editor(file.name)
+    for name, value in beside.items():
+        text = edits.put_member(text, name, value)
     for edit in dialect.edits(command):
-        text = json_edit.put(text, edit.path, edit.element)
+        text = edits.put(text, edit.path, edit.element)
     return text
 
 
-def _take(dialect: HookDialect, text: str) -> str:
+def _take(dialect: HookDialect, file: Path, text: str) -> str:
     if dialect.scripts("."):
         return "" if dialect.mark in text else text
     for edit in dialect.edits(""):
-        text = json_edit.take(text, edit.path, dialect.is_ours)
+        text = editor(file.name).take(text, edit.path, dialect.is_ours)
     return text
-
-
-def _has(text: str, name: str) -> bool:
-    return bool(text.strip()) and json_edit.parse(text).member(name) is not None

@@ -6,6 +6,7 @@ of that client, in a throw-away repository; what counts is that they say the cli
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -15,11 +16,12 @@ from pathlib import Path
 
 from sentinel_guard.agents import registry
 from sentinel_guard.agents.hook_dialect import HookDialect, Moment
-from sentinel_guard.commands.agent_hooks.install_agent_hooks import program_of
-from sentinel_guard.core.text import json_edit
+from sentinel_guard.commands.agent_hooks.install_agent_hooks import USER, file_of, program_of
+from sentinel_guard.core.text.settings_edit import editor
 from sentinel_guard.doctor import Probe
 from sentinel_guard.errors import HostError
 from sentinel_guard.host import agent_hook_files, codex_hook_trust
+from sentinel_guard.host.git import repository
 from sentinel_guard.host.machine.state_paths import StatePaths
 
 SECONDS = 60.0
@@ -48,17 +50,31 @@ def _file(dialect: HookDialect, file: Path, cwd: Path, restricted: str) -> Itera
         return
     try:
         settings = file.read_text(encoding="utf-8")
-        value = json_edit.value(settings)
+        value = editor(file.name).value(settings)
     except (OSError, ValueError) as e:
         yield Probe(ok=False, what=f"NOT IN EFFECT: hooks of {dialect.client}: {file} cannot be read: {e}", todo=renew)
         return
-    if off := dialect.disarmed(value):
-        yield Probe(ok=False, what=f"NOT IN EFFECT: hooks of {dialect.client}: {off} ({file})", todo=f"Correct {file}.")
+    managed = str(file) == dialect.places.managed
+    for other, held in ((file, value), *_others(dialect, file, cwd)):
+        if off := dialect.disarmed(held, managed=managed and other != file):
+            what = f"NOT IN EFFECT: hooks of {dialect.client} in {file}: {off} ({other})"
+            yield Probe(ok=False, what=what, todo=f"Correct {other}.")
     for name in (event for event in dialect.events if dialect.form(event)):
         yield from _event(dialect, name, file, dialect.commands(value, name), restricted)
     if dialect.trusts:
         yield from _trusted(dialect, cwd)
     yield Probe(ok=True, what=f"fails open: {dialect.client}: {dialect.fails_open}")
+
+
+def _others(dialect: HookDialect, file: Path, cwd: Path) -> Iterator[tuple[Path, object]]:
+    """The settings that the client reads here beside this file, as far as they can be read."""
+    root = repository.top(str(cwd))
+    at, home = dialect.places, file_of(dialect, USER, root)
+    here = [Path(root, name) for name in dict.fromkeys((at.project, at.user))] if root else []
+    for other in (*here, home, Path(at.managed or "/nowhere")):
+        if other != file:
+            with contextlib.suppress(OSError, ValueError):
+                yield other, editor(other.name).value(other.read_text(encoding="utf-8"))
 
 
 def _event(dialect: HookDialect, name: str, file: Path, commands: list[str], restricted: str) -> Iterator[Probe]:
@@ -102,7 +118,7 @@ def _trusted(dialect: HookDialect, cwd: Path) -> Iterator[Probe]:
     except HostError as e:
         yield Probe(ok=False, what=f"{dialect.client}: {e.message}", todo=e.hint)
         return
-    well = count == len(dialect.events)
+    well = count >= len(dialect.events)
     what = f"{dialect.client} trusts {count} of {len(dialect.events)} hooks that it finds in {cwd}"
     yield Probe(well, what if well else f"NOT IN EFFECT: {what}", "" if well else f"{RENEW.format('codex')} --trust")
 

@@ -78,13 +78,28 @@ def put(text: str, path: Sequence[str], element: object) -> str:
 
 
 def put_member(text: str, name: str, element: object) -> str:
-    """The text with a member of the outermost object; one of this name must not be there. Raises ValueError."""
-    node = parse(text) if text.strip() else None
-    if node is None:
+    """The text with a member of the outermost object; where an object of this name is there, with the members that it
+    lacks. Raises ValueError where another value stands there.
+    """
+    if not text.strip():
         return json.dumps({name: element}, indent=2) + "\n"
-    if node.members is None or node.member(name):
-        raise ValueError(f"{name} is there already, or it is no object")
-    return _insert(text, node, f"{json.dumps(name)}: {_shown(element)}")
+    outer = parse(text)
+    if outer.members is None:
+        raise ValueError("it is no object")
+    there = outer.member(name)
+    if there is None:
+        return _insert(text, outer, f"{json.dumps(name)}: {_shown(element)}")
+    stands = _plain(text, there.node)
+    if not isinstance(stands, dict) or not isinstance(element, dict):
+        if stands != element:
+            raise ValueError(f"{name} has another value")
+        return text
+    if wrong := [key for key, given in element.items() if stands.get(key, given) != given]:
+        raise ValueError(f"{name}.{wrong[0]} has another value")
+    for key in (key for key in element if key not in stands):
+        inside = parse(text).member(name)
+        text = _insert(text, inside.node, f"{json.dumps(key)}: {_shown(element[key])}") if inside else text
+    return text
 
 
 def take(text: str, path: Sequence[str], ours: Callable[[object], bool]) -> str:

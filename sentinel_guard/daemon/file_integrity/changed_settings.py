@@ -16,7 +16,7 @@ from typing import NamedTuple
 from sentinel_guard.agents import registry
 from sentinel_guard.agents.hook_dialect import HookDialect
 from sentinel_guard.core.checks.rules import SETTINGS_RULE
-from sentinel_guard.core.text import json_edit
+from sentinel_guard.core.text.settings_edit import editor
 from sentinel_guard.host import agent_hook_files, client_records, shims
 from sentinel_guard.host.file_integrity.file_change import ChangeDecision, Tampering
 from sentinel_guard.host.machine.state_paths import StatePaths
@@ -49,7 +49,7 @@ def look(places: StatePaths, dialect: HookDialect, path: str) -> Disarmed | None
         return Disarmed(why, rule) if ours else None
     except ValueError as e:
         return Disarmed(f"it is too large to be looked at: {e}", rule)
-    return _of_text(places, dialect, text, ours=ours)
+    return _of_text(places, dialect, path, text, ours=ours)
 
 
 def counted(places: StatePaths, change: Tampering, versions: tuple[bytes | None, bytes | None]) -> Tampering:
@@ -60,21 +60,21 @@ def counted(places: StatePaths, change: Tampering, versions: tuple[bytes | None,
     dialect = registry.hooks_of(agent_hook_files.known(places)[Path(change.path)].agent)
     if dialect is None:
         return change
-    stood, stands = (_runs(places, dialect, data) for data in versions)
+    stood, stands = (_runs(places, dialect, change.path, data) for data in versions)
     return replace(change, strike=SETTINGS_RULE) if stood and not stands else change
 
 
-def _runs(places: StatePaths, dialect: HookDialect, data: bytes | None) -> bool:
+def _runs(places: StatePaths, dialect: HookDialect, path: str, data: bytes | None) -> bool:
     text = (data or b"").decode(errors="replace")
     if scripts := dialect.scripts(_command(places)):
         return text in scripts.values()
-    return _of_text(places, dialect, text, ours=True) is None
+    return _of_text(places, dialect, path, text, ours=True) is None
 
 
-def _of_text(places: StatePaths, dialect: HookDialect, text: str, *, ours: bool) -> Disarmed | None:
+def _of_text(places: StatePaths, dialect: HookDialect, path: str, text: str, *, ours: bool) -> Disarmed | None:
     rule = SETTINGS_RULE if ours else ""
     try:
-        settings = json_edit.value(text) if text.strip() else {}
+        settings = editor(path).value(text) if text.strip() else {}
     except ValueError as e:
         return Disarmed(f"it cannot be read as settings: {e}", rule)
     if off := dialect.disarmed(settings):

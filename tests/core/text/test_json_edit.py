@@ -84,6 +84,35 @@ def test_a_member_is_put_in_and_taken_out():
     assert json_edit.value(put) == {"a": 1, "version": 1} and json_edit.take_member(put, "version") == text
 
 
+MEMBERS = [
+    ('{"a": 1}', "version", 1, {"a": 1, "version": 1}, "none of this name"),
+    ('{"version": 1}', "version", 1, {"version": 1}, "it is there"),
+    ("", "c", {"on": True}, {"c": {"on": True}}, "no text"),
+    ('{\n  "c": {\n    "x": []\n  }\n}', "c", {"on": True}, {"c": {"x": [], "on": True}}, "an object that lacks it"),
+    ('{"c": {"on": true}}', "c", {"on": True}, {"c": {"on": True}}, "an object that has it"),
+]
+
+
+@pytest.mark.parametrize(("text", "name", "element", "held", "why"), MEMBERS, ids=[row[-1] for row in MEMBERS])
+def test_a_member_is_put_where_it_is_not_there(text, name, element, held, why):
+    put = json_edit.put_member(text, name, element)
+    assert json_edit.value(put) == held and (put == text) == (bool(text) and json_edit.value(text) == held)
+
+
+OTHERS = [
+    ('{"version": 2}', "version", 1),
+    ('{"c": {"on": false}}', "c", {"on": True}),
+    ('{"c": 1}', "c", {"on": True}),
+    ("[]", "c", 1),
+]
+
+
+@pytest.mark.parametrize(("text", "name", "element"), OTHERS)
+def test_a_member_with_another_value_is_somebody_elses(text, name, element):
+    with pytest.raises(ValueError):
+        json_edit.put_member(text, name, element)
+
+
 WRONG = [
     ('{"hooks": []}', "a list where an object is wanted"),
     ('{"hooks": {"PreToolUse": {}}}', "an object where a list is"),

@@ -74,7 +74,7 @@ def test_foreign_hooks_and_later_changes_stay(stage):
 
 WRONG = [
     (("--agent", "nobody"), "No hooks are known of nobody"),
-    (("--agent", "codex", "--managed"), "no settings that an agent cannot change"),
+    (("--agent", "opencode", "--managed"), "no settings that an agent cannot change"),
     (("--agent", "claude", "--template", "x"), "do not go together"),
 ]
 
