@@ -261,7 +261,7 @@ class Server:
             done.set()
             if not self._ends.get(live.id, True):
                 del self._ends[live.id]
-        link.send(wire_messages.leave(text, ended.code))
+        link.send(wire_messages.leave(text, ended.exit))
         await self._reactions.after(live, verdict)
 
     async def _ends_before(self, live: Live) -> None:

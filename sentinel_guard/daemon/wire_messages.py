@@ -58,9 +58,12 @@ class Ended:
     """What a launcher reports of a supervised command. An output is None where it could not be seen."""
 
     code: int
+    """128 + n after death by signal n."""
     seconds: float
     stdout: str | None = None
     stderr: str | None = None
+    exit: int = 0
+    """The same as the wire has it: 256 + n after death by signal n."""
 
 
 def request(message: Message) -> Request:
@@ -90,10 +93,11 @@ def ended(message: Message) -> Ended:
     one = dict(message)
     if b"X" not in one:
         raise PeerError("an outcome without an exit code")
-    code = exit_code(_number(one[b"X"]))
+    number = _number(one[b"X"])
+    code = exit_code(number)
     seconds = _number(one[b"B"]) / 1000 if b"B" in one else 0.0
     out, err = (one[tag].decode(errors="replace") if tag in one else None for tag in (b"1", b"2"))
-    return Ended(code, seconds, out, err)
+    return Ended(code, seconds, out, err, number)
 
 
 def reply(message: Message) -> str:
@@ -203,9 +207,9 @@ def refusal(text: str, code: int = REFUSED) -> Message:
     return [*prints(text), (b"Z", _U32.pack(code))]
 
 
-def leave(text: str, code: int) -> Message:
-    """The last answer to an outcome: a word, and the child's own exit."""
-    return [*prints(text), (b"Z", _U32.pack(code))]
+def leave(text: str, number: int) -> Message:
+    """The last answer to an outcome: a word, and the child's own exit: its code, or 256 + the signal it died by."""
+    return [*prints(text), (b"Z", _U32.pack(number))]
 
 
 def run(

@@ -89,6 +89,7 @@ ENDED = (
 def test_how_it_ended(message, values):
     ended = wire_messages.ended(message)
     assert (ended.code, ended.seconds, ended.stdout, ended.stderr) == values
+    assert (b"Z", message[0][1]) in wire_messages.leave("", ended.exit), "its launcher ends as it did"
 
 
 UNREADABLE = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 
 import pytest
@@ -25,6 +26,7 @@ def test_ordinary_work_passes_unnoticed(stage):
         "git add -A && git commit -qm two --allow-empty",
         "exit 7",
         "grep zz a.py",
+        "kill -TERM $$",
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert [(s["code"], s["out"], s["err"]) for s in seen] == [
@@ -33,6 +35,7 @@ def test_ordinary_work_passes_unnoticed(stage):
         (0, "", ""),
         (7, "", ""),
         (1, "", ""),
+        (-signal.SIGTERM, "", ""),
     ]
 
 
