@@ -37,6 +37,8 @@ class EndangeredFiles:
     """Folders of too many files; a name ends in ``/``."""
     generated: list[str] = field(default_factory=list)
     """A folder (ends in ``/``), or a pattern of what compilers write."""
+    empty: list[str] = field(default_factory=list)
+    """Folders without anything in them."""
 
     @property
     def left_out(self) -> list[str]:
@@ -105,6 +107,7 @@ def _sizes(
             found.generated.append(f"{base}/")
             below.clear()
             continue
+        found.empty += [] if below or files else [base]
         found.generated += [f"{base}/{b}/" for b in below if b in heavy]
         below[:] = [b for b in below if b not in heavy]
         for name in files:

@@ -23,6 +23,8 @@ _UNSHADOWED = ("core.worktree", "core.hookspath", "core.fsmonitor", "core.bare",
 _INCLUDES = ("include.", "includeif.")
 """What keys begin with that name other files; what is in those is among the settings."""
 
+_SYMLINKS = re.compile(rb'\tsymlinks = "(.*)"\n')
+_NO = frozenset({b"false", b"no", b"off", b"0", b""})
 _FLAGGED = re.compile(rb"\0[a-zS] ([^\0]+)")
 """Rows of ``git ls-files -v -z``. What begins with a fixed byte is found twenty times as fast as what may."""
 
@@ -111,6 +113,12 @@ class PrivateGitDir:
         for name in ("exclude", "attributes"):
             with contextlib.suppress(OSError):
                 shutil.copyfile(Path(self.where.common_dir, "info", name), self.folder / "info" / name)
+
+    def writes_links_as_files(self) -> bool:
+        """Whether the settings say so (``core.symlinks``): a work tree that Windows shares has no links."""
+        given = b"".join(path.read_bytes() for name in ("global", "config") if (path := self.folder / name).exists())
+        told = _SYMLINKS.findall(given)
+        return bool(told) and told[-1].lower() in _NO
 
     def copy_index(self) -> None:
         """The repository's present index becomes the private one.

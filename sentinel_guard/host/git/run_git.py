@@ -47,6 +47,7 @@ FLAGS: tuple[str, ...] = (
     "core.trustctime=true",
     "core.checkStat=default",
     "core.ignoreStat=false",
+    "core.ignoreCase=false",
     "core.sparseCheckout=false",
     "core.untrackedCache=false",
     "core.splitIndex=false",

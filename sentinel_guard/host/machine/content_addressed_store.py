@@ -87,7 +87,10 @@ class ContentAddressedStore:
         ``limit``: bytes of the largest file; without it MAX_FILE. ``real``: see ``SymlinkSafeFolder.look``. ``linked``
         is filled.
         """
-        seen = tree.lstat(name) if real is None else tree.look(name, real)
+        try:
+            seen = tree.lstat(name) if real is None else tree.look(name, real)
+        except PermissionError:  # a folder that lists its names and lets nobody at them
+            return Kept(UNKEPT)
         if seen is None:
             return Kept(ABSENT)
         if stat.S_ISLNK(seen.st_mode):
@@ -215,7 +218,12 @@ def difference(tree: SymlinkSafeFolder, name: str, kept: Kept, real: dict[str, b
     One of: ``deleted``, ``created``, ``changed``, ``mode``, ``replaced by link``, ``replaced by folder``.
     A new modification time alone is no difference, a new inode neither.
     """
-    seen = tree.lstat(name) if real is None else tree.look(name, real)
+    try:
+        seen = tree.lstat(name) if real is None else tree.look(name, real)
+    except PermissionError:
+        if kept.kind == UNKEPT:
+            return ""
+        raise
     if seen is None:
         return "" if kept.kind == ABSENT else "deleted"
     if kept.kind == ABSENT:

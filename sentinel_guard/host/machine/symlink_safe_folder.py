@@ -36,8 +36,10 @@ _TAKEN = (errno.EEXIST, errno.ENOTDIR, errno.ENAMETOOLONG)
 _LONGEST = 4000
 """Bytes of a path that every system call takes."""
 NONE: Mapping[str, str] = MappingProxyType({})
-ATTRIBUTES = "user."
+OWN = "user."
 """What names of a user's own extended attributes begin with."""
+ACL = "system.posix_acl_access"
+"""The attribute that holds a file's access control list (acl(5))."""
 _PIECE = 1 << 20
 HOLE = 64 << 10
 """Bytes of zeros that are not written."""
@@ -68,6 +70,8 @@ class SymlinkSafeFolder:
             return os.lstat(f"{self.root}/{name}")
         except (FileNotFoundError, NotADirectoryError):
             return None
+        except PermissionError:
+            raise
         except OSError:  # a path that is too long for one call
             return self.lstat(name)
 
@@ -93,7 +97,7 @@ class SymlinkSafeFolder:
     def read_whole(
         self, name: str, real: Mapping[str, bool] | None = None
     ) -> tuple[bytes, os.stat_result, Mapping[str, str]]:
-        """As ``read``, with the extended attributes that are the user's own. ``real``: see ``look``."""
+        """As ``read``, with the extended attributes that its owner may set. ``real``: see ``look``."""
         if real is not None and real.get(name.rpartition("/")[0], "/" not in name):
             return _whole(os.open(f"{self.root}/{name}", _FILE), name)
         with self._parent(name) as at:
@@ -283,16 +287,20 @@ def _whole(fd: int, name: str) -> tuple[bytes, os.stat_result, Mapping[str, str]
 
 
 def _attributes(fd: int) -> Mapping[str, str]:
-    """Those of the user's namespace (xattr(7)), in hexadecimal digits; none where the system has none."""
+    """Those of the user's namespace (xattr(7)) and the ACL, in hexadecimal digits; none where the system has none."""
     try:
         names = os.listxattr(fd)
-        return {name: os.getxattr(fd, name).hex() for name in names if name.startswith(ATTRIBUTES)} if names else NONE
+        return {name: os.getxattr(fd, name).hex() for name in names if name.startswith((OWN, ACL))} if names else NONE
     except (OSError, AttributeError):
         return NONE
 
 
 def _set_attributes(fd: int, wanted: Mapping[str, str]) -> None:
     """What cannot be set is found by who looks at the file again."""
+    # A folder's default ACL has made one.
+    if ACL not in wanted:
+        with contextlib.suppress(OSError, AttributeError):
+            os.removexattr(fd, ACL)
     for name, value in wanted.items():
         with contextlib.suppress(OSError):
             os.setxattr(fd, name, bytes.fromhex(value))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from sentinel_guard.host.machine import birth_time
 from sentinel_guard.host.machine.content_addressed_store import UNKEPT, Kept, difference
 from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 from sentinel_guard.host.recovery.baseline import (
@@ -144,8 +145,17 @@ def diff_baseline(
 
 def _others(baseline: Baseline, restricts: Callable[[str], bool], names: Survey, scanned: Scan) -> list[str]:
     """What git does not track, and what is restricted where git ignores it."""
-    found = (*scanned.others, *_restricted(baseline, restricts, names))
+    found = (*scanned.others, *_restricted(baseline, restricts, names), *_git_folders(baseline, names, scanned))
     return [name.rstrip("/") for name in dict.fromkeys(found)]
+
+
+def _git_folders(baseline: Baseline, names: Survey, scanned: Scan) -> list[str]:
+    """Git directories that are new and that git shows nobody: those among tracked files."""
+    known, new = baseline.rest.git_folders, tuple(n for n in scanned.others if n[-1] == "/")
+    found = [n for n in names.git_folders if n not in (known or ()) and not (new and n.startswith(new))]
+    if known is None:  # then the time of birth alone tells
+        return [n for n in found if birth_time.is_younger(f"{baseline.root}/{n}", baseline.taken)]
+    return found
 
 
 def _restricted(baseline: Baseline, restricts: Callable[[str], bool], names: Survey) -> list[str]:
@@ -178,7 +188,13 @@ def surveyed_metadata(baseline: Baseline) -> tuple[bool, list[Change], list[Chan
         own = [c for c in own if c.path != "shallow"]
     if not baseline.where.linked:
         return dot, own, []
-    return dot, own, gitdir_backup.differences(baseline.common_tree, baseline.shared, gitdir_backup.SHARED)
+    return (
+        dot,
+        own,
+        gitdir_backup.differences(
+            baseline.common_tree, baseline.shared, gitdir_backup.SHARED, shared_refs.symbolic(baseline)
+        ),
+    )
 
 
 def misplaced(baseline: Baseline) -> bool:

@@ -21,13 +21,14 @@ _SETTINGS = (b"autocrlf", b"\teol", b"attributesfile")
 _UNSET = frozenset({"unspecified", "unset"})
 
 
-def find(baseline: Baseline, recent: Iterable[str]) -> tuple[list[str], list[str]]:
+def find(baseline: Baseline, recent: Iterable[str], ignored: Iterable[str] = ()) -> tuple[list[str], list[str]]:
     """Their names: those to keep, and those for which there is no room. Raises HostError.
 
-    ``recent``: files that a rollback looks into; their bytes may be another rule's, which is gone since.
+    ``recent``: files that a rollback looks into; their bytes may be another rule's, which is gone since. ``ignored``:
+    files that git ignores, which it does not do to rules.
     """
     shadow = baseline.shadow
-    if not _any(baseline):
+    if not _any(baseline, ignored):
         return [], []
     rows = (row.partition("\t") for row in shadow.git.names("ls-files", "-s", "-z"))
     entries = {n: head.split(" ")[:2] for head, _, n in rows if head.startswith("100") and n not in baseline.files}
@@ -44,7 +45,7 @@ def find(baseline: Baseline, recent: Iterable[str]) -> tuple[list[str], list[str
     return ordered, []
 
 
-def _any(baseline: Baseline) -> bool:
+def _any(baseline: Baseline, ignored: Iterable[str]) -> bool:
     """Whether anything tells git to convert; most repositories need not be looked into."""
     shadow = baseline.shadow
     settings = b"".join(_read(shadow.folder / name) for name in ("config", "global"))
@@ -52,7 +53,7 @@ def _any(baseline: Baseline) -> bool:
         return True
     if any(name.endswith("/attributes") and kept.content for name, kept in baseline.user.items()):
         return True
-    return any(n.endswith(".gitattributes") for n in baseline.files) or bool(
+    return any(n.endswith(".gitattributes") for n in (*baseline.files, *ignored)) or bool(
         shadow.git.names("ls-files", "-z", "--", ".gitattributes", ":(glob)**/.gitattributes")
     )
 

@@ -44,6 +44,8 @@ class Survey:
     """Those of them that git may show: files and links, not in what is covered."""
     special: list[str] = field(default_factory=list)
     """What is none of files, links and folders, in all folders."""
+    git_folders: list[str] = field(default_factory=list)
+    """Folders called ``.git`` in those that were read, but for those of the root and of what is covered."""
     partial: bool = False
     """True where git may show more than ``shown``."""
 
@@ -134,6 +136,8 @@ class _Surveying:
                     self._todo += [] if name in self._stamps else [name]
                 elif not (inside or name in self._covered or name == ".git"):
                     found.partial = True
+                    if entry.name == ".git":
+                        found.git_folders.append(name)
                 continue
             found.files.append(name)
             if not (entry.is_file(follow_symlinks=False) or entry.is_symlink()):

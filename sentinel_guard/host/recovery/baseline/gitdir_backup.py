@@ -17,7 +17,7 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,7 +41,14 @@ place of one and is no folder, is kept and goes as any other file.
 _REAL = ("objects/info", "objects/pack")
 """Folders in one of those that are not kept, in whose place a file or a link would be git's."""
 _PASSING = frozenset({"gc.pid"})
-SHARED = ("config", "hooks", "sentinel-guard", "info", "logs")
+_LOCKED = frozenset({"", "refs", "logs", "objects", "info", "worktrees", "reftable"})
+"""Folders in which git makes lock files."""
+RERERE = "rr-cache/"
+"""Recorded resolutions of conflicts: what came since is perhaps another worktree's."""
+SHARED = (
+    "config", "config.worktree", "description", "hooks", "sentinel-guard", "info", "logs", "shallow", "branches",
+    "remotes", "rr-cache",
+)  # fmt: skip
 """What a linked worktree has of the common directory besides refs; the rest there is other worktrees'."""
 WORKTREES = "worktrees"
 LARGEST = 512 << 20
@@ -71,9 +78,14 @@ class Change:
 
 def keep(tree: SymlinkSafeFolder, vault: ContentAddressedStore, only: tuple[str, ...] = ()) -> dict[str, Kept]:
     """All metadata files below a git directory."""
-    found = [name for name in names(tree.root, only) if not name.endswith(".lock")]
+    found = [name for name in names(tree.root, only) if not _is_lock(name)]
     kept = {name: vault.keep(tree, name, MAX_FILE if name.startswith(CACHES) else LARGEST) for name in found}
     return {name: k for name, k in kept.items() if k is not None}
+
+
+def _is_lock(name: str) -> bool:
+    """True for git's own: what lies in folders of the person's (hooks) may be called so, too."""
+    return name.endswith(".lock") and name.rpartition("/")[0].partition("/")[0] in _LOCKED
 
 
 def keep_shared(tree: SymlinkSafeFolder, vault: ContentAddressedStore, own: str) -> dict[str, Kept]:
@@ -115,14 +127,19 @@ def _counts(entry: str, only: tuple[str, ...], apart: frozenset[str]) -> bool:
     return entry in only if only else entry not in apart and not entry.startswith("fsmonitor--")
 
 
-def differences(tree: SymlinkSafeFolder, kept: Mapping[str, Kept], only: tuple[str, ...] = ()) -> list[Change]:
-    """What of the metadata is not as it was, as far as it would be put back."""
+def differences(
+    tree: SymlinkSafeFolder, kept: Mapping[str, Kept], only: tuple[str, ...] = (), also: Container[str] = ()
+) -> list[Change]:
+    """What of the metadata is not as it was, as far as it would be put back.
+
+    ``only``: of a common directory, see SHARED; ``also``: files of it besides.
+    """
     real: dict[str, bool] = {}
     found = [Change(n, d) for n, k in kept.items() if k.kind != UNKEPT and (d := difference(tree, n, k, real))]
     found = [c for c in found if c.what == "deleted" or not _goes_on(tree, c.path, kept[c.path])]
     if only:  # what is the others' comes back only where all of it is gone
         gone = tree.lstat("HEAD") is None
-        found = [c for c in found if _is_shared(c.path, only) or (gone and c.what == "deleted")]
+        found = [c for c in found if _is_shared(c.path, only) or c.path in also or (gone and c.what == "deleted")]
     else:
         found += _redated(tree, kept, found)
     found += [Change(n, "deleted") for n in _needed(kept, only) if not Path(tree.root, n).is_dir()]
@@ -182,7 +199,7 @@ def put_back(
         except (HostError, OSError) as e:
             problems.append(f".git/{change.path} could not be put back: {e}")
     for change in changes:
-        if change.path in NEEDED:
+        if change.path in NEEDED and change.path not in kept:
             tree.folder(change.path)
     return problems
 
@@ -197,7 +214,7 @@ def _goes_on(tree: SymlinkSafeFolder, name: str, kept: Kept) -> bool:
 
 def _stays(name: str, only: tuple[str, ...]) -> bool:
     """True for what stays though it was not there at the start."""
-    return _tells(name) or (bool(only) and name.startswith(LOGS))
+    return _tells(name) or (bool(only) and name.startswith((LOGS, RERERE)))
 
 
 def _tells(name: str) -> bool:

@@ -1,12 +1,12 @@
-"""Keeps what a baseline cannot have from git: ignored files, what lies in submodules that are not checked out, ``.git``
-files that lead to no repository, and clean tracked files that git would write otherwise.
+"""Keeps what a baseline cannot have from git: ignored files, what lies in submodules that are not checked out, files
+and folders called ``.git`` that git shows nobody, and clean tracked files that git would write otherwise.
 
 Rules of this file:
 1. It is found while the agent works already: what was changed since the start is not believed, and said.
 2. Ignored files are kept up to a budget, the smallest first; generated ones are not. Of what is too large, or of too
    many, size and times are remembered, so that a rollback names it where it was changed.
 3. Repositories in ignored folders are files like others, their git directories included; so are those that get no
-   baseline of their own.
+   baseline of their own, and the git directories of those that begin among tracked files.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from sentinel_guard.host.machine.content_addressed_store import (
     signature,
 )
 from sentinel_guard.host.machine.deep_folders import HEAVY
-from sentinel_guard.host.machine.symlink_safe_folder import ATTRIBUTES
+from sentinel_guard.host.machine.symlink_safe_folder import OWN
 from sentinel_guard.host.recovery.baseline import converted_files
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
 
@@ -50,6 +50,8 @@ class LateFiles:
     """Those of them that were written to since the session had begun."""
     generated: list[str] = field(default_factory=list)
     """Folders that tools have made; their names end in ``/``."""
+    empty: list[str] = field(default_factory=list)
+    """Empty folders of git directories: git knows none that has no ``refs``."""
     linked: Linked = field(default_factory=dict)
     """Names of ``kept`` that have several."""
     notes: list[str] = field(default_factory=list)
@@ -59,25 +61,26 @@ class LateFiles:
 def keep(
     baseline: Baseline,
     vault: ContentAddressedStore,
-    git_files: Iterable[str],
+    dots: Iterable[str],
     tracked: Collection[str],
     recent: Iterable[str],
 ) -> LateFiles:
-    """``git_files``: those called ``.git``; ``recent``: as ``Completion.recent``. Raises HostError, OSError."""
+    """``dots``: files and folders called ``.git``; ``recent``: as ``Completion.recent``. Raises HostError, OSError."""
     found, ignored = LateFiles(), frozenset(n.rstrip("/") for n in baseline.ignored)
     apart = [n for n in baseline.embedded if n not in baseline.nested]
-    names = [*(n for n in ignored if n not in baseline.files), *apart]
-    chosen = ignored_files.choose(baseline.root, names, HEAVY - {".git"}, ignored_files.COMPILED)
     inside = tuple(f"{n}/" for n in baseline.nested)
-    for name in dict.fromkeys((*chosen.names, *(n for n in git_files if not n.startswith(inside)))):
+    names = [*(n for n in ignored if n not in baseline.files), *apart, *(n for n in dots if not n.startswith(inside))]
+    chosen = ignored_files.choose(baseline.root, names, HEAVY - {".git"}, ignored_files.COMPILED)
+    for name in dict.fromkeys(chosen.names):
         if seen := _seen(baseline, name):
             if seen.st_ctime >= baseline.taken:
                 if name not in ignored and not _is_old(baseline, name):
                     continue
                 found.unsettled.append(name)
             _keep(baseline, vault, name, found)
+    found.empty += [n for n in chosen.empty if "/.git/" in n and _settled(baseline, n)]
     _remember(baseline, [*chosen.too_large, *_of(baseline.root, chosen.too_many)], found)
-    converted, too_many = converted_files.find(baseline, recent)
+    converted, too_many = converted_files.find(baseline, recent, found.kept)
     clean = [*converted, *(_attributed(baseline, tracked) if len(tracked) <= ATTRIBUTED else ())]
     found.kept |= {n: k for n, k in _clean(baseline, vault, clean) if n not in found.kept}
     gone = [n for n in converted if n not in found.kept]
@@ -101,7 +104,7 @@ def _attributed(baseline: Baseline, names: Iterable[str]) -> Iterator[str]:
     for name in names:
         with contextlib.suppress(OSError, AttributeError):
             told = os.listxattr(f"{baseline.root}/{name}", follow_symlinks=False)
-            if any(n.startswith(ATTRIBUTES) for n in told):
+            if any(n.startswith(OWN) for n in told):
                 yield name
 
 
@@ -137,6 +140,12 @@ def _remember(baseline: Baseline, names: Sequence[str], found: LateFiles) -> Non
 def _seen(baseline: Baseline, name: str) -> os.stat_result | None:
     """What stands there; None for what is kept already, too."""
     return None if name in baseline.files else baseline.tree.lstat(name)
+
+
+def _settled(baseline: Baseline, name: str) -> bool:
+    """Whether nothing was done to it since the session began."""
+    seen = baseline.tree.lstat(name)
+    return seen is not None and seen.st_ctime < baseline.taken
 
 
 def _is_old(baseline: Baseline, name: str) -> bool:

@@ -19,7 +19,7 @@ from typing import Any
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.git.private_git_dir import Layout, PrivateGitDir
 from sentinel_guard.host.machine.atomic_files import write_json
-from sentinel_guard.host.machine.content_addressed_store import ContentAddressedStore, Kept
+from sentinel_guard.host.machine.content_addressed_store import LINK, ContentAddressedStore, Kept
 from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 
 MANIFEST, REST, TABLE = "baseline.json", "completed.json", "files.json"
@@ -64,10 +64,12 @@ class Completion:
     """Those of them that no program makes anew by itself: all but sockets."""
     git_files: tuple[str, ...] | None = None
     """Files that are called ``.git``; None where that was not written down."""
+    git_folders: tuple[str, ...] | None = None
+    """Folders that are called so, and that git does not show as repositories; None where that was not written down."""
     links: tuple[tuple[str, ...], ...] = ()
     """Names that are hard links of each other."""
     shut: Mapping[str, int] = field(default_factory=dict)
-    """Folders that could not be read, and their change time (ns)."""
+    """Folders that could not be read (or hold some of too long paths), and their change time (ns)."""
     unsettled: tuple[str, ...] = ()
     """Of ``late``: those that were written to since the session had begun, and are kept as they were then."""
     generated: tuple[str, ...] = ()
@@ -212,13 +214,29 @@ class Baseline:
 
     @property
     def object_tree(self) -> SymlinkSafeFolder:
-        return SymlinkSafeFolder(f"{self.where.common_dir}/objects", self.quarantine / "objects")
+        top, link = self.where.common_dir, self.shared.get("objects") or self.own.get("objects")
+        if link is None or link.kind != LINK:
+            return SymlinkSafeFolder(f"{top}/objects", self.quarantine / "objects")
+        # Where it led at the start: to a larger disk, or to another repository.
+        folder, _, name = os.path.normpath(os.path.join(top, link.content)).rpartition("/")  # noqa: PTH118 - a link's text
+        return SymlinkSafeFolder(f"{os.path.realpath(folder)}/{name}", self.quarantine / "objects")
 
 
 _MAPS = ("own", "shared", "user")
 _WORDS = ("session", "taken", "head", "branch", "refs", "doors")
 _LISTS = ("dirty", "ignored", "restricted", "displaced", "flagged", "embedded", "nested", "notes")
-_LATE = ("empty", "usual", "special", "pipes", "git_files", "unsettled", "generated", "elsewhere", "notes")
+_LATE = (
+    "empty",
+    "usual",
+    "special",
+    "pipes",
+    "git_files",
+    "git_folders",
+    "unsettled",
+    "generated",
+    "elsewhere",
+    "notes",
+)
 
 
 def save(baseline: Baseline) -> Baseline:

@@ -9,7 +9,7 @@ Rules of this file:
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from sentinel_guard.host.git.private_git_dir import Layout
@@ -42,17 +42,28 @@ def are_apart(baseline: Baseline) -> bool:
     return baseline.where.linked or (kept is not None and kept.kind == LINK)
 
 
+def symbolic(baseline: Baseline) -> frozenset[str]:
+    """Files of the common directory that are refs to refs: git names no hash for them, and they come back as files."""
+    return frozenset(n for n in baseline.shared if n.startswith("refs/") and n not in baseline.refs)
+
+
 def _what(was: str, now: str) -> str:
     return "created" if not was else "changed" if now else "deleted"
 
 
 def moved(baseline: Baseline, now: Mapping[str, str]) -> dict[str, str]:
-    """Name -> where it stood at the start (empty: nowhere), of those that stand elsewhere and are nobody else's."""
+    """Name -> where it stood at the start (empty: nowhere), of those that stand elsewhere and are nobody else's. One
+    that is gone was pulled away already, and comes back.
+    """
     if not are_apart(baseline):
         return {}
     left = elsewhere(baseline)
     names = (n for n in {**baseline.refs, **now} if n.startswith("refs/") and n != STASH and not n.startswith(_APART))
-    return {n: baseline.refs.get(n, "") for n in names if now.get(n) != baseline.refs.get(n) and n not in left}
+    return {
+        n: baseline.refs.get(n, "")
+        for n in names
+        if now.get(n) != baseline.refs.get(n) and not (n in left and n in now)
+    }
 
 
 def left_alone(baseline: Baseline, now: Mapping[str, str] | None = None) -> list[str]:
@@ -67,15 +78,22 @@ def left_alone(baseline: Baseline, now: Mapping[str, str] | None = None) -> list
 def elsewhere(baseline: Baseline) -> frozenset[str]:
     """The branches that other worktrees have checked out."""
     common, own = baseline.where.common_dir, Path(baseline.where.git_dir)
-    tops = [Path(common), *Path(common, gitdir_backup.WORKTREES).glob("*")]
+    # A bare repository has no index, and its HEAD is no checkout.
+    tops = [
+        *([Path(common)] if Path(common, "index").exists() else []),
+        *Path(common, gitdir_backup.WORKTREES).glob("*"),
+    ]
     return frozenset(name for top in tops if top != own and (name := gitdir_backup.symbolic(str(top))))
 
 
-def other_worktrees(where: Layout) -> tuple[str, ...]:
-    """Absolute folders of the linked worktrees that are there, but for this one."""
+def other_worktrees(where: Layout, apart: Iterable[str]) -> tuple[str, ...]:
+    """Absolute folders of the linked worktrees that are there, but for this one and what has a baseline of its own
+    (``apart``; relative to the root).
+    """
+    known = {where.root, *(f"{where.root}/{name}" for name in apart)}
     named = Path(where.common_dir, gitdir_backup.WORKTREES).glob("*/gitdir")
     tops = (gitdir_backup.read_text(path).strip().removesuffix("/.git") for path in named)
-    return tuple(sorted(top for top in tops if top != where.root and os.path.lexists(f"{top}/.git")))
+    return tuple(sorted(top for top in tops if top not in known and os.path.lexists(f"{top}/.git")))
 
 
 def stashes(refs: Mapping[str, str]) -> list[str]:

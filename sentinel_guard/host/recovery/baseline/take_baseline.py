@@ -22,7 +22,7 @@ from sentinel_guard.host.git.flatten_ignore_rules import flatten
 from sentinel_guard.host.git.private_git_dir import Layout, PrivateGitDir, layout
 from sentinel_guard.host.git.repository import commit
 from sentinel_guard.host.git.run_git import Setting, settings
-from sentinel_guard.host.machine import deep_folders
+from sentinel_guard.host.machine import birth_time, deep_folders
 from sentinel_guard.host.machine.content_addressed_store import (
     MAX_FILE,
     UNKEPT,
@@ -260,12 +260,12 @@ def _completed(baseline: Baseline, notes: list[str], *, deep: bool) -> Baseline:
     again = walk_again(baseline, before, known) if before else None
     found = again or walk(baseline.root, baseline.taken, known, baseline.files, folder_survey.covered_folders(baseline))
     vault = _vault(baseline.folder, before)
-    late = late_files.keep(baseline, vault, found.git_files, known, found.recent)
+    late = late_files.keep(baseline, vault, [*found.git_files, *found.git_folders], known, found.recent)
     vault.flush()
     usual = before.rest.usual if before and again else _usual(found.modes, known)
     rest = Completion(
         complete=True,
-        empty=tuple(found.empty),
+        empty=(*found.empty, *late.empty),
         modes={n: m for n, m in found.modes.items() if m != usual[known[n]]},
         folders=found.folders,
         stamps=found.stamps if folder_survey.keeps_times(baseline.root) else {},
@@ -276,17 +276,22 @@ def _completed(baseline: Baseline, notes: list[str], *, deep: bool) -> Baseline:
         special=tuple(found.special),
         pipes=tuple(found.pipes),
         git_files=tuple(found.git_files),
+        git_folders=tuple(n for n in found.git_folders if not _is_younger(baseline, n)),
         links=_groups(baseline.linked, found.linked, late.linked),
         shut=found.shut,
         unsettled=tuple(late.unsettled),
         generated=tuple(late.generated),
-        elsewhere=other_worktrees(baseline.where),
+        elsewhere=other_worktrees(baseline.where, baseline.nested),
         packs=vault.packs.states(),
         notes=(*notes, *late.notes, *_shut(found.shut)),
     )
     done = replace(baseline, rest=rest, before=None, linked={})
     save_rest(done)
     return done
+
+
+def _is_younger(baseline: Baseline, name: str) -> bool:
+    return birth_time.is_younger(f"{baseline.root}/{name}", baseline.taken)
 
 
 def _groups(*found: Mapping[tuple[int, int], list[str]]) -> tuple[tuple[str, ...], ...]:

@@ -136,7 +136,8 @@ def _touched(shadow: PrivateGitDir) -> dict[str, tuple[str, str]]:
 
 
 def _differing(shadow: PrivateGitDir, touched: Mapping[str, tuple[str, str]]) -> list[str]:
-    doubtful = [n for n, (mode, digest) in touched.items() if not is_stored(f"{shadow.where.root}/{n}", mode, digest)]
+    root, linkless = shadow.where.root, shadow.writes_links_as_files()
+    doubtful = [n for n, row in touched.items() if not is_stored(f"{root}/{n}", *row, linkless=linkless)]
     # What is no file, or should be none, no filter has made.
     plain = [n for n in doubtful if _plain(f"{shadow.where.root}/{n}", touched[n][0])]
     hashes = {n: h for at in range(0, len(plain), FEW) for n, h in _hashes(shadow, plain[at : at + FEW])}
@@ -172,13 +173,17 @@ def _hashes(shadow: PrivateGitDir, names: list[str]) -> Iterable[tuple[str, str]
         return ()
 
 
-def is_stored(path: str, mode: str, digest: str) -> bool:
-    """True where a file is, byte by byte, what the index says."""
+def is_stored(path: str, mode: str, digest: str, *, linkless: bool = False) -> bool:
+    """True where a file is, byte by byte, what the index says.
+
+    ``linkless``: links are files that hold their targets.
+    """
     try:
         seen = os.lstat(path)
         if stat.S_ISLNK(seen.st_mode):
-            return mode == _LINK and _hash(os.fsencode(Path(path).readlink()), digest) == digest
-        if not stat.S_ISREG(seen.st_mode) or mode[:3] != "100" or seen.st_size > MAX_READ:
+            return mode == _LINK and not linkless and _hash(os.fsencode(Path(path).readlink()), digest) == digest
+        as_file = mode[:3] == "100" or (linkless and mode == _LINK)
+        if not (stat.S_ISREG(seen.st_mode) and as_file) or seen.st_size > MAX_READ:
             return False
         with open(path, "rb") as f:  # noqa: PTH123 - text with surrogates
             return _hash(f.read(), digest) == digest

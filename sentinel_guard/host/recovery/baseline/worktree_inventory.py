@@ -9,6 +9,7 @@ Rules of this file:
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 from collections.abc import Callable, Collection, Container, Iterable
@@ -186,9 +187,11 @@ class Walk:
     pipes: list[str] = field(default_factory=list)
     """Those of them that are no sockets."""
     shut: dict[str, int] = field(default_factory=dict)
-    """Folders that cannot be read, and their change time (ns)."""
+    """Folders that cannot be read, or hold some whose paths are too long, and their change time (ns)."""
     git_files: list[str] = field(default_factory=list)
     """Files that are called ``.git``: git shows none of them."""
+    git_folders: list[str] = field(default_factory=list)
+    """Folders that are called so where git shows no repository: among tracked files, or because they are none."""
     linked: dict[tuple[int, int], list[str]] = field(default_factory=dict)
     """Names of clean tracked files that have several, by device and inode."""
 
@@ -220,8 +223,17 @@ class Walking:
         with contextlib.suppress(OSError):
             self.device = os.lstat(self.root).st_dev
         while self.todo:
-            with contextlib.suppress(OSError):
-                self.look(*self.todo.pop())
+            folder, inside = self.todo.pop()
+            try:
+                self.look(folder, inside)
+            except OSError as e:
+                if e.errno == errno.ENAMETOOLONG:
+                    self._note_shut(folder.rpartition("/")[0])
+
+    def _note_shut(self, folder: str) -> None:
+        self.found.stamps[folder] = (0, 0)
+        with contextlib.suppress(OSError):
+            self.found.shut[folder] = os.lstat(f"{self.root}/{folder}").st_ctime_ns
 
     def look(self, folder: str, inside: bool) -> None:
         """One folder: what is in it is noted, folders below it are to be looked at next. Raises OSError."""
@@ -266,6 +278,8 @@ class Walking:
                 elif not (apart or name == ".git"):
                     # What git shows of it, git alone can tell: the folder is looked at again in any case.
                     self.found.stamps[folder] = (0, 0)
+                    if entry.name == ".git":
+                        self.found.git_folders.append(name)
             elif entry.is_file(follow_symlinks=False):
                 if name in tracked:
                     if name not in kept:

@@ -99,7 +99,9 @@ def _updated(git: Git, wanted: list[tuple[str, str]]) -> set[str]:
     if not wanted:
         return set()
     try:
-        told = (f"update {name} {to}\n" if to else f"delete {name}\n" for name, to in wanted)
+        # What has become a ref to a ref is written itself, not what it leads to.
+        acts = (f"update {name} {to}\n" if to else f"delete {name}\n" for name, to in wanted)
+        told = (f"option no-deref\n{act}" for act in acts)
         git.run("update-ref", "--stdin", stdin=os.fsencode("".join(told)))
     except HostError:
         if len(wanted) == 1:

@@ -22,8 +22,10 @@ def put_metadata_back(baseline: Baseline) -> list[str]:
         if misplaced(baseline):
             problems += _dot(baseline)
         Path(baseline.where.git_dir).mkdir(parents=True, exist_ok=True)
-        if not Path(baseline.object_tree.root).is_dir():
+        objects = Path(baseline.object_tree.root)
+        if objects.parent == Path(baseline.where.common_dir) and not objects.is_dir():
             baseline.common_tree.folder("objects")
+        objects.mkdir(parents=True, exist_ok=True)
         _, own, shared = surveyed_metadata(baseline)
         problems += gitdir_backup.put_back(baseline.git_tree, baseline.vault, baseline.own, own)
         if shared:

@@ -16,6 +16,8 @@ def main(tmp_path):
     repo = template(tmp_path / "main" / "repo")
     repo.git("branch", "side")
     repo.git("tag", "-a", "-m", "two", "v2")
+    repo.git("symbolic-ref", "refs/heads/alias", "refs/heads/other")
+    repo.write(".git/rr-cache/x/preimage", "a conflict")
     for text in ("first", "second"):
         repo.write("stashed.txt", text)
         repo.git("stash", "push", "-q", "-u", "-m", text)
@@ -35,7 +37,8 @@ def shell(repo, script):
 def shared(repo):
     refs = repo.git("for-each-ref", "--format=%(refname) %(objectname)").splitlines()
     kept = [row for row in refs if "refs/sentinel/" not in row]
-    return kept, repo.git("stash", "list", "--format=%H %gs").splitlines()
+    besides = [path for name in ("description", "rr-cache/x/preimage") if (path := repo.root / ".git" / name).exists()]
+    return kept, repo.git("stash", "list", "--format=%H %gs").splitlines(), besides
 
 
 WAYS = (
@@ -43,9 +46,11 @@ WAYS = (
     ("git branch -f side HEAD~1", "a branch is moved"),
     ("git branch -m side renamed", "a branch is renamed"),
     ("git branch made; git tag made", "a branch and a tag are made"),
-    ("git tag -d v1 v2", "tags are deleted"),
-    ("git tag -f v1 HEAD", "a tag is moved"),
-    ("git stash drop -q", "a stash is dropped"),
+    ("git tag -d v1 v2; git symbolic-ref -d refs/heads/alias", "tags and a ref to a ref are deleted"),
+    ("git tag -f v1 HEAD; git symbolic-ref refs/heads/alias refs/heads/wt", "a tag and a ref to a ref are moved"),
+    ("git symbolic-ref refs/heads/other refs/heads/new", "a branch becomes a ref to one that is not there"),
+    ("git update-ref -d refs/heads/main; git stash drop -q", "what another worktree has checked out is gone"),
+    ("cd $(git rev-parse --git-common-dir); rm -rf rr-cache description", "what is no ref"),
     ("git stash clear", "the stash is cleared"),
     ("git checkout -q -b new && git commit -q --allow-empty -m x && git branch -D wt side", "its own branch, too"),
     ("git for-each-ref --format='delete %(refname)' refs/heads/side refs/tags | git update-ref --stdin", "all at once"),
@@ -84,6 +89,18 @@ def test_what_another_worktree_has_checked_out_is_left_and_named(main, linked):
     assert report.ok, report.problems
     assert main.git("rev-parse", "main") == theirs
     assert "refs/heads/main is checked out in another worktree: not undone." in report.notes
+
+
+def test_the_head_of_a_bare_repository_is_no_worktrees(main, tmp_path):
+    bare = Repo(tmp_path / "bare" / ".git")
+    main.git("clone", "-q", "--bare", str(main.root), str(bare.root))
+    bare.git("worktree", "add", "-q", "../wt", "-b", "wt")
+    linked = Repo(tmp_path / "bare" / "wt")
+    before = bare.git("for-each-ref", "refs/heads", "refs/tags")
+    baseline = api.take(str(linked.root), tmp_path / "session", lambda _: False, "s1")
+    shell(linked, "git branch -f main HEAD~1; git branch -D side")
+    assert api.rollback(baseline).ok
+    assert bare.git("for-each-ref", "refs/heads", "refs/tags") == before
 
 
 def test_a_stash_that_came_meanwhile_stays_on_top(main, linked):

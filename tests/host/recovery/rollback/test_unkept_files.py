@@ -41,6 +41,7 @@ git -c protocol.file.allow=always submodule add -q ../inner sub; git commit -qm 
 echo own > sub/own"""
 ODD = """mkdir -p .git/modules/idle/refs/heads/{tmp,incomplete}; cd .git/modules/idle/refs/heads
 touch tmp/x incomplete/y; echo z > tmp_z"""
+LONG = "d" * 200
 NAMED = (
     (
         "truncate -s 51M big; touch -d 2020-01-01 big",
@@ -74,6 +75,12 @@ NAMED = (
         "the same, shut again",
     ),
     (
+        f"cd build; for i in {{1..25}}; do mkdir {LONG}; cd {LONG}; done; echo own > own",
+        f"rm -rf build/{LONG}",
+        "{deepest} could not be read when the session began, and was touched since.",
+        "folders whose paths no system call takes",
+    ),
+    (
         "git worktree add -q ../wt -b wt; echo own > ../wt/own",
         "git worktree remove --force ../wt",
         "{top}/wt was the folder of another worktree, which is not kept from here, and is gone.",
@@ -91,7 +98,9 @@ def test_what_had_not_been_kept_is_named_where_it_is_lost_and_only_there(repo, b
     shell(repo, harm)
     report = rolled_back(baseline)
     assert not report["ok"]
-    assert report["problems"] == [named.format(top=repo.root.parent)]
+    # A path holds 4095 bytes and a closing zero.
+    deepest = "/".join(["build", *[LONG] * ((4095 - len(f"{repo.root}/build")) // (len(LONG) + 1))])
+    assert report["problems"] == [named.format(top=repo.root.parent, deepest=deepest)]
     assert not [n for n in report["restored"] if report["problems"][0].startswith((f"{n} ", f"{n}:"))], "no, it is not"
 
 
@@ -106,10 +115,14 @@ def test_caches_that_tools_fill_anew_are_no_loss(repo):
     assert report["ok"], report["problems"]
 
 
-def files_below(folder: Path) -> set[Path]:
-    return {path for path in folder.rglob("*") if path.is_file()}
+def all_below(folder: Path) -> set[Path]:
+    return {*folder.rglob("*")}
 
 
+BOTH = r"""mkdir own; cd own; printf 'a\r\nb\n' > mixed.dat; git add mixed.dat; git commit -qm mixed -- mixed.dat
+echo '*.dat text=auto' > .gitattributes; echo .gitattributes >> ../.git/info/exclude; git status"""
+LINKED = """for n in config info; do mv .git/$n ../$n; ln -s ../../$n .git/$n; done
+echo own > ../rules; git config core.excludesFile ../rules"""
 HELD = (
     (DEEP, "rm -rf r1/r2/r3/r4/r5", "r1/r2/r3/r4/r5/f", "a repository that is too deep for a baseline of its own"),
     (
@@ -120,6 +133,7 @@ HELD = (
     ),
     ("mkdir build/sdk; echo elf > build/sdk/v.so", "echo x > build/sdk/v.so", "build/sdk/v.so", "an ignored library"),
     ("mkdir v; echo 'gitdir: /nowhere' > v/.git; echo own > v/own", "rm -rf v", "v/.git", "a .git file to nowhere"),
+    ("mkdir -p w/.git; echo own > w/.git/own", "rm -rf w", "w/.git/own", "a .git folder that is no repository"),
     ("mkdir -p .git/svn/t; echo map > .git/svn/t/.rev_map.x", "rm -rf .git/svn", ".git/svn/t/.rev_map.x", "git-svn"),
     (
         ODD,
@@ -133,22 +147,51 @@ HELD = (
         ".git/annex/objects/K/WORM-s2-m1--poetry.lock",
         "an annexed file that is called like a lock",
     ),
+    ("echo own > .git/hooks/poetry.lock", "rm .git/hooks/*", ".git/hooks/poetry.lock", "another one, of a hook"),
+    (
+        "git config core.ignoreCase true; echo own > A.TXT; mkdir SRC; echo own > SRC/y.py",
+        "rm -rf A.TXT SRC",
+        "SRC/y.py",
+        "names that are those of tracked files in another case, where git was told not to tell them apart",
+    ),
+    (
+        "git init -q src; git -C src add y.py; git -C src commit -qm own; git -C src gc -q",
+        "rm -rf src/.git; git init -q src/deep",
+        "src/.git/HEAD",
+        "a repository among tracked files; the agent's own one goes",
+    ),
+    (
+        "git init -q build/r; git -C build/r commit -qm own --allow-empty; git -C build/r gc -q",
+        "rm -rf build/r",
+        "build/r/.git/HEAD",
+        "an ignored repository that has only packed refs",
+    ),
+    (BOTH, "rm own/mixed.dat own/.gitattributes", "own/mixed.dat", "a file that rules convert which git ignores"),
+    (
+        LINKED,
+        "git config user.name evil; echo '*' > ../rules; rm ../info/*",
+        "../config",
+        "settings and rules that lie elsewhere",
+    ),
 )
 
 
-@pytest.mark.parametrize(("before", "harm", "path"), [row[:3] for row in HELD], ids=[row[3] for row in HELD])
-def test_what_git_does_not_show_comes_back(repo, before, harm, path):
-    shell(repo, before)
+def test_what_git_does_not_show_comes_back(repo):
+    """All at once: they do not touch each other."""
+    for before, _, _, _ in HELD:
+        shell(repo, f"({before})")
     settle()
-    data = (repo.root / path).read_bytes()
-    folder = (repo.root / path).parent
-    names = files_below(folder)
+    data = {path: (repo.root / path).read_bytes() for _, _, path, _ in HELD}
+    names = {path: all_below((repo.root / path).parent) for path in data if not path.startswith("..")}
     baseline = taken(repo)
-    shell(repo, harm)
+    for _, harm, _, _ in HELD:
+        shell(repo, f"({harm})")
     report = rolled_back(baseline)
     assert report["ok"], report["problems"]
-    assert (repo.root / path).read_bytes() == data
-    assert files_below(folder) == names
+    assert {why: (repo.root / path).read_bytes() == data[path] for _, _, path, why in HELD if path in data} == {
+        why: True for _, _, _, why in HELD
+    }
+    assert {path: all_below((repo.root / path).parent) for path in names} == names
 
 
 IN_PLACE = (
@@ -234,10 +277,11 @@ def test_a_repository_that_borrows_objects_is_not_sound_without_them(repo, tmp_p
     assert not report["ok"] and "START cannot be read" in report["problems"][0]
 
 
-def test_refs_that_lie_elsewhere_come_back(repo):
-    shell(repo, "git stash push -q a.txt; mv .git/refs ../refs; ln -s ../../refs .git/refs")
+def test_refs_and_objects_that_lie_elsewhere_come_back(repo):
+    shell(repo, "git stash push -q a.txt; for n in refs objects; do mv .git/$n ../$n; ln -s ../../$n .git/$n; done")
     start, baseline = state(repo), taken(repo)
     shell(repo, "git branch -D other; git tag -d v1; git tag new; git commit -qam evil; git stash drop -q")
+    shell(repo, "rm -rf .git/objects ../objects/??; mkdir .git/objects")
     report = rolled_back(baseline)
     assert report["ok"], report["problems"]
     assert state(repo) == start
