@@ -20,9 +20,9 @@ from sentinel_guard.core.analysis.evaluation import walk_syntax_tree
 from sentinel_guard.core.analysis.expansion import command_and_options, file_overlay
 from sentinel_guard.core.analysis.parser import bash_parser
 from sentinel_guard.core.analysis.programs import (
-    command_wrappers,
     open_access,
     package_publishing,
+    peel_wrappers,
     remote_code,
     secret_stores,
 )
@@ -169,7 +169,7 @@ def _explained(command: str) -> str:
 LIMITS = (
     ("characters of a text", bash_parser.MAX_TEXT),
     ("texts inside texts", walk_syntax_tree.MAX_DEPTH),
-    ("wrappers around a command", command_wrappers.MAX_WRAPPERS),
+    ("wrappers around a command", peel_wrappers.MAX_WRAPPERS),
     ("scripts on disk that start one another", command_and_options.MAX_FILES),
     ("characters of such a script", command_and_options.MAX_SCRIPT),
     ("steps of a text that is typed: some 1,500 commands of three words", step_budget.MAX_STEPS),

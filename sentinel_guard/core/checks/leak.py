@@ -14,11 +14,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
 from sentinel_guard.core.analysis.programs import credential_hosts
 from sentinel_guard.core.analysis.programs.secret_stores import ENVIRONMENT, VARIABLE
 from sentinel_guard.core.analysis.secret_names import STORE
 from sentinel_guard.core.checks.base import Case
-from sentinel_guard.core.checks.finding_texts import near
+from sentinel_guard.core.checks.finding_texts import evidence, near
 from sentinel_guard.core.checks.new_files import NewFiles
 from sentinel_guard.core.checks.rules import target_context
 from sentinel_guard.core.model import Ask, Command, Effect, Finding, Kind, Response
@@ -67,7 +68,7 @@ class LeakCheck:
             return
         yield from case.brought
         told: set[tuple[str, str]] = set()
-        for finding in (*_restricted(case), *_sent(case), *_put(case)):
+        for finding in (*_restricted(case), *_sent(case), *_put(case), *_belongings(case)):
             if (finding.rule, finding.what) not in told:
                 told.add((finding.rule, finding.what))
                 yield finding
@@ -176,6 +177,53 @@ def _file(read: Effect, sends: Effect, found: tuple[str, str], ground: TargetCon
     instead = "leave the file out, or ask the user: sentinel-guard help-me 'what you need'"
     ask = Ask("SEND_SECRET", host or sends.target) if response is Response.ASK else None
     return Finding(NAME, response, what, _LAST, instead, "paths.leak", f"{read.kind} {path}", ask)
+
+
+_DUMPERS = frozenset(("pg_dump", "pg_dumpall", "mysqldump", "mariadb-dump", "mongodump"))
+_ELSEWHERE_ONLY = frozenset(("ssh", "mosh", "autossh"))
+"""What they read themselves are keys and settings; what is piped into them goes along."""
+
+
+def _belongings(case: Case) -> Iterator[Finding]:
+    """What is no secret by its name and yet nobody else's: files of the home beside the repository, and the rows that
+    a dump pipes out.
+    """
+    root, home = case.session.root or case.action.root, case.home
+    sends = [e for e in case.effects if e.kind is Kind.NETWORK and "data" in e.how and leaves(e)]
+    if not sends or not root or not home:
+        return
+    for effect in case.effects:
+        dumps = effect.kind is Kind.EXECUTE and effect.target in _DUMPERS
+        if not dumps and (not _is_personal(effect, root, home) or case.new(effect.target)):
+            continue
+        to = next((e for e in sends if (UNKNOWN in e.data if dumps else _is_given(effect, e))), None)
+        if to is not None and not _may_have(case, host_of(to.target)):
+            what = "rows of a database" if dumps else near(effect.target, root)
+            yield _gone(what, host_of(to.target) or to.target, effect)
+
+
+def _is_given(read: Effect, sends: Effect) -> bool:
+    own = read.command is not None and read.command is sends.command and read.command.program in _ELSEWHERE_ONLY
+    return goes_along(read, sends) and not own
+
+
+def _is_personal(read: Effect, root: str, home: str) -> bool:
+    """Whether a path lies in the home, in no hidden folder of it, and beside the repository."""
+    path = read.target
+    if (
+        read.kind is not Kind.READ
+        or not inside(path, home)
+        or inside(path, root)
+        or paths.is_temporary(path, root, home)
+    ):
+        return False
+    return not path[len(home) :].startswith("/.")
+
+
+def _gone(what: str, host: str, effect: Effect) -> Finding:
+    said = f"{what} would go to {host}"
+    way = "send what lies in the repository, or ask the user: sentinel-guard help-me 'what you need'"
+    return Finding(NAME, Response.ASK, said, _LAST, way, "leak.personal", evidence(effect), Ask("SEND_FILES", host))
 
 
 # What is in what leaves

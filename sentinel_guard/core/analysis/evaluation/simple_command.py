@@ -33,11 +33,12 @@ from sentinel_guard.core.analysis.parser.syntax_tree import (
     Word,
 )
 from sentinel_guard.core.analysis.programs import open_access, remote_code, unknown_verbs
-from sentinel_guard.core.analysis.programs.command_wrappers import MAX_WRAPPERS, WRAPPERS, peel
+from sentinel_guard.core.analysis.programs.command_wrappers import WRAPPERS
 from sentinel_guard.core.analysis.programs.downloads_and_dns import annotate_sent_data
 from sentinel_guard.core.analysis.programs.exec_options import exec_option_effects
 from sentinel_guard.core.analysis.programs.git.git_command import SUBCOMMANDS
 from sentinel_guard.core.analysis.programs.git.history_edits import puts_back
+from sentinel_guard.core.analysis.programs.peel_wrappers import MAX_WRAPPERS, peel
 from sentinel_guard.core.analysis.programs.registry import OPTIONS, PROGRAMS
 from sentinel_guard.core.analysis.programs.typed_commands import reads_terminal
 from sentinel_guard.core.analysis.programs.unknown_programs import unknown

@@ -12,7 +12,8 @@ from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, 
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.languages.interpreters import PROGRAMS as INTERPRETERS
 from sentinel_guard.core.analysis.programs import build_scripts, open_access, remote_code
-from sentinel_guard.core.analysis.programs.command_wrappers import Peeled, Wrapper, leads_elsewhere
+from sentinel_guard.core.analysis.programs.command_wrappers import Wrapper
+from sentinel_guard.core.analysis.programs.peel_wrappers import Peeled, leads_elsewhere
 from sentinel_guard.core.analysis.programs.registry import OPTIONS, PROGRAMS
 from sentinel_guard.core.analysis.programs.system import documented_packages
 from sentinel_guard.core.model import Command, Effect, Kind

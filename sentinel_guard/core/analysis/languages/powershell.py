@@ -66,6 +66,8 @@ _OF_ITS_OWN = frozenset(
      "typedata", "eventsubscriber", "function", "bindings", "psreadlinekeyhandler", "formatdata")
 )  # fmt: skip
 """Nouns of its own session: nothing else is lost with them."""
+_STARTS = re.compile(r"(?i)\\(?:Run|RunOnce|RunServices|Winlogon)(?:\\|$)")
+"""Keys of the registry whose programs Windows starts by itself."""
 _GUARDS = re.compile(r"(?:set|new|remove|disable|enable)-(?P<what>netfirewall\w+|mppreference|bitlocker\w*)")
 _PATHS = ("-path", "-literalpath", "-filepath", "-lp", "-pspath", "-command", "-uri", "-id", "-name", "-outfile")
 _TAKES = (
@@ -195,6 +197,8 @@ class _Script:
             self.deeds.effects.append(call.effect(Kind.PRIVILEGE, "power"))
         elif name in _DISKS:
             self.deeds.effects.append(call.effect(Kind.WRITE, "/dev/disk", "mkfs"))
+        elif name.endswith("itemproperty") and any(_STARTS.search(text_of(word)) for word in operands):
+            self.deeds.opaque("what runs by itself", "code")
         elif name in _ROWS:
             how = (
                 " recursive"

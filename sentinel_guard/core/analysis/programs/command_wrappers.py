@@ -1,23 +1,14 @@
-"""Wrapper commands (sudo, env, nohup, timeout, ssh …): finds the command that they run in their arguments.
+"""Table of wrapper commands (sudo, env, nohup, timeout, ssh …), which run the command in their arguments.
 
-A wrapper's row says which of its options take a value, how many operands stand before the command, and what it changes.
+A row says which of its options take a value, how many operands stand before the command, and what it changes.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-from sentinel_guard.core.analysis.expansion.command_and_options import Options, Parsed, options, parse
-from sentinel_guard.core.analysis.expansion.shell_state import Field
-
-MAX_WRAPPERS = 10
-"""``sudo nice env sudo …``: what is wrapped deeper is opaque."""
-
-_SCRIPT = re.compile(r"(?:npm|yarn|pnpm|bun|node):([^\s'\"]+)")
-"""``concurrently "npm:dev:*"``: scripts of package.json by their names."""
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+from sentinel_guard.core.analysis.expansion.command_and_options import Options, options
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +46,8 @@ class Wrapper:
     """The operand before the command may be left out; it is one of these, and options may follow it (setarch)."""
     here: re.Pattern[str] | None = None
     """Where the operand is one of these, ``elsewhere`` does not hold: this very machine or root."""
+    python: bool = False
+    """A file ``x.py`` in the command's place is run by Python."""
     moves: tuple[str, ...] = ()
     """Options with which it does, whatever the operand: another port is another machine's as likely as not."""
 
@@ -78,6 +71,7 @@ def _row(
     optional: str = "",
     here: str = "",
     moves: str = "",
+    python: bool = False,
 ) -> Wrapper:
     split = replace(options(table), first=not each)
     return Wrapper(
@@ -97,6 +91,7 @@ def _row(
         elsewhere,
         re.compile(optional) if optional else None,
         re.compile(here) if here else None,
+        python,
         tuple(moves.split()),
     )
 
@@ -108,8 +103,6 @@ _MACHINES = (
     r"|parisc\w*|hppa\w*|ia64|riscv\w*|loongarch\w*"
 )
 """The operand of setarch(8)."""
-_OTHER_HOST = re.compile(r"\s*(?:hostname|port|proxy\w*)\b", re.IGNORECASE)
-"""Settings of ssh that lead to another machine."""
 _BWRAP = "--tmpfs= --proc= --dev= --mqueue= --dir= --chdir= --unsetenv= --uid= --gid= --hostname= --seccomp= --perms= "
 _BWRAP_PAIRS = "--bind --ro-bind --dev-bind --bind-try --ro-bind-try --dev-bind-try --symlink --setenv --file"
 _TRACE = "-e= -o= -p= -s= -u= -E= -a= -O= -S= -P= -I= -b= -X= -U="
@@ -280,10 +273,11 @@ WRAPPERS: dict[str, Wrapper] = {
     "pdm": _row("-p= --project=", verbs="run"),
     "hatch": _row("-e= --env=", verbs="run"),
     "rye": _row(verbs="run"),
-    "uv": _row("--directory= --project= --with= -p= --python= --extra= --group= --env-file= --with-requirements=",
-    verbs="run"),
+    "uv": _row("--directory= --project= --with= -p= --python= --extra= --group= --env-file= --with-requirements= "
+               "--index= --default-index= --index-url= --with-editable= --only-group= --no-group= --package=",
+               verbs="run", python=True),
     "uvx": _row("--from= --with= -p= --python="),
-    "pipx": _row("--spec= --python=", verbs="run"),
+    "pipx": _row("--spec= --python= --with= --index-url= --pip-args=", verbs="run", python=True),
     "bundle": _row(verbs="exec"),
     "npx": _row("-p= --package= -c= --call= -w= --workspace=", text="-c --call"),
     "bunx": _row(),
@@ -309,92 +303,3 @@ WRAPPERS: dict[str, Wrapper] = {
     "noglob": _row(),
     "rtk": _row(),
 }  # fmt: skip
-
-
-@dataclass(slots=True)
-class Peeled:
-    """What a wrapper holds."""
-
-    rest: list[Field] = field(default_factory=list)
-    """The command; empty where there is none."""
-    texts: list[Field] = field(default_factory=list)
-    """Shell texts."""
-    assignments: list[tuple[str, Field]] = field(default_factory=list)
-    cwd: Field | None = None
-    parsed: Parsed = field(default_factory=Parsed)
-
-
-def peel(fields: Sequence[Field], wrapper: Wrapper) -> Peeled | None:
-    """Takes one wrapper off; None where this use of the program wraps nothing (``uv sync``)."""
-    parsed = parse(_without_pairs(fields[1:], wrapper.pairs) if wrapper.pairs else fields[1:], wrapper.options)
-    peeled = Peeled(list(parsed.operands), parsed.values(*wrapper.text), parsed=parsed, cwd=parsed.value(*wrapper.cwd))
-    rest = peeled.rest
-    if wrapper.verbs:
-        if not rest or rest[0].text not in wrapper.verbs:
-            return None
-        again = parse(rest[1:], wrapper.options)
-        rest[:] = again.operands
-    for item in parsed.values("-S", "--split-string") if wrapper.assignments else ():
-        split = [Field(w, item.known) for w in split_string(item.text)]
-        rest[:] = parse([*split, *rest], wrapper.options).operands
-    while wrapper.assignments and rest and (_ASSIGNMENT.match(rest[0].text) or rest[0].text == "-"):
-        name, _, value = rest[0].text.partition("=")
-        peeled.assignments.append((name, Field(value, rest[0].known)))
-        del rest[0]
-    _drop_operands(peeled, wrapper)
-    if wrapper.joined and rest:
-        peeled.texts.append(Field(" ".join(f.text for f in rest), all(f.known for f in rest)))
-        rest.clear()
-    if wrapper.each:
-        peeled.texts += [Field(_SCRIPT.sub(r"run-s '\1'", item.text), item.known) for item in rest]
-        rest.clear()
-    rest[:0] = parsed.values(*wrapper.named)
-    return peeled
-
-
-def leads_elsewhere(wrapper: Wrapper, parsed: Parsed) -> bool:
-    """Whether the command runs on another machine or root: ``ssh HOST``, but not ``ssh localhost``."""
-    if not wrapper.elsewhere or wrapper.here is None or not parsed.operands:
-        return wrapper.elsewhere
-    where = parsed.operands[0]
-    if any(_OTHER_HOST.match(item.text) for item in parsed.values("-o")):
-        return True
-    return not (where.known and wrapper.here.fullmatch(where.text)) or not parsed.flags.keys().isdisjoint(wrapper.moves)
-
-
-def _without_pairs(fields: Sequence[Field], pairs: Sequence[str]) -> list[Field]:
-    """The fields without these options and the two values of each."""
-    left, at = [], 0
-    while at < len(fields):
-        skipped = fields[at].text in pairs
-        if not skipped:
-            left.append(fields[at])
-        at += 3 if skipped else 1
-    return left
-
-
-def _drop_operands(peeled: Peeled, wrapper: Wrapper) -> None:
-    rest = peeled.rest
-    if at := next((n for n, item in enumerate(rest) if item.text in wrapper.behind), None):
-        del rest[: at + 1]
-    if wrapper.text and peeled.texts and not wrapper.joined and not wrapper.each:
-        rest.clear()
-        return
-    if rest and rest[0].text == "-":
-        del rest[0]
-    if rest and rest[0].text[:1] != "-":
-        del rest[: wrapper.operands]
-    if wrapper.optional is not None and rest and (not rest[0].known or wrapper.optional.fullmatch(rest[0].text)):
-        rest[:] = parse(rest[1:], wrapper.options).operands
-    if wrapper.joined and rest and rest[0].text[:1] == "-":
-        rest[:] = parse(rest, wrapper.options).operands  # ssh takes options behind the host, too
-    if rest and rest[0].text in wrapper.text:
-        peeled.texts += rest[1:2]
-        rest.clear()
-    elif rest and rest[0].text == "--":
-        del rest[0]
-
-
-def split_string(text: str) -> list[str]:
-    """The words of ``env -S``: blanks and quotes."""
-    return [m[1] or m[2] or m[3] or "" for m in re.finditer(r"\"([^\"]*)\"|'([^']*)'|(\S+)", text)]

@@ -105,6 +105,8 @@ TABLES: dict[str, tuple[Row, ...]] = {
     "snapcraft": table(unpublish="close", publish="upload|push|release|promote"),
     "electron-builder": table(publish="** --publish|-p=always, ** --publish|-p=onTag*"),
     "electron-forge": table(quiet=_DRY, publish="publish"),
+    "butler": table(quiet="push --dry-run", publish="push"),
+    "steamcmd": table(publish="** +run_app_build*|+app_build*|+workshop_build_item"),
     "fastlane": table(publish="** deliver|upload_*|pilot|supply|release|beta|deploy|submit*|testflight|appstore|"
         "production|publish|match_nuke|nuke"),
     "eas": table(quiet="** --help", unpublish="** delete|roll-back-to-embedded", publish="submit|update|deploy|"
@@ -157,6 +159,9 @@ def cargo(call: Call) -> Iterator[Effect]:
     """``cargo watch`` runs commands; the rest is the table."""
     if call.command.subcommand == "watch":
         yield from call.runner.run([Field("cargo-watch"), *call.fields[2:]], call, "cargo")
+    elif call.command.subcommand in ("script", "eval") or any(item.text == "-Zscript" for item in call.fields):
+        given = [item for item in call.fields[1:] if item.text not in ("script", "eval") and item.text[:1] != "+"]
+        yield from call.runner.run([Field("rust-script"), *given], call, "cargo")
     else:
         yield from registry(call)
 
@@ -243,7 +248,7 @@ OPTIONS = {
         "--body-file= --notes-file= -n= --notes= --input= --visibility= -d= --desc= --filename= --env-file= --target= "
         "-e= --env= -o= --org= -u= --user= | sub"
     ),
-    "glab": options("-R= --repo= -X= --method= -f= -F= --field= --raw-field= -H= --header= -t= --title= -d= "
+    "glab": options("--output= -R= --repo= -X= --method= -f= -F= --field= --raw-field= -H= --header= -t= --title= -d= "
         "--description= "
                     "--notes= -n= --notes-file= -N= --input= -m= | sub"),
     "twine": options("-r= --repository= --repository-url= -u= --username= -p= --password= --config-file= -c= "

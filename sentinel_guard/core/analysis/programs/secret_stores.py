@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sentinel_guard.core.analysis.expansion.command_and_options import Call
+from sentinel_guard.core.analysis.expansion.command_and_options import Call, options
 from sentinel_guard.core.analysis.programs import subcommand_tables
 from sentinel_guard.core.analysis.programs.subcommand_tables import Row, table
 from sentinel_guard.core.analysis.secret_names import STORE, names_credential
@@ -51,7 +51,10 @@ _COMPOSE = table(lists=f"config|convert {_COMPOSE_ASIDE}")
 TABLES: dict[str, tuple[Row, ...]] = {
     # forges and registries
     "gh": table(shows="auth token, auth status --show-token|-t"),
-    "glab": table(shows="auth status --show-token|-t, config get *token*"),
+    "glab": table(
+        quiet=f"{_HELP}",
+        shows="auth status --show-token|-t, config get *token*, variable get|export, variable list -F|--output=json",
+    ),
     "git": table(shows="credential fill, credential-* get, config *extraheader, config * *extraheader"),
     **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), table(shows="config get *auth*|*token*|*password*")),
     "hf": table(shows="auth token"),
@@ -173,6 +176,12 @@ TABLES: dict[str, tuple[Row, ...]] = {
     "systemctl": table(lists="show-environment"),
     "launchctl": table(shows="getenv *SECRET*|*TOKEN*|*PASS*|*KEY*"),
     "mise": table(lists="env"),
+    # what somebody copied last: a password as likely as not
+    "xclip": table(shows="** -o|-out"), "xsel": table(shows="** -o|--output"),
+    **dict.fromkeys(("wl-paste", "pbpaste", "termux-clipboard-get"), table(
+        quiet="** -l|--list-types|-h|--help|-v|--version", shows="**",
+    )),
+    "win32yank": table(shows="** -o"), "copyq": table(shows="clipboard|read|selection"),
 }  # fmt: skip
 
 _ALL = re.compile(r"(?:env|printenv)(?: -0| --null)*|set|(?:export|declare|typeset|readonly)(?: -[px]+)*")
@@ -185,6 +194,7 @@ _METADATA = re.compile(
     r"100\.100\.100\.200)(?::\d+)?/.*(?:security-credentials|identity/oauth2|/token\b|user-data|credentials)",
     re.IGNORECASE,
 )
+_CLIPBOARD = re.compile(r"(?i)(?<![\w-])Get-Clipboard\b|Clipboard\]::Get")
 _SHELL_ENVIRONMENT = re.compile(
     r"(?i)(?:^|[^\w$])(?:gci|dir|ls|Get-ChildItem|Get-Item)\s+(?:-Path\s+)?env:(?!\w)|\$env\b(?!\s*[.:])"
 )
@@ -192,6 +202,11 @@ _SHELL_ENVIRONMENT = re.compile(
 METADATA = f"{STORE}the cloud's metadata service"
 _TOKENS = re.compile(r"sk_live|AKIA|gh[pousr]_|xox[bp]|glpat-|AIza|BEGIN[ A-Z\\.]*PRIVATE|hf_\[|npm_\[")
 """Beginnings of tokens, as they stand in a pattern that looks for them."""
+
+
+OPTIONS = {
+    "xclip": options("-selection= -sel= -d= -display= -t= -target= -l= -loops= | words"),
+}
 
 
 def sources(call: Call) -> Iterator[tuple[str, str]]:
@@ -212,6 +227,8 @@ def sources(call: Call) -> Iterator[tuple[str, str]]:
         map(_SHELL_ENVIRONMENT.search, call.command.argv[1:])
     ):
         yield ENVIRONMENT, LISTS
+    if program in ("pwsh", "powershell") and any(map(_CLIPBOARD.search, call.command.argv[1:])):
+        yield f"{STORE}the clipboard", SHOWS
     if program == "yq" and any(re.search(r"(?<![\w.])env(?![\w(])", item.text) for item in call.operands[:1]):
         yield ENVIRONMENT, LISTS
     if program == "ps" and call.fields[1:2] and _PROCESSES.fullmatch(call.fields[1].text):

@@ -65,6 +65,8 @@ class Database:
             base.follow(text_of(values[0]))
             mark = len(deeds.effects)
             deeds.do("database", values[:1])
+            if base.loses and file_databases.loses_elsewhere(deeds.call, base.file, text_of(values[0])):
+                deeds.effects.append(deeds.call.effect(Kind.DATABASE, text_of(values[0])[:80], "delete"))
             deeds.effects[mark:] = [replace(e, file=base.file) for e in deeds.effects[mark:] if base.loses]
         return self
 

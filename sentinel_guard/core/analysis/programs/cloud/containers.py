@@ -26,6 +26,12 @@ _KEPT = (
     *("/config", "/storage", "/uploads", "/backup", "/backups", "/letsencrypt", "/app/data", "/app/storage"),
 )
 """Where a container that lives on keeps what is not made anew with it; all of ``/`` holds these."""
+_DATA = (
+    *("/var/lib/", "/data/", "/mnt/", "/media/", "/uploads/", "/backup/", "/backups/", "/storage/", "/bitnami/"),
+    *("/app/data/", "/app/storage/"),
+)
+"""Where each single file counts."""
+_REMADE = ("/var/lib/apt/", "/var/lib/dpkg/lock", "/data/local/tmp/")
 _ENVIRONMENT_READERS = ("env", "printenv", "set", "export")
 _SHUT = "ro:"
 _SOCKETS = ("/docker.sock", "/podman.sock", "/containerd.sock", "/crio.sock")
@@ -298,7 +304,8 @@ def away(call: Call, body: str | Sequence[Field], *, known: bool = True, target:
 
 def _is_loss(effect: Effect) -> bool:
     if effect.kind is Kind.DELETE:
-        return "recursive" in effect.how and not effect.target.startswith(paths.TEMPORARY)
+        kept = effect.target.startswith(_DATA) and not effect.target.startswith(_REMADE)
+        return (kept or "recursive" in effect.how) and not effect.target.startswith(paths.TEMPORARY)
     if effect.kind is Kind.WRITE:
         return bool(effect.how & {"raw", "mkfs"})
     return effect.kind is Kind.PRIVILEGE and effect.target == "power"

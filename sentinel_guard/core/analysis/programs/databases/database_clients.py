@@ -139,6 +139,8 @@ def run(call: Call, item: Field, row: Client, base: Opened, depth: int = 0) -> I
     text, did = sql_client_commands.split(item.text, row.style, row.dialect)
     for what in did:
         yield from _done(call, what, row, depth, item, base=base)
+    if row.local and base.loses and file_databases.loses_elsewhere(call, base.file, item.text):
+        yield replace(call.effect(Kind.DATABASE, item.text[:_SHOWN], "delete"), file=base.file)
     for what in sql_statements.found(text, row.dialect, plain=not did):
         for effect in _done(call, what, row, depth, item, base=base):
             yield effect if row.local or effect.kind is Kind.DATABASE else replace(effect, sure=False)
@@ -150,7 +152,10 @@ def _done(call: Call, what: Found, row: Client, depth: int, item: Field, *, base
         if base.loses and not own_databases.drops_own(call, what.text):
             yield replace(call.effect(Kind.DATABASE, what.text, what.how, sure=item.known), file=base.file)
     elif what.how in ("shell", "program"):
-        yield from call.runner.script(what.text, call, call.command.program)
+        reader = replace(call, stdin=UNKNOWN) if what.how == "program" else call
+        for effect in call.runner.script(what.text, reader, call.command.program):
+            sent = what.how == "program" and effect.kind is Kind.NETWORK and "data" in effect.how
+            yield replace(effect, how=effect.how | {"raw"}) if sent else effect  # rows that nobody has seen
     elif what.how == "code":
         yield call.opaque(what.text, "code")
     elif what.how == "write":

@@ -51,6 +51,16 @@ def changes(texts: Sequence[Field]) -> bool:
     return any(_CHANGES.search(item.text) for item in texts)
 
 
+_ROWS = re.compile(r"(?:\A|;)\s*(?:delete\s+from|update\s|drop\s|replace\s+into)", re.IGNORECASE)
+
+
+def loses_elsewhere(call: Call, file: str, text: str) -> bool:
+    """Whether statements take rows, however chosen, from a database file outside of the repository."""
+    root = call.world.root
+    elsewhere = bool(root and file) and not f"{file}/".startswith((f"{root}/", *paths.TEMPORARY))
+    return elsewhere and _ROWS.search(text) is not None
+
+
 def in_memory(items: Sequence[Field]) -> bool:
     """Whether a client that is given these operands keeps its database in memory."""
     return not items or items[0].text == "" or ":memory:" in items[0].text

@@ -11,7 +11,11 @@ from sentinel_guard.core.analysis.expansion.shell_state import Field
 _HOSTS = ("-h", "--host", "-S", "--server", "--defaults-group-suffix", "-d", "--dbname", "--uri")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+]*://\S+|(?:.*\s)?host=(?P<host>\S+).*")
 _LIVE = re.compile(r"(?i)(?:^|[^a-z])(?:prod|production|live)(?:[^a-z]|$)")
-_WRITES = re.compile(r"(?:\A|;)\s*(?:delete\s+from|create\s+or\s+replace\s+table|merge\s+into)\b", re.IGNORECASE)
+_WRITES = re.compile(
+    r"(?:\A|;)\s*(?:delete\s+from|create\s+or\s+replace\s+table|merge\s+into)\b"
+    r"|(?:\A|;)\s*alter\s+table\s+\S+\s+(?:on\s+cluster\s+\S+\s+)?(?:delete|update)\b",
+    re.IGNORECASE,
+)
 
 
 def is_remote(call: Call) -> bool:

@@ -95,7 +95,9 @@ def _does(how: str, rest: str, before: str) -> Iterator[Found]:
             reads = match["way"].lower() == "from"
             name = match["name"].strip("'")
             if name.lower() not in _STREAMS:
-                yield Found("shell" if match["program"] else "read" if reads else "write", name)
+                yield Found(
+                    ("shell" if reads else "program") if match["program"] else "read" if reads else "write", name
+                )
     elif how == "breaks":
         yield Found(how, rest)
     elif how == "makes":

@@ -26,6 +26,9 @@ TABLES: dict[str, tuple[Row, ...]] = {
     "wevtutil": table(logs="cl|clear-log|sl|set-log"),
     "fsutil": table(volume="usn deletejournal, file setzerodata, dirty set"),
     "dism": table(packages="** /disable-feature*|/remove-package*"),
+    "reg": table(quiet="query|export|compare|save, ** /?",
+                 starts="add *\\Run|*\\RunOnce|*\\RunServices|*\\Winlogon|*\\Policies\\Explorer\\Run",
+                 kernel_setting="add|delete|copy HKLM*|HKCR*|HKU*|HKEY_LOCAL_MACHINE*, delete, import|restore|load"),
     "setx": table(kernel_setting="path|PATH *"),
 }  # fmt: skip
 OPTIONS: dict[str, Options] = {"manage-bde": options("| words")}
