@@ -58,6 +58,8 @@ class Ground:
     files: list[str]
     folder: Path
     count: Iterator[int] = field(default_factory=itertools.count)
+    packed: frozenset[Path] = frozenset()
+    """Files of packs that were there before."""
 
     def begin(self) -> tuple[Baseline, float]:
         """A session's baseline whole, and the seconds that its agent waited for it."""
@@ -72,6 +74,9 @@ class Ground:
 
     def restricts(self, path: str) -> bool:
         return bool(POLICY.restricts(path, str(self.root)))
+
+    def packs(self) -> frozenset[Path]:
+        return frozenset((self.root / ".git/objects/pack").iterdir())
 
     def session(self, number: int) -> Path:
         """Where a session's baseline lies: the next one finds it there."""
@@ -96,6 +101,8 @@ class Ground:
         refs = git(self.root, "for-each-ref", "--format=delete %(refname)", "refs/sentinel")
         git(self.root, "update-ref", "--stdin", stdin=refs)
         git(self.root, "prune", "--expire=now")
+        for path in self.packs() - self.packed:
+            path.unlink()
         shutil.rmtree(self.folder)
         self.folder.mkdir()
 
@@ -107,6 +114,7 @@ def ground(count: int) -> Iterator[Ground]:
     with tempfile.TemporaryDirectory(prefix="sessions-", dir=root.parent) as folder:
         made = Ground(root, names(count), Path(folder) / "run")
         made.folder.mkdir()
+        made.packed = made.packs()
         yield made
         made.tidy()
 

@@ -18,26 +18,37 @@ from pathlib import Path
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.git.run_git import Git
 from sentinel_guard.host.recovery.baseline import object_backup
+from sentinel_guard.host.recovery.baseline.backup_pack import existing
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
 
 AT_ONCE = 64 << 20
 """Bytes of objects that are read at once."""
 LARGEST = 512 << 20
 """Bytes of the largest pack that is taken apart."""
+SMALL = 1_000
+"""Objects of a pack up to which each of them is looked for among the start's; of a larger one the start's are in it."""
 _MAGIC, _FANOUT = b"\377tOc\0\0\0\2", 8
 """Of an index of version 2; a table of 256 numbers follows, then all hashes in order."""
+_SIZES = frozenset({20, 32})
+"""Bytes of a hash."""
 
 
 def find_false_packs(baseline: Baseline) -> list[str]:
     """Packs (names below ``objects``) that hold something else under the name of an object of the start's.
 
-    What is looked at: START's files and folders, and what was loose then. Raises HostError.
+    What is looked at: START's files and folders, and what was loose then; of a small pack, all that was there then.
+    Raises HostError.
     """
     found = [n for n in _packs(baseline.object_tree.root) if not (baseline.farm / n).exists()]
     if not found or object_backup.damaged_objects(baseline.farm, baseline.sealed):
         return []
-    hashes = sorted(_start(baseline) | object_backup.loose(baseline.farm))
-    held = {name: _held(Path(baseline.object_tree.root, f"{name[:-5]}.idx"), hashes) for name in found}
+    indexes = {name: Path(baseline.object_tree.root, f"{name[:-5]}.idx") for name in found}
+    small = {name: hashes for name, path in indexes.items() if (hashes := _all_of(path)) is not None}
+    old = existing(_git(baseline, baseline.farm), {h for hashes in small.values() for h in hashes})
+    held = {name: old & hashes for name, hashes in small.items()}
+    if large := [name for name in found if name not in small]:
+        start = sorted(_start(baseline) | object_backup.loose(baseline.farm))
+        held |= {name: _held(indexes[name], start) for name in large}
     wrong = set(_wrong(_git(baseline, baseline.object_tree.root), sorted({h for some in held.values() for h in some})))
     return [name for name, some in held.items() if wrong & some]
 
@@ -91,6 +102,20 @@ def _start(baseline: Baseline) -> set[str]:
     except HostError:
         return set()
     return {os.fsdecode(row.split(b"\t")[0].split(b" ")[2]) for row in rows.split(b"\0") if row}
+
+
+def _all_of(path: Path) -> set[str] | None:
+    """The hashes that a small pack's index has; None for those of a large one, or of another version."""
+    try:
+        data = path.read_bytes() if path.stat().st_size < SMALL * 64 else b""
+        (count,) = struct.unpack_from(">I", data, _FANOUT + 255 * 4)
+    except (OSError, struct.error):
+        return None
+    # A checksum and a place of four bytes each follow a hash, and two hashes all of them.
+    top, size = _FANOUT + 256 * 4, (len(data) - _FANOUT - 256 * 4 - 8 * count) // (count + 2)
+    if data[:8] != _MAGIC or size not in _SIZES:
+        return None
+    return {data[at : at + size].hex() for at in range(top, top + count * size, size)}
 
 
 def _held(path: Path, hashes: list[str]) -> set[str]:

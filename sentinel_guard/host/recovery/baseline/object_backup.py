@@ -118,9 +118,8 @@ def _trusted(source: str, name: str, since: int) -> bool:
     return not changed(source, since) or is_intact(Path(source), name)
 
 
-def restore_objects(folder: Path, objects: SymlinkSafeFolder, since: int) -> int:
-    """Bring missing or altered objects back from the farm; returns how many."""
-    count = 0
+def restore_objects(folder: Path, objects: SymlinkSafeFolder, since: int) -> None:
+    """Bring missing or altered objects back from the farm. ``since``: as for ``damaged_objects``."""
     for name in missing_or_changed_objects(folder, objects.root, since):
         source, to = folder / name, Path(objects.root, name)
         objects.make_way(name)
@@ -128,8 +127,6 @@ def restore_objects(folder: Path, objects: SymlinkSafeFolder, since: int) -> int
             link(str(source), to)
         except OSError:
             shutil.copy2(source, to)
-        count += 1
-    return count
 
 
 def missing_or_changed_objects(folder: Path, objects: str, since: int) -> list[str]:
@@ -178,15 +175,8 @@ def changed(path: str, since: int) -> bool:
 
 def non_file_entries(objects: str) -> list[str]:
     """What is no file among a repository's objects: git opens a named pipe and waits for ever."""
-    return [n for n in names(objects) if not _file(f"{objects}/{n}")]
-
-
-def _file(path: str) -> bool:
-    try:
-        mode = os.lstat(path).st_mode
-    except OSError:
-        return True
-    return stat.S_ISREG(mode) or stat.S_ISLNK(mode)
+    found = deep_folders.special_files(objects)
+    return [n for n in found if not n.startswith("info/") and not n.rpartition("/")[2].startswith(PASSING)]
 
 
 def is_intact(path: Path, name: str) -> bool:

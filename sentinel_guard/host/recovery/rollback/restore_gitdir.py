@@ -8,14 +8,17 @@ from pathlib import Path
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.machine.content_addressed_store import difference
 from sentinel_guard.host.recovery.baseline import gitdir_backup
-from sentinel_guard.host.recovery.baseline.baseline_diff import misplaced, surveyed_metadata
+from sentinel_guard.host.recovery.baseline.baseline_diff import BaselineDiff, misplaced, surveyed_metadata
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
 from sentinel_guard.host.recovery.baseline.shared_refs import RECORDS
 from sentinel_guard.host.recovery.baseline.worktree_diff import NS
 
 
-def put_metadata_back(baseline: Baseline) -> list[str]:
-    """What could not be put back is returned, in words. Raises HostError where git would be of no use then."""
+def put_metadata_back(baseline: Baseline, found: BaselineDiff | None = None) -> list[str]:
+    """What could not be put back is returned, in words. Raises HostError where git would be of no use then.
+
+    ``found``: how it differs, where that is known.
+    """
     problems = []
     try:
         problems += _user(baseline)
@@ -26,7 +29,8 @@ def put_metadata_back(baseline: Baseline) -> list[str]:
         if objects.parent == Path(baseline.where.common_dir) and not objects.is_dir():
             baseline.common_tree.folder("objects")
         objects.mkdir(parents=True, exist_ok=True)
-        _, own, shared = surveyed_metadata(baseline)
+        known = found if found and not found.dot else None
+        own, shared = (known.own, known.shared) if known else surveyed_metadata(baseline)[1:]
         problems += gitdir_backup.put_back(baseline.git_tree, baseline.vault, baseline.own, own)
         if shared:
             problems += gitdir_backup.put_back(baseline.common_tree, baseline.vault, baseline.shared, shared)

@@ -205,7 +205,7 @@ def _rolled_back(baseline: Baseline, keep: Callable[[str], bool], restricts: Cal
             unsound = (*folders.close(names), *bad)
             unkept = bool(baseline.unkept)
             return Report(not unsound, (), (), unsound, baseline.head, False, "", baseline.unkept, unkept=unkept)
-    put_metadata_back(baseline)
+    put_metadata_back(baseline, found)
     notes = restore_objects.put_back(baseline)
     # The snapshot first: with it objects of the agent's commits come back whose files are still in the work tree.
     kept = _rescue(baseline, journal, found, restricts)

@@ -5,12 +5,11 @@ git asks for ``.gitignore`` and ``.gitattributes`` in every folder that it looks
 
 from __future__ import annotations
 
-import contextlib
 import os
 import stat
 from collections.abc import Iterable
 
-from sentinel_guard.host.machine.deep_folders import HEAVY
+from sentinel_guard.host.machine import deep_folders
 
 RULES = frozenset({".gitattributes", ".gitignore"})
 
@@ -23,21 +22,7 @@ def find_fifos(root: str, names: Iterable[str] | None = None) -> list[str]:
     if names is not None:
         folders = {"", *(f"{'/'.join(n.split('/')[:depth])}/" for n in names for depth in range(1, n.count("/") + 1))}
         return sorted(path for f in folders for rules in RULES if _blocks(f"{root}/{(path := f + rules)}"))
-    return [name for name in special_files(root) if name.rpartition("/")[2] in RULES]
-
-
-def special_files(root: str) -> list[str]:
-    """Names relative to the root of what is none of files, links and folders: named pipes, sockets, devices."""
-    found, todo = list[str](), [root]
-    while todo:
-        folder = todo.pop()
-        with contextlib.suppress(OSError), os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    todo += [] if entry.name in HEAVY else [entry.path]
-                elif not (entry.is_file(follow_symlinks=False) or entry.is_symlink()):
-                    found.append(os.path.relpath(entry.path, root))
-    return sorted(found)
+    return [name for name in deep_folders.special_files(root) if name.rpartition("/")[2] in RULES]
 
 
 def _blocks(path: str) -> bool:
