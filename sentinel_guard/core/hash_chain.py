@@ -58,8 +58,9 @@ def entry_hash(prev: str, entry: Entry, data: str = "") -> str:
 
 def seal(entry: Entry, head: Head, data: str = "") -> Entry:
     """The entry as the next one after ``head``. ``data`` as above."""
-    placed = replace(entry, seq=head.seq + 1, prev=head.hash)
-    return replace(placed, hash=entry_hash(head.hash, placed, data))
+    at, session, kind, level, place = entry.at, entry.session, entry.kind, entry.level, head.seq + 1
+    placed = Entry(at, session, kind, entry.data, level, place)
+    return Entry(at, session, kind, entry.data, level, place, head.hash, entry_hash(head.hash, placed, data))
 
 
 def verify(entries: Iterable[Entry], head: Head | None = None) -> ChainBreak | None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 
 from sentinel_guard.core.model import Effect, Entry, Finding, Verdict
 
@@ -23,7 +22,8 @@ def dumps(value: object) -> str:
 
 def as_stored(entry: Entry) -> Entry:
     """The entry with ``data`` as a log gives it back: tuples are lists, keys are strings. Raises as ``dumps`` does."""
-    return replace(entry, at=float(entry.at), data=json.loads(dumps(entry.data)))
+    data = json.loads(dumps(entry.data))
+    return Entry(float(entry.at), entry.session, entry.kind, data, entry.level, entry.seq, entry.prev, entry.hash)
 
 
 def finding_json(finding: Finding) -> dict[str, object]:

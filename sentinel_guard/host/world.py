@@ -100,8 +100,6 @@ class HostWorld:
         memory = memory or FolderMemory()
         self.home: str = memory.home(environ.get("HOME") or str(Path.home()))
         self._ground = TargetContext(self._policy, root, self.home)
-        folders = (environ.get("PATH") or os.defpath).split(":")
-        self._path = ":".join(f for f in folders if f and f not in shims)
         self._plain = memory.plain
 
     def resolve(self, path: str) -> str:
@@ -208,7 +206,9 @@ class HostWorld:
     def which(self, name: str) -> str:
         """The guard's own program is found where it runs, if it is not on PATH."""
         own = Path(sys.executable).parent / name if name == "sentinel-guard" else None
-        return find_program(name, self._path) or (str(own) if own is not None and own.exists() else "")
+        folders = (self.environ.get("PATH") or os.defpath).split(":")
+        path = ":".join(f for f in folders if f and f not in self.shims)
+        return find_program(name, path) or (str(own) if own is not None and own.exists() else "")
 
 
 def _kinds(patterns: Iterable[str], folder: str, takes: Callable[[str], str]) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from sentinel_guard.core.model import Action, Command, Effect, Finding, Outcome
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.secrets.allowlisted_findings import NONE, Allowlist
 from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING, UserSecrets
-from sentinel_guard.core.session.session import Session
+from sentinel_guard.core.session.session import Call, Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +85,8 @@ class Case:
     """What a git hook found in what is staged or pushed."""
     shortened: dict[str, str] = field(default_factory=dict, compare=False)
     """Texts of this case that findings show, as they were shortened: hundreds of effects come of one command."""
+    ended: list[tuple[Call, ...]] = field(default_factory=list, compare=False)
+    """What ``call_history.finished_calls`` has found: three checks ask for it."""
     told: dict[int, tuple[Command, str]] = field(default_factory=dict, compare=False)
     """Commands of effects, by identity, as findings show them."""
 

@@ -18,9 +18,11 @@ def finished_calls(case: Case) -> tuple[Call, ...]:
     """
     if case.outcome is None or case.action.parent:
         return ()
-    calls = sorted((c for c in case.session.calls if c.outcome), key=lambda c: result(c).at)
-    last = next((i for i in reversed(range(len(calls))) if calls[i].action == case.action.id), -1)
-    return tuple(calls[: last + 1])
+    if not case.ended:
+        calls = sorted((c for c in case.session.calls if c.outcome), key=lambda c: result(c).at)
+        last = next((i for i in reversed(range(len(calls))) if calls[i].action == case.action.id), -1)
+        case.ended.append(tuple(calls[: last + 1]))
+    return case.ended[0]
 
 
 def result(call: Call) -> Outcome:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from sentinel_guard.core.model import Action, Effect, Kind
 from sentinel_guard.core.secrets.egress.sent_arguments import Sending, apart, host_of, is_certain, pieces
@@ -34,6 +35,8 @@ _LOGS_IN = re.compile(
     r"headers?|auth(?:orization)?|cookies?|credentials?|bearer|(?:x)?api_?key|(?:access|auth|private|bearer|api)_?token"
     r"|token|password|username|user|secret", re.IGNORECASE,
 )  # fmt: skip
+_TOOLS = 256
+"""Names of tools that are remembered."""
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 
 
@@ -50,8 +53,8 @@ def asked(action: Action, effect: Effect) -> Sending:
 
 def served(action: Action, effects: Sequence[Effect]) -> Sending | None:
     """What a tool without an address sends: to a search engine, or to whatever is behind its server."""
-    name, words = _name(action.tool), _words(action.tool)
-    searches = name in _SEARCHES
+    words = _words(action.tool)
+    searches = _name(action.tool) in _SEARCHES
     if not searches and ("__" not in action.tool or not words or words & _LOCAL):
         return None
     if any(e.kind in _STATEFUL or e.kind is Kind.NETWORK or e.command for e in effects):
@@ -87,6 +90,7 @@ def _below(value: object, depth: int, *, logs_in: bool) -> Iterator[tuple[str, b
             yield from _below(inner, depth + 1, logs_in=logs_in)
 
 
+@lru_cache(maxsize=_TOOLS)
 def _name(tool: str) -> str:
     return re.sub(r"[^a-z0-9]", "", re.split(r"__|:", tool)[-1].lower())
 
@@ -96,5 +100,6 @@ def _server(tool: str) -> str:
     return parts[1] if parts[0] == "mcp" and len(parts) > 2 else parts[0]
 
 
+@lru_cache(maxsize=_TOOLS)
 def _words(tool: str) -> frozenset[str]:
     return frozenset(word.lower() for word in _WORD.findall(_server(tool)))
