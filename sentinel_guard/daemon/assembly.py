@@ -26,6 +26,7 @@ from sentinel_guard.daemon.agent_hooks.hook_sessions import HookSessions
 from sentinel_guard.daemon.agent_socket import Server
 from sentinel_guard.daemon.begin_session import SessionStarter
 from sentinel_guard.daemon.call_outcomes import Outcomes
+from sentinel_guard.daemon.file_integrity.watch_shims import ShimsWatch
 from sentinel_guard.daemon.git_hook_requests import Githooks
 from sentinel_guard.daemon.git_hook_worker import HookJudge
 from sentinel_guard.daemon.guard import Guard, Tracked
@@ -40,7 +41,6 @@ from sentinel_guard.errors import HostError, StoreError
 from sentinel_guard.host import audit_witness, shims
 from sentinel_guard.host.alert_channels import Alerts
 from sentinel_guard.host.machine import birth_time, processes
-from sentinel_guard.host.machine.changed_paths import ChangedPaths
 from sentinel_guard.host.machine.process_control import forbid_tracing
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.policy_files import Policies
@@ -50,8 +50,8 @@ IDLE = 600.0
 """Seconds without a session or a question after which the daemon ends by itself."""
 WITNESS = 60.0
 """Seconds between two looks whether a witness is to be told."""
-SHIMS, WHOLE = 1.0, 10.0
-"""Seconds until something that was done to the shims of a session is noticed, and between two looks at all of them."""
+AGAIN = 1.0
+"""Seconds from one look at the shims to the next where the state is gone: it may still be in the course of it."""
 QUIET = 5.0
 """Seconds without a request after which it loads what only some commands need."""
 LOOK = 2.0
@@ -127,7 +127,8 @@ class Daemon:
         ):
             self._say_where_it_listens()
             stands = _standing(self.places)
-            tasks = [loop.create_task(self._end_when_idle(stands)), loop.create_task(self._look_at_shims())]
+            shims_watch = ShimsWatch(self.sessions, self.reactions.look_at_shims)
+            tasks = [loop.create_task(self._end_when_idle(stands)), loop.create_task(shims_watch.run())]
             tasks += [loop.create_task(self._tell_witnesses()), *map(loop.create_task, self._half_done())]
             await self.stopped.wait()
             for task in tasks:
@@ -217,31 +218,11 @@ class Daemon:
 
     async def _end_unshimmed(self) -> None:
         """Where the state is gone, or is being deleted, the shims go with it, and nobody else knows these sessions."""
-        for seconds in (0.0, SHIMS if self.sessions.live else 0.0):
+        for seconds in (0.0, AGAIN if self.sessions.live else 0.0):
             await asyncio.sleep(seconds)
             await self.reactions.look_at_shims(*self.sessions.live.values())
         for live in [*self.sessions.live.values()]:
             await self.reactions.finished(live)
-
-    async def _look_at_shims(self) -> None:
-        """Whether the shims of all sessions stand as they were made: when something was done to any of them, and now
-        and then; each second where the kernel tells nothing.
-        """
-        known, changes, looked = list[str](), None, 0.0
-        while True:
-            lives = [*self.sessions.live.values()]
-            try:
-                if known != (ids := [live.id for live in lives]):
-                    await self.reactions.look_at_shims(*lives)  # which tells what there is to be watched
-                    changes = await asyncio.to_thread(_watch_shims, lives, changes)
-                    known, looked = ids, 0.0
-                told = changes is not None and changes.complete
-                if (changes and changes.take()) or time.monotonic() - looked >= (WHOLE if told else SHIMS):
-                    looked = time.monotonic()
-                    await self.reactions.look_at_shims(*lives)
-            except Exception:
-                log.exception("the sessions' shims could not be looked at")
-            await asyncio.sleep(SHIMS)
 
     def _bury_orphans(self) -> None:
         """End sessions whose owner has gone without a word: a shell was closed, or a runner was killed and had no
@@ -297,18 +278,6 @@ class Daemon:
         environ = processes.environ(action.who.pid) if action.who else dict(os.environ)
         shims = (str(self.places.shims(live.id)),)
         return HostWorld(environ, shims=shims, memory=self.folders, policy=live.policy(), root=live.session.root)
-
-
-def _watch_shims(lives: Sequence[Live], before: ChangedPaths | None) -> ChangedPaths | None:
-    """None without sessions, and where the kernel tells nothing."""
-    if before:
-        before.close()
-    paths = [path for live in lives if live.shims for path in live.shims.paths]
-    try:
-        return ChangedPaths(paths) if paths else None
-    except OSError as e:
-        log.warning("the sessions' shims are looked at each second: %s", e.strerror)
-        return None
 
 
 def _is_new(live: Live, tracked: Tracked, path: str) -> bool:

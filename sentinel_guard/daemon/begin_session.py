@@ -142,6 +142,7 @@ class SessionStarter:
 
     def _add(self, live: Live) -> None:
         self.sessions.live[live.id] = live
+        self.sessions.shims_due.set()
         for other in self.sessions.live.values():
             other.stir()  # what belongs to the guard in this one's repository is held in all of them
 

@@ -259,6 +259,8 @@ class Sessions:
         self.store, self.places, self._revive = store, places, revive
         self.live: dict[str, Live] = {}
         self.other_terminals = OtherTerminals()
+        self.shims_due = asyncio.Event()
+        """Set when a session has begun, or something was done to anybody's shims."""
         self.set_aside: set[str] = set()
         """Sessions that could not be taken up after a restart: nothing of theirs runs."""
         self._folds, self._lineages, self._shims = Folds(), ancestry.Lineages(), str(places.state / "sessions") + "/"

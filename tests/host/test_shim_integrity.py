@@ -180,6 +180,28 @@ def test_whether_there_are_watches_enough_is_known(folder, limit, complete):
     assert done.stdout == f"{complete}\n", done.stderr
 
 
+MOUNTED = """
+import select, subprocess, sys
+from sentinel_guard.host.machine.changed_paths import ChangedMounts
+mounts, told = ChangedMounts(), select.poll()
+told.register(mounts.fileno(), select.POLLIN)
+for command in ((), ("mount", "-t", "tmpfs", "none", sys.argv[1]), (), ("umount", sys.argv[1])):
+    subprocess.run(command or ["true"], check=True)
+    print(len(told.poll(2000 if command else 100)))
+    mounts.take()
+mounts.close()
+mounts.close()
+"""
+
+
+def test_what_is_mounted_over_them_is_told_of(folder):
+    line = ["unshare", "--user", "--map-root-user", "--mount", sys.executable, "-c", MOUNTED, folder]
+    done = subprocess.run(line, check=False, capture_output=True, text=True)
+    if done.returncode and "unshare" in done.stderr:
+        pytest.skip("no user namespaces here")
+    assert done.stdout.split() == ["0", "1", "0", "1"], done.stderr
+
+
 def again(path: Path) -> None:
     aside = path.with_name("aside")
     shutil.copy2(path, aside)

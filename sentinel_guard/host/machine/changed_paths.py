@@ -1,4 +1,5 @@
-"""Tells that something happened to a few paths, by inotify(7); what, it does not say: whoever asks looks at them.
+"""Tells that something happened to a few paths, by inotify(7), or that something was mounted; what, it does not say:
+whoever asks looks at them.
 
 ``inotify_simple``, which the daemon uses, starts processes to find libc: too much for a runner.
 """
@@ -9,6 +10,7 @@ import contextlib
 import ctypes
 import errno
 import os
+import select
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -65,3 +67,29 @@ class ChangedPaths:
         fd, self._fd = self._fd, -1
         if fd >= 0:
             os.close(fd)
+
+
+class ChangedMounts:
+    """Tells that something was mounted or unmounted where this process sees it (proc_pid_mounts(5))."""
+
+    def __init__(self) -> None:
+        """Raises OSError."""
+        self._list = os.open("/proc/self/mounts", os.O_RDONLY | os.O_CLOEXEC)
+        # The list itself can be read at any time: what is polled for is that it has changed.
+        self._changed = select.epoll()
+        self._changed.register(self._list, select.EPOLLPRI)
+
+    def fileno(self) -> int:
+        """What can be read when something was mounted since the last time."""
+        return self._changed.fileno()
+
+    def take(self) -> None:
+        """What was told is known."""
+        self._changed.poll(0)
+
+    def close(self) -> None:
+        """The second call does nothing."""
+        if self._list >= 0:
+            self._changed.close()
+            os.close(self._list)
+            self._list = -1
