@@ -23,8 +23,8 @@ DAEMON_FIRST = 2.0
 """Seconds that a daemon has to end a session whose shims are harmed, to roll it back and to report it."""
 RECORD = 10.0
 """Seconds for which a daemon is sought that puts it on record."""
-SPARE = 64
-"""inotify instances that a runner leaves to others: each session's watch needs two, and cannot do without."""
+SPARE = 16
+"""inotify instances that a runner leaves to others: each session's watch needs one, and cannot do without."""
 HARMED = f"{UNSHIMMED}: what the agent starts is not judged."
 
 

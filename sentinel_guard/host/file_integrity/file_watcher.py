@@ -34,7 +34,7 @@ from watchdog.events import (
     FileSystemEventHandler,
 )
 from watchdog.observers import Observer
-from watchdog.observers.api import ObservedWatch
+from watchdog.observers.api import BaseObserver, ObservedWatch
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.file_integrity.inotify_reader import Batch, Folders
@@ -113,7 +113,7 @@ class Watcher:
         self.others = 0
         """Changes of paths that are not restricted."""
         self._events: queue.SimpleQueue[_Event] = queue.SimpleQueue()
-        self._observer = Observer()
+        self._observer = _observer()
         self._watches: dict[str, ObservedWatch] = {}
         self._quick: Folders | None = None
         self._top_seen: tuple[int, int] | None = None
@@ -289,6 +289,17 @@ class Watcher:
         for folder, _, names in os.walk(event.path):
             for found in names:
                 self._events.put(_Event(f"{folder}/{found}", "created", event.at))
+
+
+def _observer() -> BaseObserver:
+    """One whose emitters share one instance of inotify in this process, where watchdog can do that (from 7 on): a user
+    has some hundred, and an observer of its own kind takes one.
+    """
+    if sys.platform != "linux":
+        return Observer()
+    from watchdog.observers.inotify import InotifyEmitter  # noqa: PLC0415 - there on Linux alone
+
+    return BaseObserver(InotifyEmitter)
 
 
 def _identity(path: str) -> tuple[int, int] | None:
