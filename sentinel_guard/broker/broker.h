@@ -22,6 +22,7 @@
 struct task {
     unsigned holders;
     pid_t tid;
+    int identity;  /* tells it from who has its number later; -1: nothing is believed of it at its next call */
     int dir;       /* /proc/TID once it was needed (task_dir), held open; else -1 */
     bool seen;     /* what it became by exec was looked at */
     bool known;    /* what follows was read (know_task): few calls need it */
@@ -53,11 +54,13 @@ void begin_wait(void);
 /* What is known of a task; until it is let go it stays, also where another number comes into its place. */
 struct task *hold_task(pid_t tid);
 void let_go(struct task *task);
+/* What is learnt of it from now on is known at its next call, too. */
+void keep_task(struct task *task);
 /* /proc/TID, held open: a number that is given anew is not the same task. -1 with errno where it has gone. To keep it
  * costs more than a call: most programs end without a held call but their own start. */
 int task_dir(struct task *task);
-/* Its program was looked at. */
-void remember_look(struct task *task);
+/* Its program was looked at. False: it does not wait any more, and what was seen may be another's. */
+bool remember_look(const struct call *call);
 /* Whether it runs in the memory of one whose program was looked at, and so is that program (vfork, posix_spawn, a
  * thread), until it starts another one. */
 bool shares_seen_image(const struct call *call);
@@ -67,10 +70,9 @@ bool stat_image(struct task *task, struct stat *image);
 bool know_task(struct task *task);
 /* Whether it wears a Landlock ruleset of its own; where it has gone, the worst is believed. */
 bool is_confined(struct task *task);
-/* It starts a program: what it becomes is to be looked at. A thread that does becomes its process's first. */
-void expect_new_image(struct task *task);
-/* Reads the task anew: the number may have been another's. */
-void renew_task(struct task *task);
+/* It starts a program: what it becomes is to be looked at. A thread that does becomes its process's first; until then what
+ * is seen of that one is the program before. False: there is nothing to know that by. */
+bool expect_new_image(struct task *task);
 void remember_umask(struct task *task, mode_t umask);
 /* It puts on a Landlock ruleset. */
 void remember_confinement(struct task *task);

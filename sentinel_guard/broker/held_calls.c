@@ -260,6 +260,9 @@ static void handle_process(struct call *call)
 
 void handle(struct call *call)
 {
+    int number = call->notification->data.nr;
+    if (number != __NR_execve && number != __NR_execveat) /* what is known of it ends with the start of a program */
+        keep_task(call->task);
     if (!call->task->seen && !check_image(call))
         return;
     if (!handle_files(call) && !handle_old(call) && !handle_attributes(call))

@@ -111,6 +111,14 @@ static bool asks_itself(const struct call *call, const struct stat *program)
     return own.is_launcher || is_same_program(&exe, program);
 }
 
+static void go_on(struct call *call)
+{
+    if (expect_new_image(call->task))
+        answer_continue(call);
+    else
+        answer_error(call, EAGAIN);
+}
+
 /* Asked about is the program of the rule, whatever name or copy of it is run; its arguments begin at `from`. */
 static void ask_to_run(struct call *call, const struct program *program, const struct stat *s, uint64_t argv, size_t from)
 {
@@ -120,8 +128,7 @@ static void ask_to_run(struct call *call, const struct program *program, const s
     if (yes && still_waits(call)) {
         uint64_t image = hash_image(s, arguments.text, arguments.size);
         agreed[image % AGREED] = image;
-        expect_new_image(call->task);
-        answer_continue(call);
+        go_on(call);
     } else
         answer_error(call, EACCES);
     free(arguments.text);
@@ -153,6 +160,8 @@ void held_exec(struct call *call, int dirfd, uint64_t path, uint64_t argv, int f
     if (why) {
         if (file >= 0)
             close(file);
+        keep_task(call->task); /* it searches a PATH: not to be looked at for each folder */
+        remember_look(call);
         answer_error(call, why);
     } else {
         enum word word = judge_file(&place, &s, file, &program);
@@ -160,10 +169,8 @@ void held_exec(struct call *call, int dirfd, uint64_t path, uint64_t argv, int f
             word = judge_loaded(call, argv, &program, &from);
         if (word == ASK)
             ask_to_run(call, &program, &s, argv, from);
-        else {
-            expect_new_image(call->task);
-            answer_continue(call);
-        }
+        else
+            go_on(call);
     }
     release(&place);
 }
@@ -185,21 +192,12 @@ bool check_image(struct call *call)
 {
     struct stat exe;
     struct program became;
-    if (shares_seen_image(call)) {
-        call->task->seen = true;
-        return true;
-    }
-    bool found = stat_image(call->task, &exe);
-    if (!found) {
-        renew_task(call->task);
-        found = stat_image(call->task, &exe);
-    }
-    if (!found)
+    if (shares_seen_image(call))
+        return remember_look(call);
+    if (!stat_image(call->task, &exe))
         return false;
-    if (word_on_program(&exe, -1, &became) == PASS || is_agreed(call->task, &exe)) {
-        remember_look(call->task);
-        return true;
-    }
+    if (word_on_program(&exe, -1, &became) == PASS || is_agreed(call->task, &exe))
+        return remember_look(call);
     kill(call->task->tid, SIGKILL); /* all of its threads */
     return false;
 }

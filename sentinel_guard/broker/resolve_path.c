@@ -130,7 +130,7 @@ static int open_for(struct task *task, int base, const char *path, bool on_foot)
     return fd >= 0 || (!on_foot && !is_missing_by_link(base, path)) ? fd : walk(task, base, path);
 }
 
-/* ESRCH: what is known of the task is another's. */
+/* ESRCH: the task has gone. */
 static int open_folder(struct task *task, int from, int dirfd, const char *path, bool on_foot)
 {
     char base[32];
@@ -178,12 +178,7 @@ static int split(char *path, struct place *place, const char **folder)
 /* Opens the folder and names it. */
 static int open_named(struct task *task, int from, int dirfd, const char *path, bool on_foot, struct place *place)
 {
-    for (int tries = 0; tries < 2; tries++) {
-        place->folder = open_folder(task, from, dirfd, path, on_foot);
-        if (place->folder >= 0 || errno != ESRCH)
-            break;
-        renew_task(task);
-    }
+    place->folder = open_folder(task, from, dirfd, path, on_foot);
     if (place->folder < 0)
         return errno;
     return name_folder(task, has_other_root(task), place) ? 0 : EACCES;

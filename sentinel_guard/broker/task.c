@@ -12,13 +12,21 @@
 
 #include "../launcher/base.h"
 #include "broker.h"
+#include "task_identity.h"
 #include "turn.h"
 
 enum { KEPT = 128, LOOKED_AT = 3, PAGE = 4096, SHORT_TEXT = 256, MASK = 0777 };
 
-static struct task *kept[KEPT];
+static struct task *kept[KEPT]; /* with an identity, by their numbers; held */
 static bool any_confined;
-static struct task *looked_at[LOOKED_AT]; /* whose program was looked at, the last first; held */
+static struct task *looked_at[LOOKED_AT]; /* of those, whose program was looked at, the last first; held */
+
+/* Programs whose start by a thread is under way: it becomes its process's first when that succeeds, and is gone as itself. */
+static struct start {
+    pid_t process, thread;
+    int identity; /* the thread's */
+} *starts;
+static size_t start_count;
 
 static long number_behind(const char *status, const char *name, int base)
 {
@@ -51,55 +59,88 @@ static ssize_t read_file(int folder, const char *name, char *text, size_t room)
     return n;
 }
 
-static void forget(struct task *task)
+static void close_if_open(int fd)
 {
-    if (task->dir >= 0)
-        close(task->dir);
-    *task = (struct task){.holders = task->holders, .tid = task->tid, .dir = -1, .tgid = task->tid};
+    if (fd >= 0)
+        close(fd);
 }
 
 void let_go(struct task *task)
 {
     if (--task->holders)
         return;
-    forget(task);
+    close_if_open(task->dir);
+    close_if_open(task->identity);
     free(task);
 }
 
-static struct task *new_task(pid_t tid)
+static void drop(struct task **at)
 {
-    struct task *task = grow(NULL, sizeof *task);
-    *task = (struct task){.tid = tid, .dir = -1, .tgid = tid};
-    return task;
+    if (*at)
+        let_go(*at);
+    *at = NULL;
 }
 
-static struct task *find_looked_at(pid_t tid)
+/* The task that is kept by this number, if it has it still; what has ended is not kept any longer. */
+static struct task *find_task(pid_t tid)
 {
+    struct task **places[LOOKED_AT + 1] = {slot(tid)};
     for (size_t i = 0; i < LOOKED_AT; i++)
-        if (looked_at[i] && looked_at[i]->tid == tid)
-            return looked_at[i];
+        places[i + 1] = &looked_at[i];
+    for (size_t i = 0; i <= LOOKED_AT; i++) {
+        struct task *found = *places[i];
+        if (!found || found->tid != tid)
+            continue;
+        if (!has_ended(found->identity))
+            return found;
+        drop(places[i]);
+    }
     return NULL;
 }
 
-/* What is kept holds it, too. */
-static struct task *find_task(pid_t tid)
+static void drop_ended(void)
 {
-    struct task **at = slot(tid);
-    if (*at && (*at)->tid == tid)
-        return *at;
-    if (*at)
-        let_go(*at);
-    *at = find_looked_at(tid);
-    *at = *at ? *at : new_task(tid);
-    (*at)->holders++;
-    return *at;
+    for (size_t i = 0; i < KEPT + LOOKED_AT; i++) {
+        struct task **at = i < KEPT ? &kept[i] : &looked_at[i - KEPT];
+        if (*at && has_ended((*at)->identity))
+            drop(at);
+    }
+}
+
+static void end_start(size_t i)
+{
+    close(starts[i].identity);
+    starts[i] = starts[--start_count];
 }
 
 struct task *hold_task(pid_t tid)
 {
     struct task *task = find_task(tid);
+    for (size_t i = start_count; i--;)
+        if (starts[i].thread == tid)
+            end_start(i); /* it has failed */
+    if (!task) {
+        task = grow(NULL, sizeof *task);
+        *task = (struct task){.tid = tid, .identity = -1, .dir = -1, .tgid = tid};
+    }
     task->holders++;
     return task;
+}
+
+void keep_task(struct task *task)
+{
+    struct task **at = slot(task->tid);
+    if (*at == task)
+        return;
+    if (task->identity < 0 && (task->identity = open_identity(task->tid)) < 0 && errno == EMFILE) {
+        drop_ended();
+        task->identity = open_identity(task->tid);
+    }
+    if (task->identity < 0)
+        return;
+    drop(at);
+    *at = task;
+    task->holders++;
 }
 
 int task_dir(struct task *task)
@@ -112,48 +153,52 @@ int task_dir(struct task *task)
     return task->dir;
 }
 
-/* Confinement is inherited; where it is not known from whom, the worst is believed. */
-static bool inherits_confinement(pid_t from)
-{
-    const struct task *above = *slot(from);
-    return any_confined && (!above || above->tid != from || !above->known || above->confined);
-}
-
-void renew_task(struct task *task)
-{
-    forget(task);
-}
-
 static void put_first(struct task *task, size_t from)
 {
     memmove(looked_at + 1, looked_at, from * sizeof *looked_at);
     looked_at[0] = task;
 }
 
-void remember_look(struct task *task)
+static bool is_starting(pid_t process)
 {
-    struct task *last = looked_at[LOOKED_AT - 1];
+    bool found = false;
+    for (size_t i = start_count; i--;) {
+        if (has_ended(starts[i].identity))
+            end_start(i);
+        else if (starts[i].process == process)
+            found = true;
+    }
+    return found;
+}
+
+/* Before it is known that the task still waits: what it was is then what it is. */
+bool remember_look(const struct call *call)
+{
+    struct task *task = call->task;
+    bool stays = task->identity >= 0 && !is_starting(task->tid);
+    if (!still_waits(call))
+        return false;
+    if (!stays)
+        return true;
     task->seen = true;
-    if (find_looked_at(task->tid))
-        return;
+    for (size_t i = 0; i < LOOKED_AT; i++)
+        if (looked_at[i] == task)
+            return true;
+    drop(&looked_at[LOOKED_AT - 1]);
     task->holders++;
     put_first(task, LOOKED_AT - 1);
-    if (last)
-        let_go(last);
+    return true;
 }
 
 bool shares_seen_image(const struct call *call)
 {
     for (size_t i = 0; i < LOOKED_AT; i++) {
         struct task *other = looked_at[i];
-        if (!other || !other->seen || other == call->task)
-            continue;
-        long order = syscall(__NR_kcmp, call->task->tid, other->tid, KCMP_VM, 0, 0);
-        other->seen = order >= 0 || errno != ESRCH; /* its number may become another's */
-        if (order)
+        if (!other || !other->seen || other == call->task ||
+            syscall(__NR_kcmp, call->task->tid, other->tid, KCMP_VM, 0, 0) != 0 || has_ended(other->identity))
             continue;
         put_first(other, i);
-        return still_waits(call); /* of two that have ended neither has a memory */
+        return true;
     }
     return false;
 }
@@ -173,16 +218,12 @@ bool know_task(struct task *task)
     char status[PAGE];
     if (task->known)
         return true;
-    if (read_file(task_dir(task), "status", status, sizeof status) <= 0) {
-        renew_task(task);
-        if (read_file(task_dir(task), "status", status, sizeof status) <= 0)
-            return false;
-    }
-    pid_t parent = (pid_t)number_behind(status, "\nPPid:", 10);
+    if (read_file(task_dir(task), "status", status, sizeof status) <= 0)
+        return false;
     task->tgid = (pid_t)number_behind(status, "\nTgid:", 10);
     task->inner = (pid_t)last_number_behind(status, "\nNSpid:");
     task->umask = (mode_t)number_behind(status, "\nUmask:", 8) & MASK;
-    task->confined = inherits_confinement(task->tgid != task->tid ? task->tgid : parent);
+    task->confined = any_confined; /* it may be the child of one that is */
     task->known = true;
     return true;
 }
@@ -218,15 +259,20 @@ void remember_confinement(struct task *task)
             other->confined = true;
 }
 
-void expect_new_image(struct task *task)
+bool expect_new_image(struct task *task)
 {
     task->seen = false;
     if (tgkill(task->tid, task->tid, 0) == 0 || errno != ESRCH || !know_task(task))
-        return;
-    bool confined = task->confined;
+        return true;
+    struct start start = {task->tgid, task->tid, open_identity(task->tid)};
     struct task *first = find_task(task->tgid);
-    first->seen = false;
-    first->confined = (know_task(first) && first->confined) || confined;
+    if (start.identity < 0)
+        return false;
+    starts = grow(starts, (start_count + 1) * sizeof *starts);
+    starts[start_count++] = start;
+    if (first)
+        first->seen = first->known = false;
+    return true;
 }
 
 size_t read_memory(pid_t tid, uint64_t at, void *to, size_t size)

@@ -16,10 +16,8 @@ import hatch_build
 from tests.broker.conftest import USER
 
 COUNT = int(os.environ.get("SENTINEL_FUZZ", "20000"))
-SOURCES = tuple(
-    f"{name}.c"
-    for name in ("resolve_path", "name_folder", "mount_names", "match_names", "walk_path", "task", "other_process")
-)
+PARTS = "resolve_path name_folder mount_names match_names walk_path task task_identity other_process"
+SOURCES = tuple(f"{name}.c" for name in PARTS.split())
 SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-O1", "-g")
 
 
