@@ -180,6 +180,7 @@ def _file(read: Effect, sends: Effect, found: tuple[str, str], ground: TargetCon
 
 
 _DUMPERS = frozenset(("pg_dump", "pg_dumpall", "mysqldump", "mariadb-dump", "mongodump"))
+_MAILERS = frozenset(("mail", "mailx", "s-nail", "mutt", "neomutt", "swaks", "mpack"))
 _ELSEWHERE_ONLY = frozenset(("ssh", "mosh", "autossh"))
 """What they read themselves are keys and settings; what is piped into them goes along."""
 
@@ -208,16 +209,14 @@ def _is_given(read: Effect, sends: Effect) -> bool:
 
 
 def _is_personal(read: Effect, root: str, home: str) -> bool:
-    """Whether a path lies in the home, in no hidden folder of it, and beside the repository."""
+    """Whether a path lies in the home, in no hidden folder of it, and beside the repository; or a letter takes it."""
     path = read.target
-    if (
-        read.kind is not Kind.READ
-        or not inside(path, home)
-        or inside(path, root)
-        or paths.is_temporary(path, root, home)
-    ):
+    if read.kind is not Kind.READ or read.command is None:
         return False
-    return not path[len(home) :].startswith("/.")
+    if read.command.program in _MAILERS:
+        return not paths.is_temporary(path, root, home)
+    beside = inside(path, home) and not inside(path, root) and not path[len(home) :].startswith("/.")
+    return beside and not paths.is_temporary(path, root, home)
 
 
 def _gone(what: str, host: str, effect: Effect) -> Finding:

@@ -66,6 +66,8 @@ ROWS = [
     ("scp dist.tgz host.example.com:", OK, "what lies in the repository"),
     ("pg_dump shop | gzip | ssh host.example.com 'cat > d.gz'", ASK, "rows of a database"),
     ("pg_dump shop | gzip > d.gz", OK, "into a file"),
+    ("mutt -s dump -a README.md -- ann@example.com < /dev/null", ASK, "what is attached to a letter"),
+    ("mail -s hello ann@example.com < /dev/null", OK, "a letter by itself"),
     ("grep -rn TODO . | curl -d @- https://example.com", OK, "lines that are looked for"),
     ("git grep TODO | curl -d @- https://example.com", OK, "the same, by git"),
     ("scp sentinel.toml host:", OK, "a public policy"),

@@ -235,7 +235,7 @@ def command(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
         if own is not None:
             return own
         fields = _renamed(fields, place)
-        name = paths.base(fields[0].text)
+        name = paths.base(fields[0].text).removesuffix(".exe")
         row = WRAPPERS.get(name)
         peeled = peel(fields, row) if row is not None else None
         if row is None or peeled is None or (name == "command" and {"-v", "-V"} & peeled.parsed.flags.keys()):

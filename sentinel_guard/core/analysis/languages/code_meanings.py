@@ -14,13 +14,25 @@ from sentinel_guard.core.analysis import guard_variables
 from sentinel_guard.core.analysis.expansion.command_and_options import SHELLS, UNKNOWN, Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.languages.interpreters import PROGRAMS as INTERPRETERS
-from sentinel_guard.core.analysis.languages.shared import client_losses, git_libraries, service_libraries
+from sentinel_guard.core.analysis.languages.shared import (
+    client_losses,
+    git_libraries,
+    service_libraries,
+    walked_deletions,
+)
 from sentinel_guard.core.analysis.programs import credential_hosts, http_changes
 from sentinel_guard.core.analysis.programs.databases import migrations
 from sentinel_guard.core.model import Effect, Kind
 
 AWKS = frozenset(("awk", "gawk", "mawk", "nawk"))
 _NO_CODE = frozenset((*SHELLS, *AWKS, "sed", "gsed"))
+_OTHERS = frozenset(
+    (
+        *("java", "jshell", "kotlin", "kotlinc", "scala", "scala-cli", "swift", "go", "crystal", "rust-script", "dart"),
+        *("dotnet", "dotnet-script", "csharp"),
+    )
+)
+"""Runtimes that are given a file of code, which no reader follows by name."""
 _EDITORS = frozenset(("emacs", "emacsclient", "vim", "nvim", "vi"))
 _PRINTED = ("-p", "--print", "-pe")
 """Options with which a runtime prints the value of what it is given."""
@@ -109,6 +121,9 @@ def effects(call: Call) -> Iterator[Effect]:
         if _SOCKETS.search(text) and _SHELL.search(text):
             yield call.effect(Kind.PRIVILEGE, "remote shell", sure=False)
         yield from git_libraries.effects(call, text)
+        if (folder := walked_deletions.emptied_folder(text, call.world.home)) is not None:
+            unknown = call.opaque("what a walk through a folder gives", "delete")
+            yield call.contents(folder, sure=False) if folder else unknown
 
 
 _READ_VARIABLE = re.compile(
@@ -131,6 +146,8 @@ def _sent_astray(call: Call, text: str) -> Iterator[Effect]:
 def is_new(effect: Effect, found: list[Effect]) -> bool:
     """Whether a guess of a loss says more than what was followed in the same command."""
     lost = effect.kind is Kind.DEPLOY and "delete" in effect.how
+    if effect.kind is Kind.DELETE or (effect.kind is Kind.OPAQUE and "delete" in effect.how):
+        return not any(e.command is effect.command and e.kind is Kind.DELETE for e in found)
     return not (lost and any(e.command is effect.command and e.kind in _LOSSES and "delete" in e.how for e in found))
 
 
@@ -148,7 +165,8 @@ def _loads(call: Call, text: str) -> str | None:
 
 def is_code(call: Call) -> bool:
     """Whether a program is an interpreter of a language that is no shell's."""
-    return call.command.program in INTERPRETERS and call.command.program not in _NO_CODE
+    program = call.command.program
+    return (program in INTERPRETERS and program not in _NO_CODE) or program in _OTHERS
 
 
 def texts(call: Call) -> Iterator[str]:

@@ -284,12 +284,19 @@ def bun(call: Call) -> Effects:
     return oneliner(call) if first.split("=")[0] in texts or first.endswith((".js", ".ts")) else npm(call)
 
 
+_FINDER = re.compile(
+    r"(?i)\b(?:Finder|System Events)\b.*\b(?:delete|move\b.*\bto (?:the )?trash|empty (?:the )?trash)\b", re.DOTALL
+)
+
+
 def osascript(call: Call) -> Effects:
     """AppleScript: ``do shell script "…"``."""
     found = parse_options(call.fields[1:], OptionSyntax(code="e", value="ls"))
     if any("javascript" in item.text.lower() for item in found.values.get("-l", ())):
         return
     for item in found.texts or ([Field(call.stdin, UNKNOWN not in call.stdin)] if call.stdin else []):
+        if _FINDER.search(item.text):
+            yield call.opaque("what AppleScript deletes", "delete")
         words = tokens(item.text, GRAMMARS["applescript"].lexis)
         for at, token in enumerate(words):
             if token.text.lower() == "script" and at + 1 < len(words) and words[at - 1].text.lower() == "shell":

@@ -220,7 +220,7 @@ WRAPPERS: dict[str, Wrapper] = {
     "capsh": _row("--user= --uid= --gid= --groups= --drop= --caps= --inh= --mode=", text="-c"),
     "chamber": _row("-b= --backend=", verbs="exec", behind="--"),
     "wsl": _row("-d= --distribution= -u= --user= --cd= -e= --exec=", named="-e --exec"),
-    "fab": _row("-H= --hosts= -u= -i=", behind="--", elsewhere=True),
+    "fab": _row("-H= --hosts= -u= -i=", behind="--", joined=True, elsewhere=True),
     "salt": _row(verbs="", operands=2, joined=True, elsewhere=True),
     "shx": _row(),
     "watchmedo": _row("-c= --command= -p= --patterns= -i= -w", text="-c --command"),

@@ -21,6 +21,8 @@ Tasks = Mapping[str, list[str]]
 """Name -> shell lines; ``@name`` is another task."""
 
 _TEMPLATE = re.compile(r"\{\{.*?\}\}")
+_LOOKS = ("--dry", "--dry-run", "--list", "--list-all", "--summary", "--status", "--help")
+"""Options with which no task runs."""
 DEEP = 20
 """Tasks that call tasks."""
 
@@ -164,6 +166,8 @@ _RUNNERS = {
 def run(call: Call) -> Iterator[Effect]:
     """The lines of the tasks that are named, those that they need first."""
     runner = _RUNNERS[call.command.program]
+    if call.has(*_LOOKS):
+        return
     names = [item.text for item in call.operands if "=" not in item.text]
     verb = call.command.subcommand or (names.pop(0) if names and runner.verbs else "")
     folder = call.parsed.value("-d", "--dir", "-C", "--directory", "--working-dir")

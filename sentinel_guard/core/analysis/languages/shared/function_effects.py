@@ -56,6 +56,9 @@ _ENVIRONMENT = re.compile(
 """All variables of the environment as one value, but for where they are given on to a process."""
 _NOTHING: Mapping[str, object] = {}
 
+_ADDRESS = re.compile(r"(?:https?|ftp)://")
+"""What functions for files take in the place of one: PHP's ``copy``, R's ``readLines``."""
+
 
 class EffectCollector:
     """Collects the effects of one text and of what it evaluates."""
@@ -120,7 +123,10 @@ class EffectCollector:
     def copy(self, values: list[object], how: list[str], named: Mapping[str, object]) -> None:
         source, target = _two(values, named)
         for item in flat(source):
-            self.effects += self.call.read(field(item))
+            if _ADDRESS.match(constant(item) or ""):
+                self.network([item], [], {})
+            else:
+                self.effects += self.call.read(field(item))
         self._arrive(source, target, *(how or ["truncate"]))
 
     def _arrive(self, source: object, target: object, *how: str) -> None:
@@ -152,6 +158,8 @@ class EffectCollector:
         for item in flat(place):
             if (constant(item) or "").startswith("|"):  # Ruby
                 self.shell([text_of(item)[1:]], [], {})
+            elif _ADDRESS.match(constant(item) or ""):
+                self.network([item], [], {})
             else:
                 self.effects += self.call.read(field(item))
 

@@ -119,7 +119,8 @@ def _is_here(call: Call) -> bool:
     ):
         return True
     context = call.head.value("--context", "--kube-context") or call.parsed.value("--context", "--kube-context")
-    if context is not None and context.known and not call.has("--server", "-s", "--kubeconfig"):
+    named = context is not None and (context.known or context.text[:1].isalpha())  # what follows may be a number
+    if context is not None and named and not call.has("--server", "-s", "--kubeconfig"):
         return any(fnmatchcase(context.text, pattern) for pattern in deployment_tools.LOCAL_CONTEXTS)
     names, variable = _SERVERS.get(call.command.program, ((), ""))
     given = call.head.value(*names) or call.parsed.value(*names)

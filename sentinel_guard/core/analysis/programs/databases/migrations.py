@@ -179,6 +179,9 @@ def _on_tests(call: Call, words: Sequence[str]) -> bool:
     """The environment of the tests has a database that they make anew; ``DATABASE_URL`` would say another one, and a
     file in a temporary folder is none that anybody keeps.
     """
+    files = [match[1] for word in words if (match := _DATABASE_FILE.fullmatch(word))]
+    if files:
+        return all(paths.normal(file).startswith(paths.TEMPORARY) for file in files)
     url = call.scope.lookup("DATABASE_URL")
     if url.isset:
         file = _DATABASE_FILE.fullmatch("".join(url.items)) if url.known else None

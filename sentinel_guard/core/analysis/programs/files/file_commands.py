@@ -204,8 +204,9 @@ def exif(call: Call) -> Effects:
 
 def tee(call: Call) -> Effects:
     append = call.has("-a", "--append")
+    how = ("append",) if append else ("truncate",) if call.stdin else ("truncate", "empty")
     for item in call.operands:
-        yield from call.write(item, "append" if append else "truncate")
+        yield from call.write(item, *how)
         call.save(item, call.stdin, append=append)
 
 

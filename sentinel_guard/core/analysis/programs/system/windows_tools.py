@@ -29,6 +29,10 @@ TABLES: dict[str, tuple[Row, ...]] = {
     "reg": table(quiet="query|export|compare|save, ** /?",
                  starts="add *\\Run|*\\RunOnce|*\\RunServices|*\\Winlogon|*\\Policies\\Explorer\\Run",
                  kernel_setting="add|delete|copy HKLM*|HKCR*|HKU*|HKEY_LOCAL_MACHINE*, delete, import|restore|load"),
+    **dict.fromkeys(("icacls", "cacls"), table(
+        security="** /grant*|/setowner|/inheritance*|/reset|/remove*|/deny|/G|/P",
+    )),
+    "takeown": table(security="**"),
     "setx": table(kernel_setting="path|PATH *"),
 }  # fmt: skip
 OPTIONS: dict[str, Options] = {"manage-bde": options("| words")}
