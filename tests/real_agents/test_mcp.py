@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import shlex
@@ -10,9 +11,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import tomli_w
 
+from sentinel_guard.commands.console.chat_screen import ChatScreen
+from sentinel_guard.commands.console.console import Console
+from sentinel_guard.host.machine.state_paths import places
+from tests.real_agents.conftest import Played
 from tests.support.agents.real_agents import AGENTS, RealAgent, Started
 from tests.support.guarded_repository import BIN
+from tests.support.time_limits import limit
 
 COMMAND = str(BIN / "sentinel-guard")
 SERVER = {"command": COMMAND, "args": ["mcp"]}
@@ -29,10 +36,15 @@ SETTINGS: Mapping[str, tuple[str, Mapping[str, object]]] = {
         {"mcpServers": {"sentinel": {"type": "local", **SERVER, "tools": ["*"]}}},
     ),
     "cline": ("cline/settings/cline_mcp_settings.json", SERVERS),
+    "qwen": (".qwen/settings.json", SERVERS),
+    "codex": (".codex/config.toml", {"mcp_servers": {"sentinel": SERVER}}),
 }
-"""Where each agent is told of the server, below the home; and the words. Codex and Qwen Code put such tools behind a
-search of their own, which the script does not play.
-"""
+"""Where each agent is told of the server, below the home; and the words."""
+SEARCHES = {
+    "codex": "guard_status explain_block request_human_help report_token_usage",
+    "qwen": "select:mcp__sentinel__guard_status,mcp__sentinel__request_human_help",
+}
+"""Agents whose model has to look for such tools first, and the words."""
 
 
 def with_server(agent: RealAgent) -> RealAgent:
@@ -41,7 +53,8 @@ def with_server(agent: RealAgent) -> RealAgent:
     def started(url: str, home: Path, repo: Path) -> Started:
         plain = agent.started(url, home, repo)
         path, added = SETTINGS[agent.name]
-        both = {**plain.files.get(path, {}), **added}
+        before = plain.files.get(path, {})
+        both = before + tomli_w.dumps(dict(added)) if isinstance(before, str) else {**before, **added}
         environ = {**plain.environ, "ENABLE_TOOL_SEARCH": "false"}  # Claude Code's model would have to look for them
         return replace(plain, files={**plain.files, path: both}, environ=environ)
 
@@ -79,10 +92,38 @@ def test_the_answer_of_the_clients_own_dialog_reaches_the_model(stage, play, age
     assert "the end" in played.told[1]
 
 
+@pytest.mark.parametrize("agent", [a for a in AGENTS if a.name in SEARCHES], ids=lambda agent: agent.name)
+def test_what_a_person_says_at_the_console_reaches_the_model_that_asked(stage, play, agent):
+    stage.commit(a__txt="one\n")
+    assert stage.sentinel("daemon", "start").returncode == 0
+    asks = ("mcp", "request_human_help", json.dumps({"context": "stuck on the regex"}))
+    steps = (("search", SEARCHES[agent.name]), asks, ("shell", "echo the end"))
+
+    async def talk() -> Played:
+        app = Console(places(stage.environ))
+        async with app.run_test(size=(100, 40)) as pilot:
+            played = asyncio.create_task(asyncio.to_thread(play, with_server(agent), steps))
+            for _ in range(int(limit(60) * 20)):
+                if isinstance(app.screen, ChatScreen):
+                    break
+                await pilot.pause(0.05)
+                if [s for s in app._look.sessions if s["state"] == "AWAITING_HUMAN"]:
+                    await pilot.press("c")
+            await pilot.press(*"use -E", "enter", *"/resume", "enter")
+            return await played
+
+    played = asyncio.run(talk())
+    assert len(played.told) == len(steps), (played.told, played.done)
+    assert "use -E" in played.told[1] and "the end" in played.told[2], played.told
+    assert [e["data"]["event"] for e in stage.log(kind="state")][:2] == ["help", "resume"]
+
+
 @pytest.mark.parametrize("agent", [a for a in AGENTS if a.name in SETTINGS], ids=lambda agent: agent.name)
 def test_the_model_calls_the_tools_of_the_guards_mcp_server(stage, play, agent):
     stage.commit(a__txt="one\n")
+    search = [("search", SEARCHES[agent.name])] if agent.name in SEARCHES else []
     steps = (
+        *search,
         ("shell", "cat .env"),
         ("mcp", "explain_block", "{}"),
         ("mcp", "explain_block", json.dumps({"command": "git push --force origin main"})),
@@ -92,8 +133,9 @@ def test_the_model_calls_the_tools_of_the_guards_mcp_server(stage, play, agent):
         ("shell", "echo the end"),
     )
     played = play(with_server(agent), steps)
-    told = played.told
-    assert len(told) == len(steps), played.done
+    assert len(played.told) == len(steps), (played.told, played.done)
+    assert not search or "request_human_help" in played.told[0]
+    told = played.told[len(search) :]
     assert "`cat .env`" in told[1] and "deny, L2" in told[1], told
     assert "FORCE_PUSH" in told[2] or "force" in told[2]
     assert re.search(r"guarded\W+true", told[3]) and "ACTIVE" in told[3]

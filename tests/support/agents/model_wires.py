@@ -64,9 +64,8 @@ def _block(number: int, block: dict) -> list:
 
 def _responses(model: ScriptedModel, body: dict) -> list:
     items = body.get("input") if isinstance(body.get("input"), list) else []
-    told = _in_order(
-        (i["call_id"], _text(i.get("output"))) for i in items if str(i.get("type")).endswith("call_output")
-    )
+    results = [i for i in items if str(i.get("type")).endswith(("call_output", "search_output"))]
+    told = _in_order((i["call_id"], _text(i.get("output") or i.get("tools"))) for i in results)
     tools = [name for t in body.get("tools") or [] for name in _named(t)]
     text, calls = model.next(tools, told, model.delegated_in(body))
     number, tokens = model.count(tools)
@@ -109,6 +108,9 @@ def _named(tool: dict) -> list[str]:
 def _response_item(ident: str, name: str, arguments: object) -> dict:
     if isinstance(arguments, str):
         return {"type": "custom_tool_call", "id": f"c_{ident}", "call_id": ident, "name": name, "input": arguments}
+    if name == "tool_search":
+        search = {"type": "tool_search_call", "id": f"s_{ident}", "call_id": ident, "status": "completed"}
+        return {**search, "execution": "client", "arguments": arguments}
     space, _, name = name.rpartition("/")
     call = {"type": "function_call", "id": f"f_{ident}", "call_id": ident, "name": name, "status": "completed"}
     call |= {"namespace": space} if space else {}

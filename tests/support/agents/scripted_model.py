@@ -23,12 +23,13 @@ Step = tuple[str, ...]
 ``("parallel", command, ...)`` for shell calls of one reply; ``("bare", command)``, without the agent's wrapper;
 ``("terminal", command)``, on a terminal of its own, and ``("type", keys)`` into the last one;
 ``("write", absolute path, content)``, ``("edit", path, old, new)``, ``("read", path)`` and ``("grep", word, path)`` by
-the agent's own tools; ``("mcp", tool, input as JSON)``, of an MCP server; ``("subagent",)``, which
-does the steps before and no more; ``("delegate", command, ...)``, a subagent that runs these in its shell; or
-``("say", text)``, which ends a turn.
+the agent's own tools; ``("search", words)``, for tools that it does not name at once; ``("mcp", tool, input as JSON)``,
+of our MCP server; ``("subagent",)``, which does the steps before and no more; ``("delegate", command, ...)``, a
+subagent that runs these in its shell; or ``("say", text)``, which ends a turn.
 """
 Call = tuple[str, str, object]
 """Id, tool name and input."""
+MCP_SERVER = "mcp__sentinel"
 DELEGATED = 500
 """From here on the calls of subagents are numbered."""
 
@@ -122,6 +123,9 @@ TOOLS = {
         "edit": lambda p, o, n: {"file_path": p, "filePath": p, "path": p, **_replaced(o, n)},
         "editor": lambda p, o, n: {"path": p, "old_text": o, "new_text": n},
         "apply_patch": lambda p, o, n: f"*** Begin Patch\n*** Update File: {p}\n@@\n-{o}\n+{n}\n*** End Patch\n",
+    },
+    "search": {
+        "tool_search": lambda words: {"query": words},
     },
     "grep": {
         "Grep": lambda w, p: {"pattern": w, "path": p, "output_mode": "content"},
@@ -231,11 +235,22 @@ def _terminal(told: Iterable[str]) -> int:
 
 
 def _call(number: int, tools: Sequence[str], kind: str, arguments: list[object]) -> Call:
-    if kind == "mcp":  # each agent has a name of its own for it
+    if kind == "mcp":
         tool, given = map(str, arguments)
-        return f"call_{number:03}", next(name for name in tools if name.endswith(tool)), json.loads(given)
+        return f"call_{number:03}", *_mcp_call(tools, tool, json.loads(given))
     name = next(name for name in TOOLS[kind] if name in tools)
     return f"call_{number:03}", name, TOOLS[kind][name](*arguments)
+
+
+def _mcp_call(tools: Sequence[str], tool: str, given: object) -> tuple[str, object]:
+    """How an agent has its model call a tool of our MCP server: each by a name of its own, by another tool of its own
+    (Qwen Code), or by one that was found and stands in no request (Codex).
+    """
+    if name := next((name for name in tools if name.endswith(tool)), ""):
+        return name, given
+    if "tool_call" in tools:
+        return "tool_call", {"name": f"{MCP_SERVER}__{tool}", "arguments": given}
+    return f"{MCP_SERVER}/{tool}", given
 
 
 class _Handler(BaseHTTPRequestHandler):
