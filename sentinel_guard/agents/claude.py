@@ -74,6 +74,7 @@ class _Hooks(HookDialect):
         "CLAUDE_CONFIG_DIR",
     )
 
+    least = (2, 1, 295)
     fails_open = (
         "before 2.1.295 a hook program that crashes or is too late lets the call run; disableAllHooks in "
         "any settings file that it reads at its start switches all off but those of --managed"

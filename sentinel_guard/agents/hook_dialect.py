@@ -132,6 +132,8 @@ class HookDialect(ABC):
     """Stands in a script of ours, and by it that is known again."""
     trusts = False
     """True where the client runs a hook only once its person has said that they trust it."""
+    least: tuple[int, ...] = ()
+    """The first version of the client that keeps a call from running where its hook fails; empty where none does."""
     notes: tuple[str, ...] = ()
     """What the person still has to do, or to know: sentences."""
 

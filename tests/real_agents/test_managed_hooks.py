@@ -116,7 +116,8 @@ def test_the_machines_hooks_guard_whatever_switches_others_off(stage, play, agen
     assert [(d["layer"], d["agent"]) for d in asked] == [("hook", agent.name)] * len(steps)
     proved = json.loads(in_machine(etc, stage, agent, "doctor", "--json"))["trial"]
     about = [probe["what"] for probe in proved if agent.name in probe["what"] and "fails open" not in probe["what"]]
-    assert about and all(what.startswith(("in effect", "codex trusts")) for what in about), about
+    assert f"{agent.name} {agent.version} is {agent.path()}" in about
+    assert all(what.startswith(("in effect", f"{agent.name} ")) for what in about), about
     # The session ends a moment after the agent.
     uninstall = ("uninstall", "--agent", agent.name)
     assert until(lambda: str(settings.name) in in_machine(etc, stage, agent, *uninstall), limit(20))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -25,17 +26,41 @@ from sentinel_guard.host.git import repository
 from sentinel_guard.host.machine.state_paths import StatePaths
 
 SECONDS = 60.0
+_NUMBER = re.compile(r"\d+\.\d+\.\d+")
 RENEW = "sentinel-guard install --agent {}"
 
 
 def prove(places: StatePaths, cwd: Path, restricted: str) -> list[Probe]:
-    """A probe or more for each file. ``restricted``: a name that the person's policy lets nobody write."""
-    return [
-        probe
-        for file, row in agent_hook_files.known(places).items()
-        if (dialect := registry.hooks_of(row.agent))
-        for probe in _file(dialect, file, cwd, restricted)
-    ]
+    """A probe or more for each file and each agent. ``restricted``: a name that the person's policy lets nobody
+    write.
+    """
+    files = [(file, registry.hooks_of(row.agent)) for file, row in agent_hook_files.known(places).items()]
+    known = [(file, dialect) for file, dialect in files if dialect]
+    found = [probe for dialect in dict.fromkeys(dialect for _, dialect in known) for probe in _version(dialect)]
+    return found + [probe for file, dialect in known for probe in _file(dialect, file, cwd, restricted)]
+
+
+def _version(dialect: HookDialect) -> Iterator[Probe]:
+    """Which version of the agent is on PATH, and whether its hooks can stop what they should."""
+    program = program_of(dialect)
+    if program is None:
+        return
+    try:
+        said = subprocess.run(
+            [program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
+            check=False, timeout=SECONDS,
+        ).stdout  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        said = ""
+    number = _NUMBER.search(said)
+    what = f"{dialect.client} {number[0] if number else 'of a version that it does not tell'} is {program}"
+    if number and tuple(map(int, number[0].split("."))) < dialect.least:
+        least = ".".join(map(str, dialect.least))
+        yield Probe(
+            False, f"fails open: {what}, and lets a call run whose hook fails", f"Update it to {least} or later."
+        )
+    else:
+        yield Probe(True, what)
 
 
 def _file(dialect: HookDialect, file: Path, cwd: Path, restricted: str) -> Iterator[Probe]:

@@ -45,10 +45,16 @@ def test_doctor_tries_the_registered_hooks_out(stage, dialect):
     assert said(stage, dialect.client, "NOT IN EFFECT", "none of ours"), "somebody has taken them out"
 
 
-def test_doctor_says_where_all_hooks_are_switched_off(stage):
-    stage.write(".claude/settings.local.json", '{"disableAllHooks": true}')
+def test_doctor_says_where_all_hooks_are_switched_off_and_which_version_lets_failures_pass(stage):
+    stage.write(".claude/settings.json", '{"disableAllHooks": true}')
+    program = stage.folder / "bin" / "claude"
+    program.write_text("#!/bin/sh\necho '2.1.294 (Claude Code)'\n")
+    program.chmod(0o755)
     assert stage.sentinel("install", "--agent", "claude").returncode == 0
-    assert said(stage, "claude", "NOT IN EFFECT", "disableAllHooks")
+    probes = {probe["what"]: probe["ok"] for probe in trial(stage)}
+    [off] = [what for what in probes if "disableAllHooks" in what and "NOT IN EFFECT" in what]
+    [old] = [what for what in probes if "claude 2.1.294 is" in what and what.startswith("fails open")]
+    assert (probes[off], probes[old]) == (False, False) and "settings.json)" in off, "another file than ours"
 
 
 @each_client

@@ -105,6 +105,17 @@ def test_a_session_tells_what_it_fetches(guarded: Hooked, line: str) -> None:
     assert guarded.called() == ["launcher reference-transaction prepared", line]
 
 
+def test_in_a_session_a_reference_of_a_remote_that_goes_is_not_asked_about(guarded: Hooked) -> None:
+    environ = {**os.environ, "SENTINEL_SESSION": "of-a-test"}
+    goes = [f"{ONES} {zeros} refs/{name}" for zeros in (ZEROS, "0" * 64) for name in ("remotes/origin/x", "tags/v1")]
+    for line in goes:
+        subprocess.run([_hook(guarded), "prepared"], input=f"{line}\n", text=True, check=True, env=environ)
+    assert guarded.called() == []
+    told = [goes[0], REMOTE]
+    subprocess.run([_hook(guarded), "prepared"], input="\n".join([*told, ""]), text=True, check=True, env=environ)
+    assert guarded.called() == ["launcher reference-transaction prepared", *told], "one goes, another comes"
+
+
 SILENT = [
     ("prepared", REMOTE, {}, "what a fetch brings"),
     ("prepared", f"{ZEROS} {ONES} refs/tags/v1", {}, "a tag"),
