@@ -231,7 +231,7 @@ def _copy(data: bytes, copy: Path) -> None:
 
 def _stamp(path: Path) -> _Stamp:
     try:
-        seen = path.stat()
+        seen = os.stat(path)  # noqa: PTH116 - hot
     except FileNotFoundError:
         return None
     except OSError:

@@ -20,6 +20,7 @@ from sentinel_guard.core.analysis.world import MAX_READ, Peek
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.policy.target_placeholders import TargetContext, matches_target, meant_by_name
 from sentinel_guard.host.machine.find_program import find_program
+from sentinel_guard.host.machine.real_path import real_path
 
 MAX_MATCHES = 1000
 """Paths that a glob gives; of more only those that matter by their own name."""
@@ -104,7 +105,7 @@ class HostWorld:
 
     def resolve(self, path: str) -> str:
         try:
-            real = os.path.realpath(path)
+            real = real_path(path)
         except (OSError, ValueError):
             return os.path.normpath(path)
         above = real.rpartition("/")[0]

@@ -51,7 +51,7 @@ class WalkContext(NamedTuple):
 
     def inside(self) -> WalkContext:
         """The same place in a subshell."""
-        return self._replace(scope=self.scope.copy())
+        return WalkContext(self.scope.copy(), *self[1:])
 
     def opened(self) -> WalkContext:
         """The same place with the standard input that ``exec < FILE`` gave the shell, where nothing else is given."""
