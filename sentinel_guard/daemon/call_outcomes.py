@@ -83,7 +83,7 @@ class Outcomes:
             else response_text.answer(verdict).text
         )
         self._guard.tell(live, verdict, text, outcome.at)
-        asked = self._reviews.ask(live, action, outcome.code)
+        asked = await self._reviews.ask(live, action, outcome.code)
         return verdict, "\n".join(filter(None, (text, asked)))
 
     async def _outcome(self, live: Live, begun: Begun, ended: Ended) -> Outcome:

@@ -254,13 +254,15 @@ class Operators:
         self._stop()
         return {}
 
-    def filled(self, message: Fields, link: Link) -> Fields:
+    async def filled(self, message: Fields, link: Link) -> Fields:
         """The agent's part of an incident report was filled in, by the agent or by a person."""
-        self._beginnings.reviews.filled(str(message["path"]), self._sessions.inside(link.pid))
+        live = self._sessions.inside(link.pid)
+        await asyncio.to_thread(self._beginnings.reviews.filled, str(message["path"]), live)
         return {}
 
-    def sign_off(self, message: Fields) -> Fields:
-        self._beginnings.reviews.signed_off(str(message["path"]), str(message.get("note", "")))
+    async def sign_off(self, message: Fields) -> Fields:
+        said = str(message["path"]), str(message.get("note", ""))
+        await asyncio.to_thread(self._beginnings.reviews.signed_off, *said)
         return {}
 
     async def vanished(self, live: Live) -> None:
@@ -321,7 +323,7 @@ class _Desk:
             "typed": self._typed,
             "end": self._end,
             "filled": self._filled,
-            "sign-off": self._signed_off,
+            "sign-off": operators.sign_off,
             "stop": _at_once(operators.stop),
             "allow": _at_once(operators.allow),
             "windows": _at_once(operators.windows),
@@ -382,10 +384,7 @@ class _Desk:
         return await self._all.end(self._mine(message), message)
 
     async def _filled(self, message: Fields) -> Fields:
-        return self._all.filled(message, self.link)
-
-    async def _signed_off(self, message: Fields) -> Fields:
-        return self._all.sign_off(message)
+        return await self._all.filled(message, self.link)
 
     def _checked(self, message: Fields) -> Fields:
         """The message, where it is of another terminal, or names the session of this runner."""

@@ -9,6 +9,7 @@ Rules of this file:
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
@@ -52,13 +53,13 @@ class Reviews:
         many = "an incident here is" if count == 1 else f"{count} incidents here are"
         return [f"{many} not explained yet ({newest}). The agent will be asked. See: sentinel-guard incidents"]
 
-    def ask(self, live: Live, action: Action, code: int) -> str:
+    async def ask(self, live: Live, action: Action, code: int) -> str:
         """The question for the agent, at the end of a call; empty where it is not to be asked now."""
         shell = action.layer in (Layer.SHELL, Layer.HOOK) and not action.parent
         if not (live.unexplained and code and shell and live.session.state is State.ACTIVE):
             return ""
-        found = [p for p in live.unexplained if self._open(Path(p))]
-        live.unexplained = ()
+        asked, live.unexplained = live.unexplained, ()
+        found = await asyncio.to_thread(lambda: [p for p in asked if self._open(Path(p))])
         if found:
             names = [Path(p).stem for p in found]
             data = {"event": root_cause_and_sign_off.ASKED, "names": names, "call": action.id}

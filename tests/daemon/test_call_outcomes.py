@@ -38,7 +38,7 @@ class Trees:
 class NoReviews:
     """No incident is open: nothing is asked."""
 
-    def ask(self, live, action, code):
+    async def ask(self, live, action, code):
         return ""
 
 

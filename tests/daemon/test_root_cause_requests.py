@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 import pytest
@@ -49,7 +50,7 @@ class Desk:
         return self.reviews.note(self.live)
 
     def fails(self, code=1, **changes):
-        return self.reviews.ask(self.live, replace(self.stand.action("make"), **changes), code)
+        return asyncio.run(self.reviews.ask(self.live, replace(self.stand.action("make"), **changes), code))
 
     def entries(self, event):
         return [e for e in self.stand.store.log if e.data.get("event") == event]

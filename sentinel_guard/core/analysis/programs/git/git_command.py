@@ -31,6 +31,9 @@ _HELD = ("worktree", "untracked", "ignored", "stash", "index")
 _ASKS_GIT = frozenset(("--version", "--html-path", "--man-path", "--info-path"))
 """Options of git's own with which it runs no subcommand (git.c)."""
 
+HELPER = "--helper"
+"""Ends the names of programs in which git's scripts have a subcommand done (``git bisect--helper reset``)."""
+
 _PUSHES = ("push", "send-pack", "http-push")
 
 SUBCOMMANDS: dict[str, Callable[[Call], Effects]] = {
@@ -66,6 +69,8 @@ def git(call: Call) -> Effects:
         yield call.effect(Kind.PRIVILEGE, "environment GIT_EXEC_PATH")
     settings = list(git_config_files.given(call)) if _may_be_given(call) else []
     name = call.command.subcommand
+    if name.removesuffix(HELPER) in SUBCOMMANDS:
+        name = name.removesuffix(HELPER)
     if [item.text for item in call.fields[2:]] in (["-h"], ["--help"]):
         return
     folder, foreign = _repository(call), name in _PUSHES and _foreign(call)
