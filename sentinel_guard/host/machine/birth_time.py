@@ -1,13 +1,19 @@
-"""When files were made: their time of birth, which no program can set (statx(2), STATX_BTIME)."""
+"""When files were made and changed, by times that no program can set: birth (statx(2), STATX_BTIME) and change.
+
+A time that is yet to come is older than the last setting of the clock, and so than whatever began since.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import os
 import struct
+import time
 from collections.abc import Iterator
 from functools import cache
 
+_SLACK = 0.01
+"""Seconds that a float and the kernel's clock may be off."""
 MOST = 2000
 """Entries of a folder that are looked at."""
 _AT_FDCWD, _NO_FOLLOW, _BTIME, _SIZE = -100, 0x100, 0x800, 256
@@ -28,20 +34,25 @@ def born(path: str) -> float:
     return float(seconds) + float(nanoseconds) / 1e9
 
 
+def is_since(changed: float, moment: float) -> bool:
+    """Whether a change time is one after that moment (both seconds of the epoch)."""
+    return moment <= changed <= time.time() + _SLACK
+
+
 def is_younger(path: str, moment: float) -> bool:
     """Whether all that is at a path was made after that moment (seconds of the epoch); nothing there is younger, too.
 
     False where it cannot be told: no time of birth, a folder of more than MOST entries or one that cannot be read.
     """
     try:
-        if born(path) <= moment:
+        if not is_since(born(path), moment):
             return False
     except (FileNotFoundError, NotADirectoryError):
         return True
     except (OSError, ValueError):
         return False
     try:
-        return all(born(entry) > moment for entry in _below(path))
+        return all(is_since(born(entry), moment) for entry in _below(path))
     except OSError:
         return False
 

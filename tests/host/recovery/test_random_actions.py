@@ -285,7 +285,7 @@ def test_whatever_is_done_the_end_is_the_start_and_nothing_is_lost(pool, person,
     # Before the baseline is complete an agent may change ignored files, or take them away: that is said, and no more.
     said = {SAID.sub("", p) for p in report.problems if late and SAID.search(p)}
     assert [p for p in report.problems if SAID.sub("", p) not in said] == []
-    assert late or missing(besides, more(repo)) == []
+    assert missing(besides, more(repo)) == [] or (late and (report.unkept or not report.ok))
     assert not (repo.root.parent / "ran").exists(), "a planted program ran"
     assert contents(repo.root.parent / "outside") == outside
     assert made.lost(baseline, report.rescue_ref) == []

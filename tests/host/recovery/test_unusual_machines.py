@@ -265,6 +265,8 @@ def test_what_the_agent_does_before_the_baseline_is_complete_is_not_the_start(cl
     report = api.rollback(baseline)
     assert state(clean)["files"] == before["files"]
     assert not report.ok, "h.txt's object was damaged before it was copied"
+    assert "Changed before all of the baseline was kept: ./" in str(report.notes)
+    assert report.unkept
 
 
 def test_a_file_too_large_is_named_and_what_it_became_too(clean, monkeypatch):

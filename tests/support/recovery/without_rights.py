@@ -23,6 +23,9 @@ from sentinel_guard.host.recovery import api
 folder, restricts = Path(sys.argv[1]), lambda path: path.endswith("/.env")
 """
 _TAKE = f"""{_BEGIN}
+import time
+now = time.time
+time.time = lambda: now() - 3600 * int(sys.argv[3])
 api.take(sys.argv[2], folder, restricts, "s1")
 """
 _ROLLBACK = f"""{_BEGIN}
@@ -31,10 +34,10 @@ print(json.dumps(dataclasses.asdict(report) | {{"rescued": sorted(report.rescued
 """
 
 
-def taken(repo: Repo) -> api.Baseline:
-    """The baseline of a session that begins now."""
+def taken(repo: Repo, hours: int = 0) -> api.Baseline:
+    """The baseline of a session that begins now; by a clock that was set back before by so many hours."""
     folder = repo.root.parent / "session"
-    _run(_TAKE, str(folder), str(repo.root))
+    _run(_TAKE, str(folder), str(repo.root), str(hours))
     return api.load(folder)
 
 

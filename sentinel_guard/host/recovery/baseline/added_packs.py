@@ -44,7 +44,7 @@ def find_false_packs(baseline: Baseline) -> list[str]:
         return []
     indexes = {name: Path(baseline.object_tree.root, f"{name[:-5]}.idx") for name in found}
     small = {name: hashes for name, path in indexes.items() if (hashes := _all_of(path)) is not None}
-    old = existing(_git(baseline, baseline.farm), {h for hashes in small.values() for h in hashes})
+    old = _farmed(baseline, {h for hashes in small.values() for h in hashes})
     held = {name: old & hashes for name, hashes in small.items()}
     if large := [name for name in found if name not in small]:
         start = sorted(_start(baseline) | object_backup.loose(baseline.farm))
@@ -102,6 +102,14 @@ def _start(baseline: Baseline) -> set[str]:
     except HostError:
         return set()
     return {os.fsdecode(row.split(b"\t")[0].split(b" ")[2]) for row in rows.split(b"\0") if row}
+
+
+def _farmed(baseline: Baseline, hashes: Iterable[str]) -> set[str]:
+    """Those of the objects that the farm has; none where there is no farm."""
+    try:
+        return existing(_git(baseline, baseline.farm), hashes)
+    except HostError:
+        return set()
 
 
 def _all_of(path: Path) -> set[str] | None:

@@ -73,7 +73,7 @@ def keep(
     chosen = ignored_files.choose(baseline.root, names, HEAVY - {".git"}, ignored_files.COMPILED)
     for name in dict.fromkeys(chosen.names):
         if seen := _seen(baseline, name):
-            if seen.st_ctime >= baseline.taken:
+            if birth_time.is_since(seen.st_ctime, baseline.taken):
                 if name not in ignored and not _is_old(baseline, name):
                     continue
                 found.unsettled.append(name)
@@ -111,7 +111,7 @@ def _attributed(baseline: Baseline, names: Iterable[str]) -> Iterator[str]:
 def _clean(baseline: Baseline, vault: ContentAddressedStore, names: Iterable[str]) -> Iterator[tuple[str, Kept]]:
     for name in names:
         seen = _seen(baseline, name)
-        if seen and seen.st_ctime < baseline.taken:
+        if seen and not birth_time.is_since(seen.st_ctime, baseline.taken):
             kept = vault.keep(baseline.tree, name)
             if kept and kept.kind == FILE:
                 yield name, kept
@@ -132,7 +132,7 @@ def _remember(baseline: Baseline, names: Sequence[str], found: LateFiles) -> Non
             found.notes.append(f"Of {len(names) - number} ignored files not even size and time are remembered.")
             return
         seen = _seen(baseline, name)
-        if seen and seen.st_ctime < baseline.taken and not stat.S_ISDIR(seen.st_mode):
+        if seen and not (birth_time.is_since(seen.st_ctime, baseline.taken) or stat.S_ISDIR(seen.st_mode)):
             found.kept[name] = signature(seen)
             left -= 1
 
@@ -145,7 +145,7 @@ def _seen(baseline: Baseline, name: str) -> os.stat_result | None:
 def _settled(baseline: Baseline, name: str) -> bool:
     """Whether nothing was done to it since the session began."""
     seen = baseline.tree.lstat(name)
-    return seen is not None and seen.st_ctime < baseline.taken
+    return seen is not None and not birth_time.is_since(seen.st_ctime, baseline.taken)
 
 
 def _is_old(baseline: Baseline, name: str) -> bool:

@@ -19,7 +19,7 @@ import stat
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from sentinel_guard.host.machine import deep_folders
+from sentinel_guard.host.machine import birth_time, deep_folders
 from sentinel_guard.host.machine.atomic_files import write_json
 from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 from sentinel_guard.host.recovery.baseline import object_backup
@@ -49,7 +49,7 @@ def keep(common_dir: str, folder: Path, apart: Collection[str], since: int) -> l
         source, to = f"{common_dir}/{name}", folder / name
         try:
             seen = os.lstat(source)
-            if not stat.S_ISREG(seen.st_mode) or seen.st_ctime_ns >= since:
+            if not stat.S_ISREG(seen.st_mode) or birth_time.is_since(seen.st_ctime, since / 1e9):
                 continue
             told = _tells(name)
             if seen.st_size <= room and (seen.st_size <= object_backup.SMALL or not told):

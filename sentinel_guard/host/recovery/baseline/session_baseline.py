@@ -131,6 +131,8 @@ class Baseline:
     """What of ``files`` stands in TABLE."""
     linked: Mapping[tuple[int, int], list[str]] = field(default_factory=dict, compare=False, repr=False)
     """Names of ``files`` that have several, by device and inode; not kept as such (``Completion.links``)."""
+    elsewhere: tuple[str, ...] | None = field(default=None, compare=False, repr=False)
+    """As ``Completion.elsewhere``, when the session began; not kept as such."""
 
     @property
     def root(self) -> str:

@@ -67,6 +67,8 @@ IDLE = 1000
 """Files in the folders of submodules that are not checked out that are kept at once; more of them are kept later."""
 TOTAL = 2 << 30
 """Bytes of files that are kept; of what comes after, only size and time are remembered."""
+SHOWN = 5
+"""Names that a note tells."""
 NO_ROOM = "Make room, or set SENTINEL_HOME to a folder on a file system that has some."
 
 
@@ -114,8 +116,7 @@ class _Taking:
     def begin(self, root: str, folder: Path, patterns: Iterable[str], depth: int, before: Baseline | None) -> Baseline:
         at, where, tree = time.time(), layout(root), SymlinkSafeFolder(root, folder)
         shadow, vault = PrivateGitDir(where, folder / "git"), _vault(folder, before)
-        refs, branch, head = _heads(where)
-        given = settings(where.git)
+        (refs, branch, head), given = _heads(where), settings(where.git)
         with ThreadPoolExecutor(2) as pool:
             user = pool.submit(lambda: user_git_config.keep(vault, where, given) if depth == DEPTH else {})
             own = pool.submit(gitdir_backup.keep, SymlinkSafeFolder(where.git_dir, folder), vault)
@@ -149,6 +150,7 @@ class _Taking:
             notes=(*notes, *_unkept(files), *_unkept(own.result(), ".git/"), *_noted(nested)),
             before=before,
             linked=linked,
+            elsewhere=other_worktrees(where, nested),
         )
         vault.flush()
         return save(baseline)
@@ -281,9 +283,9 @@ def _completed(baseline: Baseline, notes: list[str], *, deep: bool) -> Baseline:
         shut=found.shut,
         unsettled=tuple(late.unsettled),
         generated=tuple(late.generated),
-        elsewhere=other_worktrees(baseline.where, baseline.nested),
+        elsewhere=_elsewhere(baseline),
         packs=vault.packs.states(),
-        notes=(*notes, *late.notes, *_shut(found.shut)),
+        notes=(*notes, *late.notes, *_shut(found.shut), *_early(found.early)),
     )
     done = replace(baseline, rest=rest, before=None, linked={})
     save_rest(done)
@@ -305,6 +307,20 @@ def _groups(*found: Mapping[tuple[int, int], list[str]]) -> tuple[tuple[str, ...
 
 def _shut(folders: Iterable[str]) -> list[str]:
     return [f"{n} cannot be read: what is in it was not kept." for n in folders]
+
+
+def _elsewhere(baseline: Baseline) -> tuple[str, ...]:
+    """As they were when the session began; as they are where a daemon that fell had begun it."""
+    known = baseline.elsewhere
+    return other_worktrees(baseline.where, baseline.nested) if known is None else known
+
+
+def _early(names: list[str]) -> list[str]:
+    if not names:
+        return []
+    some = ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+    words = "modes, and what git does not know of there, may not be what they were."
+    return [f"Changed before all of the baseline was kept: {some}; {words}"]
 
 
 def _usual(modes: Mapping[str, int], executable: Mapping[str, bool]) -> tuple[int, int]:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from sentinel_guard.core.policy.policy import literals
 from sentinel_guard.host.git.private_git_dir import PrivateGitDir
 from sentinel_guard.host.git.run_git import together
-from sentinel_guard.host.machine import deep_folders
+from sentinel_guard.host.machine import birth_time, deep_folders
 from sentinel_guard.host.machine.content_addressed_store import SETTLED_NS
 from sentinel_guard.host.machine.deep_folders import HEAVY
 
@@ -192,6 +192,8 @@ class Walk:
     """Files that are called ``.git``: git shows none of them."""
     git_folders: list[str] = field(default_factory=list)
     """Folders that are called so where git shows no repository: among tracked files, or because they are none."""
+    early: list[str] = field(default_factory=list)
+    """Folders, and clean tracked files, that were changed since: nobody knows what was in them, or their modes."""
     linked: dict[tuple[int, int], list[str]] = field(default_factory=dict)
     """Names of clean tracked files that have several, by device and inode."""
 
@@ -253,7 +255,7 @@ class Walking:
             os.close(at)
 
     def note_mode(self, folder: str, path: str, seen: os.stat_result) -> None:
-        if bool(folder) and seen.st_ctime < self.found.began:
+        if bool(folder) and not birth_time.is_since(seen.st_ctime, self.found.began):
             self.found.folders[folder] = stat.S_IMODE(seen.st_mode)
             if not os.access(path, os.R_OK | os.X_OK):
                 self.found.shut[folder] = seen.st_ctime_ns
@@ -261,6 +263,8 @@ class Walking:
     def note_folder(self, folder: str, seen: os.stat_result, *, empty: bool) -> None:
         """``seen``: from before its names were read."""
         found = self.found
+        if birth_time.is_since(seen.st_ctime, found.began):
+            found.early.append(f"{folder or '.'}/")
         settled = seen.st_ctime_ns < found.began * NS - SETTLED_NS and seen.st_dev == self.device
         found.stamps[folder] = (seen.st_ino, seen.st_ctime_ns) if settled else (0, 0)
         if empty and folder in found.folders:
@@ -292,19 +296,21 @@ class Walking:
 
     def note_file(self, name: str, seen: os.stat_result) -> None:
         found, changed = self.found, seen.st_ctime
-        if changed < found.began:
+        if changed < found.began or not birth_time.is_since(changed, found.began):
             found.modes[name] = seen.st_mode & 0o7777
             if seen.st_nlink > 1:
                 found.linked.setdefault((seen.st_dev, seen.st_ino), []).append(name)
             if changed <= found.began - RECENT:
                 return
+        else:
+            found.early.append(name)
         found.recent.append(name)
 
     def _note_other(self, entry: os.DirEntry[str], folder: str, name: str, names: list[str]) -> None:
         """What was there when the session began; of what was not, or cannot be told, the folder says nothing later."""
         with contextlib.suppress(OSError):
             seen = entry.stat(follow_symlinks=False)
-            if seen.st_ctime < self.found.began:
+            if not birth_time.is_since(seen.st_ctime, self.found.began):
                 names.append(name)
                 if not (stat.S_ISREG(seen.st_mode) or stat.S_ISSOCK(seen.st_mode)):
                     self.found.pipes.append(name)

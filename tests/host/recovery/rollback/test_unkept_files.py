@@ -176,14 +176,15 @@ HELD = (
 )
 
 
-def test_what_git_does_not_show_comes_back(repo):
-    """All at once: they do not touch each other."""
+@pytest.mark.parametrize("hours", [0, 1])
+def test_what_git_does_not_show_comes_back(repo, hours):
+    """All at once: they do not touch each other. ``hours``: by which the clock was set back before the session."""
     for before, _, _, _ in HELD:
         shell(repo, f"({before})")
     settle()
     data = {path: (repo.root / path).read_bytes() for _, _, path, _ in HELD}
     names = {path: all_below((repo.root / path).parent) for path in data if not path.startswith("..")}
-    baseline = taken(repo)
+    baseline = taken(repo, hours)
     for _, harm, _, _ in HELD:
         shell(repo, f"({harm})")
     report = rolled_back(baseline)
