@@ -76,6 +76,8 @@ class Completion:
     """Ignored folders (their names end in ``/``) that tools have made and that are not kept."""
     elsewhere: tuple[str, ...] = ()
     """Absolute folders of other worktrees."""
+    borrowed: str = ""
+    """Of the objects that lie in other repositories (``borrowed_objects.fingerprint``)."""
     packs: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """The vault's packs when all was in them (``ContentPacks.states``)."""
     notes: tuple[str, ...] = ()

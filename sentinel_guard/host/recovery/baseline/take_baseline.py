@@ -33,6 +33,7 @@ from sentinel_guard.host.machine.content_addressed_store import (
 from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 from sentinel_guard.host.recovery.baseline import backup_pack as packs
 from sentinel_guard.host.recovery.baseline import (
+    borrowed_objects,
     folder_modes,
     folder_survey,
     gitdir_backup,
@@ -284,6 +285,7 @@ def _completed(baseline: Baseline, notes: list[str], *, deep: bool) -> Baseline:
         unsettled=tuple(late.unsettled),
         generated=tuple(late.generated),
         elsewhere=_elsewhere(baseline),
+        borrowed=borrowed_objects.fingerprint(store),
         packs=vault.packs.states(),
         notes=(*notes, *late.notes, *_shut(found.shut), *_early(found.early)),
     )

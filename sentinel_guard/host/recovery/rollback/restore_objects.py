@@ -12,7 +12,13 @@ from pathlib import Path
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.git.run_git import Git
 from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
-from sentinel_guard.host.recovery.baseline import added_packs, backup_pack, object_backup, other_stores
+from sentinel_guard.host.recovery.baseline import (
+    added_packs,
+    backup_pack,
+    borrowed_objects,
+    object_backup,
+    other_stores,
+)
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
 
 ALTERNATES = "objects/info/alternates"
@@ -50,7 +56,7 @@ def damaged_or_missing_objects(baseline: Baseline) -> list[str]:
     whole = alone and 0 < baseline.rest.farmed <= count and not bad
     if baseline.head and not whole:
         try:
-            problems += _missing(baseline)
+            problems += _missing(baseline) or borrowed_objects.find_losses(baseline)
         except HostError as e:
             problems.append(f"START cannot be read: {e}")
     return problems

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from sentinel_guard.host.recovery import api
-from sentinel_guard.host.recovery.baseline import session_baseline
+from sentinel_guard.host.recovery.baseline import borrowed_objects, session_baseline
 from tests.support.recovery.repository import ENV, Repo, dirty, files, settle, state, template
 from tests.support.recovery.without_rights import MISSING, rolled_back, taken
 
@@ -272,7 +272,12 @@ def test_a_repository_that_borrows_objects_is_not_sound_without_them(repo, tmp_p
     shell(repo, "git clone -q --shared . ../clone; cd ../clone; git commit -q --allow-empty -m own")
     clone = Repo(tmp_path / "clone")
     baseline = taken(clone)
-    assert rolled_back(baseline)["ok"]
+    shell(repo, "git repack -adq; git prune-packed -q")
+    assert rolled_back(baseline)["ok"], "they lie elsewhere, and all are there"
+    shell(repo, "git unpack-objects -q < $(mv .git/objects/pack/*.pack ..; ls ../*.pack); rm .git/objects/pack/*")
+    old = repo.git("rev-parse", "HEAD~1:h.txt")
+    (repo.root / ".git/objects" / old[:2] / old[2:]).unlink()
+    assert rolled_back(baseline)["problems"] == [borrowed_objects.LOST]
     shell(repo, "rm -rf .git/objects/??")
     report = rolled_back(baseline)
     assert not report["ok"] and "START cannot be read" in report["problems"][0]
