@@ -57,7 +57,7 @@ class Outcomes:
         before = await self._tree(live) if doubtful else ""
         who = judged.verdict.action.who
         # A client may run its shell on a terminal of its own: what the inner one shows is then the client's screen.
-        on_screen = who is not None and processes.prints_on_terminal_of(who.pid, live.agent)
+        on_screen = bool(who and live.agent and processes.prints_on_terminal_of(who.pid, live.agent))
         if live.runner and on_screen:
             # What was printed before must not count as this call's words: the runner takes it in first.
             await live.runner.tail(time.monotonic())

@@ -55,8 +55,7 @@ def with_server(agent: RealAgent) -> RealAgent:
         path, added = SETTINGS[agent.name]
         before = plain.files.get(path, {})
         both = before + tomli_w.dumps(dict(added)) if isinstance(before, str) else {**before, **added}
-        environ = {**plain.environ, "ENABLE_TOOL_SEARCH": "false"}  # Claude Code's model would have to look for them
-        return replace(plain, files={**plain.files, path: both}, environ=environ)
+        return replace(plain, files={**plain.files, path: both})
 
     return replace(agent, started=started)
 

@@ -57,6 +57,7 @@ class RealAgent:
 def _claude(url: str, _home: Path, repo: Path) -> Started:
     quiet = ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_AUTOUPDATER", "DISABLE_TELEMETRY", "IS_SANDBOX")
     environ = {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "dummy", **dict.fromkeys(quiet, "1")}
+    environ["ENABLE_TOOL_SEARCH"] = "false"  # its model would have to look for some tools
     trusted = {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}
     state = {
         "hasCompletedOnboarding": True,

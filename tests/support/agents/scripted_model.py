@@ -22,10 +22,10 @@ Step = tuple[str, ...]
 """``("shell", command)``; ``("patient", command)``, for which the agent waits longer; ``("background", command)``;
 ``("parallel", command, ...)`` for shell calls of one reply; ``("bare", command)``, without the agent's wrapper;
 ``("terminal", command)``, on a terminal of its own, and ``("type", keys)`` into the last one;
-``("write", absolute path, content)``, ``("edit", path, old, new)``, ``("read", path)`` and ``("grep", word, path)`` by
-the agent's own tools; ``("search", words)``, for tools that it does not name at once; ``("mcp", tool, input as JSON)``,
-of our MCP server; ``("subagent",)``, which does the steps before and no more; ``("delegate", command, ...)``, a
-subagent that runs these in its shell; or ``("say", text)``, which ends a turn.
+``("write", absolute path, content)``, ``("edit", path, old, new)``, ``("read", path)``, ``("grep", word, path)`` and
+``("fetch", address)`` by the agent's own tools; ``("search", words)``, for tools that it does not name at once;
+``("mcp", tool, input as JSON)``, of our MCP server; ``("subagent",)``, which does the steps before and no more;
+``("delegate", command, ...)``, a subagent that runs these in its shell; or ``("say", text)``, which ends a turn.
 """
 Call = tuple[str, str, object]
 """Id, tool name and input."""
@@ -123,6 +123,13 @@ TOOLS = {
         "edit": lambda p, o, n: {"file_path": p, "filePath": p, "path": p, **_replaced(o, n)},
         "editor": lambda p, o, n: {"path": p, "old_text": o, "new_text": n},
         "apply_patch": lambda p, o, n: f"*** Begin Patch\n*** Update File: {p}\n@@\n-{o}\n+{n}\n*** End Patch\n",
+    },
+    "fetch": {
+        "WebFetch": lambda u: {"url": u, "prompt": "what it says"},
+        "webfetch": lambda u: {"url": u, "format": "text"},  # opencode
+        "web_fetch": lambda u: {"prompt": f"what {u} says"},  # Gemini
+        "fetch_web_content": lambda u: {"requests": [{"url": u, "prompt": "what it says"}]},  # Cline
+        "tool_call": lambda u: {"name": "web_fetch", "arguments": {"url": u, "prompt": "what it says"}},  # Qwen
     },
     "search": {
         "tool_search": lambda words: {"query": words},
