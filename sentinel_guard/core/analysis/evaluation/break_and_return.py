@@ -19,6 +19,7 @@ from sentinel_guard.core.analysis.parser.syntax_tree import (
 
 _QUESTIONS = ("[", "test", "false", "grep", "command", "which", "type", "hash", "pgrep", "diff", "cmp")
 _JUMPS = ("break", "continue", "return")
+_HOLD_COMMANDS = (List, If, Group, Pipeline, Loop)
 
 
 def jumps(node: object) -> bool:
@@ -54,7 +55,7 @@ def is_test(node: object) -> bool:
 
 
 def _may_jump(node: object) -> bool:
-    return isinstance(node, List | If | Group | Pipeline | Loop) or hasattr(node, "arms")
+    return isinstance(node, _HOLD_COMMANDS) or hasattr(node, "arms")
 
 
 def _leaves(node: object) -> bool:

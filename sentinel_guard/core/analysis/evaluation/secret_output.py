@@ -39,7 +39,7 @@ def add_variables(walk: Walker, own: Command, place: WalkContext) -> None:
 
 def add_printed_variables(walk: Walker, node: Simple, place: WalkContext) -> None:
     """``echo $API_KEY``: a variable that this text did not set, and that is called like a secret."""
-    if place.elsewhere or not node.words or "$" not in node.source or not prints_arguments(node.words):
+    if place.elsewhere or not node.words or not prints_arguments(node.words):
         return
     if any(r.op in _FILES for r in node.redirects):
         return

@@ -60,10 +60,13 @@ _TEXTS = ("-c", "-e", "-m", "-r", "-p", "-n", "--eval", "--print")
 def simple(walk: Walker, node: Simple, place: WalkContext) -> str:
     """One simple command, and what it does to what was loaded."""
     mark = len(walk.effects)
-    tainted_variables.report_printed_taint(walk, node, place)
-    secret_output.add_printed_variables(walk, node, place)
+    if place.scope.loaded:
+        tainted_variables.report_printed_taint(walk, node, place)
+    if "$" in node.source:
+        secret_output.add_printed_variables(walk, node, place)
     text = _simple(walk, node, place)
-    tainted_variables.record_taint(node, place.scope, walk.effects[mark:])
+    if tainted_variables.sets_variables(node):
+        tainted_variables.record_taint(node, place.scope, walk.effects[mark:])
     return text
 
 

@@ -22,11 +22,14 @@ _PRINTS = re.compile(r"(?:env|printenv|set|export(?: -p)?|(?:declare|typeset)(?:
 """Without operands these print every variable."""
 
 
+def sets_variables(node: Simple) -> bool:
+    """Whether a command may give variables what it reads."""
+    return bool(node.assignments) or (bool(node.words) and node.words[0].literal in _NOTED)
+
+
 def record_taint(node: Simple, scope: Scope, found: Sequence[Effect]) -> None:
     """Remembers what was read while a command set variables."""
     first = node.words[0].literal if node.words else None
-    if not node.assignments and first not in _NOTED:
-        return
     for item in node.assignments if "$" in node.source else ():
         for name in _USED.findall(item.value.source):
             if name in scope.loaded:
@@ -57,7 +60,7 @@ def _said(node: Simple) -> str:
 def report_printed_taint(walk: Walker, node: Simple, place: WalkContext) -> None:
     """What a command prints of what was loaded counts as read here."""
     loaded = place.scope.loaded
-    if not loaded or not node.words:
+    if not node.words:
         return
     first = node.words[0].literal or ""
     files: list[str] = []

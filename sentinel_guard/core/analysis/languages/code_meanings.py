@@ -38,6 +38,8 @@ _PRINTED = ("-p", "--print", "-pe")
 """Options with which a runtime prints the value of what it is given."""
 _SHORT = 10
 """Characters that no code which prints or loses anything has."""
+_PATH = re.compile(r"[\w.+-]*(?:/[\w.+-]*)+")
+"""A file or a folder: no code that does anything."""
 
 _TRUSTS = re.compile(r"\btrust_remote_code\s*=\s*True|\btorch\.hub\.load\(|\bsource_url\s*=")
 _UNPICKLES = re.compile(
@@ -173,9 +175,10 @@ def texts(call: Call) -> Iterator[str]:
     """The code of an interpreter's call: arguments, standard input, files that this text wrote."""
     printed = call.has(*_PRINTED)
     for item in call.fields[1:]:
-        if len(item.text) > _SHORT:
+        if len(item.text) > _SHORT and (printed or not _PATH.fullmatch(item.text)):
             yield f"print({item.text})" if printed else item.text
-    yield call.stdin.replace(UNKNOWN, "")
+    if call.stdin:
+        yield call.stdin.replace(UNKNOWN, "")
     made = call.world.made()
     for item in call.operands[:1] if made else ():
         if item.known and (path := call.locate(item)) in made:
