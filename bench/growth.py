@@ -1,4 +1,5 @@
-"""Measures what grows: with the same call again, with output, with quiet sessions, with the length of the log.
+"""Measures what grows: with the same call again, with output, with quiet sessions, with the length of the log and of a
+session.
 
 Run with ``python -m bench.growth``, or as a part of ``make bench``. ENTRIES=100000 for a shorter log.
 """
@@ -15,10 +16,13 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench.benchmark_results import Row, median_ms, show, timed
+from bench.benchmark_results import Row, cpu_timed, median_ms, show, timed
 from bench.verdict_latency import Guarded
 from sentinel_guard.audit.sqlite import SqliteStore
-from sentinel_guard.core.model import Entry
+from sentinel_guard.core import encode_entries
+from sentinel_guard.core.model import Action, Entry, Layer, Outcome, Verdict
+from sentinel_guard.core.policy.policy import Policy
+from sentinel_guard.core.session.fold_entries import Folds
 from sentinel_guard.daemon.assembly import SWITCH
 from sentinel_guard.host.file_integrity.file_watcher import SLOWEST
 from tests.support.guarded_repository import BIN, Stage
@@ -34,6 +38,8 @@ QUIET_SHARE = 0.2
 """Percent of a core, whatever the number of sessions."""
 ENTRIES = int(os.environ.get("ENTRIES", "1000000"))
 APPENDS, PAUSE = 1_000, 0.002
+LONG = 10_000
+"""Calls of a session that is taken up."""
 
 
 def _added(guarded: Guarded, texts: list[str]) -> float:
@@ -72,11 +78,14 @@ def _cpu_ms(pid: int) -> float:
 
 
 def quiet_sessions() -> Iterator[Row]:
-    """Real ones, each in a repository of its own, whose agent waits; what the runners use counts."""
+    """Real ones, each in a repository of its own, whose agent waits; by default, with the kernel layer where it works.
+
+    All processes count: the daemon, runners, brokers.
+    """
     stage, runs = Stage(), list[subprocess.Popen[bytes]]()
     try:
+        stage.policy('[kernel]\nmode = "auto"')
         stage.sentinel("daemon", "start")
-        (daemon,) = stage.daemons()
         for count in QUIET:
             for number in range(len(runs), count):
                 repo = stage.folder / f"quiet{number}"
@@ -86,7 +95,7 @@ def quiet_sessions() -> Iterator[Row]:
                     subprocess.Popen(command, cwd=repo, env=stage.environ, stdin=none, stdout=none, stderr=none)
                 )
             time.sleep(5 * SLOWEST)  # until they are looked at as seldom as can be
-            pids = [daemon, *(run.pid for run in runs)]
+            pids = [*stage.processes()]
             before = sum(map(_cpu_ms, pids))
             time.sleep(QUIET_SECONDS)
             share = (sum(map(_cpu_ms, pids)) - before) / QUIET_SECONDS / 10
@@ -122,6 +131,22 @@ def _spaced(append: Callable[[], object]) -> Iterator[float]:
         yield from timed(append)
 
 
+def long_session(guarded: Guarded) -> Iterator[Row]:
+    """What a daemon that is started anew reads of a session that goes on."""
+    with contextlib.closing(SqliteStore(guarded.folder / "session" / "audit.sqlite3")) as store:
+        store.append(Entry(0.0, "s", "session", {"root": "/r"}))
+        for number in range(LONG):
+            action = Action(f"a{number}", "s", Layer.SHELL, "shell", {"command": f"make {number % 50}"}, "/r", number)
+            verdict = encode_entries.of_verdict(Verdict(action), f"make {number % 50}", poll=False, policy=Policy())
+            ended = Outcome(action.id, number + 0.5, number % 4, error="e" * 64, output="o" * 64, excerpt="x" * 200)
+            for entry in (*verdict, encode_entries.of_outcome(action, ended)):
+                store.append(entry)
+        folds = Folds()
+        took = cpu_timed(lambda: folds.of("s", lambda after: store.entries(session="s", after=after)))
+        again = cpu_timed(lambda: folds.of("s", lambda after: store.entries(session="s", after=after)))
+    yield Row(f"a session of {LONG:,} calls taken up, CPU", None, took * 1000, "ms", f"again {again * 1000:.2f} ms")
+
+
 OPENING = """
 import sys, time
 from pathlib import Path
@@ -137,6 +162,7 @@ def rows() -> Iterator[Row]:
     try:
         yield from calls(guarded)
         yield from log(guarded)
+        yield from long_session(guarded)
     finally:
         guarded.close()
     yield from quiet_sessions()

@@ -3,7 +3,9 @@
 Rules of this file:
 1. Append-only: triggers refuse UPDATE, DELETE and every insert that is not at the end, REPLACE among them.
 2. One writer: a lock on the file ``.lock`` beside the log, held until it is closed.
-3. A log that was not closed, or in which damage was met, is read as a whole before it is taken up; a small one always.
+3. A log in which damage was met is read as a whole before it is taken up, and so is one that was not closed before the
+   machine started anew: its disk may have lost half of what was written. What a killed process had written is whole. A
+   small one is read always.
 4. A log that cannot be read is moved aside and kept; one that is shorter than its head file says is taken up again
    after the gap. Either way a note for the log says so, and ``seq`` never goes back.
 """
@@ -96,7 +98,9 @@ def failure(path: Path, error: sqlite3.Error) -> StoreError:
 
 
 def hold(path: Path) -> int:
-    """The descriptor whose lock makes its holder the one writer. Raises StoreError, OSError."""
+    """The descriptor whose lock makes its holder the one writer; whoever holds it notes there when the machine was
+    started. Raises StoreError, OSError.
+    """
     lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -176,6 +180,8 @@ def open_log(path: Path, named: Head | None) -> Opened:
         found = _salvage(path)
         kept = _set_aside(path)
         db = _prepared(path)
+    with contextlib.suppress(OSError):  # a full disk: the next start reads all
+        _boot_note(path).write_text(_boot(), encoding="ascii")
     last = newest(db)
     head = max(last, found, named or Head(), key=lambda h: h.seq)
     return Opened(db, head, _note(db, kept, last, named))
@@ -199,7 +205,8 @@ def _note(db: sqlite3.Connection, kept: Path | None, last: Head, named: Head | N
 
 def _prepared(path: Path) -> sqlite3.Connection:
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    whole = path.stat().st_size <= SMALL or _size(Path(f"{path}-wal")) or _doubt(path).exists()
+    fell = _size(Path(f"{path}-wal")) and not _is_of_this_boot(path)
+    whole = path.stat().st_size <= SMALL or fell or _doubt(path).exists()
     db = writing(path)
     try:
         _prepare(db, path, whole=bool(whole))
@@ -215,6 +222,25 @@ def _prepared(path: Path) -> sqlite3.Connection:
 def _doubt(path: Path) -> Path:
     """Is there where damage was met."""
     return Path(f"{path}.doubt")
+
+
+def _is_of_this_boot(path: Path) -> bool:
+    """Whether the machine has run since a writer opened the log last."""
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        return bool(boot := _boot()) and _boot_note(path).read_text(encoding="ascii") == boot
+    return False
+
+
+def _boot_note(path: Path) -> Path:
+    return Path(f"{path}.lock")
+
+
+def _boot() -> str:
+    """What tells one start of this machine from the next (random(4)); empty where nothing does."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii")
+    except OSError:
+        return ""
 
 
 def _size(path: Path) -> int:

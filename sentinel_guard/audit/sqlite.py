@@ -253,7 +253,7 @@ class SqliteStore(SqliteReader):
                 self._keep_head(head)
         if since >= HEAD_EVERY:
             with self._moving:
-                if not any(self._move() for _ in range(TRIES)) and since >= MOST:
+                if not any(self._move() for _ in range(1 if since >= MOST else TRIES)) and since >= MOST:
                     with self._guard:
                         self._move()
 

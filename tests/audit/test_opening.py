@@ -84,9 +84,17 @@ def test_a_damaged_log_is_kept_and_a_new_one_goes_on(path, harm):
     assert path.with_name("audit.sqlite3.damaged-2").exists()
 
 
+def power_loss(path: Path, boot: bytes) -> None:
+    Path(f"{path}-wal").write_bytes(b"of one that fell with its machine")
+    Path(f"{path}.lock").write_bytes(boot)
+
+
 READ_AS_A_WHOLE = [
     (lambda _: None, False, "it was closed"),
-    (lambda p: Path(f"{p}-wal").write_bytes(b"of one that was killed"), True, "it was not closed"),
+    (lambda p: Path(f"{p}-wal").write_bytes(b"of one that was killed"), False, "its writer was killed"),
+    (lambda p: power_loss(p, b"another boot"), True, "the machine fell"),
+    (lambda p: power_loss(p, b"\xff"), True, "nobody knows when the machine was started"),
+    (lambda p: power_loss(p, b""), True, "of an older version"),
     (lambda p: Path(f"{p}.doubt").touch(), True, "damage was met in it"),
     (None, True, "a small one"),
 ]
@@ -95,7 +103,7 @@ READ_AS_A_WHOLE = [
 @pytest.mark.parametrize(
     ("last", "whole"), [row[:2] for row in READ_AS_A_WHOLE], ids=[row[2] for row in READ_AS_A_WHOLE]
 )
-def test_a_large_log_is_read_as_a_whole_only_after_a_crash(path, monkeypatch, last, whole):
+def test_a_large_log_is_read_as_a_whole_only_after_a_crash_of_the_machine(path, monkeypatch, last, whole):
     fill(path, 3000)
     size = path.stat().st_size
     monkeypatch.setattr(opening, "SMALL", size - 1 if last else size)
