@@ -134,6 +134,7 @@ bool may_be_copy(const struct stat *status);
 /* What a file is: the program of a rule, by its path there. */
 struct program {
     bool is_known, is_launcher;
+    bool is_loader; /* it runs another that its arguments name */
     char path[PATH_MAX];
 };
 enum word word_on_program(const struct stat *status, int file, struct program *program);

@@ -204,8 +204,12 @@ static bool handle_attributes(struct call *call)
     case __NR_lremovexattr:
         held_attribute(call, AT_FDCWD, ARG(0), AT_SYMLINK_NOFOLLOW);
         return true;
+    case __NR_file_setattr:
+        held_attribute(call, INT(0), ARG(1), INT(4));
+        return true;
     case __NR_fsetxattr:
     case __NR_fremovexattr:
+    case __NR_ioctl:
         held_attribute(call, INT(0), 0, 0);
         return true;
     default:
@@ -226,7 +230,7 @@ static void handle_process(struct call *call)
         held_connect(call, INT(0), ARG(1), ARG(2));
         break;
     case __NR_mount:
-        held_mount(call, ARG(2), ARG(3));
+        held_mount(call, ARG(1), ARG(2), ARG(3));
         break;
     case __NR_ptrace:
         held_ptrace(call);

@@ -31,7 +31,7 @@ void held_truncate(struct call *call, uint64_t path, off_t size);
 void held_attribute(struct call *call, int dirfd, uint64_t path, int flags);
 void held_exec(struct call *call, int dirfd, uint64_t path, uint64_t argv, int flags);
 void held_connect(struct call *call, int number, uint64_t address, size_t size);
-void held_mount(struct call *call, uint64_t type, uint64_t flags);
+void held_mount(struct call *call, uint64_t target, uint64_t type, uint64_t flags);
 /* Whether what the task became by exec is what was agreed to. False: it was ended, or cannot be seen. */
 bool check_image(struct call *call);
 

@@ -12,7 +12,7 @@
 #include "held_calls.h"
 #include "turn.h"
 
-enum { MOST_ARGUMENTS = 4096, ARGUMENTS_SIZE = 1 << 20, AGREED = 1 << 16, LOADED = 16 };
+enum { MOST_ARGUMENTS = 4096, ARGUMENTS_SIZE = 1 << 20, AGREED = 1 << 16 };
 
 /* What the daemon has said yes to: programs with their arguments. It may fork, and outlive who started it. */
 static uint64_t agreed[AGREED];
@@ -72,10 +72,10 @@ static enum word judge_file(const struct place *place, const struct stat *s, int
     return word;
 }
 
-/* ld-linux.so PROGRAM: any of the first arguments that is a program which is asked about; `at`: which. */
+/* ld-linux.so PROGRAM: any of the arguments that is a program which is asked about; `at`: which. */
 static enum word judge_loaded(struct call *call, uint64_t argv, struct program *program, size_t *at)
 {
-    uint64_t pointers[LOADED];
+    uint64_t pointers[MOST_ARGUMENTS];
     char path[PATH_MAX];
     enum word word = PASS;
     pid_t tid = (pid_t)call->notification->pid;
@@ -119,12 +119,14 @@ static void go_on(struct call *call)
         answer_error(call, EAGAIN);
 }
 
-/* Asked about is the program of the rule, whatever name or copy of it is run; its arguments begin at `from`. */
-static void ask_to_run(struct call *call, const struct program *program, const struct stat *s, uint64_t argv, size_t from)
+/* What it becomes is known again by its file and arguments. Asked about, where the word says so, is the program of the rule,
+ * whatever name or copy of it is run; its arguments begin at `from`. */
+static void agree_to_run(struct call *call, enum word word, const struct program *program, const struct stat *s, uint64_t argv,
+                         size_t from)
 {
     struct arguments arguments = {0};
     bool yes = read_arguments(call, argv, &arguments) &&
-               (asks_itself(call, s) || ask_daemon(call, "run", program->path, arguments.argv + from));
+               (word == PASS || asks_itself(call, s) || ask_daemon(call, "run", program->path, arguments.argv + from));
     if (yes && still_waits(call)) {
         uint64_t image = hash_image(s, arguments.text, arguments.size);
         agreed[image % AGREED] = image;
@@ -165,10 +167,11 @@ void held_exec(struct call *call, int dirfd, uint64_t path, uint64_t argv, int f
         answer_error(call, why);
     } else {
         enum word word = judge_file(&place, &s, file, &program);
-        if (word == PASS && !program.is_known && place.folder >= 0 && is_loader(place.real))
+        bool loads = program.is_loader;
+        if (loads || (!program.is_known && place.folder >= 0 && is_loader(place.real)))
             word = judge_loaded(call, argv, &program, &from);
-        if (word == ASK)
-            ask_to_run(call, &program, &s, argv, from);
+        if (word == ASK || loads)
+            agree_to_run(call, word, &program, &s, argv, from);
         else
             go_on(call);
     }
@@ -196,14 +199,36 @@ bool check_image(struct call *call)
         return remember_look(call);
     if (!stat_image(call->task, &exe))
         return false;
-    if (word_on_program(&exe, -1, &became) == PASS || is_agreed(call->task, &exe))
+    int file = may_be_copy(&exe) ? BLOCKING(openat(task_dir(call->task), "exe", O_RDONLY | O_CLOEXEC)) : -1;
+    bool passes = word_on_program(&exe, file, &became) == PASS && !became.is_loader;
+    if (file >= 0)
+        close(file);
+    if (passes || is_agreed(call->task, &exe))
         return remember_look(call);
     kill(call->task->tid, SIGKILL); /* all of its threads */
     return false;
 }
 
+/* Whether what it mounts is seen outside of the session, too: only root can. */
+static bool mounts_for_all(struct task *task)
+{
+    struct stat own, theirs;
+    return stat("/proc/self/ns/mnt", &own) == 0 && fstatat(task_dir(task), "ns/mnt", &theirs, 0) == 0 &&
+           own.st_ino == theirs.st_ino;
+}
+
+static bool may_be_covered(struct call *call, uint64_t target)
+{
+    struct place place;
+    if (!find(call, AT_FDCWD, target, FOLLOW, &place))
+        return false;
+    bool yes = may(call, stricter(word_on(&place), word_on_contents(&place)), "replace", &place);
+    release(&place);
+    return yes;
+}
+
 /* Binding, moving and making private names nothing new: inodes are judged, not mounts. An overlay or FUSE would. */
-void held_mount(struct call *call, uint64_t type, uint64_t flags)
+void held_mount(struct call *call, uint64_t target, uint64_t type, uint64_t flags)
 {
     static const char *const plain[] = {"proc", "tmpfs", "sysfs", "devpts", "mqueue", "cgroup2", "ramfs"};
     enum { BY_FLAGS = MS_BIND | MS_REMOUNT | MS_MOVE | MS_PRIVATE | MS_SHARED | MS_SLAVE | MS_UNBINDABLE };
@@ -213,6 +238,9 @@ void held_mount(struct call *call, uint64_t type, uint64_t flags)
         return;
     for (size_t i = 0; !known && i < sizeof plain / sizeof *plain; i++)
         known = strcmp(plain[i], name) == 0;
+    bool covers = !(flags & (MS_REMOUNT | MS_PRIVATE | MS_SHARED | MS_SLAVE | MS_UNBINDABLE));
+    if (known && covers && mounts_for_all(call->task) && !may_be_covered(call, target))
+        return;
     if (known)
         answer_continue(call);
     else

@@ -13,6 +13,7 @@
 #include "../launcher/base.h"
 #include "broker.h"
 #include "match_names.h"
+#include "program_loader.h"
 #include "turn.h"
 
 enum { FIELDS = 4, OTHERS = 512 };
@@ -28,7 +29,8 @@ struct pattern {
 
 struct file {
     enum word word;
-    const char *path;
+    bool loads; /* the loader of a program (its ELF interpreter), which can run it */
+    const char *path; /* its own where it loads */
     dev_t device;
     ino_t inode;
     off_t size;
@@ -65,6 +67,9 @@ static void drop(struct rules *old)
     free(old->sockets.at);
     free(old->losses.at);
     free(old->files.at);
+    for (size_t i = 0; i < old->programs.count; i++)
+        if (((struct file *)old->programs.at)[i].loads)
+            free((char *)((struct file *)old->programs.at)[i].path);
     free(old->programs.at);
 }
 
@@ -73,7 +78,25 @@ static void add_file(struct list *list, enum word word, const char *path)
     struct stat s;
     /* What is not there is judged by its name. */
     if (stat(path, &s) == 0)
-        append(list, &(struct file){word, path, s.st_dev, s.st_ino, s.st_size}, sizeof(struct file));
+        append(list, &(struct file){word, false, path, s.st_dev, s.st_ino, s.st_size}, sizeof(struct file));
+}
+
+static const struct file *by_inode(const struct list *list, const struct stat *s)
+{
+    const struct file *files = list->at;
+    for (size_t i = 0; i < list->count; i++)
+        if (files[i].inode == s->st_ino && files[i].device == s->st_dev)
+            return &files[i];
+    return NULL;
+}
+
+static void add_program(struct list *list, enum word word, const char *path)
+{
+    char loader[PATH_MAX];
+    struct stat s;
+    add_file(list, word, path);
+    if (word == ASK && read_interpreter(path, loader) && stat(loader, &s) == 0 && !by_inode(list, &s))
+        append(list, &(struct file){PASS, true, strdup(loader), s.st_dev, s.st_ino, s.st_size}, sizeof(struct file));
 }
 
 static struct pattern find_pattern(enum word word, const char *text, const char *glob)
@@ -118,7 +141,7 @@ static bool add_rule(struct rules *to, char *body, size_t size)
     else if (strcmp(field[0], "file") == 0)
         add_file(&to->files, word, field[2]);
     else if (strcmp(field[0], "program") == 0)
-        add_file(&to->programs, word, field[2]);
+        add_program(&to->programs, word, field[2]);
     else
         return false;
     return true;
@@ -218,15 +241,6 @@ static enum word by_folder(const char *path)
         }
     }
     return word;
-}
-
-static const struct file *by_inode(const struct list *list, const struct stat *s)
-{
-    const struct file *files = list->at;
-    for (size_t i = 0; i < list->count; i++)
-        if (files[i].inode == s->st_ino && files[i].device == s->st_dev)
-            return &files[i];
-    return NULL;
 }
 
 bool is_same_program(const struct stat *a, const struct stat *b)
@@ -341,11 +355,17 @@ static int64_t changed_at(const struct stat *s)
     return s->st_ctim.tv_sec * INT64_C(1000000000) + s->st_ctim.tv_nsec;
 }
 
+/* The launcher is one by its inode alone. */
+static bool is_copied(const struct file *program)
+{
+    return program->word == ASK || program->loads;
+}
+
 bool may_be_copy(const struct stat *s)
 {
     const struct file *programs = rules.programs.at;
     for (size_t i = 0; i < rules.programs.count; i++)
-        if (programs[i].word == ASK && programs[i].size == s->st_size && s->st_size)
+        if (is_copied(&programs[i]) && programs[i].size == s->st_size && s->st_size)
             return true;
     return false;
 }
@@ -359,7 +379,7 @@ static const struct file *by_content(const struct stat *s, int file)
     if (other->inode == s->st_ino && other->device == s->st_dev && other->changed == changed_at(s))
         return NULL;
     for (size_t i = 0; i < rules.programs.count; i++) {
-        if (programs[i].word != ASK || programs[i].size != s->st_size || !s->st_size)
+        if (!is_copied(&programs[i]) || programs[i].size != s->st_size || !s->st_size)
             continue;
         bool same = has_content_of(programs[i].path, file, s->st_size);
         if (generation != before) /* other rules came while a disk was slow */
@@ -376,7 +396,8 @@ enum word word_on_program(const struct stat *status, int file, struct program *p
     const struct file *known = by_inode(&rules.programs, status);
     known = !known && file >= 0 ? by_content(status, file) : known;
     program->is_known = known;
-    program->is_launcher = known && known->word == PASS;
+    program->is_loader = known && known->loads;
+    program->is_launcher = known && known->word == PASS && !known->loads;
     snprintf(program->path, sizeof program->path, "%s", known ? known->path : "");
     return known ? known->word : PASS;
 }

@@ -6,6 +6,8 @@
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
+#include <linux/fs.h>
+#include <linux/fsverity.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <stddef.h>
@@ -33,6 +35,9 @@ static const int foreign[] = {FOREIGN_CALLS};
 /* Where Landlock does not bar signals and traces: whom they reach is judged by registers. */
 static const int reaching[] = {REACHING_CALLS};
 static const int reaching_by_descriptor[] = {__NR_pidfd_getfd, __NR_pidfd_send_signal};
+
+/* What they change is the file's, though its descriptor is one for reading. */
+static const uint32_t attribute_requests[] = {FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR, FS_IOC_ENABLE_VERITY};
 
 static const struct {
     int number;
@@ -116,6 +121,15 @@ static void add_sending(void)
     }
 }
 
+static void add_attribute_requests(void)
+{
+    add(SKIP_UNLESS(BPF_JEQ, __NR_ioctl, 2 * COUNT(attribute_requests) + 2));
+    add(LOAD(args[1]));
+    for (size_t i = 0; i < COUNT(attribute_requests); i++)
+        add_call((int)attribute_requests[i], SECCOMP_RET_USER_NOTIF);
+    add(RETURN(SECCOMP_RET_ALLOW));
+}
+
 static void build(bool scoped)
 {
     size = 0;
@@ -133,6 +147,7 @@ static void build(bool scoped)
         add_calls(reaching, COUNT(reaching), SECCOMP_RET_USER_NOTIF);
         add_calls(reaching_by_descriptor, COUNT(reaching_by_descriptor), SECCOMP_RET_ERRNO | ENOSYS);
     }
+    add_attribute_requests();
     add_sending();
     add_namespaces();
     add_prctl();

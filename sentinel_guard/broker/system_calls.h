@@ -34,13 +34,16 @@
 #ifndef __NR_open_tree_attr
 #define __NR_open_tree_attr 467
 #endif
+#ifndef __NR_file_setattr
+#define __NR_file_setattr 469
+#endif
 #define WAIT_KILLABLE (1UL << 5)
 
 #define HELD_CALLS                                                                                                     \
     OLD_CALLS __NR_openat2, __NR_execve, __NR_execveat, __NR_renameat, __NR_renameat2, __NR_unlinkat, __NR_linkat,     \
         __NR_symlinkat, __NR_mknodat, __NR_truncate, __NR_fchmod, __NR_fchmodat, __NR_fchmodat2, __NR_fchown,          \
         __NR_fchownat, __NR_setxattr, __NR_lsetxattr, __NR_fsetxattr, __NR_removexattr, __NR_lremovexattr,             \
-        __NR_fremovexattr, __NR_connect, __NR_umask, __NR_mount, __NR_landlock_restrict_self, __NR_chroot,             \
+        __NR_fremovexattr, __NR_file_setattr, __NR_connect, __NR_umask, __NR_mount, __NR_landlock_restrict_self, __NR_chroot,             \
         __NR_pivot_root, __NR_unshare, __NR_setns
 
 #define ABSENT_CALLS                                                                                                   \
@@ -49,7 +52,7 @@
 
 #define REFUSED_CALLS                                                                                                  \
     __NR_bpf, __NR_userfaultfd, __NR_open_by_handle_at, __NR_kexec_load, __NR_kexec_file_load, __NR_init_module,       \
-        __NR_finit_module, __NR_delete_module
+        __NR_finit_module, __NR_delete_module, __NR_acct, __NR_swapon
 
 /* What the broker itself never needs: starting a program, another's memory, being connected to, another identity. */
 #define FOREIGN_CALLS                                                                                                  \

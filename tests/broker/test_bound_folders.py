@@ -56,6 +56,12 @@ def test_what_is_ordinary_there_is_asked_about_by_nobody(session, folders):
     assert (done.returncode, done.stderr, session.asked) == (0, b"", [])
 
 
+@pytest.mark.skipif(not USER, reason="root binds")
+def test_root_covers_no_restricted_file_with_another(session, repo):
+    done = session.run("mount", "--bind", "a.txt", ".env", cwd=repo, prefix=("unshare", "-m"))
+    assert done.returncode and [q.what for q in session.asked] == ["replace"], done
+
+
 @ROWS
 def test_bound_in_a_namespace_of_its_own(session, folders, what, name):
     repo, bound = folders

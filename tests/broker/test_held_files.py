@@ -5,8 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tests.broker.conftest import USER
+from tests.vectors.wire_vectors import message
 
-PYTHON = "import os; {}"
+BY_DESCRIPTOR = """
+import ctypes, fcntl, os
+try: os.fchmod(9, 0o666)
+except PermissionError: print(ctypes.CDLL(None).syscall(469, 9, b"", bytes(24), 24, 0x1000)) # file_setattr
+fcntl.ioctl(9, 0x40086602, bytes(8)) # FS_IOC_SETFLAGS"""
 WAYS = (
     ("echo EVIL > .env", "write", "a shell"),
     ("echo EVIL >> .env", "write", "at its end"),
@@ -24,7 +29,7 @@ WAYS = (
     ("echo EVIL > x; mv x .env", "replace", "replaced by a rename"),
     ("ln -sf a.txt .env", "link", "replaced by a link"),
     ("chmod 666 .env", "chmod", "its mode"),
-    ('exec 9< .env; python3 -c "import os; os.fchmod(9, 0o666)"', "chmod", "its mode, by a descriptor for reading"),
+    (f"exec 9< .env; python3 -c '{BY_DESCRIPTOR}'", "attribute", "its mode, by a descriptor for reading"),
     ("echo EVIL > secrets/token", "write", "in a restricted folder"),
     ("mv secrets s2", "move", "the folder"),
     ("rm -rf secrets", "delete", "all of the folder"),
@@ -82,6 +87,11 @@ def test_a_question_names_who_asks(session):
     write, run = session.asked
     assert (write.pid, write.start) == (pid, start)
     assert run.objects[0].endswith("/git") and run.argv == ("git", "--version")
+    said = [[tag for tag, _ in request] for request in session.requests]
+    forms = [message(name) for name in ("a broker asks for rules", "a change is held", "a program is held")]
+    assert said[:2] == [[tag for tag, _ in form] for form in forms[:2]]
+    assert said[2] == [tag for tag, body in forms[2] if body], "of its arguments one is empty there"
+    assert {len(dict(m)[b"W"]) for m in (*session.requests[1:], *forms[1:])} == {12}
 
 
 def test_the_guard_cannot_be_reached(session):

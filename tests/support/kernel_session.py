@@ -63,6 +63,8 @@ class KernelSession:
     rules: Iterable[tuple[str, ...]]
     answer: Callable[[Question], bool] = lambda _: False
     asked: list[Question] = field(default_factory=list)
+    requests: list[Message] = field(default_factory=list)
+    """All that the broker said, in full."""
     broker: Path = BROKER
 
     def __post_init__(self) -> None:
@@ -95,8 +97,9 @@ class KernelSession:
         request = connection.read()
         proof: Chunk = (b"K", session_proof.prove(SECRET.encode(), encode(request)))
         said = dict(request)
+        self.requests.append(request)
         if said[b"C"] == b"rules":
-            connection.send(proof, *((b"R", "\0".join(rule).encode()) for rule in self.rules))
+            connection.send(proof, *((b"R", os.fsencode("\0".join(rule))) for rule in self.rules))
             connection.read()
             return
         question = _question(request)

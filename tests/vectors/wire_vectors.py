@@ -51,3 +51,9 @@ def load() -> list[Vector]:
 
 
 VECTORS = load()
+
+
+def message(name: str) -> Message:
+    """The one message of a vector."""
+    [found] = [vector.messages for vector in VECTORS if vector.name == name]
+    return found[0]

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from sentinel_guard.core.hash_chain import Head
 from sentinel_guard.core.peer import Peer
 from sentinel_guard.daemon.held_calls import held_call_requests as module
 from sentinel_guard.daemon.held_calls.held_call_requests import HeldCall, HeldCallRequests, parse
@@ -20,6 +21,7 @@ from sentinel_guard.host.machine import processes
 from tests.support.guard_in_memory import Stand, linked
 from tests.support.time_limits import limit
 from tests.support.wait_until import until
+from tests.vectors.wire_vectors import message
 
 WHO = struct.pack("<IQ", 7, 70)
 HEAD = [(b"V", b"1 0"), (b"F", b"kernel")]
@@ -43,6 +45,17 @@ def test_a_question_and_a_request_of_rules():
     assert parse([*HEAD, (b"C", b"rules")]) is None
     run = [(b"C", b"run"), (b"O", b"/bin/\xff"), (b"W", WHO), (b"A", b"x"), (b"A", b"-y"), (b"D", b"/r")]
     assert parse([*HEAD, *run]) == HeldCall("run", "/bin/\udcff", Peer(7, 70), ("x", "-y"), "/r")
+
+
+def test_what_the_vectors_say_is_understood():
+    who = Peer(4711, 0x123456789)
+    anew = message("a broker asks for rules anew")
+    assert parse(message("a broker asks for rules")) is parse(anew) is None
+    assert module._head(anew) == Head(42, "0f" * 32)
+    assert parse(message("a change is held")) == HeldCall("write", "/home/u/r\udcff/.env", who)
+    run = HeldCall("run", "/usr/bin/git", who, ("git", "push", ""), "/home/u/r\udcff")
+    assert parse(message("a program is held")) == run
+    assert parse(message("a connection to another machine is held")) == HeldCall("reach", "[2001:db8::1]:443", who)
 
 
 @pytest.mark.parametrize("broker", [None, Peer(os.getpid(), 1), Peer(1, 1)], ids=["none", "its number", "another"])
