@@ -36,7 +36,10 @@ def own_tools(stage, agent) -> list[tuple[str, ...]]:
     """Calls of the agent's own tools that concern the secret file."""
     env = str(stage.write("server.pem", SECRET) if agent.name in IGNORES else stage.repo / ".env")
     steps = [("read", env), ("grep", "MODE", env), ("edit", env, "MODE=debug", "MODE=mine")]
-    return [step for step in steps if step[0] not in NO_TOOL.get(agent.name, ())]
+    # What Codex applies by itself, without a process, where its model types it into the shell.
+    typed = [("shell", f"apply_patch <<'E'\n*** Begin Patch\n*** Delete File: {env}\n*** End Patch\nE")]
+    mine = [step for step in steps if step[0] not in NO_TOOL.get(agent.name, ())]
+    return mine + typed if agent.name == "codex" else mine
 
 
 def sends_a_secret(agent) -> list[tuple[str, ...]]:

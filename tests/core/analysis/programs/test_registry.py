@@ -120,6 +120,10 @@ FILES = [
     ("tar czf out.tgz src", ["read src", "write out.tgz truncate"], "a new archive"),
     ("unzip -o x.zip -d build", ["write build append unpack"], "unzip"),
     ("patch -p1 < evil.patch", ["read evil.patch", "write .env inplace", "delete gone.py"], "a patch"),
+    ("apply_patch <<'E'\n*** Begin Patch\n*** Update File: .env\n@@\n-a\n+b\n*** Delete File: x.py\n*** End Patch\nE",
+     ["write .env inplace", "delete x.py"], "an agent's patch, typed into its shell"),
+    ("applypatch '*** Begin Patch\n*** Add File: .env\n+b\n*** End Patch'", ["write .env inplace"], "as an operand"),
+    ('apply_patch "$(cat p)"', ["read p", "opaque apply_patch write ?"], "one that nobody has read"),
     ("vim -es -c '%d' -c wq .env", ["write .env empty inplace"], "an editor"),
     ("gzip .env", ["read .env", "delete .env move"], "gzip takes the file away"),
 ]  # fmt: skip

@@ -10,7 +10,7 @@ from sentinel_guard.core.analysis import file_modes, paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, options
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs.files import archives, pictures, searches
-from sentinel_guard.core.analysis.programs.files.patch_files import patched_paths
+from sentinel_guard.core.analysis.programs.files.patch_files import enveloped, patched_paths
 from sentinel_guard.core.model import Effect, Kind
 
 Effects = Iterable[Effect]
@@ -298,7 +298,21 @@ def patch(call: Call) -> Effects:
 
 def patched(call: Call, text: str, strip: int, folder: Field | None = None) -> Effects:
     """The effects of applying a patch text."""
-    for name, removed in patched_paths(text, strip):
+    yield from _touched(call, patched_paths(text, strip), folder)
+
+
+def apply_patch(call: Call) -> Effects:
+    """Agents take such a text for their own tool: the patch as an operand, or what is read."""
+    given = call.operands[0] if call.operands else None
+    text = call.stdin if given is None else given.text if given.known else None
+    if text is None or UNKNOWN in text:
+        yield call.opaque("apply_patch", "write")
+    else:
+        yield from _touched(call, enveloped(text))
+
+
+def _touched(call: Call, files: Iterable[tuple[str, bool]], folder: Field | None = None) -> Effects:
+    for name, removed in files:
         item = Field(f"{folder.text}/{name}" if folder else name, known=folder.known if folder else True)
         yield from call.delete([item]) if removed else call.write(item, "inplace")
 
@@ -373,7 +387,7 @@ PROGRAMS: dict[str, Callable[[Call], Effects]] = {
     "install": install,
     "ln": ln, "tee": tee, "sponge": sponge, "truncate": truncate, "chmod": chmod,
     "chown": chown, "chgrp": chown, "chattr": chattr, "setfacl": setfacl, "touch": touch, "mkdir": mkdir, "sort": sort,
-    "patch": patch, "jq": searches.searcher,
+    "patch": patch, "apply_patch": apply_patch, "applypatch": apply_patch, "jq": searches.searcher,
     **dict.fromkeys(("grep", "egrep", "fgrep", "zgrep", "ugrep", "rg"), searches.searcher),
     **dict.fromkeys(
         ("cat", "tac", "less", "more", "head", "tail", "nl", "bat", "strings", "xxd", "od", "hexdump",
