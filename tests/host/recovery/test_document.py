@@ -58,6 +58,7 @@ CLAIMS = (
         "those come from git's own object",
         R + "test_nothing_lost.py::test_a_staged_file_that_is_too_large_comes_from_gits_own_object",
     ),
+    ("Access control lists", R + "test_unkept_files.py::test_attributes_and_hard_links_come_back"),
     (
         "where one was changed the report names it",
         R + "test_nothing_lost.py::test_what_is_too_large_is_named_where_it_was_changed_and_only_there",
@@ -69,6 +70,14 @@ CLAIMS = (
     (
         "a file that was being written to as the session began",
         R + "test_unkept_files.py::test_a_log_that_is_written_to_as_the_session_begins_comes_back_if_it_is_gone",
+    ),
+    (
+        "borrows from another one",
+        R + "test_unkept_files.py::test_a_repository_that_borrows_objects_is_not_sound_without_them",
+    ),
+    (
+        "is named by its file or folder",
+        H + "test_unusual_machines.py::test_what_the_agent_does_before_the_baseline_is_complete_is_not_the_start",
     ),
     (
         "the folder of another worktree that was removed",
@@ -128,6 +137,11 @@ CLAIMS = (
     ),
     ("that it shares with the repository come back too", R + "test_linked_worktree.py::test_what_it_shares_comes_back"),
     ("that came meanwhile stay on top", R + "test_linked_worktree.py::test_a_stash_that_came_meanwhile_stays_on_top"),
+    ("one that is gone comes back", R + "test_linked_worktree.py::test_what_it_shares_comes_back"),
+    (
+        "only where all of `.git` is gone",
+        R + "test_unkept_files.py::test_the_main_worktree_goes_on_beside_a_session_in_a_linked_one",
+    ),
     (
         "stays where it is, and is named",
         R + "test_nothing_lost.py::test_a_branch_of_another_worktree_stays_where_it_is_and_is_named",

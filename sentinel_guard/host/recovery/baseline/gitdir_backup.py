@@ -45,6 +45,8 @@ _LOCKED = frozenset({"", "refs", "logs", "objects", "info", "worktrees", "reftab
 """Folders in which git makes lock files."""
 RERERE = "rr-cache/"
 """Recorded resolutions of conflicts: what came since is perhaps another worktree's."""
+THEIRS = "config.worktree"
+"""Settings of the main worktree alone: they come back where they are gone."""
 SHARED = (
     "config", "config.worktree", "description", "hooks", "sentinel-guard", "info", "logs", "shallow", "branches",
     "remotes", "rr-cache",
@@ -139,7 +141,7 @@ def differences(
     found = [c for c in found if c.what == "deleted" or not _goes_on(tree, c.path, kept[c.path])]
     if only:  # what is the others' comes back only where all of it is gone
         gone = tree.lstat("HEAD") is None
-        found = [c for c in found if _is_shared(c.path, only) or c.path in also or (gone and c.what == "deleted")]
+        found = [c for c in found if _is_shared(c, only) or c.path in also or (gone and c.what == "deleted")]
     else:
         found += _redated(tree, kept, found)
     found += [Change(n, "deleted") for n in _needed(kept, only) if not Path(tree.root, n).is_dir()]
@@ -149,7 +151,10 @@ def differences(
     return [c for c in found if not c.path.startswith(theirs)] + _worktrees(tree, kept, found)
 
 
-def _is_shared(name: str, only: tuple[str, ...]) -> bool:
+def _is_shared(change: Change, only: tuple[str, ...]) -> bool:
+    name = change.path
+    if name == THEIRS and change.what != "deleted":
+        return False
     return name != STASH_LOG and (name.partition("/")[0] in (*only, WORKTREES) or name.startswith("objects/info/"))
 
 
@@ -214,7 +219,7 @@ def _goes_on(tree: SymlinkSafeFolder, name: str, kept: Kept) -> bool:
 
 def _stays(name: str, only: tuple[str, ...]) -> bool:
     """True for what stays though it was not there at the start."""
-    return _tells(name) or (bool(only) and name.startswith((LOGS, RERERE)))
+    return _tells(name) or (bool(only) and name.startswith((LOGS, RERERE, THEIRS)))
 
 
 def _tells(name: str) -> bool:

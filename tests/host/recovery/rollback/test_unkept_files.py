@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
+import struct
 import subprocess
 import time
 from pathlib import Path
@@ -215,17 +216,25 @@ def test_an_annexed_file_that_was_overwritten_in_place_comes_back_or_is_named(re
     ]
 
 
+NOBODY = 0xFFFFFFFF
+"""What stands for a name in the rows of an access control list that are nobody's in particular (acl(5))."""
+
+
 def test_attributes_and_hard_links_come_back(repo):
     for name in ("notes.txt", "g.txt"):
         os.setxattr(repo.root / name, "user.origin", b"example.org")
+    rows = ((1, 6, NOBODY), (2, 6, 12345), (4, 4, NOBODY), (16, 6, NOBODY), (32, 4, NOBODY))
+    acl = struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *row) for row in rows)
+    os.setxattr(repo.root / "c.txt", "system.posix_acl_access", acl)
     shell(repo, "ln notes.txt twin.txt; ln untracked/dir/* build/other; ln a.txt build/tracked")
     settle()
     start, baseline = state(repo), taken(repo)
-    shell(repo, "rm notes.txt g.txt; echo evil > twin.txt; rm -r untracked; echo evil > a.txt")
+    shell(repo, "rm notes.txt g.txt c.txt; echo evil > twin.txt; rm -r untracked; echo evil > a.txt")
     report = rolled_back(baseline)
     assert report["ok"], report["problems"]
     assert state(repo) == start
     assert [os.getxattr(repo.root / n, "user.origin") for n in ("notes.txt", "g.txt")] == [b"example.org"] * 2
+    assert os.getxattr(repo.root / "c.txt", "system.posix_acl_access") == acl
     odd = next((repo.root / "untracked/dir").iterdir())
     pairs = (("notes.txt", "twin.txt"), (odd, "build/other"), ("a.txt", "build/tracked"))
     assert all((repo.root / one).samefile(repo.root / other) for one, other in pairs)
