@@ -35,6 +35,7 @@ DATABASE statement   (its first 80 characters) or name; how: delete (DROP; DELET
 DEPLOY where to      how: delete (destroy, delete, down -v, rb, rm), else none (apply, up, deploy)
 PRIVILEGE            "sudo", "doas", "su", "pkexec" (a command as somebody else), "root shell" (an open one), "setpriv"
                      "container --privileged", "container host mount", "container host namespace", "docker.sock"
+                     "mounted keys" (into a container of nobody known),
                      "nsenter", "chroot", "unshare", "mount", "kernel module", "kernel setting", "firewall", "power",
                      "setuid", "capabilities", "ptrace", "users", "remote shell", "typing", "volume",
                      "session bus", "ssh agent" (their sockets)

@@ -89,6 +89,7 @@ _PRIVILEGES = {
     "pkexec": "runs as another user (pkexec)",
     "root shell": "opens a shell as root",
     "container host mount": "gives a container the host's files",
+    "mounted keys": "gives a container keys of the user's",
     "container host namespace": "puts a container among the host's processes",
     "container --privileged": "gives a container the host's rights",
     "remote shell": "gives a shell on this machine to another one",

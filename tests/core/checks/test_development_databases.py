@@ -74,6 +74,9 @@ ROWS = [
     ("DATABASE_URL=postgres://localhost/shop_dev npx prisma migrate reset --force", {}, ALLOW, "by an address"),
     ("DATABASE_URL=postgres://localhost/shop_prod npx prisma migrate reset --force", {}, ASK, "a name of production"),
     ("DATABASE_URL=postgres://db.acme.io/shop_dev npx prisma migrate reset --force", {}, ASK, "of another machine"),
+    ("supabase db reset", {"supabase/config.toml": "x"}, ALLOW, "the stack that the repository describes"),
+    ("supabase db reset --linked", {"supabase/config.toml": "x"}, ASK, "the one that is linked"),
+    ("supabase db reset", {}, ASK, "no stack is described"),
     ("dropdb shop_dev", RAILS, ASK, "no task that makes it anew"),
     # Services of the project's compose file.
     (DROP, {"compose.yml": LOOSE}, ALLOW, "`compose down` takes as much"),

@@ -70,6 +70,8 @@ def _privileges(walk: Walker, own: Command, row: Wrapper, peeled: Peeled) -> Ite
         yield Effect(Kind.PRIVILEGE, row.privilege, how=frozenset(("documented",) if asked_for else ()), command=own)
     if row.privilege and not runs and own.program in PRIVILEGED and (own.program == "su" or _SHELLS & flags):
         yield Effect(Kind.PRIVILEGE, "root shell", command=own)
+    if own.program == "wsl" and "--unregister" in flags:
+        yield Effect(Kind.PRIVILEGE, "volume", command=own)
     if own.program in ("env", "exec") and _drops_variables(own, peeled):
         yield Effect(Kind.PRIVILEGE, guard_variables.DROPPED, sure=False, command=own)
     given = peeled.parsed.value("-p", "--pid")

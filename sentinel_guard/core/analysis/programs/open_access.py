@@ -44,6 +44,10 @@ TABLES: dict[str, tuple[Row, ...]] = {
     "mongod": table(opens="** --bind_ip_all, ** --bind_ip=*0.0.0.0*"),
     **dict.fromkeys(("mysqld", "mysqld_safe", "mariadbd", "mariadbd-safe"),
                     table(opens="** --skip-grant-tables !--skip-networking")),
+    "xhost": table(opens="+"),
+    **dict.fromkeys(("vncserver", "Xvnc", "x11vnc", "x0vncserver", "tigervncserver"), table(
+        quiet="** -localhost", opens="** -SecurityTypes=None, ** -nopw",
+    )),
     "etcd": table(opens="** --listen-client-urls=http://0.0.0.0*"),
     "dockerd": table(opens="** -H|--host=tcp://*"),
     **dict.fromkeys(("kubectl", "oc"), table(opens="proxy --address=0.0.0.0, port-forward --address=0.0.0.0, "
@@ -56,6 +60,12 @@ OPTIONS = {
     "filebrowser": options("-r= --root= -a= --address= -p= --port= -d= --database= | sub"),
     **dict.fromkeys(("redis-server", "valkey-server"), options("--protected-mode= --bind= --port=")),
     "mongod": options("--bind_ip= --dbpath= --port= --config= -f="),
+    **dict.fromkeys(
+        ("vncserver", "Xvnc", "x0vncserver", "tigervncserver", "x11vnc"),
+        options(
+            "-SecurityTypes= -geometry= -depth= -rfbport= -display= -rfbauth= | words",
+        ),
+    ),
     "etcd": options("--listen-client-urls= --advertise-client-urls= --data-dir= --name="),
     "dockerd": options("-H= --host= --data-root= --config-file="),
     **dict.fromkeys(_TERMINALS, options("-i= --interface= -a= --address= --host= -p= --port= -c= --credential=")),

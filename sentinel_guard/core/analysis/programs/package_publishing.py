@@ -276,5 +276,5 @@ PROGRAMS: dict[str, Callable[[Call], Effects]] = {
     "cargo": cargo,
     **dict.fromkeys(("gh", "glab", "hub", "tea"), forge),
     **dict.fromkeys(("gist", "pastebinit", "transfer", "transfer.sh", "sprunge", "ix", "termbin", "wgetpaste",
-        "fpaste", "dpaste"), gist),
+        "fpaste", "dpaste", "slackcat"), gist),
 }  # fmt: skip

@@ -214,7 +214,7 @@ def _go_modules(call: Call) -> Iterator[str]:
                 yield item.text
 
 
-PROGRAMS = frozenset((*RUNNERS, *_BUILDERS, "go", "git", "gh", "glab", "hg", "jj", "svn"))
+PROGRAMS = frozenset((*RUNNERS, *_BUILDERS, "go", "git", "gh", "glab", "hg", "jj", "svn", "degit", "tiged", "giget"))
 """All programs that are looked at here."""
 
 
@@ -338,7 +338,12 @@ def _is_unknown_index(text: str) -> bool:
 _CLONES: dict[str, tuple[tuple[str, ...], ...]] = {
     "git": (("clone",), ("submodule", "add")), "gh": (("repo", "clone"),), "glab": (("repo", "clone"),),
     "hg": (("clone",),), "jj": (("git", "clone"),), "svn": (("checkout",), ("co",)),
+    **dict.fromkeys(("degit", "tiged", "giget"), ((),)),
 }  # fmt: skip
+
+
+_BY_OWNER = ("gh", "glab", "degit", "tiged", "giget")
+"""To whom ``OWNER/NAME`` is an address."""
 
 
 def is_fetched(path: str, world: Overlay) -> bool:
@@ -354,7 +359,7 @@ def _cloned(call: Call) -> None:
         return
     items = call.operands[len(verb) - bool(call.command.subcommand) :]
     away = items and items[0].known and (_ADDRESS.fullmatch(items[0].text) or paths.is_remote(items[0].text))
-    if away or (items and call.command.program in ("gh", "glab")):
+    if away or (items and call.command.program in _BY_OWNER):
         name = items[1].text if items[1:] else paths.base(items[0].text.rstrip("/")).removesuffix(".git")
         call.world.fetched.add(call.locate(name))
 

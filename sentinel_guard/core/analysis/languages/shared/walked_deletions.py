@@ -11,11 +11,11 @@ import re
 _WALKS = re.compile(
     r"(?:\bFiles\.(?:walk|list|find|newDirectoryStream|walkFileTree)|\b(?:recursive_)?directory_iterator|\bWalkDir::new"
     r"|\bfilepath\.Walk(?:Dir)?|\bos\.ReadDir|\bioutil\.ReadDir|\bfs::read_dir|\bDirectory\.(?:GetFiles|EnumerateFiles"
-    r"|GetDirectories)|\bFileManager\.default\.(?:contentsOfDirectory|enumerator)|\blistFiles)\s*\(?(?P<place>[^;{\n]{0,160})"
+    r"|GetDirectories)|\bFileManager\.default\.(?:contentsOfDirectory|enumerator)|\blistFiles|\bdirectory-files(?:-recursively)?)\s*\(?(?P<place>[^;{\n]{0,160})"
 )
 _REMOVES = re.compile(
     r"\bFiles(?:::|\.)delete|\.delete(?:IfExists|Recursively)?\(\)|\bfs::remove(?:_all|_file|_dir_all)?\b|\bremove_all\("
-    r"|\bos\.Remove(?:All)?\(|\b(?:File|Directory)\.Delete\(|\bremoveItem\("
+    r"|\bos\.Remove(?:All)?\(|\b(?:File|Directory)\.Delete\(|\bremoveItem\(|\bdelete-(?:file|directory)\b"
 )
 _HOME = re.compile(r"user\.home|homedir|home_dir|UserHomeDir|UserProfile|NSHomeDirectory|homeDirectory|\bHOME\b")
 _LITERAL = re.compile(r"\"([^\"\n]*)\"")
@@ -29,4 +29,5 @@ def emptied_folder(code: str, home: str) -> str | None:
     names = [name for name in _LITERAL.findall(match["place"]) if name not in _OF_HOME]
     if _HOME.search(match["place"]):
         return "/".join((home, *names))
-    return "/".join(names)
+    path = "/".join(names)
+    return home + path[1:] if path.startswith("~/") else path

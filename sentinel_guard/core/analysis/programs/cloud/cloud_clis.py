@@ -69,7 +69,7 @@ def cloud(call: Call) -> Effects:
     """kubectl, terraform, aws …: a verb that destroys or changes; plans, dry runs and queries do nothing."""
     program = call.command.program
     yield from _bodies(call)
-    if _is_here(call):
+    if _is_here(call) or (program == "supabase" and _is_own_stack(call)):
         return
     rows = TABLES[program]
     if program == "aws" and _is_lasting_link(call):
@@ -91,6 +91,13 @@ def cloud(call: Call) -> Effects:
     if words and not (aside or subcommand_tables.what(call, rows)):
         yield call.effect(Kind.DEPLOY, target, "delete", sure=False)
     yield from subcommand_tables.effects(call, rows, target)
+
+
+def _is_own_stack(call: Call) -> bool:
+    """``supabase db reset`` of the stack that the repository describes: its recipe, on this machine (ADR 0045)."""
+    words = [call.command.subcommand, *(item.text for item in call.operands[:1])]
+    told = call.has("--linked", "--db-url", "--project-ref") or any(not item.known for item in call.fields)
+    return words == ["db", "reset"] and not told and bool(call.world.kind(call.locate("supabase/config.toml")))
 
 
 def _is_lasting_link(call: Call) -> bool:

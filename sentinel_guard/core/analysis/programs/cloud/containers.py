@@ -11,7 +11,7 @@ from sentinel_guard.core.analysis import network_addresses, paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, Parsed, options, parse
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs import subcommand_tables
-from sentinel_guard.core.analysis.programs.cloud import compose_files
+from sentinel_guard.core.analysis.programs.cloud import compose_files, mounted_keys
 from sentinel_guard.core.analysis.programs.cloud.remote_consoles import changes_models, is_console, is_production
 from sentinel_guard.core.analysis.secret_names import STORE
 from sentinel_guard.core.model import Effect, Kind
@@ -172,6 +172,8 @@ def _run(call: Call) -> Effects:
         call.world.own.update(f"port {parts[-2]}" for parts in published if len(parts) > 1)
     yield from _powers(call)
     yield from _reached(call, mounts)
+    if mounted_keys.go_astray(call.world.home, mounts.values(), call.operands[0].text if call.operands else ""):
+        yield call.effect(Kind.PRIVILEGE, mounted_keys.TARGET)
     entry = call.parsed.value("--entrypoint")
     command = [*([entry] if entry and entry.text else []), *call.operands[1:]]
     yield from _inside(call, command, mounts, tuple(_volumes(call)) + _KEPT * call.has("--volumes-from"))

@@ -204,7 +204,8 @@ def exif(call: Call) -> Effects:
 
 def tee(call: Call) -> Effects:
     append = call.has("-a", "--append")
-    how = ("append",) if append else ("truncate",) if call.stdin else ("truncate", "empty")
+    emptied = call.scope.feeds and not call.stdin  # what it reads is a pipe, and nothing comes by it
+    how = ("append",) if append else ("truncate", "empty") if emptied else ("truncate",)
     for item in call.operands:
         yield from call.write(item, *how)
         call.save(item, call.stdin, append=append)
