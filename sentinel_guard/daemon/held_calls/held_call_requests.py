@@ -156,9 +156,9 @@ class HeldCallRequests:
         """Send the rules, and again whenever they have changed, for as long as the broker listens; and the newest entry
         of the log, which the session cannot reach there.
         """
-        self._watch_reads(live)
         sent, told = None, None
         while True:
+            self._watch_reads(live)
             connections_after_reads.note_reads(live, self._sessions, self._now())
             if (found := broker_rules.current(live, self._sessions)) is not sent:
                 link.send(found)
@@ -184,6 +184,7 @@ class HeldCallRequests:
         try:
             connections_after_reads.note_reads(live, self._sessions, self._now())
         finally:
+            live.stir()  # nobody waits for what is closed
             if live.reads:
                 live.reads.close()
                 live.reads = None
@@ -265,14 +266,17 @@ class HeldCallRequests:
 
 async def _rest(live: Live, link: Link) -> None:
     """Wait until something may have changed the rules, or was read. Raises TimeoutError, EOFError."""
-    loop, reads = asyncio.get_running_loop(), live.reads.fileno() if live.reads else -1
+    loop, reads, told = asyncio.get_running_loop(), live.reads.fileno() if live.reads else -1, asyncio.Event()
 
     def stir() -> None:
-        live.stir = lambda: None
-        if reads >= 0:
-            loop.remove_reader(reads)
-        resting.reschedule(loop.time() + TOGETHER)
+        if not told.is_set():
+            told.set()
+            if reads >= 0:
+                loop.remove_reader(reads)
+            with contextlib.suppress(RuntimeError):  # it is over at this very moment
+                resting.reschedule(loop.time() + TOGETHER)
 
+    live.stir()  # a broker that came back: its earlier connection may not have ended yet
     try:
         async with asyncio.timeout(SELDOM) as resting:
             live.stir = stir
@@ -280,9 +284,9 @@ async def _rest(live: Live, link: Link) -> None:
                 loop.add_reader(reads, stir)
             await link.receive()
     finally:
-        live.stir = lambda: None
-        if reads >= 0:
+        if reads >= 0 and not told.is_set():
             loop.remove_reader(reads)
+        told.set()
 
 
 def _secret_files(live: Live) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from sentinel_guard.core.hash_chain import Head
 from sentinel_guard.core.peer import Peer
 from sentinel_guard.daemon.held_calls import held_call_requests as module
 from sentinel_guard.daemon.held_calls.held_call_requests import HeldCall, HeldCallRequests, parse
+from sentinel_guard.daemon.peer_connection import Link
 from sentinel_guard.errors import PeerError
 from sentinel_guard.host.machine import processes
 from tests.support.guard_in_memory import Stand, linked
@@ -98,7 +99,8 @@ def test_behind_a_restart_a_broker_waits_for_its_runner_which_announces_it(back,
     assert asyncio.run(found()) is back
 
 
-def test_a_session_at_rest_is_looked_at_when_something_is_told(monkeypatch, tmp_path):
+@pytest.mark.parametrize("came_back", [False, True], ids=["its broker", "a broker that came back"])
+def test_a_session_at_rest_is_looked_at_when_something_is_told(monkeypatch, tmp_path, came_back):
     monkeypatch.setattr(module, "SELDOM", limit(60))
     stand, secret = Stand(), tmp_path / ".env"
     secret.write_text("TOKEN=1")
@@ -107,23 +109,36 @@ def test_a_session_at_rest_is_looked_at_when_something_is_told(monkeypatch, tmp_
     )
     stand.live.watch = SimpleNamespace(restricted=(str(secret),), rests=True, compares_keys=lambda _: False)
 
-    async def follow() -> None:
-        async with linked() as (link, broker):
-            stand.live.broker = link.peer
-            asked = asyncio.create_task(requests.serve([*HEAD, (b"C", b"rules")], link))
-            first, _head_of_the_log = await broker.receive(limit(5)), await broker.receive(limit(5))
+    async def begun(link: Link, broker: Link) -> tuple[asyncio.Task[None], int]:
+        stand.live.broker = link.peer
+        asked = asyncio.create_task(requests.serve([*HEAD, (b"C", b"rules")], link))
+        rules, _head_of_the_log = await broker.receive(limit(5)), await broker.receive(limit(5))
+        return asked, len(rules)
+
+    async def ended(asked: asyncio.Task[None], broker: Link) -> None:
+        await broker.close()
+        with contextlib.suppress(EOFError):
+            await asked
+
+    async def course() -> None:
+        async with linked() as first, linked() as second:
+            (asked, count), broker = await begun(*first), first[1]
+            if came_back:
+                before = asked, broker
+                (asked, count), broker = await begun(*second), second[1]
+                await ended(*before)
+            with pytest.raises(TimeoutError):
+                await broker.receive(4 * module.TOGETHER)
             stand.live.released.add("/var/other")
             with pytest.raises(TimeoutError):
-                await broker.receive(0.1)
+                await broker.receive(4 * module.TOGETHER)
             stand.live.stir()
             stand.live.stir()
-            assert len(await broker.receive(limit(5))) == len(first) + 1
+            assert len(await broker.receive(limit(5))) == count + 1
             if stand.live.reads:
                 await asyncio.to_thread(subprocess.run, ["cat", secret], check=True, capture_output=True)
                 assert await asyncio.to_thread(until, lambda: stand.live.reads.seen)
-            await broker.close()
-            with contextlib.suppress(EOFError):
-                await asked
+            await ended(asked, broker)
 
-    asyncio.run(follow())
+    asyncio.run(course())
     assert [e.data["path"] for e in stand.store.entries(kinds=("watch",))] == [str(secret)]
