@@ -47,9 +47,9 @@ FACE = "kernel"
 RULES, RUN, REACH = "rules", "run", "reach"
 BACK, LOOK_BACK = 5.0, 0.05
 """Seconds that a broker waits for its runner, which has lost the daemon as it has, and from one look to the next."""
-LOOK, SELDOM = 1.0, 30.0
+LOOK, SELDOM = 1.0, 120.0
 """Seconds from one look whether the rules have changed to the next: where the session works, and at the most where
-nothing of it runs and nothing tells of a change.
+nothing of it runs and nothing tells of a change. Within 30 s after it has run it is known to work.
 """
 TOGETHER = 0.02
 """Seconds in which what is told is looked at together."""
