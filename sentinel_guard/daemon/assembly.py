@@ -198,7 +198,7 @@ class Daemon:
         return Listener(str(path), serve)
 
     async def _end_when_idle(self, stands: list[object]) -> None:
-        loaded = False
+        loaded, guarded = False, time.monotonic()
         while True:
             await asyncio.sleep(LOOK)
             if _standing(self.places) != stands:
@@ -213,7 +213,9 @@ class Daemon:
                 await asyncio.to_thread(sql_statements.load)  # 100 ms, for which no command is to wait
                 keep_what_is_loaded()
                 loaded = True
-            if not self.sessions.live and time.monotonic() - self.used > IDLE:
+            if self.sessions.live:
+                guarded = time.monotonic()
+            if time.monotonic() - max(self.used, guarded) > IDLE:
                 self.stopped.set()
 
     async def _end_unshimmed(self) -> None:

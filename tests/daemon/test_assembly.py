@@ -13,6 +13,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -129,3 +130,25 @@ def test_each_change_of_the_users_policy_is_on_record(where: StatePaths):
     assert {e["event"] for e in entries} == {"policy-changed"}
     assert entries[1]["old"] == entries[0]["new"] == hashlib.sha256(b"version = 1\n").hexdigest()
     assert (entries[0]["old"], entries[3]["new"]) == ("", "")
+
+
+def test_a_daemon_ends_by_itself_so_long_after_its_last_session(monkeypatch, tmp_path):
+    for name, seconds in (("LOOK", 0.01), ("IDLE", 0.2), ("QUIET", 1e9)):
+        monkeypatch.setattr(assembly, name, seconds)
+    places = StatePaths(tmp_path / "state", tmp_path / "run", tmp_path / "config")
+    live = {"s1": object()}
+
+    async def course() -> float:
+        daemon = SimpleNamespace(
+            places=places, used=0.0, sessions=SimpleNamespace(live=live), stopped=asyncio.Event(), _bury_orphans=int
+        )
+        ending = asyncio.create_task(assembly.Daemon._end_when_idle(daemon, assembly._standing(places)))
+        await asyncio.sleep(0.3)
+        assert not daemon.stopped.is_set(), "a session that asks nothing for hours"
+        live.clear()
+        ended = time.monotonic()
+        await daemon.stopped.wait()
+        ending.cancel()
+        return time.monotonic() - ended
+
+    assert asyncio.run(course()) > 0.15
