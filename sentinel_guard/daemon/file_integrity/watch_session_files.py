@@ -64,7 +64,7 @@ WINDOW = 60.0
 """Seconds for which a change that was the person's is known to be: longer than one look takes."""
 _GENERATED = HEAVY - {".git"}
 LISTED, SELDOM = 1.0, 60.0
-"""Seconds from one look for settings files that nothing told of to the next: where the session works, and where not."""
+"""Seconds from one look for settings files that nothing told of to the next: where the session worked since, or not."""
 
 
 class SessionFileWatch:
@@ -90,7 +90,7 @@ class SessionFileWatch:
         )  # fmt: skip
         self._start = StartInventory(folder / "baseline", live.session.started)
         self.settings = settings
-        self._listed, self._folders = 0.0, self.settings.files.folders()
+        self._listed, self._moved, self._folders = 0.0, 0.0, self.settings.files.folders()
         self.guardian = RestorerGroup(
             [
                 (lambda path: bool(restorer.knows(path) or _restricts(policy, path, root)), restorer),
@@ -220,11 +220,12 @@ class SessionFileWatch:
         if self._activity.due:
             self._look()
         self._tell(self.guardian.sweep())
-        if time.time() - self._listed > (SELDOM if self.rests else LISTED):
+        if time.time() - self._listed > (SELDOM if self._listed > self._moved else LISTED):
             self._listed, self._folders = time.time(), self.settings.files.folders()
             self._tell(self.guardian.check(path) for path in self.settings.files.present())
         self._tell_hushed(time.time())
         rested, self.rests = self.rests, not (self._live.calls or self._activity.moved)
+        self._moved = self._moved if self.rests else time.time()
         if rested and not self.rests:
             self._stir()
         return not self.rests
