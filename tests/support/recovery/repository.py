@@ -150,6 +150,11 @@ def _mtime(git_dir: Path) -> int:
     return index.stat().st_mtime_ns if index.exists() else 0
 
 
+def shell(repo: Repo, script: str) -> None:
+    """Run lines of bash in it; raises CalledProcessError where one of them fails."""
+    subprocess.run(["bash", "-ec", script], cwd=repo.root, env=ENV, check=True, capture_output=True)
+
+
 def settle() -> None:
     """Past the kernel's clock tick, so that a change has a time of its own."""
     time.sleep(0.01)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import time
 from dataclasses import replace
 
@@ -12,16 +11,12 @@ from sentinel_guard.host.recovery import api
 from sentinel_guard.host.recovery.baseline import folder_survey, take_baseline
 from sentinel_guard.host.recovery.baseline.baseline_diff import diff_baseline
 from sentinel_guard.host.recovery.baseline.folder_survey import Survey, file_system, survey
-from tests.support.recovery.repository import ENV, Repo, dirty, template
+from tests.support.recovery.repository import dirty, shell, template
 
 PERSON = """mkdir -p node_modules/own src/node_modules build/deep empty; echo 1 > node_modules/own/i.js
 echo 2 > src/node_modules/j.js; git init -q inner; echo 3 > inner/x; mkfifo build/pipe; chmod 555 empty"""
 SESSION = 0.1
 """Seconds after which a change time is old enough to be believed."""
-
-
-def shell(repo: Repo, script: str) -> None:
-    subprocess.run(["bash", "-ec", script], cwd=repo.root, env=ENV, check=True, capture_output=True)
 
 
 @pytest.fixture(scope="module")

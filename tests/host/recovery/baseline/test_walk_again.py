@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import time
 
 import pytest
@@ -11,7 +10,7 @@ from sentinel_guard.host.recovery import api
 from sentinel_guard.host.recovery.baseline import folder_survey, session_baseline, take_baseline
 from sentinel_guard.host.recovery.baseline.walk_again import walk_again
 from sentinel_guard.host.recovery.baseline.worktree_inventory import RECENT
-from tests.support.recovery.repository import ENV, Repo, dirty, template
+from tests.support.recovery.repository import Repo, dirty, shell, template
 
 PERSON = """mkdir -p node_modules/own src/node_modules build/deep empty odd; echo 1 > node_modules/own/i.js
 echo 2 > src/node_modules/j.js; git init -q inner; echo 3 > inner/x; mkfifo build/pipe; mkdir lost
@@ -49,10 +48,6 @@ ACTS = (
 
 SETTLED = 0.1
 """Seconds after which a change time is old enough to be believed."""
-
-
-def shell(repo: Repo, script: str) -> None:
-    subprocess.run(["bash", "-ec", script], cwd=repo.root, env=ENV, check=True, capture_output=True)
 
 
 def restricts(path: str) -> bool:

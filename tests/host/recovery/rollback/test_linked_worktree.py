@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-
 import pytest
 
 from sentinel_guard.host.recovery import api
-from tests.support.recovery.repository import ENV, Repo, template
+from tests.support.recovery.repository import Repo, shell, template
 
 
 @pytest.fixture
@@ -28,10 +26,6 @@ def main(tmp_path):
 def linked(main):
     main.git("worktree", "add", "-q", "../wt", "-b", "wt")
     return Repo(main.root.parent / "wt")
-
-
-def shell(repo, script):
-    subprocess.run(["bash", "-ec", script], cwd=repo.root, env=ENV, check=True)
 
 
 def shared(repo):

@@ -9,14 +9,13 @@ import hashlib
 import os
 import re
 import stat
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from sentinel_guard.host.recovery import api
 from sentinel_guard.host.recovery.baseline import converted_files
-from tests.support.recovery.repository import ENV, Repo, dirty, state, template
+from tests.support.recovery.repository import Repo, dirty, shell, state, template
 from tests.support.recovery.without_rights import MISSING, rolled_back, taken
 
 pytestmark = pytest.mark.skipif(MISSING, reason="without setpriv root can do everything")
@@ -27,10 +26,6 @@ def repo(tmp_path):
     made = template(tmp_path / "repo")
     dirty(made)
     return made
-
-
-def shell(repo: Repo, script: str) -> None:
-    subprocess.run(["bash", "-ec", script], cwd=repo.root, env=ENV, check=True, capture_output=True)
 
 
 def folders(repo: Repo) -> dict[str, int]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import stat
 import struct
-import subprocess
 import time
 from pathlib import Path
 
@@ -16,7 +15,7 @@ import pytest
 
 from sentinel_guard.host.recovery import api
 from sentinel_guard.host.recovery.baseline import borrowed_objects, session_baseline
-from tests.support.recovery.repository import ENV, Repo, dirty, files, settle, state, template
+from tests.support.recovery.repository import Repo, dirty, files, settle, shell, state, template
 from tests.support.recovery.without_rights import MISSING, rolled_back, taken
 
 pytestmark = pytest.mark.skipif(MISSING, reason="without setpriv root can do everything")
@@ -27,10 +26,6 @@ def repo(tmp_path):
     made = template(tmp_path / "repo")
     dirty(made)
     return made
-
-
-def shell(repo: Repo, script: str) -> None:
-    subprocess.run(["bash", "-ec", script], cwd=repo.root, env=ENV, check=True, capture_output=True)
 
 
 MANY = "mkdir build/many; touch build/many/{1..5100}"
@@ -310,50 +305,6 @@ def test_empty_folders_of_the_git_directory_come_back(repo):
     assert rolled_back(baseline)["ok"]
     modes = [stat.S_IMODE((repo.root / ".git" / name).stat().st_mode) for name in ("own", "refs/heads", "refs/tags")]
     assert modes == [0o700, 0o755, 0o755]
-
-
-# In a linked worktree.
-
-
-@pytest.fixture
-def linked(repo):
-    shell(repo, "git worktree add -q ../wt -b wt; git worktree add -q ../other -b theirs")
-    made = Repo(repo.root.parent / "wt")
-    made.write("own.txt", "own")
-    return made
-
-
-def test_the_whole_repository_comes_back_where_the_session_ran_in_a_linked_worktree(repo, linked):
-    repo.git("stash", "push", "-q", "a.txt")
-    start, told, besides = state(repo), linked.git("status", "--porcelain"), files(linked.root)
-    baseline = taken(linked)
-    shell(repo, "rm -rf .git")
-    report = rolled_back(baseline)
-    assert report["ok"], report["problems"]
-    assert (linked.git("status", "--porcelain"), files(linked.root)) == (told, besides)
-    after = state(repo)
-    assert {k: v for k, v in after.items() if "mtime" not in k} == {k: v for k, v in start.items() if "mtime" not in k}
-
-
-def test_the_main_worktree_goes_on_beside_a_session_in_a_linked_one(repo, linked):
-    baseline = taken(linked)
-    shell(repo, "git add -A; git commit -qm theirs; git checkout -q -b theirs-too")
-    tip, log = repo.git("rev-parse", "HEAD"), repo.git("reflog", "HEAD")
-    linked.remove("own.txt")
-    report = rolled_back(baseline)
-    assert report["ok"], report["problems"]
-    assert (repo.git("rev-parse", "HEAD"), repo.git("status", "--porcelain")) == (tip, "")
-    assert repo.git("reflog", "HEAD") == log
-
-
-def test_another_worktree_that_is_gone_is_known_again_and_named(repo, linked):
-    baseline = taken(linked)
-    shell(linked, "git worktree remove --force ../other")
-    report = rolled_back(baseline)
-    assert report["problems"] == [
-        f"{linked.root.parent}/other was the folder of another worktree, which is not kept from here, and is gone."
-    ]
-    assert "theirs" in linked.git("worktree", "list", "--porcelain")
 
 
 def test_a_later_baseline_shares_the_table_of_files_and_knows_its_own(repo):

@@ -1,0 +1,61 @@
+"""A session in a linked worktree, and the worktrees beside it.
+
+The rollbacks run without root's rights over modes.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.recovery.repository import Repo, dirty, files, shell, state, template
+from tests.support.recovery.without_rights import MISSING, rolled_back, taken
+
+pytestmark = pytest.mark.skipif(MISSING, reason="without setpriv root can do everything")
+
+
+@pytest.fixture
+def repo(tmp_path):
+    made = template(tmp_path / "repo")
+    dirty(made)
+    return made
+
+
+@pytest.fixture
+def linked(repo):
+    shell(repo, "git worktree add -q ../wt -b wt; git worktree add -q ../other -b theirs")
+    made = Repo(repo.root.parent / "wt")
+    made.write("own.txt", "own")
+    return made
+
+
+def test_the_whole_repository_comes_back_where_the_session_ran_in_a_linked_worktree(repo, linked):
+    repo.git("stash", "push", "-q", "a.txt")
+    start, told, besides = state(repo), linked.git("status", "--porcelain"), files(linked.root)
+    baseline = taken(linked)
+    shell(repo, "rm -rf .git")
+    report = rolled_back(baseline)
+    assert report["ok"], report["problems"]
+    assert (linked.git("status", "--porcelain"), files(linked.root)) == (told, besides)
+    after = state(repo)
+    assert {k: v for k, v in after.items() if "mtime" not in k} == {k: v for k, v in start.items() if "mtime" not in k}
+
+
+def test_the_main_worktree_goes_on_beside_a_session_in_a_linked_one(repo, linked):
+    baseline = taken(linked)
+    shell(repo, "git add -A; git commit -qm theirs; git checkout -q -b theirs-too")
+    tip, log = repo.git("rev-parse", "HEAD"), repo.git("reflog", "HEAD")
+    linked.remove("own.txt")
+    report = rolled_back(baseline)
+    assert report["ok"], report["problems"]
+    assert (repo.git("rev-parse", "HEAD"), repo.git("status", "--porcelain")) == (tip, "")
+    assert repo.git("reflog", "HEAD") == log
+
+
+def test_another_worktree_that_is_gone_is_known_again_and_named(repo, linked):
+    baseline = taken(linked)
+    shell(linked, "git worktree remove --force ../other")
+    report = rolled_back(baseline)
+    assert report["problems"] == [
+        f"{linked.root.parent}/other was the folder of another worktree, which is not kept from here, and is gone."
+    ]
+    assert "theirs" in linked.git("worktree", "list", "--porcelain")
