@@ -138,7 +138,7 @@ class SqliteStore(SqliteReader):
         self._since = 0
         """Entries appended since all were put from the write-ahead log into the database."""
         self._renewal: threading.Thread | None = None
-        self._hurry, self._moving = threading.Event(), threading.Lock()
+        self._sync_due, self._checkpoint_lock = threading.Event(), threading.Lock()
         with self._words(), contextlib.ExitStack() as undo:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._lock = hold(path)
@@ -177,10 +177,10 @@ class SqliteStore(SqliteReader):
 
     def close(self) -> None:
         """Syncs, renews the head file and lets another writer in. The second call does nothing."""
-        with self._moving, self._guard:
+        with self._checkpoint_lock, self._guard:
             if self._lock < 0:
                 return
-            self._hurry.set()
+            self._sync_due.set()
             try:
                 with self._words(), contextlib.closing(self._db):
                     self._db.execute("PRAGMA synchronous = FULL")
@@ -231,7 +231,7 @@ class SqliteStore(SqliteReader):
 
     def _renew_soon(self) -> None:
         if self._since % HEAD_EVERY == 0:
-            self._hurry.set()
+            self._sync_due.set()
         if self._renewal is None:
             renewal = threading.Thread(target=self._renew, name="sentinel-log-sync", daemon=True)
             # Where no thread can be had now, a later entry has one.
@@ -241,21 +241,21 @@ class SqliteStore(SqliteReader):
 
     def _renew(self) -> None:
         """Sync what was appended, beside those who append, and name the newest; put into the database what is much."""
-        self._hurry.wait(HEAD_SECONDS)
+        self._sync_due.wait(HEAD_SECONDS)
         with self._guard:
             if self._lock < 0:
                 return
-            self._hurry.clear()
+            self._sync_due.clear()
             head, since, self._renewal = self._head, self._since, None
         with contextlib.suppress(OSError):
             if head.seq > self._named:
                 self._sync()
                 self._keep_head(head)
         if since >= HEAD_EVERY:
-            with self._moving:
-                if not any(self._move() for _ in range(1 if since >= MOST else TRIES)) and since >= MOST:
+            with self._checkpoint_lock:
+                if not any(self._checkpoint() for _ in range(1 if since >= MOST else TRIES)) and since >= MOST:
                     with self._guard:
-                        self._move()
+                        self._checkpoint()
 
     def _sync(self) -> None:
         """Raises OSError."""
@@ -269,7 +269,7 @@ class SqliteStore(SqliteReader):
         finally:
             os.close(log)
 
-    def _move(self) -> bool:
+    def _checkpoint(self) -> bool:
         """Put what has been appended into the database, by a connection of its own: who appends meanwhile goes on.
 
         Whether nobody did, so that the write-ahead log begins anew.
@@ -280,7 +280,7 @@ class SqliteStore(SqliteReader):
             head = self._head
         try:
             with contextlib.closing(writing(self._path)) as db:
-                moved = _moved(db)
+                moved = _checkpointed(db)
         except sqlite3.Error as e:
             self._unproved = True
             self._failed(e)
@@ -295,7 +295,7 @@ class SqliteStore(SqliteReader):
         with self._guard:
             if self._unproved:
                 with contextlib.suppress(sqlite3.Error):
-                    self._unproved = not _moved(self._db)
+                    self._unproved = not _checkpointed(self._db)
             return not self._unproved
 
     def _keep_head(self, head: Head | None = None) -> None:
@@ -309,7 +309,7 @@ class SqliteStore(SqliteReader):
                 self._named = head.seq
 
 
-def _moved(db: sqlite3.Connection) -> bool:
+def _checkpointed(db: sqlite3.Connection) -> bool:
     """Puts what is in the write-ahead log into the database, on the disk; whether all of it is there then. Raises
     sqlite3.Error.
     """

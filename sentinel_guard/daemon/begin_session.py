@@ -144,7 +144,7 @@ class SessionStarter:
         self.sessions.live[live.id] = live
         self.sessions.shims_due.set()
         for other in self.sessions.live.values():
-            other.stir()  # what belongs to the guard in this one's repository is held in all of them
+            other.renew_rules()  # what belongs to the guard in this one's repository is held in all of them
 
     async def _stand(self, live: Live, owner: Peer) -> None:
         """Take the baseline of a session that works already; then watch its files."""

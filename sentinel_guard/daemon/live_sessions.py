@@ -137,7 +137,7 @@ class Live:
     """Sockets of programs that type on its person's terminals, as they were when its broker was started."""
     broker_rules: tuple[object, Message] = (None, [])
     """What the rules were made of by which its broker holds calls, and these rules."""
-    stir: Callable[[], None] = lambda: None
+    renew_rules: Callable[[], None] = lambda: None
     """Has the rules looked at, where that waits for something to happen; for the loop's own thread."""
     reaching: set[tuple[str, str]] = field(default_factory=set)
     """What a person let which program connect to: other machines after such a file was read (``reach``), or a right."""

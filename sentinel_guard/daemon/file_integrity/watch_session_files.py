@@ -208,12 +208,12 @@ class SessionFileWatch:
 
     def _look_at(self, path: str) -> None:
         self._tell([self.guardian.check(path)])
-        self._stir()
+        self._renew_rules()
 
-    def _stir(self) -> None:
+    def _renew_rules(self) -> None:
         """What the session's broker is told may be another now."""
         if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(lambda: self._live.stir())  # noqa: PLW0108 - as it is by then
+            self._loop.call_soon_threadsafe(lambda: self._live.renew_rules())  # noqa: PLW0108 - as it is by then
 
     def _tick(self) -> bool:
         """Whether the session does anything."""
@@ -227,7 +227,7 @@ class SessionFileWatch:
         rested, self.rests = self.rests, not (self._live.calls or self._activity.moved)
         self._moved = self._moved if self.rests else time.time()
         if rested and not self.rests:
-            self._stir()
+            self._renew_rules()
         return not self.rests
 
     def _look(self) -> None:
@@ -278,7 +278,7 @@ class SessionFileWatch:
                 tampering = replace(tampering, answered=True)  # noqa: PLW2901 - the same, known better
             if tampering.word is ChangeDecision.TAKE and not (tampering.problem or tampering.keys):
                 self.restricted = tuple(dict.fromkeys((*self.restricted, tampering.path)))
-                self._stir()
+                self._renew_rules()
             if tampering.word is ChangeDecision.ASK:
                 self._doubtful[tampering.path] = tampering
                 self._loop.call_soon_threadsafe(self._ask_soon)

@@ -135,7 +135,7 @@ class HeldCallRequests:
             await self._connect(call, place, link)
         else:
             await self._change(call, place, link)
-        live.stir()
+        live.renew_rules()
 
     async def _session_of(self, link: Link) -> Live | None:
         """The session whose broker this is. Behind a restart its runner, which announces it, may not be back yet."""
@@ -184,7 +184,7 @@ class HeldCallRequests:
         try:
             connections_after_reads.note_reads(live, self._sessions, self._now())
         finally:
-            live.stir()  # nobody waits for what is closed
+            live.renew_rules()  # nobody waits for what is closed
             if live.reads:
                 live.reads.close()
                 live.reads = None
@@ -268,7 +268,7 @@ async def _rest(live: Live, link: Link) -> None:
     """Wait until something may have changed the rules, or was read. Raises TimeoutError, EOFError."""
     loop, reads, told = asyncio.get_running_loop(), live.reads.fileno() if live.reads else -1, asyncio.Event()
 
-    def stir() -> None:
+    def wake() -> None:
         if not told.is_set():
             told.set()
             if reads >= 0:
@@ -276,12 +276,12 @@ async def _rest(live: Live, link: Link) -> None:
             with contextlib.suppress(RuntimeError):  # it is over at this very moment
                 resting.reschedule(loop.time() + TOGETHER)
 
-    live.stir()  # a broker that came back: its earlier connection may not have ended yet
+    live.renew_rules()  # a broker that came back: its earlier connection may not have ended yet
     try:
         async with asyncio.timeout(SELDOM) as resting:
-            live.stir = stir
+            live.renew_rules = wake
             if reads >= 0:
-                loop.add_reader(reads, stir)
+                loop.add_reader(reads, wake)
             await link.receive()
     finally:
         if reads >= 0 and not told.is_set():

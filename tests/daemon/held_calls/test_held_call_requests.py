@@ -132,8 +132,8 @@ def test_a_session_at_rest_is_looked_at_when_something_is_told(monkeypatch, tmp_
             stand.live.released.add("/var/other")
             with pytest.raises(TimeoutError):
                 await broker.receive(4 * module.TOGETHER)
-            stand.live.stir()
-            stand.live.stir()
+            stand.live.renew_rules()
+            stand.live.renew_rules()
             assert len(await broker.receive(limit(5))) == count + 1
             if stand.live.reads:
                 await asyncio.to_thread(subprocess.run, ["cat", secret], check=True, capture_output=True)

@@ -172,7 +172,7 @@ def _run(call: Call) -> Effects:
         call.world.own.update(f"port {parts[-2]}" for parts in published if len(parts) > 1)
     yield from _powers(call)
     yield from _reached(call, mounts)
-    if mounted_keys.go_astray(call.world.home, mounts.values(), call.operands[0].text if call.operands else ""):
+    if mounted_keys.are_for_strangers(call.world.home, mounts.values(), call.operands[0].text if call.operands else ""):
         yield call.effect(Kind.PRIVILEGE, mounted_keys.TARGET)
     entry = call.parsed.value("--entrypoint")
     command = [*([entry] if entry and entry.text else []), *call.operands[1:]]

@@ -14,7 +14,7 @@ _MAKERS = re.compile(
 """Images of this machine, of the registry's own library, and of makers whose programs log in with such keys."""
 
 
-def go_astray(home: str, folders: Iterable[str], image: str) -> bool:
+def are_for_strangers(home: str, folders: Iterable[str], image: str) -> bool:
     """Whether a folder of keys is mounted into an image of nobody known."""
     keys = {f"{home}/{name}" for name in _KEYS}
     return any(folder.rstrip("/") in keys for folder in folders) and _MAKERS.fullmatch(image) is None
