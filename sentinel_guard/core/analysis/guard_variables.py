@@ -24,7 +24,10 @@ _DROPS = re.compile(
     rf"(?:\bdel\s+os\.environ\[|\bos\.environ\.pop\(|\bos\.unsetenv\(|\bdelete\s+(?:process\.env(?:\.|\[)|\$ENV\{{)|"
     rf"\bENV\.delete\(|Deno\.env\.delete\(|Unsetenv\(|Remove-Item\s+Env:)\s*{_NAME}"
 )
-_CONSTANT = re.compile(r"[\s(]*[rb]?(?:'[^'$#{]*'|\"[^\"$#{]*\")[\s),]*")
+_READS = re.compile(
+    r"(?P<name>[A-Za-z_]\w*)\s*(?::=|=(?!=))[^\n;=]*?(?:environ|getenv|Getenv|process\.env|Deno\.env|ENV\b)[^\n;=]{0,20}?\bPATH\b"
+)
+"""A variable that is given what PATH holds."""
 
 
 def changed_in_code(text: str) -> Iterator[str]:
@@ -34,10 +37,10 @@ def changed_in_code(text: str) -> Iterator[str]:
     """
     if "PATH" not in text and "BASH_ENV" not in text and "SENTINEL_" not in text:
         return
-    sets = [(match["name"], match["value"]) for match in _SETS.finditer(text)]
-    read = len(re.findall(r"\bPATH\b", text)) > sum(name == "PATH" for name, _ in sets)
-    for name, value in sets:
-        if name not in value and not (name == "PATH" and read and not _CONSTANT.fullmatch(value)):
-            yield name
+    held = {match["name"] for match in _READS.finditer(text)}
+    for match in _SETS.finditer(text):
+        made = match["name"] == "PATH" and not held.isdisjoint(re.findall(r"[A-Za-z_]\w*", match["value"]))
+        if match["name"] not in match["value"] and not made:
+            yield match["name"]
     for match in _DROPS.finditer(text):
         yield match["name"]

@@ -323,6 +323,19 @@ PACKAGE = (
 )
 """The guard's own package."""
 
+MODULES = (
+    ("uv run -m pip uninstall -y sentinel-guard", "deny"),
+    ("uv run -qm sentinel_guard stop", "deny"),
+    ("uv run -m twine upload dist/x.whl", "ask"),
+    ("uv run -m alembic downgrade base", "ask"),
+    ("uv run -m pytest", "ok"),
+)
+SET_IN_CODE = (
+    ("python3 -c \"import os; x='/usr/bin'; print('PATH'); os.environ['PATH']=x; os.system('git push')\"", "deny"),
+    ("node -e \"console.log(process.env.PATH); process.env.PATH = ['/usr/bin', '/bin'].join(':')\"", "deny"),
+    ("python3 -c \"import os; p=os.environ['PATH']; os.environ['PATH']='x:'+p\"", "ok"),
+    ("node -e \"const p = process.env.PATH; process.env.PATH = ['/x', p].join(':')\"", "ok"),
+)
 TABLES = {
     "typing": TYPING,
     "another repository": ELSEWHERE,
@@ -332,6 +345,8 @@ TABLES = {
     "other machines": REMOTE,
     "destroyers": DESTROYERS,
     "the package": PACKAGE,
+    "modules by a runner": MODULES,
+    "PATH in code": SET_IN_CODE,
 }
 ROWS = [pytest.param(*row, id=f"{name}: {row[0]}") for name, table in TABLES.items() for row in table]
 

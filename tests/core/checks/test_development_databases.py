@@ -22,27 +22,26 @@ RAILS = {
     "config/database.yml": "default: &default\n  adapter: postgresql\n  pool: <%= ENV['POOL'] %>\ndevelopment:\n"
     "  <<: *default\n  database: shop_dev\n  host: localhost\nproduction:\n  url: <%= ENV['DATABASE_URL'] %>\n"
 }
+RAILS_SHARED = {
+    "config/database.yml": "shared: &shared\n  host: db.acme.io\ndevelopment:\n  <<: *shared\n  database: shop_dev\n"
+}
 MIX = {
     "config/dev.exs": 'config :shop, Shop.Repo, username: "x", password: "x", hostname: "localhost", database: "shop"\n'
 }
 SQLITE = {"config/database.yml": "development:\n  adapter: sqlite3\n  database: db/development.sqlite3\n"}
-GRADLE = {"app/build.gradle": 'applicationId "io.acme.shop"'}
+GRADLE = {"app/build.gradle": 'applicationId "io.acme.shop"\n debug { applicationIdSuffix ".debug" }'}
 AWAY = {"config/dev.exs": 'config :shop, Shop.Repo, hostname: "db.acme.io", database: "shop_dev"\n'}
 ASKS = {"config/dev.exs": 'config :shop, Shop.Repo, hostname: System.get_env("DB_HOST"), database: "shop_dev"\n'}
-DOTNET = {
-    "src/Api/appsettings.Development.json": '{"ConnectionStrings": {"Shop": "Server=localhost,14330;Database=shop;'
-    'User Id=sa;Password=Dev_Passw0rd"}}\n'
-}
 DJANGO = {
     "manage.py": "os.environ.setdefault('DJANGO_SETTINGS_MODULE', 'site_.settings')\n",
-    "site_/settings.py": "SECRET_KEY = os.environ['KEY']\nDATABASES = {\n    'default': {'ENGINE': 'postgresql', "
-    "'NAME': 'shop_dev', 'HOST': '127.0.0.1', 'PASSWORD': os.environ['PASSWORD']}\n}\n",
+    "site_/settings.py": "DATABASES = {'default': {'NAME': 'shop_dev', 'HOST': '127.0.0.1'}}\n",
 }
 ALEMBIC = {"alembic.ini": "[alembic]\nsqlalchemy.url = postgresql://shop@localhost/%s\n"}
 LOOSE = "services:\n  db:\n    image: postgres:17\n    environment: {POSTGRES_PASSWORD: dev}\n"
 KEPT = f"{LOOSE}    volumes:\n      - pg:/var/lib/postgresql/data\nvolumes:\n  pg: {{}}\n"
 SEEDED = f"{LOOSE}    volumes: ['./seed.sql:/docker-entrypoint-initdb.d/seed.sql:ro']\n"
 WEB = LOOSE + "  web:\n    build: .\n    environment:\n      DATABASE_URL: postgres://postgres:dev@%s:5432/shop\n"
+PLAIN, SERVED = {"compose.yml": LOOSE}, {"compose.yml": WEB % "db"}
 DROP = "docker compose exec -T db psql -U postgres -c 'drop database shop'"
 
 ROWS = [
@@ -62,12 +61,8 @@ ROWS = [
     ("MIX_ENV=$E mix ecto.reset", MIX, ASK, "an environment that is not known"),
     ("mix ecto.reset", AWAY, ASK, "of another machine"),
     ("mix ecto.reset", ASKS, ASK, "the environment says which"),
-    ("dotnet ef database drop --force -p src/Data -s src/Api", DOTNET, ALLOW, "the project that starts"),
-    ("ASPNETCORE_ENVIRONMENT=Production dotnet ef database drop -s src/Api", DOTNET, ASK, "another environment"),
-    ("dotnet ef database drop --force", DOTNET, ASK, "no settings are there"),
-    ("python manage.py flush --noinput", DJANGO, ALLOW, "a name of development on this machine"),
-    ("python manage.py flush --settings=site_.production", DJANGO, ASK, "other settings"),
-    ("alembic downgrade base", {"alembic.ini": ALEMBIC["alembic.ini"] % "shop_dev"}, ALLOW, "the same"),
+    ("python manage.py flush --noinput", DJANGO, ASK, "settings that are code"),
+    ("alembic downgrade base", {"alembic.ini": ALEMBIC["alembic.ini"] % "shop_dev"}, ASK, "code says where"),
     ("alembic downgrade base", {"alembic.ini": ALEMBIC["alembic.ini"] % "shop"}, ASK, "nothing says what it is for"),
     ("alembic downgrade base", {"alembic.ini": ALEMBIC["alembic.ini"] % "shop_dev", "alembic/env.py": "os.environ"},
      ASK, "code may say another"),
@@ -78,25 +73,102 @@ ROWS = [
     ("supabase db reset --linked", {"supabase/config.toml": "x"}, ASK, "the one that is linked"),
     ("supabase db reset", {}, ASK, "no stack is described"),
     ("dropdb shop_dev", RAILS, ASK, "no task that makes it anew"),
+    # What may say another database.
+    ("doppler run --config prd -- bin/rails db:reset", RAILS, ASK, "a wrapper fills the environment"),
+    ("dotenv -e .env.remote -- bin/rails db:reset", RAILS, ASK, "from a file"),
+    ("direnv exec . bin/rails db:reset", RAILS, ASK, "the same"),
+    ("set -a; . ./.env.remote; set +a; bin/rails db:reset", RAILS, ASK, "a file that nobody has read"),
+    ('eval "$(direnv export bash)"; bin/rails db:reset', RAILS, ASK, "what a program prints"),
+    ("export $(grep -v '^#' .env.remote | xargs); bin/rails db:reset", RAILS, ASK, "what a file holds"),
+    ("make reset",
+     {**RAILS, "Makefile": "export DATABASE_URL := postgres://db.acme.io/shop\nreset:\n\tbin/rails db:reset\n"},
+     ASK, "a file that has variables of its own"),
+    ("bin/rails db:reset", {**RAILS, ".envrc": "x"}, ASK, "what the person's shell loads"),
+    ("bin/rails db:reset", {**RAILS, "mise.toml": "[env]"}, ASK, "the same"),
+    ("bin/rails db:reset", {**RAILS, ".env.local": "x", "Gemfile": "gem 'dotenv-rails'"}, ASK, "one of its kin"),
+    ("bin/rails db:reset", {**RAILS, ".env.example": "x", "Gemfile": "gem 'dotenv-rails'"}, ALLOW, "an example"),
+    ("bin/rails db:reset RAILS_ENV=uat", RAILS, ASK, "a word sets a variable"),
+    ("bin/rails db:reset $X", RAILS, ASK, "a word that is not known"),
+    ("rake -f other/Rakefile db:reset", RAILS, ASK, "other tasks"),
+    ("PGHOSTADDR=10.1.2.3 bin/rails db:reset", RAILS, ASK, "a variable of the client"),
+    ("PGSERVICE=live bin/rails db:reset", RAILS, ASK, "the same"),
+    ("PGPORT=15432 bin/rails db:reset", RAILS, ASK, "another server here"),
+    ("PRIMARY_DATABASE_URL=postgres://db.acme.io/shop bin/rails db:reset", RAILS, ASK, "an address by another name"),
+    ("bin/rails db:reset", RAILS_SHARED, ASK, "what another section holds"),
+    ("bin/rails db:reset",
+     {"config/database.yml": "development:\n  database: shop_dev\n  hostaddr: 10.1.2.3\n"}, ASK, "an address"),
+    ("bin/rails db:reset",
+     {"config/database.yml": "development:\n  database: shop\n  url: postgis://db.acme.io/shop\n"}, ASK, "a URL"),
+    ("bin/rails db:reset",
+     {"config/database.yml": "development:\n  database: shop\n  host: db01.corp.local\n"},
+     ASK, "no name of this machine"),
+    ("mix ecto.reset",
+     {"config/dev.exs": MIX["config/dev.exs"] + 'import_config "dev.secret.exs"\n'}, ASK, "another file"),
+    ("mix ecto.reset",
+     {"config/dev.exs": 'config :shop, Shop.Mailer, hostname: "localhost"\n'}, ASK, "of something else"),
+    ("mix ecto.reset", {**MIX, "config/runtime.exs": "config :shop, Shop.Repo, url: x\n"}, ASK, "set as it starts"),
+    ("DATABASE_URL='postgres://localhost/shop_dev?host=db.acme.io' npx prisma migrate reset --force",
+     {}, ASK, "a second host"),
+    ("DATABASE_URL=postgres://localhost,db.acme.io/shop npx prisma migrate reset --force", {}, ASK, "two servers"),
+    ("DATABASE_URL=postgres://localhost/devices npx prisma migrate reset --force",
+     {}, ASK, "a name that begins like it"),
+    ("DATABASE_URL=postgres://nas.local/shop_dev npx prisma migrate reset --force",
+     {}, ASK, "a machine of the network"),
+    ('DATABASE_URL=postgres://localhost/shop_dev sqlx database drop -y -D "$REMOTE"',
+     {}, ASK, "an address that is not known"),
+    ("RAILS_ENV=production bin/rails db:reset file:/tmp/x", RAILS, ASK, "no tool that takes an address"),
+    ("supabase --workdir ../other db reset", {"supabase/config.toml": "x"}, ASK, "another folder's"),
     # Services of the project's compose file.
-    (DROP, {"compose.yml": LOOSE}, ALLOW, "`compose down` takes as much"),
+    (DROP, PLAIN, ALLOW, "`compose down` takes as much"),
     (DROP, {"compose.yml": KEPT}, ASK, "a volume holds it"),
     (DROP, {"compose.yml": SEEDED}, ALLOW, "what is mounted sets it up"),
     (DROP, {"compose.yml": LOOSE, "compose.override.yml": KEPT}, ASK, "another file is read along"),
     (DROP, {}, ASK, "no file is there"),
-    (DROP.replace("compose", "compose -f $F"), {"compose.yml": LOOSE}, ASK, "one that is not known"),
-    (DROP.replace("docker", "docker --context prod"), {"compose.yml": LOOSE}, ASK, "on another machine"),
-    (DROP.replace("psql", "psql -h db.acme.io"), {"compose.yml": LOOSE}, ASK, "the server of somebody else"),
-    ("docker compose exec db redis-cli FLUSHALL", {"compose.yml": LOOSE}, ALLOW, "whatever the store"),
-    ("docker compose run --rm web bin/rails db:reset", {"compose.yml": WEB % "db"}, ALLOW, "a task beside it"),
+    (DROP.replace("compose", "compose -f $F"), PLAIN, ASK, "one that is not known"),
+    (DROP.replace("docker", "docker --context prod"), PLAIN, ASK, "on another machine"),
+    (DROP.replace("psql", "psql -h db.acme.io"), PLAIN, ASK, "the server of somebody else"),
+    ("docker compose exec db redis-cli FLUSHALL", PLAIN, ALLOW, "whatever the store"),
+    ("docker compose run --rm web bin/rails db:reset", SERVED, ALLOW, "a task beside it"),
     ("docker compose run --rm web bin/rails db:reset", {"compose.yml": WEB % "db.acme.io"}, ASK, "elsewhere"),
-    ("docker compose run --rm web bin/rails db:reset", {"compose.yml": LOOSE}, ASK, "that nobody knows"),
+    ("docker compose run --rm web bin/rails db:reset", PLAIN, ASK, "that nobody knows"),
+    ("docker compose exec web psql postgres://db.acme.io/shop -c 'drop table users'", SERVED, ASK, "elsewhere"),
+    ("docker compose exec web dropdb -h db.acme.io shop", SERVED, ASK, "the same"),
+    ("docker compose exec web sqlx database drop -y -D postgres://db.acme.io/shop", SERVED, ASK, "the same"),
+    ("docker compose exec -e DATABASE_URL=postgres://db.acme.io/x web bin/rails db:reset", SERVED, ASK, "set"),
+    ("docker compose exec web env DATABASE_URL=postgres://db.acme.io/x bin/rails db:reset", SERVED, ASK, "set"),
+    ("docker compose exec web sh -c 'DATABASE_URL=postgres://db.acme.io/x bin/rails db:reset'", SERVED, ASK, "set"),
+    ("docker compose exec web bin/rails db:reset",
+     {"compose.yml": WEB.replace("%s:5432/shop", "db:5432/shop\n      PGHOST: x")}, ASK, "two"),
+    ("docker compose exec web bin/rails db:reset",
+     {"compose.yml": WEB.replace("DATABASE_URL: postgres://postgres:dev@%s:5432/shop", "API_URL: http://db:8080")},
+     ASK, "no database"),
+    (DROP.replace("psql", "psql -h localhost -h db.acme.io"), PLAIN, ASK, "the last one counts"),
+    (DROP.replace("psql", "psql -qh db.acme.io"), PLAIN, ASK, "among other options"),
+    (DROP.replace("psql", "env PGHOST=db.acme.io psql"), PLAIN, ASK, "set"),
+    ("docker compose exec db mongosh db.acme.io:27017/shop --eval 'db.dropDatabase()'", PLAIN, ASK, "an operand"),
+    ("docker compose exec db mongosh shop --quiet --eval 'db.dropDatabase()'", PLAIN, ALLOW, "here"),
+    (DROP,
+     {"compose.yml": SEEDED.replace("ro']", "ro', {type: volume, source: pg, target: /var/lib/postgresql/data}]")},
+     ASK, "long form"),
+    (DROP,
+     {"compose.yml": "services:\n  db: {image: postgres, volumes_from: [data]}\n  data:\n    image: x\n"},
+     ASK, "another's volumes"),
+    ("docker compose run --rm -v pg:/var/lib/postgresql/data db rm -rf /var/lib/postgresql/data",
+     PLAIN, ASK, "its own"),
+    (DROP.replace("docker", "DOCKER_CONTEXT=live docker"), PLAIN, ASK, "on another machine"),
+    (f"export COMPOSE_FILE=live.yml; {DROP}", PLAIN, ASK, "other files"),
+    (DROP.replace("compose", "compose -p shop_other"), PLAIN, ASK, "another project's"),
+    (DROP, {"docker-compose.yaml": LOOSE, "docker-compose.yml": KEPT}, ASK, "the one that Compose takes"),
+    ("docker compose exec db rm -f /var/lib/postgresql/data/postmaster.pid",
+     {"compose.yml": KEPT}, ALLOW, "of a server that fell"),
     # Containers that the text started.
     ("docker run -d --name t-$$ postgres && sleep 1; docker rm -f t-$$", {}, ALLOW, "by the shell's number"),
     ("docker rm -f $X", {}, ASK, "any"),
+    ("docker rm -f x${IFS}$(docker ps -aq)", {}, ASK, "a name, and all"),
     # What the session, or the project, makes anew.
     ("git reflog expire --expire=now refs/heads/x", {".git/HEAD": "x", ".git/logs/refs/heads/x": "x"}, ASK, "a log"),
     ("adb uninstall io.acme.shop.debug", GRADLE, ALLOW, "the project's app"),
+    ("adb uninstall io.acme.shop.bank", GRADLE, ASK, "another one of its maker's"),
     ("adb uninstall io.acme.shopper", GRADLE, ASK, "another one"),
     ("esptool.py erase_region 0x10000 0x100000", {}, ALLOW, "what the next image is written over"),
     ("esptool.py erase_flash", {}, ASK, "all that a board knows"),
@@ -106,6 +178,8 @@ ROWS = [
     ("sudo apt-get install -y stow", {"README.md": "Needs stowaway.\n"}, ASK, "nobody asks for it"),
     ("sudo apt-get install -y stow -o DPkg::Pre-Invoke::=id", {"README.md": "stow"}, ASK, "a program runs first"),
     ("sudo apt-get install -y ./stow.deb", {"README.md": "./stow.deb"}, ASK, "a file"),
+    ("sudo apt-get install -y postgresql-", {"Dockerfile": "RUN apt install postgresql-${PG}"}, ASK, "taken away"),
+    ("echo stow >> README.md && sudo apt-get install -y stow", {"README.md": "x"}, ASK, "the text asks for it itself"),
     ("sudo apt-get remove -y stow", {"README.md": "stow"}, ASK, "taken away"),
     ("sudo -u root apt-get update", {}, ASK, "an option of sudo"),
     ("sudo APT_CONFIG=/tmp/x apt-get update", {}, ASK, "settings that may name a program"),

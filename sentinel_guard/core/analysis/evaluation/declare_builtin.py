@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from sentinel_guard.core.analysis.evaluation.break_and_return import outside
 from sentinel_guard.core.analysis.evaluation.builtin_code import subscript_texts
-from sentinel_guard.core.analysis.evaluation.environment_variables import environment, reassigned
+from sentinel_guard.core.analysis.evaluation.environment_variables import SET_BY_FILES, environment, reassigned
 from sentinel_guard.core.analysis.evaluation.walk_context import WalkContext, Walker
 from sentinel_guard.core.analysis.expansion.assignments import assign
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN
@@ -82,6 +82,8 @@ def _items(word: Word, scope: Scope) -> list[Assignment]:
             found.append(Assignment(match[1], index, bool(match[3]), _quoted(match[4])))
         elif one.text.isidentifier():
             found.append(Assignment(one.text, None, False, _quoted("")))
+        elif not one.known:
+            scope.doubt(SET_BY_FILES)
     return found
 
 

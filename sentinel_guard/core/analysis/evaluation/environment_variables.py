@@ -79,6 +79,8 @@ _HIDES = {
 }
 """Options that name a command; what make evaluates is not followed."""
 
+SET_BY_FILES = frozenset(("DATABASE_URL",))
+"""What a file, or a text that is not known, may set, and a tool takes unasked: which database it works on."""
 NOT_KNOWN = Value((), known=False, isset=True)
 
 

@@ -221,6 +221,8 @@ def eval_(walk: Walker, fields: Fields, place: WalkContext) -> str:
     if any(not f.known for f in rest) and not text.strip("\"' "):
         text = UNKNOWN
     source = place.scope.as_written(rest[0].source) if len(rest) == 1 else ""
+    if not all(f.known for f in rest):
+        place.scope.doubt(environment_variables.SET_BY_FILES)
     if _TRUSTED.match(source) or _SET_UP.fullmatch(source):
         return ""
     if not rest[:1] or all(f.known for f in rest):
@@ -235,7 +237,11 @@ def source(walk: Walker, fields: Fields, place: WalkContext) -> str:
     if not fields[1].known and _is_set_up(fields[1].source, place):
         walk.opaque(fields[1].text, "data", place)
         return UNKNOWN
-    return walk.follow(fields[1], fields[2:], place)
+    before = place.scope.variables.keys() & environment_variables.SET_BY_FILES
+    output = walk.follow(fields[1], fields[2:], place)
+    if place.scope.variables.keys() & environment_variables.SET_BY_FILES == before:
+        place.scope.doubt(environment_variables.SET_BY_FILES)
+    return output
 
 
 def _is_set_up(text: str, place: WalkContext) -> bool:

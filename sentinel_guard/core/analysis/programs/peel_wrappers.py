@@ -49,8 +49,8 @@ def peel(fields: Sequence[Field], wrapper: Wrapper) -> Peeled | None:
         name, _, value = rest[0].text.partition("=")
         peeled.assignments.append((name, Field(value, rest[0].known)))
         del rest[0]
-    if wrapper.python and rest and (rest[0].text.endswith(".py") or rest[0].text == "-" or _is_script(again)):
-        rest.insert(0, Field("python3"))
+    if wrapper.python and rest:
+        rest[:0] = _python(rest[0].text, again)
     _drop_operands(peeled, wrapper)
     if wrapper.joined and rest:
         peeled.texts.append(Field(" ".join(f.text for f in rest), all(f.known for f in rest)))
@@ -62,9 +62,14 @@ def peel(fields: Sequence[Field], wrapper: Wrapper) -> Peeled | None:
     return peeled
 
 
-def _is_script(parsed: Parsed) -> bool:
-    """Whether an option says that what follows is Python, whatever it is called."""
-    return not parsed.flags.keys().isdisjoint(("-s", "--script", "--gui-script", "-m", "--module"))
+def _python(word: str, parsed: Parsed) -> list[Field]:
+    """What runs the word where that is Python: a file, a script whatever it is called, a module."""
+    if not parsed.flags.keys().isdisjoint(("-m", "--module")):
+        return [Field("python3"), Field("-m")]
+    script = (
+        word.endswith(".py") or word == "-" or not parsed.flags.keys().isdisjoint(("-s", "--script", "--gui-script"))
+    )
+    return [Field("python3")] if script else []
 
 
 def leads_elsewhere(wrapper: Wrapper, parsed: Parsed) -> bool:

@@ -21,8 +21,10 @@ Tasks = Mapping[str, list[str]]
 """Name -> shell lines; ``@name`` is another task."""
 
 _TEMPLATE = re.compile(r"\{\{.*?\}\}")
-_LOOKS = ("--dry", "--dry-run", "--list", "--list-all", "--summary", "--status", "--help")
+_LOOKS = frozenset(("--dry", "--dry-run", "--list", "--list-all", "--summary", "--status", "--help"))
 """Options with which no task runs."""
+_TAKES_OPTIONS_ANYWHERE = ("task", "go-task")
+"""Runners that take them behind a task's name, too; the others give them to the task."""
 DEEP = 20
 """Tasks that call tasks."""
 
@@ -166,7 +168,9 @@ _RUNNERS = {
 def run(call: Call) -> Iterator[Effect]:
     """The lines of the tasks that are named, those that they need first."""
     runner = _RUNNERS[call.command.program]
-    if call.has(*_LOOKS):
+    words = [item.text for item in call.fields[1:]]
+    named = next((n for n, word in enumerate(words) if word[:1] != "-" and word not in runner.verbs), len(words))
+    if not _LOOKS.isdisjoint(words if call.command.program in _TAKES_OPTIONS_ANYWHERE else words[:named]):
         return
     names = [item.text for item in call.operands if "=" not in item.text]
     verb = call.command.subcommand or (names.pop(0) if names and runner.verbs else "")

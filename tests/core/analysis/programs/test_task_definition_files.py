@@ -53,6 +53,9 @@ ROOT, ENV = "delete / force recursive", "delete .env force"
 ROWS = [
     ("task nuke", [ROOT], "a text"),
     ("task list", [ENV], "a list"),
+    ("task nuke --dry", [], "nothing runs"),
+    ("composer nuke --dry-run", [ENV], "the task's own option"),
+    ("poe nuke --list", [ENV], "the same"),
     ("task by", [ENV], "cmd"),
     ("task deep", [ENV, ROOT], "what it needs first, then what it calls"),
     ("task", [], "the default one"),

@@ -11,17 +11,17 @@ from sentinel_guard.core.model import Effect, Kind
 
 _AS_ROOT = re.compile(r"\s*su(?:\s+(?:0|root))?(?:\s+-c)?\s+")
 """Android's su takes all that follows for the command."""
-
-
 _APPLICATION = re.compile(r"\bapplicationId\s*=?\s*\(?\s*[\"']([\w.]+)[\"']")
+_SUFFIX = re.compile(r"\bapplicationIdSuffix\s*=?\s*\(?\s*[\"'](\.[\w.]+)[\"']")
 
 
 def _is_built_here(call: Call) -> bool:
     """Whether an app of the phone is the project's own, as its build files say: the next build installs it again."""
     found = (call.world.read(call.locate(f"{at}app/build.gradle{k}")) for at in ("", "android/") for k in ("", ".kts"))
-    names = {name for text in found if text for name in _APPLICATION.findall(text)}
-    wanted = [item.text for item in call.operands]
-    return bool(names and wanted) and all(any(f"{w}.".startswith(f"{name}.") for name in names) for w in wanted)
+    names = set[str]()
+    for text in filter(None, found):
+        names.update(f"{name}{end}" for name in _APPLICATION.findall(text) for end in ("", *_SUFFIX.findall(text)))
+    return bool(call.operands) and all(item.text in names for item in call.operands)
 
 
 def phone(call: Call) -> Iterable[Effect]:

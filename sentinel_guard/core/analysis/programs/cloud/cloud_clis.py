@@ -96,7 +96,7 @@ def cloud(call: Call) -> Effects:
 def _is_own_stack(call: Call) -> bool:
     """``supabase db reset`` of the stack that the repository describes: its recipe, on this machine (ADR 0045)."""
     words = [call.command.subcommand, *(item.text for item in call.operands[:1])]
-    told = call.has("--linked", "--db-url", "--project-ref") or any(not item.known for item in call.fields)
+    told = call.has("--linked", "--db-url", "--project-ref", "--workdir") or any(not item.known for item in call.fields)
     return words == ["db", "reset"] and not told and bool(call.world.kind(call.locate("supabase/config.toml")))
 
 

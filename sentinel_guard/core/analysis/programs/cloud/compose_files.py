@@ -8,28 +8,35 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import NamedTuple
 
-from sentinel_guard.core.analysis import network_addresses
+from sentinel_guard.core.analysis import task_words
 from sentinel_guard.core.analysis.expansion.command_and_options import Call, Parsed
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.model import Command, Effect, Kind
 
-_NAMES = ("compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml")
+_NAMES = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml")
+"""In the order in which Compose looks for them."""
 _BESIDE = tuple(name.replace(".y", ".override.y") for name in _NAMES)
 """What is read along with the first where no file is named."""
 _SERVICES = re.compile(r"(?m)^services:[ \t]*(?:#.*)?\n((?:[ \t]+.*\n?|[ \t]*(?:#.*)?\n)*)")
 _VOLUMES = re.compile(r"(?m)^(?:volumes|include|\s+extends)\s*:")
 _ELSEWHERE = re.compile(r"(?m)^include\s*:")
-_TAKEN_OVER = re.compile(r"(?m)^\s*(?:extends|<<|volumes_from)\s*:|\*\w")
+_TAKEN_OVER = re.compile(r"(?m)^\s*(?:extends|<<)\s*:|\bvolumes_from\b|\*\w")
+_LONG = re.compile(r"\b(?:source|target|type)[\"']?\s*:")
+"""A mount in the long form."""
 _MOUNT = re.compile(r"[\w.~${}/-]+:(/(?!/)[\w./-]+)(?::([\w,]+))?")
 _SETTINGS = re.compile(r"/docker-entrypoint-initdb|/etc/|.*\.(?:conf|cnf|ini|sql|sh)$")
 """Where a mount holds what a server is set up with, and none of its data."""
 
-_SERVER = re.compile(r"://(?:[^@\s/]*@)?([^\s:/@]+)|\b\w*HOST\w*['\"]?\s*[:=]\s*['\"]?([^\s'\"]+)")
-"""A server that a service's environment names."""
-
-
+_SERVER = re.compile(
+    r"(?m)\bDATABASE_URL['\"]?\s*[:=]\s*['\"]?[\w+]+://(?:[^@\s/,?]*@)?(?P<host>[\w-]+)(?::\d+)?/[\w-]+['\"]?"
+    r"[ \t]*(?=[,}\]]|$)"
+)
+"""The database of a service, as its environment names it."""
+_UNTOLD = re.compile(r"\$|\benv_file\b|\b\w*(?:HOST|DATABASE)\w*['\"]?\s*[:=]")
+"""What else may name one."""
 _CLIENTS = frozenset(
     (
         *("psql", "dropdb", "dropuser", "pg_restore", "mysql", "mariadb", "mysqladmin", "mariadb-admin", "mongosh"),
@@ -37,22 +44,43 @@ _CLIENTS = frozenset(
     )
 )
 """Clients that speak to the server of their own machine where no word names another."""
-_NAMED_HOST = re.compile(r"(?:-h|--host[= ]|--server[= ]|-S)(?P<host>[^=\s].*)")
+_HOST_OPTIONS = ("-h", "-H", "-S", "-a", "--host", "--server", "--hostname", "--address", "--uri", "--port", "-P")
+_CODE_OPTIONS = ("-c", "--command", "-e", "--eval", "--execute", "-q", "--query", "-Q")
+_TASKS = frozenset(("rails", "rake", "mix"))
+_LOCAL = ("localhost", "127.0.0.1")
+_ADDRESSED = frozenset(("mongosh", "mongo", "cqlsh", "cypher-shell"))
+"""Clients to which an operand is an address."""
 
 
 def _is_beside(command: Command) -> bool:
     """Whether a client speaks to the server of the machine, or container, that it runs in."""
-    text = " ".join(command.argv[1:])
-    named = [match["host"].split()[0] for match in _NAMED_HOST.finditer(text.replace("-h ", "-h").replace("-S ", "-S"))]
-    named += [word for word in command.argv[1:] if "://" in word.partition(" ")[0] or "host=" in word]
-    hosts = [word.partition("host=")[2] or word for word in named]
-    return command.program in _CLIENTS and all(map(network_addresses.is_local_address, hosts))
+    if command.program not in _CLIENTS:
+        return False
+    for before, word in pairwise(command.argv):
+        name, sign, value = word.partition("=")
+        if before in _CODE_OPTIONS:
+            continue
+        if before in _HOST_OPTIONS or (name in _HOST_OPTIONS and sign):
+            told = word if before in _HOST_OPTIONS else value
+            if told not in _LOCAL:
+                return False
+        elif "://" in word or re.search(r"\b(?:host|hostaddr|service)=", word):
+            return False
+        elif re.match(r"-[hHS].", word) or re.match(r"-[A-Za-z]+[hHS]", word):
+            if word[2:] not in _LOCAL:
+                return False
+        elif command.program in _ADDRESSED and word[:1] != "-" and re.search(r"[.:/]", word):
+            return False
+    return True
 
 
 def texts(call: Call, parsed: Parsed) -> list[str] | None:
     """The files that make up the project; None where one of them cannot be read, or nobody knows which they are."""
     given = parsed.values("-f", "--file")
-    if parsed.values("--project-directory") or (not given and call.scope.lookup("COMPOSE_FILE").isset):
+    if parsed.values("--project-directory", "-p", "--project-name", "--env-file", "--profile"):
+        return None
+    variables = ("COMPOSE_FILE", "COMPOSE_PROJECT_NAME", "COMPOSE_PROFILES", "COMPOSE_ENV_FILES")
+    if any(call.scope.lookup(name).isset for name in variables):
         return None
     if given:
         found = [call.world.read(call.locate(item)) if item.known else None for item in given]
@@ -84,9 +112,12 @@ class Project(NamedTuple):
             return False
         if _is_beside(effect.command):
             return service in self.services and service not in self.kept
-        lines = self.services.get(service, "")
-        named = {match[1] or match[2] for match in _SERVER.finditer(lines)}
-        return bool(named) and "env_file" not in lines and named <= self.services.keys() - self.kept
+        task, lines = effect.command, self.services.get(service, "")
+        if task.program not in _TASKS or not task_words.are_plain(task.program, task.argv[1:]):
+            return False
+        named = {match["host"] for match in _SERVER.finditer(lines)}
+        told = bool(named) and not _UNTOLD.search(_SERVER.sub("", lines))
+        return told and named <= self.services.keys() - self.kept
 
 
 def project(call: Call, parsed: Parsed) -> Project | None:
@@ -115,4 +146,4 @@ def _keeps(block: str) -> bool:
     if not re.search(r"\bvolumes\b", block):
         return False
     mounts = _MOUNT.findall(block)
-    return not mounts or any(not _SETTINGS.match(inside) for inside, _ in mounts)
+    return not mounts or bool(_LONG.search(block)) or any(not _SETTINGS.match(inside) for inside, _ in mounts)

@@ -32,6 +32,8 @@ _DATA = (
 )
 """Where each single file counts."""
 _REMADE = ("/var/lib/apt/", "/var/lib/dpkg/lock", "/data/local/tmp/")
+_SETS = re.compile(r"(?<!\w)[A-Z][A-Z0-9_]*=\S")
+"""A variable that the command in a container is given."""
 _ENVIRONMENT_READERS = ("env", "printenv", "set", "export")
 _SHUT = "ro:"
 _SOCKETS = ("/docker.sock", "/podman.sock", "/containerd.sock", "/crio.sock")
@@ -90,9 +92,10 @@ def _is_every(item: Field) -> bool:
     """Whether an unknown operand may stand for all there are: ``$(docker ps -aq)``, and not what a filter chose."""
     if item.known or (item.source.startswith('"') and "$(" not in item.source):
         return False
-    if re.match(r"[\w.-]", item.source):
+    substituted = "$(" in item.source or "`" in item.source
+    if not substituted and re.match(r"[\w.-]", item.source):
         return False  # a name that begins in plain words
-    return "$(" not in item.source or _CHOSEN.search(item.source) is None
+    return not substituted or _CHOSEN.search(item.source) is None
 
 
 def _argued(call: Call) -> Iterator[Effect]:
@@ -117,8 +120,9 @@ def _target(verb: str) -> str:
 def _other_host(call: Call) -> str:
     """The engine of another machine, if an option or a variable of the text says so."""
     given = call.head.value("-c", "--context")
-    if given is not None and given.text not in _LOCAL_CONTEXTS:
-        return given.text
+    contexts = (given.text,) if given is not None else call.scope.variables.get("DOCKER_CONTEXT", ())
+    if contexts is None or any(context not in _LOCAL_CONTEXTS for context in contexts):
+        return "context" if contexts is None else contexts[0]
     hosts = [item.text for item in call.head.values("-H", "--host")]
     hosts = hosts or list(call.scope.variables.get("DOCKER_HOST") or ())
     return next(
@@ -151,9 +155,11 @@ def compose(call: Call) -> Effects:
         mounts = dict(_mounts(call, run))
         yield from _reached(call, mounts)
         service = run.operands[0].text if run.operands else ""
-        away = bool(_other_host(call)) or is_production(call)
+        sets = run.values("-e", "--env", "--env-from-file") or any(_SETS.search(item.text) for item in run.operands)
+        away = sets or bool(_other_host(call)) or is_production(call)
         project = None if away else compose_files.project(call, parsed)
-        kept = _KEPT if project is None or service in project.kept else ()
+        spared = project is not None and service in project.services and "volumes" not in project.services[service]
+        kept = (*_volumes(run), *(() if spared else _KEPT))
         found = _inside(call, run.operands[1:], mounts, kept)
         yield from (effect for effect in found if project is None or not project.spares(effect, service))
     elif verb in ("down", "rm") and {"-v", "--volumes"} & parse(fields, _COMPOSE_DOWN).flags.keys():
@@ -176,7 +182,7 @@ def _run(call: Call) -> Effects:
         yield call.effect(Kind.PRIVILEGE, mounted_keys.TARGET)
     entry = call.parsed.value("--entrypoint")
     command = [*([entry] if entry and entry.text else []), *call.operands[1:]]
-    yield from _inside(call, command, mounts, tuple(_volumes(call)) + _KEPT * call.has("--volumes-from"))
+    yield from _inside(call, command, mounts, tuple(_volumes(call.parsed)) + _KEPT * call.has("--volumes-from"))
     if command and command[0].text in _ENVIRONMENT_READERS:
         for item in call.parsed.values("--env-file"):
             yield call.effect(Kind.READ, call.locate(item), "shown", sure=item.known)
@@ -220,13 +226,13 @@ def _mounts(call: Call, parsed: Parsed) -> Iterator[tuple[str, str]]:
             yield _SHUT * shut + paths.normal(inside), call.locate(host)
 
 
-def _volumes(call: Call) -> Iterator[str]:
+def _volumes(parsed: Parsed) -> Iterator[str]:
     """Folders inside that are named volumes."""
-    for item in call.parsed.values("-v", "--volume"):
+    for item in parsed.values("-v", "--volume"):
         name, colon, rest = item.text.partition(":")
         if colon and name and name[0] not in "/.~$":
             yield paths.normal(rest.partition(":")[0])
-    for item in call.parsed.values("--mount"):
+    for item in parsed.values("--mount"):
         keys = dict(pair.partition("=")[::2] for pair in item.text.split(","))
         inside = keys.get("target") or keys.get("destination") or keys.get("dst")
         if inside and keys.get("type", "volume") == "volume":
@@ -306,7 +312,8 @@ def away(call: Call, body: str | Sequence[Field], *, known: bool = True, target:
 
 def _is_loss(effect: Effect) -> bool:
     if effect.kind is Kind.DELETE:
-        kept = effect.target.startswith(_DATA) and not effect.target.startswith(_REMADE)
+        remade = effect.target.startswith(_REMADE) or effect.target.endswith((".pid", ".lock"))
+        kept = effect.target.startswith(_DATA) and not remade
         return (kept or "recursive" in effect.how) and not effect.target.startswith(paths.TEMPORARY)
     if effect.kind is Kind.WRITE:
         return bool(effect.how & {"raw", "mkfs"})

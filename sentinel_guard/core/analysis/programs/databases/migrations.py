@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from sentinel_guard.core.analysis import paths
+from sentinel_guard.core.analysis import paths, task_words
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs.databases import development_databases, project_databases, sql_statements
@@ -179,7 +179,8 @@ def _on_tests(call: Call, words: Sequence[str]) -> bool:
     """The environment of the tests has a database that they make anew; ``DATABASE_URL`` would say another one, and a
     file in a temporary folder is none that anybody keeps.
     """
-    files = [match[1] for word in words if (match := _DATABASE_FILE.fullmatch(word))]
+    addressed = paths.base(call.command.program) in task_words.BY_ADDRESS
+    files = [match[1] for word in words if addressed and (match := _DATABASE_FILE.fullmatch(word))]
     if files:
         return all(paths.normal(file).startswith(paths.TEMPORARY) for file in files)
     url = call.scope.lookup("DATABASE_URL")

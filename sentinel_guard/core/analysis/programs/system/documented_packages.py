@@ -19,7 +19,8 @@ _PLAIN = frozenset(
     )
 )
 """Options with which nothing else is done: ``-o`` may name a program that runs."""
-_NAME = re.compile(r"[a-z0-9][a-z0-9+.-]*(?<!\.deb)(?<!\.rpm)")
+_NAME = re.compile(r"[a-z0-9][a-z0-9+.-]*(?<!\.deb)(?<!\.rpm)(?<!-)")
+"""Behind a minus apt takes a package away."""
 _FILES = (
     *("README", "README.md", "README.rst", "INSTALL", "INSTALL.md", "CONTRIBUTING.md", "DEVELOPMENT.md", "HACKING.md"),
     *("docs/install.md", "docs/installation.md", "docs/setup.md", "docs/development.md", "docs/getting-started.md"),
@@ -31,7 +32,7 @@ _FILES = (
 def are_asked_for(words: Sequence[str], world: Overlay) -> bool:
     """Whether a command only installs packages that files at the top of the repository name, or asks which there are.
 
-    Changed by whom does not matter: the packages are the distribution's, and signed.
+    The packages are the distribution's, and signed; a file that this very text wrote asks for none.
     """
     program, *rest = [*words, ""]
     verbs = [word for word in rest if word and word not in _PLAIN]
@@ -49,4 +50,5 @@ def _texts(world: Overlay) -> Iterator[str]:
     for name in _FILES if world.root else ():
         path = f"{world.root}/{name}"
         for found in world.glob(path) if "*" in name else (path,):
-            yield world.read(found) or ""
+            if found not in world.made():
+                yield world.read(found) or ""
