@@ -77,10 +77,7 @@ def _is_beside(command: Command) -> bool:
 def texts(call: Call, parsed: Parsed) -> list[str] | None:
     """The files that make up the project; None where one of them cannot be read, or nobody knows which they are."""
     given = parsed.values("-f", "--file")
-    if parsed.values("--project-directory", "-p", "--project-name", "--env-file", "--profile"):
-        return None
-    variables = ("COMPOSE_FILE", "COMPOSE_PROJECT_NAME", "COMPOSE_PROFILES", "COMPOSE_ENV_FILES")
-    if any(call.scope.lookup(name).isset for name in variables):
+    if parsed.values("--project-directory") or (not given and call.scope.lookup("COMPOSE_FILE").isset):
         return None
     if given:
         found = [call.world.read(call.locate(item)) if item.known else None for item in given]
@@ -122,7 +119,8 @@ class Project(NamedTuple):
 
 def project(call: Call, parsed: Parsed) -> Project | None:
     """The project of a call; None where its files do not say what it keeps."""
-    found = texts(call, parsed)
+    another = parsed.values("-p", "--project-name") or call.scope.lookup("COMPOSE_PROJECT_NAME").isset
+    found = None if another else texts(call, parsed)
     if found is None or any(map(_ELSEWHERE.search, found)):
         return None
     services: dict[str, str] = {}
