@@ -47,6 +47,8 @@ class ShimIntegrity:
         self._whole_at = 0.0
         self._contents: dict[str, tuple[int, str]] = {}
         self._refused_at = 0.0
+        self.unseen = False
+        """Whether the last look could not be made, and says nothing."""
 
     @classmethod
     def of(cls, folder: Path, record: str = "") -> Self:
@@ -79,8 +81,10 @@ class ShimIntegrity:
         try:
             words = self._look()
         except OSError as e:
-            return self._unreadable(e)
-        self._refused_at = 0.0
+            words = self._unreadable(e)
+            self.unseen = not words
+            return words
+        self._refused_at, self.unseen = 0.0, False
         return words
 
     def _unreadable(self, error: OSError) -> str:

@@ -2,7 +2,7 @@
 
 Rules of this file:
 1. One instance of inotify for all sessions; what hides a folder is told by the list of mounts.
-2. Where the kernel does not tell of all of them they are looked at each second.
+2. Where the kernel does not tell of all of them, or a look could not be made, they are looked at each second.
 """
 
 from __future__ import annotations
@@ -33,19 +33,26 @@ class ShimsWatch:
 
     async def run(self) -> None:
         """Until it is cancelled."""
+        loop, due = asyncio.get_running_loop(), self._sessions.shims_due
         with contextlib.suppress(OSError):
             self._mounts = ChangedMounts()
+            # Each look at the list takes the event: what is registered anew for each wait misses what came before it.
+            loop.add_reader(self._mounts.fileno(), due.set)
         try:
             while True:
-                self._sessions.shims_due.clear()
+                due.clear()
                 began = time.monotonic()
                 try:
-                    await self._look_at([*self._sessions.live.values()])
+                    lives = [*self._sessions.live.values()]
+                    await self._look_at(lives)
+                    await asyncio.sleep(SOON)
+                    await self._wait(began, lives)
                 except Exception:
                     log.exception("the sessions' shims could not be looked at")
-                await asyncio.sleep(SOON)
-                await self._wait(began)
+                    await asyncio.sleep(SHIMS)
         finally:
+            if self._mounts:
+                loop.remove_reader(self._mounts.fileno())
             self._close()
 
     async def _look_at(self, lives: Sequence[Live]) -> None:
@@ -55,21 +62,21 @@ class ShimsWatch:
         await asyncio.to_thread(self._arm, lives, ids)
         await self._look(*lives)
 
-    async def _wait(self, began: float) -> None:
+    async def _wait(self, began: float, lives: Sequence[Live]) -> None:
         """Until something is told, a session begins, or it is time."""
-        loop, due = asyncio.get_running_loop(), self._sessions.shims_due
-        seconds = WHOLE if self._told and (self._changes is None or self._changes.complete) else SHIMS
-        files = [found.fileno() for found in (self._changes, self._mounts) if found]
-        for file in files:
-            loop.add_reader(file, due.set)
+        loop, due, changes = asyncio.get_running_loop(), self._sessions.shims_due, self._changes
+        told = self._told and (changes is None or changes.complete)
+        seconds = SHIMS if not told or any(live.shims and live.shims.unseen for live in lives) else WHOLE
+        if changes:
+            loop.add_reader(changes.fileno(), due.set)
         try:
             async with asyncio.timeout(began + seconds - time.monotonic()):
                 await due.wait()
         except TimeoutError:
             pass
         finally:
-            for file in files:
-                loop.remove_reader(file)
+            if changes:
+                loop.remove_reader(changes.fileno())
 
     def _arm(self, lives: Sequence[Live], ids: list[str]) -> None:
         """Take what was told; have what stands there now watched."""
@@ -79,10 +86,10 @@ class ShimsWatch:
             if self._changes:
                 self._changes.take()
             return
-        if self._changes:
-            self._changes.close()
+        before, self._changes, self._known, self._told = self._changes, None, ids, True
+        if before:
+            before.close()
         paths = [path for live in lives if live.shims for path in live.shims.paths]
-        self._changes, self._known, self._told = None, ids, True
         try:
             self._changes = ChangedPaths(paths) if paths else None
         except OSError as e:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +14,7 @@ import pytest
 from sentinel_guard.daemon.file_integrity import watch_shims
 from sentinel_guard.daemon.file_integrity.watch_shims import ShimsWatch
 from sentinel_guard.daemon.live_sessions import Live
+from sentinel_guard.host import shim_integrity
 from sentinel_guard.host.machine import changed_paths
 from sentinel_guard.host.shim_integrity import ShimIntegrity
 from tests.support.guard_in_memory import Stand
@@ -68,6 +72,63 @@ def test_they_are_looked_at_when_something_is_done_to_one_and_when_a_session_beg
             assert await looks.next(limit(5)) == ["git is gone"]
 
     asyncio.run(course())
+
+
+def test_a_look_that_could_not_be_made_is_made_again_soon(stand, tmp_path, monkeypatch):
+    monkeypatch.setattr(watch_shims, "SHIMS", 0.3)
+    real, no_descriptors = shim_integrity._hash, [True]
+
+    def refused(path: str, size: int) -> str:
+        if no_descriptors:
+            raise OSError(errno.EMFILE, "too many open files")
+        return real(path, size)
+
+    async def course() -> None:
+        async with watched(stand) as looks:
+            monkeypatch.setattr(shim_integrity, "_hash", refused)
+            (tmp_path / "shims" / "git").write_bytes(b"attacker")  # as long as it was
+            assert await looks.next(limit(5)) == [""]
+            no_descriptors.clear()
+            async with asyncio.timeout(limit(5)):
+                while await looks.next(limit(5)) == [""]:
+                    pass
+            assert looks.harms[-1] == ["git was changed"]
+
+    asyncio.run(course())
+
+
+MOUNTS = """
+import asyncio, subprocess, sys
+from types import SimpleNamespace
+from sentinel_guard.daemon.file_integrity.watch_shims import ShimsWatch
+
+async def course():
+    sessions, looks = SimpleNamespace(live={}, shims_due=asyncio.Event()), []
+
+    async def look(*_):
+        looks.append(1)
+
+    watching = asyncio.create_task(ShimsWatch(sessions, look).run())
+    await asyncio.sleep(0.3)
+    subprocess.run(["mount", "-t", "tmpfs", "a", sys.argv[1]], check=True)
+    before = len(looks)
+    while len(looks) == before:
+        await asyncio.sleep(0.001)
+    subprocess.run(["mount", "-t", "tmpfs", "b", sys.argv[1]], check=True)  # before it waits again
+    before = len(looks)
+    async with asyncio.timeout(20):
+        while len(looks) == before:
+            await asyncio.sleep(0.01)
+    watching.cancel()
+
+asyncio.run(course())
+"""
+
+
+def test_no_mount_is_missed_that_comes_soon_after_another(tmp_path):
+    unshare = ["unshare", "--user", "--map-root-user", "--mount", sys.executable, "-c", MOUNTS, str(tmp_path)]
+    done = subprocess.run(unshare, capture_output=True, text=True, check=False, timeout=limit(60))
+    assert done.returncode == 0, done.stderr
 
 
 def test_they_are_looked_at_each_second_where_the_kernel_tells_nothing(stand, tmp_path, monkeypatch):
