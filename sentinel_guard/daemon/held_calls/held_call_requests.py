@@ -265,7 +265,10 @@ class HeldCallRequests:
 
 
 async def _rest(live: Live, link: Link) -> None:
-    """Wait until something may have changed the rules, or was read. Raises TimeoutError, EOFError."""
+    """Wait until something may have changed the rules, or was read. Raises TimeoutError, EOFError.
+
+    A broker that came back takes the place of its earlier connection, which may not have ended yet.
+    """
     loop, reads, told = asyncio.get_running_loop(), live.reads.fileno() if live.reads else -1, asyncio.Event()
 
     def wake() -> None:
@@ -276,7 +279,6 @@ async def _rest(live: Live, link: Link) -> None:
             with contextlib.suppress(RuntimeError):  # it is over at this very moment
                 resting.reschedule(loop.time() + TOGETHER)
 
-    live.renew_rules()  # a broker that came back: its earlier connection may not have ended yet
     try:
         async with asyncio.timeout(SELDOM) as resting:
             live.renew_rules = wake
@@ -284,7 +286,7 @@ async def _rest(live: Live, link: Link) -> None:
                 loop.add_reader(reads, wake)
             await link.receive()
     finally:
-        if reads >= 0 and not told.is_set():
+        if reads >= 0 and not told.is_set() and live.renew_rules is wake:
             loop.remove_reader(reads)
         told.set()
 

@@ -126,7 +126,12 @@ def test_a_session_at_rest_is_looked_at_when_something_is_told(monkeypatch, tmp_
             if came_back:
                 before = asked, broker
                 (asked, count), broker = await begun(*second), second[1]
+                stand.live.released.add("/var/another")
+                with pytest.raises(TimeoutError):
+                    await before[1].receive(6 * module.TOGETHER)  # the two do not wake each other
                 await ended(*before)
+                await broker.receive(limit(5))
+                count += 1
             with pytest.raises(TimeoutError):
                 await broker.receive(4 * module.TOGETHER)
             stand.live.released.add("/var/other")
