@@ -205,7 +205,7 @@ def _note(db: sqlite3.Connection, kept: Path | None, last: Head, named: Head | N
 
 def _prepared(path: Path) -> sqlite3.Connection:
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    fell = _size(Path(f"{path}-wal")) and not _is_of_this_boot(path)
+    fell = size_of(Path(f"{path}-wal")) and not _is_of_this_boot(path)
     whole = path.stat().st_size <= SMALL or fell or _doubt(path).exists()
     db = writing(path)
     try:
@@ -243,7 +243,7 @@ def _boot() -> str:
         return ""
 
 
-def _size(path: Path) -> int:
+def size_of(path: Path) -> int:
     try:
         return path.stat().st_size
     except FileNotFoundError:

@@ -31,6 +31,7 @@ from sentinel_guard.audit.opening import (
     open_log,
     read_only,
     remember_damage,
+    size_of,
     writing,
 )
 from sentinel_guard.core import hash_chain
@@ -143,6 +144,8 @@ class SqliteStore(SqliteReader):
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._lock = hold(path)
             undo.callback(os.close, self._lock)
+            # A writer that was killed has left there what it wrote last.
+            self._since = HEAD_EVERY - 1 if size_of(Path(f"{path}-wal")) else 0
             opened = open_log(path, head_file.read(self._head_path))
             undo.callback(opened.db.close)
             self._db, self._head = opened.db, opened.head
@@ -241,21 +244,29 @@ class SqliteStore(SqliteReader):
 
     def _renew(self) -> None:
         """Sync what was appended, beside those who append, and name the newest; put into the database what is much."""
-        self._sync_due.wait(HEAD_SECONDS)
-        with self._guard:
-            if self._lock < 0:
-                return
-            self._sync_due.clear()
-            head, since, self._renewal = self._head, self._since, None
-        with contextlib.suppress(OSError):
-            if head.seq > self._named:
-                self._sync()
-                self._keep_head(head)
-        if since >= HEAD_EVERY:
-            with self._checkpoint_lock:
-                if not any(self._checkpoint() for _ in range(1 if since >= MOST else TRIES)) and since >= MOST:
-                    with self._guard:
-                        self._checkpoint()
+        while True:
+            self._sync_due.wait(HEAD_SECONDS)
+            with self._guard:
+                if self._lock < 0:
+                    return
+                self._sync_due.clear()
+                head, since = self._head, self._since
+            with contextlib.suppress(OSError):
+                if head.seq > self._named:
+                    self._sync()
+                    self._keep_head(head)
+            if since >= HEAD_EVERY:
+                self._checkpoint_often(since)
+            with self._guard:
+                if self._head == head:
+                    self._renewal = None
+                    return
+
+    def _checkpoint_often(self, since: int) -> None:
+        with self._checkpoint_lock:
+            if not any(self._checkpoint() for _ in range(1 if since >= MOST else TRIES)) and since >= MOST:
+                with self._guard:
+                    self._checkpoint()
 
     def _sync(self) -> None:
         """Raises OSError."""

@@ -133,6 +133,7 @@ for n in range(int(sys.argv[2])):
     entry = store.append(Entry(float(n), "s1", "verdict", {"id": f"a{n}", "text": "x" * 200}))
     sys.stdout.write(f"{entry.seq}\\n")
     sys.stdout.flush()
+sys.stdin.readline()
 """
 
 
@@ -155,6 +156,17 @@ def test_kill_9_loses_no_acknowledged_entry(path):
     assert found(path) == []
     with closing(SqliteStore(path)) as store:
         assert store.append(Entry(1.0, "s1", "end")).seq == len(seqs) + 1
+    assert found(path) == []
+
+
+def test_what_a_killed_writer_left_in_the_journal_is_moved_by_the_next(path):
+    for moved in (False, True):
+        process = writer(path, 300, stdin=subprocess.PIPE)
+        for _ in range(300):
+            process.stdout.readline()
+        assert until(lambda: path.stat().st_size > 100_000, limit(10)) if moved else path.stat().st_size < 100_000
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
     assert found(path) == []
 
 
