@@ -49,7 +49,7 @@ def find_false_packs(baseline: Baseline) -> list[str]:
     if large := [name for name in found if name not in small]:
         start = sorted(_start(baseline) | object_backup.loose(baseline.farm))
         held |= {name: _held(indexes[name], start) for name in large}
-    wrong = set(_wrong(_git(baseline, baseline.object_tree.root), sorted({h for some in held.values() for h in some})))
+    wrong = set(misread(_git(baseline, baseline.object_tree.root), sorted({h for some in held.values() for h in some})))
     return [name for name, some in held.items() if wrong & some]
 
 
@@ -145,8 +145,8 @@ def _held(path: Path, hashes: list[str]) -> set[str]:
         return set()
 
 
-def _wrong(git: Git, hashes: list[str]) -> Iterator[str]:
-    """Those of the objects that git reads as something else, or not at all."""
+def misread(git: Git, hashes: list[str]) -> Iterator[str]:
+    """Those of the objects that git reads as something else, or not at all. Raises HostError."""
     told = git.run("cat-file", "--batch-check", stdin=_lines(hashes)).decode().splitlines() if hashes else []
     chunk, room = list[str](), AT_ONCE
     for digest, *rest in (line.split(" ") for line in told):

@@ -54,7 +54,9 @@ def damaged_or_missing_objects(baseline: Baseline) -> list[str]:
         problems.append(f"{len(bad)} objects of the repository were overwritten: {some}. {CURE}")
     alone = ALTERNATES not in baseline.own and ALTERNATES not in baseline.shared
     whole = alone and 0 < baseline.rest.farmed <= count and not bad
-    if baseline.head and not whole:
+    # A partial clone never had them all.
+    partial = any(Path(baseline.where.common_dir, "objects/pack").glob("*.promisor"))
+    if baseline.head and not whole and not partial:
         try:
             problems += _missing(baseline) or borrowed_objects.find_losses(baseline)
         except HostError as e:
@@ -85,9 +87,7 @@ def _from_pack(baseline: Baseline) -> None:
 
 
 def _missing(baseline: Baseline) -> list[str]:
-    """Objects of START that are not there. A partial clone never had them all. Raises HostError."""
-    if any(Path(baseline.where.common_dir, "objects/pack").glob("*.promisor")):
-        return []
+    """Objects of START that are not there. Raises HostError."""
     git = _trusted(baseline)
     rows = git.run("ls-tree", "-r", "-t", "-z", baseline.head).split(b"\0")
     wanted = {os.fsdecode(row.split(b"\t")[0].split(b" ")[2]) for row in rows if row and b" commit " not in row[:14]}

@@ -279,7 +279,16 @@ def test_a_repository_that_borrows_objects_is_not_sound_without_them(repo, tmp_p
     shell(repo, "git repack -adq; git prune-packed -q")
     assert rolled_back(baseline)["ok"], "they lie elsewhere, and all are there"
     shell(repo, "git unpack-objects -q < $(mv .git/objects/pack/*.pack ..; ls ../*.pack); rm .git/objects/pack/*")
-    old = repo.git("rev-parse", "HEAD~1:h.txt")
+    old, other = repo.git("rev-parse", "HEAD~1:h.txt"), repo.git("rev-parse", "HEAD:a.txt")
+    objects = repo.root / ".git/objects"
+    sound = (objects / old[:2] / old[2:]).read_bytes()
+    shell(repo, f"cd .git/objects; chmod u+w {old[:2]}/{old[2:]}; cat {other[:2]}/{other[2:]} > {old[:2]}/{old[2:]}")
+    assert rolled_back(baseline)["problems"] == [borrowed_objects.MISREAD.format(1, old)]
+    (objects / old[:2] / old[2:]).write_bytes(sound)
+    assert rolled_back(baseline)["ok"]
+    many = "".join(f"{objects}\n" for _ in range(60))
+    (objects / "info/alternates").write_text(many)
+    assert rolled_back(baseline)["ok"], "each store is looked at once"
     (repo.root / ".git/objects" / old[:2] / old[2:]).unlink()
     assert rolled_back(baseline)["problems"] == [borrowed_objects.LOST]
     shell(repo, "rm -rf .git/objects/??")
