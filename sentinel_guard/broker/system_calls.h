@@ -43,8 +43,8 @@
     OLD_CALLS __NR_openat2, __NR_execve, __NR_execveat, __NR_renameat, __NR_renameat2, __NR_unlinkat, __NR_linkat,     \
         __NR_symlinkat, __NR_mknodat, __NR_truncate, __NR_fchmod, __NR_fchmodat, __NR_fchmodat2, __NR_fchown,          \
         __NR_fchownat, __NR_setxattr, __NR_lsetxattr, __NR_fsetxattr, __NR_removexattr, __NR_lremovexattr,             \
-        __NR_fremovexattr, __NR_file_setattr, __NR_connect, __NR_umask, __NR_mount, __NR_landlock_restrict_self, __NR_chroot,             \
-        __NR_pivot_root, __NR_unshare, __NR_setns
+        __NR_fremovexattr, __NR_file_setattr, __NR_connect, __NR_umask, __NR_mount, __NR_landlock_restrict_self,       \
+        __NR_chroot, __NR_pivot_root, __NR_unshare, __NR_setns
 
 #define ABSENT_CALLS                                                                                                   \
     __NR_clone3, __NR_io_uring_setup, __NR_io_uring_enter, __NR_io_uring_register, __NR_fsopen, __NR_fspick,           \

@@ -11,7 +11,7 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TextIO
 
@@ -92,7 +92,7 @@ class Checker:
             action, effects, session, policy, outcome, operation, restricted, guarded, world.home,
             look=world.peek, new=functools.partial(_is_new, root), supposed=True,
             tracked=functools.partial(repository.tracked, root),
-            known=_Once(lambda: self._known(root, policy, restricted)),
+            known=functools.cache(lambda: self._known(root, policy, restricted)),
             baseline=lambda: allowlist_file.reviewed(root) if root else NONE,
         )  # fmt: skip
         return judge(case, CHECKS)
@@ -124,18 +124,6 @@ class Checker:
             found = worktree_inventory.restricted(root, lambda path: bool(policy.restricts(path, root))) if root else ()
             self._roots[cwd] = self._roots[root] = root, tuple(f"{root}/{name}" for name in found)
         return self._roots[cwd]
-
-
-class _Once:
-    """Secrets that are looked for when they are first asked for: of most commands nobody asks."""
-
-    def __init__(self, find: Callable[[], UserSecrets]) -> None:
-        self._find, self._found = find, NOTHING
-
-    def __call__(self) -> UserSecrets:
-        if self._found is NOTHING:
-            self._found = self._find()
-        return self._found
 
 
 def _is_new(root: str, path: str) -> bool:

@@ -90,7 +90,7 @@ class SessionFileWatch:
         )  # fmt: skip
         self._start = StartInventory(folder / "baseline", live.session.started)
         self.settings = settings
-        self._listed, self._moved, self._folders = 0.0, 0.0, self.settings.files.folders()
+        self._listed, self._moved, self._folders = -SELDOM, 0.0, self.settings.files.folders()
         self.guardian = RestorerGroup(
             [
                 (lambda path: bool(restorer.knows(path) or _restricts(policy, path, root)), restorer),
@@ -220,12 +220,12 @@ class SessionFileWatch:
         if self._activity.due:
             self._look()
         self._tell(self.guardian.sweep())
-        if time.time() - self._listed > (SELDOM if self._listed > self._moved else LISTED):
-            self._listed, self._folders = time.time(), self.settings.files.folders()
+        if time.monotonic() - self._listed > (SELDOM if self._listed > self._moved else LISTED):
+            self._listed, self._folders = time.monotonic(), self.settings.files.folders()
             self._tell(self.guardian.check(path) for path in self.settings.files.present())
         self._tell_hushed(time.time())
         rested, self.rests = self.rests, not (self._live.calls or self._activity.moved)
-        self._moved = self._moved if self.rests else time.time()
+        self._moved = self._moved if self.rests else time.monotonic()
         if rested and not self.rests:
             self._renew_rules()
         return not self.rests

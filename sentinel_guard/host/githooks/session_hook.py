@@ -15,9 +15,11 @@ Rules of this file:
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,6 +28,9 @@ from sentinel_guard.host.git.private_git_dir import layout
 from sentinel_guard.host.githooks import chained_hooks
 from sentinel_guard.host.githooks.hook_templates import BEFORE, IN_SESSIONS, MODE, OWN, SESSION, is_ours
 from sentinel_guard.host.machine import atomic_files
+
+SHARED = (0.0, 0.01, 0.03, 0.1, 0.3)
+"""Seconds before each try to share the folder with who has it alone: to take a hook away takes some milliseconds."""
 
 
 class SessionHook:
@@ -77,12 +82,17 @@ def _places(common: str) -> Iterator[Path]:
 def _locked(folder: Path, how: int) -> list[int]:
     """A descriptor that holds the lock; none where others stand in the way, or the file system has no locks."""
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(fd, how | fcntl.LOCK_NB)
-    except OSError:
-        os.close(fd)
-        return []
-    return [fd]
+    for wait in (0.0,) if how == fcntl.LOCK_EX else SHARED:
+        time.sleep(wait)
+        try:
+            fcntl.flock(fd, how | fcntl.LOCK_NB)
+        except OSError as e:
+            if e.errno != errno.EWOULDBLOCK:
+                break
+        else:
+            return [fd]
+    os.close(fd)
+    return []
 
 
 def _put(hook: Path) -> None:

@@ -12,8 +12,8 @@ import time
 from collections.abc import Iterator
 from functools import cache
 
-_SLACK = 0.01
-"""Seconds that a float and the kernel's clock may be off."""
+_SLACK = 2.0
+"""Seconds that the clock of another machine's file system may be ahead."""
 MOST = 2000
 """Entries of a folder that are looked at."""
 _AT_FDCWD, _NO_FOLLOW, _BTIME, _SIZE = -100, 0x100, 0x800, 256
