@@ -47,8 +47,7 @@ CLAIMS = (
     ),
     (
         "those of linked worktrees too",
-        R
-        + "test_beside_other_worktrees.py::test_the_whole_repository_comes_back_where_the_session_ran_in_a_linked_worktree",
+        R + "test_other_worktrees.py::test_the_whole_repository_comes_back_where_the_session_ran_in_a_linked_worktree",
     ),
     (
         "joined again, once both have their content",
@@ -82,7 +81,7 @@ CLAIMS = (
     ),
     (
         "the folder of another worktree that was removed",
-        R + "test_beside_other_worktrees.py::test_another_worktree_that_is_gone_is_known_again_and_named",
+        R + "test_other_worktrees.py::test_another_worktree_that_is_gone_is_known_again_and_named",
     ),
     (
         "Size and times are remembered of up to 20,000 files",
@@ -141,7 +140,7 @@ CLAIMS = (
     ("one that is gone comes back", R + "test_linked_worktree.py::test_what_it_shares_comes_back"),
     (
         "only where all of `.git` is gone",
-        R + "test_beside_other_worktrees.py::test_the_main_worktree_goes_on_beside_a_session_in_a_linked_one",
+        R + "test_other_worktrees.py::test_the_main_worktree_goes_on_beside_a_session_in_a_linked_one",
     ),
     (
         "stays where it is, and is named",
