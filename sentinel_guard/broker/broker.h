@@ -56,6 +56,8 @@ struct task *hold_task(pid_t tid);
 void let_go(struct task *task);
 /* What is learnt of it from now on is known at its next call, too. */
 void keep_task(struct task *task);
+/* Descriptors that stand for tasks which have ended are closed. */
+void forget_ended(void);
 /* /proc/TID, held open: a number that is given anew is not the same task. -1 with errno where it has gone. To keep it
  * costs more than a call: most programs end without a held call but their own start. */
 int task_dir(struct task *task);

@@ -53,6 +53,8 @@ void answer_value(struct call *call, long value)
 
 void answer_error(struct call *call, int error)
 {
+    if (error == EMFILE)
+        forget_ended(); /* it may be ours: there is room for the next call */
     answer(call, (struct seccomp_notif_resp){.error = -error});
 }
 

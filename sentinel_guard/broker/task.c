@@ -98,19 +98,32 @@ static struct task *find_task(pid_t tid)
     return NULL;
 }
 
-static void drop_ended(void)
+static void end_start(size_t i)
+{
+    close(starts[i].identity);
+    starts[i] = starts[--start_count];
+}
+
+void forget_ended(void)
 {
     for (size_t i = 0; i < KEPT + LOOKED_AT; i++) {
         struct task **at = i < KEPT ? &kept[i] : &looked_at[i - KEPT];
         if (*at && has_ended((*at)->identity))
             drop(at);
     }
+    for (size_t i = start_count; i--;)
+        if (has_ended(starts[i].identity))
+            end_start(i);
 }
 
-static void end_start(size_t i)
+/* -1 where it has gone, or no descriptor is left. */
+static int identify(pid_t tid)
 {
-    close(starts[i].identity);
-    starts[i] = starts[--start_count];
+    int identity = open_identity(tid);
+    if (identity >= 0 || errno != EMFILE)
+        return identity;
+    forget_ended();
+    return open_identity(tid);
 }
 
 struct task *hold_task(pid_t tid)
@@ -132,11 +145,7 @@ void keep_task(struct task *task)
     struct task **at = slot(task->tid);
     if (*at == task)
         return;
-    if (task->identity < 0 && (task->identity = open_identity(task->tid)) < 0 && errno == EMFILE) {
-        drop_ended();
-        task->identity = open_identity(task->tid);
-    }
-    if (task->identity < 0)
+    if (task->identity < 0 && (task->identity = identify(task->tid)) < 0)
         return;
     drop(at);
     *at = task;
@@ -262,9 +271,11 @@ void remember_confinement(struct task *task)
 bool expect_new_image(struct task *task)
 {
     task->seen = false;
-    if (tgkill(task->tid, task->tid, 0) == 0 || errno != ESRCH || !know_task(task))
+    if (tgkill(task->tid, task->tid, 0) == 0 || errno != ESRCH)
         return true;
-    struct start start = {task->tgid, task->tid, open_identity(task->tid)};
+    if (!know_task(task))
+        return false;
+    struct start start = {task->tgid, task->tid, identify(task->tid)};
     struct task *first = find_task(task->tgid);
     if (start.identity < 0)
         return false;

@@ -153,6 +153,40 @@ def test_a_broker_without_memory_frees_nobody(session, repo, megabytes):
     assert [*repo.glob(".env.*")] == [] and (repo / ".env").read_text() == "GOOD=1\n"
 
 
+STARTS_BY_THREADS = """
+import os, pathlib, threading
+pathlib.Path('empty').touch(mode=0o755)
+said, over = [], threading.Event()
+def error_of(call, *arguments):
+    try:
+        call(*arguments)
+    except OSError as e:
+        return e.errno
+def start_nothing():
+    said.append(error_of(os.execv, 'empty', ['empty']))
+    over.wait()
+threads = [threading.Thread(target=start_nothing) for _ in range(60)]
+for t in threads: t.start()
+while len(said) < 60: pass
+print(*sorted({*said}), error_of(open, '.env', 'w'))
+over.set()
+for t in threads: t.join()
+print(error_of(open, '.env', 'w'), error_of(open, '.env', 'w'), error_of(open, 'after', 'w'), flush=True)
+threading.Thread(target=os.execv, args=('/bin/echo', ['echo', 'ran'])).start()
+"""
+
+
+def test_a_broker_without_descriptors_frees_nobody_and_recovers(session, repo):
+    """Threads start a program in vain (ENOEXEC), and live on: until its end each may still become one. Then EAGAIN is
+    said, or EMFILE.
+    """
+    done = session.in_repo("python3", "-c", STARTS_BY_THREADS, prefix=("prlimit", "--nofile=40"))
+    *starts, refused = (first := done.stdout.decode().splitlines())[0].split()
+    assert {"8"} < {*starts} <= {"8", "11", "24"} and refused in {"13", "24"}, done
+    assert first[1:] in (["13 13 None", "ran"], ["24 13 None", "ran"]), done
+    assert (repo / "after").exists() and (repo / ".env").read_text() == "GOOD=1\n"
+
+
 CODES = (("exit 7", 7), ("kill -TERM $$", -signal.SIGTERM), ("exec no-such-program-at-all", 127))
 
 

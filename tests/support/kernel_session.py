@@ -25,13 +25,15 @@ SECRET = "5" * 64
 _PAIR = struct.Struct("ii")
 YES, NO = struct.pack("<I", 0), struct.pack("<I", 1)
 
-# What the runner does: a broker that has forked the leader, which wears the filter and becomes the program.
+# What the runner does: a broker that has forked the leader, which wears the filter and becomes the program. Were that
+# in the group of the tests, its end below a parent of another group would hang all of them up while one is stopped.
 START = """
 import os, shutil, socket, struct, sys
 broker, address, secret, status, *command = sys.argv[1:]
 near, far = socket.socketpair()
 leader = os.fork()
 if not leader:
+    os.setsid()
     for fd in (near.fileno(), int(secret), int(status)):
         os.close(fd)
     far.set_inheritable(True)
