@@ -56,6 +56,8 @@ hidden = []
 [cost]
 # tokens_per_minute = 50_000
 # cooldown_seconds = 30
+# telemetry = true         # Claude Code sends its counts here, too: for runs of which it keeps no record
+# estimate = true          # tokens of an agent that tells none are estimated
 
 # A rule of your own. It loads only if its examples hold: every hit matches, no miss does.
 # [[rule]]

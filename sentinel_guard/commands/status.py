@@ -9,6 +9,7 @@ from typing import Any
 
 from sentinel_guard.client import Operator
 from sentinel_guard.core.response_phrases import seconds
+from sentinel_guard.core.session import token_ledger
 from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.errors import DaemonError, SentinelError
 from sentinel_guard.host.machine.state_paths import StatePaths
@@ -86,9 +87,10 @@ def _table(sessions: list[dict[str, Any]], room: int, width: int) -> Iterator[St
 
 
 def tokens(session: dict[str, Any]) -> str:
-    """Tokens a minute; a question mark where they are not known."""
+    """Tokens a minute; a question mark where they are not known, and a tilde before what is only estimated."""
     minute = session["tokens_per_minute"]
-    return "?" if minute is None else f"{minute:,}"
+    about = "~" if session.get("tokens_from") == [token_ledger.ESTIMATE] else ""
+    return "?" if minute is None else f"{about}{minute:,}"
 
 
 def _unread(sessions: list[dict[str, Any]]) -> list[str]:

@@ -29,6 +29,7 @@ MINUTES = 30
 """Of a session's last minutes with tokens, in the chart of one session."""
 LAST = 20
 """Sessions that are shown where none is named."""
+ESTIMATED = "Estimated: what calls said and printed, at four characters a token. What else the model read is not in it."
 UNTOLD = "nobody told: no record of a coding agent that is known was read, and nothing was reported"
 
 
@@ -73,6 +74,8 @@ def usage(places: StatePaths, session: str, *, as_json: bool, last: int = LAST) 
     for ident, count in ledger.lowered.items():
         said = f"{ident}: the record of {count} of its replies was written anew with lower counts, which do not count."
         printer.put((said, "yellow"))
+    if any(row.estimated for row in rows):
+        printer.put((ESTIMATED, "yellow"))
     if any(not row.counted for row in rows):
         printer.put(("Not added: a better source tells of the same replies.", "dim"))
     for ident, usages in ledger.usages.items() if session else ():
@@ -106,7 +109,7 @@ def _table(rows: list[Row], sessions: dict[str, Entry], width: int) -> Iterator[
         [
             row.session.rpartition("-")[2],
             when(sessions[row.session].at)[5:16],
-            Styled.of(visible(f"{row.source}{' (estimated)' if row.estimated else ''} {row.model}".strip())),
+            Styled.of(visible(f"{row.source} {row.model}".strip())),
             *(f"{n:,}" for n in _counts(row)),
             Styled.of((_bar(row.work, most, longest), "cyan")) if row.counted else "not added",
         ]

@@ -117,6 +117,7 @@ class Daemon:
         for live in self.sessions.live.values():
             if not live.session.over:
                 self.recovery.take_up(live)
+        await self.beginnings.telemetry.take_up()
         loop = self.loop = asyncio.get_running_loop()
         loop.set_exception_handler(lambda _, told: log.error("%s: %r", told["message"], told.get("exception")))
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -139,6 +140,7 @@ class Daemon:
         for live in self.sessions.live.values():
             if live.watch:
                 live.watch.stop()
+        self.beginnings.telemetry.close()
         self.loop = None
         await asyncio.to_thread(self.alerts.close)
         witnesses = self.policies.load().audit.witness

@@ -31,7 +31,8 @@ from sentinel_guard.daemon.root_cause_requests import Reviews
 from sentinel_guard.daemon.session_secrets import SessionSecrets
 from sentinel_guard.daemon.snapshots_and_rollback import Recovery
 from sentinel_guard.daemon.token_usage.read_records import TokenRecords
-from sentinel_guard.errors import HostError, PeerError, SentinelError, StoreError
+from sentinel_guard.daemon.token_usage.telemetry_receiver import TelemetryReceiver
+from sentinel_guard.errors import PeerError, SentinelError, StoreError
 from sentinel_guard.host import session_proof, shims
 from sentinel_guard.host.git import repository
 from sentinel_guard.host.git.worktree_tree_hash import Worktrees
@@ -74,7 +75,8 @@ class SessionStarter:
         """Sessions that begin: they have folders, and are not among the live ones yet."""
         self._hook = SessionHook()
         self._seen: dict[str, tuple[float, Policy]] = {}
-        self._key = _key(places)
+        self._key = fingerprint_key.key_or_none(places)
+        self.telemetry = TelemetryReceiver(places, self.sessions, self.tokens, self._key)
 
     async def begin(self, message: Fields, owner: Peer, environ: Mapping[str, str]) -> tuple[Live, Fields]:
         """Start a session in the repository of ``cwd``. ``environ``: whose it is. Raises HostError, PeerError."""
@@ -106,6 +108,7 @@ class SessionStarter:
             self._recovery.begin(live),
             asyncio.to_thread(self._make_files, live, str(message["cwd"]), owner, environ),
         )
+        shimmed |= await self.telemetry.environ(live, message.get("command"), environ)
         data = _data(message, owner, live, live.path)
         data |= {"start_hash": baseline.head, "policy": self._policies.user_hash()}
         self.sessions.note(live, [Entry(self._now(), live.id, "session", data)])
@@ -365,15 +368,6 @@ def _secrets(live: Live) -> Callable[[], UserSecrets]:
         )
 
     return collect
-
-
-def _key(places: StatePaths) -> bytes:
-    """The key of the keyed hashes; none where it cannot be had, and then no hash is told."""
-    try:
-        return fingerprint_key.key(places)
-    except HostError as e:
-        log.warning("%s", e)
-        return b""
 
 
 def _enter_group(live: Live) -> None:

@@ -17,6 +17,7 @@ from sentinel_guard.core.text.redact_by_pattern import redact
 from sentinel_guard.daemon.guard import Guard, Judged
 from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.daemon.root_cause_requests import Reviews
+from sentinel_guard.daemon.token_usage import estimate
 from sentinel_guard.daemon.wire_messages import Ended
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.file_integrity.background_writes import are_background_writes
@@ -74,6 +75,7 @@ class Outcomes:
         verdict = self._guard.observe(live, begun.judged, outcome)
         action = begun.judged.verdict.action
         stdout, stderr = ended.stdout or "", ended.stderr or ""
+        estimate.note(live, self._sessions, action, len(stdout) + len(stderr), outcome.at)
         hinted = verdict.response < Response.COOL_DOWN
         if hinted and failed(outcome):
             stdout, stderr = map(live.discretion.piece, (stdout, stderr))

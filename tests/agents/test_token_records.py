@@ -8,8 +8,9 @@ import json
 import pytest
 
 from sentinel_guard.agents.registry import AGENTS
-from sentinel_guard.agents.token_records import registry
+from sentinel_guard.agents.token_records import claude_telemetry, registry
 from sentinel_guard.agents.token_records.base import Conversation, Form
+from sentinel_guard.core.session.token_ledger import TELEMETRY
 
 AT = "2026-11-26T19:50:15.974Z"
 
@@ -71,6 +72,19 @@ def opencode(*counts, **more):
     tokens = {**dict(zip(names, counts, strict=False)), "cache": {"read": counts[3], "write": counts[4]}}
     told = {"role": "assistant", "tokens": tokens, "modelID": "x", "time": {"completed": 1795722633545}, **more}
     return {"id": "o1", "updated": 1795722633546, "data": told}
+
+
+def telemetry(output=20, sequence=6, agent="", source="sdk", at=1795768697.745, **more):
+    """What Claude Code 2.1.330 sends after a reply, with another event beside it."""
+    told = {"session.id": "s", "model": "opus", "query_source": source, "input_tokens": 100, "output_tokens": output}
+    told |= {"event.sequence": sequence, "cache_read_tokens": 1000, "cache_creation_tokens": 40, **more}
+    told |= {"agent_id": agent} if agent else {}
+    kinds = {int: "intValue", str: "stringValue"}
+    attributes = [{"key": name, "value": {kinds[type(value)]: value}} for name, value in told.items()]
+    reply = {"timeUnixNano": f"{round(at * 1000)}000000", "body": {"stringValue": "claude_code.api_request"}}
+    other = {**reply, "body": {"stringValue": "claude_code.tool_result"}, "attributes": []}
+    records = [other, {**reply, "attributes": attributes}]
+    return {"resourceLogs": [{"resource": {}, "scopeLogs": [{"scope": {}, "logRecords": records}]}]}
 
 
 READ = (
@@ -151,6 +165,36 @@ def test_requests_for_a_summary_are_marked():
     [summary] = registry.of_agent("opencode").parser()(opencode(1, 1, 0, 0, 0, summary=True))
     [compaction] = registry.of_agent("copilot").parser()(copilot(interactionType="conversation-compaction"))
     assert summary.compaction and compaction.compaction
+
+
+TOLD = (
+    ([telemetry()], [("s 1795768697745000000 6", 100, 20, 1000, 40, False)], "a reply"),
+    (
+        [json.loads(json.dumps(telemetry()).replace(": 100}", ': "100"}'))],
+        [("s 1795768697745000000 6", 100, 20, 1000, 40, False)],
+        "64 bits as a text",
+    ),
+    (
+        [telemetry(source="compact"), telemetry(sequence=7, agent="a"), telemetry(sequence=8), telemetry(sequence=9)],
+        [(f"s 1795768697745000000 {n}", 100, 20, 1000, 40, n in (6, 8)) for n in (6, 7, 8, 9)],
+        "a summary, and the reply to the same agent that reads it",
+    ),
+    ([{}, {"resourceLogs": [3, {"scopeLogs": {}}]}], [], "nothing of a reply"),
+)
+
+
+@pytest.mark.parametrize(("sent", "found", "why"), TOLD, ids=[row[-1] for row in TOLD])
+def test_what_telemetry_tells(sent, found, why):
+    parse = claude_telemetry.parser()
+    usages = [usage for body in sent for usage in parse(body)]
+    assert [(u.key, u.input, u.output, u.cache_read, u.cache_write, u.compaction) for u in usages] == found, why
+    assert {(u.at, u.source, u.model) for u in usages} <= {(1795768697.745, TELEMETRY, "opus")}
+
+
+@pytest.mark.parametrize("wrong", [{"input_tokens": "many"}, {"output": -1}, {"cache_read_tokens": 10**13}], ids=str)
+def test_telemetry_that_is_not_understood_is_said_and_is_not_0(wrong):
+    with pytest.raises((ValueError, KeyError, TypeError)):
+        list(claude_telemetry.parser()(telemetry(**wrong)))
 
 
 STRANGE = (

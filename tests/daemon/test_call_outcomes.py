@@ -7,9 +7,13 @@ from dataclasses import replace
 
 import pytest
 
+from sentinel_guard.core.model import Usage
+from sentinel_guard.core.policy.policy import Cost
+from sentinel_guard.core.session import token_ledger
 from sentinel_guard.core.text.normalize_output import BLANK, UNSEEN, digest
 from sentinel_guard.daemon import call_outcomes
 from sentinel_guard.daemon.call_outcomes import Outcomes
+from sentinel_guard.daemon.token_usage import estimate
 from sentinel_guard.daemon.wire_messages import Ended
 from sentinel_guard.errors import HostError
 from tests.support.guard_in_memory import ROOT, Stand
@@ -94,6 +98,31 @@ def test_to_a_success_that_begins_no_loop_nothing_is_said(calls, nothing, why):
 
     assert asyncio.run(begin("cat b")).nothing_to_say == nothing
     assert not asyncio.run(begin("pytest -q | tail -3")).nothing_to_say, "the tests may be red all the same"
+
+
+ESTIMATES = [
+    (True, [], [(4, 4), (4, 6)], "four characters a token: what the call said, and what it printed"),
+    (False, [], [], "nobody wants it: unknown is unknown"),
+    (True, ["report"], [], "somebody tells"),
+]
+
+
+@pytest.mark.parametrize(("wanted", "told", "found", "why"), ESTIMATES, ids=[row[-1] for row in ESTIMATES])
+def test_where_nobody_tells_of_tokens_they_are_estimated_if_that_is_wanted(wanted, told, found, why):
+    stand = Stand()
+    policy = replace(stand.live.policy(), cost=Cost(estimate=wanted))
+    stand.live.policy = lambda: policy
+    known = [token_ledger.entry(stand.live.id, 1.0, Usage(1.0, 5, source=source)) for source in told]
+    stand.sessions.note(stand.live, known)
+    played(stand, Trees(), ("ls a", 2), ("cat abcdefg", 2))
+    estimated = [u for u in stand.live.session.usage if u.source == token_ledger.ESTIMATE]
+    assert [(u.input, u.output) for u in estimated] == found, why
+    assert all(u.estimated for u in estimated)
+
+
+def test_of_a_long_output_no_more_is_estimated_than_an_agent_hands_over():
+    action = Stand().action("x")
+    assert estimate.usage(action, 10**9, 1.0).input == estimate.usage(action, 30_000, 1.0).input == 7_500
 
 
 def ended(stand, *ends, on_screen=False):

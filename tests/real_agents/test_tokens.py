@@ -47,6 +47,24 @@ def test_the_replies_to_subagents_are_counted(stage, play, agent):
     assert counted(usages) == counted(played.used) and len(usages) > 4
 
 
+@pytest.mark.parametrize("kept", [True, False], ids=["with a record", "without one"])
+@pytest.mark.parametrize("agent", [a for a in AGENTS if a.name == "claude"], ids=lambda agent: agent.name)
+def test_telemetry_tells_of_each_reply_and_counts_where_no_record_is_kept(stage, play, agent, kept):
+    stage.commit(a__txt="one\n")
+    stage.policy("[cost]\ntelemetry = true\n")
+    more = () if kept else ("--no-session-persistence",)
+    steps = (*STEPS, ("subagent",), ("shell", "env | grep -c OTEL_"))
+    played = play(agent, steps, arguments=lambda words: (*words, *more))
+    assert played.told[-1].split()[0] == "0", "its commands send nothing there"
+    entries = [entry_from(entry) for entry in stage.log()]
+    [(_, usages)] = token_ledger.latest(entries).items()
+    told = [usage for usage in usages if usage.source == token_ledger.TELEMETRY]
+    assert counted(told) == counted(played.used) and len(told) == len(played.used), "each reply once, to the token"
+    assert counted(token_ledger.counted(usages)) == counted(played.used), "and never two sources added"
+    assert kept == ("claude" in {usage.source for usage in usages})
+    assert stage.sentinel("usage", "--json").stdout.endswith('"unknown": {}}\n')
+
+
 def other_wire(agent: RealAgent, started: Started, wire: str, url: str) -> Started:
     """The agent's start with another protocol between it and the model, where it tells counts in another way."""
     if agent.name == "copilot":

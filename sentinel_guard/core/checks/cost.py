@@ -29,10 +29,12 @@ class Cost:
         at, limit = case.action.at, case.policy.cost.tokens_per_minute
         # What one cool-down was for is no reason for the next.
         since = max(at - MINUTE, *case.session.cooldowns, 0.0)
-        replies = [u.work for u in token_ledger.counted(case.session.usage) if since < u.at <= at and not u.compaction]
+        told = [u for u in token_ledger.counted(case.session.usage) if since < u.at <= at and not u.compaction]
+        replies = [u.work for u in told]
         if len(replies) < MIN_REPLIES or sum(replies) <= limit:
             return
-        spent = f"{sum(replies):,} work tokens in {len(replies)} replies within a minute, the limit is {limit:,}"
+        about = " (estimated)" if any(u.estimated for u in told) else ""
+        spent = f"{sum(replies):,} work tokens{about} in {len(replies)} replies within a minute, the limit is {limit:,}"
         recent = [t for t in case.session.cooldowns if t > at - MANY_SECONDS]
         yield _runaway(case, spent) if len(recent) + 1 >= MANY else _cool(case, spent, 2.0 ** len(recent))
 

@@ -57,6 +57,10 @@ class Breaker:
 class Cost:
     tokens_per_minute: int = 50_000
     cooldown_seconds: float = 30.0
+    telemetry: bool = False
+    """Whether Claude Code is to send its counts to the guard, too."""
+    estimate: bool = False
+    """Whether tokens are estimated where nobody tells."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,8 @@ SETTINGS: Mapping[str, Mapping[str, Setting]] = {
     "cost": {
         "tokens_per_minute": Setting("int", Tighter.LOWER, 1, 1_000_000_000),
         "cooldown_seconds": Setting("number", Tighter.HIGHER, 0.1, 3600),
+        "telemetry": Setting("bool", Tighter.USER),
+        "estimate": Setting("bool", Tighter.TRUE),
     },
     "fatal": {"rollback": Setting("bool", Tighter.TRUE)},
     "recovery": {

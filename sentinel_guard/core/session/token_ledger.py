@@ -4,7 +4,7 @@ Rules of this file:
 1. A reply is told by its source and key: what is told of it later makes its counts higher and never lower, and leaves
    its time as it was first told. Who can write to a record takes nothing from the ledger.
 2. Sources are not added, as they tell of the same replies: what the coding agents themselves record is counted where
-   there is any, else what was reported, else what was estimated.
+   there is any, else their telemetry, else what was reported, else what was estimated.
 3. What nobody told is unknown, and not 0.
 """
 
@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from sentinel_guard.core.model import Entry, Usage
 
-REPORT, ESTIMATE = "report", "estimate"
+TELEMETRY, REPORT, ESTIMATE = "telemetry", "report", "estimate"
 """Sources that are no coding agent's own record, the better one first."""
 COUNTS = ("input", "output", "cache_read", "cache_write")
 MINUTE = 60.0
@@ -170,7 +170,7 @@ def rows(known: Mapping[str, tuple[Usage, ...]]) -> list[Row]:
 
 
 def _kind(usage: Usage) -> int:
-    return {REPORT: 1, ESTIMATE: 2, "": 1}.get(usage.source, 0)
+    return {TELEMETRY: 1, REPORT: 2, "": 2, ESTIMATE: 3}.get(usage.source, 0)
 
 
 def _number(value: object) -> int:

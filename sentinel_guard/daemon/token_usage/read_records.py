@@ -167,6 +167,8 @@ class _Reading:
     clients: dict[str, _Client] = field(default_factory=dict)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     soon: asyncio.Task[None] | None = None
+    telemetry: bool = False
+    """Whether its telemetry tells of it, too: then what is not recorded is known all the same."""
     unread: dict[str, str] = field(default_factory=dict)
 
 
@@ -200,6 +202,12 @@ class TokenRecords:
             reading.soon.cancel()
         self._readings.pop(live.id, None)
 
+    def told(self, live: Live, usages: Iterable[Usage]) -> None:
+        """What an agent's telemetry tells of its replies. Raises StoreError, and what reading ``usages`` raises."""
+        reading, found = self._reading(live), [*usages]
+        reading.telemetry = reading.telemetry or bool(found)
+        self._note(live, reading, found)
+
     async def _later(self, live: Live, reading: _Reading) -> None:
         for seconds in LATE:
             await asyncio.sleep(seconds)
@@ -213,6 +221,7 @@ class TokenRecords:
             known = token_ledger.latest(stored).get(live.id, ())
             lowered = map(token_ledger.usage_from, filter(token_ledger.lowered, stored))
             reading = _Reading(_since(live), {_key(u): u for u in known}, set(map(_key, lowered)))
+            reading.telemetry = any(u.source == token_ledger.TELEMETRY for u in known)
             self._readings[live.id] = reading
             started = agents.started(live.session.command)
             if started:
@@ -236,7 +245,8 @@ class TokenRecords:
     def _take(self, live: Live, reading: _Reading, name: str, usages: Iterable[Usage], *, ends: bool = False) -> None:
         try:
             self._note(live, reading, usages)
-            self._note_unread(live, reading, name, reading.clients[name].unread(ends=ends))
+            why = "" if reading.telemetry else reading.clients[name].unread(ends=ends)
+            self._note_unread(live, reading, name, why)
         except SentinelError as e:
             log.warning("the tokens of %s are not on record: %s", live.id, e)
 

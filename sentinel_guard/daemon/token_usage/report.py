@@ -24,7 +24,7 @@ def _standing(live: Live, now: float) -> str:
     minute = token_ledger.per_minute(live.session.usage, now)
     words = f"{minute:,} tokens in the last minute; over {limit:,} there is a cool-down."
     own = sorted(live.session.token_sources - {token_ledger.REPORT, token_ledger.ESTIMATE})
-    return f"{words} Counted is what {', '.join(own)} records itself; reports are not added to it." if own else words
+    return f"{words} Counted is what {', '.join(own)} tells; reports are not added to it." if own else words
 
 
 def usage(text: str, at: float) -> Usage:

@@ -174,6 +174,8 @@ COSTS = (
     (replies("claude", "report"), None, "a report tells of the same replies"),
     (replies("report", "estimate"), None, "and so does an estimate"),
     (replies("report", "report"), Response.COOL_DOWN, "reports alone count"),
+    (replies("claude", "telemetry"), None, "telemetry tells of the same replies"),
+    (replies("telemetry", "report"), None, "as do reports beside telemetry"),
     (Session("s", usage=(Usage(60.0, 90_000), Usage(61.0, 90_000, compaction=True))), None, "a compaction is exempt"),
 )
 
@@ -188,6 +190,12 @@ def test_each_cool_down_within_ten_minutes_takes_twice_as_long(before, held):
     [found] = COST(case("ls", session=tokens((50, 30_000), (60, 30_000), cooldowns=before), at=65.0))
     assert found.held == held and f"held for {held:.0f} s" in found.what
     assert found.why == "60,000 work tokens in 2 replies within a minute, the limit is 50,000"
+
+
+def test_what_is_only_estimated_says_so():
+    usage = tuple(Usage(60.0, output=30_000, source="estimate", estimated=True) for _ in range(2))
+    [found] = COST(case("ls", session=Session("s", usage=usage), at=65.0))
+    assert "60,000 work tokens (estimated) in 2 replies" in found.why
 
 
 def test_cache_reads_are_not_counted():

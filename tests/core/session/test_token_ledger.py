@@ -84,9 +84,9 @@ def test_a_session_of_which_nobody_told_has_no_row():
 
 
 def test_the_best_source_counts():
-    kinds = ("estimate", "report", "claude")
+    kinds = ("estimate", "report", "telemetry", "claude")
     usages = [Usage(1.0, output=n, source=source) for n, source in enumerate(kinds, 1)]
-    for number in (1, 2, 3):
+    for number in (1, 2, 3, 4):
         assert [u.source for u in token_ledger.counted(usages[:number])] == [kinds[number - 1]]
-    assert token_ledger.per_minute(usages, 30.0) == 3
+    assert token_ledger.per_minute(usages, 30.0) == 4
     assert token_ledger.per_minute(usages, 61.0) == 0
