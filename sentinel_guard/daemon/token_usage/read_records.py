@@ -278,7 +278,8 @@ class TokenRecords:
 
 
 def _since(live: Live) -> float:
-    began, owner = live.session.started, live.session.owner
+    # A reply's time is told to the millisecond, rounded down or up.
+    began, owner = live.session.started - 0.001, live.session.owner
     if live.kind != HOOKS or owner is None:
         return began
     return max(began - BEFORE, min(began, ancestry.began(owner)))
