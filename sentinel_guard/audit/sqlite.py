@@ -36,7 +36,7 @@ from sentinel_guard.audit.opening import (
 )
 from sentinel_guard.core import hash_chain
 from sentinel_guard.core.hash_chain import Head
-from sentinel_guard.core.json_codec import as_stored, dumps, entry_from
+from sentinel_guard.core.json_codec import entry_from, stored_with_text
 from sentinel_guard.core.model import Entry
 from sentinel_guard.errors import StoreError
 
@@ -343,8 +343,7 @@ def _sealed(entry: Entry, head: Head) -> tuple[Entry, str]:
     try:
         for text in (entry.session, entry.kind, entry.level):
             text.encode()
-        stored = as_stored(entry)
-        data = dumps(stored.data)
+        stored, data = stored_with_text(entry)
         return hash_chain.seal(stored, head, data), data
     except (TypeError, ValueError, RecursionError) as e:
         raise StoreError(f"An entry of the kind {entry.kind!r} cannot be written down: {e}.") from e

@@ -22,8 +22,17 @@ def dumps(value: object) -> str:
 
 def as_stored(entry: Entry) -> Entry:
     """The entry with ``data`` as a log gives it back: tuples are lists, keys are strings. Raises as ``dumps`` does."""
-    data = json.loads(dumps(entry.data))
-    return Entry(float(entry.at), entry.session, entry.kind, data, entry.level, entry.seq, entry.prev, entry.hash)
+    return stored_with_text(entry)[0]
+
+
+def stored_with_text(entry: Entry) -> tuple[Entry, str]:
+    """The same, and its data as JSON."""
+    text = dumps(entry.data)
+    data = json.loads(text)
+    # Names that are no text, numbers for one, stand in another order once they are.
+    text = text if data == entry.data else dumps(data)
+    at = float(entry.at)
+    return Entry(at, entry.session, entry.kind, data, entry.level, entry.seq, entry.prev, entry.hash), text
 
 
 def finding_json(finding: Finding) -> dict[str, object]:

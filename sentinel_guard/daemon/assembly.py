@@ -280,8 +280,13 @@ class Daemon:
     def _world(self, live: Live, action: Action) -> World:
         # What the process itself inherited, not what it says: the analysis must see what the command will see.
         environ = processes.environ(action.who.pid) if action.who else dict(os.environ)
-        shims = (str(self.places.shims(live.id)),)
-        return HostWorld(environ, shims=shims, memory=self.folders, policy=live.policy(), root=live.session.root)
+        return HostWorld(
+            environ,
+            shims=(self.sessions.shims(live),),
+            memory=self.folders,
+            policy=live.policy(),
+            root=live.session.root,
+        )
 
 
 def _is_new(live: Live, tracked: Tracked, path: str) -> bool:

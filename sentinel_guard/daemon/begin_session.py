@@ -82,7 +82,7 @@ class SessionStarter:
         """Start a session in the repository of ``cwd``. ``environ``: whose it is. Raises HostError, PeerError."""
         root = await asyncio.to_thread(repository.writable_top, str(message["cwd"]))
         ident = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime(self._now()))}-{secrets.token_hex(2)}"
-        path = shims.without(str(message["path"]), self._places)
+        path = shims.without(str(message["path"]), f"{self._places.sessions}/")
         await asyncio.to_thread(self._policies.load, root)  # a project's file is anybody's
         live = self._live(Session(ident, root=root), path)
         live.kind = SHELL if message.get("kind") == SHELL else RUN
@@ -131,7 +131,7 @@ class SessionStarter:
         HostError, StoreError.
         """
         ident = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime(self._now()))}-{secrets.token_hex(2)}"
-        path = shims.without(environ.get("PATH", os.defpath), self._places)
+        path = shims.without(environ.get("PATH", os.defpath), f"{self._places.sessions}/")
         live = self._live(Session(ident, root=root), path)
         live.kind, live.begun_in = HOOKS, environ
         command = [*processes.command_line(owner.pid)]

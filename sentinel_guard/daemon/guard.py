@@ -383,7 +383,8 @@ def _as_shown(asked: Verdict, finding: Finding) -> Verdict:
 def _inherit(verdict: Verdict, granted: tuple[Finding, ...]) -> Verdict:
     """A step of a call that a person said yes to: what was shown of the call is granted to the step, too."""
     shown = {(f.rule, f.ask, f.evidence) for f in granted}
-    return replace(verdict, granted=tuple(f for f in verdict.findings if (f.rule, f.ask, f.evidence) in shown))
+    own = tuple(f for f in verdict.findings if (f.rule, f.ask, f.evidence) in shown)
+    return replace(verdict, granted=own) if own or verdict.granted else verdict
 
 
 def _carried_out(verdict: Verdict, live: Live) -> Verdict:

@@ -263,7 +263,7 @@ class Sessions:
         """Set when a session has begun, or something was done to anybody's shims."""
         self.set_aside: set[str] = set()
         """Sessions that could not be taken up after a restart: nothing of theirs runs."""
-        self._folds, self._lineages, self._shims = Folds(), ancestry.Lineages(), str(places.state / "sessions") + "/"
+        self._folds, self._lineages, self._shims = Folds(), ancestry.Lineages(), f"{places.sessions}/"
         self._folders = tuple(str(Path(p).resolve()) for p in (places.state, places.runtime))
 
     def note(self, live: Live, entries: Iterable[Entry]) -> None:
@@ -362,11 +362,11 @@ class Sessions:
 
     def shims(self, live: Live) -> str:
         """The folder of a session's shims."""
-        return str(self.places.shims(live.id))
+        return f"{self._shims}{live.id}/shims"
 
     def outside(self, path: str) -> str:
         """A PATH without any session's shims."""
-        return shims.without(path, self.places)
+        return shims.without(path, self._shims)
 
     def _by_owner(self, lineage: list[Peer]) -> Live | None:
         owners = {live.session.owner: live for live in self.live.values() if live.session.owner}

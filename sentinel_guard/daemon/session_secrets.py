@@ -55,7 +55,7 @@ class SessionSecrets:
         """The entry without secrets."""
         data = redact_secrets_in_data(entry.data, self.known())
         assert isinstance(data, dict)
-        return replace(entry, data=data)
+        return Entry(entry.at, entry.session, entry.kind, data, entry.level, entry.seq, entry.prev, entry.hash)
 
     def verdict(self, verdict: Verdict) -> Verdict:
         """The verdict with findings that may be told to anybody."""

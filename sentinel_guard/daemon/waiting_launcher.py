@@ -43,7 +43,6 @@ async def telling(waiting: Waiting, live: Live, left: Callable[[], float]) -> As
     """
 
     async def tell() -> None:
-        await asyncio.sleep(SOON)
         pause = left() - SOON
         while True:
             await asyncio.sleep(max(pause, SOON))
@@ -51,11 +50,14 @@ async def telling(waiting: Waiting, live: Live, left: Callable[[], float]) -> As
                 await waiting.hold(WAITING)
                 return
 
-    telling = asyncio.create_task(tell())
+    begun: list[asyncio.Task[None]] = []
+    later = asyncio.get_running_loop().call_later(SOON, lambda: begun.append(asyncio.create_task(tell())))
     try:
         yield
     finally:
-        telling.cancel()
+        later.cancel()
+        for task in begun:
+            task.cancel()
 
 
 def left(place: Place, now: float) -> float:

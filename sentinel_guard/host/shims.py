@@ -115,9 +115,8 @@ def place_hooks(places: StatePaths, forms: Mapping[str, str]) -> Path:
     return folder / HOOK
 
 
-def without(path: str, places: StatePaths) -> str:
-    """A PATH without any session's shims."""
-    sessions = str(places.state / "sessions") + "/"
+def without(path: str, sessions: str) -> str:
+    """A PATH without any session's shims. ``sessions``: the folder of all sessions, with a slash at its end."""
     return ":".join(p for p in path.split(":") if not p.startswith(sessions))
 
 

@@ -17,6 +17,7 @@ from sentinel_guard.core.json_codec import (
     entry_from,
     entry_json,
     finding_json,
+    stored_with_text,
     verdict_json,
 )
 from sentinel_guard.core.model import (
@@ -108,6 +109,7 @@ def test_bytes_that_are_no_utf8_survive(raw):
 SETTLED = [
     ("tuples become lists", {"a": (1, (2,))}, {"a": [1, [2]]}),
     ("keys become strings", {1: "x"}, {"1": "x"}),
+    ("numbers stand in the order of their texts", {9: "x", 10: "y"}, {"9": "x", "10": "y"}),
     ("sets become sorted lists", {"a": frozenset({"y", "x"})}, {"a": ["x", "y"]}),
     ("a mapping is a dict", {"a": MappingProxyType({"b": 1})}, {"a": {"b": 1}}),
     ("an enumeration is its value", {"a": Layer.SHIM, "b": Response.DENY}, {"a": "shim", "b": 5}),
@@ -116,8 +118,8 @@ SETTLED = [
 
 @pytest.mark.parametrize(("data", "after"), [row[1:] for row in SETTLED], ids=[row[0] for row in SETTLED])
 def test_an_entry_is_settled_as_a_log_gives_it_back(data, after):
-    entry = as_stored(Entry(1, "s1", "verdict", data))
-    assert entry.data == after
+    entry, text = stored_with_text(Entry(1, "s1", "verdict", data))
+    assert (entry.data, text) == (after, dumps(after))
     assert as_stored(entry) == entry
 
 

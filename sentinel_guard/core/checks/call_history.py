@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import attrgetter
 
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.model import Outcome
 from sentinel_guard.core.session.failure_exit_codes import failed
 from sentinel_guard.core.session.session import Call
 from sentinel_guard.core.text.normalize_output import BLANK, UNSEEN
+
+_ENDED_AT = attrgetter("outcome.at")
 
 
 def finished_calls(case: Case) -> tuple[Call, ...]:
@@ -19,7 +22,7 @@ def finished_calls(case: Case) -> tuple[Call, ...]:
     if case.outcome is None or case.action.parent:
         return ()
     if not case.ended:
-        calls = sorted((c for c in case.session.calls if c.outcome), key=lambda c: result(c).at)
+        calls = sorted((c for c in case.session.calls if c.outcome), key=_ENDED_AT)
         last = next((i for i in reversed(range(len(calls))) if calls[i].action == case.action.id), -1)
         case.ended.append(tuple(calls[: last + 1]))
     return case.ended[0]

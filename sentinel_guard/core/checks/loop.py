@@ -115,8 +115,11 @@ def _strict(case: Case, calls: Calls) -> Iterator[Pattern]:
 
 def _cycles(calls: Calls, repeats: int) -> Iterator[Pattern]:
     """The calls at the end that repeat every 1 to 5 calls with the same outcomes."""
-    keys = [_key(c) for c in calls]
-    for period in range(1, min(MAX_PERIOD, len(keys) // 2) + 1):
+    last = calls[-1].operation
+    # Most calls are none that came a turn before.
+    periods = [p for p in range(1, min(MAX_PERIOD, len(calls) // 2) + 1) if calls[-1 - p].operation == last]
+    keys = [_key(c) for c in calls] if periods else []
+    for period in periods:
         block = keys[-period:]
         if any(period % d == 0 and all(map(_alike, block, block[d:])) for d in range(1, period)):
             continue

@@ -147,9 +147,11 @@ def redact_glued_tokens(text: str) -> str:
 def _redact(text: str) -> str:
     """What is hidden takes signs away, and brings none: those of the text as it came are enough."""
     signs, folded = _SIGNS.present(text), _FOLDED_SIGNS.present(text.casefold())
-    for pattern, mark, wanted in _WHOLE:
+    for pattern, mark, wanted in _WHOLE if signs else ():
         if not signs.isdisjoint(wanted):
             text = pattern.sub(mark, text)
+    if not folded:
+        return text
     for value, wanted in _VALUES:
         if not folded.isdisjoint(wanted):
             text = value.sub(_hide_value, text)
@@ -167,7 +169,7 @@ def _assigned(text: str) -> str:
 
 
 def _by_place(text: str, signs: AbstractSet[str]) -> str:
-    for pattern, wanted in _FORMS:
+    for pattern, wanted in _FORMS if signs else ():
         if not signs.isdisjoint(wanted):
             text = _compiled(pattern).sub(_hide_value, text)
     return text
@@ -202,9 +204,18 @@ def _words(items: list[object]) -> list[object]:
 
 
 def _under(key: str, value: object) -> object:
-    if isinstance(value, str) and value and _SECRET_NAME.search(key):
-        return MARK
+    if isinstance(value, str):
+        return MARK if value and _is_secrets_name(key) else redact(value)
     return redact_data(value)
+
+
+def _is_secrets_name(key: str) -> bool:
+    return _short_name(key) if len(key) <= SHORT else bool(_SECRET_NAME.search(key))
+
+
+@functools.lru_cache(maxsize=1024)
+def _short_name(key: str) -> bool:
+    return bool(_SECRET_NAME.search(key))
 
 
 def _hide_value(match: re.Match[str]) -> str:

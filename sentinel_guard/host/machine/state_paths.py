@@ -66,9 +66,14 @@ class StatePaths(NamedTuple):
         """The user's own policy file."""
         return self.config / "sentinel.toml"
 
+    @property
+    def sessions(self) -> Path:
+        """The folder of all sessions."""
+        return self.state / "sessions"
+
     def session(self, session: str) -> Path:
         """The folder of one session: shims, baseline, vault, quarantine."""
-        return self.state / "sessions" / session
+        return self.sessions / session
 
     def shims(self, session: str) -> Path:
         return self.session(session) / "shims"

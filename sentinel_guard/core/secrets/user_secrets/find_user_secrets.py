@@ -74,7 +74,7 @@ class UserSecrets:
 
     def every(self, text: str) -> list[SecretFind]:
         """As ``find``; what is known to all, too. Asks nobody."""
-        return _joined(text, self._every(text))
+        return _joined(text, self._every(text)) if self._values else []
 
     def everywhere(self) -> UserSecrets:
         """The same values, at home in no file: what leaves the machine leaves home."""
