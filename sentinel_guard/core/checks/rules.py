@@ -372,8 +372,10 @@ def _as_program(command: Command) -> tuple[str, ...]:
 
 def _only_parses(command: Command) -> bool:
     """``bash -n deploy.sh`` reads the script and runs nothing of it."""
+    if command.program not in _SHELLS:
+        return False
     before = takewhile(lambda word: word.startswith("-"), command.argv[1:])
-    return command.program in _SHELLS and any(_NO_EXECUTION.fullmatch(word) for word in before)
+    return any(_NO_EXECUTION.fullmatch(word) for word in before)
 
 
 def _tool(case: Case) -> Iterable[Finding]:
