@@ -18,6 +18,9 @@ class Store(Protocol):
         On return it survives kill -9; with ``durable`` also power loss.
         """
 
+    def sync(self) -> None:
+        """What was appended survives power loss, too, where the disk takes it."""
+
     def entries(
         self, *, session: str = "", after: int = 0, kinds: tuple[str, ...] = (), last: int = 0
     ) -> Iterator[Entry]:

@@ -178,6 +178,12 @@ class SqliteStore(SqliteReader):
         self.seen(sealed)
         return sealed
 
+    def sync(self) -> None:
+        """What was appended survives power loss, too; where the disk fails, the next append tries it again."""
+        with self._guard, contextlib.suppress(OSError):
+            self._sync()
+            self._keep_head()
+
     def close(self) -> None:
         """Syncs, renews the head file and lets another writer in. The second call does nothing."""
         with self._checkpoint_lock, self._guard:

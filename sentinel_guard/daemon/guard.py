@@ -131,11 +131,11 @@ class Guard:
         verdict = await self._decide(live, action, op, waiter, brought)
         if Response.SNAPSHOT in {f.response for f in verdict.findings} and verdict.response < Response.ASK:
             verdict = await self._reactions.snapshot(live, verdict)
-        policy = live.policy()
-        self._note(live, encode_entries.of_verdict(verdict, op, poll=is_poll(action, policy.loop.polls), policy=policy))
-        if verdict.response is Response.KILL:
-            self._reactions.end_processes(live, verdict)
-        elif verdict.response < Response.ASK:
+        policy, kills = live.policy(), verdict.response is Response.KILL
+        entries = encode_entries.of_verdict(verdict, op, poll=is_poll(action, policy.loop.polls), policy=policy)
+        end = functools.partial(self._reactions.end_processes, live, verdict) if kills else None
+        self._sessions.note(live, entries, committed=end)
+        if verdict.response < Response.ASK:
             live.expect(verdict, EXPECTED)
         if verdict.response >= Response.BREAK:
             live.timed.revoke()

@@ -25,10 +25,10 @@ from sentinel_guard.core.session.fold_entries import Folds
 from sentinel_guard.core.session.session import Session
 from sentinel_guard.core.wire_framing import Message
 from sentinel_guard.daemon.session_secrets import SessionSecrets
-from sentinel_guard.errors import HostError, PeerError, SentinelError
+from sentinel_guard.errors import PeerError, SentinelError
 from sentinel_guard.host import agent_hook_files, shims
 from sentinel_guard.host.file_integrity.secret_reads import SecretReads
-from sentinel_guard.host.git.private_git_dir import layout
+from sentinel_guard.host.git.private_git_dir import common_dir
 from sentinel_guard.host.git.worktree_tree_hash import Worktrees
 from sentinel_guard.host.githooks import install_hooks
 from sentinel_guard.host.githooks.check_hooks_run import ActiveHooks
@@ -266,16 +266,23 @@ class Sessions:
         self._folds, self._lineages, self._shims = Folds(), ancestry.Lineages(), f"{places.sessions}/"
         self._folders = tuple(str(Path(p).resolve()) for p in (places.state, places.runtime))
 
-    def note(self, live: Live, entries: Iterable[Entry]) -> None:
-        """Put entries on record, then advance the session by them. Raises StoreError, and then nothing has advanced."""
+    def note(self, live: Live, entries: Iterable[Entry], *, committed: Callable[[], object] | None = None) -> None:
+        """Put entries on record, then advance the session by them. Raises StoreError, and then nothing has advanced.
+
+        ``committed`` is called when they survive kill -9: what cannot wait until they survive power loss, too.
+        """
         before = live.session.state
         for entry in entries:
-            stored = self.store.append(live.discretion.entry(entry), durable=entry.level in DURABLE)
+            durable = not committed and entry.level in DURABLE
+            stored = self.store.append(live.discretion.entry(entry), durable=durable)
             live.session = live.session.after(stored)
         if live.session.over:
             live.inbox.close()
         if live.runner and live.session.state is not before and not live.session.over:
             live.runner.tell("state", state=live.session.state.value)
+        if committed:
+            committed()
+            self.store.sync()
 
     def locate(self, pid: int, call: str = "") -> Place | None:
         """Where the process stands; None if it is no session's. ``call`` is what it says its call is.
@@ -327,9 +334,9 @@ class Sessions:
 
     def beside(self, live: Live) -> list[Live]:
         """The other live sessions of its repository, in other worktrees too."""
-        common = _common_dir(live.session.root)
+        common = common_dir(live.session.root)
         others = (o for o in self.live.values() if o is not live and o.session.root and not o.session.over)
-        return [o for o in others if _common_dir(o.session.root) == common]
+        return [o for o in others if common_dir(o.session.root) == common]
 
     def find(self, session: str) -> Live | None:
         """A session by its id, an ended one too."""
@@ -390,10 +397,3 @@ class Sessions:
 def _set_aside() -> SentinelError:
     words = "The record of this session could not be read when the guard was started anew."
     return SentinelError(words, "Tell the user: end this agent and start it again under 'sentinel-guard run'.")
-
-
-def _common_dir(root: str) -> str:
-    try:
-        return layout(root).common_dir
-    except HostError:
-        return f"{root}/.git"

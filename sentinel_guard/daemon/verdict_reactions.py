@@ -21,7 +21,7 @@ from sentinel_guard.core.model import Action, Entry, Finding, Kind, Layer, Respo
 from sentinel_guard.core.session.session import Event, State
 from sentinel_guard.daemon import agent_programs
 from sentinel_guard.daemon.held_calls import connections_after_reads
-from sentinel_guard.daemon.live_sessions import HOOKS, Live, Sessions
+from sentinel_guard.daemon.live_sessions import HOOKS, RUN, Live, Sessions
 from sentinel_guard.daemon.snapshots_and_rollback import Recovered, Recovery
 from sentinel_guard.daemon.write_incidents import Incidents, rollback_summary
 from sentinel_guard.errors import SentinelError
@@ -125,7 +125,7 @@ class Reactions:
         to find that takes longer. What is ours lives until the one that is answered has printed.
         """
         if owner := live.session.owner:
-            end_descendants(owner, self._spared(live, verdict) | live.parts)
+            end_descendants(owner, self._spared(live, verdict) | live.parts, adopts=live.kind == RUN)
         self.freeze(live, verdict)
 
     @staticmethod

@@ -59,6 +59,23 @@ def test_the_head_follows_a_failed_renewal_only_when_all_was_written_anew(path, 
         assert named[-1] == (2, 2), "named, and in the database"
 
 
+def test_nor_a_failed_sync_of_what_did_not_wait_for_the_disk(path, monkeypatch, named):
+    def fails(_: int) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with closing(SqliteStore(path)) as store:
+        store.append(Entry(1.0, "s1", "verdict"))
+        store.sync()
+        assert named[-1] == (1, 0)
+        store.append(Entry(2.0, "s1", "verdict"))
+        with monkeypatch.context() as disk:
+            disk.setattr(os, "fsync", fails)
+            store.sync()
+        assert named[-1] == (1, 0)
+        store.append(Entry(3.0, "s1", "verdict"), durable=True)
+        assert named[-1] == (3, 3), "named, and in the database"
+
+
 def test_nor_after_an_append_that_failed(path, monkeypatch, named):
     insert = SqliteStore._insert
 

@@ -228,6 +228,23 @@ def test_what_matters_is_kept_against_power_loss_too():
     assert kept == {"": False, "L1": False, "L2": True, "L3": True, "L4": True}
 
 
+def test_what_cannot_wait_for_the_disk_comes_between_commit_and_sync():
+    class Noting(MemoryStore):
+        def append(self, entry, *, durable=False):
+            course.append((entry.level, durable))
+            return super().append(entry)
+
+        def sync(self):
+            course.append("sync")
+
+    course: list[object] = []
+    live = Live(Session("s1"), Policy)
+    kill = [Entry(1.0, "s1", "verdict", {"id": "a"}, "L4"), encode_entries.state("s1", 1.0, Event.KILL)]
+    sessions = Sessions(Noting(), PLACES, lambda s: Live(s, Policy))
+    sessions.note(live, kill, committed=lambda: course.append(live.session.state))
+    assert course == [("L4", False), (kill[1].level, False), State.KILLED, "sync"]
+
+
 # A session's life at random: what the guard notes, in any order, with any answers.
 
 RULES = st.sampled_from(["", "guard.operator", "guard.settings", "git.push-force"])

@@ -157,6 +157,9 @@ class MemoryStore:
         self.log.append(sealed)
         return sealed
 
+    def sync(self) -> None:
+        """A list outlives no power loss."""
+
     def entries(
         self, *, session: str = "", after: int = 0, kinds: tuple[str, ...] = (), last: int = 0
     ) -> Iterator[Entry]:

@@ -156,7 +156,9 @@ class HookRequests:
 
     def _put_on_record(self, live: Live, action: Action, finding: Finding, op: str) -> Judged:
         verdict = Verdict(action, (), (finding,))
-        self._sessions.note(live, encode_entries.of_verdict(verdict, op, poll=False, policy=live.policy()))
+        end = partial(self._reactions.end_processes, live, verdict) if finding.response is Response.KILL else None
+        entries = encode_entries.of_verdict(verdict, op, poll=False, policy=live.policy())
+        self._sessions.note(live, entries, committed=end)
         return Judged(verdict, op)
 
     async def _result(self, client: str, event: HookEvent, live: Live, link: Link) -> _Done:
@@ -221,8 +223,6 @@ class HookRequests:
         changed = event._replace(tool="settings", arguments={"path": event.file})
         action = self._action(dialect.client, changed, live, waiter.link)
         judged = self._put_on_record(live, action, finding, operation(action))
-        if response is Response.KILL:
-            self._reactions.end_processes(live, judged.verdict)
         word = Word(response_text.answer(judged.verdict).text, blocked=True, over=response is Response.KILL)
         return _Done(word, live, judged.verdict)
 

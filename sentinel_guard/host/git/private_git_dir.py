@@ -63,6 +63,14 @@ def layout(root: str) -> Layout:
     return Layout(root, git_dir, os.path.realpath(Path(git_dir, common)))
 
 
+def common_dir(root: str) -> str:
+    """What all worktrees of a repository share; where it cannot be told, ``ROOT/.git``."""
+    try:
+        return layout(root).common_dir
+    except HostError:
+        return f"{root}/.git"
+
+
 @dataclass(frozen=True, slots=True)
 class PrivateGitDir:
     """The git directory of our own, in ``folder``."""
