@@ -11,24 +11,35 @@ import re
 STORE = "secrets of "
 """What an effect's target begins with where secrets are read that lie in no file: ``secrets of gh``."""
 _EXAMPLE = re.compile(r".*\.(?:example|sample|template|dist|defaults)(?:\.[^/]*)?|.*\.(?:pub|patch)")
-_SECRET = re.compile(
-    r".*/(?:"
-    r"\.env(?:\.[^/]*)?|[^/.][^/]*\.env|\.envrc"
-    r"|\.netrc|\.pgpass|\.my\.cnf|\.git-credentials|\.npmrc|\.pypirc|\.vault-token|\.htpasswd"
-    r"|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?"
-    r"|\.(?:aws/credentials|docker/config\.json|kube/config|gnupg/.*|config/gh/hosts\.yml|config/gcloud/.*)|Library/Keychains/.*"
-    r"|\.cargo/credentials(?:\.toml)?|\.gem/credentials|\.terraform\.d/credentials\.tfrc\.json"
-    r"|\.[a-z_]+_history|\.local/share/fish/fish_history|ConsoleHost_history\.txt|\.config/nushell/history\.(?:txt|sqlite3)"
-    r"|\.local/share/keyrings/.*|\.password-store/.*"
-    r"|\.claude/\.credentials\.json|\.codex/auth\.json|\.gemini/oauth_creds\.json|\.aws/(?:sso|cli)/cache/.*"
-    r"|\.azure/(?:msal_token_cache|accessTokens)\.[a-z]+|\.config/sops/age/keys\.txt|\.config/hub|\.fly/config\.yml"
-    r"|\.config/(?:glab-cli/config\.yml|netlify/config\.json|doctl/config\.yaml)|\.railway/config\.json"
-    r"|(?:[^/]+[-_.])?service[-_]?account[^/]*\.json|client_secret[^/]*\.json|(?:config/)?master\.key"
-    r"|(?:\.config|Library/Application Support|\.var/app)/.*(?:hrom|rave|dge|pera|ivaldi).*/"
-    r"(?:Cookies|Login Data|Web Data|Local State)"
-    r"|(?:\.mozilla|Firefox|firefox)/.*/(?:cookies\.sqlite|logins\.json|key4\.db)"
-    r")|/etc/(?:shadow-?|gshadow-?|sudoers|ssh/ssh_host_[^/]*_key)|/proc/[^/]+/environ"
+_STORES = (
+    r"\.netrc|\.pgpass|\.my\.cnf|\.git-credentials|\.config/git/credentials|\.npmrc|\.pypirc|\.vault-token|\.htpasswd",
+    r"\.s3cfg|\.boto|\.databrickscfg|\.rclone\.conf|\.sentryclirc|\.msmtprc|\.mbsyncrc|\.smbcredentials|\.vault[_-]pass(?:word)?(?:\.txt)?",
+    r"id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|\.ssh/(?!config$|known_hosts$|authorized_keys$|environment$|rc$)[^/.]+",
+    r"\.docker/config\.json|\.kube/config|\.gnupg/.*|\.config/gh/hosts\.yml|\.config/gcloud/.*|Library/Keychains/.*",
+    r"\.terraform\.d/credentials\.tfrc\.json|\.m2/settings(?:-security)?\.xml|\.gradle/gradle\.properties",
+    r"\.[a-z_]+_history|\.local/share/fish/fish_history|ConsoleHost_history\.txt|\.config/nushell/history\.(?:txt|sqlite3)",
+    r"\.local/share/keyrings/.*|\.password-store/.*|Bitwarden CLI/data\.json",
+    r"\.claude/\.credentials\.json|\.aws/(?:sso|cli)/cache/.*|\.azure/(?:msal_token_cache|accessTokens)\.[a-z]+",
+    r"\.config/(?:sops/age/keys\.txt|hub|glab-cli/config\.yml|netlify/config\.json|doctl/config\.yaml|hcloud/cli\.toml)",
+    r"\.config/(?:rclone/rclone\.conf|stripe/config\.toml|ngrok/ngrok\.yml|scw/config\.yaml|linode-cli|argocd/config)",
+    r"\.config/(?:configstore/firebase-tools\.json|github-copilot/(?:apps|hosts)\.json|\.wrangler/config/\w+\.toml)",
+    r"\.(?:fly/config\.yml|railway/config\.json|wrangler/config/\w+\.toml|ngrok2/ngrok\.yml|twilio-cli/config\.json)",
+    r"\.(?:oci/config|aliyun/config\.json|cf/config\.json|snowsql/config|dbt/profiles\.yml|kaggle/kaggle\.json)",
+    r"\.(?:tsh/keys|step/secrets|near-credentials|ethereum/keystore|electrum/wallets)/.*|\.config/solana/id\.json",
+    r"wallet\.dat|[^/]+\.(?:macaroon|keytab)",
+    r"\.(?!git/|github/|venv/|next/)[^/]+/(?:[^/]+/){0,4}(?:credentials|auth|access[-_]tokens?|oauth_creds|token)(?:\.(?:json|toml|db|ya?ml))?",
+    r"(?:[^/]+[-_.])?service[-_]?account[^/]*\.json|client_secret[^/]*\.json|(?:config/)?master\.key",
+    r"(?:\.config|Library/Application Support|\.var/app)/.*(?:hrom|rave|dge|pera|ivaldi).*/(?:Cookies|Login Data)",
+    r"(?:\.config|Library/Application Support|\.var/app)/.*(?:hrom|rave|dge|pera|ivaldi).*/(?:Web Data|Local State)",
+    r"(?:\.mozilla|Firefox|firefox|\.thunderbird)/.*/(?:cookies\.sqlite|logins\.json|key4\.db)",
 )
+"""Below any folder; also what is called credentials, auth or token in a hidden one, whoever's it is."""
+_OF_SYSTEM = (
+    r"/etc/(?:g?shadow-?|sudoers|ssh/ssh_host_[^/]*_key|wireguard/.*|ssl/private/.*|kubernetes/admin\.conf"
+    r"|wpa_supplicant/.*\.conf|NetworkManager/system-connections/.*|rancher/k3s/k3s\.yaml|mysql/debian\.cnf)"
+    r"|(?:/var)?/run/secrets/.*|/proc/[^/]+/environ"
+)
+_SECRET = re.compile(rf".*/(?:\.env(?:\.[^/]*)?|[^/.][^/]*\.env|\.envrc|{'|'.join(_STORES)})|{_OF_SYSTEM}")
 KINDS = (
     *(".env", ".env.*", "*.env", ".envrc", ".netrc", ".pgpass", ".my.cnf", ".git-credentials", ".npmrc", ".pypirc"),
     *(".vault-token", ".htpasswd", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", ".bash_history", ".zsh_history"),

@@ -351,7 +351,7 @@ def _meanings(walk: Walker, call: Call, place: WalkContext) -> None:
         walk.add(effect, place)
     for effect in unknown_verbs.effects(call) if program in unknown_verbs.PROGRAMS else ():
         walk.add(effect, place)
-    for source in remote_code.sources(call) if program in remote_code.PROGRAMS else ():
+    for source in remote_code.sources(call) if program in remote_code.PROGRAMS else remote_code.by_words(call):
         walk.opaque(source[:200], "code", place)
 
 

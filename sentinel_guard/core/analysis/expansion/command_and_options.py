@@ -121,6 +121,22 @@ def _letters(item: Field, table: Options, parsed: Parsed) -> tuple[str, Field | 
     return name, None, name in table.values
 
 
+_SETTING = re.compile(r"\s*(?P<name>-{0,2}[\w-]+)(?:\s*[=:]\s*|\s+|\s*$)(?P<value>\"(?:[^\"\\]|\\.)*+\"|\S*)")
+_SETTINGS = 50
+"""Lines of a file of options that are looked at."""
+
+
+def options_of_file(text: str) -> list[Field]:
+    """The words that a file of options stands for (curl's): one option a line, ``name = "value"``."""
+    fields: list[Field] = []
+    for line in text.splitlines()[:_SETTINGS]:
+        if (match := _SETTING.match(line)) and line.lstrip()[:1] != "#":
+            name, value = match["name"], match["value"].strip('"')
+            fields.append(Field(name if name[:1] == "-" else f"--{name}"))
+            fields.extend([Field(value)] if value else [])
+    return fields
+
+
 class Runner(Protocol):
     """Who analyses what a program runs in turn. walk_syntax_tree.py has it."""
 

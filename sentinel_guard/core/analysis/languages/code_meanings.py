@@ -36,7 +36,7 @@ _OTHERS = frozenset(
 _EDITORS = frozenset(("emacs", "emacsclient", "vim", "nvim", "vi"))
 _PRINTED = ("-p", "--print", "-pe")
 """Options with which a runtime prints the value of what it is given."""
-_SHORT = 10
+_SHORT = 8
 """Characters that no code which prints or loses anything has."""
 _PATH = re.compile(r"[\w.+-]*(?:/[\w.+-]*)+")
 """A file or a folder: no code that does anything."""
@@ -48,7 +48,7 @@ _UNPICKLES = re.compile(
 )
 _LOADS_ADDRESS = re.compile(
     r"\b(?:source|source_url|import|include|require|load|use|install)\(?\s*\(?(?:download\(|url\()?\s*['\"]https?://"
-    r"|\b(?:install_(?:github|gitlab|bitbucket|git|url)|Pkg\.add\(\s*(?:url|PackageSpec\(url))\b"
+    r"|\(\s*(?:load|load-file|require|slurp|load-url)\s+['\"]https?://|\b(?:install_(?:github|gitlab|bitbucket|git|url)|Pkg\.add\(\s*(?:url|PackageSpec\(url))\b"
 )
 """``source("https://…")`` of R, ``include(download(…))`` of Julia, ``import("https://…")``."""
 _FETCHES = re.compile(

@@ -9,10 +9,11 @@ from itertools import pairwise
 from typing import NamedTuple, Self
 
 from sentinel_guard.core.analysis import network_addresses, paths
-from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, options
+from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, options, options_of_file
 from sentinel_guard.core.analysis.expansion.secret_variables import secret_variables
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs import credential_hosts, http_changes, uploads_and_ssh
+from sentinel_guard.core.analysis.secret_names import is_secret
 from sentinel_guard.core.model import Effect, Kind
 
 Effects = Iterable[Effect]
@@ -21,15 +22,31 @@ _SENDS = (
     *("-d", "--data", "--data-ascii", "--data-binary", "--data-raw", "--data-urlencode", "-F", "--form", "--json"),
     *("-T", "--upload-file", "--url-query"),
 )
-_MAY_READ = ("-H", "--header", "--proxy-header", "-K", "--config")
-"""``-H @file`` sends the file's lines, a configuration may hold them."""
+_MAY_READ = ("-H", "--header", "--proxy-header")
+"""``-H @file`` sends the file's lines."""
 _KEEPS = ("-c", "--cookie-jar", "-D", "--dump-header", "--stderr", "--trace", "--trace-ascii", "--libcurl", "--hsts",
           "--alt-svc", "--etag-save")  # fmt: skip
 
 
+def _with_options(call: Call, files: Sequence[Field]) -> Effects:
+    """The same with the options that stand in files, in their place."""
+    taken = [call.fields[0]]
+    named = {item.text for item in files}
+    taken += [f for f in call.fields[1:] if f.text.partition("=")[0] not in ("-K", "--config") and f.text not in named]
+    for item in files:
+        yield from call.read(item)
+        text = call.stdin if call.is_stdin(item) else call.world.read(call.locate(item)) if item.known else None
+        taken += options_of_file((text or "").replace(UNKNOWN, ""))
+        taken += [Field("-T"), item] if is_secret(call.locate(item)) else []
+    yield from (e for e in call.runner.run(taken, call, "curl") if e.kind is not Kind.EXECUTE)
+
+
 def curl(call: Call) -> Effects:
     parsed = call.parsed
-    sent = parsed.values(*_SENDS) + [item for item in parsed.values(*_MAY_READ) if _is_file(call, item)]
+    if files := parsed.values("-K", "--config"):
+        yield from _with_options(call, files)
+        return
+    sent = parsed.values(*_SENDS) + [item for item in parsed.values(*_MAY_READ) if _is_file(item)]
     for item in sent:
         yield from _attached(call, item)
     cookies = [item for item in parsed.values("-b", "--cookie") if "=" not in item.text]
@@ -56,12 +73,12 @@ def curl(call: Call) -> Effects:
 
 def _tells(call: Call, item: Field) -> bool:
     """Whether what is sent is of this machine: a file, standard input, a value; a literal is the agent's own words."""
-    files = call.parsed.values("-T", "--upload-file", "-K", "--config")
+    files = call.parsed.values("-T", "--upload-file")
     return _carried(item) or "@" in item.text or "=<" in item.text or item in files
 
 
-def _is_file(call: Call, item: Field) -> bool:
-    return item.text.startswith("@") or item in call.parsed.values("-K", "--config")
+def _is_file(item: Field) -> bool:
+    return item.text.startswith("@")
 
 
 def _address(call: Call, item: Field, how: Sequence[str], method: Field | None = None) -> Effects:
@@ -215,8 +232,8 @@ def _unknown(call: Call) -> list[str]:
 
 
 def _attached(call: Call, item: Field) -> Effects:
-    """``@file``, ``name=@file,other``, ``name=<file``; the plain name behind -T and -K."""
-    if item in call.parsed.values("-T", "--upload-file", "-K", "--config"):
+    """``@file``, ``name=@file,other``, ``name=<file``; the plain name behind -T."""
+    if item in call.parsed.values("-T", "--upload-file"):
         yield from call.read(item)
         return
     for mark in ("@", "=<"):

@@ -12,7 +12,7 @@ _MUTATION = re.compile(
 )
 _DELETING = re.compile(
     r"[^?]*/(?:_delete_by_query|_close|do_?[Dd]elete|delete|destroy|purge(?:_cache|-cache)?|wipe|terminate|flush|reset|"
-    r"truncate|revoke|deactivate|force-unlock)(?:[/?].*)?"
+    r"truncate|revoke|deactivate|force-unlock|(?:delete|remove|drop|clean)_\w+)(?:[/?].*)?"
 )
 _STATEMENT = re.compile(
     r"[?&](?:query|q|sql|statement)=[^&]{0,200}?(?<![\w'])(?:drop|truncate|delete|alter)(?:\+|%20|\s)", re.IGNORECASE

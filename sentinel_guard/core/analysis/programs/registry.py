@@ -20,18 +20,32 @@ from sentinel_guard.core.analysis.programs import (
     terminal_multiplexers,
     xargs,
 )
-from sentinel_guard.core.analysis.programs.cloud import android_devices, cloud_clis, containers, other_service_clis
+from sentinel_guard.core.analysis.programs.cloud import (
+    android_devices,
+    cloud_clis,
+    containers,
+    deployment_tools,
+    other_service_clis,
+    remote_commands,
+)
 from sentinel_guard.core.analysis.programs.databases import database_clients
-from sentinel_guard.core.analysis.programs.files import fd, file_commands, find
+from sentinel_guard.core.analysis.programs.files import chosen_files, fd, file_commands, find
 from sentinel_guard.core.analysis.programs.git import git_command, git_options, other_vcs
 from sentinel_guard.core.analysis.programs.system import processes_and_scheduled_jobs
-from sentinel_guard.core.model import Effect
+from sentinel_guard.core.model import Effect, Kind
 
 Program = Callable[[Call], Iterable[Effect]]
 
 
 def kubectl(call: Call) -> Iterable[Effect]:
-    return containers.kubectl(call) if call.command.subcommand == "exec" else cloud_clis.cloud(call)
+    if call.command.subcommand != "exec":
+        return cloud_clis.cloud(call)
+    found = remote_commands.kubectl(call)
+    return (
+        (e for e in found if e.kind is not Kind.DEPLOY and e.kind is not Kind.DATABASE)
+        if cloud_clis.is_here(call)
+        else found
+    )
 
 
 def deno(call: Call) -> Iterable[Effect]:
@@ -58,9 +72,11 @@ PROGRAMS: dict[str, Program] = {
     **processes_and_scheduled_jobs.PROGRAMS,
     **terminal_multiplexers.PROGRAMS,
     **file_commands.PROGRAMS,
+    **chosen_files.PROGRAMS,
     **build_scripts.PROGRAMS,
     **interpreters.PROGRAMS,
     **containers.PROGRAMS,
+    **remote_commands.PROGRAMS,
     **android_devices.PROGRAMS,
     **xargs.PROGRAMS,
     **task_definition_files.PROGRAMS,
@@ -81,7 +97,13 @@ PROGRAMS |= {
 _BOTH = other_service_clis.TABLES.keys() & package_publishing.PROGRAMS.keys()
 """They publish, and take down what they published."""
 PROGRAMS |= {name: _else(package_publishing.PROGRAMS[name], other_service_clis.service) for name in _BOTH}
+PROGRAMS["dolt"] = _also(PROGRAMS["dolt"], other_vcs.vcs)
 PROGRAMS |= {name: _else(PROGRAMS[name], task_names.named) for name in ("cargo", "nx", "lerna")}
+PROGRAMS |= {
+    name: _also(PROGRAMS[name], remote_commands.on_another_machine)
+    for name in ("gh", "tailscale", *deployment_tools.TABLES)
+    if name in PROGRAMS
+}
 PROGRAMS |= {name: _also(PROGRAMS[name], build_scripts.node_script) for name in ("node", "nodejs")}
 PROGRAMS |= {
     name: _also(PROGRAMS[name], package_publishing.registry)
@@ -100,9 +122,11 @@ OPTIONS: dict[str, Options] = {
     **processes_and_scheduled_jobs.OPTIONS,
     **terminal_multiplexers.OPTIONS,
     **file_commands.OPTIONS,
+    **chosen_files.OPTIONS,
     **build_scripts.OPTIONS,
     **interpreters.OPTIONS,
     **containers.OPTIONS,
+    **remote_commands.OPTIONS,
     **android_devices.OPTIONS,
     **xargs.OPTIONS,
     **task_definition_files.OPTIONS,

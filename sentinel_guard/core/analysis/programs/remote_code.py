@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from sentinel_guard.core.analysis import network_addresses, paths
+from sentinel_guard.core.analysis import known_publishers, network_addresses, paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
 from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
 from sentinel_guard.core.analysis.expansion.shell_state import Field
@@ -44,18 +44,8 @@ _SWITCHES = ("--", "-y", "--yes", "-D", "-g", "-q", "--quiet", "-U")
 """Options without a value, behind which a package may stand."""
 _VALUED = (
     *("-i", "--index-url", "--extra-index-url", "--index", "--default-index", "--registry", "-f", "--find-links"),
-    *(
-        "--proxy",
-        "--https-proxy",
-        "--publish-url",
-        "--build-arg",
-        "-e",
-        "--env",
-        "--label",
-        "-t",
-        "--tag",
-        "--trusted-host",
-    ),
+    *("--proxy", "--https-proxy", "--publish-url", "--build-arg", "-e", "--env", "--label", "-t", "--tag"),
+    "--trusted-host",
     *("--cache-from", "--cache-to", "--git"),
 )
 """Options whose value is an address of something else than code."""
@@ -75,8 +65,10 @@ RUNNERS: dict[str, _Runner] = {
                     _Runner(("add", "install"), ("--git",))),
     "cargo": _Runner(("install", "binstall", "add"), ("--git",), plain=False),
     "brew": _Runner(("install", "tap", "cask", "bundle", "reinstall")),
-    **dict.fromkeys(("gem", "composer", "helm", "asdf", "mise", "dpkg", "rpm", "dnf", "yum", "zypper",
-                     "apt", "apt-get", "luarocks", "opam", "nimble", "mix"),
+    "rpm": _Runner((), ("-i", "-U", "-F", "-ivh", "-Uvh", "--install", "--upgrade"), plain=False),
+    **dict.fromkeys(("pacman", "yay", "paru"), _Runner((), ("-U", "--upgrade"), plain=False)),
+    **dict.fromkeys(("gem", "composer", "helm", "cabal", "volta", "proto", "apk", "guix", "nuget", "asdf", "mise",
+                     "dpkg", "dnf", "yum", "zypper", "apt", "apt-get", "luarocks", "opam", "nimble", "mix"),
                     _Runner(("install", "plugin", "plugins", "add", "require", "global", "use", "config", "-i", "-U"))),
     "deno": _Runner(("run", "install", "x", "serve", "test", "eval", "add", "i")),
     "nix": _Runner(("run", "shell", "develop", "profile", "build"), first=True),
@@ -87,59 +79,57 @@ RUNNERS: dict[str, _Runner] = {
     **dict.fromkeys(("nix-env", "ansible-pull", "docker-compose", "podman-compose"),
                     _Runner((), ("-if", "-f", "--file", "-U", "--url"), plain=False)),
     "winget": _Runner(("install", "upgrade"), ("-m", "--manifest")), "scoop": _Runner(("install", "bucket")),
+    **dict.fromkeys(("jbang", "kotlin", "groovy", "scala-cli", "yo", "Rscript", "cpanm"), _Runner(first=True)),
+    **dict.fromkeys(("wasmtime", "wasmer", "spin"), _Runner(("run", "up"))),
     "flatpak": _Runner(("install", "remote-add")),
     "gh": _Runner(("extension", "extensions", "ext"), short=True),
     "gemini": _Runner(("extensions",)), "claude": _Runner(("plugin",)),
     **dict.fromkeys(("code", "cursor", "codium", "windsurf"), _Runner((), ("--install-extension",), plain=False)),
 }  # fmt: skip
-RUNNERS["bun"] = RUNNERS["npm"]
+RUNNERS["bun"] = RUNNERS["npm"]._replace(verbs=(*_NODE, "set", "run"))
 
 _EDITORS = frozenset(("code", "cursor", "codium", "windsurf"))
-_INDEXES = ("-i", "--index-url", "--extra-index-url", "--index", "--default-index", "--registry", "-f", "--find-links")
-_INDEXED = frozenset(
-    ("pip", "pip3", "uv", "uvx", "pipx", "npm", "pnpm", "yarn", "bun", "npx", "poetry", "pdm", "cargo", "gem")
+_INDEXES = (
+    *("-i", "--index-url", "--extra-index-url", "--index", "--default-index", "--registry", "-f", "--find-links"),
+    *("--source", "--server", "--repository", "--url", "--channel", "-c", "-X", "-Source"),
 )
-_KNOWN = re.compile(
-    r"(?:[\w-]+\.)*(?:pypi\.org|pythonhosted\.org|npmjs\.org|yarnpkg\.com|crates\.io|rubygems\.org|pytorch\.org|nvidia\.com|"
-    r"npm\.pkg\.github\.com|pkgs\.dev\.azure\.com|jfrog\.io|pkg\.dev|amazonaws\.com|jsr\.io|gitlab\.com|piwheels\.org|"
-    r"pyg\.org|tuna\.tsinghua\.edu\.cn|aliyun\.com|npmmirror\.com)"
+_INDEXED = RUNNERS.keys() - {
+    "docker",
+    "podman",
+    "docker-compose",
+    "podman-compose",
+    "helm",
+    "brew",
+    "nix-env",
+    "ansible-pull",
+    "node",
+}
+"""Those that take packages from an index by an option of such a name."""
+_FROM_VARIABLES = {
+    **dict.fromkeys(("pip", "pip3", "pipx"), ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS")),
+    **dict.fromkeys(("uv", "uvx"), ("UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX")),
+    **dict.fromkeys(("npm", "npx", "pnpm", "bun"), ("npm_config_registry", "NPM_CONFIG_REGISTRY")),
+    "yarn": ("npm_config_registry", "YARN_REGISTRY", "YARN_NPM_REGISTRY_SERVER"),
+    "go": ("GOPROXY",), "cargo": ("CARGO_REGISTRIES_CRATES_IO_INDEX",), "gem": ("RUBYGEMS_HOST",),
+}  # fmt: skip
+"""Variables by which an installer takes its packages from elsewhere."""
+_INSTALLS = re.compile(
+    r"(?:^|.* )(?:\S*install\S*|(?:plugins?|extensions?|ext|skills?|shadcn|pkg|addons?|modules?)[: ](?:add|get|use)|"
+    r"try-repo|install-plugin|add --repo\S*|dependency:get|archive\.install)(?: .*|$)"
 )
-"""Registries that many use: what is published there by a name passes."""
+"""First words with which any tool fetches what it will run."""
+_SOURCE = re.compile(r"-?-?[\w.]+=(?=https?://)|^['\"]")
+_SETTLED = frozenset(
+    ("git", "curl", "wget", "docker", "podman", "kubectl", "gh", "glab", "jj", "hg", "svn", "apt-key", "gpg")
+)
+"""Programs whose addresses are looked at elsewhere, or whose words only sound so."""
 _NO_SCRIPTS = ("--ignore-scripts", "--dry-run", "--help", "--no-build", "--only-binary")
 _BUILDERS = frozenset(
     (
-        *(
-            "make",
-            "gmake",
-            "ninja",
-            "cmake",
-            "npm",
-            "pnpm",
-            "yarn",
-            "bun",
-            "npx",
-            "cargo",
-            "go",
-            "pip",
-            "pip3",
-            "uv",
-            "poetry",
-        ),
-        *(
-            "gradle",
-            "gradlew",
-            "mvn",
-            "mvnw",
-            "rake",
-            "bundle",
-            "composer",
-            "just",
-            "task",
-            "tox",
-            "nox",
-            "pytest",
-            "node",
-        ),
+        *("make", "gmake", "ninja", "cmake", "npm", "pnpm", "yarn", "bun", "npx", "cargo", "go", "pip", "pip3"),
+        *("uv", "poetry"),
+        *("gradle", "gradlew", "mvn", "mvnw", "rake", "bundle", "composer", "just", "task", "tox", "nox"),
+        *("pytest", "node"),
         *("deno", "mix", "sbt", "dotnet", "swift", "stack", "cabal", "meson", "scons", "bazel", "docker-compose"),
     )
 )
@@ -178,40 +168,55 @@ def sources(call: Call) -> Iterator[str]:
         yield from _from_fetched(call)
     if program in ("npm", "pnpm", "yarn", "bun", "pip", "pip3", "uv"):
         yield from _of_manifest(call)
+    yield from _from_variables(call)
+    yield from by_words(call)
 
 
 _MODULE = re.compile(
     r"(?:github\.com|gitlab\.com|bitbucket\.org|codeberg\.org|git\.sr\.ht)/([\w.~-]+)/\S+@(?:latest|main|master|HEAD)"
 )
-_GO_OWNERS = frozenset(
-    (
-        *("golang", "golangci", "google", "googleapis", "kubernetes", "kubernetes-sigs", "bufbuild", "grpc-ecosystem"),
-        *("swaggo", "air-verse", "cosmtrek", "sqlc-dev", "kyleconroy", "pressly", "golang-migrate", "vektra", "a-h"),
-        *("uber-go", "mgechev", "securego", "dominikh", "go-delve", "rakyll", "boyter", "goreleaser", "spf13", "ent"),
-        *("99designs", "oapi-codegen", "deepmap", "princjef", "matryer", "gotestyourself", "rogpeppe", "segmentio"),
-        *("rhysd", "daixiang0", "magefile", "go-task", "charmbracelet", "prometheus", "hashicorp", "open-telemetry"),
-        *(
-            "fullstorydev",
-            "tinygo-org",
-            "wailsapp",
-            "volatiletech",
-            "aarondl",
-            "go-swagger",
-            "cweill",
-            "fatih",
-            "josharian",
-        ),
-    )
-)
-"""Owners of modules whose tools many projects install."""
 
 
 def _go_modules(call: Call) -> Iterator[str]:
     """``go run FORGE/OWNER/x@latest``: an address of a repository, of whatever stands there now."""
     if call.command.subcommand == "run":  # to install is asked of go's registry, which proves what it gives
         for item in call.operands[:2]:
-            if (match := _MODULE.fullmatch(item.text)) and match[1] not in _GO_OWNERS:
+            if (match := _MODULE.fullmatch(item.text)) and match[1] not in known_publishers.GO_OWNERS:
                 yield item.text
+
+
+def by_words(call: Call) -> Iterator[str]:
+    """Addresses that any tool is told to install from: ``sf plugins install https://…``, ``--add-source https://…``."""
+    program = call.command.program
+    texts = [item.text for item in call.fields[1:_LOOKED_AT]]
+    short = program in _BY_SHORT_NAMES
+    if program in RUNNERS or program in _SETTLED or not (short or any("://" in text for text in texts)):
+        return
+    if _INSTALLS.match(" ".join((program, *texts[:4]))) is None or _LOOKS & {*texts}:
+        return
+    for text in texts:
+        given = _SOURCE.sub("", text, count=1)
+        if (short and _SHORT.fullmatch(given)) or (_ADDRESS.fullmatch(given) and not _is_usual(given)):
+            yield given
+
+
+def _is_usual(address: str) -> bool:
+    """Whether an address is this machine's, or that of a registry that many use."""
+    host = network_addresses.host(address)
+    return network_addresses.is_local_address(address) or known_publishers.REGISTRIES.fullmatch(host) is not None
+
+
+_BY_SHORT_NAMES = frozenset(("skills", "shadcn"))
+"""To whom ``OWNER/NAME`` is an address, beside those that a row names."""
+_LOOKED_AT = 16
+"""Words among which an address stands."""
+
+
+def _from_variables(call: Call) -> Iterator[str]:
+    """An index that this text itself put into the installer's variable."""
+    for name in _FROM_VARIABLES.get(call.command.program, ()):
+        if name in call.scope.variables and any(map(_is_unknown_index, call.scope.variables[name] or ())):
+            yield f"an index: {name}"
 
 
 PROGRAMS = frozenset((*RUNNERS, *_BUILDERS, "go", "git", "gh", "glab", "hg", "jj", "svn", "degit", "tiged", "giget"))
@@ -237,10 +242,10 @@ def addresses(program: str, words: Sequence[Field]) -> Iterator[str]:
         return
     yield from (f"an index: {text}" for text in _indexes(program, texts))
     for text in _packages(row, texts):
-        if program in _EDITORS and (_PACKED.fullmatch(text) or _is_stranger(text, _PUBLISHERS, ".")):
+        if program in _EDITORS and (_PACKED.fullmatch(text) or _is_stranger(text, known_publishers.PUBLISHERS, ".")):
             yield text
         tapped = "tap" in texts[:1] or text.count("/") > 1  # brew install OWNER/TAP/NAME taps, too
-        if program == "brew" and tapped and _is_stranger(text, _TAPS, "/"):
+        if program == "brew" and tapped and _is_stranger(text, known_publishers.TAPS, "/"):
             yield text
         if not (_FORGE.fullmatch(text) or _ADDRESS.fullmatch(text) or (row.short and _SHORT.fullmatch(text))):
             continue
@@ -256,38 +261,6 @@ def _names_shell(texts: Sequence[str]) -> bool:
     """Whether a setting of a package manager names a program that is no shell: ``script-shell /tmp/x``."""
     words = [part for text in texts for part in text.split("=", 1)]
     return bool(words and _PROGRAM_SETTINGS.fullmatch(words[0])) and not any(map(_SHELLS.fullmatch, words[1:]))
-
-
-_PUBLISHERS = frozenset(
-    (
-        *(
-            "ms-python",
-            "ms-vscode",
-            "ms-vscode-remote",
-            "ms-azuretools",
-            "ms-toolsai",
-            "ms-dotnettools",
-            "ms-playwright",
-        ),
-        *("ms-vsliveshare", "ms-kubernetes-tools", "vscode", "github", "dbaeumer", "esbenp", "golang", "rust-lang"),
-        *("redhat", "eamodio", "bradlc", "hashicorp", "vue", "svelte", "astro-build", "prisma", "graphql", "biomejs"),
-        *("charliermarsh", "tamasfe", "llvm-vs-code-extensions", "vscodevim", "streetsidesoftware", "editorconfig"),
-        *("firefox-devtools", "angular", "denoland", "oven", "tauri-apps", "anthropic", "openai", "google", "docker"),
-        *("vitest", "orta", "mikestead", "yzhang", "davidanson", "usernamehw", "christian-kohler", "humao", "rangav"),
-    )
-)
-"""Publishers of extensions that many use."""
-_TAPS = frozenset(
-    (
-        *("homebrew", "hashicorp", "mongodb", "aws", "azure", "github", "heroku", "stripe", "supabase", "oven-sh"),
-        *("docker", "microsoft", "golangci", "goreleaser", "anchore", "aquasecurity", "bufbuild", "charmbracelet"),
-        *("cloudflare", "confluentinc", "datadog", "elastic", "fluxcd", "getsentry", "grafana", "hetznercloud"),
-        *("instrumenta", "jesseduffield", "kreuzwerker", "minio", "nats-io", "planetscale", "pulumi", "railwayapp"),
-        *("redis-stack", "render-oss", "shivammathur", "snyk", "sst", "superfly", "temporalio", "tursodatabase"),
-        *("vectordotdev", "vmware-tanzu", "weaveworks", "withgraphite", "ariga", "dopplerhq", "infisical", "sass"),
-    )
-)
-"""Owners of formulae that many use."""
 
 
 def _is_stranger(text: str, known: frozenset[str], mark: str) -> bool:
@@ -330,7 +303,9 @@ def _setting(text: str) -> str:
 
 def _is_unknown_index(text: str) -> bool:
     away = "://" in text and not network_addresses.is_local_address(text)
-    return away and (text.startswith("http://") or not _KNOWN.fullmatch(network_addresses.host(text)))
+    return away and (
+        text.startswith("http://") or not known_publishers.REGISTRIES.fullmatch(network_addresses.host(text))
+    )
 
 
 # ---- what this text fetched ----

@@ -173,7 +173,7 @@ TABLES: dict[str, tuple[Row, ...]] = {
     "age": table(shows="** -d|--decrypt !-o !--output"),
     "age-keygen": table(shows=". !-o !--output"),
     "git-credential-manager": table(shows="get"),
-    "systemctl": table(lists="show-environment"),
+    "systemctl": table(lists="show-environment, show -p|--property=Environment*"),
     "launchctl": table(shows="getenv *SECRET*|*TOKEN*|*PASS*|*KEY*"),
     "mise": table(lists="env"),
     # what somebody copied last: a password as likely as not

@@ -15,7 +15,7 @@ nothing) come before the rows that would take them in. A pattern is what is type
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import NamedTuple
@@ -111,15 +111,23 @@ def _holds(call: Call, item: _Given) -> bool:
 
 _VERBS = (
     "delete|destroy|drop|purge|wipe|erase|reset|obliterate|terminate|nuke|revoke|decommission|deprovision|undeploy|"
-    "unpublish|unregister|deregister|truncate"
+    "unpublish|unregister|deregister|truncate|zeroize|factory-reset|flushall|flushdb|expunge|annihilate"
 )
-_LOSS = re.compile(rf"(?:.*[-_:./])?(?:{_VERBS})(?:-?all)?(?:[-_:.].*)?")
+_THINGS = (
+    "acct|account|user|domain|host|site|db|database|table|bucket|node|channel|group|role|member|project|repo|key|zone|"
+    "vm|pool"
+)
+_LOSS = re.compile(
+    rf"(?:.*[-_:./])?(?:{_VERBS})(?:-?all)?(?:[-_:.].*)?"
+    rf"|(?:remove|rm|del|delete|destroy|drop|kill|terminate|close|cancel|purge)(?:all\w*|(?:{_THINGS})s?)"
+    rf"|(?:{_THINGS})s?[-_]?(?:del|rm)"
+)
 _FRESH = re.compile(r".*[:_-](?:fresh|nuke|reset)")
 _CAMEL = re.compile(r"(?:Delete|Destroy|Drop|Purge|Terminate|Release|Remove|Revoke|Erase)[A-Z]\w+")
 """Actions of interfaces, as the clients of some clouds spell them: ``ecs DeleteInstance``."""
-_LOSS_OPTION = re.compile(rf"--?(?:{_VERBS})(?:[-_](?:all|data|remote))?")
+_LOSS_OPTION = re.compile(rf"--?(?:{_VERBS})(?:[-_]?(?:all|data|remote|duplicates|everything))?")
 _SAFE = frozenset(
-    ("--help", "-h", "--dry-run", "--dryrun", "--list", "--version", "--plan", "--preview", "--check", "--diff", "--no")
+    ("--help", "--dry-run", "--dryrun", "--list", "--version", "--plan", "--preview", "--check", "--diff", "--no")
 )
 _LOOKS = re.compile(
     r"list|ls|show|get|describe|status|info|inspect|view|search|find|help|explain|log|logs|history|diff|plan|preview|"
@@ -128,15 +136,23 @@ _LOOKS = re.compile(
 """First words behind which others are names."""
 
 
-def _first_words(call: Call) -> list[str]:
-    words = [item.text for item in call.operands[:3]]
-    return [call.command.subcommand, *words[:2]] if call.command.subcommand else [word for word in words if word]
+def _first_words(call: Call, most: int = 3) -> list[str]:
+    words = [item.text for item in call.operands[:most]]
+    named = call.command.subcommand
+    return [named, *words[: most - 1]] if named else [word for word in words if word]
+
+
+def _says_harmless(call: Call, words: Sequence[str]) -> bool:
+    """Help, a trial, a look. ``-h`` asks for help where it stands last or alone; else a host stands behind it."""
+    if _SAFE & call.command.flags or (words and _LOOKS.fullmatch(words[0])):
+        return True
+    return call.has("-h") and call.fields[-1].text == "-h"
 
 
 def loses_by_words(call: Call) -> bool:
     """Whether a verb that no row names says that something is lost: for tools whose other end is elsewhere."""
     words = _first_words(call)
-    if _SAFE & call.command.flags or (words and _LOOKS.fullmatch(words[0])):
+    if _says_harmless(call, words):
         return False
     plain = [word for word in words if re.fullmatch(r"[a-z][a-z:_.-]+", word)]
     return any(_LOSS.fullmatch(word) or _FRESH.fullmatch(word) for word in plain) or any(
@@ -145,23 +161,37 @@ def loses_by_words(call: Call) -> bool:
 
 
 _SOFT = re.compile(
-    r"(?:remove|rm|cancel|clean|deactivate|disable|detach|suspend|resolve|unlock|uninstall|kick)(?:-all)?"
+    r"(?:remove|rm|cancel|clean|clear|deactivate|disable|detach|suspend|resolve|unlock|uninstall|kick|down|yank|unlink|flush|close)"
+    r"(?:-all)?"
 )
 _WEIGHTY = re.compile(
     r"(?:backup|snapshot|user|account|member|team|org|project|tenant|volume|bucket|database|collection|cluster|node|"
     r"machine|server|instance|secret|token|cert|certificate|session|credential|domain|zone|record|queue|topic|stream|"
-    r"dataset|environment|deployment|incident|issue|provider|lease|subscription|workspace)s?|ca|db|dns|index(?:es)?"
+    r"dataset|environment|deployment|incident|issue|provider|lease|subscription|workspace|site|app|application|folder|"
+    r"channel|group|role|polic(?:y|ie)|permission|device|host|vm|pod|disk|storage|state|space|wallet|pin|repo|"
+    r"repositor(?:y|ie)|stack|share|replica|partition|mailbox|calendar|list|schema|catalog|namespace)s?"
+    r"|ca|db|dns|index(?:es)?|acl|vpc|raid"
 )
+_LIGHT = re.compile(
+    r".*(?:cache|package|plugin|extension|module|dep|dependency|dependencies|build|log|history|hook|alias|completion|lock|tmp|temp|"
+    r"template|theme|icon|font|version|toolchain|target|component|feature|dev|debug|mock|test|screen|window|session)s?"
+)
+"""Words of what can be made again, in tools of this machine."""
+_UNASKED = frozenset(("--force", "-f", "--yes", "-y", "--assume-yes", "--no-prompt", "--non-interactive", "--no-input",
+                      "--auto-approve", "--no-confirm", "--confirm", "--skip-confirmation"))  # fmt: skip
+"""Options with which nobody is asked any more."""
 
 
 def loses_softly(call: Call) -> bool:
     """Whether a word that is harmless of much (``remove``, ``cancel``) is said of what weighs: ``backups remove x``;
     or of all there are.
     """
-    words = _first_words(call)
-    if _SAFE & call.command.flags or (words and _LOOKS.fullmatch(words[0])):
+    words = _first_words(call, 4)
+    if _says_harmless(call, words) or not any(map(_SOFT.fullmatch, words)):
         return False
-    return any(map(_SOFT.fullmatch, words)) and (any(map(_WEIGHTY.fullmatch, words)) or call.has("--all"))
+    if any(map(_WEIGHTY.fullmatch, words)) or call.has("--all"):
+        return True
+    return not _UNASKED.isdisjoint(call.command.flags) and not any(map(_LIGHT.fullmatch, words))
 
 
 _CARRIES = re.compile(r"transfer|push|sync|import|restore|migrate|load|copy|replicate|seed")
@@ -177,6 +207,38 @@ def overwrites_there(call: Call) -> bool:
     return any(not network_addresses.is_local_address(text) for text in away)
 
 
+_LIVE_VERB = re.compile(
+    r"(?:.*[-_:.])?(?:deploy(?:s|ments?)?|release|publish|promote|rollout|rollback|apply|push|sync|restart|scale|upgrade|"
+    r"activate|cutover|switch|migrate|failover|import|restore|reload|swap)(?:[-_:.].*)?"
+)
+_APPLIES = frozenset(("--apply", "--auto-apply", "--auto-approve", "--execute", "--no-dry-run", "--live"))
+_PRODUCTION = re.compile(r"(?i)(?:^|.*[-_=/:.@])(?:prod|production|live)(?:[-_=/:.@].*|$)")
+
+
+def changes_live(call: Call) -> bool:
+    """Whether a verb that changes what runs is said of what others use: ``sf project deploy --target-org prod``."""
+    texts = [item.text for item in call.fields[1 : _WORDS * 2]]
+    if not any(map(_PRODUCTION.match, texts)):
+        return False
+    if not _APPLIES.isdisjoint(texts):
+        return True
+    words = _first_words(call)
+    return not _says_harmless(call, words) and any(map(_LIVE_VERB.fullmatch, words))
+
+
+_TYPED = 20
+"""Lines of standard input that are looked at."""
+
+
+def typed_loss(text: str) -> bool:
+    """Whether a line that a console is given says a loss: ``erase``, ``disable server web/web1``."""
+    for line in text.splitlines()[:_TYPED] if "\0" not in text else ():
+        words = re.split(r"[\s/]+", line.strip())[:4]
+        if _LOSS.fullmatch(words[0]) or (_SOFT.fullmatch(words[0]) and any(map(_WEIGHTY.fullmatch, words[1:]))):
+            return True
+    return False
+
+
 def is_loss(word: str) -> bool:
     """Whether a verb says that something is lost: ``delete``, ``apps:destroy``."""
     return _LOSS.fullmatch(word) is not None
@@ -184,9 +246,16 @@ def is_loss(word: str) -> bool:
 
 def loses_by_options(call: Call) -> bool:
     """The same of an option: ``--purge``, ``-delete``."""
+    if _SAFE & call.command.flags:
+        return False
     options = [item.text for item in call.fields[1 : _WORDS * 2] if item.text[:1] == "-"]
     texts = [option.partition("=")[0].lower() for option in options]
-    return not (_SAFE & call.command.flags) and any(map(_LOSS_OPTION.fullmatch, texts))
+    if any(map(_LOSS_OPTION.fullmatch, texts)):
+        return True
+    words = _first_words(call, 4)
+    return any(_SOFT.fullmatch(text.lstrip("-")) for text in texts if text[:2] == "--") and any(
+        map(_WEIGHTY.fullmatch, words)
+    )
 
 
 def effects(call: Call, rows: tuple[Row, ...], target: str = "") -> Iterator[Effect]:

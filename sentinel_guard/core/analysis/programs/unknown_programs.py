@@ -14,12 +14,11 @@ from dataclasses import replace
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs import subcommand_tables
+from sentinel_guard.core.analysis.programs.cloud import remote_commands
 from sentinel_guard.core.model import Effect, Kind
 
 OPERANDS = 50
 """Words that are looked at."""
-_TYPED = 20
-"""Lines of standard input that are: what is typed into a console (``echo erase | JLinkExe``)."""
 
 _OUTPUT = re.compile(r"-o|--?out(?:put|file|put-file|-file)?|-keyout|--dest(?:ination)?|--save(?:-to)?|--write-to")
 _SETTINGS = re.compile(r"-{1,2}\S*(?:env|conf|secret|vars?|setting|cred|key|cert|identity|password)\S*|-[eFk]")
@@ -37,22 +36,8 @@ _GLUED = re.compile(r"-o(?=[.~/]|\w+/)")
 _SPEAK_OF = frozenset(
     (
         *("echo", "printf", "pwd", "which", "whereis", "basename", "dirname", "realpath", "readlink", "true", "false"),
-        *(
-            "test",
-            "[",
-            "expr",
-            "seq",
-            "sleep",
-            "date",
-            "mktemp",
-            "man",
-            "tldr",
-            "type",
-            "code",
-            "cursor",
-            "subl",
-            "direnv",
-        ),
+        *("test", "[", "expr", "seq", "sleep", "date", "mktemp", "man", "tldr", "type", "code", "cursor"),
+        *("subl", "direnv"),
     )
 )
 """They take words, or open a window for the person."""
@@ -64,6 +49,7 @@ def unknown(call: Call) -> Iterator[Effect]:
         return
     yield from _inplace(call)
     yield from _lost(call)
+    yield from remote_commands.told_by_words(call, there=False)
     before = ""
     for item in call.fields[1 : OPERANDS + 1]:
         name, equals, value = item.text.partition("=")
@@ -95,36 +81,13 @@ _HERE = frozenset(
         *("brew", "port", "apt", "apt-get", "dnf", "yum", "nix", "nix-store", "guix", "spack", "stow", "dotnet"),
         *("nx", "turbo", "lerna", "rush", "lage", "moon", "bazel", "bazelisk", "buck2", "pants", "ccache", "sccache"),
         *("tmux", "screen", "zellij", "abduco", "byobu", "tput", "reset", "stty", "setterm", "kitty", "wezterm"),
-        *(
-            "meson",
-            "ninja",
-            "cmake",
-            "ctest",
-            "scons",
-            "xmake",
-            "colcon",
-            "catkin",
-            "molecule",
-            "kitchen",
-            "tox",
-            "nox",
-        ),
+        *("meson", "ninja", "cmake", "ctest", "scons", "xmake", "colcon", "catkin", "molecule", "kitchen"),
+        *("tox", "nox"),
         *("xcrun", "simctl", "adb", "avdmanager", "emulator", "fastboot", "flutter", "dart", "expo", "watchman"),
         *("jupyter", "ipython", "gdb", "lldb", "perf", "valgrind", "code", "cursor", "ollama", "lms", "playwright"),
         *("task", "timew", "watson", "notify-send", "playerctl", "brightnessctl", "xrandr", "espeak", "say", "cowsay"),
-        *(
-            "pre-commit",
-            "lefthook",
-            "husky",
-            "husky-init",
-            "commitlint",
-            "coverage",
-            "prettier",
-            "eslint",
-            "ruff",
-            "black",
-            "biome",
-        ),
+        *("pre-commit", "lefthook", "husky", "husky-init", "commitlint", "coverage", "prettier", "eslint"),
+        *("ruff", "black", "biome"),
         *("sort", "uniq", "cut", "comm", "join", "paste", "column", "fold", "nl", "rev", "tac", "shuf", "tr", "bat"),
         *("rg", "ag", "ack", "grep", "fzf", "jq", "yq", "awk", "dig", "host", "nslookup", "ping", "less", "more"),
     )
@@ -145,16 +108,17 @@ def _lost(call: Call) -> Iterator[Effect]:
     if program in _HERE or program in _FINDERS or "/" in call.fields[0].text:
         return
     named = ":" in program and subcommand_tables.is_loss(program)
-    typed = {line.split()[0] for line in call.stdin.splitlines()[:_TYPED] if line.strip() and "\0" not in line}
     if (
         named
-        or any(map(subcommand_tables.is_loss, typed))
+        or (call.stdin and subcommand_tables.typed_loss(call.stdin))
         or subcommand_tables.loses_by_words(call)
         or subcommand_tables.loses_softly(call)
         or subcommand_tables.loses_by_options(call)
         or subcommand_tables.overwrites_there(call)
     ):
         yield call.effect(Kind.DEPLOY, program, "delete", sure=False)
+    elif subcommand_tables.changes_live(call):
+        yield call.effect(Kind.DEPLOY, f"{program} on production", sure=False)
 
 
 def _loads(call: Call, option: str) -> bool:

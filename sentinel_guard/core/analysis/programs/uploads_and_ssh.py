@@ -10,6 +10,7 @@ from dataclasses import replace
 from sentinel_guard.core.analysis import network_addresses, paths
 from sentinel_guard.core.analysis.expansion.command_and_options import SHELLS, UNKNOWN, Call, options
 from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.programs import subcommand_tables
 from sentinel_guard.core.analysis.programs.databases import other_stores
 from sentinel_guard.core.analysis.socket_rights import ENGINE, right
 from sentinel_guard.core.model import Effect, Kind
@@ -60,6 +61,8 @@ def netcat(call: Call) -> Effects:
     """nc, ncat, socat, telnet: whatever is piped in leaves; ``-e`` runs a command."""
     if any(port in item.text for item in call.operands for port in _KEYED):
         yield from other_stores.stdin_commands(call)
+    elif call.stdin and subcommand_tables.typed_loss(call.stdin):
+        yield call.effect(Kind.DEPLOY, call.command.program, "delete", sure=False)
     for item in call.operands if call.has("-U", "--unixsock") else ():
         yield from socket(call, item, asks=False)
     for item in call.parsed.values("-e", "--exec", "-c", "--sh-exec"):

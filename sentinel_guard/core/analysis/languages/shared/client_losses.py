@@ -29,6 +29,19 @@ _TAKES_DOWN = re.compile(
     r"|\bnew (?:Delete|Terminate|Destroy|Purge)\w*Command\(",
     re.IGNORECASE,
 )
+_RESETS = re.compile(r"(?:\.|::)(?:reset|clear_system_cache|flush_all|delete_all)\s*\(\s*\)")
+_VECTORS = (
+    "chromadb",
+    "qdrant",
+    "weaviate",
+    "milvus",
+    "pinecone",
+    "elasticsearch",
+    "opensearch",
+    "meilisearch",
+    "neo4j",
+)
+"""Stores whose client empties them by such a name."""
 _EMPTIES = re.compile(
     r"(?:\.|::)(?:obliterate|flush_?(?:all|db)|drop\w*|purge\w*|queue_(?:delete|purge)|delete_?topics?|destroy_all)\s*\("
     r"|\.delete_?[mM]any\(\s*(?:\{\s*\}\s*)?\)",
@@ -73,4 +86,5 @@ def lost(code: str) -> str:
     takes = _TAKES_DOWN.search(code) if any(name in loaded for name in service_libraries.SERVICES) else None
     found = takes or (_EMPTIES_MODEL.search(code) if any(name in loaded for name in _MODELS) else None)
     found = found or (_EMPTIES.search(code) if any(name in loaded for name in _QUEUES) else None)
+    found = found or (_RESETS.search(code) if any(name in loaded for name in _VECTORS) else None)
     return found[0].strip(".:( \n") if found else ""

@@ -37,6 +37,7 @@ _WHOLE = re.compile(
     r"|(?<!keys )%ENV\b|\$ENV\{\$|\$_ENV\b(?!\s*\[)|\bgetenv\(\s*\)|\bphpinfo\("
     r"|\bdotenv_values\(|\bdotenv\.parse\(|\bconfig\(\)\.parsed\b"
     r"|\bos\.Environ\(\)|\benv::vars\(|\bSystem\.getenv\(\s*\)|\bSystem\.get_env\(\s*\)|\bDeno\.env\.toObject\("
+    r"|\bBun\.env\b(?!\s*[.\[?])|\b(?:import\.meta|globalThis\.process)\.env\b(?!\s*[.\[?])"
 )
 _NAMED = re.compile(
     r"(?P<before>!!|\bbool\(|\bBoolean\(|\blen\(|\btypeof\s+|\bin\s+|!)?\s*"

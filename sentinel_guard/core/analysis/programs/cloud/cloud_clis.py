@@ -7,7 +7,7 @@ that run over there, and what tells that the other end is this machine.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
 from itertools import pairwise
 
@@ -15,9 +15,13 @@ from sentinel_guard.core.analysis import network_addresses, paths
 from sentinel_guard.core.analysis.expansion.command_and_options import Call, options
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs import subcommand_tables
-from sentinel_guard.core.analysis.programs.cloud import ansible, deployment_tools, other_service_clis
+from sentinel_guard.core.analysis.programs.cloud import (
+    ansible,
+    deployment_tools,
+    other_service_clis,
+    remote_commands,
+)
 from sentinel_guard.core.analysis.programs.cloud.cloud_cli_subcommands import TABLES
-from sentinel_guard.core.analysis.programs.cloud.containers import away
 from sentinel_guard.core.analysis.programs.cloud.remote_consoles import is_console, is_production
 from sentinel_guard.core.model import Effect, Kind
 
@@ -68,8 +72,10 @@ _GOES_ON = frozenset(
 def cloud(call: Call) -> Effects:
     """kubectl, terraform, aws …: a verb that destroys or changes; plans, dry runs and queries do nothing."""
     program = call.command.program
-    yield from _bodies(call)
-    if _is_here(call) or (program == "supabase" and _is_own_stack(call)):
+    told = tuple(remote_commands.of_table(call))
+    yield from told or remote_commands.told_by_words(call, there=True)
+    yield from _queries(call)
+    if is_here(call) or (program == "supabase" and _is_own_stack(call)):
         return
     rows = TABLES[program]
     if program == "aws" and _is_lasting_link(call):
@@ -119,7 +125,7 @@ _IN_CONTAINER = re.compile(
 )
 
 
-def _is_here(call: Call) -> bool:
+def is_here(call: Call) -> bool:
     """Whether the other end is certain to be this machine: a cluster in a container, an emulator."""
     if call.command.program in ("ansible", "ansible-playbook") and any(
         _IN_CONTAINER.search(item.text) for item in call.parsed.values("-e", "--extra-vars", "-c", "--connection")
@@ -141,22 +147,6 @@ def _is_here(call: Call) -> bool:
 
 # What runs over there
 
-_BODIES: dict[str, tuple[tuple[str, ...], tuple[str, ...], int]] = {
-    "heroku": (("run", "run:detached"), (), 0),
-    "knife": (("ssh",), (), 1),
-    "oc": (("rsh",), (), 1),
-    "nomad": (("alloc exec",), (), 1),
-    "kamal": (("app exec", "server exec"), (), 0),
-    "fly": (("ssh console",), ("-C", "--command"), 0),
-    "flyctl": (("ssh console",), ("-C", "--command"), 0),
-    "gcloud": (("compute ssh",), ("--command",), 0),
-    "aws": (("ecs execute-command",), ("--command",), 0),
-    "eb": (("ssh",), ("-c", "--command"), 0),
-    "vagrant": (("ssh",), ("-c", "--command"), 0),
-    "railway": (("ssh",), (), 0),
-    "doctl": (("compute ssh",), ("--ssh-command",), 0),
-}
-"""Verbs that run a command there, the option that holds it, or the operands before it."""
 _QUERIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "bq": (("query",), ()),
     "wrangler": (("d1 execute",), ("--command",)),
@@ -168,37 +158,15 @@ _QUERIES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 """Verbs that take SQL, and the option that holds it, else the last operand."""
 
 
-def _bodies(call: Call) -> Iterator[Effect]:
+def _queries(call: Call) -> Iterator[Effect]:
     program = call.command.program
-    spoken, names, skip = _BODIES.get(program, ((), (), 0))
-    if (verb := _verb(call, spoken)) is not None:
-        items = call.parsed.values(*names) if names else _rest(call, verb.count(" ") + skip)
-        known = all(item.known for item in items)
-        one = not items or len(items) == 1 or " " in items[0].text
-        body = " ".join(item.text for item in items[:1]) if one else items
-        yield from away(call, body, known=known, target=f"{program} {verb}")
     asked, names = _QUERIES.get(program, ((), ()))
     tried = call.has("--dry_run", "--dry-run") or (program == "wrangler" and not call.has("--remote"))
-    if _verb(call, asked) is not None and not tried:
+    if remote_commands.verb_of(call, asked) is not None and not tried:
         for item in call.parsed.values(*names) if names else call.operands[-1:]:
             yield from call.runner.run(
                 [Field("psql"), Field("-h"), Field(f"{program}.invalid"), Field("-c"), item], call, program
             )
-
-
-def _rest(call: Call, skip: int) -> Sequence[Field]:
-    """The command behind a verb, with options of its own: ``heroku run bash -c CODE``."""
-    rest = call.operands[skip:]
-    if not rest:
-        return []
-    at = next((n for n, item in enumerate(call.fields) if item is rest[0]), len(call.fields))
-    return call.fields[at:]
-
-
-def _verb(call: Call, spoken: Sequence[str]) -> str | None:
-    """Which of these verbs the call has, of one word or more."""
-    words = [call.command.subcommand, *(item.text for item in call.operands[:3])]
-    return next((verb for verb in spoken if verb and words[: verb.count(" ") + 1] == verb.split()), None)
 
 
 # Copies: their direction counts
@@ -330,6 +298,7 @@ OPTIONS = {
     "netlify": options("-s= --site= --auth= -d= --dir= -m= --message= -a= --alias= -f= --functions= --filter= "
                        "--context= --data= --timeout= | sub"),
     "railway": options("-e= --environment= -s= --service= -p= --project= --set= | sub first"),
+    "railway run": options("-e= --environment= -s= --service= -p= --project= | first"),
     "railway variables": options("-e= -s= --set= --environment= --service="),
     "ansible-playbook": options(
         "-i= --inventory= -l= --limit= -e= --extra-vars= -t= --tags= -u= --user= -f= --forks= -M= --start-at-task= "

@@ -320,28 +320,6 @@ def _is_loss(effect: Effect) -> bool:
     return effect.kind is Kind.PRIVILEGE and effect.target == "power"
 
 
-def kubectl(call: Call) -> Effects:
-    """``kubectl exec POD -- COMMAND``: on another machine."""
-    texts = [item.text for item in call.fields]
-    if "--" in texts:
-        command = call.fields[texts.index("--") + 1 :]
-    else:  # the old form: kubectl exec POD COMMAND
-        pod = next((n for n, item in enumerate(call.fields) if call.operands and item is call.operands[0]), len(texts))
-        command = call.fields[pod + 1 :]
-    if command:
-        yield from away(call, command, target=f"{call.command.program} exec")
-
-
-def machine(call: Call) -> Effects:
-    """Lxc exec, incus exec, machinectl shell, multipass exec."""
-    texts = [item.text for item in call.fields]
-    verb = call.command.subcommand
-    if verb in ("exec", "shell") and "--" in texts:
-        yield from away(call, call.fields[texts.index("--") + 1 :], target=f"{call.command.program} {verb}")
-    elif verb in ("delete", "destroy", "rm", "purge", "terminate", "remove"):
-        yield call.effect(Kind.DEPLOY, call.command.program, "delete")
-
-
 _RUN = (
     "-v= --volume= --mount= -e= --env= --env-file= -w= --workdir= -u= --user= -p= --publish= --name= --network= "
     "--net= --entrypoint= "
@@ -377,19 +355,20 @@ OPTIONS = {
     "docker-compose": options(
         "-f= --file= -p= --project-name= --profile= --env-file= --project-directory= -e= -u= -w= | sub"
     ),
-    "lxc": options("| sub"),
 }
 for _name in ("podman", "nerdctl"):
     OPTIONS[_name] = OPTIONS["docker"]
     OPTIONS |= {
         f"{_name} {verb}": OPTIONS[f"docker {verb}"] for verb in ("run", "create", "exec", "compose", "inspect")
     }
-OPTIONS["incus"] = OPTIONS["machinectl"] = OPTIONS["multipass"] = OPTIONS["lxc"]
+OPTIONS["podman"] = options(
+    "-c= --connection= --url= --identity= --root= --log-level= -H= --host= --context= --config= -f= --file= | sub first"
+)
+OPTIONS["nerdctl"] = options("-n= --namespace= -a= --address= -H= --host= --data-root= -f= --file= | sub first")
 OPTIONS["podman-compose"] = OPTIONS["docker-compose"]
 
 
 PROGRAMS = {
     **dict.fromkeys(("docker", "podman", "nerdctl"), docker),
     **dict.fromkeys(("docker-compose", "podman-compose"), compose),
-    **dict.fromkeys(("lxc", "incus", "machinectl", "multipass"), machine),
 }

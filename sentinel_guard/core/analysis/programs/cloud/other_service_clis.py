@@ -12,13 +12,15 @@ from collections.abc import Callable, Iterable, Iterator
 from sentinel_guard.core.analysis import network_addresses, paths
 from sentinel_guard.core.analysis.expansion.command_and_options import Call, options
 from sentinel_guard.core.analysis.programs import subcommand_tables
+from sentinel_guard.core.analysis.programs.cloud import remote_commands
 from sentinel_guard.core.analysis.programs.subcommand_tables import Row, table
 from sentinel_guard.core.model import Effect, Kind
 
 Effects = Iterable[Effect]
 
 _VERBS = ("delete", "del", "rm", "rmr", "remove", "destroy", "drop", "purge", "terminate", "wipe", "erase", "reset",
-          "deregister", "forget", "prune", "trim", "gc")  # fmt: skip
+          "deregister", "forget", "prune", "trim", "gc", "uninstall", "down", "nuke", "zeroize",
+          "decommission")  # fmt: skip
 _GONE = "|".join((*_VERBS, *(f"*:{verb}" for verb in _VERBS), *(f"{verb}-*|{verb}_*" for verb in _VERBS)))
 _ENDS = "|".join(f"*-{verb}" for verb in ("delete", "remove", "purge", "destroy"))
 _READ = (
@@ -56,32 +58,10 @@ _NAMES = (
     *("pyflyte", "mlflow", "wandb", "clearml", "comet", "kaggle", "modal", "replicate", "cog", "runpodctl", "vastai"),
     *("sky", "sagemaker", "lightning", "huggingface-cli", "hf", "lakectl", "nessie", "dremio", "fivetran", "dbt-cloud"),
     *("duckdb-cloud", "motherduck", "timescale", "tiger", "aiven", "avn", "cratedb", "milvus_cli", "qdrant"),
-    *(
-        "tiup",
-        "ticloud",
-        "mongocli",
-        "mongosync",
-        "astra",
-        "fauna",
-        "fauna-shell",
-        "appwrite",
-        "pb",
-        "nhost",
-        "directus",
-    ),
-    *(
-        "tctl",
-        "tdbg",
-        "zbctl",
-        "camunda",
-        "inngest",
-        "trigger",
-        "sidekiqctl",
-        "sidekiq",
-        "bull",
-        "faktory-cli",
-        "goodjob",
-    ),
+    *("tiup", "ticloud", "mongocli", "mongosync", "astra", "fauna", "fauna-shell", "appwrite", "pb", "nhost"),
+    "directus",
+    *("tctl", "tdbg", "zbctl", "camunda", "inngest", "trigger", "sidekiqctl", "sidekiq", "bull", "faktory-cli"),
+    "goodjob",
     # what is watched, who is called
     *("grafanactl", "grafana-cli", "grafana", "gcx", "mimirtool", "cortextool", "lokitool", "logcli", "tempo-cli"),
     *("amtool", "promtool", "thanos", "influxd", "chronograf", "datadog", "honeycomb", "sentry", "rollbar"),
@@ -95,31 +75,10 @@ _NAMES = (
     *("plaid", "paddle", "chargebee", "recurly", "braintree", "adyen", "square", "lemonsqueezy", "polar", "medusa"),
     *("launchdarkly", "flagsmith", "unleash", "growthbook", "statsig", "configcat", "flipt", "optimizely"),
     *("posthog", "segment", "mixpanel", "amplitude", "hubspot", "hs", "sf", "sfdx", "zendesk", "zcli", "intercom"),
-    *(
-        "notion",
-        "ntn",
-        "airtable",
-        "webflow",
-        "strapi",
-        "payload",
-        "ghost",
-        "storyblok",
-        "prismic",
-        "hygraph",
-        "umbraco",
-    ),
-    *(
-        "resend",
-        "sendgrid-cli",
-        "mailchimp",
-        "customerio",
-        "vonage",
-        "plivo",
-        "telnyx",
-        "slack",
-        "discord-cli",
-        "zulip",
-    ),
+    *("notion", "ntn", "airtable", "webflow", "strapi", "payload", "ghost", "storyblok", "prismic", "hygraph"),
+    "umbraco",
+    *("resend", "sendgrid-cli", "mailchimp", "customerio", "vonage", "plivo", "telnyx", "slack", "discord-cli"),
+    "zulip",
     # builds and forges elsewhere
     *("buildkite-agent", "bk", "drone", "woodpecker-cli", "travis", "semaphore", "codefresh", "harness-cli", "jf"),
     *("jfrog", "jenkins-cli", "tea", "fj", "berg", "bitbucket", "azdo", "sonar", "codecov", "snyk", "depot", "eas"),
@@ -216,6 +175,13 @@ TABLES: dict[str, tuple[Row, ...]] = {
     "secret-tool": table(destroy="clear"),
     "wsl": table(destroy="** --unregister"),
     "splunk": (*SERVICE, *table(destroy="clean, * clean")),
+    # what is said where people talk
+    "slack": (*SERVICE, *table(change="api chat.*|files.*, chat|message|file send|post|upload|update")),
+    **dict.fromkeys(("signal-cli", "toot", "bsky", "zulip-send", "himalaya", "mattermost-cli"), table(
+        quiet=_TRIED, change="** send|post|reply|forward|thread", destroy="** delete|remove|purge")),
+    **dict.fromkeys(("telegram-send", "matrix-commander", "discord-send", "slack-cli"), table(
+        quiet=_TRIED, change="**")),
+    "twurl": table(change="** -d|-X|--data"),
     "instant-cli": table(quiet="pull|login|init", change="push"),
     "op": table(quiet=f"{QUIET}, read|run|inject|signin|signout", destroy=f"{_GONE}, * {_GONE}"),
 }  # fmt: skip
@@ -234,10 +200,18 @@ def service(call: Call) -> Iterator[Effect]:
     if any(not item.known and ("$(" in item.source or "`" in item.source) for item in call.fields[1:]):
         yield call.effect(Kind.NETWORK, program, "data")
     rows = TABLES[program]
-    said = (subcommand_tables.loses_by_words, subcommand_tables.loses_softly, subcommand_tables.overwrites_there)
+    said = (
+        subcommand_tables.loses_by_words,
+        subcommand_tables.loses_softly,
+        subcommand_tables.loses_by_options,
+        subcommand_tables.overwrites_there,
+    )
     if any(loses(call) for loses in said) and not subcommand_tables.what(call, rows):
         yield call.effect(Kind.DEPLOY, program, "delete", sure=False)
+    elif not subcommand_tables.what(call, rows) and subcommand_tables.changes_live(call):
+        yield call.effect(Kind.DEPLOY, f"{program} on production", sure=False)
     yield from subcommand_tables.effects(call, rows, program)
+    yield from remote_commands.told_by_words(call, there=True)
 
 
 _BACKUPS = {"restic": "RESTIC_REPOSITORY", "rustic": "RUSTIC_REPOSITORY", "borg": "BORG_REPO"}

@@ -306,7 +306,7 @@ PROGRAMS: dict[str, Callable[[Call], Effects]] = {
     **dict.fromkeys(("redis-cli", "valkey-cli"), other_stores.redis),
     **dict.fromkeys(("mongosh", "mongo"), other_stores.mongo),
     **dict.fromkeys(other_service_clis.TABLES.keys() & {*CLIENTS, *migrations.PROGRAMS}, task),
-    **dict.fromkeys(("hbase", "arangosh", "surreal"), other_stores.own_shell),
+    **dict.fromkeys(("hbase", "arangosh", "surreal", "rman"), other_stores.own_shell),
     **dict.fromkeys(("memcflush", "memflush"), flush),
     "influx": influx, "sqlite-utils": sqlite_utils, "cypher-shell": other_stores.cypher, "etcdctl": other_stores.etcd,
 }  # fmt: skip

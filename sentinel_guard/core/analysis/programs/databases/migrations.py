@@ -57,7 +57,7 @@ _TASKS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("neon", "neonctl"), ("projects delete", "branches delete", "databases delete")),
     "dotnet": ("ef database drop", "ef database update 0"), "dotnet-ef": ("database drop", "database update 0"),
     "meteor": ("reset",), "airflow": ("db reset",), "bench": ("drop-site", "reinstall"),
-    "nodetool": ("clearsnapshot",),
+    "nodetool": ("clearsnapshot", "decommission", "removenode", "assassinate", "truncatehints", "drain", "stopdaemon"),
     **dict.fromkeys(("kafka-topics", "kafka-topics.sh"), ("--delete --topic",)),
     "rabbitmqctl": ("reset", "force_reset", "delete_vhost", "delete_queue", "purge_queue"),
     **dict.fromkeys(("couchbase-cli",), ("bucket-delete", "bucket-flush")),
@@ -67,7 +67,7 @@ _TASKS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("phinx",), ("rollback -t 0", "rollback --target=0")),
 }  # fmt: skip
 _SHOWS = frozenset(
-    ("--dry-run", "--pretend", "--help", "--sql", "--dump-sql", "--plan", "--check", "--fake", "--simulate", "-h", "-T")
+    ("--dry-run", "--pretend", "--help", "--sql", "--dump-sql", "--plan", "--check", "--fake", "--simulate", "-T")
 )
 """With one of these nothing is done."""
 _TESTS = ("RAILS_ENV", "RACK_ENV", "MIX_ENV", "NODE_ENV", "APP_ENV", "FLASK_ENV")
@@ -121,7 +121,7 @@ def tasks(call: Call) -> Effects:
     program = paths.base(call.fields[at].text)
     given = [item for item in call.fields[at + 1 :] if program != "drush" or item.text[:1] != "@"]
     words = [item.text.rstrip(",") for item in given]
-    if _SHOWS & set(words) or (program == "rake" and "-n" in words):
+    if _SHOWS & set(words) or words[-1:] == ["-h"] or (program == "rake" and "-n" in words):
         return
     yield from _shell(call, program, given)
     if program == "rake":

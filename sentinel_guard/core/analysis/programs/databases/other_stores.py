@@ -29,13 +29,13 @@ def etcd(call: Call) -> Iterable[Effect]:
 
 _SHELLS = re.compile(
     r"\b_drop(?:Database)?\s*\(|\b(?:drop|drop_all|drop_namespace|truncate|truncate_preserve|deleteall|disable_all)\b\s*['\"]"
-    r"|\bdrop_all\b|\bREMOVE\s+(?:DATABASE|NAMESPACE|TABLE)\b",
+    r"|\bdrop_all\b|\b(?:delete|drop)\s+(?:noprompt\s+)?(?:force\s+)?(?:noprompt\s+)?(?:backup\w*|archivelog|obsolete|expired|database|catalog|copy)\b|\bREMOVE\s+(?:DATABASE|NAMESPACE|TABLE)\b",
     re.IGNORECASE,
 )
 
 
 def own_shell(call: Call) -> Iterable[Effect]:
-    """hbase, arangosh, surreal: commands of their own, in an option or on standard input."""
+    """hbase, arangosh, surreal, rman: commands of their own, in an option or on standard input."""
     given = call.parsed.values("--javascript.execute-string", "--execute-string", "-e", "--execute")
     for text in [item.text for item in given] or [call.stdin]:
         if match := _SHELLS.search(text):

@@ -49,13 +49,18 @@ _TABLE: dict[str, tuple[_Row, ...]] = {
     **{f"sl {verb}": (_Row(_LOST, "worktree", "force"),) for verb in ("revert", "hide", "purge", "clean")},
     "fossil revert": (_Row(_LOST, "worktree", "force"),),
     "fossil clean": (_Row(_LOST, "untracked", "force"),),
+    "dolt reset": (_Row(_LOST, "worktree", "force", ("--hard",)),),
+    "dolt push": (_Row(Kind.PUBLISH, "origin", "force", ("-f", "--force")),),
+    "dolt branch": (_Row(_LOST, "history", "force", ("-D",)),),
+    "dolt checkout": (_Row(_LOST, "worktree", "force", ("-f", "--force", ".")),),
     "bfg": (_Row(_LOST, "history", "force"),),
 }  # fmt: skip
 
 
 def vcs(call: Call) -> Effects:
     """The rows of ``program subcommand``. A flag of a row may be the next word too: ``jj op abandon``."""
-    name = f"{call.command.program} {call.command.subcommand}".strip()
+    verb = call.command.subcommand or (call.operands[0].text if call.operands else "")
+    name = f"{call.command.program} {verb}".strip()
     said = {*call.command.flags, *(item.text for item in call.operands[:1])}
     if call.has("-n", "--dry-run", "--help") or (name == "hg purge" and call.has("-p", "--print")):
         return

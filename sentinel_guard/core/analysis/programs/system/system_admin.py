@@ -43,6 +43,18 @@ TABLES: dict[str, tuple[Row, ...]] = {
     **dict.fromkeys(("st-flash", "pyocd", "probe-rs", "picotool", "bossac", "nrfutil", "espflash", "idf.py"),
                     table(volume="erase*|recover|unlock, * erase*|recover, ** -e|--erase|--mass-erase !-w")),
     "STM32_Programmer_CLI": table(volume="** -e|--erase|-rdu|--readunprotect"),
+    "dfu-util": table(volume="** -s=*mass-erase*, ** --dfuse-address=*mass-erase*"),
+    "fido2-token": table(volume="** -R|-D"),
+    **dict.fromkeys(("mspdebug", "wchisp", "stm32flash", "teensy_loader_cli", "uuu", "nvflash", "rkdeveloptool"), table(
+        volume="erase*, * erase*, ** erase*|ef|mass-erase, ** -o")),
+    # servers by their own controllers
+    "ipmitool": table(quiet="** chassis status|identify, ** power status", power="** power off|cycle|reset|soft, "
+                      "** mc reset", users="** user set|disable|enable", logs="** sel clear",
+                      boot="** bootdev|bootparam, ** raw"),
+    **dict.fromkeys(("racadm", "hponcfg", "ilorest", "storcli", "storcli64", "perccli", "megacli", "ssacli"), table(
+        volume="** resetconfig*|deletevd*|cryptographicerase*|systemerase|racresetcfg|del|delete|initialize|clear*",
+        power="** racreset|serveraction")),
+    "uci": table(network="commit"),
     # firewall
     **dict.fromkeys(("iptables", "ip6tables", "iptables-legacy", "ebtables", "arptables"), table(
         quiet=f"** -L|--list|-S|--list-rules|-C|--check|{_HELP}, .  !-F !--flush !-X !-Z !-P !-A !-I !-D !-N "
@@ -171,6 +183,8 @@ OPTIONS = {
     "iptables": options("-t= --table= -A= -I= -D= -P= --policy= -N= -p= -s= -d= -i= -o= -j= -m="),
     "nft": options("-f= --file= -I= -D= | sub"),
     **dict.fromkeys(("networksetup", "ifconfig", "STM32_Programmer_CLI"), options("| words")),
+    "dfu-util": options("-a= -s= --dfuse-address= -d= -D= -U= -p= -c= -i="),
+    "ipmitool": options("-I= -H= -U= -P= -p= -L= -f= -E"),
     "avrdude": options("-p= -c= -P= -b= -B= -C= -U= -E= -i= -x="),
     **dict.fromkeys(("esptool.py", "esptool", "espefuse.py", "espefuse"), options(
         "--port= -p= --baud= -b= --chip= -c= --before= --after= | sub")),

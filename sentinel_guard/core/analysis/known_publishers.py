@@ -1,0 +1,47 @@
+"""Registries, and owners of modules, extensions and formulae, that many use: what they give by a name passes."""
+
+from __future__ import annotations
+
+import re
+
+REGISTRIES = re.compile(
+    r"(?:[\w-]+\.)*(?:pypi\.org|pythonhosted\.org|npmjs\.org|yarnpkg\.com|crates\.io|rubygems\.org|pytorch\.org|nvidia\.com|"
+    r"npm\.pkg\.github\.com|pkgs\.dev\.azure\.com|jfrog\.io|pkg\.dev|amazonaws\.com|jsr\.io|gitlab\.com|piwheels\.org|"
+    r"pyg\.org|tuna\.tsinghua\.edu\.cn|aliyun\.com|npmmirror\.com)"
+)
+"""Registries that many use: what is published there by a name passes."""
+PUBLISHERS = frozenset(
+    (
+        *("ms-python", "ms-vscode", "ms-vscode-remote", "ms-azuretools", "ms-toolsai", "ms-dotnettools"),
+        "ms-playwright",
+        *("ms-vsliveshare", "ms-kubernetes-tools", "vscode", "github", "dbaeumer", "esbenp", "golang", "rust-lang"),
+        *("redhat", "eamodio", "bradlc", "hashicorp", "vue", "svelte", "astro-build", "prisma", "graphql", "biomejs"),
+        *("charliermarsh", "tamasfe", "llvm-vs-code-extensions", "vscodevim", "streetsidesoftware", "editorconfig"),
+        *("firefox-devtools", "angular", "denoland", "oven", "tauri-apps", "anthropic", "openai", "google", "docker"),
+        *("vitest", "orta", "mikestead", "yzhang", "davidanson", "usernamehw", "christian-kohler", "humao", "rangav"),
+    )
+)
+"""Publishers of extensions that many use."""
+TAPS = frozenset(
+    (
+        *("homebrew", "hashicorp", "mongodb", "aws", "azure", "github", "heroku", "stripe", "supabase", "oven-sh"),
+        *("docker", "microsoft", "golangci", "goreleaser", "anchore", "aquasecurity", "bufbuild", "charmbracelet"),
+        *("cloudflare", "confluentinc", "datadog", "elastic", "fluxcd", "getsentry", "grafana", "hetznercloud"),
+        *("instrumenta", "jesseduffield", "kreuzwerker", "minio", "nats-io", "planetscale", "pulumi", "railwayapp"),
+        *("redis-stack", "render-oss", "shivammathur", "snyk", "sst", "superfly", "temporalio", "tursodatabase"),
+        *("vectordotdev", "vmware-tanzu", "weaveworks", "withgraphite", "ariga", "dopplerhq", "infisical", "sass"),
+    )
+)
+"""Owners of formulae that many use."""
+GO_OWNERS = frozenset(
+    (
+        *("golang", "golangci", "google", "googleapis", "kubernetes", "kubernetes-sigs", "bufbuild", "grpc-ecosystem"),
+        *("swaggo", "air-verse", "cosmtrek", "sqlc-dev", "kyleconroy", "pressly", "golang-migrate", "vektra", "a-h"),
+        *("uber-go", "mgechev", "securego", "dominikh", "go-delve", "rakyll", "boyter", "goreleaser", "spf13", "ent"),
+        *("99designs", "oapi-codegen", "deepmap", "princjef", "matryer", "gotestyourself", "rogpeppe", "segmentio"),
+        *("rhysd", "daixiang0", "magefile", "go-task", "charmbracelet", "prometheus", "hashicorp", "open-telemetry"),
+        *("fullstorydev", "tinygo-org", "wailsapp", "volatiletech", "aarondl", "go-swagger", "cweill", "fatih"),
+        "josharian",
+    )
+)
+"""Owners of modules whose tools many projects install."""
