@@ -52,16 +52,18 @@ class _Hooks(HookDialect):
         moment, roots = self.moment(name), payload.get("workspaceRoots")
         cwd = next((root for root in roots if isinstance(root, str)), "") if isinstance(roots, list) else ""
         sub = text(payload, "agent_id", "") if payload.get("parent_agent_id") else ""
+        # A subagent has a task of its own, and so has each run that goes on with the session.
+        context = payload.get("sessionContext")
+        root = text(context, "rootSessionId", "") if isinstance(context, Mapping) else ""
+        session = root or text(payload, "taskId")
         if moment not in (Moment.CALL, Moment.RESULT):
-            return HookEvent(moment, text(payload, "taskId"), cwd, subagent=sub)
+            return HookEvent(moment, session, cwd, subagent=sub)
         call = payload.get("tool_call" if moment is Moment.CALL else "tool_result")
         if not isinstance(call, Mapping):
             raise ValueError("it names no call")  # noqa: TRY004 - of a payload that a client sent
         given, end = call.get("input"), self.end(name, call) if moment is Moment.RESULT else None
         given = given if isinstance(given, Mapping) else {"input": given}
-        return HookEvent(
-            moment, text(payload, "taskId"), cwd, text(call, "name"), given, text(call, "id", ""), sub, end
-        )
+        return HookEvent(moment, session, cwd, text(call, "name"), given, text(call, "id", ""), sub, end)
 
     def end(self, name: str, payload: Mapping[str, object]) -> CallEnd:
         del name

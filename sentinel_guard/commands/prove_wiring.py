@@ -17,6 +17,7 @@ from pathlib import Path
 
 from sentinel_guard.commands.agent_hooks import prove_agent_hooks
 from sentinel_guard.commands.require_human import sessions
+from sentinel_guard.core.session.session import TRIAL
 from sentinel_guard.doctor import Probe
 from sentinel_guard.errors import HostError
 from sentinel_guard.host import kernel_layer
@@ -45,7 +46,7 @@ def prove(places: StatePaths, cwd: Path) -> list[Probe]:
     """One probe for each way. Nothing is tried inside of a session, nor where policy restricts none of CANDIDATES."""
     if sessions():
         return [Probe(ok=True, what="inside of a guarded session: that it is in effect is not tried out")]
-    with tempfile.TemporaryDirectory(prefix="sentinel-doctor-") as folder:
+    with tempfile.TemporaryDirectory(prefix=TRIAL) as folder:
         policy = Policies(places).load()
         name = next((n for n in CANDIDATES if policy.restricts(f"{folder}/{n}", folder)), "")
         if not name:

@@ -45,6 +45,7 @@ def test_without_an_objection_nothing_is_refused_and_nothing_is_allowed(dialect,
         reply = dialect.render(name, Word(text))
         assert not read(dialect, name, reply) and "allow" not in reply.stdout.replace(text, "") + reply.stderr
         assert not reply.code and "approve" not in reply.stdout.replace(text, "")
+        assert '"ask"' not in reply.stdout, "the client's own dialog may be answered by a hook of the repository's"
 
     holds()
 
@@ -129,6 +130,13 @@ SUBAGENTS = [
     ("qwen", "PreToolUse.run_shell_command.subagent", "general-purpose-call_001", "", "a mark"),
     ("copilot", "preToolUse.bash.subagent", "SESSION", "e9c64c7e-b9f9-494d-a6d4-3c702099c53f", "an id of its own"),
     ("opencode", "tool.execute.before.bash.subagent", "SESSION", "ses_parent", "an id of its own: the plugin asks"),
+    (
+        "cline",
+        "PreToolUse.run_commands.subagent",
+        "agent_1795770499984_8o7h6h",
+        "",
+        "a task of its own, in the session",
+    ),
     ("opencode", "tool.execute.before.bash.env", "", "", "the main agent"),
     ("copilot", "preToolUse.bash.env", "", "", "the main agent"),
 ]
@@ -140,6 +148,13 @@ SUBAGENTS = [
 def test_a_subagent_is_told_from_the_main_agent(client, name, sub, parent, why):
     event = vector(client, name)
     assert (event.subagent, event.parent) == (event.session if sub == "SESSION" else sub, parent)
+
+
+def test_clines_runs_and_subagents_are_one_session():
+    names = ("run_commands.env", "run_commands.subagent")
+    assert {vector("cline", f"PreToolUse.{name}").session for name in names} == {"1795295447375_lpw5m"}
+    older = registry.hooks_of("cline").parse("TaskStart", {"taskId": "conv_1", "workspaceRoots": ["/r"]})
+    assert older.session == "conv_1", "where no session is told"
 
 
 @pytest.mark.parametrize(("client", "name", "code", "said", "why"), ENDS, ids=[f"{r[0]}: {r[-1]}" for r in ENDS])

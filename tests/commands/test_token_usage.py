@@ -32,6 +32,8 @@ def where(tmp_path, monkeypatch):
     with closing(SqliteStore(places.database)) as store:
         for ident, at in ((ONE, 60.0), (TWO, 190.0), (THREE, 300.0)):
             store.append(Entry(at, ident, "session", {"root": "/r", "command": ["claude"], "start_hash": ""}))
+        trial = {"root": "/tmp/sentinel-doctor-x", "command": ["cat"], "start_hash": ""}
+        store.append(Entry(305.0, "20261126-201105-dddd", "session", trial))  # nobody worked there
         for ident, one in told:
             store.append(token_ledger.entry(ident, one.at, one))
         store.append(token_ledger.unread_entry(THREE, 310.0, "codex", "codex has no record of this conversation"))

@@ -75,8 +75,9 @@ def stage() -> Iterator[Stage]:
 def play(stage: Stage) -> Callable[[RealAgent, Sequence[Step]], Played]:
     """Runs an agent without a terminal, to the end of a script; again in the home as it left it.
 
-    Under ``run``, or without (``guarded=False``); ``hooked``: its own hooks guard it. ``arguments``: the usual ones ->
-    those of this run; ``inside``: a command that starts it, and its words.
+    Under ``run``, or without (``guarded=False``); ``hooked``: its own hooks guard it, which ``install`` puts in place
+    with the options ``level``. ``arguments``: the usual ones -> those of this run; ``inside``: a command that starts
+    it, and its words.
     """
     known: list[tuple[int, Started]] = []
 
@@ -86,6 +87,7 @@ def play(stage: Stage) -> Callable[[RealAgent, Sequence[Step]], Played]:
         *,
         guarded: bool = True,
         hooked: bool = False,
+        level: Sequence[str] = (),
         arguments: Callable[[Sequence[str]], Sequence[str]] = tuple,
         inside: Sequence[str] = (),
         **options: object,
@@ -95,7 +97,7 @@ def play(stage: Stage) -> Callable[[RealAgent, Sequence[Step]], Played]:
             if not known:
                 known.append((model.port, set_up(stage, agent, model.url)))
                 if hooked:
-                    install_hooks(stage, agent)
+                    install_hooks(stage, agent, *level)
             started = known[0][1]
             run_by = [str(BIN / "sentinel-guard"), "run", "--"] if guarded else []
             command = [*inside, *run_by, str(agent.path()), *arguments(started.arguments)]

@@ -9,7 +9,7 @@ import pytest
 
 from sentinel_guard.core.json_codec import entry_from
 from sentinel_guard.core.session import token_ledger
-from tests.support.agents.real_agents import AGENTS, RealAgent, Started
+from tests.support.agents.real_agents import AGENTS, WITH_SUBAGENTS, RealAgent, Started
 from tests.support.agents.scripted_model import Tokens
 from tests.support.time_limits import limit
 from tests.support.wait_until import until
@@ -38,10 +38,13 @@ def test_the_ledger_equals_what_the_model_told_to_the_token(stage, play, agent):
     assert [e for e in stage.log(kind="usage") if "unread" in e["data"]] == []
 
 
-@pytest.mark.parametrize("agent", [a for a in AGENTS if a.name not in ("codex", "cline")], ids=lambda agent: agent.name)
+@every_agent
 def test_the_replies_to_subagents_are_counted(stage, play, agent):
     stage.commit(a__txt="one\n")
-    played = play(agent, (("shell", "echo one"), ("subagent",), ("shell", "echo two")))
+    # Codex's work beside.
+    inner, waits = ("echo inner", "touch done"), "until test -e done; do sleep 0.5; done; sleep 2; echo the end"
+    steps = (("shell", "echo one"), ("delegate", *inner), ("shell", waits))
+    played = play(agent, steps, arguments=WITH_SUBAGENTS.get(agent.name, tuple))
     assert len(played.told) == 3, played.done
     [(_, usages)] = token_ledger.latest(map(entry_from, stage.log())).items()
     assert counted(usages) == counted(played.used) and len(usages) > 4

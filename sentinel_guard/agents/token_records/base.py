@@ -58,9 +58,8 @@ class TokenRecord(NamedTuple):
     parser: Callable[[], Parser]
     """Makes a parser for one file."""
     named_by: str = ""
-    """The variable by which its tools are told the conversation's id; empty where there is none."""
-    hooks_name_it: bool = True
-    """Whether its own hooks tell one of the conversation's names as the id of their session."""
+    """The variable by which its tools are told the conversation's id; empty where there is none. Its hooks tell it in
+    any case: as the id of their session."""
     about: Callable[[str], str] = str
     """The path of a record -> the file whose first object tells of its conversation."""
     marks: tuple[bytes, ...] = ()

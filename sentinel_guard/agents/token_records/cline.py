@@ -19,7 +19,9 @@ ENDING = ".messages.json"
 
 
 def _about(path: str) -> str:
-    return path.removesuffix(ENDING) + ".json"
+    """That of the session, which its folder is named after; those of subagents lie in it, too."""
+    folder = path.rpartition("/")[0]
+    return f"{folder}/{folder.rpartition('/')[2]}.json"
 
 
 def _conversation(_path: str, first: Json) -> Conversation:
@@ -54,9 +56,8 @@ RECORD = TokenRecord(
         ("CLINE_DIR", "data/sessions"),
         ("", ".cline/data/sessions"),
     ),
-    (f"*/*{ENDING}",),
+    (f"{{name}}/*{ENDING}",),
     _conversation,
     lambda: parse,
-    hooks_name_it=False,
     about=_about,
 )

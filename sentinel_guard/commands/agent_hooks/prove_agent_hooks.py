@@ -18,6 +18,7 @@ from pathlib import Path
 from sentinel_guard.agents import registry
 from sentinel_guard.agents.hook_dialect import HookDialect, Moment
 from sentinel_guard.commands.agent_hooks.install_agent_hooks import USER, file_of, program_of
+from sentinel_guard.core.session.session import TRIAL
 from sentinel_guard.core.text.settings_edit import editor
 from sentinel_guard.doctor import Probe
 from sentinel_guard.errors import HostError
@@ -123,7 +124,7 @@ def _event(dialect: HookDialect, name: str, file: Path, commands: list[str], res
 
 
 def _run(command: str, dialect: HookDialect, name: str, restricted: str) -> subprocess.CompletedProcess[str]:
-    with tempfile.TemporaryDirectory(prefix="sentinel-doctor-", ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(prefix=TRIAL, ignore_cleanup_errors=True) as folder:
         environ = _environ()
         subprocess.run(["git", "init", "-q", folder], env=environ, check=True, capture_output=True, timeout=SECONDS)
         Path(folder, restricted).write_text("throw-away\n")

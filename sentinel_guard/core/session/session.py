@@ -20,6 +20,8 @@ WINDOW = 64
 """Calls that a session remembers; the loop's own window is policy and smaller."""
 REMEMBERED = 600.0
 """Seconds for which tokens and cool-downs are remembered."""
+TRIAL = "sentinel-doctor-"
+"""Begin of the name of a throw-away folder in which ``doctor`` tries whether the guard is in effect."""
 REPLIES = 1000
 """Of which tokens are remembered at most."""
 
@@ -156,6 +158,11 @@ class Session:
     @property
     def half_open(self) -> bool:
         return self.state is State.ACTIVE and bool(self.tripped)
+
+
+def is_trial(root: str) -> bool:
+    """Whether a session with this root is one of ``doctor``'s trials: no agent works there."""
+    return root.rpartition("/")[2].startswith(TRIAL)
 
 
 def _begin(session: Session, entry: Entry) -> Session:

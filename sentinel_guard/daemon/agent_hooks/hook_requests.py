@@ -112,7 +112,7 @@ class HookRequests:
         event = dialect.parse(name, _object(asked.stdin))
         live = await self._hooks.find(link.pid, dialect.client, event, event.cwd or asked.cwd)
         self._hooks.calls(live).asked = True
-        late = await self._late_ends(dialect, event, live, until)
+        late = await self._late_ends(dialect, live, until)
         match event.moment:
             case Moment.CALL:
                 return await self._call(dialect, event, live, _Waiter(link, until, said=late))
@@ -165,7 +165,7 @@ class HookRequests:
         calls = self._hooks.calls(live)
         call = calls.find(event, operation(self._action(client, event, live, link)))
         if call and event.end and event.end.code is None and not call.carried_out:
-            call.pending = self._now()
+            call.pending, call.transcript = self._now(), event.transcript
         elif call:
             calls.close(call)
         self._hooks.under_way(live)
@@ -181,18 +181,16 @@ class HookRequests:
         word = Word(said, blocked=verdict.response >= Response.BREAK, over=live.session.state is State.KILLED)
         return _Done(word, live, verdict)
 
-    async def _late_ends(self, dialect: HookDialect, event: HookEvent, live: Live, until: float) -> list[str]:
+    async def _late_ends(self, dialect: HookDialect, live: Live, until: float) -> list[str]:
         """Take the outcomes of calls whose client tells only in its own record how they ended; what is to be said."""
         calls = self._hooks.calls(live)
-        waiting, said = calls.pending(), list[str]()
-        if not waiting or not event.transcript:
-            return said
+        waiting, said, ends = calls.pending(), list[str](), dict[str, CallEnd]()
         try:
             async with asyncio.timeout_at(until):
-                lines = await asyncio.to_thread(client_records.last_lines, event.transcript, TAIL)
+                for record in {call.transcript for call in waiting if call.transcript}:
+                    ends |= dialect.late_ends(await asyncio.to_thread(client_records.last_lines, record, TAIL))
         except TimeoutError:
             return said
-        ends = dialect.late_ends(lines)
         for call in waiting:
             # Another hook, of a call of the same reply, may have read the same end meanwhile.
             if call.call in ends and call in calls.pending():

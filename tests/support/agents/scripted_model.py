@@ -100,6 +100,8 @@ TOOLS = {
         "agent": lambda *c: {"description": "a step", "prompt": delegated_by(c), "subagent_type": "general-purpose"},
         "invoke_agent": lambda *c: {"agent_name": "generalist", "prompt": delegated_by(c)},
         "task": lambda *c: {**TOOLS["subagent"]["task"](), "prompt": delegated_by(c)},
+        "spawn_agent": lambda *c: {"systemPrompt": "do it", "task": delegated_by(c)},  # Cline
+        "collaboration/spawn_agent": lambda *c: {"task_name": "one", "fork_turns": "none", "message": delegated_by(c)},
     },
     "write": {
         "Write": lambda p, t: {"file_path": p, "content": t},
@@ -171,10 +173,11 @@ class ScriptedModel:
     @staticmethod
     def delegated_in(body: Mapping[str, Any]) -> list[str]:
         """The commands that the prompt of a request's conversation hands to a subagent; none in the main one."""
-        for said in body.get("messages") or body.get("contents") or []:
+        for said in body.get("messages") or body.get("contents") or body.get("input") or []:
             parts = said.get("content") or said.get("parts")
-            texts = [parts] if isinstance(parts, str) else [p.get("text") or "" for p in parts or [] if "text" in p]
-            found = re.search(r"run (\[.*\]) and no more", "\n".join(texts)) if said.get("role") == "user" else None
+            texts = [parts] if isinstance(parts, str) else [_part(part) for part in parts or []]
+            asks = said.get("role") == "user" or said.get("type") == "agent_message"
+            found = re.search(r"run (\[.*\]) and no more", "\n".join(texts)) if asks else None
             if found:
                 return json.loads(found[1])
         return []
@@ -228,6 +231,11 @@ class ScriptedModel:
 
 def _has_shell(tools: Sequence[str]) -> bool:
     return any(name in tools for name in TOOLS["shell"])
+
+
+def _part(part: Mapping[str, Any]) -> str:
+    """A text in a message; Codex hands one to a subagent as what the model's provider is to decrypt."""
+    return str(part.get("text") or part.get("encrypted_content") or "")
 
 
 def delegated_by(commands: Sequence[str]) -> str:
