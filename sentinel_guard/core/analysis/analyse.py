@@ -15,7 +15,7 @@ WRITE path           how: truncate append inplace | mode (chmod; shut: unreadabl
                      link (the new name) | move (came by mv) | raw (a device, by dd, cp, >) | mkfs (mkfs, fdisk, wipefs)
 DELETE path          how: recursive force | contents (all that is in it) | move (moved away) |
                      out (with move: out of the guarded repository) | many (one of MANY or more files that were there) |
-                     truncate (shred: the name stays, the data is lost)
+                     truncate (shred: the data is written over, whether the name stays or not)
 READ path            how: link (another name for it is made) | shown (what is read comes before the agent, or into a
                      copy: output_visibility.py) | stage (by name into git's index), else none
 GIT_REWRITE          "worktree" (uncommitted changes are lost; move: stashed), "untracked", "ignored" (files are lost

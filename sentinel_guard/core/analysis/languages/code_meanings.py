@@ -79,6 +79,7 @@ _ON_HOSTS = re.compile(r"\.(?:run|sudo|run_command)\(\s*f?[\"']([^\"'\n]+)[\"']"
 """Commands that libraries run on other machines."""
 _WRITES_LETTERS = re.compile(
     r"\.(?:send_?message|sendmail|sendMail|send_email|send_raw_email|messages\.create|emails\.send|send_templated_email)\s*\(|"
+    r"\bapi\.(?:sendgrid\.com/v3/mail|(?:eu\.)?mailgun\.net/|postmarkapp\.com/email|resend\.com/emails|brevo\.com/v3/smtp)|"
     r"\bSendGridAPIClient\b[^\n]*\.send\(|\bEmails\.send\(|\bmail\(\s*\$|\bMail::to\(|\bdeliver_now\b|\bdeliver_later\b"
 )
 _MANY = re.compile(r"\bfor\b|\bwhile\b|\.map\(|\.forEach\(|\.each\b|\bforeach\b|\bfind_each\b|Promise\.all")
@@ -96,8 +97,30 @@ def takes_code(call: Call) -> bool:
     return is_code(call) or call.command.program in _EDITORS or _evaluates(call)
 
 
+_TOLD = frozenset(
+    ("--all", "--apply", "--execute", "--force", "--yes", "--confirm", "--no-dry-run", "--commit", "--really", "--live",
+     "--prod", "--production", "--delete", "--purge", "--no-preview", "-y")
+)  # fmt: skip
+"""Options with which a script does what it only looks at without them, or does it to all."""
+
+
+def _script_that_is_told(call: Call) -> Iterator[Effect]:
+    """A script on disk that takes things down elsewhere, or writes to many, and is told to: ``cleanup.py --apply``."""
+    scripts = [item for item in call.operands[:1] if item.known and "/" in item.text + "/"]
+    if call.files > 1 or _TOLD.isdisjoint(item.text.partition("=")[0] for item in call.fields[1:]):
+        return
+    for item in scripts:
+        text = call.script_text(call.locate(item)) or ""
+        if _MANY.search(text) is None:
+            continue
+        lost = client_losses.lost(text) or next(http_changes.lost_by(text), "") or service_libraries.acts(text)
+        if lost or (_WRITES_LETTERS.search(text) and not _TO_HERE.search(text)):
+            yield call.effect(Kind.DEPLOY, lost or "letters to each of a list", "delete", sure=False)
+
+
 def effects(call: Call) -> Iterator[Effect]:
     """What the code of a call that takes some means."""
+    yield from _script_that_is_told(call)
     for text in texts(call):
         if found := client_losses.lost(text):
             yield call.effect(Kind.DEPLOY, found, "delete", sure=False)
@@ -131,13 +154,19 @@ def effects(call: Call) -> Iterator[Effect]:
 _READ_VARIABLE = re.compile(
     r"(?:process\.env|os\.environ|ENV|Deno\.env\.get|Bun\.env|getenv|Env\.fetch|System\.get_env)[^\w\s]{1,4}([A-Z][A-Z0-9_]*)"
 )
+_LOADS_ENV = re.compile(r"\bdotenv_values\(|\bdotenv\.parse\(|\bconfig\(\)\.parsed\b|\bEnv::load\b|\bgodotenv\.Read\(")
+"""What hands over all that a file of secrets holds."""
+_POSTS = re.compile(r"\.(?:post|put|patch)\(|method\s*[:=]\s*['\"](?:POST|PUT|PATCH)|\bdata\s*=|\bbody\s*:")
 _ADDRESS = re.compile(r"https?://[^\s'\"`<>)]+")
 
 
 def _sent_astray(call: Call, text: str) -> Iterator[Effect]:
-    """A credential of a service that code sends to somebody else's address."""
+    """A credential of a service that code sends to somebody else's address; what it loads of ``.env``, anywhere."""
     if not _FETCHES.search(text) and "requests." not in text:
         return
+    if _LOADS_ENV.search(text) and _POSTS.search(text) and (away := _AWAY.search(text)):
+        yield call.effect(Kind.READ, call.locate(".env"), sure=False)
+        yield call.effect(Kind.NETWORK, away[0], "data", sure=False)
     names = " ".join(f"${name}" for name in _READ_VARIABLE.findall(text))
     owners = credential_hosts.owners((names,), call.scope.variables) if names else ()
     for address in _ADDRESS.findall(text) if owners else ():

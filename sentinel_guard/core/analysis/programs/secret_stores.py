@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from sentinel_guard.core.analysis.expansion.command_and_options import Call, options
 from sentinel_guard.core.analysis.programs import subcommand_tables
+from sentinel_guard.core.analysis.programs.cloud import compose_files
 from sentinel_guard.core.analysis.programs.subcommand_tables import Row, table
 from sentinel_guard.core.analysis.secret_names import STORE, names_credential
 from sentinel_guard.core.model import Command
@@ -200,6 +201,11 @@ _SHELL_ENVIRONMENT = re.compile(
 )
 """The whole environment, as PowerShell and nushell name it."""
 METADATA = f"{STORE}the cloud's metadata service"
+_NAMES_ONLY = re.compile(
+    r"(?i)^[^|;]*\|\s*(?:Measure(?:-Object)?\b|(?:Select(?:-Object)?|Sort(?:-Object)?|Format-\w+|ft|fl)\s+(?:-\w+\s+\d*\s*)*(?:Name|Key|Count)\b"
+    r"(?!\s*,)|(?:ForEach-Object|foreach|%)\s*(?:\{\s*\$_\.)?(?:Name|Key)\b|columns\b|length\b)|^\s*\)\.(?:Name|Keys|Count)\b"
+)
+"""What stands behind the environment where only the names of its variables, or their number, are printed."""
 _TOKENS = re.compile(r"sk_live|AKIA|gh[pousr]_|xox[bp]|glpat-|AIza|BEGIN[ A-Z\\.]*PRIVATE|hf_\[|npm_\[")
 """Beginnings of tokens, as they stand in a pattern that looks for them."""
 
@@ -217,15 +223,16 @@ def sources(call: Call) -> Iterator[tuple[str, str]]:
     found = subcommand_tables.what(call, TABLES.get(program, ()))
     if not found and program.startswith("docker-credential-") and call.operands[:1]:
         found = SHOWS if call.operands[0].text == "get" else ""
+    composed = found == LISTS and "compose" in (program.rpartition("-")[2], call.command.subcommand)
+    if composed and compose_files.shows_only_itself(call, call.parsed):
+        found = ""
     if found in (SHOWS, LISTS) and not (program == "git" and call.command.subcommand != "config" and not call.stdin):
         yield f"{STORE}{program}", found
     if printed := printed_variables(call.command):
         yield printed, LISTS
     if _prints_by_editor(call):
         yield f"{STORE}{program}", SHOWS
-    if program in ("nu", "nushell", "pwsh", "powershell") and any(
-        map(_SHELL_ENVIRONMENT.search, call.command.argv[1:])
-    ):
+    if program in ("nu", "nushell", "pwsh", "powershell") and any(map(_prints_all, call.command.argv[1:])):
         yield ENVIRONMENT, LISTS
     if program in ("pwsh", "powershell") and any(map(_CLIPBOARD.search, call.command.argv[1:])):
         yield f"{STORE}the clipboard", SHOWS
@@ -235,6 +242,11 @@ def sources(call: Call) -> Iterator[tuple[str, str]]:
         yield f"{STORE}the environments of processes", SHOWS
     if _looks_for_tokens(call):
         yield f"{STORE}all files here", SHOWS
+
+
+def _prints_all(text: str) -> bool:
+    found = _SHELL_ENVIRONMENT.search(text)
+    return found is not None and _NAMES_ONLY.search(text[found.end() :]) is None
 
 
 _EDITORS = re.compile(

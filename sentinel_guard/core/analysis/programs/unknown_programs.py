@@ -137,7 +137,17 @@ def _text(call: Call, item: Field) -> Iterator[Effect]:
 
 
 def _inplace(call: Call) -> Iterator[Effect]:
-    """Editors of secrets: the files that they are given."""
-    if call.command.program == "sops" and call.has("-i", "--in-place"):
-        for item in call.fields[1:]:
-            yield from call.write(item, "inplace") if call.world.kind(call.locate(item)) == "file" else ()
+    """Files that a program is told to change where they stand: ``yq -i``, ``biome check --write``."""
+    if call.has(*_IN_PLACE) or (call.has("-i", "-w") and call.command.program in _EDITORS):
+        for item in call.fields[1 : OPERANDS + 1]:
+            named = item.text.startswith(("/", "./", "../")) and " " not in item.text
+            if item.known and (named or call.world.kind(call.locate(item)) == "file"):
+                yield from call.write(item, "inplace")
+
+
+_IN_PLACE = ("--in-place", "--inplace", "--write", "--overwrite", "--fix", "--replace-input")
+_EDITORS = frozenset(
+    ("yq", "sops", "gojq", "jaq", "tomlq", "xq", "clang-format", "autopep8", "autoflake", "yapf", "gofmt",
+     "docformatter", "goimports", "gofumpt", "shfmt", "isort", "rufo", "zprint", "terrafmt")
+)  # fmt: skip
+"""Those to whom ``-i`` or ``-w`` says so; to others it is an input, or a width."""

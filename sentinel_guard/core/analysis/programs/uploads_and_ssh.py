@@ -143,6 +143,17 @@ def mail(call: Call) -> Effects:
     for item in files:
         yield from call.read(Field(item.text.lstrip("@"), item.known))
     yield call.effect(Kind.NETWORK, call.operands[-1].text if call.operands else "mail", "data")
+    words = [item.text for item in call.fields[1:]]
+    if any(map(_TO_MANY.search, words)) and not any(map(_TO_HERE.search, words)):
+        yield call.effect(Kind.DEPLOY, "a letter to many", sure=False)
+
+
+_TO_MANY = re.compile(
+    r"(?i)(?:^|[\s,<:=])(?:[\w.]+[-_])?(?:all|everyone|everybody|staff|company|customers|users|subscribers|announce\w*|"
+    r"newsletter|employees)(?:[-_][\w.]+)?@"
+)
+"""Addresses behind which many read."""
+_TO_HERE = re.compile(r"localhost|127\.0\.0\.1|mailpit|mailhog|:?(?:1025|2525)$")
 
 
 def hand(call: Call) -> Effects:

@@ -51,7 +51,7 @@ FILES = [
     ("rm -rf ./* .*", None, "hidden files too"),
     ("rmdir build", ["delete build empty"], "an empty folder"),
     ("unlink .env", ["delete .env"], "unlink"),
-    ("shred -u .env", ["delete .env"], "removed after overwriting"),
+    ("shred -u .env", ["delete .env truncate"], "removed after overwriting"),
     ("shred .env", ["delete .env truncate"], "overwritten only"),
     ("shred /dev/sda", ["write /dev/sda raw truncate"], "a device"),
     ("mv .env x", ["delete .env move", "write x move"], "a move"),

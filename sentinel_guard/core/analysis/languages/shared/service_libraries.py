@@ -53,7 +53,7 @@ _CLOUDS = (
 """Those whose command lines are asked about for what they change."""
 _CHANGES = re.compile(
     r"\.(?:create|put|modify|update|attach|detach|authorize|revoke|stop|start|reboot|run|patch|replace|enable|disable|"
-    r"associate|invoke|send|publish)_(?!object\b|paginator|session|client|presigned|kubeconfig|query|metric|engine|index\b)\w+\("
+    r"associate|invoke|send|publish|change|cancel|deregister|disassociate|transfer|restore|reset|suspend)_(?!object\b|paginator|session|client|presigned|kubeconfig|query|metric|engine|index\b)\w+\("
     r"|\bnew (?:Create|Put|Modify|Update|Attach|Authorize|Stop|Start|Run|Invoke|Publish|Send)"
     r"(?!Object|Multipart)\w*Command\("
     r"|\.chat_?[pP]ost_?Message\(|\.chat\.postMessage\(|\.upload_(?:folder|file)\(\s*\w*(?:folder|path)\w*=|"

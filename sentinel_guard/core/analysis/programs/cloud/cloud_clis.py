@@ -135,6 +135,8 @@ def is_here(call: Call) -> bool:
     named = context is not None and (context.known or context.text[:1].isalpha())  # what follows may be a number
     if context is not None and named and not call.has("--server", "-s", "--kubeconfig"):
         return any(fnmatchcase(context.text, pattern) for pattern in deployment_tools.LOCAL_CONTEXTS)
+    if (file := _own_kubeconfig(call)) is not None:
+        return file
     names, variable = _SERVERS.get(call.command.program, ((), ""))
     given = call.head.value(*names) or call.parsed.value(*names)
     if given is not None:
@@ -143,6 +145,27 @@ def is_here(call: Call) -> bool:
     return (
         set_to is not None and set_to.known and any(network_addresses.is_local_address(text) for text in set_to.items)
     )
+
+
+_SERVER = re.compile(r"(?m)^\s*server:\s*['\"]?(\S+?)['\"]?\s*$")
+
+
+def _own_kubeconfig(call: Call) -> bool | None:
+    """Whether a kubeconfig in a temporary folder, or in the repository, that this text names knows this machine alone;
+    None where it names none. The person's own is a file of secrets, and not looked into.
+    """
+    if call.command.program not in ("kubectl", "oc", "helm", "helmfile", "flux", "argocd"):
+        return None
+    option = call.head.value("--kubeconfig") or call.parsed.value("--kubeconfig")
+    held = call.scope.variables.get("KUBECONFIG")
+    name = option if option is not None else Field("".join(held)) if held else None
+    if name is None or not name.known or not name.text:
+        return None
+    path = call.locate(name)
+    if not (path.startswith(paths.TEMPORARY) or (call.world.root and path.startswith(f"{call.world.root}/"))):
+        return None
+    servers = _SERVER.findall(call.world.read(path) or "")
+    return bool(servers) and all(map(network_addresses.is_local_address, servers))
 
 
 # What runs over there

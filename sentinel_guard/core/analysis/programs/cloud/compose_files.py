@@ -93,6 +93,18 @@ def names_volumes(call: Call, parsed: Parsed) -> bool:
     return found is None or any(map(_VOLUMES.search, found))
 
 
+_TAKES_IN = re.compile(
+    r"\$(?!\$)|\benv_file\b|(?m:^\s*(?:include|extends|secrets|configs)\s*:)|(?m:^\s*(?:-\s*)?['\"]?[A-Z][A-Z0-9_]*['\"]?:?\s*$)"
+)
+"""A value of the environment, or of another file: ``$X``, a variable without a value."""
+
+
+def shows_only_itself(call: Call, parsed: Parsed) -> bool:
+    """Whether ``config`` prints no more than stands in the files themselves."""
+    found = texts(call, parsed)
+    return found is not None and not any(map(_TAKES_IN.search, found))
+
+
 class Project(NamedTuple):
     """What is known of a project's services."""
 

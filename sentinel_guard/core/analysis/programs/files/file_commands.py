@@ -38,12 +38,11 @@ def rmdir(call: Call) -> Effects:
 
 
 def shred(call: Call) -> Effects:
-    how = () if call.has("-u", "--remove") else ("truncate",)
     for item in call.operands:
         if item.known and paths.is_device(call.locate(item)):
             yield from call.write(item, "truncate")
         else:
-            yield from call.delete([item], *how, follow=True)
+            yield from call.delete([item], "truncate", follow=True)
 
 
 def _moved(call: Call) -> tuple[list[Field], Field | None, bool]:
