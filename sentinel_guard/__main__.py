@@ -46,6 +46,7 @@ def _run(command: Sequence[str]) -> int:
     from sentinel_guard.commands.run.run import run  # noqa: PLC0415 - the same
     from sentinel_guard.host.machine.state_paths import places  # noqa: PLC0415 - the same
 
+    gc.freeze()
     gc.enable()
     return run(places(), command)
 

@@ -90,6 +90,20 @@ static void hide_path(char **argv)
         argv[0] = strrchr(argv[0], '/') + 1;
 }
 
+/* A bash that became its shim has left the text of -c in its variable (host/shims.py): it is a word of ours again, and no
+ * variable of what runs. */
+static char **take_text(char **argv)
+{
+    static char *words[4];
+    char *text = getenv("BASH_EXECUTION_STRING");
+    if (!argv[0] || !argv[1] || argv[2] || strcmp(argv[1], "-c") != 0 || !text)
+        return argv;
+    memcpy(words, argv, 2 * sizeof *words);
+    words[2] = text;
+    unsetenv("BASH_EXECUTION_STRING");
+    return words;
+}
+
 static void put_text(struct bytes *out, char tag, const char *text)
 {
     put_chunk(out, tag, text, strlen(text));
@@ -245,6 +259,8 @@ int main(int argc, char **argv)
         take_input(&input, MAX_CHUNK);
     }
     hide_path(errand.argv);
+    if (face == &shell)
+        errand.argv = take_text(errand.argv);
     put_request(&errand.request, face, errand.argv, name);
     put_challenge(&errand.request, &guard);
     if (input.at)

@@ -13,7 +13,7 @@ from sentinel_guard.host import shims
 from sentinel_guard.host.machine.state_paths import places
 
 BASH = shutil.which("bash") or "/bin/bash"
-RECORDER = f'#!{BASH} -p\nprintf "%s\\n" shim "$@"\n'
+RECORDER = f'#!{BASH} -p\nprintf "%s\\n" shim "$@" "${{BASH_EXECUTION_STRING[@]}}"\n'
 """Stands where the bash shim would be; -p reads no BASH_ENV. The real one asks the guard, which no unit test does."""
 
 
@@ -47,6 +47,8 @@ SEEN = (
     (["-c", "echo a"], "by its absolute path"),
     (["-lc", "echo a"], "a login shell, whose profile resets PATH"),
     (["--norc", "--noprofile", "-c", "echo a"], "with startup files switched off"),
+    (["-c", "echo a # " + "x" * 60_000], "a text that is too long for a variable, or nearly"),
+    (["-c", "echo a", "name"], "with a name of its own"),
     (["-euo", "pipefail", "-c", 'echo "$1"', "name", "", "two  words", "new\nline"], "arguments stay as they are"),
 )
 
@@ -72,7 +74,7 @@ def test_a_bash_goes_on_by_itself(made, argv, environ, wanted, why):
 
 
 def test_the_second_round_of_a_bash_that_its_shim_let_go_on_ends(made):
-    made_bash(made).write_text(f'#!{BASH} -p\necho shim\nexec {BASH} "$@"\n')
+    made_bash(made).write_text(f'#!{BASH} -p\necho shim\nexec {BASH} "$@" "$BASH_EXECUTION_STRING"\n')
     assert run(made, BASH, "-c", 'echo "${SENTINEL_SHELL-none}"') == (["shim", "none"], "")
 
 

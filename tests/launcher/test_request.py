@@ -52,10 +52,19 @@ def test_the_name_that_is_judged_is_that_of_the_file(guard, file, called, told, 
     assert values(g.requests[0], "A") == [told, b"push"]
 
 
-def test_what_is_called_by_its_shims_path_bears_its_plain_name(guard):
+TEXT = 'echo "$0"; ! printenv BASH_EXECUTION_STRING; no-such-command'
+WAYS = [
+    ([TEXT], {}, "a word"),
+    ([], {"BASH_EXECUTION_STRING": TEXT}, "bash's own variable, in which a bash that became its shim has left it"),
+]
+
+
+@pytest.mark.parametrize(("words", "variable", "why"), WAYS, ids=[row[-1] for row in WAYS])
+def test_what_is_called_by_its_shims_path_bears_its_plain_name(guard, words, variable, why):
     g = guard(answers([(b"X", b"/bin/bash")]))
-    done = subprocess.run([g.shim("bash"), "-c", 'echo "$0"; no-such-command'], capture_output=True, check=False)
-    assert values(g.requests[0], "A")[0] == b"bash"
+    given = [g.shim("bash"), "-c", *words]
+    done = subprocess.run(given, env=os.environ | variable, capture_output=True, check=False)
+    assert values(g.requests[0], "A") == [b"bash", b"-c", TEXT.encode()], why
     assert (done.stdout, done.stderr) == (b"bash\n", b"bash: line 1: no-such-command: command not found\n")
 
 

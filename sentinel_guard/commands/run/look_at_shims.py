@@ -60,7 +60,7 @@ class ShimLook:
         """Whether they are known to be harmed; ``now``: whether a look is due or not."""
         at = time.monotonic()
         if not self.harm and (now or at >= self._next):
-            if self._changes is None:
+            if self._changes is None and not now:  # whoever looks now looks for the last time
                 with contextlib.suppress(OSError):
                     self._changes = ChangedPaths(self._shims.paths, spare=SPARE)
             told = self._changes is not None and self._changes.complete
