@@ -114,7 +114,7 @@ void forget_folder_names(void);
 /* Changes with each of these. */
 unsigned era_of_folder_names(void);
 
-/* --- what the daemon wants to be asked about (rules.c) --- */
+/* --- what the daemon wants to be asked about (rules.c; of programs and other files, ruled_files.c) --- */
 
 enum word { PASS, ASK };
 

@@ -2,10 +2,8 @@
 
 #include <fcntl.h>
 #include <fnmatch.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,10 +11,10 @@
 #include "../launcher/base.h"
 #include "broker.h"
 #include "match_names.h"
-#include "program_loader.h"
+#include "ruled_files.h"
 #include "turn.h"
 
-enum { FIELDS = 4, OTHERS = 512 };
+enum { FIELDS = 4 };
 
 /* A name below a folder, a folder, or a socket's path; texts point into `owned`. */
 struct pattern {
@@ -27,20 +25,6 @@ struct pattern {
     uint64_t mount;
 };
 
-struct file {
-    enum word word;
-    bool loads; /* the loader of a program (its ELF interpreter), which can run it */
-    const char *path; /* its own where it loads */
-    dev_t device;
-    ino_t inode;
-    off_t size;
-};
-
-struct list {
-    void *at;
-    size_t count;
-};
-
 struct rules {
     char *owned;
     struct list names, folders, sockets, losses; /* of struct pattern */
@@ -49,15 +33,8 @@ struct rules {
 };
 
 static struct rules rules;
-static unsigned generation;
 static bool any;
 static struct timespec began; /* the session */
-
-static void append(struct list *list, const void *item, size_t size)
-{
-    list->at = grow(list->at, (list->count + 1) * size);
-    memcpy((char *)list->at + list->count++ * size, item, size);
-}
 
 static void drop(struct rules *old)
 {
@@ -66,37 +43,8 @@ static void drop(struct rules *old)
     free(old->folders.at);
     free(old->sockets.at);
     free(old->losses.at);
-    free(old->files.at);
-    for (size_t i = 0; i < old->programs.count; i++)
-        if (((struct file *)old->programs.at)[i].loads)
-            free((char *)((struct file *)old->programs.at)[i].path);
-    free(old->programs.at);
-}
-
-static void add_file(struct list *list, enum word word, const char *path)
-{
-    struct stat s;
-    /* What is not there is judged by its name. */
-    if (stat(path, &s) == 0)
-        append(list, &(struct file){word, false, path, s.st_dev, s.st_ino, s.st_size}, sizeof(struct file));
-}
-
-static const struct file *by_inode(const struct list *list, const struct stat *s)
-{
-    const struct file *files = list->at;
-    for (size_t i = 0; i < list->count; i++)
-        if (files[i].inode == s->st_ino && files[i].device == s->st_dev)
-            return &files[i];
-    return NULL;
-}
-
-static void add_program(struct list *list, enum word word, const char *path)
-{
-    char loader[PATH_MAX];
-    struct stat s;
-    add_file(list, word, path);
-    if (word == ASK && read_interpreter(path, loader) && stat(loader, &s) == 0 && !by_inode(list, &s))
-        append(list, &(struct file){PASS, true, strdup(loader), s.st_dev, s.st_ino, s.st_size}, sizeof(struct file));
+    drop_files(&old->files);
+    drop_files(&old->programs);
 }
 
 static struct pattern find_pattern(enum word word, const char *text, const char *glob)
@@ -167,7 +115,7 @@ bool take_rules(const struct message *message)
     take_turn();
     drop(&rules);
     rules = fresh;
-    generation++;
+    use_programs(&rules.programs);
     if (!any)
         clock_gettime(CLOCK_REALTIME_COARSE, &began); /* the clock of file times */
     any = true;
@@ -243,12 +191,6 @@ static enum word by_folder(const char *path)
     return word;
 }
 
-bool is_same_program(const struct stat *a, const struct stat *b)
-{
-    const struct file *one = by_inode(&rules.programs, a), *other = by_inode(&rules.programs, b);
-    return one && other && strcmp(strrchr(one->path, '/'), strrchr(other->path, '/')) == 0;
-}
-
 bool is_restricted(const struct stat *status)
 {
     return by_inode(&rules.files, status) != NULL;
@@ -317,89 +259,6 @@ enum word word_on_contents(const struct place *place)
         if (folders[i].word == ASK && depth_below(folders[i].folder, place->real) > 0)
             return ASK;
     return PASS;
-}
-
-static bool has_content_of(const char *program, int file, off_t size)
-{
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s", program);
-    begin_blocking();
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    void *a = fd < 0 ? MAP_FAILED : mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
-    void *b = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, file, 0);
-    bool same = a != MAP_FAILED && b != MAP_FAILED && memcmp(a, b, (size_t)size) == 0;
-    if (a != MAP_FAILED)
-        munmap(a, (size_t)size);
-    if (b != MAP_FAILED)
-        munmap(b, (size_t)size);
-    if (fd >= 0)
-        close(fd);
-    end_blocking();
-    return same;
-}
-
-/* Files that were compared and are no copy, by what changes with their content. */
-static struct other {
-    dev_t device;
-    ino_t inode;
-    int64_t changed;
-} others[OTHERS];
-
-static struct other *other_slot(const struct stat *s)
-{
-    return &others[s->st_ino % OTHERS];
-}
-
-static int64_t changed_at(const struct stat *s)
-{
-    return s->st_ctim.tv_sec * INT64_C(1000000000) + s->st_ctim.tv_nsec;
-}
-
-/* The launcher is one by its inode alone. */
-static bool is_copied(const struct file *program)
-{
-    return program->word == ASK || program->loads;
-}
-
-bool may_be_copy(const struct stat *s)
-{
-    const struct file *programs = rules.programs.at;
-    for (size_t i = 0; i < rules.programs.count; i++)
-        if (is_copied(&programs[i]) && programs[i].size == s->st_size && s->st_size)
-            return true;
-    return false;
-}
-
-/* A copy is the same program. */
-static const struct file *by_content(const struct stat *s, int file)
-{
-    const struct file *programs = rules.programs.at;
-    struct other *other = other_slot(s);
-    unsigned before = generation;
-    if (other->inode == s->st_ino && other->device == s->st_dev && other->changed == changed_at(s))
-        return NULL;
-    for (size_t i = 0; i < rules.programs.count; i++) {
-        if (!is_copied(&programs[i]) || programs[i].size != s->st_size || !s->st_size)
-            continue;
-        bool same = has_content_of(programs[i].path, file, s->st_size);
-        if (generation != before) /* other rules came while a disk was slow */
-            return by_content(s, file);
-        if (same)
-            return &programs[i];
-    }
-    *other = (struct other){s->st_dev, s->st_ino, changed_at(s)};
-    return NULL;
-}
-
-enum word word_on_program(const struct stat *status, int file, struct program *program)
-{
-    const struct file *known = by_inode(&rules.programs, status);
-    known = !known && file >= 0 ? by_content(status, file) : known;
-    program->is_known = known;
-    program->is_loader = known && known->loads;
-    program->is_launcher = known && known->word == PASS && !known->loads;
-    snprintf(program->path, sizeof program->path, "%s", known ? known->path : "");
-    return known ? known->word : PASS;
 }
 
 enum word word_on_socket(const char **path, const struct stat *status)

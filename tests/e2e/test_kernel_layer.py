@@ -79,7 +79,6 @@ FREE = (
     ),
     ("", "os.system('/usr/bin/git log --oneline; /usr/bin/git gc -q')", "git by its path, and what it starts"),
     ("", "sys.exit(os.system('unshare -Urn true'))", "a namespace of its own, as agents' sandboxes make it"),
-    ("", "os.system('git commit -qm two --allow-empty; git checkout -qb c')", "git through its shim"),
 )
 
 
@@ -89,6 +88,24 @@ def test_honest_work_goes_on(held, name, code):
     assert (seen["code"], seen["err"]) == (0, "")
     # That the policy changed, as it does for each test here, may be put on record late.
     assert not [e for e in held.log() if e["level"] and e["kind"] != "daemon"]
+
+
+SEEN_BY_ALL = (
+    "os.system('git commit -qm two --allow-empty; /usr/bin/git commit -qm three --allow-empty; git checkout -qb c')"
+)
+
+
+def test_what_shim_kernel_and_git_hook_see_counts_once(held):
+    """They see steps of one call, whose end alone counts."""
+    assert held.sentinel("install").returncode == 0
+    _, [seen] = held.agent(program(held, "", SEEN_BY_ALL))
+    assert (seen["code"], seen["err"]) == (0, "")
+    call, *steps = [e["data"] for e in held.log(kind="verdict")]
+    assert [(v["layer"], v["parent"]) for v in steps if v["layer"] != "git"] == [
+        (layer, call["id"]) for layer in ("shim", "kernel", "shim")
+    ], "a git that its shim has asked about is not asked about again"
+    assert [v["parent"] for v in steps if v["layer"] == "git"] == [call["id"]] * 4
+    assert [e["data"]["id"] for e in held.log(kind="outcome")] == [call["id"]]
 
 
 def test_git_may_bring_a_tracked_file_to_another_branch_and_nobody_else_may(held):
