@@ -48,8 +48,11 @@ class EndangeredFiles:
 def find_endangered_files(shadow: PrivateGitDir, targets: Iterable[str]) -> EndangeredFiles:
     """The ignored files among and below the targets, which are absolute paths. Raises HostError."""
     wanted = _below(shadow.where.root, targets)
-    names = (path for name in _ignored(shadow, wanted) for path in _meant(name, wanted))
-    return choose(shadow.where.root, names, HEAVY)
+    names = [path for name in _ignored(shadow, wanted) for path in _meant(name, wanted)]
+    within = [n for n in names if not HEAVY.isdisjoint(n.split("/")[:-1])]
+    found = choose(shadow.where.root, (n for n in names if n not in within), HEAVY)
+    found.generated += [f"{name}/" for name in within]
+    return found
 
 
 def choose(
@@ -57,7 +60,8 @@ def choose(
 ) -> EndangeredFiles:
     """The files among and below ``names`` (relative to the root), the smallest first, as far as they may be kept.
 
-    ``heavy``: names of folders of generated files; ``compiled``: endings of files that are.
+    ``heavy``: names of folders of generated files, among ``names`` and below them; ``compiled``: endings of files that
+    are.
     """
     found, sizes = EndangeredFiles(), dict[str, int]()
     for name in names:
@@ -97,7 +101,7 @@ def _sizes(
     root: str, path: str, found: EndangeredFiles, heavy: frozenset[str], compiled: tuple[str, ...]
 ) -> dict[str, int]:
     """Files at and below a path, with their sizes; folders of generated files are left out."""
-    if heavy.intersection(path.split("/")):
+    if path.rpartition("/")[2] in heavy:
         found.generated.append(f"{path}/")
         return {}
     sizes, built = _size(root, path), dict[str, None]()

@@ -139,8 +139,26 @@ CLAIMS = (
     ("that came meanwhile stay on top", R + "test_linked_worktree.py::test_a_stash_that_came_meanwhile_stays_on_top"),
     ("one that is gone comes back", R + "test_linked_worktree.py::test_what_it_shares_comes_back"),
     (
-        "only where all of `.git` is gone",
+        "that nobody was at work there since; else it is named",
         R + "test_other_worktrees.py::test_the_main_worktree_goes_on_beside_a_session_in_a_linked_one",
+    ),
+    (
+        "(`config.worktree`) come back, for they may name programs",
+        R + "test_other_worktrees.py::test_another_worktree_that_is_gone_is_known_again_and_named",
+    ),
+    (
+        "whoever has it checked out besides",
+        R + "test_linked_worktree.py::test_what_another_worktree_has_checked_out_is_left_and_named",
+    ),
+    ("part of it, and comes back whole", R + "test_unkept_files.py::test_what_git_does_not_show_comes_back"),
+    ("(a file that came into such a folder goes)", R + "test_unkept_files.py::test_what_git_does_not_show_comes_back"),
+    (
+        "packs of git's objects come back even then",
+        R + "test_quick_agents.py::test_objects_that_are_pruned_before_they_were_kept_come_back_or_are_named",
+    ),
+    (
+        "(`multi-pack-index`, bitmaps) and that are new go",
+        R + "test_unrecoverable_damage.py::test_a_pack_of_an_honest_gc_stays_and_an_index_over_packs_goes",
     ),
     (
         "stays where it is, and is named",

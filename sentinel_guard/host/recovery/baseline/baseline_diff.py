@@ -17,6 +17,7 @@ from sentinel_guard.host.recovery.baseline import (
     other_stores,
     shared_refs,
     unkept_files,
+    user_git_config,
 )
 from sentinel_guard.host.recovery.baseline.folder_modes import folder_mode
 from sentinel_guard.host.recovery.baseline.folder_survey import Survey
@@ -123,7 +124,7 @@ def diff_baseline(
         own=own,
         shared=shared,
         refs=shared_refs.differences(baseline),
-        user=[Change(n, d) for n, k in baseline.user.items() if (d := difference(baseline.user_tree, n, k))],
+        user=user_settings(baseline),
         objects=object_backup.missing_or_changed_objects(baseline.farm, baseline.object_tree.root, baseline.sealed),
         stores=other_stores.missing_or_changed(baseline.stores, baseline.where.common_dir, baseline.sealed),
         packs=added_packs.find_false_packs(baseline),
@@ -177,24 +178,25 @@ def _file(baseline: Baseline, name: str) -> bool:
     return seen is not None and (stat.S_ISREG(seen.st_mode) or stat.S_ISLNK(seen.st_mode))
 
 
+def user_settings(baseline: Baseline) -> list[Change]:
+    """What git takes from outside of the repository; names relative to ``/``."""
+    found = [Change(n, d) for n, k in baseline.user.items() if (d := difference(baseline.user_tree, n, k))]
+    return found + [Change(n, "created") for n in user_git_config.added(baseline.taken_from, baseline.user)]
+
+
 def surveyed_metadata(baseline: Baseline) -> tuple[bool, list[Change], list[Change]]:
     """``.git`` itself, the git directory, the common directory."""
     dot = misplaced(baseline)
     if dot and baseline.dot is None:
         return dot, [Change(n, "deleted") for n in baseline.own], []
-    left = shared_refs.left_alone(baseline)
-    own = [c for c in gitdir_backup.differences(baseline.git_tree, baseline.own) if c.path not in left]
+    left, inside = shared_refs.left_alone(baseline), shared_refs.inside(baseline)
+    own = [c for c in gitdir_backup.differences(baseline.git_tree, baseline.own, inside=inside) if c.path not in left]
     if baseline.shallowed.exists():
         own = [c for c in own if c.path != "shallow"]
     if not baseline.where.linked:
         return dot, own, []
-    return (
-        dot,
-        own,
-        gitdir_backup.differences(
-            baseline.common_tree, baseline.shared, gitdir_backup.SHARED, shared_refs.symbolic(baseline)
-        ),
-    )
+    only, symbolic = gitdir_backup.SHARED, shared_refs.symbolic(baseline)
+    return dot, own, gitdir_backup.differences(baseline.common_tree, baseline.shared, only, symbolic, inside)
 
 
 def misplaced(baseline: Baseline) -> bool:

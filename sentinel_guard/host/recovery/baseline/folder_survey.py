@@ -31,7 +31,9 @@ _OPEN = stat.S_IFDIR | 0o700
 
 @dataclass(slots=True)
 class Survey:
-    """What was found; names relative to the root. Folders of generated files (HEAVY) are not looked into."""
+    """What was found; names relative to the root. Folders of generated files (HEAVY) are not looked into, but for those
+    that git did not ignore at the start.
+    """
 
     modes: dict[str, int] = field(default_factory=dict)
     """Of the folders that something was done to since the start, as they were before anybody opened them: whoever sets
@@ -132,7 +134,7 @@ class _Surveying:
         for entry in entries:
             name = prefix + entry.name
             if entry.is_dir(follow_symlinks=False):
-                if entry.name not in HEAVY:
+                if entry.name not in HEAVY or name in self._folders:
                     self._todo += [] if name in self._stamps else [name]
                 elif not (inside or name in self._covered or name == ".git"):
                     found.partial = True

@@ -7,7 +7,8 @@ Rules of this file:
 3. What cannot be put back is told, and the rest comes back all the same.
 4. Caches that are too large to be kept go away once they changed: git does without them, and would believe them.
 5. Other worktrees of the repository go on being used: one that is gone comes back, one that was added goes to the
-   attic, and what happens in them is theirs.
+   attic, settings come back, and what else happens in them is theirs. Where their log of HEAD says that nothing did,
+   what is gone of them comes back. What lies in a worktree's own folder is its own.
 """
 
 from __future__ import annotations
@@ -41,12 +42,16 @@ place of one and is no folder, is kept and goes as any other file.
 _REAL = ("objects/info", "objects/pack")
 """Folders in one of those that are not kept, in whose place a file or a link would be git's."""
 _PASSING = frozenset({"gc.pid"})
-_LOCKED = frozenset({"", "refs", "logs", "objects", "info", "worktrees", "reftable"})
-"""Folders in which git makes lock files."""
+_LOCK = re.compile(
+    r"((worktrees/[^/]+/)?(info/|logs/)?"
+    r"([A-Z_]+|index|next-index-\d+|config(\.worktree)?|packed-refs|shallow|gc\.pid|gitdir|sparse-checkout)"
+    r"|(worktrees/[^/]+/)?(logs/)?(refs|reftable)/.*|objects/.*)\.lock"
+)
+"""git's own lock files: beside what it locks, and wherever it keeps refs and objects."""
 RERERE = "rr-cache/"
 """Recorded resolutions of conflicts: what came since is perhaps another worktree's."""
-THEIRS = "config.worktree"
-"""Settings of the main worktree alone: they come back where they are gone."""
+OWN_SETTINGS = "config.worktree"
+"""Settings of one worktree alone, which may name programs."""
 SHARED = (
     "config", "config.worktree", "description", "hooks", "sentinel-guard", "info", "logs", "shallow", "branches",
     "remotes", "rr-cache",
@@ -58,9 +63,12 @@ LARGEST = 512 << 20
 CACHES = "objects/info/commit-graph"
 """What names of caches begin with."""
 LOGS = "logs/"
+HEAD_LOG = "logs/HEAD"
+_REFS = ("refs", "logs", "packed-refs")
 NEEDED = ("objects", "refs")
 """Folders without which git sees no repository; they may be empty."""
 STASH_LOG = "logs/refs/stash"
+_TOP = re.compile(r"worktrees/[^/]+(/|$)")
 _ROW = re.compile(r"([0-9a-f]+) ([0-9a-f]+) .*> (\d+) [+-]\d+(?:\t(.*))?")
 _OBJECT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 
@@ -80,14 +88,9 @@ class Change:
 
 def keep(tree: SymlinkSafeFolder, vault: ContentAddressedStore, only: tuple[str, ...] = ()) -> dict[str, Kept]:
     """All metadata files below a git directory."""
-    found = [name for name in names(tree.root, only) if not _is_lock(name)]
+    found = [name for name in names(tree.root, only) if not _LOCK.fullmatch(name)]
     kept = {name: vault.keep(tree, name, MAX_FILE if name.startswith(CACHES) else LARGEST) for name in found}
     return {name: k for name, k in kept.items() if k is not None}
-
-
-def _is_lock(name: str) -> bool:
-    """True for git's own: what lies in folders of the person's (hooks) may be called so, too."""
-    return name.endswith(".lock") and name.rpartition("/")[0].partition("/")[0] in _LOCKED
 
 
 def keep_shared(tree: SymlinkSafeFolder, vault: ContentAddressedStore, own: str) -> dict[str, Kept]:
@@ -108,6 +111,8 @@ def names(git_dir: str, only: tuple[str, ...] = ()) -> Iterator[str]:
             if not (only and path == STASH_LOG):  # shared_refs puts stashes back
                 yield path
     yield from (name for name in _REAL if _is_no_folder(f"{git_dir}/{name}"))
+    if only:
+        yield from (f"{WORKTREES}/{p.parent.name}/{p.name}" for p in Path(git_dir, WORKTREES).glob(f"*/{OWN_SETTINGS}"))
     for top in ("objects/info",) if only else ("objects/info", WORKTREES):
         if _is_no_folder(f"{git_dir}/{top}"):
             continue
@@ -130,31 +135,61 @@ def _counts(entry: str, only: tuple[str, ...], apart: frozenset[str]) -> bool:
 
 
 def differences(
-    tree: SymlinkSafeFolder, kept: Mapping[str, Kept], only: tuple[str, ...] = (), also: Container[str] = ()
+    tree: SymlinkSafeFolder,
+    kept: Mapping[str, Kept],
+    only: tuple[str, ...] = (),
+    also: Container[str] = (),
+    inside: Container[str] = (),
 ) -> list[Change]:
     """What of the metadata is not as it was, as far as it would be put back.
 
-    ``only``: of a common directory, see SHARED; ``also``: files of it besides.
+    ``only``: of a common directory, see SHARED; ``also``: files of it besides. ``inside``: the folders of other
+    worktrees' metadata (``worktrees/NAME``) that are put back whole.
     """
     real: dict[str, bool] = {}
-    found = [Change(n, d) for n, k in kept.items() if k.kind != UNKEPT and (d := difference(tree, n, k, real))]
-    found = [c for c in found if c.what == "deleted" or not _goes_on(tree, c.path, kept[c.path])]
-    if only:  # what is the others' comes back only where all of it is gone
-        gone = tree.lstat("HEAD") is None
-        found = [c for c in found if _is_shared(c, only) or c.path in also or (gone and c.what == "deleted")]
+    seen = [Change(n, d) for n, k in kept.items() if k.kind != UNKEPT and (d := difference(tree, n, k, real))]
+    active = {_top(c.path) for c in seen if c.path == f"{_top(c.path)}{HEAD_LOG}"}
+    found = [c for c in seen if c.what == "deleted" or not _goes_on(tree, c.path, kept[c.path])]
+    if only:  # what is the main worktree's comes back where it is gone, and it was not at work since
+        rests = "" not in active or tree.lstat("HEAD") is None
+        found = [c for c in found if _is_shared(c.path, only) or c.path in also or (rests and c.what == "deleted")]
     else:
         found += _redated(tree, kept, found)
     found += [Change(n, "deleted") for n in _needed(kept, only) if not Path(tree.root, n).is_dir()]
     found += [Change(n, "created") for n, k in kept.items() if k.kind == UNKEPT and _stale(tree, n, k)]
     found += [Change(n, "created") for n in names(tree.root, only) if n not in kept and not _stays(n, only)]
-    theirs = f"{WORKTREES}/"
-    return [c for c in found if not c.path.startswith(theirs)] + _worktrees(tree, kept, found)
+    before = {top for n in kept if (top := _top(n))}
+    theirs = [c for c in found if _top(c.path) in before]
+    whole = [c for c in theirs if _top(c.path).rstrip("/") in inside]
+    # Beside a linked one, others are made all the time, and its own metadata is none of the common directory's.
+    new = {} if only else dict.fromkeys(top.rstrip("/") for c in found if (top := _top(c.path)) and top not in before)
+    return [
+        *(c for c in found if not _top(c.path)),
+        *whole,
+        *_worktrees(tree, [c for c in theirs if c not in whole], active),
+        *(Change(top, "created") for top in new),
+    ]
 
 
-def _is_shared(change: Change, only: tuple[str, ...]) -> bool:
-    name = change.path
-    if name == THEIRS and change.what != "deleted":
-        return False
+def gone_elsewhere(tree: SymlinkSafeFolder, kept: Mapping[str, Kept], only: tuple[str, ...] = ()) -> list[str]:
+    """What is gone of other worktrees, without refs and logs: after a rollback, of those that were at work since."""
+    found = dict[str, None]()
+    for name in kept:
+        top = _top(name)
+        own, below, _ = name[len(top) :].partition("/")
+        theirs = bool(top) or (bool(only) and not _is_shared(name, only))
+        if theirs and own not in _REFS and tree.lstat(name) is None:
+            found[f"{top}{own}{below}"] = None
+    return [*found]
+
+
+def _top(name: str) -> str:
+    """The folder of the linked worktree whose metadata it is, with its slash; empty for any other."""
+    found = _TOP.match(name)
+    return found[0] if found else ""
+
+
+def _is_shared(name: str, only: tuple[str, ...]) -> bool:
     return name != STASH_LOG and (name.partition("/")[0] in (*only, WORKTREES) or name.startswith("objects/info/"))
 
 
@@ -176,13 +211,16 @@ def _redated(tree: SymlinkSafeFolder, kept: Mapping[str, Kept], found: list[Chan
     return [Change("index", "changed")]
 
 
-def _worktrees(tree: SymlinkSafeFolder, kept: Mapping[str, Kept], found: list[Change]) -> list[Change]:
-    """Of what differs in the metadata of other worktrees: those that are gone, file by file, and those that are new."""
-    named = [(c, "/".join(c.path.split("/")[:2])) for c in found if c.path.startswith(f"{WORKTREES}/")]
-    before = {"/".join(n.split("/")[:2]) for n in kept if n.startswith(f"{WORKTREES}/")}
-    new = dict.fromkeys(top for _, top in named if top not in before)
-    gone = {top for top in before if tree.lstat(f"{top}/HEAD") is None or tree.lstat(f"{top}/gitdir") is None}
-    return [*(c for c, top in named if top in gone and c.what == "deleted"), *(Change(top, "created") for top in new)]
+def _worktrees(tree: SymlinkSafeFolder, found: list[Change], active: Container[str]) -> Iterator[Change]:
+    """Of what differs in the metadata of other worktrees what comes back though they go on being used: what is gone of
+    those that are gone themselves, or were not at work, and settings, which may name programs.
+    """
+    for change in found:
+        top = _top(change.path)
+        rests = top not in active or tree.lstat(f"{top}HEAD") is None or tree.lstat(f"{top}gitdir") is None
+        settings = change.path == f"{top}{OWN_SETTINGS}"
+        if (change.what == "deleted" and rests) or settings:
+            yield change
 
 
 def put_back(
@@ -197,7 +235,7 @@ def put_back(
         try:
             if change.what == "created":
                 tree.away(change.path)
-            elif change.what == "changed" and change.path.startswith(LOGS) and change.path != STASH_LOG:
+            elif change.what == "changed" and _is_log(change.path):
                 _put_log_back(tree, vault, change.path, kept[change.path])
             elif change.path in kept:
                 vault.put_back(tree, change.path, kept[change.path])
@@ -211,22 +249,28 @@ def put_back(
 
 def _goes_on(tree: SymlinkSafeFolder, name: str, kept: Kept) -> bool:
     """True for a record of what happened that begins as it did at the start."""
-    if name.startswith(LOGS) and name != STASH_LOG and kept.kind == FILE:
+    if _is_log(name) and kept.kind == FILE:
         with contextlib.suppress(OSError):
             return hashlib.sha256(tree.read(name)[0][: kept.size]).hexdigest() == kept.content
     return _tells(name)
 
 
+def _is_log(name: str) -> bool:
+    """True for a log of what happened to a ref; that of the stash is its list."""
+    return name != STASH_LOG and name[len(_top(name)) :].startswith(LOGS)
+
+
 def _stays(name: str, only: tuple[str, ...]) -> bool:
     """True for what stays though it was not there at the start."""
-    return _tells(name) or (bool(only) and name.startswith((LOGS, RERERE, THEIRS)))
+    return _tells(name) or (bool(only) and name.startswith((LOGS, RERERE)))
 
 
 def _tells(name: str) -> bool:
     """True for a record of what happened."""
     if name.rpartition("/")[2].startswith(ASIDE):
         return False
-    return name.removeprefix(LOGS).startswith(("refs/remotes/", "refs/sentinel/")) or name == f"{LOGS}HEAD"
+    own = name[len(_top(name)) :]
+    return own.removeprefix(LOGS).startswith(("refs/remotes/", "refs/sentinel/")) or own == HEAD_LOG
 
 
 def _put_log_back(tree: SymlinkSafeFolder, vault: ContentAddressedStore, name: str, kept: Kept) -> None:

@@ -22,7 +22,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from sentinel_guard.host.machine import deep_folders
+from sentinel_guard.host.machine import birth_time, deep_folders
 from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 
 COPIED = 256 << 20
@@ -42,6 +42,10 @@ LARGEST = 2 << 30
 _LOOSE = re.compile(r"([0-9a-f]{2})/([0-9a-f]{38}|[0-9a-f]{62})")
 _SUMMED = re.compile(r"pack/(?:pack-[0-9a-f]+\.(?:pack|idx|rev|bitmap)|multi-pack-index)")
 """Files that end in a hash of all that stands before."""
+_CACHE = re.compile(r"multi-pack-index.*|.*\.(bitmap|rev)")
+"""What git reads before the packs and their indexes, believes, and does without (gitformat-pack(5))."""
+_BESIDE = re.compile(r"(pack-[0-9a-f]+)\.(?!pack$|idx$).+")
+"""What else lies beside a pack and says something of it."""
 _ENTRY = re.compile(rb"(\d+) [^\0]+\0", re.DOTALL)
 
 
@@ -149,6 +153,11 @@ def examine_objects(folder: Path, since: int) -> tuple[list[str], int]:
     return [n for n in found if changed(f"{kept}/{n}", since) and not is_intact(folder / n, n)], len(found)
 
 
+def is_loose(name: str) -> bool:
+    """True for the name of a loose object below an object store."""
+    return bool(_LOOSE.fullmatch(name))
+
+
 def loose(folder: Path) -> set[str]:
     """The hashes of the farm's loose objects."""
     return {name.replace("/", "") for name in names(str(folder)) if _LOOSE.fullmatch(name)}
@@ -177,6 +186,23 @@ def non_file_entries(objects: str) -> list[str]:
     """What is no file among a repository's objects: git opens a named pipe and waits for ever."""
     found = deep_folders.special_files(objects)
     return [n for n in found if not n.startswith("info/") and not n.rpartition("/")[2].startswith(PASSING)]
+
+
+def added_caches(objects: str, farm: Path, taken: float) -> list[str]:
+    """Files (names below ``objects``) that came since and say something of packs that may be false: all that git does
+    without, and of the packs of the start whatever it is. ``taken``: when the session began.
+    """
+    with contextlib.suppress(OSError):
+        names = sorted(path.name for path in Path(objects, "pack").iterdir())
+        return [f"pack/{name}" for name in names if _says_new(objects, farm, name, taken)]
+    return []
+
+
+def _says_new(objects: str, farm: Path, name: str, taken: float) -> bool:
+    beside = _BESIDE.fullmatch(name)
+    if not (_CACHE.fullmatch(name) or (beside and (farm / f"pack/{beside[1]}.pack").exists())):
+        return False
+    return not (farm / "pack" / name).exists() and birth_time.is_younger(f"{objects}/pack/{name}", taken)
 
 
 def is_intact(path: Path, name: str) -> bool:

@@ -78,6 +78,8 @@ class Completion:
     """Absolute folders of other worktrees."""
     borrowed: str = ""
     """Of the objects that lie in other repositories (``borrowed_objects.fingerprint``)."""
+    lost: tuple[str, ...] = ()
+    """Hashes of objects that were there at the start and were gone when all were kept."""
     packs: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """The vault's packs when all was in them (``ContentPacks.states``)."""
     notes: tuple[str, ...] = ()
@@ -123,9 +125,12 @@ class Baseline:
     doors: Mapping[str, int]
     """Modes of the root and of git's folders, by absolute path."""
     user: Mapping[str, Kept]
-    """The user's own settings of git; names relative to ``/``."""
+    """The user's own settings of git, and what else it takes from outside of the repository; names relative to ``/``.
+    """
     notes: tuple[str, ...]
     """What could not be kept, in words."""
+    taken_from: tuple[str, ...] = ()
+    """Absolute folders outside of the repository all of whose files are in ``user`` (``user_git_config.folders``)."""
     rest: Completion = field(default_factory=Completion)
     before: Baseline | None = field(default=None, compare=False, repr=False)
     """The newest earlier one of the same work tree; not kept."""
@@ -239,6 +244,7 @@ _LATE = (
     "unsettled",
     "generated",
     "elsewhere",
+    "lost",
     "notes",
 )
 
@@ -255,6 +261,7 @@ def save(baseline: Baseline) -> Baseline:
     data |= {name: getattr(baseline, name) for name in (*_WORDS, *_LISTS)}
     data |= {name: {n: k.row() for n, k in getattr(baseline, name).items()} for name in _MAPS}
     data["files"] = {n: k.row() for n, k in apart.items()}
+    data["taken_from"] = baseline.taken_from
     data["without"] = sorted(baseline.table.keys() - baseline.files.keys())
     data["dot"] = baseline.dot.row() if baseline.dot else None
     write_json(baseline.folder / MANIFEST, data)
@@ -296,6 +303,7 @@ def load(folder: Path) -> Baseline:
         fields["files"] = table | _kept(data["files"])
         for name in data.get("without", ()):
             del fields["files"][name]
+        fields["taken_from"] = tuple(data.get("taken_from", ()))
         fields["where"] = Layout(data["root"], data["git_dir"], data["common_dir"])
         fields["dot"] = Kept(*data["dot"]) if data["dot"] else None
         fields["rest"] = _rest(folder / REST)

@@ -2,18 +2,21 @@
 
 Rules of this file:
 1. Where the session ran in a linked worktree, they are part of its baseline as they are anywhere else.
-2. What another worktree has checked out is not pulled away below it: it stays, and is named.
+2. What another worktree has checked out is not pulled away below it: it stays, and is named. Those that came since,
+   and those that lie in this one's folder, are no others; and the branch of the session comes back in any case.
 3. Stash entries of the start come back; newer ones stay on top, since somebody else may have made them.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from sentinel_guard.errors import HostError
 from sentinel_guard.host.git.private_git_dir import Layout
-from sentinel_guard.host.machine.content_addressed_store import LINK
+from sentinel_guard.host.machine.content_addressed_store import FILE, LINK
 from sentinel_guard.host.recovery.baseline import gitdir_backup
 from sentinel_guard.host.recovery.baseline.gitdir_backup import Change
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
@@ -76,14 +79,43 @@ def left_alone(baseline: Baseline, now: Mapping[str, str] | None = None) -> list
 
 
 def elsewhere(baseline: Baseline) -> frozenset[str]:
-    """The branches that other worktrees have checked out."""
-    common, own = baseline.where.common_dir, Path(baseline.where.git_dir)
+    """The branches that other worktrees have checked out, of those that were there at the start. The branch of the
+    session is its own, whoever has it besides.
+    """
+    common, own = baseline.where.common_dir, baseline.where.git_dir
     # A bare repository has no index, and its HEAD is no checkout.
-    tops = [
-        *([Path(common)] if Path(common, "index").exists() else []),
-        *Path(common, gitdir_backup.WORKTREES).glob("*"),
-    ]
-    return frozenset(name for top in tops if top != own and (name := gitdir_backup.symbolic(str(top))))
+    tops = [*([common] if os.path.lexists(f"{common}/index") else []), *(f"{common}/{n}" for n in _others(baseline))]
+    return frozenset(name for top in tops if top != own and (name := gitdir_backup.symbolic(top))) - {baseline.branch}
+
+
+def inside(baseline: Baseline) -> frozenset[str]:
+    """The folders (``worktrees/NAME``) of the metadata of those linked worktrees that lie in this one's folder: what
+    comes back of them comes back whole.
+    """
+    return frozenset(name for name, top in _tops(baseline).items() if top.startswith(f"{baseline.root}/"))
+
+
+def gone_elsewhere(baseline: Baseline) -> list[str]:
+    """What is gone of other worktrees' metadata when all is back that comes back; below the common directory."""
+    if baseline.where.linked:
+        return gitdir_backup.gone_elsewhere(baseline.common_tree, baseline.shared, gitdir_backup.SHARED)
+    return gitdir_backup.gone_elsewhere(baseline.git_tree, baseline.own)
+
+
+def _others(baseline: Baseline) -> list[str]:
+    return [name for name, top in _tops(baseline).items() if not top.startswith(f"{baseline.root}/")]
+
+
+def _tops(baseline: Baseline) -> dict[str, str]:
+    """Folder of the metadata -> folder of the worktree, of the linked ones that were there at the start."""
+    kept = baseline.shared if baseline.where.linked else baseline.own
+    found = dict[str, str]()
+    for name, row in kept.items():
+        if name.startswith(f"{gitdir_backup.WORKTREES}/") and name.endswith("/gitdir") and row.kind == FILE:
+            with contextlib.suppress(HostError):  # its copy is damaged
+                text = os.fsdecode(baseline.vault.data(row.content))
+                found[name.removesuffix("/gitdir")] = text.strip().removesuffix("/.git")
+    return found
 
 
 def other_worktrees(where: Layout, apart: Iterable[str]) -> tuple[str, ...]:

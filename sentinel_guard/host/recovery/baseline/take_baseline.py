@@ -34,6 +34,7 @@ from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 from sentinel_guard.host.recovery.baseline import backup_pack as packs
 from sentinel_guard.host.recovery.baseline import (
     borrowed_objects,
+    early_objects,
     folder_modes,
     folder_survey,
     gitdir_backup,
@@ -115,7 +116,7 @@ class _Taking:
     session: str
 
     def begin(self, root: str, folder: Path, patterns: Iterable[str], depth: int, before: Baseline | None) -> Baseline:
-        at, where, tree = time.time(), layout(root), SymlinkSafeFolder(root, folder)
+        (where, at), tree = _held(root, folder), SymlinkSafeFolder(root, folder)
         shadow, vault = PrivateGitDir(where, folder / "git"), _vault(folder, before)
         (refs, branch, head), given = _heads(where), settings(where.git)
         with ThreadPoolExecutor(2) as pool:
@@ -123,8 +124,7 @@ class _Taking:
             own = pool.submit(gitdir_backup.keep, SymlinkSafeFolder(where.git_dir, folder), vault)
             found = self._look(shadow, head, patterns, given)
         nested, notes = self._nested(root, folder, found, depth, before)
-        restricted = (*found.restricted, *_restricted(nested))
-        touched = (*found.tracked, *found.flagged, *_usurped(root, found.submodules))
+        restricted, touched = (*found.restricted, *_restricted(nested)), _touched(root, found)
         names = (*restricted, *touched, *found.untracked, *found.ignores, *_idle(root, found, nested))
         files, linked = _kept(vault, tree, names, frozenset(found.staged))
         baseline = Baseline(
@@ -148,6 +148,7 @@ class _Taking:
             nested=tuple(nested),
             doors=folder_modes.of_git_folders(where),
             user=user.result(),
+            taken_from=user_git_config.folders(where, given) if depth == DEPTH else (),
             notes=(*notes, *_unkept(files), *_unkept(own.result(), ".git/"), *_noted(nested)),
             before=before,
             linked=linked,
@@ -196,6 +197,18 @@ def _below(before: Baseline | None) -> dict[str, Baseline]:
         return dict(before.below()) if before else {}
     except HostError:
         return {}
+
+
+def _held(root: str, folder: Path) -> tuple[Layout, float]:
+    """Hold on to git's objects; with the time after, from which on a change is none of the start's."""
+    where = layout(root)
+    early_objects.hold(f"{where.common_dir}/objects", folder)
+    return where, time.time()
+
+
+def _touched(root: str, found: Inventory) -> tuple[str, ...]:
+    """Tracked files that are not as the index says, or of which git does not tell."""
+    return (*found.tracked, *found.flagged, *_usurped(root, found.submodules))
 
 
 def _usurped(root: str, submodules: Iterable[str]) -> list[str]:
@@ -252,13 +265,8 @@ def complete(baseline: Baseline, *, deep: bool = False) -> Baseline:
 
 
 def _completed(baseline: Baseline, notes: list[str], *, deep: bool) -> Baseline:
-    store, before = f"{baseline.where.common_dir}/objects", baseline.before or earlier(baseline.folder, baseline.root)
-    since = round(baseline.taken * 1e9)
-    farmed = object_backup.back_up_objects(store, baseline.farm, baseline.head, since, before.farm if before else None)
-    if deep or not farmed:
-        notes = notes + packs.make(baseline.shadow, baseline.deep, baseline.refs.values())
-    apart = {inside.where.git_dir for _, inside in baseline.below()}
-    notes = notes + other_stores.keep(baseline.where.common_dir, baseline.stores, apart, since)
+    before = baseline.before or earlier(baseline.folder, baseline.root)
+    farmed, unkept = _objects(baseline, before, deep=deep)
     known = tracked(baseline.shadow)
     again = walk_again(baseline, before, known) if before else None
     found = again or walk(baseline.root, baseline.taken, known, baseline.files, folder_survey.covered_folders(baseline))
@@ -285,13 +293,27 @@ def _completed(baseline: Baseline, notes: list[str], *, deep: bool) -> Baseline:
         unsettled=tuple(late.unsettled),
         generated=tuple(late.generated),
         elsewhere=_elsewhere(baseline),
-        borrowed=borrowed_objects.fingerprint(store),
+        borrowed=borrowed_objects.fingerprint(f"{baseline.where.common_dir}/objects"),
+        lost=tuple(early_objects.lost(baseline.where.git, baseline.folder, baseline.farm)),
         packs=vault.packs.states(),
-        notes=(*notes, *late.notes, *_shut(found.shut), *_early(found.early)),
+        notes=(*notes, *unkept, *late.notes, *_shut(found.shut), *_early(found.early)),
     )
+    early_objects.forget(baseline.folder)
     done = replace(baseline, rest=rest, before=None, linked={})
     save_rest(done)
     return done
+
+
+def _objects(baseline: Baseline, before: Baseline | None, *, deep: bool) -> tuple[int, list[str]]:
+    """Keep what is no metadata of the git directory. Returns ``Completion.farmed``, and what is not kept, in words."""
+    common, since = baseline.where.common_dir, round(baseline.taken * 1e9)
+    store, earlier_farm = f"{common}/objects", before.farm if before else None
+    sound = early_objects.take_over(store, baseline.folder, baseline.farm)
+    farmed = object_backup.back_up_objects(store, baseline.farm, baseline.head, since, earlier_farm)
+    farmed = farmed if sound else 0
+    notes = packs.make(baseline.shadow, baseline.deep, baseline.refs.values()) if deep or not farmed else []
+    apart = {inside.where.git_dir for _, inside in baseline.below()}
+    return farmed, notes + other_stores.keep(common, baseline.stores, apart, since)
 
 
 def _is_younger(baseline: Baseline, name: str) -> bool:

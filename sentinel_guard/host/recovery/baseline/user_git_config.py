@@ -1,14 +1,14 @@
 """The user's git configuration: backed up at session start, restored at a rollback, for it affects every repository.
 
-What counts is what git itself reads: its usual files, those that they include, and the lists that they name; of the
-repository's own those that lie elsewhere, by a name or by a link.
+What counts is what git itself reads: its usual files, those that they include (on a condition, too), and the lists and
+the folder of hooks that they name; of the repository's own those that lie elsewhere, by a name or by a link.
 """
 
 from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from sentinel_guard.host.git.private_git_dir import Layout
@@ -19,6 +19,10 @@ from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 
 NAMED = ("core.excludesfile", "core.attributesfile")
 """Settings that name a file of the user's."""
+HOOKS = "core.hookspath"
+"""The setting that names the folder of the hooks."""
+INCLUDES = ("include.", "includeif.")
+"""What keys begin with that name other files."""
 _LINKED = ("hooks", "info")
 """Folders of a git directory that may be links to elsewhere."""
 MOST = 1_000
@@ -31,7 +35,8 @@ def keep(vault: ContentAddressedStore, where: Layout, settings: Iterable[Setting
     ``settings``: those in force.
     """
     tree, kept = SymlinkSafeFolder("/", Path(os.devnull)), dict[str, Kept]()
-    for path in dict.fromkeys((*_paths(where, settings), *_elsewhere(where))):
+    inside = (Path(n) for at in _folders(where, settings) for n in itertools.islice(_files(at), MOST))
+    for path in dict.fromkeys((*_paths(where, settings), *inside)):
         # The link itself and what it leads to: a dotfiles repository is often linked to.
         for name in (_resolved(path.parent) / path.name, path.resolve()):
             found = None if _inside(name, where) else vault.keep(tree, str(name)[1:])
@@ -40,25 +45,60 @@ def keep(vault: ContentAddressedStore, where: Layout, settings: Iterable[Setting
     return kept
 
 
+def folders(where: Layout, settings: Iterable[Setting]) -> tuple[str, ...]:
+    """Absolute folders outside of the repository all of whose files are kept: git takes each of them. ``settings``:
+    those in force.
+    """
+    return tuple(f for f in _folders(where, settings) if sum(1 for _ in itertools.islice(_files(f), MOST + 1)) <= MOST)
+
+
+def added(folders: Iterable[str], kept: Mapping[str, Kept]) -> list[str]:
+    """Names (relative to ``/``) of the files in ``folders`` that were not there when ``kept`` was."""
+    return [name[1:] for folder in folders for name in _files(folder) if name[1:] not in kept]
+
+
+def _folders(where: Layout, settings: Iterable[Setting]) -> list[str]:
+    """Those that the repository's own are links to, and those that are named as that of the hooks."""
+    links = (Path(top, name) for top in dict.fromkeys((where.git_dir, where.common_dir)) for name in _LINKED)
+    named = (_expanded(where.root, s.value) for s in settings if s.key == HOOKS and s.value and s.scope != "system")
+    found = (path.resolve() for path in (*(p for p in links if p.is_symlink()), *named))
+    return [str(path) for path in dict.fromkeys(found) if path.is_dir() and not _inside(path, where)]
+
+
+def _files(folder: str) -> Iterator[str]:
+    return (f"{at}/{name}" for at, _, names in deep_folders.walk(folder) for name in names)
+
+
 def _paths(where: Layout, settings: Iterable[Setting]) -> Iterator[Path]:
     home = os.environ.get("HOME", "")
     base = os.environ.get("XDG_CONFIG_HOME") or (f"{home}/.config" if home else "")
     yield from (Path(base, "git", name) for name in ("config", "ignore", "attributes") if base)
     yield from (Path(home, name) for name in (".gitconfig",) if home)
-    for scope, key, value, origin in settings:
-        if scope == "system":
+    told = [s for s in settings if s.scope != "system"]
+    origins = {_expanded(where.root, s.origin) for s in told}
+    yield from origins
+    yield from (_expanded(where.root, s.value) for s in told if s.key in NAMED and s.value)
+    yield from _included(where, told, origins)
+
+
+def _included(where: Layout, told: Iterable[Setting], known: set[Path]) -> Iterator[Path]:
+    """Files that are included on a condition that does not hold now, or that are not there."""
+    for scope, key, value, origin in told:
+        if not (key.startswith(INCLUDES) and value):
             continue
-        yield Path(where.root, origin)
-        if key in NAMED and value:
-            yield Path(where.root, os.path.expanduser(value))  # noqa: PTH111 - a name that cannot be expanded stays
+        path = _expanded(str(Path(where.root, origin).parent), value)
+        if path not in known:
+            known.add(path)
+            yield path
+            if path.is_file():
+                more = where.git.run("config", "--file", str(path), "--list", "-z", ok=(0, 128))
+                rows = (row.partition("\n") for row in os.fsdecode(more).split("\0"))
+                yield from _included(where, [Setting(scope, k, v, str(path)) for k, _, v in rows if v], known)
 
 
-def _elsewhere(where: Layout) -> Iterator[Path]:
-    tops = (Path(top, name) for top in dict.fromkeys((where.git_dir, where.common_dir)) for name in _LINKED)
-    for top in tops:
-        if top.is_symlink():
-            walked = deep_folders.walk(top.resolve())
-            yield from itertools.islice((Path(folder, name) for folder, _, names in walked for name in names), MOST)
+def _expanded(base: str, name: str) -> Path:
+    # Not by pathlib: a name that cannot be expanded stays.
+    return Path(base, os.path.expanduser(name))  # noqa: PTH111
 
 
 def _resolved(folder: Path) -> Path:

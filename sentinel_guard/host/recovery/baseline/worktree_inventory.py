@@ -277,13 +277,13 @@ class Walking:
             name = prefix + entry.name
             if entry.is_dir(follow_symlinks=False):
                 apart = inside or name in self.covered
-                if entry.name not in HEAVY:
-                    self.todo.append((name, apart))
-                elif not (apart or name == ".git"):
-                    # What git shows of it, git alone can tell: the folder is looked at again in any case.
-                    self.found.stamps[folder] = (0, 0)
-                    if entry.name == ".git":
+                if entry.name == ".git":
+                    if not apart and folder:
+                        # What git shows of it, git alone can tell: the folder is looked at again in any case.
+                        self.found.stamps[folder] = (0, 0)
                         self.found.git_folders.append(name)
+                elif not (apart and entry.name in HEAVY):
+                    self.todo.append((name, apart))
             elif entry.is_file(follow_symlinks=False):
                 if name in tracked:
                     if name not in kept:

@@ -8,7 +8,12 @@ from pathlib import Path
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.machine.content_addressed_store import difference
 from sentinel_guard.host.recovery.baseline import gitdir_backup
-from sentinel_guard.host.recovery.baseline.baseline_diff import BaselineDiff, misplaced, surveyed_metadata
+from sentinel_guard.host.recovery.baseline.baseline_diff import (
+    BaselineDiff,
+    misplaced,
+    surveyed_metadata,
+    user_settings,
+)
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
 from sentinel_guard.host.recovery.baseline.shared_refs import RECORDS
 from sentinel_guard.host.recovery.baseline.worktree_diff import NS
@@ -52,10 +57,13 @@ def _make_folders(baseline: Baseline) -> None:
 def _user(baseline: Baseline) -> list[str]:
     """The user's own settings. Returns problems."""
     problems = []
-    for name, kept in baseline.user.items():
+    for change in user_settings(baseline):
+        name = change.path
         try:
-            if difference(baseline.user_tree, name, kept):
-                baseline.vault.put_back(baseline.user_tree, name, kept)
+            if name in baseline.user:
+                baseline.vault.put_back(baseline.user_tree, name, baseline.user[name])
+            else:
+                baseline.user_tree.away(name)
         except (HostError, OSError) as e:
             problems.append(f"/{name} could not be put back: {e}")
     return problems

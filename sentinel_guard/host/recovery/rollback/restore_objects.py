@@ -11,11 +11,13 @@ from pathlib import Path
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.git.run_git import Git
+from sentinel_guard.host.machine import birth_time
 from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 from sentinel_guard.host.recovery.baseline import (
     added_packs,
     backup_pack,
     borrowed_objects,
+    early_objects,
     object_backup,
     other_stores,
 )
@@ -24,6 +26,10 @@ from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
 ALTERNATES = "objects/info/alternates"
 """Names other stores, whose objects are not kept (gitrepository-layout(5))."""
 SHOWN = 3
+PRUNED = (
+    "{} objects of git's were pruned before they were kept, {} for one: what they alone held (dropped stashes, commits "
+    "that no branch has) is lost."
+)
 CURE = "`git fsck` tells which; they come back from a clone (`git fetch`) or a backup."
 LOST = "The history before the start is lost: the repository is shallow now. `git fetch --unshallow` brings it back."
 
@@ -52,16 +58,35 @@ def damaged_or_missing_objects(baseline: Baseline) -> list[str]:
     if bad:
         some = ", ".join(bad[:SHOWN]) + (", …" if len(bad) > SHOWN else "")
         problems.append(f"{len(bad)} objects of the repository were overwritten: {some}. {CURE}")
+    if gone := _lost_early(baseline):
+        problems.append(PRUNED.format(len(gone), gone[0]))
     alone = ALTERNATES not in baseline.own and ALTERNATES not in baseline.shared
     whole = alone and 0 < baseline.rest.farmed <= count and not bad
-    # A partial clone never had them all.
-    partial = any(Path(baseline.where.common_dir, "objects/pack").glob("*.promisor"))
-    if baseline.head and not whole and not partial:
+    if baseline.head and not whole and not _is_partial(baseline):
         try:
             problems += _missing(baseline) or borrowed_objects.find_losses(baseline)
         except HostError as e:
             problems.append(f"START cannot be read: {e}")
     return problems
+
+
+def _is_partial(baseline: Baseline) -> bool:
+    """Whether it was a partial clone, which never had all objects."""
+    now = Path(baseline.object_tree.root, "pack").glob("*.promisor")
+    old = any(not birth_time.is_younger(str(path), baseline.taken) for path in now)
+    return old or any((baseline.farm / "pack").glob("*.promisor"))
+
+
+def _lost_early(baseline: Baseline) -> list[str]:
+    """Objects that went before they were kept, by their hashes."""
+    git, rest = _trusted(baseline), baseline.rest
+    try:
+        if not rest.complete:
+            return early_objects.lost(git, baseline.folder, baseline.farm)
+        there = backup_pack.existing(git, rest.lost)
+        return [digest for digest in rest.lost if digest not in there]
+    except HostError:
+        return [*rest.lost]
 
 
 def _from_pack(baseline: Baseline) -> None:
@@ -91,12 +116,17 @@ def _missing(baseline: Baseline) -> list[str]:
     git = _trusted(baseline)
     rows = git.run("ls-tree", "-r", "-t", "-z", baseline.head).split(b"\0")
     wanted = {os.fsdecode(row.split(b"\t")[0].split(b" ")[2]) for row in rows if row and b" commit " not in row[:14]}
+    wanted.update(h for n, h in baseline.refs.items() if n.startswith(("refs/heads/", "refs/tags/", "stash@")))
     wanted -= object_backup.loose(baseline.farm)  # there and looked at already
     gone = wanted - backup_pack.existing(git, wanted)
     names = {h: f"{h[:2]}/{h[2:]}" for h in wanted - gone}
     store = Path(baseline.object_tree.root)
     gone |= {h for h, n in names.items() if (store / n).exists() and not object_backup.is_intact(store / n, n)}
-    return [f"{len(gone)} objects of START are missing or unreadable, {min(gone)} for one. {CURE}"] if gone else []
+    return (
+        [f"{len(gone)} objects of START, or of its refs, are missing or unreadable, {min(gone)} for one. {CURE}"]
+        if gone
+        else []
+    )
 
 
 def _trusted(baseline: Baseline) -> Git:

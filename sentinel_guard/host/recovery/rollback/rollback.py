@@ -12,35 +12,36 @@ Rules of this file:
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import stat
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from sentinel_guard.core.policy import gitignore_patterns
 from sentinel_guard.errors import HostError
-from sentinel_guard.host.machine import birth_time
 from sentinel_guard.host.machine.atomic_files import write_json
 from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
-from sentinel_guard.host.recovery.baseline import gitdir_backup, object_backup
+from sentinel_guard.host.recovery.baseline import early_objects, gitdir_backup, shared_refs
 from sentinel_guard.host.recovery.baseline.baseline_diff import BaselineDiff, diff_baseline
 from sentinel_guard.host.recovery.baseline.folder_modes import folder_mode
 from sentinel_guard.host.recovery.baseline.folder_survey import names_of_the_start, survey
 from sentinel_guard.host.recovery.baseline.gitdir_backup import Change
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
-from sentinel_guard.host.recovery.baseline.worktree_diff import Scan, scan, scan_again
+from sentinel_guard.host.recovery.baseline.worktree_diff import scan, scan_again
 from sentinel_guard.host.recovery.rollback import restore_hard_links, restore_objects
+from sentinel_guard.host.recovery.rollback.blocking_files import (
+    added_caches,
+    new_special_files,
+    remove_caches,
+    unblock,
+    waiting,
+)
 from sentinel_guard.host.recovery.rollback.keep_refs import KeptRefs, in_folder, keep_refs, moved_remote_refs
 from sentinel_guard.host.recovery.rollback.quarantined_versions import versions
 from sentinel_guard.host.recovery.rollback.restore_folders import Folders
 from sentinel_guard.host.recovery.rollback.restore_gitdir import put_metadata_back
 from sentinel_guard.host.recovery.rollback.restore_worktree import undo
-from sentinel_guard.host.recovery.snapshots.blocking_fifos import RULES
 from sentinel_guard.host.recovery.snapshots.take_snapshot import Occasion, take_snapshot
 
 SHOWN = 20
@@ -48,7 +49,7 @@ SHOWN = 20
 ROUNDS = 3
 """Times that the work tree is gone over before what still changes is reported."""
 JOURNAL = "rollback.json"
-RELEASE_SECONDS = 0.05
+ELSEWHERE = ".git/{} of another worktree is gone: it was at work since, and is left as it is."
 NOT_CONVERGED = "NOT CONVERGED"
 
 
@@ -126,14 +127,15 @@ def plan_rollback(
     if folder_mode(baseline.root) is None:
         return Plan((WHOLE,), (), ())
     names = survey(baseline)
-    if waiting := _waiting(baseline, names.special):
+    if blocked := waiting(baseline, names.special):
         hint = "Remove it, or roll back: it is moved away first."
-        raise HostError(f"{waiting[0][1]} is a named pipe: git would wait for it for ever.", hint)
+        raise HostError(f"{blocked[0][1]} is a named pipe: git would wait for it for ever.", hint)
     found = diff_baseline(baseline, keep, restricts, names)
     now = gitdir_backup.refs(baseline.where.common_dir)
     changes, moved, beyond = found.changes(), moved_remote_refs(baseline, now), [*found.beyond]
     damaged = [] if changes else restore_objects.damaged_or_missing_objects(baseline)
-    changes += [Change(name, "created") for name in _new_special_files(baseline, names.special, keep)]
+    changes += [Change(name, "created") for name in new_special_files(baseline, names.special, keep)]
+    changes += [Change(f".git/objects/{name}", "created") for name in added_caches(baseline)]
     if _REFRESHED in changes and _same_entries(baseline):
         changes.remove(_REFRESHED)
     for name, inside in baseline.below():
@@ -190,21 +192,20 @@ def rollback(
 def _rolled_back(baseline: Baseline, keep: Callable[[str], bool], restricts: Callable[[str], bool]) -> Report:
     earlier = [path for _, path in versions(baseline.quarantine)]
     folders = Folders(baseline)
-    opened = _make_root(baseline)
+    opened = _prepare(baseline)
     touched, names = folders.open()
     opened += touched
     with ThreadPoolExecutor(1) as pool:
         # git looks at the work tree meanwhile. Should it wait at a pipe, it goes on when that is taken away.
         scanned = pool.submit(scan, baseline, names)
-        opened += _unblock(baseline, keep, names.special, scanned)
+        opened += unblock(baseline, keep, names.special, scanned)
+        opened += remove_caches(baseline)
     found = diff_baseline(baseline, keep, restricts, names, scanned.result())
     journal = _opened(baseline, [*opened, *found.changes()], earlier)
     if not journal.changes:
         bad = restore_objects.damaged_or_missing_objects(baseline)
         if not (bad and baseline.deep.is_dir()):
-            unsound = (*folders.close(names), *bad)
-            unkept = bool(baseline.unkept)
-            return Report(not unsound, (), (), unsound, baseline.head, False, "", baseline.unkept, unkept=unkept)
+            return _untouched(baseline, (*folders.close(names), *bad))
     put_metadata_back(baseline, found)
     notes = restore_objects.put_back(baseline)
     # The snapshot first: with it objects of the agent's commits come back whose files are still in the work tree.
@@ -224,14 +225,23 @@ def _rolled_back(baseline: Baseline, keep: Callable[[str], bool], restricts: Cal
             break
         found = diff_baseline(baseline, keep, restricts, names) if reset else found
     problems += [*restore_hard_links.join(baseline), *folders.close(names)]
+    notes += [ELSEWHERE.format(name) for name in shared_refs.gone_elsewhere(baseline)]
     found = replace(found, folder_modes=folders.changed(), links=[])
     problems += [*_remaining(found), *restore_objects.damaged_or_missing_objects(baseline)]
     journal.path.unlink(missing_ok=True)
     return _report(baseline, journal, found, problems, replace(refs, notes=tuple(notes)), reset=reset)
 
 
-def _make_root(baseline: Baseline) -> list[Change]:
+def _untouched(baseline: Baseline, problems: tuple[str, ...]) -> Report:
+    """Of a repository in which nothing had to be put back."""
+    unkept = baseline.unkept
+    return Report(not problems, (), (), problems, baseline.head, False, "", unkept, unkept=bool(unkept))
+
+
+def _prepare(baseline: Baseline) -> list[Change]:
     """A real folder where the repository was; a link in its place goes aside, and what it leads to is left alone."""
+    if not baseline.rest.complete:
+        early_objects.take_over(baseline.object_tree.root, baseline.folder, baseline.farm)
     root, found = Path(baseline.root), list[Change]()
     if root.is_symlink() or (root.exists() and not root.is_dir()):
         SymlinkSafeFolder(str(root.parent), baseline.quarantine / "root").away(root.name)
@@ -260,54 +270,6 @@ def _report(
         unkept=bool(baseline.unkept),
         commits=refs.commands,
     )
-
-
-def _waiting(baseline: Baseline, special: list[str]) -> list[tuple[SymlinkSafeFolder, str]]:
-    """Named pipes, and what else is no file, where git would open one and wait."""
-    store = baseline.object_tree
-    return [
-        *((baseline.tree, n) for n in special if n.rpartition("/")[2] in RULES),
-        *((store, n) for n in object_backup.non_file_entries(store.root)),
-    ]
-
-
-def _unblock(
-    baseline: Baseline, keep: Callable[[str], bool], special: list[str], scanned: Future[Scan]
-) -> list[Change]:
-    """Takes away what git would wait for, and what is no file and was not there at the start: git sees none of it."""
-    waiting = _waiting(baseline, special)
-    waiting += [(baseline.tree, n) for n in _new_special_files(baseline, special, keep)]
-    moved = [tree.away(name) for tree, name in waiting]
-    for path in moved:
-        _release_fifo_readers(path)
-    # Whoever had found a pipe, and opens it a moment after it was released, waits again.
-    while moved and not wait([scanned], RELEASE_SECONDS).done:
-        for path in moved:
-            _release_fifo_readers(path)
-    return [Change(os.path.relpath(f"{tree.root}/{name}", baseline.root), "created") for tree, name in waiting]
-
-
-def _new_special_files(baseline: Baseline, special: list[str], keep: Callable[[str], bool]) -> list[str]:
-    """Those that ``_waiting`` does not tell; as with files, not what the start ignored, nor in repositories inside."""
-    known, inside = frozenset(baseline.rest.special), tuple(f"{name}/" for name in baseline.embedded)
-    found = [n for n in special if n not in known and not n.startswith(inside) and not keep(n)]
-    if not baseline.rest.complete:  # then the time of birth alone tells
-        found = [n for n in found if birth_time.is_younger(f"{baseline.root}/{n}", baseline.taken)]
-    rules = os.fsdecode(baseline.shadow.frozen.read_bytes()).splitlines() if found else []
-    patterns = [gitignore_patterns.parse(rule) for rule in rules]
-    return [n for n in found if n.rpartition("/")[2] not in RULES and not _ignored(patterns, n)]
-
-
-def _ignored(patterns: list[gitignore_patterns.Pattern | None], name: str) -> bool:
-    pattern = patterns[at] if (at := gitignore_patterns.last(patterns, name)) >= 0 else None
-    return pattern is not None and pattern.takes
-
-
-def _release_fifo_readers(path: str) -> None:
-    """Whoever waits at a pipe for someone to write finds it empty."""
-    with contextlib.suppress(OSError):
-        if stat.S_ISFIFO(os.lstat(path).st_mode):
-            os.close(os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC))
 
 
 def _opened(baseline: Baseline, found: list[Change], earlier: list[str]) -> _Journal:

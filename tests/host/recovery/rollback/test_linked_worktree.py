@@ -83,6 +83,10 @@ def test_what_another_worktree_has_checked_out_is_left_and_named(main, linked):
     assert report.ok, report.problems
     assert main.git("rev-parse", "main") == theirs
     assert "refs/heads/main is checked out in another worktree: not undone." in report.notes
+    shell(linked, "git commit -q --allow-empty -m evil; git checkout -q -b aside")
+    main.git("checkout", "-q", "wt")
+    assert api.rollback(baseline).ok
+    assert linked.git("rev-parse", "wt") == baseline.head, "its own branch is no other's, whoever has it"
 
 
 def test_the_head_of_a_bare_repository_is_no_worktrees(main, tmp_path):

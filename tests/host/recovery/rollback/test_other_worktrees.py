@@ -41,6 +41,7 @@ def test_the_whole_repository_comes_back_where_the_session_ran_in_a_linked_workt
 
 
 def test_the_main_worktree_goes_on_beside_a_session_in_a_linked_one(repo, linked):
+    repo.git("update-ref", "MERGE_HEAD", "HEAD~1")
     baseline = taken(linked)
     shell(repo, "git add -A; git commit -qm theirs; git checkout -q -b theirs-too")
     tip, log = repo.git("rev-parse", "HEAD"), repo.git("reflog", "HEAD")
@@ -49,13 +50,25 @@ def test_the_main_worktree_goes_on_beside_a_session_in_a_linked_one(repo, linked
     assert report["ok"], report["problems"]
     assert (repo.git("rev-parse", "HEAD"), repo.git("status", "--porcelain")) == (tip, "")
     assert repo.git("reflog", "HEAD") == log
+    assert ".git/MERGE_HEAD of another worktree is gone: it was at work since, and is left as it is." in report["notes"]
+
+
+PLANT = "printf '[core]\\nfsmonitor = evil\\n'"
 
 
 def test_another_worktree_that_is_gone_is_known_again_and_named(repo, linked):
-    baseline = taken(linked)
+    """And of one that is there, and at rest, what is gone and what would be run."""
+    shell(repo, "git update-ref ORIG_HEAD HEAD~1; git update-ref MERGE_HEAD HEAD~1; git worktree add -q ../third")
+    start, baseline = state(repo), taken(linked)
     shell(linked, "git worktree remove --force ../other")
+    shell(
+        repo,
+        f"cd .git; rm ORIG_HEAD MERGE_HEAD index; for d in . worktrees/third; do {PLANT} > $d/config.worktree; done",
+    )
     report = rolled_back(baseline)
     assert report["problems"] == [
         f"{linked.root.parent}/other was the folder of another worktree, which is not kept from here, and is gone."
     ]
     assert "theirs" in linked.git("worktree", "list", "--porcelain")
+    assert state(repo) == start
+    assert [*(repo.root / ".git").rglob("config.worktree")] == []

@@ -15,7 +15,7 @@ import pytest
 
 from sentinel_guard.host.recovery import api
 from sentinel_guard.host.recovery.baseline import borrowed_objects, session_baseline
-from tests.support.recovery.repository import Repo, dirty, files, settle, shell, state, template
+from tests.support.recovery.repository import Repo, dirty, settle, shell, state, template
 from tests.support.recovery.without_rights import MISSING, rolled_back, taken
 
 pytestmark = pytest.mark.skipif(MISSING, reason="without setpriv root can do everything")
@@ -117,6 +117,13 @@ def all_below(folder: Path) -> set[Path]:
 
 BOTH = r"""mkdir own; cd own; printf 'a\r\nb\n' > mixed.dat; git add mixed.dat; git commit -qm mixed -- mixed.dat
 echo '*.dat text=auto' > .gitattributes; echo .gitattributes >> ../.git/info/exclude; git status"""
+STAGED = """git worktree add -q build/wt -b ignored; echo staged > build/wt/a.txt; git -C build/wt add a.txt
+git -C build/wt reflog expire --expire=now --all"""
+WITHIN = """mkdir -p node_modules/p; echo 1 > node_modules/p/i
+git add -f node_modules; git commit -qm nm -- node_modules; cd node_modules/p
+git init -q; git commit -q --allow-empty -m own; git gc -q"""
+ASIDE = """mkdir ../named; echo own > ../named/commit-msg; git config core.hooksPath ../named
+echo own > ../later; git config includeIf.onbranch:none.path ../../later"""
 LINKED = """for n in config info; do mv .git/$n ../$n; ln -s ../../$n .git/$n; done
 echo own > ../rules; git config core.excludesFile ../rules"""
 HELD = (
@@ -163,9 +170,18 @@ HELD = (
         "an ignored repository that has only packed refs",
     ),
     (BOTH, "rm own/mixed.dat own/.gitattributes", "own/mixed.dat", "a file that rules convert which git ignores"),
+    (STAGED, "git -C build/wt reset -q --hard", ".git/worktrees/wt/index", "the index of an ignored worktree"),
+    (
+        WITHIN,
+        "rm -rf node_modules/p/.git; git init -q node_modules/q",
+        "node_modules/p/.git/HEAD",
+        "a repository among tracked files in a folder of generated ones",
+    ),
+    (ASIDE, "echo evil > ../named/commit-msg; echo evil > ../named/pre-push", "../named/commit-msg", "hooks elsewhere"),
+    ("true", "echo evil > ../later", "../later", "settings that are included on a condition"),
     (
         LINKED,
-        "git config user.name evil; echo '*' > ../rules; rm ../info/*",
+        "git config user.name evil; echo '*' > ../rules; rm ../info/*; echo '*.py text' > ../info/attributes",
         "../config",
         "settings and rules that lie elsewhere",
     ),
@@ -189,6 +205,8 @@ def test_what_git_does_not_show_comes_back(repo, hours):
         why: True for _, _, _, why in HELD
     }
     assert {path: all_below((repo.root / path).parent) for path in names} == names
+    added = ("../named/pre-push", "../info/attributes", "node_modules/q")
+    assert [path for path in added if (repo.root / path).exists()] == []
 
 
 IN_PLACE = (
@@ -307,13 +325,15 @@ def test_refs_and_objects_that_lie_elsewhere_come_back(repo):
     assert "refs/tags/new" not in repo.git("for-each-ref")
 
 
-def test_empty_folders_of_the_git_directory_come_back(repo):
-    shell(repo, "git pack-refs --all; mkdir -m 700 .git/own")
+def test_empty_folders_of_the_git_directory_and_the_persons_own_files_in_it_come_back(repo):
+    shell(repo, "git pack-refs --all; mkdir -m 700 .git/own; echo own > .git/own.lock; touch .git/HEAD.lock")
     baseline = taken(repo)
     shell(repo, "rm -rf .git")
     assert rolled_back(baseline)["ok"]
     modes = [stat.S_IMODE((repo.root / ".git" / name).stat().st_mode) for name in ("own", "refs/heads", "refs/tags")]
     assert modes == [0o700, 0o755, 0o755]
+    assert (repo.root / ".git/own.lock").read_text() == "own\n"
+    assert not (repo.root / ".git/HEAD.lock").exists(), "that is git's own"
 
 
 def test_a_later_baseline_shares_the_table_of_files_and_knows_its_own(repo):
@@ -334,33 +354,3 @@ def test_a_later_baseline_shares_the_table_of_files_and_knows_its_own(repo):
     assert api.rollback(loaded[1]).ok
     assert not (repo.root / "many/7").exists()
     assert [(repo.root / f"many/{n}").read_text() for n in ("8", "9", "new")] == ["other\n", "9", "new\n"]
-
-
-EARLY = (
-    ("true", "mkfifo src/pipe", False, "a pipe, and the baseline is never complete"),
-    ("true", "mkfifo src/pipe", True, "a pipe, before it was"),
-    (IDLE, "echo evil > sub/own", True, "a file of an idle submodule"),
-    (IDLE, "rm -r sub", False, "such a file is gone, and the baseline never complete"),
-)
-
-
-@pytest.mark.parametrize(("person", "agent", "whole"), [r[:3] for r in EARLY], ids=[r[3] for r in EARLY])
-def test_an_agent_may_be_quick(repo, person, agent, whole):
-    shell(repo, person)
-    start = files(repo.root)
-    baseline = api.begin(str(repo.root), repo.root.parent / "session", lambda _: False, "s1")
-    settle()
-    shell(repo, agent)
-    baseline = api.complete(baseline) if whole else baseline
-    report = api.rollback(api.load(baseline.folder))
-    assert report.ok, report.problems
-    assert files(repo.root) == start
-
-
-def test_a_new_folder_goes_with_its_files_though_the_baseline_was_never_complete(repo):
-    baseline = api.begin(str(repo.root), repo.root.parent / "session", lambda _: False, "s1")
-    settle()
-    shell(repo, "mkdir -p fresh/deep; echo evil > fresh/deep/x")
-    report = api.rollback(api.load(baseline.folder))
-    assert report.ok, report.problems
-    assert not (repo.root / "fresh").exists()

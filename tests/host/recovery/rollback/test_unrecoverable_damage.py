@@ -181,13 +181,19 @@ def test_a_pack_that_holds_something_else_under_a_true_name_is_taken_apart(clean
     assert api.plan(baseline) == []
 
 
-def test_a_pack_of_an_honest_gc_stays(clean):
+def test_a_pack_of_an_honest_gc_stays_and_an_index_over_packs_goes(clean):
     baseline = taken(clean)
     clean.commit("the agent's")
     clean.git("gc", "-q", "--prune=now")
     (pack,) = (clean.root / ".git/objects/pack").glob("*.pack")
+    clean.git("multi-pack-index", "write")
+    index = pack.with_name("multi-pack-index")
+    index.chmod(0o644)
+    index.write_bytes(index.read_bytes()[:-200] + b"Z" * 200)
+    assert api.plan(baseline)
     assert api.rollback(baseline).ok
-    assert pack.exists()
+    assert pack.exists() and not index.exists(), "git would believe it"
+    assert clean.git("fsck", "--no-dangling") == ""
 
 
 def test_one_ref_that_git_refuses_does_not_cost_the_others(clean):
