@@ -109,7 +109,7 @@ class Checker:
 
     def _settings(self, root: str) -> tuple[str, ...]:
         own = (f"{root}/sentinel.toml", *install_hooks.hook_folders(root)) if root else ()
-        return *self._guarded.settings, *shims.own_code([root]), *own
+        return *self._guarded.settings, *shims.own_code(frozenset((root,))), *own
 
     def _warn(self, warnings: tuple[str, ...]) -> None:
         """What of a policy file is not in force, each once, on standard error."""

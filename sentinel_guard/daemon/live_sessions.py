@@ -355,7 +355,7 @@ class Sessions:
     def guarded(self) -> GuardResources:
         """The guard's own belongings."""
         lives = self.live.values()
-        roots = {live.session.root for live in lives if live.session.root}
+        roots = frozenset(live.session.root for live in lives if live.session.root)
         settings = (
             str(self.places.config),
             *shims.own_code(roots),

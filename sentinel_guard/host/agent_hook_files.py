@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import functools
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -47,12 +48,13 @@ def known(places: StatePaths) -> dict[Path, Installed]:
         raise HostError(f"{file} cannot be read: {e}.", "Remove it, and take the agents' hooks out by hand.") from e
 
 
+_record = functools.lru_cache(maxsize=64)(lambda places: places.state / _NAME)
 _seen: dict[Path, tuple[int, tuple[str, ...]]] = {}
 
 
 def files(places: StatePaths) -> tuple[str, ...]:
     """The paths of these files; none where the record cannot be read. Each verdict asks for them."""
-    record = places.state / _NAME
+    record = _record(places)
     try:
         changed = record.stat().st_mtime_ns
         if _seen.get(record, (0,))[0] != changed:

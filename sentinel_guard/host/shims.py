@@ -63,7 +63,8 @@ unset SENTINEL_SHELL __sentinel_argv __sentinel_from
 """
 
 
-def own_code(roots: Iterable[str]) -> tuple[str, ...]:
+@lru_cache(maxsize=64)
+def own_code(roots: frozenset[str]) -> tuple[str, ...]:
     """The guard's package and its program, by all their names, but for what lies in a repository that is worked on."""
     tops = tuple(f"{root}/" for root in roots if root)
     return tuple(path for path in _own_names() if not path.startswith(tops))

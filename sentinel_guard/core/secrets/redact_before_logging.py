@@ -37,7 +37,7 @@ _PIECES = frozenset({"effects", "excerpt"})
 
 def redact_secrets(text: str, known: UserSecrets) -> str:
     """The text with each secret in it replaced by ``<redacted>``, and what is left of one beside an ellipsis."""
-    if len(text) < SHORT:
+    if len(text) < SHORT or (len(text) <= _REMEMBERED and not known and _shows_nothing(text)):
         return text
     text = redact_glued_tokens(text)
     for leak in reversed(without_overlaps([*known.every(text), *_by_form(text)])):
@@ -105,3 +105,9 @@ def _scanned(text: str) -> tuple[SecretFind, ...]:
 
 
 _remembered = lru_cache(maxsize=2048)(_scanned)
+
+
+@lru_cache(maxsize=2048)
+def _shows_nothing(text: str) -> bool:
+    """Whether nothing of a text is hidden where no value of the user's is known."""
+    return CUT not in text and redact_glued_tokens(text) == text and not _scanned(text)
