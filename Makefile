@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SOURCES := $(wildcard sentinel_guard/launcher/*.[ch] sentinel_guard/broker/*.[ch])
 
-.PHONY: demo test unit rewritten compiled lint format test-agents test-agents-headless agents bench bench-peers bench-agents screens corpus loops faults matrix leaks oracles metamorphic mutated transparency fuzz mutants clean
+.PHONY: demo test unit rewritten compiled lint format test-agents test-agents-headless agents bench bench-earlier bench-peers bench-agents screens corpus loops faults matrix leaks oracles metamorphic mutated transparency fuzz mutants clean
 
 demo: $(READY)
 	@$(BIN)/sentinel-guard demo
@@ -58,6 +58,10 @@ bench: compiled
 # What an agent waits for its guard before a command, ours and others', in one run; fetches them once, from PyPI and npm.
 bench-peers: compiled
 	@$(BIN)/python -m bench.latency.peers
+
+# What a call costs beside an earlier state, in turns: THEN=FOLDER, a worktree of an earlier commit with its .venv. Minutes.
+bench-earlier: compiled
+	@$(BIN)/python -m bench.earlier_state $(THEN)
 
 # What a session costs in each real agent; needs npm, and a machine that does nothing else. Minutes.
 bench-agents: agents compiled

@@ -61,6 +61,7 @@ class AgentSettingsFiles:
         self._exact = {f.path: f for f in self.files if "*" not in f.path}
         self._patterns = _Paths(f.path for f in self.files if "*" in f.path)
         self._own_folders = {folder for f in self.files for folder in _above(f.path, f.depth)}
+        self._around = {_parent(path) for path in (*self._exact, *self.links, *self._own_folders)}
         self._above = _Paths(self._own_folders)
         holding = {_parent(f.path) for f in self.files}
         self._far_above = _Paths(holding.union(*map(_above, holding)))
@@ -90,14 +91,15 @@ class AgentSettingsFiles:
     def present(self) -> Iterator[str]:
         """Those that are there, and the links."""
         yield from self.links
+        there = _There()
         for file in self.files:
-            yield from _matching(file.path)
+            yield from there.matching(file.path)
 
     def folders(self) -> set[str]:
         """The folders that are there in which they lie, or will, and in which those folders will."""
-        around = {_parent(path) for path in (*self._exact, *self.links, *self._own_folders)}
-        found = {path for folder in self._own_folders | around for path in _matching(folder, folders=True)}
-        return found | {_nearest(folder) for folder in around - found if "*" not in folder}
+        there = _There()
+        found = {path for folder in self._own_folders | self._around for path in there.matching(folder, folders=True)}
+        return found | {there.nearest(folder) for folder in self._around - found if "*" not in folder}
 
     def changed(self, path: str, before: bytes | None, after: bytes | None) -> tuple[Key, ...]:
         """``compare_settings.changed_keys``, for the row of a path."""
@@ -178,24 +180,36 @@ def _above(path: str, depth: int = FAR) -> Iterator[str]:
         depth -= 1
 
 
-def _nearest(folder: str) -> str:
-    """The first folder above one that is there."""
-    return next((above for above in _above(folder) if os.path.isdir(above)), "/")  # noqa: PTH112 - text with surrogates
-
-
 def _parent(path: str) -> str:
     return path.rpartition("/")[0] or "/"
 
 
-def _matching(pattern: str, *, folders: bool = False) -> Iterator[str]:
-    """The paths that are there; a folder is no file, and no link is followed."""
-    head, star, _ = pattern.partition("*")
-    if not star:
-        if os.path.isdir(pattern) and not os.path.islink(pattern) if folders else os.path.lexists(pattern):  # noqa: PTH112, PTH114 - text
+class _There:
+    """What is there at one look. Most of the agents are not: below a folder that is missing nothing is asked for."""
+
+    def __init__(self) -> None:
+        self._folders = {"/": True}
+
+    def matching(self, pattern: str, *, folders: bool = False) -> Iterator[str]:
+        """The paths that are there; a folder is no file, and no link is followed."""
+        head, star, _ = pattern.partition("*")
+        base = head.rpartition("/")[0]
+        if not self._has(base or "/"):
+            return
+        if star:
+            yield from _below(base, pattern[len(base) + 1 :].split("/"), folders=folders)
+        elif self._has(pattern) and not os.path.islink(pattern) if folders else os.path.lexists(pattern):  # noqa: PTH114 - text
             yield pattern
-        return
-    base = head.rpartition("/")[0]
-    yield from _below(base, pattern[len(base) + 1 :].split("/"), folders=folders)
+
+    def nearest(self, folder: str) -> str:
+        """The first folder above one that is there."""
+        return next(filter(self._has, _above(folder)), "/")
+
+    def _has(self, folder: str) -> bool:
+        known = self._folders.get(folder)
+        if known is None:
+            known = self._folders[folder] = self._has(_parent(folder)) and os.path.isdir(folder)  # noqa: PTH112 - text
+        return known
 
 
 def _below(folder: str, parts: list[str], *, folders: bool) -> Iterator[str]:
