@@ -10,14 +10,20 @@ import contextlib
 import itertools
 import json
 import subprocess
+import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
+from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.errors import HostError
 
 SECONDS = 60.0
 """Seconds for the whole conversation."""
+ATTEMPTS = 2
+"""Starts of a server that ends without an answer; Codex's own (0.169) did once, on a busy machine."""
+TAIL = 1 << 16
+"""Bytes of its errors that are read."""
 _ABOUT: Mapping[str, object] = {
     "clientInfo": {"name": "sentinel-guard", "title": None, "version": "1"},
     "capabilities": {"experimentalApi": True},
@@ -29,28 +35,44 @@ def trust(program: str, cwd: str, environ: Mapping[str, str], ours: Callable[[st
 
     ``ours`` is asked with a hook's command. Raises HostError.
     """
-    with _server(program, environ) as server:
+
+    def told(server: _Server) -> int:
         edits = [_edit(hook) for hook in server.hooks(cwd, ours) if hook.get("trustStatus") != "trusted"]
         if edits:
             server.call("config/batchWrite", {"edits": edits, "reloadUserConfig": True})
         return _count(server, cwd, ours)
 
+    return _talk(program, environ, told)
+
 
 def trusted(program: str, cwd: str, environ: Mapping[str, str], ours: Callable[[str], bool]) -> int:
     """How many hooks of ours it trusts in a folder. Raises HostError."""
-    with _server(program, environ) as server:
-        return _count(server, cwd, ours)
+    return _talk(program, environ, lambda server: _count(server, cwd, ours))
 
 
-@contextlib.contextmanager
-def _server(program: str, environ: Mapping[str, str]) -> Iterator[_Server]:
-    try:
-        with _Server(program, environ) as server:
-            server.call("initialize", _ABOUT)
-            server.tell("initialized")
-            yield server
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as e:
-        raise HostError(f"Codex does not say whether it trusts the hooks: {e}.", "See in Codex itself: /hooks") from e
+def _talk(program: str, environ: Mapping[str, str], say: Callable[[_Server], int]) -> int:
+    """A conversation with a server that is started for it, and with another one where the first ends in the middle.
+
+    Raises HostError.
+    """
+    for attempt in range(ATTEMPTS):
+        try:
+            with _Server(program, environ) as server:
+                server.call("initialize", _ABOUT)
+                server.tell("initialized")
+                return say(server)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as e:
+            ended = isinstance(e, _EndedError | BrokenPipeError)
+            if ended and attempt + 1 < ATTEMPTS:
+                continue
+            what = f"it was started {attempt + 1} times: {e}" if ended else str(e)
+            way = "Try again, or say it in Codex itself: /hooks"
+            raise HostError(f"Codex does not say whether it trusts the hooks: {what}.", way) from e
+    raise AssertionError("the last attempt returns or raises")
+
+
+class _EndedError(ValueError):
+    """The server has ended, or was ended, without an answer."""
 
 
 def _count(server: _Server, cwd: str, ours: Callable[[str], bool]) -> int:
@@ -67,9 +89,10 @@ class _Server:
 
     def __init__(self, program: str, environ: Mapping[str, str]) -> None:
         self._ids = itertools.count(1)
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the conversation
         self._process = subprocess.Popen(
             [program, "app-server"], env=dict(environ), text=True, cwd="/",
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors,
         )  # fmt: skip
         self._limit = threading.Timer(SECONDS, self._process.kill)
 
@@ -80,7 +103,9 @@ class _Server:
     def __exit__(self, *_: object) -> None:
         self._limit.cancel()
         self._process.terminate()
-        self._process.communicate()
+        with contextlib.suppress(BrokenPipeError):
+            self._process.communicate()
+        self._errors.close()
 
     def hooks(self, cwd: str, ours: Callable[[str], bool]) -> list[dict[str, Any]]:
         """The hooks of ours in a folder."""
@@ -103,4 +128,13 @@ class _Server:
                 if "error" in said:
                     raise ValueError(f"{method}: {said['error']}")
                 return dict(said["result"])
-        raise ValueError(f"it ended, or gave no answer to {method} within {SECONDS:.0f} s")
+        self._process.terminate()
+        raise _EndedError(
+            f"no answer to {method} within {SECONDS:.0f} s; exit code {self._process.wait()}{self._said()}"
+        )
+
+    def _said(self) -> str:
+        """The last line that it wrote of what went wrong."""
+        self._errors.seek(0)
+        lines = self._errors.read(TAIL).decode(errors="replace").strip().splitlines()
+        return f", its last words: {visible(lines[-1])}" if lines else ""

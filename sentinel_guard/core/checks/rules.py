@@ -15,6 +15,7 @@ from shlex import quote
 
 from sentinel_guard.core.analysis import paths
 from sentinel_guard.core.analysis.held_calls import LOSSES
+from sentinel_guard.core.checks import git_hook_managers
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.chmod_modes import keeps_owner_rights, only_removes_access
 from sentinel_guard.core.checks.finding_texts import evidence, near, says_nothing, short, shown
@@ -178,6 +179,9 @@ def _path_findings(case: Case, effect: Effect, ground: TargetContext, told: set[
         why = "who has read the secret of the second factor can say yes in the person's place"
         yield _path(case, "guard.second-factor", effect, why, "sentinel-guard status")
     if written and within(effect.target, settings):
+        if found := git_hook_managers.asked(case, effect, NAME):
+            yield found
+            return
         if not _named(case, effect):
             yield from _swept(case, effect, effect.target, told)
             return

@@ -276,3 +276,22 @@ def test_the_projects_own_patterns_restrict_too() -> None:
 
 def test_without_policy_the_guard_still_guards_itself() -> None:
     assert found(effect(Kind.SIGNAL, "4242"), policy=Policy()) == [("guard.process", Response.KILL)]
+
+
+HOOK = f"{ROOT}/.git/hooks/pre-commit"
+INSTALLS = [
+    ("/v/bin/python3 /v/bin/pre-commit install", HOOK, Response.ASK, "the repository's own manager of hooks"),
+    ("lefthook install -f", HOOK, Response.ASK, "as often as it is tried: it is no strike"),
+    ("node husky.js", HOOK, Response.KILL, "another program; the second try"),
+    ("pre-commit install", f"{ROOT}/sentinel.toml", Response.KILL, "another file of the guard's settings"),
+]
+
+
+@pytest.mark.parametrize(("program", "target", "response", "why"), INSTALLS, ids=[row[-1] for row in INSTALLS])
+def test_who_installs_the_repositorys_own_hooks_is_asked_about(program, target, response, why):
+    guarded = GuardResources(settings=(f"{ROOT}/.git/hooks", f"{ROOT}/sentinel.toml"))
+    told = {"object": target, "program": program}
+    action = Action("k", "s", Layer.KERNEL, "make", told, ROOT, 1.0, ROOT, "call")
+    session = Session("s", ROOT, strikes=("guard.settings",))
+    case = Case(action, (Effect(Kind.WRITE, target),), session, POLICY, home=HOME, guarded=guarded)
+    assert [f.response for f in rules(case)] == [response], why
