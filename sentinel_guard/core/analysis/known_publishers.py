@@ -45,3 +45,42 @@ GO_OWNERS = frozenset(
     )
 )
 """Owners of modules whose tools many projects install."""
+TEMPLATES = frozenset(
+    (
+        *(
+            "cookiecutter",
+            "audreyfeldroy",
+            "audreyr",
+            "drivendataorg",
+            "pyscaffold",
+            "fastapi",
+            "tiangolo",
+            "vitejs",
+            "vuejs",
+        ),
+        *(
+            "sveltejs",
+            "vercel",
+            "remix-run",
+            "withastro",
+            "expo",
+            "angular",
+            "nestjs",
+            "solidjs",
+            "tauri-apps",
+            "denoland",
+        ),
+        *(
+            "microsoft",
+            "google",
+            "aws-samples",
+            "hashicorp",
+            "facebook",
+            "django",
+            "pallets",
+            "scientific-python",
+            "nuxt",
+        ),
+    )
+)
+"""Owners of templates that many begin a project with."""

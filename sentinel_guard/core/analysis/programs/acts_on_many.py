@@ -22,6 +22,51 @@ _ACTS = re.compile(
 )
 _MAILS = frozenset(("scancel", "mail", "mailx", "mutt", "sendmail", "swaks", "msmtp"))
 """They act without a verb."""
+_TAKES = re.compile(r"(?:.*[-:])?(?:rm|remove|delete|uninstall|purge|destroy|drop|rmi|unpin|yank|erase|kill|stop|down)")
+_BY_THEMSELVES = frozenset(
+    (
+        *(
+            "rm",
+            "rmdir",
+            "unlink",
+            "trash",
+            "git",
+            "docker",
+            "podman",
+            "nerdctl",
+            "kill",
+            "pkill",
+            "find",
+            "xargs",
+            "echo",
+        ),
+        *(
+            "kubectl",
+            "oc",
+            "tmux",
+            "screen",
+            "sh",
+            "bash",
+            "python",
+            "python3",
+            "node",
+            "sed",
+            "awk",
+            "grep",
+            "rg",
+            "mv",
+            "cp",
+        ),
+    )
+)
+"""Programs whose losses are told by their own rows, or run what they are given."""
+
+
+def takes(words: Sequence[str]) -> bool:
+    """Whether a command takes away what it is given: of a list that nobody has read, whatever it is called."""
+    return bool(words) and paths.base(words[0]) not in _BY_THEMSELVES and any(map(_TAKES.fullmatch, words[1:4]))
+
+
 MANY = 10
 """Rounds of a loop that are more than a handful."""
 

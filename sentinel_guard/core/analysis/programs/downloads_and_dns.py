@@ -279,6 +279,8 @@ def httpie(call: Call) -> Effects:
     ]
     for item in files:
         yield from call.read(item)
+    if call.has("--offline"):
+        return  # the request is printed, and not sent
     sends = files or call.stdin or len(items) > 1 or call.has("--raw")
     for item in items[:1]:
         yield from _address(call, item, ["data"] if sends else _unknown(call), method)

@@ -155,4 +155,8 @@ def _serves(call: Call, folders: list[str], *, wide: bool = False) -> Iterator[E
 
 def forwards(words: list[str]) -> bool:
     """Whether ssh is to let the other side reach a port of this one (``-R``)."""
-    return any(word == "-R" or (word.startswith("-R") and len(word) > 2) for word in words)
+    return any(map(_FORWARDS.match, words))
+
+
+_FORWARDS = re.compile(r"-[46AaCfGgKkMNnqsTtVvXxYy]*R")
+"""Also behind letters that take no value: ``-fNR``."""

@@ -78,6 +78,7 @@ RUNNERS: dict[str, _Runner] = {
                     _Runner((), ("--import", "--loader", "--experimental-loader", "-r", "--require"), plain=False)),
     **dict.fromkeys(("nix-env", "ansible-pull", "docker-compose", "podman-compose"),
                     _Runner((), ("-if", "-f", "--file", "-U", "--url"), plain=False)),
+    **dict.fromkeys(("certutil", "bitsadmin", "mshta", "regsvr32", "msiexec"), _Runner((), ("-f", "/i", "-i"))),
     "winget": _Runner(("install", "upgrade"), ("-m", "--manifest")), "scoop": _Runner(("install", "bucket")),
     **dict.fromkeys(("jbang", "kotlin", "groovy", "scala-cli", "yo", "Rscript", "cpanm"), _Runner(first=True)),
     **dict.fromkeys(("wasmtime", "wasmer", "spin"), _Runner(("run", "up"))),
@@ -88,6 +89,9 @@ RUNNERS: dict[str, _Runner] = {
 }  # fmt: skip
 RUNNERS["bun"] = RUNNERS["npm"]._replace(verbs=(*_NODE, "set", "run"))
 
+_TEMPLATES = frozenset(("cookiecutter", "copier", "degit", "tiged", "giget"))
+_OWNER = re.compile(r"(?:(?:gh|gl|bb|github|gitlab):|(?:git\+)?https://(?:github|gitlab)\.com/)?([\w.-]+)/[\w.-]+")
+"""Whose a template is."""
 _EDITORS = frozenset(("code", "cursor", "codium", "windsurf"))
 _INDEXES = (
     *("-i", "--index-url", "--extra-index-url", "--index", "--default-index", "--registry", "-f", "--find-links"),
@@ -247,6 +251,8 @@ def addresses(program: str, words: Sequence[Field]) -> Iterator[str]:
         tapped = "tap" in texts[:1] or text.count("/") > 1  # brew install OWNER/TAP/NAME taps, too
         if program == "brew" and tapped and _is_stranger(text, known_publishers.TAPS, "/"):
             yield text
+        if program in _TEMPLATES and (match := _OWNER.match(text)) and match[1] in known_publishers.TEMPLATES:
+            continue
         if not (_FORGE.fullmatch(text) or _ADDRESS.fullmatch(text) or (row.short and _SHORT.fullmatch(text))):
             continue
         if not network_addresses.is_local_address(re.sub(r"^(?:[\w.-]+ ?@ ?)?\w+\+", "", text)):
@@ -284,7 +290,7 @@ def _stands_free(before: str, word: str) -> bool:
     """Whether a word is no option's value."""
     if before[:1] != "-" or before in _SWITCHES:
         return True
-    return before not in _VALUED and _ADDRESS.fullmatch(word) is not None
+    return before not in _VALUED and (_ADDRESS.fullmatch(word) or _FORGE.fullmatch(word)) is not None
 
 
 def _indexes(program: str, texts: Sequence[str]) -> Iterator[str]:

@@ -177,7 +177,7 @@ _LIGHT = re.compile(
     r"template|theme|icon|font|version|toolchain|target|component|feature|dev|debug|mock|test|screen|window|session)s?"
 )
 """Words of what can be made again, in tools of this machine."""
-_UNASKED = frozenset(("--force", "-f", "--yes", "-y", "--assume-yes", "--no-prompt", "--non-interactive", "--no-input",
+_UNASKED = frozenset(("--force", "--yes", "-y", "--assume-yes", "--no-prompt", "--non-interactive", "--no-input",
                       "--auto-approve", "--no-confirm", "--confirm", "--skip-confirmation"))  # fmt: skip
 """Options with which nobody is asked any more."""
 

@@ -43,7 +43,8 @@ def xargs(call: Call) -> Iterator[Effect]:
 def _on_many(call: Call, text: str) -> Iterator[Effect]:
     """An act that others see, on each of a list that nobody has read."""
     command = call.operands
-    if UNKNOWN in text and acts_on_many.reaches([item.text for item in command]):
+    words = [item.text for item in command]
+    if UNKNOWN in text and (acts_on_many.reaches(words) or acts_on_many.takes(words)):
         yield call.effect(Kind.DEPLOY, f"each that {command[0].text} is given", sure=False)
 
 

@@ -63,6 +63,8 @@ _SERVERS: dict[str, tuple[tuple[str, ...], str]] = {
 
 _AT_HOME = frozenset(("kind", "minikube", "k3d", "microk8s", "ctlptl", "limactl", "colima", "orb", "orbctl", "packer"))
 """Tools whose other end is this machine."""
+_EMULATED = frozenset(("awslocal", "tflocal", "cdklocal", "samlocal", "pulumilocal"))
+"""Wrappers that speak to an emulator of this machine."""
 _GOES_ON = frozenset(
     ("run", "run:detached", "exec", "ssh", "console", "help", "logs", "search", "explain", "completion")
 )
@@ -127,6 +129,8 @@ _IN_CONTAINER = re.compile(
 
 def is_here(call: Call) -> bool:
     """Whether the other end is certain to be this machine: a cluster in a container, an emulator."""
+    if call.command.program in _EMULATED:
+        return True
     if call.command.program in ("ansible", "ansible-playbook") and any(
         _IN_CONTAINER.search(item.text) for item in call.parsed.values("-e", "--extra-vars", "-c", "--connection")
     ):

@@ -181,6 +181,7 @@ def _on_tests(call: Call, words: Sequence[str]) -> bool:
     """
     addressed = paths.base(call.command.program) in task_words.BY_ADDRESS
     files = [match[1] for word in words if addressed and (match := _DATABASE_FILE.fullmatch(word))]
+    files += [word for before, word in pairwise(words) if before in ("sqlite3", "sqlite") and word[:1] == "/"]
     if files:
         return all(paths.normal(file).startswith(paths.TEMPORARY) for file in files)
     url = call.scope.lookup("DATABASE_URL")

@@ -142,6 +142,8 @@ def mongo(call: Call) -> Iterable[Effect]:
     if (made or remote_databases.is_generated(call)) and remote_databases.is_remote(call):
         yield call.opaque("statements that another program makes", "code")
     for text in texts or [call.stdin]:
+        if own_databases.is_of_tests(call, text):
+            continue
         if match := _MONGO.search(_JS.sub(lambda m: "''" if m[0][0] != "/" else " ", text)) or _MONGO_COMMAND.search(
             text
         ):

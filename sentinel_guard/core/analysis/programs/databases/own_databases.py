@@ -63,6 +63,19 @@ def is_own(call: Call, name: str) -> bool:
     return _OF_TESTS.fullmatch(name) is not None and not away
 
 
+_ADDRESSED = re.compile(
+    r"mongodb(?:\+srv)?://(?:[^@/]*@)?[^/?]+/(\w+)(?:\?.*)?|(?:(?:localhost|127\.0\.0\.1)(?::\d+)?/)?(\w+)"
+)
+_LEAVES = re.compile(r"\bgetSiblingDB\b|\bgetMongo\b|\bnew Mongo\b|\bconnect\(|\buse\s+\w+|\bload\(|\badminCommand\b")
+"""What speaks of another database than the one of the address."""
+
+
+def is_of_tests(call: Call, code: str) -> bool:
+    """Whether a client of MongoDB speaks to a database of this machine alone that tests make anew, as its name says."""
+    names = [match[1] or match[2] for item in call.operands[:1] if (match := _ADDRESSED.fullmatch(item.text))]
+    return bool(names) and is_own(call, names[0]) and _LEAVES.search(code) is None
+
+
 def drops_own(call: Call, statement: str) -> bool:
     """Whether a statement drops such a database."""
     dropped = _DROPS.match(statement)

@@ -18,6 +18,8 @@ _DELETES: dict[str, tuple[str, ...]] = {
     "dupes": ("--delete",),
     "bleachbit": ("-c", "--clean", "-s", "--shred"),
     "cleanmymac": ("clean",),
+    "kondo": ("-a", "--all"),
+    "npkill": ("-D", "--delete-all"),
     "unison": ("-force", "-prefer"),
 }
 """Options with which they delete; without one they only list."""
