@@ -39,6 +39,8 @@ class BaselineDiff:
     objects: list[str]
     stores: list[str]
     """Files of large-file stores and idle submodules, below the common directory."""
+    programs: list[str]
+    """New files in the git directories of idle submodules that may name programs, below the common directory."""
     packs: list[str]
     """Those that hold something else under the name of an object of the start's."""
     files: list[Change]
@@ -68,6 +70,7 @@ class BaselineDiff:
             *(Change(f".git/{c.path}", c.what) for c in (*self.own, *self.shared, *self.refs)),
             *(Change(f".git/objects/{n}", "deleted") for n in self.objects),
             *(Change(f".git/{n}", "deleted") for n in self.stores),
+            *(Change(f".git/{n}", "created") for n in self.programs),
             *(Change(f".git/objects/{n}", "changed") for n in self.packs),
             *(Change(f"/{c.path}", c.what) for c in self.user),
             *self.files,
@@ -127,6 +130,7 @@ def diff_baseline(
         user=user_settings(baseline),
         objects=object_backup.missing_or_changed_objects(baseline.farm, baseline.object_tree.root, baseline.sealed),
         stores=other_stores.missing_or_changed(baseline.stores, baseline.where.common_dir, baseline.sealed),
+        programs=_programs(baseline),
         packs=added_packs.find_false_packs(baseline),
         files=[c for c in files if c.path not in unkept | unsettled],
         tracked=[n for n in scanned.changed if n not in known and not passed(n)],
@@ -142,6 +146,11 @@ def diff_baseline(
         links=broken_links(baseline),
         dot=dot,
     )
+
+
+def _programs(baseline: Baseline) -> list[str]:
+    apart = {inside.where.git_dir for _, inside in baseline.below()} if baseline.nested else ()
+    return other_stores.added_programs(baseline.stores, baseline.where.common_dir, apart)
 
 
 def _others(baseline: Baseline, restricts: Callable[[str], bool], names: Survey, scanned: Scan) -> list[str]:
@@ -189,14 +198,14 @@ def surveyed_metadata(baseline: Baseline) -> tuple[bool, list[Change], list[Chan
     dot = misplaced(baseline)
     if dot and baseline.dot is None:
         return dot, [Change(n, "deleted") for n in baseline.own], []
-    left, inside = shared_refs.left_alone(baseline), shared_refs.inside(baseline)
-    own = [c for c in gitdir_backup.differences(baseline.git_tree, baseline.own, inside=inside) if c.path not in left]
+    left, places = shared_refs.left_alone(baseline), shared_refs.places(baseline)
+    own = [c for c in gitdir_backup.differences(baseline.git_tree, baseline.own, places=places) if c.path not in left]
     if baseline.shallowed.exists():
         own = [c for c in own if c.path != "shallow"]
     if not baseline.where.linked:
         return dot, own, []
     only, symbolic = gitdir_backup.SHARED, shared_refs.symbolic(baseline)
-    return dot, own, gitdir_backup.differences(baseline.common_tree, baseline.shared, only, symbolic, inside)
+    return dot, own, gitdir_backup.differences(baseline.common_tree, baseline.shared, only, symbolic, places)
 
 
 def misplaced(baseline: Baseline) -> bool:

@@ -21,6 +21,7 @@ import stat
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.machine import deep_folders
@@ -68,6 +69,7 @@ _REFS = ("refs", "logs", "packed-refs")
 NEEDED = ("objects", "refs")
 """Folders without which git sees no repository; they may be empty."""
 STASH_LOG = "logs/refs/stash"
+NOWHERE: Mapping[str, bool] = MappingProxyType({})
 _TOP = re.compile(r"worktrees/[^/]+(/|$)")
 _ROW = re.compile(r"([0-9a-f]+) ([0-9a-f]+) .*> (\d+) [+-]\d+(?:\t(.*))?")
 _OBJECT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
@@ -139,12 +141,12 @@ def differences(
     kept: Mapping[str, Kept],
     only: tuple[str, ...] = (),
     also: Container[str] = (),
-    inside: Container[str] = (),
+    places: Mapping[str, bool] = NOWHERE,
 ) -> list[Change]:
     """What of the metadata is not as it was, as far as it would be put back.
 
-    ``only``: of a common directory, see SHARED; ``also``: files of it besides. ``inside``: the folders of other
-    worktrees' metadata (``worktrees/NAME``) that are put back whole.
+    ``only``: of a common directory, see SHARED; ``also``: files of it besides. ``places``: the folders of the metadata
+    (``worktrees/NAME``) of those other worktrees that stand where they stood, and whether they are put back whole.
     """
     real: dict[str, bool] = {}
     seen = [Change(n, d) for n, k in kept.items() if k.kind != UNKEPT and (d := difference(tree, n, k, real))]
@@ -160,13 +162,13 @@ def differences(
     found += [Change(n, "created") for n in names(tree.root, only) if n not in kept and not _stays(n, only)]
     before = {top for n in kept if (top := _top(n))}
     theirs = [c for c in found if _top(c.path) in before]
-    whole = [c for c in theirs if _top(c.path).rstrip("/") in inside]
+    whole = [c for c in theirs if places.get(_top(c.path).rstrip("/"))]
     # Beside a linked one, others are made all the time, and its own metadata is none of the common directory's.
     new = {} if only else dict.fromkeys(top.rstrip("/") for c in found if (top := _top(c.path)) and top not in before)
     return [
         *(c for c in found if not _top(c.path)),
         *whole,
-        *_worktrees(tree, [c for c in theirs if c not in whole], active),
+        *_worktrees(tree, [c for c in theirs if c not in whole], active, places),
         *(Change(top, "created") for top in new),
     ]
 
@@ -211,15 +213,19 @@ def _redated(tree: SymlinkSafeFolder, kept: Mapping[str, Kept], found: list[Chan
     return [Change("index", "changed")]
 
 
-def _worktrees(tree: SymlinkSafeFolder, found: list[Change], active: Container[str]) -> Iterator[Change]:
+def _worktrees(
+    tree: SymlinkSafeFolder, found: list[Change], active: Container[str], places: Container[str]
+) -> Iterator[Change]:
     """Of what differs in the metadata of other worktrees what comes back though they go on being used: what is gone of
-    those that are gone themselves, or were not at work, and settings, which may name programs.
+    those that are gone themselves, or were not at work; settings, which may name programs; and what says where they and
+    the repository stand, which only a move of them changes.
     """
     for change in found:
         top = _top(change.path)
         rests = top not in active or tree.lstat(f"{top}HEAD") is None or tree.lstat(f"{top}gitdir") is None
-        settings = change.path == f"{top}{OWN_SETTINGS}"
-        if (change.what == "deleted" and rests) or settings:
+        own = change.path[len(top) :]
+        stays = own == "gitdir" and top.rstrip("/") in places
+        if (change.what == "deleted" and rests) or own in (OWN_SETTINGS, "commondir") or stays:
             yield change
 
 

@@ -3,7 +3,7 @@ the repositories of submodules that are not checked out, those of linked worktre
 
 Rules of this file:
 1. They are kept as objects are: hard links outside of the repository; what is small, or written to in place, is copied.
-2. What is missing or altered comes back; what came meanwhile stays.
+2. What is missing or altered comes back; what came meanwhile stays, but for hooks and settings of idle submodules.
 3. A hard link shares its content with the repository's file: what was overwritten in place is found by the hash that
    its name tells, else by size and time.
 """
@@ -33,6 +33,7 @@ SIGNATURES = "stores.json"
 """Beside the kept files: size and time (ns) of those that are linked and whose names tell no hash."""
 COPIED = 64 << 20
 """Bytes that are copied at most, of files that could be linked."""
+_MAY_RUN = re.compile(r"/(hooks/[^/]+|info/[^/]+|config\.worktree|commondir|objects/info/alternates)$")
 _LFS = re.compile(r"lfs/objects/.*/([0-9a-f]{64})")
 _ANNEX = re.compile(r"annex/objects/.*/(MD5|SHA1|SHA224|SHA256|SHA384|SHA512)E?-[^/]*--([0-9a-f]{32,})[^/]*")
 """Keys that tell a hash, with or without the file's extension (git-annex, "key-value backends")."""
@@ -76,6 +77,15 @@ def missing_or_changed(folder: Path, common_dir: str, since: int) -> list[str]:
         for n in object_backup.names(str(folder), object_backup.ASIDE)
         if not object_backup.same(f"{folder}/{n}", f"{common_dir}/{n}", since)
     ]
+
+
+def added_programs(folder: Path, common_dir: str, apart: Collection[str]) -> list[str]:
+    """Names of what came into the git directory of an idle submodule that was there at the start and may name programs,
+    or be one: hooks, settings, attributes. ``apart``: see ``keep``.
+    """
+    found = ((name, _MAY_RUN.search(name)) for name in _names(common_dir, apart, ("modules",)))
+    known = [n for n, seen in found if seen and os.path.lexists(folder / n[: seen.start()] / "HEAD")]
+    return [n for n in known if not os.path.lexists(folder / n)]
 
 
 def restore(folder: Path, common: SymlinkSafeFolder, since: int) -> None:
@@ -129,9 +139,9 @@ def _signatures(path: Path) -> dict[str, Sequence[int]]:
         return {}
 
 
-def _names(common_dir: str, apart: Collection[str]) -> Iterator[str]:
+def _names(common_dir: str, apart: Collection[str], stores: Sequence[str] = STORES) -> Iterator[str]:
     own = (f"{WORKTREES}/{path.parent.name}/modules" for path in Path(common_dir, WORKTREES).glob("*/modules"))
-    for store in (*STORES, *own):
+    for store in (*stores, *own):
         for folder, below, files in deep_folders.walk(f"{common_dir}/{store}"):
             base = folder[len(common_dir) + 1 :]
             below[:] = [b for b in below if f"{base}/{b}" not in PASSING and f"{folder}/{b}" not in apart]

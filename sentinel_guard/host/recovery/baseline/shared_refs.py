@@ -88,11 +88,16 @@ def elsewhere(baseline: Baseline) -> frozenset[str]:
     return frozenset(name for top in tops if top != own and (name := gitdir_backup.symbolic(top))) - {baseline.branch}
 
 
-def inside(baseline: Baseline) -> frozenset[str]:
-    """The folders (``worktrees/NAME``) of the metadata of those linked worktrees that lie in this one's folder: what
-    comes back of them comes back whole.
+def places(baseline: Baseline) -> dict[str, bool]:
+    """The folders (``worktrees/NAME``) of the metadata of the linked worktrees that stand where they stood at the
+    start, and whether that is in this one's folder: what comes back of such comes back whole, were it gone or not.
     """
-    return frozenset(name for name, top in _tops(baseline).items() if top.startswith(f"{baseline.root}/"))
+    found = {}
+    for name, top in _tops(baseline).items():
+        within = top.startswith(f"{baseline.root}/")
+        if within or os.path.lexists(f"{top}/.git"):
+            found[name] = within
+    return found
 
 
 def gone_elsewhere(baseline: Baseline) -> list[str]:

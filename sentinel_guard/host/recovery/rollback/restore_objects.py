@@ -6,6 +6,7 @@ Files alone are half of a repository: a rollback is not ok while something that 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,9 +35,14 @@ CURE = "`git fsck` tells which; they come back from a clone (`git fetch`) or a b
 LOST = "The history before the start is lost: the repository is shallow now. `git fetch --unshallow` brings it back."
 
 
-def put_back(baseline: Baseline) -> list[str]:
-    """What the farm has; where that does not do, the independent pack. Returns notes. Raises HostError."""
+def put_back(baseline: Baseline, programs: Iterable[str]) -> list[str]:
+    """What the farm has; where that does not do, the independent pack. Returns notes. Raises HostError.
+
+    ``programs``: see ``BaselineDiff``; they go to quarantine.
+    """
     try:
+        for name in programs:
+            baseline.common_tree.away(name)
         other_stores.restore(baseline.stores, baseline.common_tree, baseline.sealed)
         object_backup.restore_objects(baseline.farm, baseline.object_tree, baseline.sealed)
         notes = added_packs.take_apart(baseline, added_packs.find_false_packs(baseline))

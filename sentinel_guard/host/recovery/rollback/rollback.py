@@ -207,7 +207,7 @@ def _rolled_back(baseline: Baseline, keep: Callable[[str], bool], restricts: Cal
         if not (bad and baseline.deep.is_dir()):
             return _untouched(baseline, (*folders.close(names), *bad))
     put_metadata_back(baseline, found)
-    notes = restore_objects.put_back(baseline)
+    notes = restore_objects.put_back(baseline, found.programs)
     # The snapshot first: with it objects of the agent's commits come back whose files are still in the work tree.
     kept = _rescue(baseline, journal, found, restricts)
     refs = keep_refs(baseline, journal.refs)

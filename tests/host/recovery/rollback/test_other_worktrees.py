@@ -65,6 +65,8 @@ def test_another_worktree_that_is_gone_is_known_again_and_named(repo, linked):
         repo,
         f"cd .git; rm ORIG_HEAD MERGE_HEAD index; for d in . worktrees/third; do {PLANT} > $d/config.worktree; done",
     )
+    place = repo.root / ".git/worktrees/third/gitdir"
+    place.write_text("/nowhere/.git\n")
     report = rolled_back(baseline)
     assert report["problems"] == [
         f"{linked.root.parent}/other was the folder of another worktree, which is not kept from here, and is gone."
@@ -72,3 +74,4 @@ def test_another_worktree_that_is_gone_is_known_again_and_named(repo, linked):
     assert "theirs" in linked.git("worktree", "list", "--porcelain")
     assert state(repo) == start
     assert [*(repo.root / ".git").rglob("config.worktree")] == []
+    assert place.read_text() == f"{linked.root.parent}/third/.git\n"

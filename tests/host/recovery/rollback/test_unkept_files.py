@@ -170,6 +170,12 @@ HELD = (
         "an ignored repository that has only packed refs",
     ),
     (BOTH, "rm own/mixed.dat own/.gitattributes", "own/mixed.dat", "a file that rules convert which git ignores"),
+    (
+        "true",
+        "m=.git/modules/sub; mkdir -p $m/{hooks,info}; echo evil > $m/hooks/post-checkout; echo x > $m/info/attributes",
+        ".git/modules/sub/info/exclude",
+        "hooks that came into a submodule that is not checked out",
+    ),
     (STAGED, "git -C build/wt reset -q --hard", ".git/worktrees/wt/index", "the index of an ignored worktree"),
     (
         WITHIN,
@@ -205,7 +211,7 @@ def test_what_git_does_not_show_comes_back(repo, hours):
         why: True for _, _, _, why in HELD
     }
     assert {path: all_below((repo.root / path).parent) for path in names} == names
-    added = ("../named/pre-push", "../info/attributes", "node_modules/q")
+    added = ("../named/pre-push", "../info/attributes", "node_modules/q", ".git/modules/sub/hooks/post-checkout")
     assert [path for path in added if (repo.root / path).exists()] == []
 
 
