@@ -33,17 +33,16 @@ static bool wake_in_place(bool in_place)
 }
 
 /* The program goes on where it was: to bring what runs on another processor to this one would leave that idle. */
-static bool answer(struct call *call, struct seccomp_notif_resp response)
+static void answer(struct call *call, struct seccomp_notif_resp response)
 {
     bool there = can_wake_in_place && call->elsewhere;
     response.id = call->notification->id;
     call->answered = true;
     if (there)
         wake_in_place(false);
-    bool sent = ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &response) == 0;
+    ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
     if (there)
         wake_in_place(true);
-    return sent;
 }
 
 void answer_value(struct call *call, long value)
@@ -63,23 +62,20 @@ void answer_continue(struct call *call)
     answer(call, (struct seccomp_notif_resp){.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE});
 }
 
-/* In two steps, where the kernel wakes the program on this processor for an answer (SYNC_WAKE_UP): the one step of
- * SECCOMP_ADDFD_FLAG_SEND wakes it on another one that is idle, which takes longer than all else. Between the steps
- * nothing interrupts the call, since such a kernel knows WAIT_KILLABLE; before it, one step must do. */
+/* In one step with the answer. In two, the answer would wake the program on this processor (SYNC_WAKE_UP), but by then the
+ * descriptor has woken it on another one. */
 bool answer_descriptor(struct call *call, int fd, bool close_on_exec)
 {
     struct seccomp_notif_addfd add = {
         .id = call->notification->id,
-        .flags = can_wake_in_place && !call->elsewhere ? 0 : SECCOMP_ADDFD_FLAG_SEND,
+        .flags = SECCOMP_ADDFD_FLAG_SEND,
         .srcfd = (unsigned)fd,
         .newfd_flags = close_on_exec ? O_CLOEXEC : 0,
     };
-    int number = ioctl(listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add), why = errno;
-    bool given = number >= 0;
+    bool given = ioctl(listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add) >= 0;
+    int why = errno;
     call->answered = true;
-    if (given && !add.flags)
-        given = answer(call, (struct seccomp_notif_resp){.val = number});
-    else if (!given && why != ENOENT)
+    if (!given && why != ENOENT)
         answer_error(call, why); /* EMFILE is the program's */
     BLOCKING(close(fd));
     return given;
