@@ -97,6 +97,10 @@ CLAIMS = (
         R + "test_rollback.py::test_a_new_restricted_file_goes_though_git_ignores_it",
     ),
     (
+        "what was checked out since in submodules",
+        R + "test_nothing_lost.py::test_the_repository_of_an_idle_submodule_comes_back_and_a_new_one_goes",
+    ),
+    (
         "made in other ignored places stays",
         R + "test_nothing_lost.py::test_what_an_agent_builds_stays_and_its_version_of_a_file_is_kept",
     ),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from sentinel_guard.host.machine import birth_time
+from sentinel_guard.host.machine import birth_time, deep_folders
 from sentinel_guard.host.machine.content_addressed_store import UNKEPT, Kept, difference
 from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 from sentinel_guard.host.recovery.baseline import (
@@ -40,7 +40,9 @@ class BaselineDiff:
     stores: list[str]
     """Files of large-file stores and idle submodules, below the common directory."""
     programs: list[str]
-    """New files in the git directories of idle submodules that may name programs, below the common directory."""
+    """What is new in the git directories of idle submodules and may name programs, and such directories that are new;
+    below the common directory.
+    """
     packs: list[str]
     """Those that hold something else under the name of an object of the start's."""
     files: list[Change]
@@ -137,6 +139,7 @@ def diff_baseline(
         created=[
             *(n for n in _others(baseline, restricts, names, scanned) if not (n in known or passed(n) or keep(n))),
             *(n for n in (*baseline.displaced, *baseline.embedded) if n not in kept and _file(baseline, n)),
+            *(n for n in _idle(baseline, kept) if not keep(n)),
         ],
         modes={n: mode for n in touched if not passed(n) and (mode := _wrong(baseline, scanned, n)) is not None},
         scan=scanned,
@@ -149,8 +152,25 @@ def diff_baseline(
 
 
 def _programs(baseline: Baseline) -> list[str]:
+    common, kept = baseline.where.common_dir, baseline.stores
     apart = {inside.where.git_dir for _, inside in baseline.below()} if baseline.nested else ()
-    return other_stores.added_programs(baseline.stores, baseline.where.common_dir, apart)
+    found = other_stores.added_programs(kept, common, apart)
+    if baseline.where.linked or not baseline.rest.complete:  # beside a linked worktree, another one may need them
+        return found
+    return [*found, *other_stores.added_modules(kept, common, apart, baseline.taken)]
+
+
+def _idle(baseline: Baseline, kept: Mapping[str, Kept]) -> list[str]:
+    """Files that came into the folders of submodules that are not checked out, and of repositories that are kept as
+    files: git shows none of them.
+    """
+    root, found = baseline.root, list[str]()
+    for name in baseline.embedded if baseline.rest.complete else ():
+        if name not in baseline.nested:
+            inside = (f"{at}/{n}" for at, _, names in deep_folders.walk(f"{root}/{name}") for n in names)
+            new = (path for path in inside if path[len(root) + 1 :] not in kept)
+            found += [path[len(root) + 1 :] for path in new if birth_time.is_younger(path, baseline.taken)]
+    return found
 
 
 def _others(baseline: Baseline, restricts: Callable[[str], bool], names: Survey, scanned: Scan) -> list[str]:

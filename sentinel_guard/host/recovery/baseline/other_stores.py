@@ -3,7 +3,8 @@ the repositories of submodules that are not checked out, those of linked worktre
 
 Rules of this file:
 1. They are kept as objects are: hard links outside of the repository; what is small, or written to in place, is copied.
-2. What is missing or altered comes back; what came meanwhile stays, but for hooks and settings of idle submodules.
+2. What is missing or altered comes back; what came meanwhile stays, but for hooks and settings of idle submodules, and
+   git directories of submodules that are new.
 3. A hard link shares its content with the repository's file: what was overwritten in place is found by the hash that
    its name tells, else by size and time.
 """
@@ -34,6 +35,7 @@ SIGNATURES = "stores.json"
 COPIED = 64 << 20
 """Bytes that are copied at most, of files that could be linked."""
 _MAY_RUN = re.compile(r"/(hooks/[^/]+|info/[^/]+|config\.worktree|commondir|objects/info/alternates)$")
+_LOGGED = re.compile(r"/(logs|refs)/")
 _LFS = re.compile(r"lfs/objects/.*/([0-9a-f]{64})")
 _ANNEX = re.compile(r"annex/objects/.*/(MD5|SHA1|SHA224|SHA256|SHA384|SHA512)E?-[^/]*--([0-9a-f]{32,})[^/]*")
 """Keys that tell a hash, with or without the file's extension (git-annex, "key-value backends")."""
@@ -86,6 +88,16 @@ def added_programs(folder: Path, common_dir: str, apart: Collection[str]) -> lis
     found = ((name, _MAY_RUN.search(name)) for name in _names(common_dir, apart, ("modules",)))
     known = [n for n, seen in found if seen and os.path.lexists(folder / n[: seen.start()] / "HEAD")]
     return [n for n in known if not os.path.lexists(folder / n)]
+
+
+def added_modules(folder: Path, common_dir: str, apart: Collection[str], since: float) -> list[str]:
+    """Git directories of submodules (names below the common directory) that were made since: who checks one out later
+    would run what is planted there. ``since``: seconds of the epoch; ``apart``: see ``keep``.
+    """
+    heads = (n for n in _names(common_dir, apart, ("modules",)) if n.startswith("modules/") and n.endswith("/HEAD"))
+    tops = (n.removesuffix("/HEAD") for n in heads if not _LOGGED.search(n))
+    new = (n for n in tops if not os.path.lexists(folder / n / "HEAD"))
+    return [n for n in new if birth_time.is_younger(f"{common_dir}/{n}/HEAD", since)]
 
 
 def restore(folder: Path, common: SymlinkSafeFolder, since: int) -> None:

@@ -272,7 +272,7 @@ def test_a_large_file_that_was_overwritten_in_place_is_named(repo):
     ]
 
 
-def test_the_repository_of_an_idle_submodule_comes_back(repo, tmp_path):
+def test_the_repository_of_an_idle_submodule_comes_back_and_a_new_one_goes(repo, tmp_path):
     inner = template(tmp_path / "inner")
     repo.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner.root), "sub")
     repo.git("commit", "-q", "-m", "sub")
@@ -281,12 +281,16 @@ def test_the_repository_of_an_idle_submodule_comes_back(repo, tmp_path):
     tip = sub.git("rev-parse", "HEAD")
     repo.git("submodule", "deinit", "-q", "-f", "sub")
     idle = Repo(repo.root / ".git/modules/sub")
-    baseline = taken(repo)
-    shell(repo, "rm -rf .git/modules")
+    start, baseline = state(repo), taken(repo)
+    allow = "git -c protocol.file.allow=always submodule"
+    shell(repo, f"rm -rf .git/modules; {allow} update -q --init; {allow} add -q {inner.root} more")
+    shell(repo, "ls sub/.git; echo evil > .git/modules/more/hooks/post-checkout")
     report = rolled_back(baseline)
     assert report["ok"], report["problems"]
     assert idle.git("--git-dir=.", "rev-parse", "main") == tip
     assert idle.git("--git-dir=.", "fsck", "--no-dangling") == ""
+    assert state(repo) == start and list((repo.root / "sub").iterdir()) == [], "what was checked out since goes"
+    assert not (repo.root / ".git/modules/more").exists()
 
 
 # Bytes that git would write otherwise.
