@@ -192,10 +192,10 @@ def _go_modules(call: Call) -> Iterator[str]:
 def by_words(call: Call) -> Iterator[str]:
     """Addresses that any tool is told to install from: ``sf plugins install https://…``, ``--add-source https://…``."""
     program = call.command.program
-    texts = [item.text for item in call.fields[1:_LOOKED_AT]]
     short = program in _BY_SHORT_NAMES
-    if program in RUNNERS or program in _SETTLED or not (short or any("://" in text for text in texts)):
+    if not (short or "://" in " ".join(call.command.argv[1:_LOOKED_AT])) or program in RUNNERS or program in _SETTLED:
         return
+    texts = [item.text for item in call.fields[1:_LOOKED_AT]]
     if _INSTALLS.match(" ".join((program, *texts[:4]))) is None or _LOOKS & {*texts}:
         return
     for text in texts:

@@ -66,11 +66,14 @@ def verb_of(call: Call, spoken: Sequence[str]) -> str | None:
 
 
 _LOGS_IN = re.compile(
-    r"(?:\w+[-_:.])?(?:ssh|rsh|rexec|remote|adhoc|terminal)|plink|dbclient|winrs|psexec|et|mosh|salt-ssh|pyinfra"
+    r"(?:^| |(?<=[\w][-_:.]))(?:ssh|rsh|rexec|remote|adhoc|terminal) "
+    r"|^(?:plink|dbclient|winrs|psexec|et|mosh|salt-ssh|pyinfra) "
 )
 _STARTS = re.compile(
-    r"(?:\w+[-_:.])?(?:exec|execute|run|shell|enter|invoke|command|cmd|submit|spawn|launch|attach)|srun|mpirun|mpiexec|[qbj]sub"
+    r"(?:^| |(?<=[\w][-_:.]))(?:exec|execute|run|shell|enter|invoke|command|cmd|submit|spawn|launch|attach) "
+    r"|^(?:srun|mpirun|mpiexec|[qbj]sub) "
 )
+"""In the first words, each with a blank behind it."""
 _PLACES = 5
 """Words among which the one that says so stands."""
 _WORDS = 16
@@ -90,15 +93,12 @@ _VALUE = re.compile(r"[\w-]+=(?=[\"']?\w)")
 """``command='…'``, as an operand."""
 
 
-def _says(words: Sequence[str], said: re.Pattern[str]) -> bool:
-    return any(map(said.fullmatch, words))
-
-
 def told_by_words(call: Call, *, there: bool) -> Iterator[Effect]:
     """What is found by the words alone; ``there``: the program is known to be a platform's."""
     words = [call.command.program, *(item.text for item in call.fields[1:_PLACES])]
-    logs_in = _says(words, _LOGS_IN)
-    if not (logs_in or _says(words, _STARTS)):
+    text = " ".join(words) + " "
+    logs_in = _LOGS_IN.search(text) is not None
+    if not (logs_in or _STARTS.search(text)):
         return
     found = _begun(call.fields[1:_WORDS], call.fields)
     if not found:
