@@ -82,3 +82,16 @@ def test_it_shows_none(command):
 )
 def test_what_may_be_there_is_supposed_for_nothing_but_reading(loop):
     assert not [e for e in found(loop) if e.kind is not Kind.READ and ".env" in e.target]
+
+
+LOST = [
+    # (a command, whether what it deletes is said not to be known, why)
+    ("rm -f /tmp/vast/out_*.json", False, "names in a temporary folder, whichever there are"),
+    ("rm -f vast/out_*.json", True, "of a folder that somebody keeps"),
+    ("rm -f /tmp/vast/*/x.json", True, "a folder below it may lead elsewhere"),
+]
+
+
+@pytest.mark.parametrize(("command", "unknown"), [row[:2] for row in LOST], ids=[row[2] for row in LOST])
+def test_a_pattern_over_many_names(command, unknown):
+    assert any(e.kind is Kind.OPAQUE and "delete" in e.how for e in found(command)) is unknown

@@ -282,6 +282,8 @@ class Call:
         unset = "$" not in item.text and "`" not in item.text
         if unset and item.text:
             yield self.effect(Kind.DELETE, self.locate(item), *how, sure=False)
+            if item.pattern and _names_below(folder) and f"{self.locate(folder)}/".startswith(paths.TEMPORARY):
+                return  # names in a temporary folder, whichever there are
         elif slash and folder and not unset and not rest.startswith(".."):
             yield self.contents(folder, *how, sure=False)
             return
@@ -321,6 +323,11 @@ class Call:
                 self.world.fetched.add(other)
         if source.known and target.known and (text := self.world.read(self.locate(source))) is not None:
             self.world.write(self.locate(target), text)
+
+
+def _names_below(folder: str) -> bool:
+    """Whether a pattern has its stars in the last name alone."""
+    return bool(folder) and not set("*?[") & set(folder) and ".." not in folder
 
 
 def build(
