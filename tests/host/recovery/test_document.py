@@ -155,7 +155,10 @@ CLAIMS = (
         R + "test_linked_worktree.py::test_what_another_worktree_has_checked_out_is_left_and_named",
     ),
     ("part of it, and comes back whole", R + "test_unkept_files.py::test_what_git_does_not_show_comes_back"),
-    ("(a file that came into such a folder goes)", R + "test_unkept_files.py::test_what_git_does_not_show_comes_back"),
+    (
+        "(a file that came into such a folder goes, where",
+        R + "test_unkept_files.py::test_what_git_does_not_show_comes_back",
+    ),
     (
         "packs of git's objects come back even then",
         R + "test_quick_agents.py::test_objects_that_are_pruned_before_they_were_kept_come_back_or_are_named",

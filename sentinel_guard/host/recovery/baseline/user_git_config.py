@@ -35,7 +35,8 @@ def keep(vault: ContentAddressedStore, where: Layout, settings: Iterable[Setting
     ``settings``: those in force.
     """
     tree, kept = SymlinkSafeFolder("/", Path(os.devnull)), dict[str, Kept]()
-    inside = (Path(n) for at in _folders(where, settings) for n in itertools.islice(_files(at), MOST))
+    sources = dict.fromkeys((*_links(where), *folders(where, settings)))
+    inside = (Path(n) for at in sources for n in itertools.islice(_files(at), MOST))
     for path in dict.fromkeys((*_paths(where, settings), *inside)):
         # The link itself and what it leads to: a dotfiles repository is often linked to.
         for name in (_resolved(path.parent) / path.name, path.resolve()):
@@ -46,10 +47,13 @@ def keep(vault: ContentAddressedStore, where: Layout, settings: Iterable[Setting
 
 
 def folders(where: Layout, settings: Iterable[Setting]) -> tuple[str, ...]:
-    """Absolute folders outside of the repository all of whose files are kept: git takes each of them. ``settings``:
-    those in force.
+    """Absolute folders outside of the repository all of whose files are kept: git takes each of them. A folder of more
+    than MOST files is one of other things, too (a home that is named as the folder of hooks). ``settings``: those in
+    force.
     """
-    return tuple(f for f in _folders(where, settings) if sum(1 for _ in itertools.islice(_files(f), MOST + 1)) <= MOST)
+    named = (_expanded(where.root, s.value) for s in settings if s.key == HOOKS and s.value and s.scope != "system")
+    found = dict.fromkeys((*_links(where), *_outside(where, named)))
+    return tuple(f for f in found if sum(1 for _ in itertools.islice(_files(f), MOST + 1)) <= MOST)
 
 
 def added(folders: Iterable[str], kept: Mapping[str, Kept]) -> list[str]:
@@ -57,12 +61,15 @@ def added(folders: Iterable[str], kept: Mapping[str, Kept]) -> list[str]:
     return [name[1:] for folder in folders for name in _files(folder) if name[1:] not in kept]
 
 
-def _folders(where: Layout, settings: Iterable[Setting]) -> list[str]:
-    """Those that the repository's own are links to, and those that are named as that of the hooks."""
-    links = (Path(top, name) for top in dict.fromkeys((where.git_dir, where.common_dir)) for name in _LINKED)
-    named = (_expanded(where.root, s.value) for s in settings if s.key == HOOKS and s.value and s.scope != "system")
-    found = (path.resolve() for path in (*(p for p in links if p.is_symlink()), *named))
-    return [str(path) for path in dict.fromkeys(found) if path.is_dir() and not _inside(path, where)]
+def _links(where: Layout) -> list[str]:
+    """Folders that the repository's own are links to."""
+    tops = dict.fromkeys((where.git_dir, where.common_dir))
+    return _outside(where, (path for top in tops for name in _LINKED if (path := Path(top, name)).is_symlink()))
+
+
+def _outside(where: Layout, paths: Iterable[Path]) -> list[str]:
+    real = dict.fromkeys(path.resolve() for path in paths)
+    return [str(path) for path in real if path.is_dir() and not _inside(path, where)]
 
 
 def _files(folder: str) -> Iterator[str]:
