@@ -21,7 +21,7 @@ from sentinel_guard.core.model import Entry
 from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.secrets.user_secrets.find_user_secrets import UserSecrets
-from sentinel_guard.core.session.session import Event, Session, State
+from sentinel_guard.core.session.session import Event, Session, State, is_trial
 from sentinel_guard.daemon import agent_programs, restore_disabled_git_hooks, shell_origin
 from sentinel_guard.daemon.file_integrity.watch_agent_settings import AgentSettings, Begun
 from sentinel_guard.daemon.file_integrity.watch_session_files import SessionFileWatch
@@ -162,7 +162,8 @@ class SessionStarter:
                 live.watch = self._watch(live, settings)
         except SentinelError as e:
             what = f"no baseline could be taken: {e}. A kill rolls nothing back"
-            self.sessions.note(live, [Entry(self._now(), live.id, "daemon", {"what": what}, "L2")])
+            if not is_trial(live.session.root):  # its folder has gone with the trial
+                self.sessions.note(live, [Entry(self._now(), live.id, "daemon", {"what": what}, "L2")])
 
     def goes_on_in(self, live: Live, owner: Peer) -> None:
         """A client has taken its session up in another process. Raises StoreError."""
@@ -309,7 +310,8 @@ class SessionStarter:
             live.watch.stop()
         agent_programs.end_servers(agent_programs.running(live), 0.0)
         if live.session.state is not State.ENDED:
-            self.sessions.note(live, [Entry(self._now(), live.id, "end", {"code": -1, "reason": "its owner has gone"})])
+            reason = "its agent has ended" if live.kind == HOOKS else "its owner has gone"
+            self.sessions.note(live, [Entry(self._now(), live.id, "end", {"code": -1, "reason": reason})])
         restore_disabled_git_hooks.mend(live)
         self._hook.end(live.id, live.session.root)
         self.sessions.live.pop(live.id, None)

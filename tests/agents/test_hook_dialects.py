@@ -31,9 +31,10 @@ def read(dialect, name, reply: HookReply) -> bool:
 
 @each_stop
 def test_no_dialect_renders_a_refusal_that_its_client_reads_as_a_go_ahead(dialect, name):
-    @given(words, st.booleans())
-    def holds(text, over):
-        assert read(dialect, name, dialect.render(name, Word(text, blocked=True, over=over)))
+    # Cline's form goes by the tool.
+    @given(words, st.booleans(), st.sampled_from((dialect.shell, "read_files", "editor", "fetch_web_content", "")))
+    def holds(text, over, tool):
+        assert read(dialect, name, dialect.render(name, Word(text, blocked=True, over=over), tool))
 
     holds()
 

@@ -109,7 +109,10 @@ def _incident(data: Mapping[str, object]) -> str:
 
 
 def _end(data: Mapping[str, object]) -> str:
-    return f"exit {data['code']}" + (f": {data['reason']}" if data.get("reason") else "")
+    reason = str(data.get("reason") or "")
+    if reason and data["code"] == -1:
+        return reason  # nobody saw an exit code
+    return f"exit {data['code']}" + (f": {reason}" if reason else "")
 
 
 def _watch(data: Mapping[str, object]) -> str:

@@ -94,7 +94,7 @@ SAID = [
     ),
     ("a report", "incident", {"path": "/r/I.md", "headline": "Blocked.", "seal": "x"}, "/r/I.md: Blocked."),
     ("an end", "end", {"code": 0}, "exit 0"),
-    ("an end with its reason", "end", {"code": -1, "reason": "its owner has gone"}, "exit -1: its owner has gone"),
+    ("an end with its reason", "end", {"code": -1, "reason": "its owner has gone"}, "its owner has gone"),
     ("a kind of its own", "odd", {"event": "x", "until": 5.0, "reason": ""}, "event=x until=5.0"),
     ("a state without its fields", "state", {"odd": 1}, "odd=1"),
     ("a verdict without its fields", "verdict", {"odd": 1}, "odd=1"),
