@@ -21,7 +21,7 @@ from sentinel_guard.core.checks.base import GuardResources
 from sentinel_guard.core.model import Entry, Finding, Kind, Verdict
 from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.policy.policy import Policy
-from sentinel_guard.core.session.fold_entries import Folds
+from sentinel_guard.core.session.fold_entries import Folds, UnreadError
 from sentinel_guard.core.session.session import Session
 from sentinel_guard.core.wire_framing import Message
 from sentinel_guard.daemon.session_secrets import SessionSecrets
@@ -284,13 +284,13 @@ class Sessions:
             committed()
             self.store.sync()
 
-    def locate(self, pid: int, call: str = "") -> Place | None:
+    def locate(self, pid: int, call: str = "", *, reads: bool = True) -> Place | None:
         """Where the process stands; None if it is no session's. ``call`` is what it says its call is.
 
-        Raises PeerError where that cannot be told.
+        Raises PeerError where that cannot be told; without ``reads`` UnreadError where a record must be read for it.
         """
         lineage = self._lineages.of(pid)
-        if not lineage or not (live := self._by_owner(lineage) or self._by_shims(pid)):
+        if not lineage or not (live := self._by_owner(lineage) or self._by_shims(pid, reads=reads)):
             return None
         parent = live.call_above(lineage)
         if not parent and call in live.calls.values():
@@ -379,13 +379,14 @@ class Sessions:
         owners = {live.session.owner: live for live in self.live.values() if live.session.owner}
         return next((owners[p] for p in lineage if p in owners), None)
 
-    def _by_shims(self, pid: int) -> Live | None:
-        path = processes.executable(pid)
-        if not path.startswith(self._shims):
+    def _by_shims(self, pid: int, *, reads: bool) -> Live | None:
+        if not (path := processes.executable(pid)).startswith(self._shims):
             return None
         ident = path[len(self._shims) :].split("/")[0]
         if ident in self.set_aside:
             raise _set_aside()
+        if not (reads or ident in self.live or self._folds.knows(ident)):
+            raise UnreadError(ident)
         return self.find(ident)
 
     def _refuse_set_aside(self, lineage: list[Peer]) -> None:

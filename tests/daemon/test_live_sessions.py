@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ from sentinel_guard.core.model import Action, Ask, Entry, Finding, Layer, Outcom
 from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.session.session import Event, Session, State
+from sentinel_guard.daemon.agent_socket import located
 from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.errors import PeerError, StoreError
 from sentinel_guard.host.machine import cgroups, processes
@@ -195,7 +198,11 @@ def test_a_killed_session_is_found_as_killed_for_ever(stray):
     sessions = Sessions(store, places, lambda s: Live(s, Policy))
     live = Live(Session("s9"), Policy)
     sessions.note(live, [Entry(1.0, "s9", "session", {"root": "/r"}), encode_entries.state("s9", 2.0, Event.KILL)])
-    assert sessions.locate(pid).live.session.state is State.KILLED
+    readers = []
+    store.entries = lambda **asked: readers.append(threading.current_thread()) or MemoryStore.entries(store, **asked)
+    assert asyncio.run(located(sessions, pid, "")).live.session.state is State.KILLED
+    assert readers[0] is not threading.main_thread(), "its record may be long, and no other session waits for it"
+    assert sessions.locate(pid, reads=False).live.session.state is State.KILLED
     assert sessions.find("s9").session == live.session
     assert sessions.find("never") is None
 

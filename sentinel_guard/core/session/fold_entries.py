@@ -20,11 +20,21 @@ class _Fold:
     """Of the newest entry in it."""
 
 
+class UnreadError(Exception):
+    """The record of the session that it names was not read yet."""
+
+
 class Folds:
-    """Not safe to call from several threads."""
+    """Several threads may call it: each step on what is remembered is one of the interpreter's, and two that ask for
+    the same session at once both read it.
+    """
 
     def __init__(self) -> None:
         self._known: dict[str, _Fold] = {}
+
+    def knows(self, session: str) -> bool:
+        """Whether of a session only newer entries would be read."""
+        return session in self._known
 
     def of(self, session: str, entries: Callable[[int], Iterable[Entry]]) -> Session | None:
         """The session as its entries tell; None where none of them begins it. ``entries``: those after a number."""
@@ -35,6 +45,6 @@ class Folds:
         if not began:
             return None
         self._known[session] = _Fold(folded, began, seq)
-        while len(self._known) > MOST:
-            del self._known[next(iter(self._known))]
+        for oldest in [*self._known][:-MOST]:
+            self._known.pop(oldest, None)
         return folded
