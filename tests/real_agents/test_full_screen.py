@@ -214,7 +214,21 @@ def test_a_yes_that_comes_while_the_agent_stands_still_reaches_the_command(repo,
     conclude(screen)
 
 
-CLAUDES_LIMIT = 120.0
+@pytest.mark.parametrize("agent", [a for a in AGENTS if a.name == "opencode"], ids=lambda agent: agent.name)
+def test_a_model_whose_agent_ends_the_call_has_heard_that_a_person_is_asked(repo, on_screen, agent):
+    screen = on_screen(agent, (("shell", f"{PUSH}; echo done > done.txt"), ("say", "FIRST TURN ENDS")))
+    screen.say("first turn")
+    screen.asked()
+    time.sleep(OPENCODES_LIMIT + 10)
+    screen.answer("y")
+    assert until(lambda: screen.model.told, 30), "its limit has struck with the answer"
+    assert "SENTINEL: a person is being asked" in screen.model.told[0]
+    assert not pushed(repo) and not (repo.repo / "done.txt").exists(), "a yes to what has ended runs nothing"
+    screen.tmux.until("FIRST TURN ENDS", TURN)
+    conclude(screen)
+
+
+CLAUDES_LIMIT = OPENCODES_LIMIT = 120.0
 IDLE = 600.0
 
 
