@@ -29,6 +29,14 @@ ROWS = [
     ("airflow dags delete d", "deploy delete", "workflows"),
     ("airflow dags list", "!deploy delete", "a look at them"),
     ("crane delete registry.example.com/a:1", "publish delete", "an image that others pull"),
+    # options that no table names, before the verb: what follows may be their value
+    ("mc --config-dir /etc/mc rb --force minio/uploads", "deploy delete", "its value"),
+    ("etcdctl --endpoints https://10.0.0.5:2379 del '' --prefix", "database delete", "an address"),
+    ("gh --hostname git.acme.example repo delete acme/x --yes", "publish delete", "a host"),
+    ("acmectl -c a.yaml --region eu clusters delete prod", "deploy delete", "two of them, of a tool that nobody knows"),
+    ("acmectl --debug clusters delete prod", "deploy delete", "none, behind a switch"),
+    ("etcdctl --endpoints https://10.0.0.5:2379 get delete", "!database delete", "a name that is looked up"),
+    ("docker --debug run --rm alpine ls", "!deploy delete", "a container of its own"),
     # words that are harmless of much, said of what weighs
     ("ha backups remove abc123", "deploy delete", "copies that are kept"),
     ("boundary sessions cancel -id s_1", "deploy delete", "what others work in"),

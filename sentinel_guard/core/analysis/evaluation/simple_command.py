@@ -16,7 +16,13 @@ from sentinel_guard.core.analysis.evaluation.environment_variables import reassi
 from sentinel_guard.core.analysis.evaluation.partly_known_programs import guess_program
 from sentinel_guard.core.analysis.evaluation.shell_builtins import BUILTINS, DECLARES
 from sentinel_guard.core.analysis.evaluation.walk_context import Output, WalkContext, Walker
-from sentinel_guard.core.analysis.expansion.command_and_options import SHELLS, UNKNOWN, Call, build
+from sentinel_guard.core.analysis.expansion.command_and_options import (
+    SHELLS,
+    UNKNOWN,
+    Call,
+    behind_unnamed_option,
+    build,
+)
 from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
 from sentinel_guard.core.analysis.expansion.output_visibility import prints_arguments
 from sentinel_guard.core.analysis.expansion.shell_state import Field
@@ -25,13 +31,7 @@ from sentinel_guard.core.analysis.languages import code_meanings
 from sentinel_guard.core.analysis.languages.interpreters import PROGRAMS as INTERPRETERS
 from sentinel_guard.core.analysis.languages.interpreters import by_shebang
 from sentinel_guard.core.analysis.parser.find_substitutions import may_substitute
-from sentinel_guard.core.analysis.parser.syntax_tree import (
-    Literal,
-    ProcessSub,
-    Redirect,
-    Simple,
-    Word,
-)
+from sentinel_guard.core.analysis.parser.syntax_tree import Literal, ProcessSub, Redirect, Simple, Word
 from sentinel_guard.core.analysis.programs import open_access, remote_code, unknown_verbs
 from sentinel_guard.core.analysis.programs.command_wrappers import WRAPPERS
 from sentinel_guard.core.analysis.programs.downloads_and_dns import annotate_sent_data
@@ -39,7 +39,7 @@ from sentinel_guard.core.analysis.programs.exec_options import exec_option_effec
 from sentinel_guard.core.analysis.programs.git.git_command import SUBCOMMANDS
 from sentinel_guard.core.analysis.programs.git.history_edits import puts_back
 from sentinel_guard.core.analysis.programs.peel_wrappers import MAX_WRAPPERS, peel
-from sentinel_guard.core.analysis.programs.registry import OPTIONS, PROGRAMS
+from sentinel_guard.core.analysis.programs.registry import OPTIONS, PROGRAMS, VERBS
 from sentinel_guard.core.analysis.programs.typed_commands import reads_terminal
 from sentinel_guard.core.analysis.programs.unknown_programs import unknown
 from sentinel_guard.core.analysis.secret_names import STORE
@@ -337,6 +337,9 @@ def _program(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
     for effect in (*exec_option_effects(call), *autoload_effects(call)):
         walk.add(effect, place)
     _meanings(walk, call, place)
+    speaks = own.subcommand or name in VERBS or not (program or local)
+    if speaks and (other := behind_unnamed_option(fields, OPTIONS)):
+        _program(walk, other, place._replace(wanted=False))
     return output(call) if place.wanted else UNKNOWN
 
 

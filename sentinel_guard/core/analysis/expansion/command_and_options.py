@@ -330,11 +330,16 @@ def _names_below(folder: str) -> bool:
     return bool(folder) and not set("*?[") & set(folder) and ".." not in folder
 
 
+def program_of(fields: Sequence[Field]) -> str:
+    """The program's name; those of Windows without their suffix, as WSL starts them."""
+    return paths.base(fields[0].text).removesuffix(".exe")
+
+
 def build(
     fields: Sequence[Field], tables: Mapping[str, Options], via: tuple[str, ...]
 ) -> tuple[Command, Parsed, Parsed]:
     """The command of these fields, its options before the subcommand, and those behind it."""
-    program = paths.base(fields[0].text).removesuffix(".exe")  # of Windows, as WSL starts them
+    program = program_of(fields)
     table = tables.get(program, PLAIN)
     head = parsed = parse(fields[1:], table)
     subcommand = ""
@@ -348,3 +353,27 @@ def build(
     flags = frozenset((*head.flags, *parsed.flags)) if head is not parsed else frozenset(parsed.flags)
     argv = tuple([f.text for f in fields])
     return Command(program, argv, subcommand, flags, tuple([f.text for f in parsed.operands]), via), head, parsed
+
+
+_FIRST = 8
+"""Words among which the first operand is looked for."""
+_VERB = re.compile(r"[A-Za-z][\w:.-]*")
+
+
+def behind_unnamed_option(fields: Sequence[Field], tables: Mapping[str, Options]) -> Sequence[Field]:
+    """The command with its first operand as the value of the option before it, where no table names that option: the
+    next operand may be the verb (``mc --config-dir x rb``). Empty where there is none.
+    """
+    named = tables.get(program_of(fields), PLAIN).values
+    at, is_value = 1, False
+    while at < min(len(fields), _FIRST) and (is_value or fields[at].text[:1] == "-"):
+        is_value = not is_value and fields[at].text in named
+        at += 1
+    option, rest = fields[at - 1].text, fields[at + 1 :]
+    told = at == 1 or is_value or option[:1] != "-" or option in ("-", "--") or "=" in option
+    verb = next((item.text for item in rest if item.text[:1] != "-"), "")
+    if told or not _VERB.fullmatch(verb):
+        return []
+    value = fields[at]
+    valued = [Field(f"{option}={value.text}", value.known)] if option[:2] == "--" else []
+    return [*fields[: at - 1], *valued, *rest]

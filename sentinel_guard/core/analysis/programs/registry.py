@@ -18,6 +18,7 @@ from sentinel_guard.core.analysis.programs import (
     task_definition_files,
     task_names,
     terminal_multiplexers,
+    unknown_verbs,
     xargs,
 )
 from sentinel_guard.core.analysis.programs.cloud import (
@@ -109,6 +110,9 @@ PROGRAMS |= {
     name: _also(PROGRAMS[name], package_publishing.registry)
     for name in ("deno", "dotnet", "hub", "mix", "pdm", "hatch", "pixi")
 }
+
+VERBS = unknown_verbs.PROGRAMS | database_clients.PROGRAMS.keys()
+"""Programs whose first operand may be a verb, beside those that have subcommands by their options' table."""
 
 OPTIONS: dict[str, Options] = {
     **{name: row.options for name, row in command_wrappers.WRAPPERS.items()},

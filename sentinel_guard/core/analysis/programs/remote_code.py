@@ -282,7 +282,7 @@ def _packages(row: _Runner, texts: Sequence[str]) -> Iterator[str]:
     plain = [b for a, b in pairwise(("", *texts)) if b[:1] != "-" and _stands_free(a, b)]
     if row.plain:
         first = row.first or bool(_STARTS & set(plain[:1]))
-        begun = plain[1:] if row.verbs else plain
+        begun = plain[1:] if plain and plain[0] in row.verbs else plain
         yield from begun[:1] if first else begun
 
 

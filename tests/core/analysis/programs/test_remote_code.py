@@ -19,6 +19,7 @@ UNSEEN = [
     ("pipx run --spec git+https://github.com/x/y y", "Python's, the older"),
     ("npm install https://x.example/y-1.0.tgz", "a tarball"),
     ("npm install user/repo", "a forge's short name"),
+    ("npm --verbose install https://x.example/y-1.0.tgz", "behind an option that has no value"),
     ("pip install git+https://github.com/x/y", "a repository"),
     ("pip install 'y @ git+https://github.com/x/y'", "a repository, with its name"),
     ("python3 -m pip install https://x.example/y.whl", "by the interpreter"),

@@ -93,7 +93,7 @@ _EMPTIES = re.compile(
     r"|\b[A-Z]\w*::(?:truncate\(|query\(\)->delete\()|->truncate\(\)|\bDB::table\([^)]*\)->delete\(\)|\bcall_command\(\s*['\"](?:flush|reset_db)"
     r"|\bmigrate:fresh\b|\bdb:wipe\b"
 )
-_DATABASE_FILE = re.compile(r"(?:file|sqlite3?):(?://)?(?://)?(/[^?\0]+)(?:\?.*)?")
+_DATABASE_FILE = re.compile(r"(?:--[\w-]+=)?(?:file|sqlite3?):(?://)?(?://)?(/[^?\0]+)(?:\?.*)?")
 _MIGRATES = {"rails": "db:migrate", "rake": "db:migrate", "artisan": "migrate", "manage.py": "migrate"}
 """Tasks that change the schema: ordinary work, but for a database that others use."""
 _STEPS = ("upgrade", "downgrade", "rollback", "migrate", "up", "down", "redo", "undo", "revert", "to", "push", "apply")
