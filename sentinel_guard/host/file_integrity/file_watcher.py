@@ -175,7 +175,11 @@ class Watcher:
             self._search.set()
         if self._quick and (batch.overflow or batch.lost or batch.folders):
             self._call(self._on_overflow)
-            self._quick.arm()
+            self._arm()
+
+    def _arm(self) -> None:
+        if self._quick and self._quick.arm():
+            self._call(self._on_overflow)
 
     def _schedule_all(self) -> None:
         self._top_seen = _identity(self._root)
@@ -237,8 +241,7 @@ class Watcher:
 
     def _stand(self) -> None:
         """Watch what stands there now: another folder may have taken the place of a watched one."""
-        if self._quick:
-            self._quick.arm()
+        self._arm()
         if self._top_seen != _identity(self._root):
             self._top_seen = None
             with contextlib.suppress(OSError):

@@ -90,14 +90,17 @@ class Folders:
         # The kernel takes some 10 ms to let it go; nothing is read from it any more.
         threading.Thread(target=self._inotify.close, name="sentinel-inotify-close", daemon=True).start()
 
-    def arm(self) -> None:
-        """Watch the wanted folders as they stand now; what lies in one that was not watched is told."""
+    def arm(self) -> bool:
+        """Watch the wanted folders as they stand now; what lies in one that was not watched is told. True where there
+        was such a one: what went from it before its watch stood, nobody tells.
+        """
         batch = Batch()
         with self._lock:
-            for folder in self._wanted():
-                if self._add(folder):
-                    self._list(folder, batch, [])
+            added = [folder for folder in self._wanted() if self._add(folder)]
+            for folder in added:
+                self._list(folder, batch, [])
         self._hand_over(batch)
+        return bool(added)
 
     def _work(self) -> None:
         poll = select.poll()

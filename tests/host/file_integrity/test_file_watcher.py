@@ -156,6 +156,13 @@ def test_what_goes_is_put_back_by_events_alone(guarded, tamper, why):
     assert until(guarded.good)
 
 
+def test_what_goes_from_a_new_folder_before_its_watch_stands_is_put_back(guarded, monkeypatch):
+    arm, late = guarded.watcher._quick.arm, [guarded.env.unlink]
+    monkeypatch.setattr(guarded.watcher._quick, "arm", lambda: (late and late.pop()(), arm())[1])
+    guarded.env.parents[1].rename(guarded.root / "elsewhere")
+    assert until(lambda: not late and guarded.good())
+
+
 @pytest.mark.parametrize(("tamper", "why"), [*TAMPERINGS, *GONE], ids=[row[1] for row in (*TAMPERINGS, *GONE)])
 def test_without_a_reader_of_its_own_it_is_put_back_too(plain, tamper, why):
     tamper(plain.env)
