@@ -6,7 +6,6 @@ import asyncio
 import json
 import time
 from dataclasses import replace
-from functools import partial
 
 import pytest
 
@@ -20,8 +19,11 @@ from sentinel_guard.host.machine.state_paths import StatePaths
 from tests.agents import test_token_records
 from tests.support.guard_in_memory import Stand
 
-telemetry = partial(test_token_records.telemetry, at=time.time() + 60)
 CLAUDE = ["/usr/bin/claude", "-p", "go"]
+
+
+def telemetry(**told):
+    return test_token_records.telemetry(at=time.time() + 60, **told)
 
 
 class Desk:
