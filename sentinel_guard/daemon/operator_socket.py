@@ -311,7 +311,7 @@ class _Desk:
             "agent": _at_once(self._agent),
             "attach": self._attach,
             "answer": self._answered,
-            "questions": _at_once(lambda _: operators.control.questions(link.pid)),
+            "questions": _at_once(lambda m: operators.control.questions(link.pid, watches=m.get("watches") is True)),
             "decide": _at_once(operators.control.decide),
             "revoke": _at_once(operators.control.revoke),
             "foretell": operators.control.foretell,

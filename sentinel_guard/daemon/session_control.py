@@ -91,9 +91,11 @@ class SessionControl:
             raise DaemonError(f"What a rollback would do cannot be looked up: {type(e).__name__}.", LOOK) from e
         return {"code": done.returncode, "out": done.stdout, "err": done.stderr}
 
-    def questions(self, pid: int) -> Fields:
-        """What is asked in all sessions. ``pid``: who looks; from inside of one nobody could answer."""
-        if not self.whose(pid):
+    def questions(self, pid: int, *, watches: bool) -> Fields:
+        """What is asked in all sessions. ``pid``: who looks; ``watches``: and goes on looking. From inside of a session
+        nobody could answer.
+        """
+        if watches and not self.whose(pid):
             self._sessions.other_terminals.look()
         return {"questions": [_as_data(q) for live in self._sessions.live.values() for q in live.inbox.open()]}
 

@@ -21,7 +21,8 @@ OTHER_TERMINAL = "other-terminal"
 """Assurance of what a person says in another terminal than the session's."""
 
 LOOKS = 10.0
-"""Seconds from one look at the open questions within which the next one comes, while somebody watches."""
+"""Seconds from one look at the open questions within which the next one comes, while somebody watches them. Who looks
+once (``sentinel-guard questions``) does not: what waited for them might wait for nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class Channel(Protocol):
 
 
 class OtherTerminals:
-    """Where persons look at all open questions, ``sentinel-guard console`` say: a channel while they do.
+    """Where persons watch all open questions, ``sentinel-guard console`` say: a channel while they do.
 
     It puts a question before nobody: who looks sees it, and answers it in the inbox.
     """

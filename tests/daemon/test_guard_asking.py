@@ -61,11 +61,11 @@ OPEN_CONSOLE = (
 def test_without_a_terminal_who_looks_at_the_open_questions_is_asked(gate, said, response):
     stand = Stand(interactive=False, policy=replace(POLICY, gate=replace(POLICY.gate, **gate)))
     control = SessionControl(stand.sessions, SimpleNamespace())
-    control.questions(1)
+    control.questions(1, watches=True)
 
     async def person():
-        assert await until(lambda: control.questions(1)["questions"])
-        [asked] = control.questions(1)["questions"]
+        assert await until(lambda: control.questions(1, watches=False)["questions"])
+        [asked] = control.questions(1, watches=False)["questions"]
         control.decide({"session": "s1", "question": asked["question"], **said})
 
     async def both():
@@ -77,10 +77,12 @@ def test_without_a_terminal_who_looks_at_the_open_questions_is_asked(gate, said,
     assert asyncio.run(both()).response is response
 
 
-def test_who_looks_from_inside_of_a_session_could_not_answer():
+@pytest.mark.parametrize(("inside", "watches"), [(True, True), (False, False)], ids=["from inside", "once"])
+def test_who_looks_from_inside_of_a_session_or_once_cannot_be_asked(inside, watches):
     stand = Stand(interactive=False)
-    stand.begin("s2", owner=processes.identify(os.getppid()))
-    SessionControl(stand.sessions, SimpleNamespace()).questions(os.getpid())
+    if inside:
+        stand.begin("s2", owner=processes.identify(os.getppid()))
+    SessionControl(stand.sessions, SimpleNamespace()).questions(os.getpid(), watches=watches)
     assert "nobody can be asked" in stand.verdict("deploy production").decisive.why
 
 

@@ -77,7 +77,7 @@ class Feed:
         try:
             with Operator(self._places, start=False).connect(SECONDS) as operator:
                 look.sessions = list(operator.request("status", seconds=SECONDS)["sessions"])
-                look.questions = list(operator.request("questions", seconds=SECONDS)["questions"])
+                look.questions = list(operator.request("questions", seconds=SECONDS, watches=True)["questions"])
         except NoDaemonError:
             look.trouble = NOBODY
         except SentinelError as e:

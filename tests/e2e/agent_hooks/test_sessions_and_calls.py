@@ -329,7 +329,7 @@ def test_a_question_waits_while_somebody_watches_the_open_ones(stage, client):
     assert "nobody can be asked" in reason(agent.call("Bash", **asks))
     with concurrent.futures.ThreadPoolExecutor(1) as beside, Operator(places(stage.environ), start=False) as person:
         for yes in (True, False):
-            assert person.request("questions")["questions"] == []
+            assert person.request("questions", watches=True)["questions"] == []
             asked = beside.submit(agent.call, "Bash", **asks)
             assert until(lambda: person.request("questions")["questions"], limit(10))
             (question,) = person.request("questions")["questions"]
