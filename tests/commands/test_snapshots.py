@@ -13,7 +13,7 @@ from sentinel_guard.commands import snapshots as command
 from sentinel_guard.errors import ConfigError, SentinelError
 from sentinel_guard.host.machine.state_paths import places
 from sentinel_guard.host.recovery.snapshots.take_snapshot import Occasion, take_snapshot
-from tests.support.recovery.repository import Repo, dirty, template
+from tests.support.recovery.repository import Repo, dirty_template
 
 BEFORE = "git clean -fd \x1b[31m"
 
@@ -27,9 +27,7 @@ def where(tmp_path, monkeypatch):
 
 @pytest.fixture
 def repo(tmp_path):
-    made = template(tmp_path / "repo")
-    dirty(made)
-    return made
+    return dirty_template(tmp_path / "repo")
 
 
 @pytest.fixture

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.recovery.repository import copied, dirty, template
+from tests.support.recovery.repository import copied, dirty_template, template
 
 
 @pytest.fixture(scope="session")
 def templates(tmp_path_factory):
     top = tmp_path_factory.mktemp("templates")
-    made = {"clean": template(top / "clean"), "dirty": template(top / "dirty")}
-    dirty(made["dirty"])
-    return made
+    return {"clean": template(top / "clean"), "dirty": dirty_template(top / "dirty")}
 
 
 @pytest.fixture

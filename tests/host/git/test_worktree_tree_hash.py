@@ -17,7 +17,7 @@ from sentinel_guard.errors import HostError
 from sentinel_guard.host.git import worktree_tree_hash
 from sentinel_guard.host.git.worktree_tree_hash import Worktrees
 from sentinel_guard.host.recovery import api
-from tests.support.recovery.repository import Repo, dirty, files, template
+from tests.support.recovery.repository import Repo, dirty_template, files, template
 
 
 @pytest.fixture(autouse=True)
@@ -260,8 +260,7 @@ STEPS = st.lists(st.tuples(NAMES, CONTENT | st.none()), max_size=12)
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory):
-    repo = template(tmp_path_factory.mktemp("played") / "repo")
-    dirty(repo)
+    repo = dirty_template(tmp_path_factory.mktemp("played") / "repo")
     return repo, trees(repo), {}
 
 

@@ -10,7 +10,7 @@ from sentinel_guard.errors import HostError
 from sentinel_guard.host.machine import content_addressed_store as vault_module
 from sentinel_guard.host.recovery import api
 from sentinel_guard.host.recovery.baseline.session_baseline import MANIFEST
-from tests.support.recovery.repository import Repo, copied, dirty, state, template
+from tests.support.recovery.repository import Repo, copied, dirty_template, state
 
 
 def restricts(path):
@@ -19,9 +19,7 @@ def restricts(path):
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory):
-    repo = template(tmp_path_factory.mktemp("snapshots") / "repo")
-    dirty(repo)
-    return repo
+    return dirty_template(tmp_path_factory.mktemp("snapshots") / "repo")
 
 
 @pytest.fixture

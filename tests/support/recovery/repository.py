@@ -79,8 +79,9 @@ def template(root: Path) -> Repo:
     return repo
 
 
-def dirty(repo: Repo) -> None:
-    """A person's work in every state that git knows."""
+def dirty_template(root: Path) -> Repo:
+    """The template, with a person's work in every state that git knows."""
+    repo = template(root)
     repo.write("a.txt", "a staged\n")
     repo.write("b.txt", "b staged\n")
     repo.write("new.txt", "added\n")
@@ -93,6 +94,7 @@ def dirty(repo: Repo) -> None:
     repo.write("untracked/dir/odd 'n\"me\n-é", "odd\n")
     (repo.root / "untracked/link").symlink_to("/nowhere")
     (repo.root / "f.txt").chmod(0o755)
+    return repo
 
 
 def copied(source: Repo, root: Path) -> Repo:

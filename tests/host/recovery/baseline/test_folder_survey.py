@@ -11,7 +11,7 @@ from sentinel_guard.host.recovery import api
 from sentinel_guard.host.recovery.baseline import folder_survey, take_baseline
 from sentinel_guard.host.recovery.baseline.baseline_diff import diff_baseline
 from sentinel_guard.host.recovery.baseline.folder_survey import Survey, file_system, survey
-from tests.support.recovery.repository import dirty, shell, template
+from tests.support.recovery.repository import dirty_template, shell, template
 
 PERSON = """mkdir -p node_modules/own src/node_modules build/deep empty; echo 1 > node_modules/own/i.js
 echo 2 > src/node_modules/j.js; git init -q inner; echo 3 > inner/x; mkfifo build/pipe; chmod 555 empty"""
@@ -22,8 +22,7 @@ SESSION = 0.1
 @pytest.fixture(scope="module")
 def begun(tmp_path_factory):
     """A repository, and the baseline of a session in it that began when nothing of it was recent."""
-    repo = template(tmp_path_factory.mktemp("survey") / "repo")
-    dirty(repo)
+    repo = dirty_template(tmp_path_factory.mktemp("survey") / "repo")
     shell(repo, PERSON)
     time.sleep(SESSION)
     return repo, api.take(str(repo.root), repo.root.parent / "s" / "baseline", restricts, "s1")
@@ -82,8 +81,7 @@ ACTS = (
 
 @pytest.mark.parametrize("script", [row[0] for row in ACTS], ids=[row[1] for row in ACTS])
 def test_it_finds_what_a_look_at_all_finds(begun, tmp_path, script):
-    repo = template(tmp_path / "repo")
-    dirty(repo)
+    repo = dirty_template(tmp_path / "repo")
     shell(repo, PERSON)
     time.sleep(SESSION)
     baseline = api.take(str(repo.root), tmp_path / "s" / "baseline", restricts, "s1")

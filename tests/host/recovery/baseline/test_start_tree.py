@@ -6,14 +6,12 @@ import pytest
 
 from sentinel_guard.host.recovery import api
 from tests.support.recovery import agent_scripts as agents
-from tests.support.recovery.repository import Repo, copied, dirty, state, template
+from tests.support.recovery.repository import Repo, copied, dirty_template, state
 
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory):
-    repo = template(tmp_path_factory.mktemp("starttree") / "repo")
-    dirty(repo)
-    return repo
+    return dirty_template(tmp_path_factory.mktemp("starttree") / "repo")
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from sentinel_guard.host.recovery import api
 from sentinel_guard.host.recovery.baseline import folder_survey, session_baseline, take_baseline
 from sentinel_guard.host.recovery.baseline.walk_again import walk_again
 from sentinel_guard.host.recovery.baseline.worktree_inventory import RECENT
-from tests.support.recovery.repository import Repo, dirty, shell, template
+from tests.support.recovery.repository import Repo, dirty_template, shell
 
 PERSON = """mkdir -p node_modules/own src/node_modules build/deep empty odd; echo 1 > node_modules/own/i.js
 echo 2 > src/node_modules/j.js; git init -q inner; echo 3 > inner/x; mkfifo build/pipe; mkdir lost
@@ -57,8 +57,7 @@ def restricts(path: str) -> bool:
 @pytest.fixture
 def begun(tmp_path):
     """A repository in which a session has ended; nothing of it is recent."""
-    repo = template(tmp_path / "repo")
-    dirty(repo)
+    repo = dirty_template(tmp_path / "repo")
     shell(repo, PERSON)
     time.sleep(RECENT + 0.1)
     api.take(str(repo.root), tmp_path / "1" / "baseline", restricts, "s1")

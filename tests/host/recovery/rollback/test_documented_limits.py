@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import os
 
-import pytest
-
 from sentinel_guard.host.git import ignored_files
 from sentinel_guard.host.recovery import api
 from sentinel_guard.host.recovery.baseline import late_files
-from tests.support.recovery.repository import dirty, template
 
 OLD = 1_000_000_000_123_456_789
 """Nanoseconds of the epoch."""
@@ -17,13 +14,6 @@ OLD = 1_000_000_000_123_456_789
 
 def restricts(path: str) -> bool:
     return path.endswith("/.env")
-
-
-@pytest.fixture
-def repo(tmp_path):
-    made = template(tmp_path / "repo")
-    dirty(made)
-    return made
 
 
 def taken(repo):

@@ -15,17 +15,10 @@ import pytest
 
 from sentinel_guard.host.recovery import api
 from sentinel_guard.host.recovery.baseline import converted_files
-from tests.support.recovery.repository import Repo, dirty, shell, state, template
+from tests.support.recovery.repository import Repo, shell, state, template
 from tests.support.recovery.without_rights import MISSING, rolled_back, taken
 
 pytestmark = pytest.mark.skipif(MISSING, reason="without setpriv root can do everything")
-
-
-@pytest.fixture
-def repo(tmp_path):
-    made = template(tmp_path / "repo")
-    dirty(made)
-    return made
 
 
 def folders(repo: Repo) -> dict[str, int]:

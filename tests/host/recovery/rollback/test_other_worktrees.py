@@ -7,17 +7,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.recovery.repository import Repo, dirty, files, shell, state, template
+from tests.support.recovery.repository import Repo, files, shell, state
 from tests.support.recovery.without_rights import MISSING, rolled_back, taken
 
 pytestmark = pytest.mark.skipif(MISSING, reason="without setpriv root can do everything")
-
-
-@pytest.fixture
-def repo(tmp_path):
-    made = template(tmp_path / "repo")
-    dirty(made)
-    return made
 
 
 @pytest.fixture

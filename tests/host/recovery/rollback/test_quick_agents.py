@@ -7,15 +7,7 @@ import pytest
 from sentinel_guard.host.recovery import api
 from sentinel_guard.host.recovery.rollback import restore_objects
 from tests.host.recovery.rollback.test_unkept_files import IDLE
-from tests.support.recovery.repository import dirty, files, settle, shell, template
-
-
-@pytest.fixture
-def repo(tmp_path):
-    made = template(tmp_path / "repo")
-    dirty(made)
-    return made
-
+from tests.support.recovery.repository import files, settle, shell
 
 EARLY = (
     ("true", "mkfifo src/pipe", False, "a pipe, and the baseline is never complete"),

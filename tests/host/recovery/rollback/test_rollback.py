@@ -19,15 +19,14 @@ from sentinel_guard.host.recovery import api
 from sentinel_guard.host.recovery.baseline import worktree_diff
 from sentinel_guard.host.recovery.baseline.worktree_inventory import RECENT
 from tests.support.recovery import agent_scripts as agents
-from tests.support.recovery.repository import Repo, copied, dirty, files, state, template
+from tests.support.recovery.repository import Repo, copied, dirty_template, files, state, template
 
 
 @pytest.fixture(scope="module")
 def pools(tmp_path_factory):
     """Copies of a clean and of a dirty repository, left alone until their files are no longer recent."""
     top = tmp_path_factory.mktemp("recovery")
-    made = {"clean": template(top / "clean"), "dirty": template(top / "dirty")}
-    dirty(made["dirty"])
+    made = {"clean": template(top / "clean"), "dirty": dirty_template(top / "dirty")}
     pools = {k: [copied(r, top / f"{k}{n}" / "repo") for n in range(COPIES)] for k, r in made.items()}
     time.sleep(RECENT + 0.1)
     return pools

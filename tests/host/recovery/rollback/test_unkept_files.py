@@ -15,17 +15,10 @@ import pytest
 
 from sentinel_guard.host.recovery import api
 from sentinel_guard.host.recovery.baseline import borrowed_objects, session_baseline
-from tests.support.recovery.repository import Repo, dirty, settle, shell, state, template
+from tests.support.recovery.repository import Repo, settle, shell, state, template
 from tests.support.recovery.without_rights import MISSING, rolled_back, taken
 
 pytestmark = pytest.mark.skipif(MISSING, reason="without setpriv root can do everything")
-
-
-@pytest.fixture
-def repo(tmp_path):
-    made = template(tmp_path / "repo")
-    dirty(made)
-    return made
 
 
 MANY = "mkdir build/many; touch build/many/{1..5100}"

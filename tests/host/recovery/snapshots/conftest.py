@@ -5,14 +5,12 @@ from __future__ import annotations
 import pytest
 
 from sentinel_guard.host.machine.state_paths import places
-from tests.support.recovery.repository import copied, dirty, template
+from tests.support.recovery.repository import copied, dirty_template
 
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory):
-    repo = template(tmp_path_factory.mktemp("shelf") / "repo")
-    dirty(repo)
-    return repo
+    return dirty_template(tmp_path_factory.mktemp("shelf") / "repo")
 
 
 @pytest.fixture
