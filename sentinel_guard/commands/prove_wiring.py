@@ -17,13 +17,13 @@ from pathlib import Path
 
 from sentinel_guard.commands.agent_hooks import prove_agent_hooks
 from sentinel_guard.commands.require_human import sessions
-from sentinel_guard.core.session.session import TRIAL
 from sentinel_guard.doctor import Probe
 from sentinel_guard.errors import HostError
 from sentinel_guard.host import kernel_layer
 from sentinel_guard.host.githooks import install_hooks
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.policy_files import Policies
+from sentinel_guard.host.trial_folders import TRIAL
 
 CANDIDATES = (".env", "id_rsa", "secrets", "server.pem")
 """Of which one is restricted, unless the person's policy lets all of them be."""

@@ -11,10 +11,10 @@ from sentinel_guard.audit.sqlite import SqliteReader
 from sentinel_guard.commands.local_time import when
 from sentinel_guard.core.model import Entry, Usage
 from sentinel_guard.core.session import token_ledger
-from sentinel_guard.core.session.session import is_trial
 from sentinel_guard.core.session.token_ledger import Row
 from sentinel_guard.core.text.control_characters import visible
 from sentinel_guard.errors import ConfigError
+from sentinel_guard.host import trial_folders
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.humans.styled_text import Printer, Styled
 from sentinel_guard.humans.text_tables import Column, table
@@ -90,7 +90,7 @@ def _ledger(places: StatePaths, session: str, last: int) -> Ledger:
         return ledger
     with contextlib.closing(SqliteReader(places.database)) as reader:
         all_begun = (e for e in reader.entries(kinds=("session",)) if e.session.endswith(session))
-        begun = {e.session: e for e in all_begun if not is_trial(str(e.data.get("root")))}
+        begun = {e.session: e for e in all_begun if not trial_folders.is_gone(str(e.data.get("root")))}
         ledger.sessions = dict([*begun.items()][-last if last and not session else 0 :])
         first = min((e.seq for e in ledger.sessions.values()), default=0)
         entries = [e for e in reader.entries(kinds=("usage",), after=first) if e.session in ledger.sessions]

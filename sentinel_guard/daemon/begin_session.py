@@ -21,7 +21,7 @@ from sentinel_guard.core.model import Entry
 from sentinel_guard.core.peer import Peer
 from sentinel_guard.core.policy.policy import Policy
 from sentinel_guard.core.secrets.user_secrets.find_user_secrets import UserSecrets
-from sentinel_guard.core.session.session import Event, Session, State, is_trial
+from sentinel_guard.core.session.session import Event, Session, State
 from sentinel_guard.daemon import agent_programs, restore_disabled_git_hooks, shell_origin
 from sentinel_guard.daemon.file_integrity.watch_agent_settings import AgentSettings, Begun
 from sentinel_guard.daemon.file_integrity.watch_session_files import SessionFileWatch
@@ -33,7 +33,7 @@ from sentinel_guard.daemon.snapshots_and_rollback import Recovery
 from sentinel_guard.daemon.token_usage.read_records import TokenRecords
 from sentinel_guard.daemon.token_usage.telemetry_receiver import TelemetryReceiver
 from sentinel_guard.errors import PeerError, SentinelError, StoreError
-from sentinel_guard.host import session_proof, shims
+from sentinel_guard.host import session_proof, shims, trial_folders
 from sentinel_guard.host.git import repository
 from sentinel_guard.host.git.worktree_tree_hash import Worktrees
 from sentinel_guard.host.githooks import install_hooks
@@ -162,7 +162,7 @@ class SessionStarter:
                 live.watch = self._watch(live, settings)
         except SentinelError as e:
             what = f"no baseline could be taken: {e}. A kill rolls nothing back"
-            if not is_trial(live.session.root):  # its folder has gone with the trial
+            if not trial_folders.is_gone(live.session.root):
                 self.sessions.note(live, [Entry(self._now(), live.id, "daemon", {"what": what}, "L2")])
 
     def goes_on_in(self, live: Live, owner: Peer) -> None:

@@ -6,10 +6,10 @@ and summaries.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from sentinel_guard.agents.token_records.base import Json, Parser, count, mapping
+from sentinel_guard.agents.token_records.base import Json, count, mapping
 from sentinel_guard.core.model import Usage
 from sentinel_guard.core.session.token_ledger import TELEMETRY
 
@@ -28,7 +28,9 @@ ENVIRON: Mapping[str, str] = MappingProxyType(
 """What has it send to ``url`` with ``key``. It keeps these variables from the commands that it runs (2.1.330)."""
 _REPLY = "claude_code.api_request"
 _COMPACTS = "compact"
-"""``query_source`` of the request for a summary; the next one of the same agent reads the shortened conversation."""
+"""``query_source`` of the request for a summary. The reply after it counts: who forges such an event would exempt
+whichever comes next.
+"""
 
 
 def is_set_up(environ: Mapping[str, str]) -> bool:
@@ -36,36 +38,26 @@ def is_set_up(environ: Mapping[str, str]) -> bool:
     return any(name.startswith("OTEL_") or name == "CLAUDE_CODE_ENABLE_TELEMETRY" for name in environ)
 
 
-def parser() -> Parser:
-    """Reads what one session sends, in its order. Raises ValueError, KeyError, TypeError."""
-    shortened = set[object]()
-
-    def parse(sent: Json) -> Iterable[Usage]:
-        for record in _records(sent):
-            if mapping(record.get("body")).get("stringValue") != _REPLY:
-                continue
-            attributes = map(mapping, _list(record.get("attributes")))
-            told = {str(a.get("key")): _value(a.get("value")) for a in attributes}
-            agent, compacts = told.get("agent_id"), told.get("query_source") == _COMPACTS
-            after = agent in shortened
-            shortened.discard(agent)
-            if compacts:
-                shortened.add(agent)
-            nanoseconds = int(str(record["timeUnixNano"]))
-            yield Usage(
-                round(nanoseconds / 1e9, 3),
-                count(told, "input_tokens"),
-                count(told, "output_tokens"),
-                count(told, "cache_read_tokens", missing=0),
-                count(told, "cache_creation_tokens", missing=0),
-                source=TELEMETRY,
-                # The sequence begins anew with each process that goes on with a session.
-                key=f"{told['session.id']} {nanoseconds} {told['event.sequence']}",
-                model=str(told.get("model", "")),
-                compaction=compacts or after,
-            )
-
-    return parse
+def parse(sent: Json) -> Iterator[Usage]:
+    """The replies of one request. Raises ValueError, KeyError, TypeError, OverflowError."""
+    for record in _records(sent):
+        if mapping(record.get("body")).get("stringValue") != _REPLY:
+            continue
+        attributes = map(mapping, _list(record.get("attributes")))
+        told = {str(a.get("key")): _value(a.get("value")) for a in attributes}
+        nanoseconds = int(str(record["timeUnixNano"]))
+        yield Usage(
+            round(nanoseconds / 1e9, 3),
+            count(told, "input_tokens"),
+            count(told, "output_tokens"),
+            count(told, "cache_read_tokens", missing=0),
+            count(told, "cache_creation_tokens", missing=0),
+            source=TELEMETRY,
+            # The sequence begins anew with each process that goes on with a session.
+            key=f"{told['session.id']} {nanoseconds} {told['event.sequence']}",
+            model=str(told.get("model", "")),
+            compaction=told.get("query_source") == _COMPACTS,
+        )
 
 
 def _records(sent: Json) -> Iterable[Json]:

@@ -18,13 +18,13 @@ from pathlib import Path
 from sentinel_guard.agents import registry
 from sentinel_guard.agents.hook_dialect import HookDialect, Moment
 from sentinel_guard.commands.agent_hooks.install_agent_hooks import USER, file_of, program_of
-from sentinel_guard.core.session.session import TRIAL
 from sentinel_guard.core.text.settings_edit import editor
 from sentinel_guard.doctor import Probe
 from sentinel_guard.errors import HostError
 from sentinel_guard.host import agent_hook_files, codex_hook_trust
 from sentinel_guard.host.git import repository
 from sentinel_guard.host.machine.state_paths import StatePaths
+from sentinel_guard.host.trial_folders import TRIAL
 
 SECONDS = 60.0
 _NUMBER = re.compile(r"\d+\.\d+\.\d+")

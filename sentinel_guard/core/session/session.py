@@ -20,10 +20,8 @@ WINDOW = 64
 """Calls that a session remembers; the loop's own window is policy and smaller."""
 REMEMBERED = 600.0
 """Seconds for which tokens and cool-downs are remembered."""
-TRIAL = "sentinel-doctor-"
-"""Begin of the name of a throw-away folder in which ``doctor`` tries whether the guard is in effect."""
 REPLIES = 1000
-"""Of which tokens are remembered at most."""
+"""Of which tokens are remembered singly."""
 
 
 class State(enum.StrEnum):
@@ -160,11 +158,6 @@ class Session:
         return self.state is State.ACTIVE and bool(self.tripped)
 
 
-def is_trial(root: str) -> bool:
-    """Whether a session with this root is one of ``doctor``'s trials: no agent works there."""
-    return root.rpartition("/")[2].startswith(TRIAL)
-
-
 def _begin(session: Session, entry: Entry) -> Session:
     d = entry.data
     owner, client = d.get("owner"), d.get("client")
@@ -225,7 +218,9 @@ def _usage(session: Session, entry: Entry) -> Session:
         return replace(session, tokens_unread=unread)
     use = token_ledger.usage_from(entry)
     recent = tuple(u for u in token_ledger.merged(session.usage, use) if u.at > entry.at - REMEMBERED)
-    return replace(session, usage=recent[-REPLIES:], token_sources=session.token_sources | {use.source})
+    return replace(
+        session, usage=token_ledger.bounded(recent, REPLIES), token_sources=session.token_sources | {use.source}
+    )
 
 
 def _state(session: Session, entry: Entry) -> Session:

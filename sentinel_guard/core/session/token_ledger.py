@@ -86,6 +86,23 @@ def merged(known: tuple[Usage, ...], new: Usage) -> tuple[Usage, ...]:
     return (*(u for u in known if u is not same), grown(same, new))
 
 
+def bounded(usages: tuple[Usage, ...], most: int) -> tuple[Usage, ...]:
+    """About so many: the oldest ones of a source are added up, so that who tells much pushes nothing out."""
+    extra = len(usages) - most
+    if extra <= 0:
+        return usages
+    sums: dict[tuple[str, bool], Usage] = {}
+    for one in usages[: extra + 1]:
+        kind = one.source, one.compaction
+        sums[kind] = _added(sums[kind], one) if kind in sums else one
+    return (*sums.values(), *usages[extra + 1 :])
+
+
+def _added(one: Usage, other: Usage) -> Usage:
+    counts = (getattr(one, name) + getattr(other, name) for name in COUNTS)
+    return replace(other, **dict(zip(COUNTS, counts, strict=True)), at=max(one.at, other.at), key="")
+
+
 def counted(known: Iterable[Usage]) -> tuple[Usage, ...]:
     """Those of the best kind of source that there is."""
     usages = tuple(known)

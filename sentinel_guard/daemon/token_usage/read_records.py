@@ -24,10 +24,9 @@ from sentinel_guard.agents.token_records import registry
 from sentinel_guard.agents.token_records.base import Form, Json, Parser, TokenRecord
 from sentinel_guard.core.model import Action, Usage
 from sentinel_guard.core.session import token_ledger
-from sentinel_guard.core.session.session import is_trial
 from sentinel_guard.daemon.live_sessions import HOOKS, Live, Sessions
 from sentinel_guard.errors import SentinelError
-from sentinel_guard.host import client_records
+from sentinel_guard.host import client_records, trial_folders
 from sentinel_guard.host.machine import ancestry, processes
 
 log = logging.getLogger(__name__)
@@ -204,8 +203,8 @@ class TokenRecords:
         self._readings.pop(live.id, None)
 
     def told(self, live: Live, usages: Iterable[Usage]) -> None:
-        """What an agent's telemetry tells of its replies. Raises StoreError, and what reading ``usages`` raises."""
-        reading, found = self._reading(live), [*usages]
+        """What an agent's telemetry tells of its replies. Raises StoreError."""
+        reading, found = self._reading(live), [usage for usage in usages if usage.work]
         reading.telemetry = reading.telemetry or bool(found)
         self._note(live, reading, found)
 
@@ -230,7 +229,7 @@ class TokenRecords:
         return reading
 
     def _client(self, live: Live, reading: _Reading, name: str) -> _Client | None:
-        record = None if is_trial(live.session.root) else registry.of_agent(name)
+        record = registry.of_agent(name)
         if record and name not in reading.clients:
             client, ident = live.session.client
             named = {ident} if client == name and NAME.fullmatch(ident) else set()
@@ -246,7 +245,8 @@ class TokenRecords:
     def _take(self, live: Live, reading: _Reading, name: str, usages: Iterable[Usage], *, ends: bool = False) -> None:
         try:
             self._note(live, reading, usages)
-            why = "" if reading.telemetry else reading.clients[name].unread(ends=ends)
+            known = reading.telemetry or trial_folders.is_gone(live.session.root)
+            why = "" if known else reading.clients[name].unread(ends=ends)
             self._note_unread(live, reading, name, why)
         except SentinelError as e:
             log.warning("the tokens of %s are not on record: %s", live.id, e)

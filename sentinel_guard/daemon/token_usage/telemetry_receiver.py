@@ -3,7 +3,7 @@
 Rules of this file:
 1. It listens on loopback alone, and only once a session with such an agent begins.
 2. Each session has a key of its own, which the agent is given in its environment. Who knows it can do what
-   ``sentinel-guard usage report`` can: add to the session's count, and take nothing away.
+   ``sentinel-guard usage report`` can: add to the session's count, and take nothing from what the agent records itself.
 3. Only the counts of replies are taken; what else stands in an event is neither kept nor logged.
 4. What is answered with an error of ours is sent again: an event counts once, by its key.
 """
@@ -14,6 +14,7 @@ import asyncio
 import contextlib
 import hashlib
 import hmac
+import itertools
 import json
 import logging
 from collections.abc import Mapping
@@ -21,7 +22,6 @@ from typing import NamedTuple
 
 from sentinel_guard.agents import registry
 from sentinel_guard.agents.token_records import claude_telemetry
-from sentinel_guard.agents.token_records.base import Parser
 from sentinel_guard.daemon.live_sessions import Live, Sessions
 from sentinel_guard.daemon.token_usage.read_records import TokenRecords
 from sentinel_guard.errors import HostError, SentinelError
@@ -30,8 +30,8 @@ from sentinel_guard.host.machine.state_paths import StatePaths
 
 log = logging.getLogger(__name__)
 HOST = "127.0.0.1"
-MOST = 4 << 20
-"""Bytes of one request's body."""
+MOST, EVENTS = 256 << 10, 200
+"""Bytes of one request's body, and events in it: it is read on the loop."""
 HEAD = 16 << 10
 """Bytes of its head."""
 CONNECTIONS = 32
@@ -56,7 +56,6 @@ class TelemetryReceiver:
         self._remembered = places.state / "telemetry.port"
         self._server: asyncio.Server | None = None
         self._open, self._turn = 0, asyncio.Lock()
-        self._parsers: dict[str, Parser] = {}
 
     async def environ(self, live: Live, command: object, environ: Mapping[str, str]) -> dict[str, str]:
         """What has the agent of ``command`` send its telemetry here; empty where it is not wanted, or has a place."""
@@ -129,7 +128,7 @@ class TelemetryReceiver:
         except SentinelError as e:
             log.warning("telemetry is not on record: %s", e)
             return "503 Service Unavailable"
-        except (ValueError, KeyError, TypeError, RecursionError):
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
             return "400 Bad Request"
         return "200 OK"
 
@@ -147,9 +146,10 @@ class TelemetryReceiver:
         sent = json.loads(body)
         if not isinstance(sent, dict):
             raise ValueError  # noqa: TRY004 - of what a stranger sent
-        parse = self._parsers.setdefault(live.id, claude_telemetry.parser())
-        self._tokens.told(live, parse(sent))
-        self._parsers = {ident: known for ident, known in self._parsers.items() if ident in self._sessions.live}
+        usages = [*itertools.islice(claude_telemetry.parse(sent), EVENTS + 1)]
+        if len(usages) > EVENTS:
+            raise _RefusedError("413 Content Too Large")
+        self._tokens.told(live, usages)
 
 
 async def _read(reader: asyncio.StreamReader) -> _Request:

@@ -90,3 +90,13 @@ def test_the_best_source_counts():
         assert [u.source for u in token_ledger.counted(usages[:number])] == [kinds[number - 1]]
     assert token_ledger.per_minute(usages, 30.0) == 4
     assert token_ledger.per_minute(usages, 61.0) == 0
+
+
+def test_who_tells_much_pushes_nothing_out_of_what_is_remembered():
+    own = [Usage(1.0, output=50, source="claude", key=str(n)) for n in range(3)]
+    forged = [Usage(2.0, output=1, source="telemetry", key=str(n)) for n in range(100)]
+    known: tuple[Usage, ...] = ()
+    for usage in (*own, *forged):
+        known = token_ledger.bounded((*known, usage), 10)
+    assert sum(u.output for u in known if u.source == "claude") == 150 and token_ledger.per_minute(known, 3.0) == 150
+    assert sum(u.output for u in known) == 250 and len(known) <= 12

@@ -228,13 +228,16 @@ def test_what_comes_late_is_read_a_moment_after_the_call(desk, monkeypatch):
     assert desk.outputs() == {"m1": 3}
 
 
-def test_in_a_trial_of_doctors_no_agent_works_whose_tokens_were_unknown(desk, monkeypatch):
+@pytest.mark.parametrize("stands", [False, True], ids=["a trial", "a repository of that name"])
+def test_in_a_trial_of_doctors_no_agent_works_whose_tokens_were_unknown(desk, tmp_path, monkeypatch, stands):
     monkeypatch.setattr(read_records, "MISSING", 0.0)
-    live = desk.stand.live
-    live.session = replace(live.session, root="/tmp/sentinel-doctor-x")
+    live, root = desk.stand.live, tmp_path / "sentinel-doctor-x"
+    live.session = replace(live.session, root=str(root))
+    if stands:
+        root.mkdir()
     desk.look()
     desk.finish()
-    assert desk.entries() == 0
+    assert desk.entries() == stands
 
 
 def test_an_agent_that_nobody_knows_has_no_record(tmp_path):

@@ -112,6 +112,8 @@ REFUSED = [
     (lambda d: d.request([]), "400", "no object"),
     (lambda d: d.request(telemetry(output=-1)), "400", "less than nothing"),
     (lambda d: d.request({"resourceLogs": 3}), "200", "nothing of a reply"),
+    (lambda d: d.request({"resourceLogs": telemetry()["resourceLogs"] * 201}), "413", "too many replies at once"),
+    (lambda d: d.request(test_token_records.telemetry(at=1e300)), "400", "a time that no clock shows"),
 ]
 
 
