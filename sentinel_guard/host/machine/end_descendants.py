@@ -45,7 +45,7 @@ def _wait_for(pids: Iterable[int]) -> None:
             poll.register(ends[-1], select.POLLIN)
     left, limit = len(ends), time.monotonic() + ENDS
     while left and time.monotonic() < limit:
-        for end, _ in poll.poll((limit - time.monotonic()) * 1000):
+        for end, _ in poll.poll(max(0.0, limit - time.monotonic()) * 1000):
             poll.unregister(end)
             left -= 1
     for end in ends:

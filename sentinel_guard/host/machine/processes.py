@@ -323,14 +323,18 @@ def command_line(pid: int) -> tuple[str, ...]:
 def environ(pid: int) -> dict[str, str]:
     """The environment that a process began with; empty if it cannot be read."""
     raw = _read(f"/proc/{pid}/environ")
-    return dict(_variable(item) for item in raw.split(b"\0") if item)
+    items = filter(None, raw.split(b"\0"))
+    return dict(_usual(item) if len(item) <= USUAL else _variable(item) for item in items)
 
 
-@functools.lru_cache(maxsize=4096)
 def _variable(item: bytes) -> tuple[str, str]:
-    # Most are the same in all processes of a session.
     name, _, value = os.fsdecode(item).partition("=")
     return name, value
+
+
+USUAL = 512
+"""Bytes of a variable that may be the same in all processes of a session; a longer one may say what one does."""
+_usual = functools.lru_cache(maxsize=4096)(_variable)
 
 
 def _signal(pids: Iterable[int], number: signal.Signals) -> None:
