@@ -41,7 +41,8 @@ LAUNCHER = Path(sentinel_guard.__file__).parent / "launcher" / "sentinel-launche
 # 3. The person's own command, a child of the runner, is not the agent's.
 # 4. A text alone is handed on as the variable in which bash has it: as a word it is copied again and again, which takes
 #    0.4 ms with an agent's wrapper of 38 KB. A variable has 128 KB with its name: what comes near that stays a word.
-# 5. It holds under set -eu, prints nothing, and leaves nothing behind. It opens nothing to write: the kernel layer
+# 5. Where the shim cannot be started, the text does not run: not with execfail either.
+# 6. It holds under set -eu, prints nothing, and leaves nothing behind. It opens nothing to write: the kernel layer
 #    would hold that call.
 BASH_ENV = r"""case ":$PATH:" in :@folder@:*) ;; *) PATH=@folder@:"$PATH" ;; esac
 if [ "${BASH_EXECUTION_STRING+x}${SENTINEL_CALL:+call}" = x ] && [ "${SENTINEL_SHELL-}" != $$ ] &&
@@ -55,7 +56,7 @@ if [ "${BASH_EXECUTION_STRING+x}${SENTINEL_CALL:+call}" = x ] && [ "${SENTINEL_S
             export BASH_EXECUTION_STRING
             __sentinel_argv=("${__sentinel_argv[0]}" -c)
         fi
-        SENTINEL_SHELL=$$ exec -a "${__sentinel_argv[0]}" @folder@/bash "${__sentinel_argv[@]:1}"
+        SENTINEL_SHELL=$$ exec -a "${__sentinel_argv[0]}" @folder@/bash "${__sentinel_argv[@]:1}" || exit 126
         ;;
     esac
 fi

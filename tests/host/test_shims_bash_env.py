@@ -91,6 +91,13 @@ def test_the_persons_own_command_is_left_alone(made, tmp_path):
     assert run(made, str(runner), "run", "--", BASH, "-c", "echo a; true") == (["a"], "")
 
 
+def test_where_the_shim_cannot_be_started_the_text_does_not_run(made):
+    """``execfail`` lets a bash go on after an exec that failed: one whose environment is too large, say."""
+    text = "echo ran # " + "\N{GRINNING FACE}" * 32_760
+    for environ in ({}, {"BASHOPTS": "execfail"}):
+        assert run(made, BASH, "-c", text, LC_ALL="C.UTF-8", **environ)[0] == []
+
+
 def test_shims_that_are_gone_stop_no_shell(made):
     made_bash(made).unlink()
     assert run(made, BASH, "-c", "echo a") == (["a"], "")
