@@ -60,7 +60,8 @@ def cool_down(verdict: Verdict) -> str:
 
 
 def refused(what: str, why: str, instead: str = "") -> str:
-    """A refusal that no check gave: a broken request, a broken store."""
+    """A refusal that no check gave: a broken request, a broken store. ``what`` may be a whole sentence."""
+    why = why[:1].upper() + why[1:] if what.endswith((".", "!", "?")) else why
     return _opened(Finding("guard", Response.DENY, what, why, instead))
 
 

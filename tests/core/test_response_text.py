@@ -56,6 +56,7 @@ def test_cool_down_and_refused():
     assert response_text.cool_down(verdict(finding(Response.COOL_DOWN))) == f"SENTINEL COOL DOWN: {SAID}"
     assert response_text.cool_down(verdict()) == ""
     assert response_text.refused("no", "broken", "try") == "403 SENTINEL BLOCKED: no: broken. Instead: try"
+    assert response_text.refused("It is full.", "nothing runs") == "403 SENTINEL BLOCKED: It is full. Nothing runs."
 
 
 def test_nothing_secret_and_nothing_that_a_terminal_obeys():

@@ -237,7 +237,7 @@ def test_inside_what_cannot_be_judged_is_refused_on_record(error, said, why):
 
 def test_inside_what_cannot_be_recorded_is_refused():
     said = Desk(store=FullStore(2)).ask("pre-commit")
-    assert code(said) == 1 and "nothing runs unrecorded" in words(said)
+    assert code(said) == 1 and "full. Nothing runs unrecorded. Instead" in words(said)
 
 
 def test_a_slow_judgement_is_waited_for():
