@@ -40,7 +40,7 @@ CLAIMS = (
         H + "test_unusual_machines.py::test_46b_an_object_damaged_in_place_comes_back_from_the_pack",
     ),
     ("up to 50 MB each and 200 MB together", R + "test_nothing_lost.py::test_ignored_files_come_back"),
-    ("| what git shows nobody |", R + "test_unkept_files.py::test_what_git_does_not_show_comes_back"),
+    ("| what git shows nobody |", R + "test_hidden_files.py::test_what_git_does_not_show_comes_back"),
     (
         "| `.git/lfs`, `.git/annex`, `.git/svn`, `.git/modules` |",
         R + "test_nothing_lost.py::test_the_stores_of_large_files_come_back",
@@ -154,10 +154,10 @@ CLAIMS = (
         "whoever has it checked out besides",
         R + "test_linked_worktree.py::test_what_another_worktree_has_checked_out_is_left_and_named",
     ),
-    ("part of it, and comes back whole", R + "test_unkept_files.py::test_what_git_does_not_show_comes_back"),
+    ("part of it, and comes back whole", R + "test_hidden_files.py::test_what_git_does_not_show_comes_back"),
     (
         "(a file that came into such a folder goes, where",
-        R + "test_unkept_files.py::test_what_git_does_not_show_comes_back",
+        R + "test_hidden_files.py::test_what_git_does_not_show_comes_back",
     ),
     (
         "packs of git's objects come back even then",

@@ -157,6 +157,12 @@ def shell(repo: Repo, script: str) -> None:
     subprocess.run(["bash", "-ec", script], cwd=repo.root, env=ENV, check=True, capture_output=True)
 
 
+IDLE = """git init -q ../inner; git -C ../inner commit -q --allow-empty -m i
+git -c protocol.file.allow=always submodule add -q ../inner sub; git commit -qm sub; git submodule deinit -q -f sub
+echo own > sub/own"""
+"""Lines of bash: a submodule that is not checked out, and a file of the person's in its folder."""
+
+
 def settle() -> None:
     """Past the kernel's clock tick, so that a change has a time of its own."""
     time.sleep(0.01)

@@ -6,8 +6,7 @@ import pytest
 
 from sentinel_guard.host.recovery import api
 from sentinel_guard.host.recovery.rollback import restore_objects
-from tests.host.recovery.rollback.test_unkept_files import IDLE
-from tests.support.recovery.repository import files, settle, shell
+from tests.support.recovery.repository import IDLE, files, settle, shell
 
 EARLY = (
     ("true", "mkfifo src/pipe", False, "a pipe, and the baseline is never complete"),
