@@ -160,6 +160,10 @@ CLAIMS = (
         R + "test_hidden_files.py::test_what_git_does_not_show_comes_back",
     ),
     (
+        "of a folder around the repository, such as a home, nothing is kept",
+        H + "test_unusual_repositories.py::test_it_is_as_it_was",
+    ),
+    (
         "packs of git's objects come back even then",
         R + "test_quick_agents.py::test_objects_that_are_pruned_before_they_were_kept_come_back_or_are_named",
     ),

@@ -143,6 +143,17 @@ def replaces_hooks(r: Repo) -> None:
     r.git("config", "core.hooksPath", str(outside))
 
 
+def hooks_around(r: Repo) -> None:
+    """As in a home that is named as the folder of hooks: the baseline lies there, too."""
+    (r.root.parent / "neighbour").write_text("the person's\n")
+    r.git("config", "core.hooksPath", "..")
+
+
+def edits_beside_the_person(r: Repo) -> None:
+    (r.root.parent / "later").write_text("the person's\n")
+    agents.edits_and_commits(r)
+
+
 def split_index(r: Repo) -> None:
     r.git("update-index", "--split-index")
     r.write("c.txt", "the person's\n")
@@ -202,6 +213,7 @@ STORIES = [
     (notes, removes_notes, "notes"),
     (includes, poisons_the_included, "an included configuration"),
     (husky, replaces_hooks, "core.hooksPath, the hooks folder a link"),
+    (hooks_around, edits_beside_the_person, "core.hooksPath around the repository"),
     (split_index, joins_the_index, "a split index"),
     (split_index, agents.deletes_git, "a split index, .git deleted"),
     (sparse_index, ends_sparseness, "a sparse index"),

@@ -209,8 +209,20 @@ def _file(baseline: Baseline, name: str) -> bool:
 
 def user_settings(baseline: Baseline) -> list[Change]:
     """What git takes from outside of the repository; names relative to ``/``."""
-    found = [Change(n, d) for n, k in baseline.user.items() if (d := difference(baseline.user_tree, n, k))]
-    return found + [Change(n, "created") for n in user_git_config.added(baseline.taken_from, baseline.user)]
+    tree, kept = baseline.user_tree, baseline.user
+    new = user_git_config.added(baseline.where, baseline.folder, baseline.taken_from, kept)
+    return [
+        *(Change(n, d) for n, k in kept.items() if (d := _difference(tree, n, k))),
+        *(Change(n, "created") for n in new),
+    ]
+
+
+def _difference(tree: SymlinkSafeFolder, name: str, kept: Kept) -> str:
+    """As ``difference``; what lies in a folder that was shut is changed."""
+    try:
+        return difference(tree, name, kept)
+    except PermissionError:
+        return "changed"
 
 
 def surveyed_metadata(baseline: Baseline) -> tuple[bool, list[Change], list[Change]]:

@@ -120,7 +120,7 @@ class _Taking:
         shadow, vault = PrivateGitDir(where, folder / "git"), _vault(folder, before)
         (refs, branch, head), given = _heads(where), settings(where.git)
         with ThreadPoolExecutor(2) as pool:
-            user = pool.submit(lambda: user_git_config.keep(vault, where, given) if depth == DEPTH else {})
+            user = pool.submit(lambda: user_git_config.keep(vault, where, given, folder) if depth == DEPTH else {})
             own = pool.submit(gitdir_backup.keep, SymlinkSafeFolder(where.git_dir, folder), vault)
             found = self._look(shadow, head, patterns, given)
         nested, notes = self._nested(root, folder, found, depth, before)
@@ -148,7 +148,7 @@ class _Taking:
             nested=tuple(nested),
             doors=folder_modes.of_git_folders(where),
             user=user.result(),
-            taken_from=user_git_config.folders(where, given) if depth == DEPTH else (),
+            taken_from=user_git_config.folders(where, given, folder) if depth == DEPTH else (),
             notes=(*notes, *_unkept(files), *_unkept(own.result(), ".git/"), *_noted(nested)),
             before=before,
             linked=linked,

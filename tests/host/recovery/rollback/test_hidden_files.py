@@ -34,7 +34,7 @@ git -C build/wt reflog expire --expire=now --all"""
 WITHIN = """mkdir -p node_modules/p; echo 1 > node_modules/p/i
 git add -f node_modules; git commit -qm nm -- node_modules; cd node_modules/p
 git init -q; git commit -q --allow-empty -m own; git gc -q"""
-ASIDE = """mkdir ../named; echo own > ../named/commit-msg; git config core.hooksPath ../named
+ASIDE = """mkdir ../named; echo own > ../named/commit-msg; git config core.hooksPath ../named; mkfifo ../named/pipe
 echo own > ../later; git config includeIf.onbranch:none.path ../../later"""
 LINKED = """for n in config info; do mv .git/$n ../$n; ln -s ../../$n .git/$n; done
 echo own > ../rules; git config core.excludesFile ../rules"""
@@ -125,6 +125,7 @@ def test_what_git_does_not_show_comes_back(repo, hours):
     assert {path: all_below((repo.root / path).parent) for path in names} == names
     added = ("../named/pre-push", "../info/attributes", "node_modules/q", ".git/modules/sub/hooks/post-checkout")
     assert [path for path in added if (repo.root / path).exists()] == []
+    assert (repo.root / "../named/pipe").is_fifo(), "the person's, among the hooks"
 
 
 def test_empty_folders_of_the_git_directory_and_the_persons_own_files_in_it_come_back(repo):

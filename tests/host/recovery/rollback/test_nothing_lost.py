@@ -42,6 +42,17 @@ MODES = (
     ),
     ("chmod 700 src; chmod 555 .", "chmod 755 . src; rm -rf src", "a folder that only its owner sees, in such a root"),
     ("", "mkdir -p new/shut; echo x > new/shut/x; chmod 0 new/shut new", "a new folder that cannot be read"),
+    (
+        "mkdir -p ../shut/hooks; chmod 0 ../shut; git config core.hooksPath ../shut/hooks",
+        "rm a.txt",
+        "a folder of hooks elsewhere that nobody may enter",
+    ),
+    (
+        "mkdir ../shut; touch ../shut/x; chmod 0 ../shut; git config includeIf.onbranch:none.path ../../shut/x",
+        "rm a.txt",
+        "settings in such a folder",
+    ),
+    ("ln -s round ../round; git config core.hooksPath ../round", "rm a.txt", "hooks behind a link to itself"),
 )
 
 
@@ -54,6 +65,15 @@ def test_modes_are_no_obstacle_and_come_back(repo, before, harm):
     report = rolled_back(baseline)
     assert report["ok"], report["problems"]
     assert (state(repo), folders(repo)) == (start, modes)
+
+
+def test_a_folder_of_hooks_that_was_shut_costs_its_own_files_only(repo):
+    shell(repo, "mkdir ../named; echo own > ../named/commit-msg; git config core.hooksPath ../named")
+    start, baseline = state(repo), taken(repo)
+    shell(repo, "rm a.txt; chmod 0 ../named")
+    report = rolled_back(baseline)
+    assert {p.split(" ")[0] for p in report["problems"]} == {f"{repo.root.parent}/named/commit-msg"}
+    assert state(repo) == start
 
 
 def test_what_the_person_had_shut_stays_shut_and_is_not_moved_away(repo):
