@@ -168,6 +168,10 @@ CLAIMS = (
         R + "test_quick_agents.py::test_objects_that_are_pruned_before_they_were_kept_come_back_or_are_named",
     ),
     (
+        "is on another file system, what is lost with one is named",
+        R + "test_quick_agents.py::test_a_pack_that_goes_and_can_have_no_second_name_is_named",
+    ),
+    (
         "(`multi-pack-index`, bitmaps) and that are new go",
         R + "test_unrecoverable_damage.py::test_a_pack_of_an_honest_gc_stays_and_an_index_over_packs_goes",
     ),

@@ -308,9 +308,9 @@ def _objects(baseline: Baseline, before: Baseline | None, *, deep: bool) -> tupl
     """Keep what is no metadata of the git directory. Returns ``Completion.farmed``, and what is not kept, in words."""
     common, since = baseline.where.common_dir, round(baseline.taken * 1e9)
     store, earlier_farm = f"{common}/objects", before.farm if before else None
-    sound = early_objects.take_over(store, baseline.folder, baseline.farm)
     farmed = object_backup.back_up_objects(store, baseline.farm, baseline.head, since, earlier_farm)
-    farmed = farmed if sound else 0
+    # Afterwards: git may prune until all that is there has a second name.
+    farmed = farmed if early_objects.take_over(store, baseline.folder, baseline.farm) else 0
     notes = packs.make(baseline.shadow, baseline.deep, baseline.refs.values()) if deep or not farmed else []
     apart = {inside.where.git_dir for _, inside in baseline.below()}
     return farmed, notes + other_stores.keep(common, baseline.stores, apart, since)

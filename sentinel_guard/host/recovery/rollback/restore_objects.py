@@ -68,9 +68,11 @@ def damaged_or_missing_objects(baseline: Baseline) -> list[str]:
         problems.append(PRUNED.format(len(gone), gone[0]))
     alone = ALTERNATES not in baseline.own and ALTERNATES not in baseline.shared
     whole = alone and 0 < baseline.rest.farmed <= count and not bad
-    if baseline.head and not whole and not _is_partial(baseline):
+    if not _is_partial(baseline):
         try:
-            problems += _missing(baseline) or borrowed_objects.find_losses(baseline)
+            inside = set() if whole else _objects_of_start(baseline)
+            missing = _missing(baseline, (inside | _tips(baseline)).difference(gone))
+            problems += missing or ([] if whole else borrowed_objects.find_losses(baseline))
         except HostError as e:
             problems.append(f"START cannot be read: {e}")
     return problems
@@ -117,12 +119,19 @@ def _from_pack(baseline: Baseline) -> None:
         shallow.write_text("".join(f"{h}\n" for h in dict.fromkeys([*before, *ends])))
 
 
-def _missing(baseline: Baseline) -> list[str]:
-    """Objects of START that are not there. Raises HostError."""
+def _objects_of_start(baseline: Baseline) -> set[str]:
+    """Its files and folders; none where no commit was there. Raises HostError."""
+    rows = _trusted(baseline).run("ls-tree", "-r", "-t", "-z", baseline.head).split(b"\0") if baseline.head else []
+    return {os.fsdecode(row.split(b"\t")[0].split(b" ")[2]) for row in rows if row and b" commit " not in row[:14]}
+
+
+def _tips(baseline: Baseline) -> set[str]:
+    return {h for n, h in baseline.refs.items() if n.startswith(("refs/heads/", "refs/tags/", "stash@"))}
+
+
+def _missing(baseline: Baseline, wanted: set[str]) -> list[str]:
+    """Those of the objects that are not there, in words. Raises HostError."""
     git = _trusted(baseline)
-    rows = git.run("ls-tree", "-r", "-t", "-z", baseline.head).split(b"\0")
-    wanted = {os.fsdecode(row.split(b"\t")[0].split(b" ")[2]) for row in rows if row and b" commit " not in row[:14]}
-    wanted.update(h for n, h in baseline.refs.items() if n.startswith(("refs/heads/", "refs/tags/", "stash@")))
     wanted -= object_backup.loose(baseline.farm)  # there and looked at already
     gone = wanted - backup_pack.existing(git, wanted)
     names = {h: f"{h[:2]}/{h[2:]}" for h in wanted - gone}

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
 import pytest
 
+from sentinel_guard.errors import HostError
 from sentinel_guard.host.recovery import api
+from sentinel_guard.host.recovery.baseline import object_backup
 from sentinel_guard.host.recovery.rollback import restore_objects
 from tests.support.recovery.repository import IDLE, files, settle, shell
 
@@ -36,6 +44,70 @@ def test_a_new_folder_goes_with_its_files_though_the_baseline_was_never_complete
     report = api.rollback(api.load(baseline.folder))
     assert report.ok, report.problems
     assert not (repo.root / "fresh").exists()
+
+
+PRUNE = "git stash clear; git reflog expire --expire=now --all; git gc -q --prune=now"
+
+
+@pytest.fixture
+def stashed(repo) -> str:
+    """The commit of a stash entry that lies in a pack."""
+    shell(repo, "git stash push -q; git repack -adq")
+    return repo.git("rev-parse", "stash")
+
+
+def test_a_pack_that_goes_as_objects_are_copied_comes_back(repo, stashed, monkeypatch):
+    baseline = api.begin(str(repo.root), repo.root.parent / "session", lambda _: False, "s1")
+    look = object_backup._few
+
+    def pruned(*args: str) -> list[str]:
+        shell(repo, PRUNE)
+        return look(*args)
+
+    monkeypatch.setattr(object_backup, "_few", pruned)
+    report = api.rollback(api.complete(baseline))
+    assert report.ok, report.problems
+    assert repo.git("cat-file", "-t", repo.git("stash", "list", "--format=%H")) == "commit"
+
+
+@pytest.fixture
+def far():
+    """A folder on another file system."""
+    memory = Path("/dev/shm")
+    if not memory.is_dir() or memory.stat().st_dev == Path(tempfile.gettempdir()).stat().st_dev:
+        pytest.skip("there is no other file system here")
+    folder = Path(tempfile.mkdtemp(dir=memory))
+    yield folder
+    shutil.rmtree(folder)
+
+
+def test_a_pack_that_goes_and_can_have_no_second_name_is_named(repo, stashed, far):
+    baseline = api.begin(str(repo.root), far / "session", lambda _: False, "s1")
+    shell(repo, PRUNE)
+    baseline = api.complete(baseline)
+    assert baseline.rest.farmed == 0
+    (problem,) = api.rollback(baseline).problems
+    assert problem.startswith(f"1 objects of START, or of its refs, are missing or unreadable, {stashed} for one.")
+
+
+def test_a_stash_that_the_baseline_never_had_is_not_called_verified(repo, stashed):
+    """Whatever else was kept."""
+    baseline = api.begin(str(repo.root), repo.root.parent / "session", lambda _: False, "s1")
+    shutil.rmtree(baseline.folder / "early")
+    shell(repo, PRUNE)
+    baseline = api.complete(baseline)
+    assert baseline.rest.farmed
+    (problem,) = api.rollback(baseline).problems
+    assert stashed in problem
+
+
+def test_a_disk_that_is_full_when_packs_get_a_second_name(repo, stashed, monkeypatch):
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(object_backup.os, "link", full)
+    with pytest.raises(HostError, match="No space left"):
+        api.begin(str(repo.root), repo.root.parent / "session", lambda _: False, "s1")
 
 
 def test_objects_that_are_pruned_before_they_were_kept_come_back_or_are_named(repo):
