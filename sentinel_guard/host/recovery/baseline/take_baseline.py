@@ -298,9 +298,9 @@ def _completed(baseline: Baseline, notes: list[str], *, deep: bool) -> Baseline:
         packs=vault.packs.states(),
         notes=(*notes, *unkept, *late.notes, *_shut(found.shut), *_early(found.early)),
     )
-    early_objects.forget(baseline.folder)
     done = replace(baseline, rest=rest, before=None, linked={})
     save_rest(done)
+    early_objects.forget(baseline.folder)
     return done
 
 

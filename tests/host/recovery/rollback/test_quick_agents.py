@@ -12,7 +12,7 @@ import pytest
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.recovery import api
-from sentinel_guard.host.recovery.baseline import object_backup
+from sentinel_guard.host.recovery.baseline import object_backup, session_baseline
 from sentinel_guard.host.recovery.rollback import restore_objects
 from tests.support.recovery.repository import IDLE, files, settle, shell
 
@@ -111,13 +111,18 @@ def test_a_disk_that_is_full_when_packs_get_a_second_name(repo, stashed, monkeyp
 
 
 def test_objects_that_are_pruned_before_they_were_kept_come_back_or_are_named(repo):
-    """One session begins and is complete, one begins only."""
+    """One session begins and is complete, one begins only, and of one the end of the baseline cannot be written."""
     shell(repo, "git stash push -q; git repack -adq; git branch gone $(git commit-tree -m x HEAD^{tree})")
     stashed, gone = repo.git("rev-parse", "stash"), repo.git("rev-parse", "gone")
-    sessions = [repo.root.parent / "sessions" / name / "baseline" for name in "12"]
+    sessions = [repo.root.parent / "sessions" / name / "baseline" for name in "123"]
     begun = [api.begin(str(repo.root), folder, lambda _: False, "s") for folder in sessions]
     shell(repo, "git stash clear; git branch -qD gone; git reflog expire --expire=now --all; git gc -q --prune=now")
     api.complete(begun[0])
+    obstacle = sessions[2] / session_baseline.REST
+    obstacle.mkdir()
+    with pytest.raises(HostError, match="cannot be kept"):
+        api.complete(begun[2])
+    obstacle.rmdir()
     for folder in sessions:
         report = api.rollback(api.load(folder))
         assert restore_objects.PRUNED.format(1, gone) in report.problems
