@@ -14,7 +14,7 @@ _PLAIN = frozenset(
     ("--force", "-y", "--yes", "--noinput", "--no-input", "--trace", "-q", "--quiet", "--skip-seed", "--skip-generate")
 )
 """Options that say nothing of a database."""
-_GIVES_ADDRESS = frozenset(("-D", "--database-url", "-u", "--url", "--database", "-database"))
+GIVES_ADDRESS = frozenset(("-D", "--database-url", "-u", "--url", "--database", "-database"))
 _CHOOSES = frozenset(("-e", "--env", "--environment"))
 
 
@@ -28,7 +28,7 @@ def are_plain(program: str, words: Sequence[str]) -> bool:
             chosen = value if sign else word if before in _CHOOSES else "dev"
             if program == "rake" or chosen not in DEVELOPMENT:
                 return False
-        elif name in _GIVES_ADDRESS or (before in _GIVES_ADDRESS) or "://" in word:
+        elif name in GIVES_ADDRESS or (before in GIVES_ADDRESS) or "://" in word:
             if program not in BY_ADDRESS:
                 return False
         elif (word[:1] == "-" and word not in _PLAIN) or (sign and word != "VERSION=0"):

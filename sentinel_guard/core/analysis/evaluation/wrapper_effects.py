@@ -49,8 +49,11 @@ def enter_wrapper(
         walk.add(Effect(Kind.NETWORK, peeled.parsed.operands[0].text, how=how, command=own), place)
     for source in remote_code.addresses(own.program, fields[1 : remote_code.MOST]):
         walk.opaque(source[:200], "code", place)
-    if own.program in ("ssh", "autossh") and open_access.forwards([item.text for item in fields]):
-        walk.add(Effect(Kind.PRIVILEGE, open_access.TARGET, command=own), place)
+    if own.program in ("ssh", "autossh"):
+        if open_access.is_reached(own.argv):
+            walk.add(Effect(Kind.PRIVILEGE, open_access.TARGET, command=own), place)
+        if open_access.forwards(own.argv):
+            walk.world.forwards.add(" ".join(own.argv))
     for text in _beside(own.program, peeled):
         walk.text(text, place.inside()._replace(via=(*place.via, own.program)))
     place = _entered(walk, own.program, row, peeled, place)

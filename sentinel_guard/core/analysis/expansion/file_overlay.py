@@ -40,8 +40,8 @@ class Overlay:
         """Files that the text got from the network: nobody has seen what they hold."""
         self.secrets: set[str] = set()
         """Files that the text filled from a store of secrets."""
-        self.own: set[str] = set()
-        """Containers and databases that the text made itself: ``container NAME``, ``database NAME``."""
+        self.own, self.forwards = set[str](), set[str]()
+        """What the text made: ``container NAME``, ``database NAME``; commands that lead a port of this machine away."""
         self.proven = frozenset[str]()
         """The same of earlier texts of this session, proved by their success."""
         self.budget = Budget()
@@ -78,7 +78,7 @@ class Overlay:
         """All that the text has made so far, to be compared with what it has made later."""
         self.budget.spend((len(self._files) + len(self._folders)) >> 4)
         named = [dict(one) for one in (self._files, self._links, self._open, self.settings, self.copies)]
-        sets = [frozenset(one) for one in (self._folders, self.doubted, self.fetched, self.own)]
+        sets = [frozenset(one) for one in (self._folders, self.doubted, self.fetched, self.own, self.forwards)]
         return self.configured, named, sets
 
     def made(self) -> tuple[str, ...]:

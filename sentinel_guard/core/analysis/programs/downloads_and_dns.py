@@ -267,6 +267,7 @@ def _named_by_address(call: Call, folder: Field | None, how: str) -> Effects:
 
 
 _METHOD_NAMES = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"))
+_OFFLINE = ("--offline", "--no-offline")
 _ITEM = re.compile(r"[\w.\[\]-]*(?::=|=|:|)@(.+)")
 
 
@@ -279,10 +280,9 @@ def httpie(call: Call) -> Effects:
     ]
     for item in files:
         yield from call.read(item)
-    if call.has("--offline"):
-        return  # the request is printed, and not sent
     sends = files or call.stdin or len(items) > 1 or call.has("--raw")
-    for item in items[:1]:
+    told = [item.text for item in call.fields if item.text in _OFFLINE]
+    for item in items[:1] if told[-1:] != ["--offline"] else ():  # else the request is printed, and not sent
         yield from _address(call, item, ["data"] if sends else _unknown(call), method)
     for item in call.parsed.values("-o", "--output"):
         yield from call.write(item, "truncate")

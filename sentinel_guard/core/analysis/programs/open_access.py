@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from sentinel_guard.core.analysis.expansion.command_and_options import Call, options
@@ -153,10 +153,17 @@ def _serves(call: Call, folders: list[str], *, wide: bool = False) -> Iterator[E
             yield call.effect(Kind.PRIVILEGE, TARGET)
 
 
-def forwards(words: list[str]) -> bool:
+def is_reached(words: Sequence[str]) -> bool:
     """Whether ssh is to let the other side reach a port of this one (``-R``)."""
+    return any(map(_REACHED.match, words))
+
+
+def forwards(words: Sequence[str]) -> bool:
+    """Whether ssh is to lead a port of this machine to the other side (``-L``)."""
     return any(map(_FORWARDS.match, words))
 
 
-_FORWARDS = re.compile(r"-[46AaCfGgKkMNnqsTtVvXxYy]*R")
-"""Also behind letters that take no value: ``-fNR``."""
+_SWITCHES = "-[46AaCfGgKkMNnqsTtVvXxYy]*"
+"""Letters that take no value, before one that does: ``-fNR``."""
+_REACHED = re.compile(f"{_SWITCHES}R")
+_FORWARDS = re.compile(rf"{_SWITCHES}L|(?:-o)?(?i:LocalForward)")

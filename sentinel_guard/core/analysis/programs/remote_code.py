@@ -19,7 +19,7 @@ from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 
 _ADDRESS = re.compile(r"(?:[\w.\[\],-]+ ?@ ?)?(?:(?:git|hg|svn|bzr)\+\S+|(?:https?|ssh|git|ftp)://\S+|git@[\w.-]+:\S+)")
-_FORGE = re.compile(r"(?:[\w.-]+@)?(?:github|gitlab|bitbucket|gist|gh|gl|ubi):[\w.~/-]+\S*")
+_FORGE = re.compile(r"(?:[\w.-]+@)?(?:github|gitlab|bitbucket|gist|gh|gl|bb|ubi):[\w.~/-]+\S*")
 _PACKED = re.compile(r"(?:/tmp/|/var/tmp/|/dev/shm/)\S+\.(?:vsix|whl|tgz|tar\.gz|gem|crate|deb|rpm|nupkg|jar|zip)")
 """A package that lies in a temporary folder: it came from somewhere."""
 _SHORT = re.compile(r"[A-Za-z][\w.-]*/[A-Za-z][\w.-]*(?:#\S+)?")
@@ -90,8 +90,8 @@ RUNNERS: dict[str, _Runner] = {
 RUNNERS["bun"] = RUNNERS["npm"]._replace(verbs=(*_NODE, "set", "run"))
 
 _TEMPLATES = frozenset(("cookiecutter", "copier", "degit", "tiged", "giget"))
-_OWNER = re.compile(r"(?:(?:gh|gl|bb|github|gitlab):|(?:git\+)?https://(?:github|gitlab)\.com/)?([\w.-]+)/[\w.-]+")
-"""Whose a template is."""
+_OWNER = re.compile(r"(?:(?:gh|github):|(?:git\+)?https://github\.com/)?([\w.-]+)/[\w.-]+")
+"""Whose a template is, on GitHub: elsewhere the same name may be anybody's."""
 _EDITORS = frozenset(("code", "cursor", "codium", "windsurf"))
 _INDEXES = (
     *("-i", "--index-url", "--extra-index-url", "--index", "--default-index", "--registry", "-f", "--find-links"),

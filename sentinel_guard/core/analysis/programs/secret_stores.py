@@ -201,9 +201,13 @@ _SHELL_ENVIRONMENT = re.compile(
 )
 """The whole environment, as PowerShell and nushell name it."""
 METADATA = f"{STORE}the cloud's metadata service"
+_SHAPES = r"(?:-(?:First|Last|Skip|Unique|Property|ExpandProperty|AutoSize|HideTableHeaders|Wrap)\b\s*\d*\s*)*"
+"""Options that choose lines or columns by number, or how they are laid out."""
 _NAMES_ONLY = re.compile(
-    r"(?i)^[^|;]*\|\s*(?:Measure(?:-Object)?\b|(?:Select(?:-Object)?|Sort(?:-Object)?|Format-\w+|ft|fl)\s+(?:-\w+\s+\d*\s*)*(?:Name|Key|Count)\b"
-    r"(?!\s*,)|(?:ForEach-Object|foreach|%)\s*(?:\{\s*\$_\.)?(?:Name|Key)\b|columns\b|length\b)|^\s*\)\.(?:Name|Keys|Count)\b"
+    r"(?i)[^|;\n]*(?:\|\s*Sort(?:-Object)?(?:\s+-?\w+)*\s*)*\|\s*(?:Measure(?:-Object)?|columns|length"
+    rf"|(?:Select(?:-Object)?|Format-\w+|ft|fl)\s+{_SHAPES}(?:Name|Key|Count)\b\s*{_SHAPES}"
+    r"|(?:ForEach-Object|foreach|%)\s*(?:\{\s*\$_\.(?:Name|Key)\s*\}|(?:Name|Key)\b))\s*(?:$|[|;)}\n])"
+    r"|\s*\)\.(?:Name|Keys|Count)\b"
 )
 """What stands behind the environment where only the names of its variables, or their number, are printed."""
 _TOKENS = re.compile(r"sk_live|AKIA|gh[pousr]_|xox[bp]|glpat-|AIza|BEGIN[ A-Z\\.]*PRIVATE|hf_\[|npm_\[")
@@ -245,8 +249,7 @@ def sources(call: Call) -> Iterator[tuple[str, str]]:
 
 
 def _prints_all(text: str) -> bool:
-    found = _SHELL_ENVIRONMENT.search(text)
-    return found is not None and _NAMES_ONLY.search(text[found.end() :]) is None
+    return any(_NAMES_ONLY.match(text, found.end()) is None for found in _SHELL_ENVIRONMENT.finditer(text))
 
 
 _EDITORS = re.compile(

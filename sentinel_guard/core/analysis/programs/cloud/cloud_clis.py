@@ -77,6 +77,8 @@ def cloud(call: Call) -> Effects:
     told = tuple(remote_commands.of_table(call))
     yield from told or remote_commands.told_by_words(call, there=True)
     yield from _queries(call)
+    if call.command.subcommand in _FORWARDERS:
+        call.world.forwards.add(" ".join(call.command.argv))
     if is_here(call) or (program == "supabase" and _is_own_stack(call)):
         return
     rows = TABLES[program]
@@ -151,14 +153,19 @@ def is_here(call: Call) -> bool:
     )
 
 
-_SERVER = re.compile(r"(?m)^\s*server:\s*['\"]?(\S+?)['\"]?\s*$")
+_SERVER_KEY = re.compile(r"\bserver\b['\"]?\s*:")
+_SERVER = re.compile(r"\bserver\b['\"]?[ \t]*:[ \t]*['\"]?(https?://[^\s'\",}#]+)")
+_GOES_ROUND = re.compile(r"\\|\bproxy-url\b")
+"""What a kubeconfig may lead elsewhere with though its servers are here; a key may be spelled with escapes."""
+_CLUSTER_TOOLS = frozenset(("kubectl", "oc", "helm", "helmfile", "flux"))
+_FORWARDERS = ("port-forward", "proxy")
 
 
 def _own_kubeconfig(call: Call) -> bool | None:
     """Whether a kubeconfig in a temporary folder, or in the repository, that this text names knows this machine alone;
     None where it names none. The person's own is a file of secrets, and not looked into.
     """
-    if call.command.program not in ("kubectl", "oc", "helm", "helmfile", "flux", "argocd"):
+    if call.command.program not in _CLUSTER_TOOLS:
         return None
     option = call.head.value("--kubeconfig") or call.parsed.value("--kubeconfig")
     held = call.scope.variables.get("KUBECONFIG")
@@ -168,8 +175,19 @@ def _own_kubeconfig(call: Call) -> bool | None:
     path = call.locate(name)
     if not (path.startswith(paths.TEMPORARY) or (call.world.root and path.startswith(f"{call.world.root}/"))):
         return None
-    servers = _SERVER.findall(call.world.read(path) or "")
-    return bool(servers) and all(map(network_addresses.is_local_address, servers))
+    text = call.world.read(path) or ""
+    servers = _SERVER.findall(text)
+    if not servers or len(servers) != len(_SERVER_KEY.findall(text)) or _GOES_ROUND.search(text):
+        return False
+    plain = not call.has("--server", "-s", "--kube-apiserver")
+    return plain and all(network_addresses.is_local_address(one) and not _is_forwarded(call, one) for one in servers)
+
+
+def _is_forwarded(call: Call, address: str) -> bool:
+    """Whether this text leads that port of this machine to another one: ``ssh -L``, ``kubectl port-forward``."""
+    port = re.search(r":(\d+)(?:/|$)", address)
+    number = re.compile(rf"(?<!\d){port[1] if port else 443}(?!\d)|[$`\0]")
+    return any(map(number.search, call.world.forwards))
 
 
 # What runs over there

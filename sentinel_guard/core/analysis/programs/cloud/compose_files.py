@@ -94,15 +94,30 @@ def names_volumes(call: Call, parsed: Parsed) -> bool:
 
 
 _TAKES_IN = re.compile(
-    r"\$(?!\$)|\benv_file\b|(?m:^\s*(?:include|extends|secrets|configs)\s*:)|(?m:^\s*(?:-\s*)?['\"]?[A-Z][A-Z0-9_]*['\"]?:?\s*$)"
+    r"\$(?!\$)|\b(?:environment|args)['\"]?\s*:[ \t]*[^\s#]|\benv_file\b"
+    r"|(?m:^\s*(?:include|extends|secrets|configs)\s*:)|(?m:^\s*(?:-\s*)?['\"]?[A-Z][A-Z0-9_]*['\"]?:?\s*$)"
 )
-"""A value of the environment, or of another file: ``$X``, a variable without a value."""
+"""A value of the environment, or of another file: ``$X``, a variable without a value, an alias."""
+_VARIABLES = re.compile(
+    r"(?m)^([ \t]*)['\"]?(?:environment|args)['\"]?:[ \t]*(?:#.*)?\n((?:\1(?:[ \t]+|-[ \t]).*\n?|[ \t]*(?:#.*)?\n)*)"
+)
+_LITERAL_VALUE = re.compile(
+    r"\s*(?:#.*)?|\s*-\s+['\"]?[\w.-]+=.*"
+    r"|\s*['\"]?[\w.-]+['\"]?:[ \t]+(?!(?:null|Null|NULL|~)?[ \t]*(?:#.*)?$)[^*&!|>#].*"
+)
+"""An entry that says its value itself, or no entry."""
 
 
 def shows_only_itself(call: Call, parsed: Parsed) -> bool:
     """Whether ``config`` prints no more than stands in the files themselves."""
     found = texts(call, parsed)
-    return found is not None and not any(map(_TAKES_IN.search, found))
+    return found is not None and not any(_TAKES_IN.search(text) or not _says_values(text) for text in found)
+
+
+def _says_values(text: str) -> bool:
+    """Whether each variable of a service has its value beside it."""
+    lines = (line for _, block in _VARIABLES.findall(text) for line in block.splitlines())
+    return all(map(_LITERAL_VALUE.fullmatch, lines))
 
 
 class Project(NamedTuple):

@@ -93,7 +93,8 @@ _EMPTIES = re.compile(
     r"|\b[A-Z]\w*::(?:truncate\(|query\(\)->delete\()|->truncate\(\)|\bDB::table\([^)]*\)->delete\(\)|\bcall_command\(\s*['\"](?:flush|reset_db)"
     r"|\bmigrate:fresh\b|\bdb:wipe\b"
 )
-_DATABASE_FILE = re.compile(r"(?:--[\w-]+=)?(?:file|sqlite3?):(?://)?(?://)?(/[^?\0]+)(?:\?.*)?")
+_DATABASE_FILE = re.compile(r"(?:file|sqlite3?):(?://)?(?://)?(/[^?\0]+)(?:\?.*)?")
+_OF_SERVER = re.compile(r"(?!file:|sqlite3?:)[A-Za-z][\w+.-]*://.*")
 _MIGRATES = {"rails": "db:migrate", "rake": "db:migrate", "artisan": "migrate", "manage.py": "migrate"}
 """Tasks that change the schema: ordinary work, but for a database that others use."""
 _STEPS = ("upgrade", "downgrade", "rollback", "migrate", "up", "down", "redo", "undo", "revert", "to", "push", "apply")
@@ -179,9 +180,12 @@ def _on_tests(call: Call, words: Sequence[str]) -> bool:
     """The environment of the tests has a database that they make anew; ``DATABASE_URL`` would say another one, and a
     file in a temporary folder is none that anybody keeps.
     """
-    addressed = paths.base(call.command.program) in task_words.BY_ADDRESS
-    files = [match[1] for word in words if addressed and (match := _DATABASE_FILE.fullmatch(word))]
-    files += [word for before, word in pairwise(words) if before in ("sqlite3", "sqlite") and word[:1] == "/"]
+    given = list(_addresses(words)) if paths.base(call.command.program) in task_words.BY_ADDRESS else []
+    if any(_OF_SERVER.fullmatch(address) for _, address in given):
+        return False
+    files = [
+        match[1] for option, address in given if option in _GIVES_FILE and (match := _DATABASE_FILE.fullmatch(address))
+    ]
     if files:
         return all(paths.normal(file).startswith(paths.TEMPORARY) for file in files)
     url = call.scope.lookup("DATABASE_URL")
@@ -192,6 +196,21 @@ def _on_tests(call: Call, words: Sequence[str]) -> bool:
     named = any(value.items in (("test",), ("testing",)) for value in values)
     said = {*words, *(f"{option}={value}" for option, value in pairwise(words) if option in _ENVIRONMENTS)}
     return named or any(f"{option}={value}" in said for option in _ENVIRONMENTS for value in ("test", "testing"))
+
+
+_GIVES_FILE = frozenset(("", *task_words.GIVES_ADDRESS))
+
+
+def _addresses(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Each word with the option that it is the value of, if any; a driver's name and its file are one address."""
+    for earlier, before, word in zip(("", "", *words), ("", *words), words, strict=False):
+        name, sign, value = word.partition("=")
+        if word[:1] == "-":
+            yield (name, value) if sign else (name, "")
+        elif before in ("sqlite3", "sqlite") and word[:1] == "/":
+            yield (earlier if earlier[:1] == "-" else ""), f"{before}:{word}"
+        else:
+            yield (before if before[:1] == "-" and "=" not in before else ""), word
 
 
 def _shell(call: Call, program: str, given: Sequence[Field]) -> Iterator[Effect]:

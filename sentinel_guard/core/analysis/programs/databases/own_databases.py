@@ -66,14 +66,16 @@ def is_own(call: Call, name: str) -> bool:
 _ADDRESSED = re.compile(
     r"mongodb(?:\+srv)?://(?:[^@/]*@)?[^/?]+/(\w+)(?:\?.*)?|(?:(?:localhost|127\.0\.0\.1)(?::\d+)?/)?(\w+)"
 )
-_LEAVES = re.compile(r"\bgetSiblingDB\b|\bgetMongo\b|\bnew Mongo\b|\bconnect\(|\buse\s+\w+|\bload\(|\badminCommand\b")
-"""What speaks of another database than the one of the address."""
+_EMPTIES = re.compile(r"(?:\s*db\.(?:dropDatabase|\w+\.(?:drop|deleteMany))\([^()]*\)\s*(?:;|$))+\s*")
+"""Nothing but what empties the database of the address: any word beside it may speak of another one."""
 
 
 def is_of_tests(call: Call, code: str) -> bool:
-    """Whether a client of MongoDB speaks to a database of this machine alone that tests make anew, as its name says."""
+    """Whether a client of MongoDB does no more than empty a database of this machine that tests make anew, as its name
+    says.
+    """
     names = [match[1] or match[2] for item in call.operands[:1] if (match := _ADDRESSED.fullmatch(item.text))]
-    return bool(names) and is_own(call, names[0]) and _LEAVES.search(code) is None
+    return bool(names) and is_own(call, names[0]) and _EMPTIES.fullmatch(code) is not None
 
 
 def drops_own(call: Call, statement: str) -> bool:
