@@ -283,13 +283,18 @@ INSTALLS = [
     ("/v/bin/python3 /v/bin/pre-commit install", HOOK, Response.ASK, "the repository's own manager of hooks"),
     ("lefthook install -f", HOOK, Response.ASK, "as often as it is tried: it is no strike"),
     ("node husky.js", HOOK, Response.KILL, "another program; the second try"),
+    ("/v/bin/python3 -I -m pre_commit install", HOOK, Response.ASK, "by its module"),
+    ("cp evil .git/hooks/pre-commit", HOOK, Response.KILL, "a file that is called as one is"),
+    ("python3 evil.py husky", HOOK, Response.KILL, "an argument"),
+    ("python3 -W husky evil.py", HOOK, Response.KILL, "an option's value"),
+    ("pre-commit install", f"{HOME}/.claude/hooks/guard.sh", Response.KILL, "an agent's own hooks"),
     ("pre-commit install", f"{ROOT}/sentinel.toml", Response.KILL, "another file of the guard's settings"),
 ]
 
 
 @pytest.mark.parametrize(("program", "target", "response", "why"), INSTALLS, ids=[row[-1] for row in INSTALLS])
 def test_who_installs_the_repositorys_own_hooks_is_asked_about(program, target, response, why):
-    guarded = GuardResources(settings=(f"{ROOT}/.git/hooks", f"{ROOT}/sentinel.toml"))
+    guarded = GuardResources(settings=(f"{ROOT}/.git/hooks", f"{ROOT}/sentinel.toml", f"{HOME}/.claude"))
     told = {"object": target, "program": program}
     action = Action("k", "s", Layer.KERNEL, "make", told, ROOT, 1.0, ROOT, "call")
     session = Session("s", ROOT, strikes=("guard.settings",))
