@@ -338,7 +338,7 @@ def _program(walk: Walker, fields: Sequence[Field], place: WalkContext) -> str:
         walk.add(effect, place)
     _meanings(walk, call, place)
     speaks = own.subcommand or name in VERBS or not (program or local)
-    if speaks and (other := behind_unnamed_option(fields, OPTIONS)):
+    if speaks and not unknown_verbs.has_verb(own) and (other := behind_unnamed_option(fields, OPTIONS)):
         _program(walk, other, place._replace(wanted=False))
     return output(call) if place.wanted else UNKNOWN
 

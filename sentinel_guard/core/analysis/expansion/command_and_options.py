@@ -357,23 +357,23 @@ def build(
 
 _FIRST = 8
 """Words among which the first operand is looked for."""
-_VERB = re.compile(r"[A-Za-z][\w:.-]*")
 
 
 def behind_unnamed_option(fields: Sequence[Field], tables: Mapping[str, Options]) -> Sequence[Field]:
     """The command with its first operand as the value of the option before it, where no table names that option: the
-    next operand may be the verb (``mc --config-dir x rb``). Empty where there is none.
+    next operand may be the verb (``mc --config-dir x rb``), or a value again. Empty where there is none.
     """
-    named = tables.get(program_of(fields), PLAIN).values
+    table = tables.get(program_of(fields), PLAIN)
     at, is_value = 1, False
     while at < min(len(fields), _FIRST) and (is_value or fields[at].text[:1] == "-"):
-        is_value = not is_value and fields[at].text in named
+        is_value = not is_value and fields[at].text in table.values
         at += 1
     option, rest = fields[at - 1].text, fields[at + 1 :]
     told = at == 1 or is_value or option[:1] != "-" or option in ("-", "--") or "=" in option
-    verb = next((item.text for item in rest if item.text[:1] != "-"), "")
-    if told or not _VERB.fullmatch(verb):
+    verbs = any(item.text[:1] != "-" and " " not in item.text for item in rest)
+    if told or not verbs or fields[at].text[:1] == "-":
         return []
     value = fields[at]
-    valued = [Field(f"{option}={value.text}", value.known)] if option[:2] == "--" else []
+    name = option if option[:2] == "--" or table.words else f"-{option}"
+    valued = [Field(f"{name}={value.text}", value.known)] if len(option) > len("-x") else []
     return [*fields[: at - 1], *valued, *rest]

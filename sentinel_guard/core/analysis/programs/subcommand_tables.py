@@ -136,6 +136,19 @@ _LOOKS = re.compile(
 """First words behind which others are names."""
 
 
+_SETTLES = re.compile(
+    r"run|exec|list|ls|show|get|describe|status|info|inspect|view|search|find|help|explain|logs?|history|diff|cat|keys|"
+    r"query|docs|man|which|version|completion"
+)
+"""Verbs of any program behind which no other one stands; no words that are often values (``test``, ``new``)."""
+
+
+def settles(word: str, rows: tuple[Row, ...]) -> bool:
+    """Whether a first operand is itself the verb, in any program or by the rows of its own: no option's value."""
+    named = (name for row in rows for name in row.pattern.partition(" ")[0].split("|"))
+    return _SETTLES.fullmatch(word) is not None or word in named
+
+
 def _first_words(call: Call, most: int = 3) -> list[str]:
     words = [item.text for item in call.operands[:most]]
     named = call.command.subcommand

@@ -18,7 +18,7 @@ from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs import package_publishing, subcommand_tables
 from sentinel_guard.core.analysis.programs.cloud import cloud_cli_subcommands, deployment_tools, other_service_clis
 from sentinel_guard.core.analysis.programs.subcommand_tables import Row
-from sentinel_guard.core.model import Effect
+from sentinel_guard.core.model import Command, Effect
 
 _TABLES: dict[str, tuple[Row, ...]] = {
     **package_publishing.TABLES,
@@ -54,6 +54,12 @@ def effects(call: Call) -> Iterator[Effect]:
     rows = _TABLES.get(program, ())
     if (program in _ALWAYS and at == 0) or any(_what(call, rows, at, verb) in _LOST for verb in _TRIED if rows):
         yield call.opaque(f"{program} {words[at].source or words[at].text}"[:200], "verb")
+
+
+def has_verb(command: Command) -> bool:
+    """Whether a command's first operand is a verb, and no value of the option before it."""
+    first = command.subcommand or next(iter(command.operands), "")
+    return subcommand_tables.settles(first, _TABLES.get(command.program, ()))
 
 
 def _may_be_verb(item: Field, *, first: bool) -> bool:

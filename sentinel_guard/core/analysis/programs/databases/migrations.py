@@ -208,9 +208,14 @@ def _addresses(words: Sequence[str]) -> Iterator[tuple[str, str]]:
         if word[:1] == "-":
             yield (name, value) if sign else (name, "")
         elif before in ("sqlite3", "sqlite") and word[:1] == "/":
-            yield (earlier if earlier[:1] == "-" else ""), f"{before}:{word}"
+            yield _waits(earlier), f"{before}:{word}"
         else:
-            yield (before if before[:1] == "-" and "=" not in before else ""), word
+            yield _waits(before), word
+
+
+def _waits(word: str) -> str:
+    """An option whose value is the next word; empty for another word."""
+    return word if word[:1] == "-" and "=" not in word else ""
 
 
 def _shell(call: Call, program: str, given: Sequence[Field]) -> Iterator[Effect]:
