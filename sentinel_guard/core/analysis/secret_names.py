@@ -14,12 +14,12 @@ _EXAMPLE = re.compile(r".*\.(?:example|sample|template|dist|defaults)(?:\.[^/]*)
 _STORES = (
     r"\.netrc|\.pgpass|\.my\.cnf|\.git-credentials|\.config/git/credentials|\.npmrc|\.pypirc|\.vault-token|\.htpasswd",
     r"\.s3cfg|\.boto|\.databrickscfg|\.rclone\.conf|\.sentryclirc|\.msmtprc|\.mbsyncrc|\.smbcredentials|\.vault[_-]pass(?:word)?(?:\.txt)?",
-    r"id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|\.ssh/(?!config$|known_hosts$|authorized_keys$|environment$|rc$)[^/.]+",
+    r"id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|\.(?:aws|gem)/credentials|\.cargo/credentials(?:\.toml)?|\.codex/auth\.json",
     r"\.docker/config\.json|\.kube/config|\.gnupg/.*|\.config/gh/hosts\.yml|\.config/gcloud/.*|Library/Keychains/.*",
     r"\.terraform\.d/credentials\.tfrc\.json|\.m2/settings(?:-security)?\.xml|\.gradle/gradle\.properties",
     r"\.[a-z_]+_history|\.local/share/fish/fish_history|ConsoleHost_history\.txt|\.config/nushell/history\.(?:txt|sqlite3)",
     r"\.local/share/keyrings/.*|\.password-store/.*|Bitwarden CLI/data\.json",
-    r"\.claude/\.credentials\.json|\.aws/(?:sso|cli)/cache/.*|\.azure/(?:msal_token_cache|accessTokens)\.[a-z]+",
+    r"\.claude/\.credentials\.json|\.gemini/oauth_creds\.json|\.aws/(?:sso|cli)/cache/.*|\.azure/(?:msal_token_cache|accessTokens)\.[a-z]+",
     r"\.config/(?:sops/age/keys\.txt|hub|glab-cli/config\.yml|netlify/config\.json|doctl/config\.yaml|hcloud/cli\.toml)",
     r"\.config/(?:rclone/rclone\.conf|stripe/config\.toml|ngrok/ngrok\.yml|scw/config\.yaml|linode-cli|argocd/config)",
     r"\.config/(?:configstore/firebase-tools\.json|github-copilot/(?:apps|hosts)\.json|\.wrangler/config/\w+\.toml)",
@@ -27,18 +27,25 @@ _STORES = (
     r"\.(?:oci/config|aliyun/config\.json|cf/config\.json|snowsql/config|dbt/profiles\.yml|kaggle/kaggle\.json)",
     r"\.(?:tsh/keys|step/secrets|near-credentials|ethereum/keystore|electrum/wallets)/.*|\.config/solana/id\.json",
     r"wallet\.dat|[^/]+\.(?:macaroon|keytab)",
-    r"\.(?!git/|github/|venv/|next/)[^/]+/(?:[^/]+/){0,4}(?:credentials|auth|access[-_]tokens?|oauth_creds|token)(?:\.(?:json|toml|db|ya?ml))?",
     r"(?:[^/]+[-_.])?service[-_]?account[^/]*\.json|client_secret[^/]*\.json|(?:config/)?master\.key",
     r"(?:\.config|Library/Application Support|\.var/app)/.*(?:hrom|rave|dge|pera|ivaldi).*/(?:Cookies|Login Data)",
     r"(?:\.config|Library/Application Support|\.var/app)/.*(?:hrom|rave|dge|pera|ivaldi).*/(?:Web Data|Local State)",
     r"(?:\.mozilla|Firefox|firefox|\.thunderbird)/.*/(?:cookies\.sqlite|logins\.json|key4\.db)",
 )
-"""Below any folder; also what is called credentials, auth or token in a hidden one, whoever's it is."""
+"""Below any folder."""
+_HIDDEN = (
+    r"\.ssh/(?!config$|known_hosts$|authorized_keys$|environment$|rc$)[^/.]+"
+    r"|\.[^/]+/(?:[^/]+/){0,2}(?:(?:credentials|auth|access[-_]tokens?|oauth_creds|token)\.(?:json|toml|db|ya?ml)|credentials)"
+    r"|\.[^/]+/(?:auth|(?:[^/]+/)?(?:access[-_]tokens?|oauth_creds|token))"
+)
+"""Directly below a home: what is called so, whoever's it is; ``auth`` deeper down is as likely a folder."""
 _OF_SYSTEM = (
     r"/etc/(?:g?shadow-?|sudoers|ssh/ssh_host_[^/]*_key|wireguard/.*|ssl/private/.*|kubernetes/admin\.conf"
     r"|wpa_supplicant/.*\.conf|NetworkManager/system-connections/.*|rancher/k3s/k3s\.yaml|mysql/debian\.cnf)"
     r"|(?:/var)?/run/secrets/.*|/proc/[^/]+/environ"
 )
+_IN_HOME = re.compile(rf"(?:.*/home(?:/[^/]+)?|/root|.*/Users/[^/]+|~|\$\{{?HOME\}}?)/(?:{_HIDDEN})")
+_BELOW = re.compile(_HIDDEN)
 _SECRET = re.compile(rf".*/(?:\.env(?:\.[^/]*)?|[^/.][^/]*\.env|\.envrc|{'|'.join(_STORES)})|{_OF_SYSTEM}")
 KINDS = (
     *(".env", ".env.*", "*.env", ".envrc", ".netrc", ".pgpass", ".my.cnf", ".git-credentials", ".npmrc", ".pypirc"),
@@ -73,11 +80,16 @@ def names_credential(variable: str) -> bool:
     return _CREDENTIAL.fullmatch(variable.upper()) is not None
 
 
-def is_secret(path: str) -> bool:
-    """Whether an absolute path names a file of secrets, or a store of them; examples and public keys are none."""
+def is_secret(path: str, *, home: str = "", root: str = "") -> bool:
+    """Whether an absolute path names a file of secrets, or a store of them; examples and public keys are none.
+
+    ``home`` lies where homes usually lie, where nobody says; in the repository ``root`` a hidden folder is a tool's.
+    """
     if path.startswith(STORE):
         return True
-    return _SECRET.fullmatch(path) is not None and _EXAMPLE.fullmatch(path.rpartition("/")[2]) is None
+    below = path[len(home) + 1 :] if home and path.startswith(f"{home}/") else ""
+    own = (_IN_HOME.fullmatch(path) or _BELOW.fullmatch(below)) and not (root and path.startswith(f"{root}/"))
+    return bool(own or _SECRET.fullmatch(path)) and _EXAMPLE.fullmatch(path.rpartition("/")[2]) is None
 
 
 def may_hold_secret(path: str) -> bool:

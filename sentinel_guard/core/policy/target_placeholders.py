@@ -203,7 +203,7 @@ _NAMED: Mapping[str, Callable[[str, TargetContext], bool]] = {
     "{settings}": lambda path, g: any(inside(path, s) or _is_or_holds(path, s) for s in g.settings),
     "{restricted}": lambda path, g: bool(g.policy.restricts(path, g.root)),
     PLACEHOLDER: lambda path, g: is_agent_settings(path, g.root, g.home),
-    "{secret}": lambda path, _: is_secret(path),
+    "{secret}": lambda path, g: is_secret(path, home=g.home, root=g.root),
     "{inside}": lambda path, g: inside(path, g.root),
     "{tmp}": _tmp,
     "{cache}": _cache,
