@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bench import guard_faults, runtime_matrix
 from sentinel_guard.commands import check_explain
-from sentinel_guard.core.analysis import step_budget
+from sentinel_guard.core.analysis import package_runners, step_budget
 from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.analysis.evaluation import walk_syntax_tree
 from sentinel_guard.core.analysis.expansion import command_and_options, file_overlay
@@ -23,7 +23,6 @@ from sentinel_guard.core.analysis.programs import (
     open_access,
     package_publishing,
     peel_wrappers,
-    remote_code,
     secret_stores,
 )
 from sentinel_guard.core.analysis.programs.cloud import (
@@ -273,11 +272,11 @@ def _by_meaning(rows: tuple[Row, ...]) -> dict[str, list[str]]:
 def _runners() -> str:
     """Who runs code that it is given an address of."""
     head = ["", "## Runners of code", "| programs | meaning | verbs and options |", "|---|---|---|"]
-    return "\n".join([*head, *(_runner(name) for name in sorted(remote_code.RUNNERS))]) + "\n"
+    return "\n".join([*head, *(_runner(name) for name in sorted(package_runners.RUNNERS))]) + "\n"
 
 
 def _runner(name: str) -> str:
-    row = remote_code.RUNNERS[name]
+    row = package_runners.RUNNERS[name]
     words = ", ".join(f"`{word}`" for word in dict.fromkeys((*row.verbs, *row.options)))
     return f"| `{name}` | runs code | {words or 'whatever'} |"
 

@@ -7,7 +7,8 @@ import re
 REGISTRIES = re.compile(
     r"(?:[\w-]+\.)*(?:pypi\.org|pythonhosted\.org|npmjs\.org|yarnpkg\.com|crates\.io|rubygems\.org|pytorch\.org|nvidia\.com|"
     r"npm\.pkg\.github\.com|pkgs\.dev\.azure\.com|jfrog\.io|pkg\.dev|amazonaws\.com|jsr\.io|gitlab\.com|piwheels\.org|"
-    r"pyg\.org|tuna\.tsinghua\.edu\.cn|aliyun\.com|npmmirror\.com)"
+    r"pyg\.org|tuna\.tsinghua\.edu\.cn|aliyun\.com|npmmirror\.com|"
+    r"proxy\.golang\.org|goproxy\.(?:cn|io)|api\.nuget\.org)"
 )
 """Registries that many use: what is published there by a name passes."""
 PUBLISHERS = frozenset(

@@ -11,12 +11,12 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 from sentinel_guard.core.analysis import known_publishers, network_addresses, paths
 from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call
 from sentinel_guard.core.analysis.expansion.file_overlay import Overlay
 from sentinel_guard.core.analysis.expansion.shell_state import Field
+from sentinel_guard.core.analysis.package_runners import FETCH_BESIDES, FROM_VARIABLES, NODE, RUNNERS, UVS, Runner
 
 _ADDRESS = re.compile(r"(?:[\w.\[\],-]+ ?@ ?)?(?:(?:git|hg|svn|bzr)\+\S+|(?:https?|ssh|git|ftp)://\S+|git@[\w.-]+:\S+)")
 _FORGE = re.compile(r"(?:[\w.-]+@)?(?:github|gitlab|bitbucket|gist|gh|gl|bb|ubi):[\w.~/-]+\S*")
@@ -26,97 +26,24 @@ _SHORT = re.compile(r"[A-Za-z][\w.-]*/[A-Za-z][\w.-]*(?:#\S+)?")
 """``user/repo``, as npm and its kin read it; a scoped package begins with ``@``."""
 
 
-class _Runner(NamedTuple):
-    verbs: tuple[str, ...] = ()
-    """First words behind which addresses run code; none: the program itself does."""
-    options: tuple[str, ...] = ()
-    """Options whose values are packages."""
-    short: bool = False
-    """``user/repo`` is an address."""
-    first: bool = False
-    """Only the first operand is a package; the rest belongs to what it starts."""
-    plain: bool = True
-    """Operands are packages; else only the options' values."""
-
-
-_NODE = ("install", "i", "in", "ci", "add", "exec", "x", "dlx", "create", "init", "update", "up", "upgrade")
-_SWITCHES = ("--", "-y", "--yes", "-D", "-g", "-q", "--quiet", "-U")
+_SWITCHES = (
+    *("--", "-y", "--yes", "-D", "-g", "-q", "--quiet", "-U", "--frozen", "--locked", "--no-sync", "--isolated"),
+    *("--offline", "--silent", "--watch", "--hot", "--bun", "-A"),
+)
 """Options without a value, behind which a package may stand."""
 _VALUED = (
-    *("-i", "--index-url", "--extra-index-url", "--index", "--default-index", "--registry", "-f", "--find-links"),
+    *(*UVS, "--registry"),
     *("--proxy", "--https-proxy", "--publish-url", "--build-arg", "-e", "--env", "--label", "-t", "--tag"),
     "--trusted-host",
     *("--cache-from", "--cache-to", "--git"),
 )
 """Options whose value is an address of something else than code."""
-_STARTS = frozenset(("exec", "x", "dlx", "create", "init", "run", "tool"))
+_STARTS = frozenset(("exec", "x", "dlx", "create", "init", "run"))
 """Behind these the first word is the package, the rest belongs to what it starts."""
-_PIP = _Runner(("install", "wheel"), ("-e", "--editable", "-r", "--requirement", "-c", "--constraint"))
-_UVX = _Runner((), ("--from", "--with", "--with-editable"), first=True)
-RUNNERS: dict[str, _Runner] = {
-    **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), _Runner((*_NODE, "set"), ("--package",), short=True)),
-    "corepack": _Runner(("prepare", "use")), "bundle": _Runner(("config",)), "bundler": _Runner(("config",)),
-    **dict.fromkeys(("npx", "pnpx", "bunx"), _Runner((), ("-p", "--package"), short=True, first=True)),
-    **dict.fromkeys(("pip", "pip3", "pip2"), _PIP),
-    "uv": _Runner(("pip", "add", "tool", "run"), (*_PIP.options, *_UVX.options)),
-    "uvx": _UVX,
-    "pipx": _Runner(("install", "run", "inject", "upgrade"), ("--spec",)),
-    **dict.fromkeys(("poetry", "pdm", "rye", "pixi", "pipenv", "conda", "mamba"),
-                    _Runner(("add", "install"), ("--git",))),
-    "cargo": _Runner(("install", "binstall", "add"), ("--git",), plain=False),
-    "brew": _Runner(("install", "tap", "cask", "bundle", "reinstall")),
-    "rpm": _Runner((), ("-i", "-U", "-F", "-ivh", "-Uvh", "--install", "--upgrade"), plain=False),
-    **dict.fromkeys(("pacman", "yay", "paru"), _Runner((), ("-U", "--upgrade"), plain=False)),
-    **dict.fromkeys(("gem", "composer", "helm", "cabal", "volta", "proto", "apk", "guix", "nuget", "asdf", "mise",
-                     "dpkg", "dnf", "yum", "zypper", "apt", "apt-get", "luarocks", "opam", "nimble", "mix"),
-                    _Runner(("install", "plugin", "plugins", "add", "require", "global", "use", "config", "-i", "-U"))),
-    "deno": _Runner(("run", "install", "x", "serve", "test", "eval", "add", "i")),
-    "nix": _Runner(("run", "shell", "develop", "profile", "build"), first=True),
-    **dict.fromkeys(("docker", "podman"), _Runner(("build", "buildx", "compose"), ("-f", "--file"))),
-    **dict.fromkeys(("cookiecutter", "copier", "degit"), _Runner()),
-    **dict.fromkeys(("node", "nodejs", "tsx", "ts-node"),
-                    _Runner((), ("--import", "--loader", "--experimental-loader", "-r", "--require"), plain=False)),
-    **dict.fromkeys(("nix-env", "ansible-pull", "docker-compose", "podman-compose"),
-                    _Runner((), ("-if", "-f", "--file", "-U", "--url"), plain=False)),
-    **dict.fromkeys(("certutil", "bitsadmin", "mshta", "regsvr32", "msiexec"), _Runner((), ("-f", "/i", "-i"))),
-    "winget": _Runner(("install", "upgrade"), ("-m", "--manifest")), "scoop": _Runner(("install", "bucket")),
-    **dict.fromkeys(("jbang", "kotlin", "groovy", "scala-cli", "yo", "Rscript", "cpanm"), _Runner(first=True)),
-    **dict.fromkeys(("wasmtime", "wasmer", "spin"), _Runner(("run", "up"))),
-    "flatpak": _Runner(("install", "remote-add")),
-    "gh": _Runner(("extension", "extensions", "ext"), short=True),
-    "gemini": _Runner(("extensions",)), "claude": _Runner(("plugin",)),
-    **dict.fromkeys(("code", "cursor", "codium", "windsurf"), _Runner((), ("--install-extension",), plain=False)),
-}  # fmt: skip
-RUNNERS["bun"] = RUNNERS["npm"]._replace(verbs=(*_NODE, "set", "run"))
-
-_TEMPLATES = frozenset(("cookiecutter", "copier", "degit", "tiged", "giget"))
+_TEMPLATE_TOOLS = frozenset(("cookiecutter", "copier", "degit", "tiged", "giget"))
 _OWNER = re.compile(r"(?:(?:gh|github):|(?:git\+)?https://github\.com/)?([\w.-]+)/[\w.-]+")
 """Whose a template is, on GitHub: elsewhere the same name may be anybody's."""
 _EDITORS = frozenset(("code", "cursor", "codium", "windsurf"))
-_INDEXES = (
-    *("-i", "--index-url", "--extra-index-url", "--index", "--default-index", "--registry", "-f", "--find-links"),
-    *("--source", "--server", "--repository", "--url", "--channel", "-c", "-X", "-Source"),
-)
-_INDEXED = RUNNERS.keys() - {
-    "docker",
-    "podman",
-    "docker-compose",
-    "podman-compose",
-    "helm",
-    "brew",
-    "nix-env",
-    "ansible-pull",
-    "node",
-}
-"""Those that take packages from an index by an option of such a name."""
-_FROM_VARIABLES = {
-    **dict.fromkeys(("pip", "pip3", "pipx"), ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS")),
-    **dict.fromkeys(("uv", "uvx"), ("UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX")),
-    **dict.fromkeys(("npm", "npx", "pnpm", "bun"), ("npm_config_registry", "NPM_CONFIG_REGISTRY")),
-    "yarn": ("npm_config_registry", "YARN_REGISTRY", "YARN_NPM_REGISTRY_SERVER"),
-    "go": ("GOPROXY",), "cargo": ("CARGO_REGISTRIES_CRATES_IO_INDEX",), "gem": ("RUBYGEMS_HOST",),
-}  # fmt: skip
-"""Variables by which an installer takes its packages from elsewhere."""
 _INSTALLS = re.compile(
     r"(?:^|.* )(?:\S*install\S*|(?:plugins?|extensions?|ext|skills?|shadcn|pkg|addons?|modules?)[: ](?:add|get|use)|"
     r"try-repo|install-plugin|add --repo\S*|dependency:get|archive\.install)(?: .*|$)"
@@ -196,7 +123,7 @@ def by_words(call: Call) -> Iterator[str]:
     if not (short or "://" in " ".join(call.command.argv[1:_LOOKED_AT])) or program in RUNNERS or program in _SETTLED:
         return
     texts = [item.text for item in call.fields[1:_LOOKED_AT]]
-    if _INSTALLS.match(" ".join((program, *texts[:4]))) is None or _LOOKS & {*texts}:
+    if _INSTALLS.match(_spoken(call, texts[:4])) is None or _LOOKS & {*texts}:
         return
     for text in texts:
         given = _SOURCE.sub("", text, count=1)
@@ -204,10 +131,16 @@ def by_words(call: Call) -> Iterator[str]:
             yield given
 
 
+def _spoken(call: Call, texts: Sequence[str]) -> str:
+    """A program's name and its first words: no address, which may be of a page about it, and no script by its path."""
+    name = () if "/" in call.fields[0].text else (call.command.program,)
+    return " ".join((*name, *(text for text in texts if "://" not in text)))
+
+
 def _is_usual(address: str) -> bool:
-    """Whether an address is this machine's, or that of a registry that many use."""
-    host = network_addresses.host(address)
-    return network_addresses.is_local_address(address) or known_publishers.REGISTRIES.fullmatch(host) is not None
+    """Whether an address is this machine's, or that of a registry that many use, and its origin is proved."""
+    known = not address.startswith("http://") and known_publishers.REGISTRIES.fullmatch(network_addresses.host(address))
+    return network_addresses.is_local_address(address) or bool(known)
 
 
 _BY_SHORT_NAMES = frozenset(("skills", "shadcn"))
@@ -217,10 +150,24 @@ _LOOKED_AT = 16
 
 
 def _from_variables(call: Call) -> Iterator[str]:
-    """An index that this text itself put into the installer's variable."""
-    for name in _FROM_VARIABLES.get(call.command.program, ()):
-        if name in call.scope.variables and any(map(_is_unknown_index, call.scope.variables[name] or ())):
+    """An index that this text itself put into the installer's variable, where it fetches something."""
+    program = call.command.program
+    names = FROM_VARIABLES.get(program, ())
+    if not (call.scope.variables.keys() & names and _fetches(call)):
+        return
+    for name in names:
+        values = call.scope.variables.get(name) or ()
+        if any(_is_unknown_index(part) for value in values for part in re.split(r"[,|\s]", value)):
             yield f"an index: {name}"
+
+
+def _fetches(call: Call) -> bool:
+    """Whether an installer's verb is one that takes something from an index."""
+    row = RUNNERS.get(call.command.program, Runner())
+    verbs = (*row.verbs, *FETCH_BESIDES.get(call.command.program, ()))
+    spoken = [call.command.subcommand, *(item.text for item in call.operands[:2])]
+    bare = call.command.program == "yarn" and not any(spoken)
+    return not verbs or bare or any(word in verbs for word in spoken)
 
 
 PROGRAMS = frozenset((*RUNNERS, *_BUILDERS, "go", "git", "gh", "glab", "hg", "jj", "svn", "degit", "tiged", "giget"))
@@ -244,16 +191,17 @@ def addresses(program: str, words: Sequence[Field]) -> Iterator[str]:
         return
     if row.verbs and not (texts[:1] and texts[0] in row.verbs) and not any(text in row.verbs for text in texts[:4]):
         return
-    yield from (f"an index: {text}" for text in _indexes(program, texts))
-    for text in _packages(row, texts):
+    yield from (f"an index: {text}" for text in _indexes(program, row, texts))
+    short = row.short and not (program == "bun" and texts[:1] == ["run"])
+    for text in _packages(program, row, texts):
         if program in _EDITORS and (_PACKED.fullmatch(text) or _is_stranger(text, known_publishers.PUBLISHERS, ".")):
             yield text
         tapped = "tap" in texts[:1] or text.count("/") > 1  # brew install OWNER/TAP/NAME taps, too
         if program == "brew" and tapped and _is_stranger(text, known_publishers.TAPS, "/"):
             yield text
-        if program in _TEMPLATES and (match := _OWNER.match(text)) and match[1] in known_publishers.TEMPLATES:
+        if program in _TEMPLATE_TOOLS and (match := _OWNER.match(text)) and match[1] in known_publishers.TEMPLATES:
             continue
-        if not (_FORGE.fullmatch(text) or _ADDRESS.fullmatch(text) or (row.short and _SHORT.fullmatch(text))):
+        if not (_FORGE.fullmatch(text) or _ADDRESS.fullmatch(text) or (short and _SHORT.fullmatch(text))):
             continue
         if not network_addresses.is_local_address(re.sub(r"^(?:[\w.-]+ ?@ ?)?\w+\+", "", text)):
             yield text
@@ -275,29 +223,49 @@ def _is_stranger(text: str, known: frozenset[str], mark: str) -> bool:
     return bool(found) and text[:1] not in "./~" and owner.lower() not in known
 
 
-def _packages(row: _Runner, texts: Sequence[str]) -> Iterator[str]:
-    values = [b for a, b in pairwise(texts) if a in row.options]
-    yield from values
-    yield from (text.partition("=")[2] for text in texts if text.partition("=")[0] in row.options and "=" in text)
-    plain = [b for a, b in pairwise(("", *texts)) if b[:1] != "-" and _stands_free(a, b)]
-    if row.plain:
-        first = row.first or bool(_STARTS & set(plain[:1]))
-        begun = plain[1:] if plain and plain[0] in row.verbs else plain
-        yield from begun[:1] if first else begun
+def _packages(program: str, row: Runner, texts: Sequence[str]) -> Iterator[str]:
+    at = _run_at(row, texts)
+    own = _own(program, at, texts)
+    yield from (b for a, b in pairwise(own) if a in row.options)
+    yield from (text.partition("=")[2] for text in own if text.partition("=")[0] in row.options and "=" in text)
+    if at is not None and row.plain:
+        unnamed = at and texts[at - 1][:1] == "-" and texts[at - 1] not in _SWITCHES
+        yield from texts[at : at + 1 + bool(unnamed)]  # it may be that option's value
+    elif row.plain:
+        plain = [b for a, b in pairwise(("", *texts)) if b[:1] != "-" and _stands_free(a, b, row)]
+        yield from plain[1:] if plain and plain[0] in row.verbs else plain
 
 
-def _stands_free(before: str, word: str) -> bool:
+def _run_at(row: Runner, texts: Sequence[str]) -> int | None:
+    """Where the word stands that is run, what follows being its own; None for an installer."""
+    valued = {*row.options, *row.indexes, *_VALUED, *_FOLDERS, "-p", "--python", "--extra", "--group"}
+    plain = [n for n, (a, b) in enumerate(pairwise(("", *texts))) if b[:1] != "-" and a not in valued]
+    first = texts[plain[0]] if plain else ""
+    if not (row.first or (first in row.verbs and first in _STARTS)):
+        return None
+    return next(iter(plain[first in row.verbs :]), len(texts))
+
+
+def _own(program: str, at: int | None, texts: Sequence[str]) -> Sequence[str]:
+    """The words that are a runner's own; npm has options up to ``--``, whatever it runs."""
+    if at is None or program == "npm":
+        return texts[: texts.index("--")] if "--" in texts else texts
+    return texts[:at]
+
+
+def _stands_free(before: str, word: str, row: Runner) -> bool:
     """Whether a word is no option's value."""
     if before[:1] != "-" or before in _SWITCHES:
         return True
-    return before not in _VALUED and (_ADDRESS.fullmatch(word) or _FORGE.fullmatch(word)) is not None
+    valued = before in _VALUED or before in row.indexes
+    return not valued and (_ADDRESS.fullmatch(word) or _FORGE.fullmatch(word)) is not None
 
 
-def _indexes(program: str, texts: Sequence[str]) -> Iterator[str]:
-    if program not in _INDEXED:
-        return
-    given = [b for a, b in pairwise(texts) if a in _INDEXES]
-    given += [text.partition("=")[2] for text in texts if text.partition("=")[0] in _INDEXES]
+def _indexes(program: str, row: Runner, texts: Sequence[str]) -> Iterator[str]:
+    """Indexes that options name; those behind what is run are for that (``uv run app.py --url https://…``)."""
+    own = _own(program, _run_at(row, texts), texts) if row.indexes else ()
+    given = [b for a, b in pairwise(own) if a in row.indexes]
+    given += [text.partition("=")[2] for text in own if text.partition("=")[0] in row.indexes]
     yield from filter(_is_unknown_index, given)
 
 
@@ -308,10 +276,7 @@ def _setting(text: str) -> str:
 
 
 def _is_unknown_index(text: str) -> bool:
-    away = "://" in text and not network_addresses.is_local_address(text)
-    return away and (
-        text.startswith("http://") or not known_publishers.REGISTRIES.fullmatch(network_addresses.host(text))
-    )
+    return "://" in text and not _is_usual(text)
 
 
 # ---- what this text fetched ----
@@ -359,7 +324,7 @@ def _of_manifest(call: Call) -> Iterator[str]:
     """Addresses in a manifest or a list of requirements that this text wrote itself."""
     made = call.world.made()
     verb = call.command.subcommand or (call.operands[0].text if call.operands else "")
-    if not made or verb not in (*_NODE, "sync"):
+    if not made or verb not in (*NODE, "sync"):
         return
     names = [b.text for a, b in pairwise(call.fields) if a.text in ("-r", "--requirement")]
     for path in [call.locate("package.json"), *(call.locate(name) for name in names)]:
