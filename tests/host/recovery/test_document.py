@@ -147,6 +147,10 @@ CLAIMS = (
         R + "test_other_worktrees.py::test_the_main_worktree_goes_on_beside_a_session_in_a_linked_one",
     ),
     (
+        "of which alone the state is gone, and all where `HEAD` or the index differ or there is no reflog",
+        R + "test_other_worktrees.py::test_what_a_person_ended_in_another_worktree_stays_ended_and_is_named",
+    ),
+    (
         "(`config.worktree`) come back, for they may name programs",
         R + "test_other_worktrees.py::test_another_worktree_that_is_gone_is_known_again_and_named",
     ),

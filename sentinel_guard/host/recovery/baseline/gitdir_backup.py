@@ -7,8 +7,9 @@ Rules of this file:
 3. What cannot be put back is told, and the rest comes back all the same.
 4. Caches that are too large to be kept go away once they changed: git does without them, and would believe them.
 5. Other worktrees of the repository go on being used: one that is gone comes back, one that was added goes to the
-   attic, settings come back, and what else happens in them is theirs. Where their log of HEAD says that nothing did,
-   what is gone of them comes back. What lies in a worktree's own folder is its own.
+   attic, settings come back, and what else happens in them is theirs. Where HEAD, its log and the index say that
+   nothing did, what is gone of them comes back, but for what alone git removes when a merge or the like is ended. What
+   lies in a worktree's own folder is its own.
 """
 
 from __future__ import annotations
@@ -66,6 +67,11 @@ CACHES = "objects/info/commit-graph"
 LOGS = "logs/"
 HEAD_LOG = "logs/HEAD"
 _REFS = ("refs", "logs", "packed-refs")
+_STATE = re.compile(
+    r"(MERGE_(HEAD|MODE|MSG|RR|AUTOSTASH)|AUTO_MERGE|SQUASH_MSG|(CHERRY_PICK|REVERT|REBASE)_HEAD|BISECT_\w+"
+    r"|(sequencer|rebase-merge|rebase-apply)/.*)"
+)
+"""What git removes when a merge, a rebase or the like is ended (``--quit`` changes nothing else)."""
 NEEDED = ("objects", "refs")
 """Folders without which git sees no repository; they may be empty."""
 STASH_LOG = "logs/refs/stash"
@@ -150,7 +156,7 @@ def differences(
     """
     real: dict[str, bool] = {}
     seen = [Change(n, d) for n, k in kept.items() if k.kind != UNKEPT and (d := difference(tree, n, k, real))]
-    active = {_top(c.path) for c in seen if c.path == f"{_top(c.path)}{HEAD_LOG}"}
+    active = _active(kept, seen)
     found = [c for c in seen if c.what == "deleted" or not _goes_on(tree, c.path, kept[c.path])]
     if only:  # what is the main worktree's comes back where it is gone, and it was not at work since
         rests = "" not in active or tree.lstat("HEAD") is None
@@ -161,16 +167,36 @@ def differences(
     found += [Change(n, "created") for n, k in kept.items() if k.kind == UNKEPT and _stale(tree, n, k)]
     found += [Change(n, "created") for n in names(tree.root, only) if n not in kept and not _stays(n, only)]
     before = {top for n in kept if (top := _top(n))}
-    theirs = [c for c in found if _top(c.path) in before]
-    whole = [c for c in theirs if places.get(_top(c.path).rstrip("/"))]
+    within = before & {f"{name}/" for name, whole in places.items() if whole}
+    apart = before - within
     # Beside a linked one, others are made all the time, and its own metadata is none of the common directory's.
     new = {} if only else dict.fromkeys(top.rstrip("/") for c in found if (top := _top(c.path)) and top not in before)
     return [
         *(c for c in found if not _top(c.path)),
-        *whole,
-        *_worktrees(tree, [c for c in theirs if c not in whole], active, places),
+        *(c for c in found if _top(c.path) in within),
+        *_worktrees(tree, [c for c in found if _top(c.path) in apart], active, places),
         *(Change(top, "created") for top in new),
     ]
+
+
+def is_state_elsewhere(name: str) -> bool:
+    """Whether what git removes when a merge or the like is ended is another worktree's."""
+    top = _top(name)
+    return bool(top and _STATE.fullmatch(f"{name[len(top) :]}/"))
+
+
+def _active(kept: Mapping[str, Kept], seen: list[Change]) -> set[str]:
+    """The worktrees in which somebody was at work since, or may have been."""
+    found = {top for top in map(_top, kept) if f"{top}{HEAD_LOG}" not in kept}
+    gone = dict[str, list[str]]()
+    for change in seen:
+        top = _top(change.path)
+        own = change.path[len(top) :]
+        if own == HEAD_LOG or (own in ("HEAD", "index") and change.what != "deleted"):
+            found.add(top)
+        elif change.what == "deleted" and own.partition("/")[0] not in (*_REFS, *SHARED):
+            gone.setdefault(top, []).append(own)
+    return found | {top for top, names in gone.items() if all(map(_STATE.fullmatch, names))}
 
 
 def gone_elsewhere(tree: SymlinkSafeFolder, kept: Mapping[str, Kept], only: tuple[str, ...] = ()) -> list[str]:

@@ -50,8 +50,10 @@ def put_metadata_back(baseline: Baseline, found: BaselineDiff | None = None) -> 
 def _make_folders(baseline: Baseline) -> None:
     """Empty folders of the git directory that are gone; their modes come last. Raises HostError, OSError."""
     top = f"{baseline.where.git_dir}/"
-    for path in sorted(p for p in baseline.doors if p.startswith(top) and not os.path.lexists(p)):
-        baseline.git_tree.folder(path.removeprefix(top))
+    gone = sorted(p.removeprefix(top) for p in baseline.doors if p.startswith(top) and not os.path.lexists(p))
+    for name in gone:
+        if not gitdir_backup.is_state_elsewhere(name):  # git asks whether they are there
+            baseline.git_tree.folder(name)
 
 
 def _user(baseline: Baseline) -> list[str]:

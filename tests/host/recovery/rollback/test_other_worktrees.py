@@ -68,3 +68,40 @@ def test_another_worktree_that_is_gone_is_known_again_and_named(repo, linked):
     assert state(repo) == start
     assert [*(repo.root / ".git").rglob("config.worktree")] == []
     assert place.read_text() == f"{linked.root.parent}/third/.git\n"
+
+
+CONFLICT = """git checkout -q -b side; echo s > g.txt; git commit -qam s
+git checkout -q theirs; echo t > g.txt; git commit -qam t; git {} side || true"""
+MERGED = "echo m > g.txt; git add g.txt; git commit -qm merged"
+TAKEN = "git checkout -q --ours g.txt; git add g.txt"
+ENDED = (
+    (
+        "git config core.logAllRefUpdates false; rm -rf .git/logs .git/worktrees/*/logs",
+        "merge",
+        MERGED,
+        "MERGE_HEAD",
+        "a merge, unlogged",
+    ),
+    ("true", "cherry-pick", f"git cherry-pick --quit; {TAKEN}", "CHERRY_PICK_HEAD", "with a change of the index alone"),
+    ("true", "cherry-pick", "git cherry-pick --quit", "CHERRY_PICK_HEAD", "without another change"),
+    ("true", "rebase", "git rebase --quit", "rebase-merge/", "a rebase"),
+)
+
+
+@pytest.mark.parametrize("where", ["wt", "repo"], ids=["session in a linked one", "in the main one"])
+@pytest.mark.parametrize("row", [row[:4] for row in ENDED], ids=[row[4] for row in ENDED])
+def test_what_a_person_ended_in_another_worktree_stays_ended_and_is_named(repo, linked, where, row):
+    before, how, end, gone = row
+    shell(repo, before)
+    other = Repo(linked.root.parent / "other")
+    shell(other, CONFLICT.format(how))
+    baseline = taken(Repo(linked.root.parent / where))
+    shell(other, end)
+    told = other.git("status")
+    report = rolled_back(baseline)
+    assert report["ok"], report["problems"]
+    assert other.git("status") == told
+    (linked.root.parent / where / "new.txt").write_text("the agent's")
+    words = f".git/worktrees/other/{gone} of another worktree is gone: it was at work since, and is left as it is."
+    assert words in rolled_back(baseline)["notes"]
+    assert other.git("status") == told
