@@ -119,8 +119,16 @@ def _tops(baseline: Baseline) -> dict[str, str]:
         if name.startswith(f"{gitdir_backup.WORKTREES}/") and name.endswith("/gitdir") and row.kind == FILE:
             with contextlib.suppress(HostError):  # its copy is damaged
                 text = os.fsdecode(baseline.vault.data(row.content))
-                found[name.removesuffix("/gitdir")] = text.strip().removesuffix("/.git")
+                folder = name.removesuffix("/gitdir")
+                found[folder] = _place(f"{baseline.where.common_dir}/{folder}", text)
     return found
+
+
+def _place(folder: str, text: str) -> str:
+    """The folder of a linked worktree. ``folder``: of its metadata; ``text``: of its file ``gitdir``, which may be
+    relative to that (git-config(1), ``worktree.useRelativePaths``).
+    """
+    return os.path.normpath(os.path.join(folder, text.strip())).removesuffix("/.git")  # noqa: PTH118 - a file's text
 
 
 def other_worktrees(where: Layout, apart: Iterable[str]) -> tuple[str, ...]:
@@ -129,7 +137,7 @@ def other_worktrees(where: Layout, apart: Iterable[str]) -> tuple[str, ...]:
     """
     known = {where.root, *(f"{where.root}/{name}" for name in apart)}
     named = Path(where.common_dir, gitdir_backup.WORKTREES).glob("*/gitdir")
-    tops = (gitdir_backup.read_text(path).strip().removesuffix("/.git") for path in named)
+    tops = (_place(str(path.parent), gitdir_backup.read_text(path)) for path in named)
     return tuple(sorted(top for top in tops if top not in known and os.path.lexists(f"{top}/.git")))
 
 

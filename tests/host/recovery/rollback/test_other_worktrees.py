@@ -49,11 +49,15 @@ def test_the_main_worktree_goes_on_beside_a_session_in_a_linked_one(repo, linked
 PLANT = "printf '[core]\\nfsmonitor = evil\\n'"
 
 
-def test_another_worktree_that_is_gone_is_known_again_and_named(repo, linked):
-    """And of one that is there, and at rest, what is gone and what would be run."""
+@pytest.mark.parametrize("to", ["{top}", "../../../.."], ids=["an absolute path", "a relative one"])
+def test_another_worktree_that_is_gone_is_known_again_and_named(repo, linked, to):
+    """And of one that is there, and at rest, what is gone and what would be run. ``to``: how a worktree is named."""
     shell(repo, "git update-ref ORIG_HEAD HEAD~1; git update-ref MERGE_HEAD HEAD~1; git worktree add -q ../third")
+    named = {name: f"{to.format(top=linked.root.parent)}/{name}/.git\n" for name in ("third", "other")}
+    for name, text in named.items():
+        (repo.root / f".git/worktrees/{name}/gitdir").write_text(text)
     start, baseline = state(repo), taken(linked)
-    shell(linked, "git worktree remove --force ../other")
+    shell(linked, "rm -rf ../other ../repo/.git/worktrees/other")
     shell(
         repo,
         f"cd .git; rm ORIG_HEAD MERGE_HEAD index; for d in . worktrees/third; do {PLANT} > $d/config.worktree; done",
@@ -67,7 +71,7 @@ def test_another_worktree_that_is_gone_is_known_again_and_named(repo, linked):
     assert "theirs" in linked.git("worktree", "list", "--porcelain")
     assert state(repo) == start
     assert [*(repo.root / ".git").rglob("config.worktree")] == []
-    assert place.read_text() == f"{linked.root.parent}/third/.git\n"
+    assert {name: (repo.root / f".git/worktrees/{name}/gitdir").read_text() for name in named} == named
 
 
 CONFLICT = """git checkout -q -b side; echo s > g.txt; git commit -qam s
