@@ -155,6 +155,14 @@ CLAIMS = (
         R + "test_other_worktrees.py::test_another_worktree_that_is_gone_is_known_again_and_named",
     ),
     (
+        "objects come back, and all where its git directory is gone; what else is gone of it is named",
+        R + "test_other_worktrees.py::test_a_submodule_in_another_worktree_goes_on_and_comes_back_where_it_is_gone",
+    ),
+    (
+        "and so are hooks that changed in another worktree",
+        R + "test_other_worktrees.py::test_hooks_in_another_worktree_are_left_and_named",
+    ),
+    (
         "whoever has it checked out besides",
         R + "test_linked_worktree.py::test_what_another_worktree_has_checked_out_is_left_and_named",
     ),

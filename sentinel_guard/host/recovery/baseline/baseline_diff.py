@@ -157,7 +157,7 @@ def _programs(baseline: Baseline) -> list[str]:
     found = other_stores.added_programs(kept, common, apart)
     if baseline.where.linked or not baseline.rest.complete:  # beside a linked worktree, another one may need them
         return found
-    return [*found, *other_stores.added_modules(kept, common, apart, baseline.taken)]
+    return [*found, *other_stores.added_modules(kept, common, apart)]
 
 
 def _idle(baseline: Baseline, kept: Mapping[str, Kept]) -> list[str]:
@@ -209,6 +209,23 @@ def _file(baseline: Baseline, name: str) -> bool:
 
 def user_settings(baseline: Baseline) -> list[Change]:
     """What git takes from outside of the repository; names relative to ``/``."""
+    left = _folders_elsewhere(baseline)
+    return [c for c in _all_settings(baseline) if not f"/{c.path}".startswith(left)]
+
+
+def settings_elsewhere(baseline: Baseline) -> list[Change]:
+    """As ``user_settings``: those that lie in another worktree of the repository, whose person goes on with them."""
+    left = _folders_elsewhere(baseline)
+    return [c for c in _all_settings(baseline) if f"/{c.path}".startswith(left)] if left else []
+
+
+def _folders_elsewhere(baseline: Baseline) -> tuple[str, ...]:
+    """With their slashes."""
+    tops = tuple(f"{top}/" for top in shared_refs.tops_elsewhere(baseline)) if baseline.taken_from else ()
+    return tuple(f"{folder}/" for folder in baseline.taken_from if f"{folder}/".startswith(tops))
+
+
+def _all_settings(baseline: Baseline) -> list[Change]:
     tree, kept = baseline.user_tree, baseline.user
     new = user_git_config.added(baseline.where, baseline.folder, baseline.taken_from, kept)
     return [

@@ -66,7 +66,8 @@ CACHES = "objects/info/commit-graph"
 """What names of caches begin with."""
 LOGS = "logs/"
 HEAD_LOG = "logs/HEAD"
-_REFS = ("refs", "logs", "packed-refs")
+REFS = ("refs", "logs", "packed-refs")
+"""What a git directory holds of refs."""
 _STATE = re.compile(
     r"(MERGE_(HEAD|MODE|MSG|RR|AUTOSTASH)|AUTO_MERGE|SQUASH_MSG|(CHERRY_PICK|REVERT|REBASE)_HEAD|BISECT_\w+"
     r"|(sequencer|rebase-merge|rebase-apply)/.*)"
@@ -194,7 +195,7 @@ def _active(kept: Mapping[str, Kept], seen: list[Change]) -> set[str]:
         own = change.path[len(top) :]
         if own == HEAD_LOG or (own in ("HEAD", "index") and change.what != "deleted"):
             found.add(top)
-        elif change.what == "deleted" and own.partition("/")[0] not in (*_REFS, *SHARED):
+        elif change.what == "deleted" and own.partition("/")[0] not in (*REFS, *SHARED):
             gone.setdefault(top, []).append(own)
     return found | {top for top, names in gone.items() if all(map(_STATE.fullmatch, names))}
 
@@ -206,7 +207,7 @@ def gone_elsewhere(tree: SymlinkSafeFolder, kept: Mapping[str, Kept], only: tupl
         top = _top(name)
         own, below, _ = name[len(top) :].partition("/")
         theirs = bool(top) or (bool(only) and not _is_shared(name, only))
-        if theirs and own not in _REFS and tree.lstat(name) is None:
+        if theirs and own not in REFS and tree.lstat(name) is None:
             found[f"{top}{own}{below}"] = None
     return [*found]
 

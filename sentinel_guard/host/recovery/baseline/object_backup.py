@@ -153,6 +153,11 @@ def examine_objects(folder: Path, since: int) -> tuple[list[str], int]:
     return [n for n in found if changed(f"{kept}/{n}", since) and not is_intact(folder / n, n)], len(found)
 
 
+def is_cache(name: str) -> bool:
+    """True for what git believes of packs and does without."""
+    return bool(_CACHE.fullmatch(name.rpartition("/")[2]))
+
+
 def is_loose(name: str) -> bool:
     """True for the name of a loose object below an object store."""
     return bool(_LOOSE.fullmatch(name))

@@ -100,6 +100,14 @@ def places(baseline: Baseline) -> dict[str, bool]:
     return found
 
 
+def tops_elsewhere(baseline: Baseline) -> list[str]:
+    """Absolute folders of the other worktrees that were there at the start, the main one's too."""
+    common, main = baseline.where.common_dir, list[str]()
+    if baseline.where.linked and common.endswith("/.git") and "index" in baseline.shared:
+        main = [common.removesuffix("/.git")]
+    return [*main, *(top for top in _tops(baseline).values() if not top.startswith(f"{baseline.root}/"))]
+
+
 def gone_elsewhere(baseline: Baseline) -> list[str]:
     """What is gone of other worktrees' metadata when all is back that comes back; below the common directory."""
     if baseline.where.linked:

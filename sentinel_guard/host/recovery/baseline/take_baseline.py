@@ -306,14 +306,14 @@ def _completed(baseline: Baseline, notes: list[str], *, deep: bool) -> Baseline:
 
 def _objects(baseline: Baseline, before: Baseline | None, *, deep: bool) -> tuple[int, list[str]]:
     """Keep what is no metadata of the git directory. Returns ``Completion.farmed``, and what is not kept, in words."""
-    common, since = baseline.where.common_dir, round(baseline.taken * 1e9)
-    store, earlier_farm = f"{common}/objects", before.farm if before else None
+    since, earlier_farm = round(baseline.taken * 1e9), before.farm if before else None
+    store = f"{baseline.where.common_dir}/objects"
     farmed = object_backup.back_up_objects(store, baseline.farm, baseline.head, since, earlier_farm)
     # Afterwards: git may prune until all that is there has a second name.
     farmed = farmed if early_objects.take_over(store, baseline.folder, baseline.farm) else 0
     notes = packs.make(baseline.shadow, baseline.deep, baseline.refs.values()) if deep or not farmed else []
     apart = {inside.where.git_dir for _, inside in baseline.below()}
-    return farmed, notes + other_stores.keep(common, baseline.stores, apart, since)
+    return farmed, notes + other_stores.keep(baseline.where, baseline.stores, apart, since)
 
 
 def _is_younger(baseline: Baseline, name: str) -> bool:

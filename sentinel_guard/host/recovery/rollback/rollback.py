@@ -22,8 +22,8 @@ from pathlib import Path
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.machine.atomic_files import write_json
 from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
-from sentinel_guard.host.recovery.baseline import early_objects, gitdir_backup, shared_refs
-from sentinel_guard.host.recovery.baseline.baseline_diff import BaselineDiff, diff_baseline
+from sentinel_guard.host.recovery.baseline import early_objects, gitdir_backup, other_stores, shared_refs
+from sentinel_guard.host.recovery.baseline.baseline_diff import BaselineDiff, diff_baseline, settings_elsewhere
 from sentinel_guard.host.recovery.baseline.folder_modes import folder_mode
 from sentinel_guard.host.recovery.baseline.folder_survey import names_of_the_start, survey
 from sentinel_guard.host.recovery.baseline.gitdir_backup import Change
@@ -50,6 +50,7 @@ ROUNDS = 3
 """Times that the work tree is gone over before what still changes is reported."""
 JOURNAL = "rollback.json"
 ELSEWHERE = ".git/{} of another worktree is gone: it was at work since, and is left as it is."
+HOOKS_ELSEWHERE = "/{} ({}) is another worktree's, though git takes it here too: it is left as it is."
 NOT_CONVERGED = "NOT CONVERGED"
 
 
@@ -225,7 +226,7 @@ def _rolled_back(baseline: Baseline, keep: Callable[[str], bool], restricts: Cal
             break
         found = diff_baseline(baseline, keep, restricts, names) if reset else found
     problems += [*restore_hard_links.join(baseline), *folders.close(names)]
-    notes += [ELSEWHERE.format(name) for name in shared_refs.gone_elsewhere(baseline)]
+    notes += _elsewhere(baseline)
     found = replace(found, folder_modes=folders.changed(), links=[])
     problems += [*_remaining(found), *restore_objects.damaged_or_missing_objects(baseline)]
     journal.path.unlink(missing_ok=True)
@@ -234,8 +235,18 @@ def _rolled_back(baseline: Baseline, keep: Callable[[str], bool], restricts: Cal
 
 def _untouched(baseline: Baseline, problems: tuple[str, ...]) -> Report:
     """Of a repository in which nothing had to be put back."""
-    unkept = baseline.unkept
-    return Report(not problems, (), (), problems, baseline.head, False, "", unkept, unkept=bool(unkept))
+    notes, unkept = (*_elsewhere(baseline), *baseline.unkept), bool(baseline.unkept)
+    return Report(not problems, (), (), problems, baseline.head, False, "", notes, unkept=unkept)
+
+
+def _elsewhere(baseline: Baseline) -> list[str]:
+    """What another worktree's person may have done, in words."""
+    gone = [
+        *shared_refs.gone_elsewhere(baseline),
+        *other_stores.gone_elsewhere(baseline.stores, baseline.where.common_dir),
+    ]
+    hooks = [HOOKS_ELSEWHERE.format(c.path, c.what) for c in settings_elsewhere(baseline)]
+    return [*(ELSEWHERE.format(name) for name in gone), *hooks]
 
 
 def _prepare(baseline: Baseline) -> list[Change]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 
+from sentinel_guard.host.recovery.rollback.rollback import HOOKS_ELSEWHERE
 from tests.support.recovery.repository import Repo, files, shell, state
 from tests.support.recovery.without_rights import MISSING, rolled_back, taken
 
@@ -109,3 +110,51 @@ def test_what_a_person_ended_in_another_worktree_stays_ended_and_is_named(repo, 
     words = f".git/worktrees/other/{gone} of another worktree is gone: it was at work since, and is left as it is."
     assert words in rolled_back(baseline)["notes"]
     assert other.git("status") == told
+
+
+SUBMODULE = """git init -q ../inner; git -C ../inner commit -q --allow-empty -m i
+allow='-c protocol.file.allow=always'; git $allow submodule add -q ../inner sub; git commit -qm sub -- sub .gitmodules
+git -C ../other merge -q main; git -C ../other $allow submodule update -q --init"""
+WORK = """git checkout -q -b work; echo w > a; git add a; git commit -qm work; echo more > a; git add a
+cd $(git rev-parse --git-dir); echo own > hooks/pre-push; rm description"""
+USED = (
+    ("wt", "repo/sub", "modules/sub", "the main worktree's"),
+    ("repo", "other/sub", "worktrees/other/modules/sub", "a linked worktree's"),
+)
+
+
+@pytest.mark.parametrize(("where", "place", "kept"), [row[:3] for row in USED], ids=[row[3] for row in USED])
+def test_a_submodule_in_another_worktree_goes_on_and_comes_back_where_it_is_gone(repo, linked, where, place, kept):
+    shell(repo, SUBMODULE)
+    sub, session = Repo(linked.root.parent / place), Repo(linked.root.parent / where)
+    first, baseline = sub.git("rev-parse", "HEAD"), taken(session)
+    shell(sub, WORK)
+    git_dir = repo.root / ".git" / kept
+    told, tip = sub.git("status", "--branch", "--short"), sub.git("rev-parse", "work")
+    session.write("new.txt", "the agent's")
+    report = rolled_back(baseline)
+    assert report["ok"], report["problems"]
+    assert (sub.git("status", "--branch", "--short"), sub.git("rev-parse", "HEAD")) == (told, tip)
+    assert (git_dir / "hooks/pre-push").exists()
+    words = f".git/{kept}/description of another worktree is gone: it was at work since, and is left as it is."
+    assert words in report["notes"]
+    shell(repo, f"rm -rf {git_dir}")
+    assert rolled_back(baseline)["ok"]
+    assert sub.git("rev-parse", "HEAD") == first
+
+
+def test_hooks_in_another_worktree_are_left_and_named(repo, linked):
+    shell(repo, "mkdir hooks; echo own > hooks/commit-msg; git config core.hooksPath $PWD/hooks")
+    baseline = taken(linked)
+    shell(repo, "echo later > hooks/commit-msg; echo new > hooks/pre-push")
+    hooks = files(repo.root / "hooks")
+    linked.remove("own.txt")
+    for _ in range(2):  # something to put back, and nothing
+        report = rolled_back(baseline)
+        assert report["ok"], report["problems"]
+        told = [HOOKS_ELSEWHERE.format(f"{repo.root}/hooks/{name}"[1:], what) for name, what in LATER]
+        assert [note for note in report["notes"] if "/hooks/" in note] == told
+        assert files(repo.root / "hooks") == hooks
+
+
+LATER = (("commit-msg", "changed"), ("pre-push", "created"))
