@@ -184,8 +184,8 @@ CLAIMS = (
         R + "test_quick_agents.py::test_a_pack_that_goes_and_can_have_no_second_name_is_named",
     ),
     (
-        "(`multi-pack-index`, bitmaps) and that are new go",
-        R + "test_unrecoverable_damage.py::test_a_pack_of_an_honest_gc_stays_and_an_index_over_packs_goes",
+        "(`multi-pack-index`, bitmaps) and that are new, or were moved in, go",
+        R + "test_unrecoverable_damage.py::test_an_index_over_packs_that_is_moved_in_goes_and_the_persons_own_stays",
     ),
     (
         "stays where it is, and is named",

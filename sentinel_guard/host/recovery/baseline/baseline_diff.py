@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from sentinel_guard.host.git import ignored_files
 from sentinel_guard.host.machine import birth_time, deep_folders
 from sentinel_guard.host.machine.content_addressed_store import UNKEPT, Kept, difference
 from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
@@ -22,6 +24,7 @@ from sentinel_guard.host.recovery.baseline import (
 from sentinel_guard.host.recovery.baseline.folder_modes import folder_mode
 from sentinel_guard.host.recovery.baseline.folder_survey import Survey
 from sentinel_guard.host.recovery.baseline.gitdir_backup import Change
+from sentinel_guard.host.recovery.baseline.late_files import CACHES
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
 from sentinel_guard.host.recovery.baseline.worktree_diff import Scan, scan
 
@@ -164,13 +167,34 @@ def _idle(baseline: Baseline, kept: Mapping[str, Kept]) -> list[str]:
     """Files that came into the folders of submodules that are not checked out, and of repositories that are kept as
     files: git shows none of them.
     """
-    root, found = baseline.root, list[str]()
-    for name in baseline.embedded if baseline.rest.complete else ():
-        if name not in baseline.nested:
-            inside = (f"{at}/{n}" for at, _, names in deep_folders.walk(f"{root}/{name}") for n in names)
-            new = (path for path in inside if path[len(root) + 1 :] not in kept)
-            found += [path[len(root) + 1 :] for path in new if birth_time.is_younger(path, baseline.taken)]
-    return found
+    idle = [n for n in baseline.embedded if n not in baseline.nested] if baseline.rest.complete else []
+    return [n for name in idle for n in _came(baseline, name, kept)]
+
+
+def _came(baseline: Baseline, top: str, kept: Mapping[str, Kept]) -> Iterator[str]:
+    """Files that came into a folder of which all was kept that is not generated, by their own change times or that of
+    a folder which was moved in: its files keep theirs. Generated ones are written to all the time: those that were made
+    since.
+    """
+    start, moved = len(baseline.root) + 1, set[str]()
+    known = {top} | {n[:at] for n in kept if n.startswith(f"{top}/") for at, letter in enumerate(n) if letter == "/"}
+    generated = tuple(n for n in baseline.rest.generated if n.startswith(f"{top}/"))
+    for folder, _, names in deep_folders.walk(f"{baseline.root}/{top}"):
+        at = folder[start:]
+        made = f"{at}/".startswith(generated) or not CACHES.isdisjoint(at.split("/"))
+        if at.rpartition("/")[0] in moved or (not (at in known or made) and _is_since(baseline, folder)):
+            moved.add(at)
+        for name in (n for n in names if f"{at}/{n}" not in kept):
+            path, rebuilt = f"{folder}/{name}", made or name.endswith(ignored_files.COMPILED)
+            if at in moved or (birth_time.is_younger(path, baseline.taken) if rebuilt else _is_since(baseline, path)):
+                yield f"{at}/{name}"
+
+
+def _is_since(baseline: Baseline, path: str) -> bool:
+    try:
+        return birth_time.is_since(os.lstat(path).st_ctime, baseline.taken)
+    except OSError:
+        return False
 
 
 def _others(baseline: Baseline, restricts: Callable[[str], bool], names: Survey, scanned: Scan) -> list[str]:

@@ -19,10 +19,10 @@ import re
 import shutil
 import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from sentinel_guard.host.machine import birth_time, deep_folders
+from sentinel_guard.host.machine import deep_folders
 from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 
 COPIED = 256 << 20
@@ -193,21 +193,23 @@ def non_file_entries(objects: str) -> list[str]:
     return [n for n in found if not n.startswith("info/") and not n.rpartition("/")[2].startswith(PASSING)]
 
 
-def added_caches(objects: str, farm: Path, taken: float) -> list[str]:
+def added_caches(objects: str, kept: Sequence[Path], since: int, *, whole: bool) -> list[str]:
     """Files (names below ``objects``) that came since and say something of packs that may be false: all that git does
-    without, and of the packs of the start whatever it is. ``taken``: when the session began.
+    without, and of the packs of the start whatever it is.
+
+    ``kept``: folders of second names and copies; ``whole``: whether all of the start has one there. Else it is the
+    change time that tells (one that is moved in keeps its time of birth). ``since``: as for ``damaged_objects``.
     """
+    found = list[str]()
     with contextlib.suppress(OSError):
-        names = sorted(path.name for path in Path(objects, "pack").iterdir())
-        return [f"pack/{name}" for name in names if _says_new(objects, farm, name, taken)]
-    return []
+        found += sorted(f"pack/{path.name}" for path in Path(objects, "pack").iterdir())
+    new = (n for n in found if _says(n, kept) and not any(os.path.lexists(folder / n) for folder in kept))
+    return [n for n in new if whole or changed(f"{objects}/{n}", since)]
 
 
-def _says_new(objects: str, farm: Path, name: str, taken: float) -> bool:
-    beside = _BESIDE.fullmatch(name)
-    if not (_CACHE.fullmatch(name) or (beside and (farm / f"pack/{beside[1]}.pack").exists())):
-        return False
-    return not (farm / "pack" / name).exists() and birth_time.is_younger(f"{objects}/pack/{name}", taken)
+def _says(name: str, kept: Sequence[Path]) -> bool:
+    beside = _BESIDE.fullmatch(name.rpartition("/")[2])
+    return is_cache(name) or (beside is not None and any((f / f"pack/{beside[1]}.pack").exists() for f in kept))
 
 
 def is_intact(path: Path, name: str) -> bool:

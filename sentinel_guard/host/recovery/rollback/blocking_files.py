@@ -11,7 +11,7 @@ from concurrent.futures import Future, wait
 from sentinel_guard.core.policy import gitignore_patterns
 from sentinel_guard.host.machine import birth_time
 from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
-from sentinel_guard.host.recovery.baseline import object_backup
+from sentinel_guard.host.recovery.baseline import early_objects, object_backup
 from sentinel_guard.host.recovery.baseline.gitdir_backup import Change
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
 from sentinel_guard.host.recovery.baseline.worktree_diff import Scan
@@ -52,7 +52,8 @@ def remove_caches(baseline: Baseline) -> list[Change]:
 
 
 def added_caches(baseline: Baseline) -> list[str]:
-    return object_backup.added_caches(baseline.object_tree.root, baseline.farm, baseline.taken)
+    store, kept = baseline.object_tree.root, (baseline.farm, baseline.folder / early_objects.HELD)
+    return object_backup.added_caches(store, kept, round(baseline.taken * 1e9), whole=baseline.rest.farmed > 0)
 
 
 def new_special_files(baseline: Baseline, special: list[str], keep: Callable[[str], bool]) -> list[str]:

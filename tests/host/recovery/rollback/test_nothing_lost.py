@@ -294,16 +294,19 @@ def test_the_repository_of_an_idle_submodule_comes_back_and_a_new_one_goes(repo,
     tip = sub.git("rev-parse", "HEAD")
     repo.git("submodule", "deinit", "-q", "-f", "sub")
     idle = Repo(repo.root / ".git/modules/sub")
+    shell(repo, "git init -q --bare ../old; echo evil > ../old/hooks/post-checkout")
     start, baseline = state(repo), taken(repo)
     allow = "git -c protocol.file.allow=always submodule"
     shell(repo, f"rm -rf .git/modules; {allow} update -q --init; {allow} add -q {inner.root} more")
     shell(repo, "ls sub/.git; echo evil > .git/modules/more/hooks/post-checkout")
+    shell(repo, f"{allow} add -q --name a/refs/b {inner.root} named; mv ../old .git/modules; mv a.txt untracked sub")
+    shell(repo, "mv src sub/came")
     report = rolled_back(baseline)
     assert report["ok"], report["problems"]
     assert idle.git("--git-dir=.", "rev-parse", "main") == tip
     assert idle.git("--git-dir=.", "fsck", "--no-dangling") == ""
     assert state(repo) == start and list((repo.root / "sub").iterdir()) == [], "what was checked out since goes"
-    assert not (repo.root / ".git/modules/more").exists()
+    assert [n for n in ("more", "a/refs/b", "old") if (repo.root / ".git/modules" / n).exists()] == []
 
 
 # Bytes that git would write otherwise.

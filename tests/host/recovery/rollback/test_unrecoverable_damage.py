@@ -7,7 +7,7 @@ import pytest
 from sentinel_guard.host.recovery import api
 from sentinel_guard.host.recovery.baseline import gitdir_backup, object_backup
 from tests.support.recovery import agent_scripts as agents
-from tests.support.recovery.repository import EVIL, Repo, files, overwrite, state, taken
+from tests.support.recovery.repository import EVIL, Repo, files, overwrite, settle, state, taken
 
 OBJECTS = [
     ("HEAD:g.txt", EVIL, "a blob becomes another"),
@@ -193,6 +193,29 @@ def test_a_pack_of_an_honest_gc_stays_and_an_index_over_packs_goes(clean):
     assert api.plan(baseline)
     assert api.rollback(baseline).ok
     assert pack.exists() and not index.exists(), "git would believe it"
+    assert clean.git("fsck", "--no-dangling") == ""
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["whole", "begun only"])
+@pytest.mark.parametrize("there", [True, False], ids=["the person's own", "moved in"])
+def test_an_index_over_packs_that_is_moved_in_goes_and_the_persons_own_stays(clean, tmp_path, there, whole):
+    """It keeps its time of birth."""
+    clean.git("gc", "-q")
+    clean.git("multi-pack-index", "write")
+    index, aside = clean.root / ".git/objects/pack/multi-pack-index", tmp_path / "aside"
+    if not there:
+        index.chmod(0o644)
+        index.write_bytes(index.read_bytes()[:-200] + b"Z" * 200)
+        index.rename(aside)
+    settle()
+    baseline = taken(clean) if whole else api.begin(str(clean.root), tmp_path / "session", lambda _: False, "s1")
+    settle()
+    clean.write("a.txt", "the agent's\n")
+    if not there:
+        aside.rename(index)
+    report = api.rollback(baseline)
+    assert report.ok, report.problems
+    assert index.exists() == there
     assert clean.git("fsck", "--no-dangling") == ""
 
 
