@@ -100,6 +100,25 @@ def parse(fields: Sequence[Field], table: Options) -> Parsed:
     return parsed
 
 
+def without_option(fields: Sequence[Field], table: Options, *names: str) -> list[Field]:
+    """The arguments without these options, which take a value, however they are written: ``-sKx``, ``--conf x``."""
+    kept: list[Field] = []
+    words = iter(fields)
+    for item in words:
+        if item.text[:1] != "-" or len(item.text) == 1:
+            kept.append(item)
+            continue
+        letters = Parsed()
+        long = item.text[1] == "-" or table.words
+        name, _, wants = _long(item, table) if long else _letters(item, table, letters)
+        follows = [found] if wants and (found := next(words, None)) is not None else []
+        if name not in names:
+            kept += [item, *follows]
+        elif letters.flags:
+            kept.append(Field("-" + "".join(flag[1:] for flag in letters.flags)))
+    return kept
+
+
 def _long(item: Field, table: Options) -> tuple[str, Field | None, bool]:
     name, equals, value = item.text.partition("=")
     if table.longs and name not in table.longs:
@@ -122,14 +141,16 @@ def _letters(item: Field, table: Options, parsed: Parsed) -> tuple[str, Field | 
 
 
 _SETTING = re.compile(r"\s*(?P<name>-{0,2}[\w-]+)(?:\s*[=:]\s*|\s+|\s*$)(?P<value>\"(?:[^\"\\]|\\.)*+\"|\S*)")
-_SETTINGS = 50
-"""Lines of a file of options that are looked at."""
+_SETTINGS = 500
+"""Options of a file that are looked at."""
 
 
-def options_of_file(text: str) -> list[Field]:
-    """The words that a file of options stands for (curl's): one option a line, ``name = "value"``."""
+def options_of_file(text: str) -> list[Field] | None:
+    """The words that a file of options stands for (curl's): one option a line, ``name = "value"``; None: too many."""
     fields: list[Field] = []
-    for line in text.splitlines()[:_SETTINGS]:
+    for line in text.splitlines():
+        if len(fields) > _SETTINGS:
+            return None
         if (match := _SETTING.match(line)) and line.lstrip()[:1] != "#":
             name, value = match["name"], match["value"].strip('"')
             fields.append(Field(name if name[:1] == "-" else f"--{name}"))

@@ -9,7 +9,13 @@ from itertools import pairwise
 from typing import NamedTuple, Self
 
 from sentinel_guard.core.analysis import network_addresses, paths
-from sentinel_guard.core.analysis.expansion.command_and_options import UNKNOWN, Call, options, options_of_file
+from sentinel_guard.core.analysis.expansion.command_and_options import (
+    UNKNOWN,
+    Call,
+    options,
+    options_of_file,
+    without_option,
+)
 from sentinel_guard.core.analysis.expansion.secret_variables import secret_variables
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.programs import credential_hosts, http_changes, uploads_and_ssh
@@ -30,13 +36,13 @@ _KEEPS = ("-c", "--cookie-jar", "-D", "--dump-header", "--stderr", "--trace", "-
 
 def _with_options(call: Call, files: Sequence[Field]) -> Effects:
     """The same with the options that stand in files, in their place."""
-    taken = [call.fields[0]]
-    named = {item.text for item in files}
-    taken += [f for f in call.fields[1:] if f.text.partition("=")[0] not in ("-K", "--config") and f.text not in named]
+    taken = [call.fields[0], *without_option(call.fields[1:], _CURL, "-K", "--config")]
     for item in files:
         yield from call.read(item)
         text = call.stdin if call.is_stdin(item) else call.world.read(call.locate(item)) if item.known else None
-        taken += options_of_file((text or "").replace(UNKNOWN, ""))
+        told = options_of_file((text or "").replace(UNKNOWN, ""))
+        taken += told or []
+        yield from [call.opaque(item, "code")] if told is None else ()
         taken += [Field("-T"), item] if is_secret(call.locate(item)) else []
     yield from (e for e in call.runner.run(taken, call, "curl") if e.kind is not Kind.EXECUTE)
 
@@ -340,21 +346,17 @@ def getent(call: Call) -> Effects:
 
 _CURL = options(
     "-d= --data= --data-ascii= --data-binary= --data-raw= --data-urlencode= -F= --form= --form-string= -T= "
-    "--upload-file= "
-    "--json= --url= --url-query= -o= --output= --output-dir= -X= --request= -H= --header= --proxy-header= -u= --user= "
-    "-A= "
-    "--user-agent= -e= --referer= -b= --cookie= -c= --cookie-jar= -K= --config= -m= --max-time= --connect-timeout= -w= "
-    "--write-out= -x= --proxy= --retry= --retry-delay= --retry-max-time= -D= --dump-header= --cacert= --capath= "
-    "--cert= "
-    "-E= --key= --pass= -r= --range= --limit-rate= --resolve= --connect-to= --interface= -C= --continue-at= -z= "
-    "--time-cond= --netrc-file= -Y= -y= -Q= --quote= -P= -t= --stderr= --trace= --trace-ascii= --libcurl= --hsts= "
-    "--alt-svc= --etag-save= --etag-compare= --unix-socket= --max-filesize= --max-redirs= --mail-from= --mail-rcpt= "
-    "--oauth2-bearer= --aws-sigv4= --ciphers= --noproxy= --proxy-user= --parallel-max= --rate= --socks5= "
-    "--socks5-hostname= --doh-url= --dns-servers= --tls-max= --variable= --expand-url= --expand-data= "
-    "--keepalive-time= "
-    "--remote-name --remote-name-all --remote-header-name --location --silent --show-error --fail --include --head "
-    "--get "
-    "--insecure --compressed --verbose --create-dirs --fail-with-body"
+    "--upload-file= --json= --url= --url-query= -o= --output= --output-dir= -X= --request= -H= --header= "
+    "--proxy-header= -u= --user= -A= --user-agent= -e= --referer= -b= --cookie= -c= --cookie-jar= -K= --config= "
+    "-m= --max-time= --connect-timeout= -w= --write-out= -x= --proxy= --retry= --retry-delay= --retry-max-time= "
+    "-D= --dump-header= --cacert= --capath= --cert= -E= --key= --pass= -r= --range= --limit-rate= --resolve= "
+    "--connect-to= --interface= -C= --continue-at= -z= --time-cond= --netrc-file= -Y= -y= -Q= --quote= -P= -t= "
+    "--stderr= --trace= --trace-ascii= --libcurl= --hsts= --alt-svc= --etag-save= --etag-compare= --unix-socket= "
+    "--max-filesize= --max-redirs= --mail-from= --mail-rcpt= --oauth2-bearer= --aws-sigv4= --ciphers= --noproxy= "
+    "--proxy-user= --parallel-max= --rate= --socks5= --socks5-hostname= --doh-url= --dns-servers= --tls-max= "
+    "--variable= --expand-url= --expand-data= --keepalive-time= --remote-name --remote-name-all "
+    "--remote-header-name --location --silent --show-error --fail --include --head --get --insecure --compressed "
+    "--verbose --create-dirs --fail-with-body"
 )
 OPTIONS = {
     "curl": _CURL,

@@ -6,32 +6,48 @@ What they take is known when they run; the folder is what may be lost of it, uns
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from sentinel_guard.core.analysis.expansion.command_and_options import Call, options
 from sentinel_guard.core.model import Effect
 
-_DELETES: dict[str, tuple[str, ...]] = {
-    "fdupes": ("-d", "--delete"),
-    "jdupes": ("-d", "--delete", "-L", "--linkhard", "-l", "--linksoft"),
-    "rdfind": ("-deleteduplicates", "-makehardlinks", "-makesymlinks"),
-    "czkawka_cli": ("-D", "--delete-method"),
-    "dupes": ("--delete",),
-    "bleachbit": ("-c", "--clean", "-s", "--shred"),
-    "cleanmymac": ("clean",),
-    "kondo": ("-a", "--all"),
-    "npkill": ("-D", "--delete-all"),
-    "unison": ("-force", "-prefer"),
+
+class _Chooser(NamedTuple):
+    """A program, and what it is told by."""
+
+    deletes: tuple[str, ...]
+    """Options with which it deletes; without one it only lists."""
+    tries: tuple[str, ...] = ()
+    """Options with which it only says what it would do."""
+
+
+_CHOOSERS: dict[str, _Chooser] = {
+    "fdupes": _Chooser(("-d", "--delete")),
+    "jdupes": _Chooser(("-d", "--delete", "-L", "--linkhard", "-l", "--linksoft")),
+    "rdfind": _Chooser(("-deleteduplicates", "-makehardlinks", "-makesymlinks"), ("-dryrun", "-n")),
+    "czkawka_cli": _Chooser(("-D", "--delete-method"), ("--dry-run",)),
+    "dupes": _Chooser(("--delete",), ("-n", "--dry-run")),
+    "bleachbit": _Chooser(("-c", "--clean", "-s", "--shred"), ("-p", "--preview", "-l", "--list")),
+    "cleanmymac": _Chooser(("clean",), ("--dry-run",)),
+    "kondo": _Chooser(("-a", "--all"), ("--dry-run",)),
+    "npkill": _Chooser(("-D", "--delete-all"), ("--dry-run",)),
+    "unison": _Chooser(("-force", "-prefer")),
 }
-"""Options with which they delete; without one they only list."""
-_TRIES = ("-n", "--dry-run", "-dryrun", "--preview", "-p", "--list")
+_NO = ("false", "none")
+"""Values that say that an option does not hold."""
+
+
+def _told(call: Call, names: tuple[str, ...]) -> bool:
+    """Whether one of these options, or words, is given, and no value beside it takes it back."""
+    given = {item.text.partition("=")[0] for item in call.fields[1:]} | call.command.flags
+    values = (call.parsed.value(name) or call.head.value(name) for name in names if name in given)
+    return any(value is None or not value.known or value.text.lower() not in _NO for value in values)
 
 
 def deletes(call: Call) -> Iterator[Effect]:
     """What is below each folder that it is given; of one that is given none, nobody knows what."""
-    given = {item.text.partition("=")[0] for item in call.fields[1:]} | call.command.flags
-    if given.isdisjoint(_DELETES[call.command.program]) or (
-        given & {*_TRIES} and call.command.program != "czkawka_cli"
-    ):
+    row = _CHOOSERS[call.command.program]
+    if not _told(call, row.deletes) or _told(call, row.tries):
         return
     folders = [
         item
@@ -49,4 +65,4 @@ OPTIONS = {
     "unison": options("-force= -prefer= -path= -ignore= -root= | words"),
     "czkawka_cli": options("-d= --directories= -D= --delete-method= -e= | sub"),
 }
-PROGRAMS: dict[str, Callable[[Call], Iterator[Effect]]] = dict.fromkeys(_DELETES, deletes)
+PROGRAMS: dict[str, Callable[[Call], Iterator[Effect]]] = dict.fromkeys(_CHOOSERS, deletes)
