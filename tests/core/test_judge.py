@@ -73,6 +73,7 @@ def test_a_verdict_holds_the_strictest_findings_each_once():
     assert judged.findings == (DENY, ASK, *hints[: MOST - 2])
     assert judged.decisive == DENY
     assert judge(case(), [Says(*hints, ASK)]).decisive == ASK, "one question among many hints is asked"
+    assert judge(case(), [Says(*[ASK] * (MOST + 1))]).findings == (ASK,), "the same again and again is one"
 
 
 SEND = execute("curl", "-T", "a", "host")

@@ -87,6 +87,23 @@ def test_a_session_begins():
     assert not fold(entry("session", root="/w")).interactive, "nobody can be asked where nothing says so"
 
 
+def test_a_session_of_which_nothing_is_said_began_at_no_time_and_waits_for_nothing():
+    session = Session("s")
+    assert (session.started, session.until, session.interactive, session.client) == (0.0, 0.0, False, ("", ""))
+
+
+CLIENTS = (
+    (["claude", "c1", "more"], ("claude", "c1"), "the agent's name and its own id"),
+    (("codex", "c2"), ("codex", "c2"), "as a tuple"),
+    ("claude", ("", ""), "what is no pair names nobody"),
+)
+
+
+@pytest.mark.parametrize(("client", "read", "why"), CLIENTS, ids=[r[2] for r in CLIENTS])
+def test_the_client_whose_hooks_report_a_session(client, read, why):
+    assert fold(entry("session", root="/w", client=client)).client == read
+
+
 @pytest.mark.parametrize("state", State)
 def test_only_a_killed_or_ended_session_is_over(state):
     assert Session("s", state=state).over is (state not in LIVE)
@@ -112,7 +129,28 @@ def test_calls_and_their_outcomes():
 
 def test_the_window_slides():
     session = fold(*(call(f"a{n}") for n in range(WINDOW + 5)))
-    assert (len(session.calls), session.calls[0].action) == (WINDOW, "a5")
+    assert (WINDOW, len(session.calls), session.calls[0].action) == (64, 64, "a5")
+
+
+MADE = (
+    (0, {"container db"}, "what succeeded has made it"),
+    (1, set(), "what failed has not"),
+    (-1, set(), "nor what a signal ended"),
+)
+
+
+@pytest.mark.parametrize(("code", "made", "why"), MADE, ids=[r[2] for r in MADE])
+def test_what_a_call_makes_is_the_sessions_own_once_it_succeeded(code, made, why):
+    assert fold(call("a", makes=["container db"])).made == set(), "it has not ended"
+    assert fold(call("a", makes=["container db"]), entry("outcome", 2.0, id="a", code=code)).made == made
+
+
+def test_of_two_calls_of_one_name_the_first_says_what_the_end_means():
+    """The id of a call is the client's: a second one of the same name closes no breaker and makes nothing."""
+    half_open = fold(state("break", until=61.0, operations=["o"]), state("expire", 61.0))
+    session = fold(call("a", "o"), call("a", "p", makes=["port 1"]), session=half_open)
+    session = fold(entry("outcome", 62.0, id="a", code=0), session=session)
+    assert (session.half_open, session.made) == (True, set())
 
 
 def test_strikes_are_counted_without_a_call():
@@ -122,6 +160,7 @@ def test_strikes_are_counted_without_a_call():
         "guard.settings",
         "guard.operator",
     )
+    assert fold(*(entry("watch", strike=no) for no in ("", None, 3))).strikes == (), "no rule, no strike"
 
 
 def test_what_trips_the_breaker_anew_takes_the_place_of_what_did_before():
@@ -173,6 +212,13 @@ def test_cooling_down_starts_the_count_anew_and_remembers_when():
     assert (session.usage, session.cooldowns) == ((), (700.0,))
     session = fold(*(state("cool", at) for at in (800.0, 1100.0, 1250.0)), session=session)
     assert session.cooldowns == (700.0, 800.0, 1100.0, 1250.0), "those of ten minutes"
+    session = fold(state("cool", 1300.0), session=session)
+    assert session.cooldowns == (800.0, 1100.0, 1250.0, 1300.0), "ten minutes old is too old"
+
+
+def test_what_was_used_within_ten_minutes_counts_after_a_cool_down_too():
+    session = fold(*(entry("usage", at, output=n) for n, at in enumerate((10.0, 100.0, 400.0))), state("cool", 700.0))
+    assert [u.at for u in session.usage] == [400.0]
 
 
 def test_cooling_down_hides_no_loop():
@@ -182,6 +228,8 @@ def test_cooling_down_hides_no_loop():
 def test_old_usage_is_forgotten():
     session = fold(entry("usage", 1.0, input=5, cache_write=2), entry("usage", 700.0, output=7, cache_read=9))
     assert [u.work for u in session.usage] == [7]
+    session = fold(entry("usage", 1.0, output=5), entry("usage", 600.5, output=7), entry("usage", 601.0, output=9))
+    assert [u.work for u in session.usage] == [7, 9], "ten minutes old is too old"
 
 
 def reply(at, key, **data):
@@ -235,11 +283,22 @@ def test_outcomes_survive_the_log(outcome, why):
     assert outcome_from(Entry(2.0, "s", "outcome", outcome_data(outcome))) == outcome
 
 
+def test_what_an_outcome_does_not_say_is_nothing():
+    assert outcome_from(entry("outcome", id="a")) == Outcome("a", 1.0, 0)
+    said = entry("outcome", id="a", code="?", duration="?", tests={"runner": "make", "count": "?"})
+    assert outcome_from(said) == Outcome("a", 1.0, 0, tests=TestRun("make", frozenset(), 0))
+    assert outcome_data(Outcome("a", 1.0, 0, duration=1.23456789))["duration"] == 1.2346
+
+
 def test_a_persons_pause_has_no_end_of_its_own():
     paused = fold(state("pause"), session=Session("s"))
     assert paused.paused_by_person and not paused.waited(1e12)
     assert fold(state("resume"), session=paused).state is State.ACTIVE
     breaker = fold(state("break", until=61.0, operations=["o"]), session=Session("s"))
-    assert not breaker.paused_by_person and (breaker.waited(60.0), breaker.waited(61.0)) == (False, True)
+    assert not breaker.paused_by_person
+    assert [breaker.waited(now) for now in (60.0, 61.0, 62.5)] == [False, True, True]
+    assert not fold(state("break", until=-1.0), session=Session("s")).waited(5.0), "a time below 0 is none"
+    assert fold(state("break", until=0.5), session=Session("s")).waited(0.5), "one within the first second is"
+    assert fold(state("break", until="soon"), session=Session("s")).until == 0.0, "what is no number is no time"
     held = fold(state("pause", 2.0), session=breaker)
     assert held.paused_by_person and held.tripped == {"o"}, "the breaker's memory stays"
