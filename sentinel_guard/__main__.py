@@ -19,6 +19,8 @@ def main() -> None:
             _leave(_at_once(lambda: _hook(name, arguments)))
         case ["run", "--", *command] if command and not inside:
             _leave(_at_once(lambda: _run(command)))
+        case ["rollback", *words] if not inside and (given := _rollback_options(words)):
+            _leave(_at_once(lambda: _rollback(given)))
     gc.disable()  # of what is imported nothing becomes garbage: looking through it takes 10 ms
     from sentinel_guard.cli import main as command_line  # noqa: PLC0415 - a commit does not wait for it
 
@@ -29,8 +31,8 @@ def main() -> None:
 
 def _leave(code: int) -> NoReturn:
     """Nothing is open any more; the interpreter would take 10 to 20 ms to take itself apart."""
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        stream.flush()
     os._exit(code)
 
 
@@ -49,6 +51,19 @@ def _run(command: Sequence[str]) -> int:
     gc.freeze()
     gc.enable()
     return run(places(), command)
+
+
+def _rollback_options(words: Sequence[str]) -> dict[str, str | bool] | None:
+    from sentinel_guard.cli import rollback_at_once  # noqa: PLC0415 - no other command needs it
+
+    return rollback_at_once.options(words)
+
+
+def _rollback(given: dict[str, str | bool]) -> int:
+    gc.disable()  # what little goes in circles goes with the process
+    from sentinel_guard.cli import rollback_at_once  # noqa: PLC0415 - no other command needs it
+
+    return rollback_at_once.rollback(given)
 
 
 def _at_once(command: Callable[[], int]) -> int:

@@ -109,7 +109,7 @@ def _carry_out(
     if confirm and not confirm("Put these back to where they were?"):
         print("Nothing was changed.")
         return 1
-    report = api.rollback(baseline, stays, restricts)
+    report = api.rollback(baseline, stays, restricts, outlook)
     _tell(report, baseline)
     return 0 if report.ok else 1
 

@@ -10,6 +10,8 @@ import pytest
 from sentinel_guard.commands.rollback import SHOWN
 from sentinel_guard.errors import ConfigError, SentinelError
 from sentinel_guard.host.machine import content_addressed_store
+from sentinel_guard.host.recovery.baseline import worktree_diff
+from sentinel_guard.host.recovery.rollback import rollback as by_baseline
 from tests.support.fake_daemon import FakeDaemon
 from tests.support.recovery.rollback_by_hand import begin, contents, do, repository, spoil
 
@@ -50,6 +52,28 @@ def test_a_yes_puts_everything_back_and_loses_nothing(where, repo, capsys, confi
     assert report.read_text() == "what happened\n", "a report outlives the rollback"
     assert do(where, repo) == 0 and "Nothing to do" in capsys.readouterr().out.splitlines()[-1]
     assert list((where.session("s1") / "baseline" / "quarantine").rglob("new.txt")), "nothing is lost"
+
+
+LOOKS = ((60.0, 1, "answered at once"), (0.0, 2, "read for a while"))
+"""Seconds for which a look is believed, and how often git is then asked what was touched."""
+
+
+@pytest.mark.parametrize(("seconds", "count"), [row[:2] for row in LOOKS], ids=[row[2] for row in LOOKS])
+def test_who_answers_at_once_has_the_files_looked_at_once(where, repo, monkeypatch, seconds, count):
+    begin(where, repo, "s1")
+    spoil(repo)
+    looks, touched = list[int](), worktree_diff._touched
+    monkeypatch.setattr(by_baseline, "BELIEVED", seconds)
+    monkeypatch.setattr(worktree_diff, "_touched", lambda shadow: looks.append(1) or touched(shadow))
+
+    def meanwhile(_):
+        (repo / "a.txt").write_text("mine, while I read\n")
+        return (repo / "later.txt").write_text("mine\n") > 0
+
+    assert do(where, repo, confirm=meanwhile) == 0
+    assert contents(repo) == {"a.txt": "start\n"} and len(looks) == count
+    aside = where.session("s1") / "baseline/quarantine/worktree"
+    assert (aside / "a.txt").read_text() == "mine, while I read\n" and (aside / "later.txt").exists()
 
 
 def test_below_the_top_of_the_repository_it_finds_it_too(where, repo):

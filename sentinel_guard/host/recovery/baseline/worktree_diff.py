@@ -91,6 +91,13 @@ def scan(baseline: Baseline, names: Survey) -> Scan:
     return Scan(doubtful, changed, sorted(touched.keys() - {*changed}), *others.result())
 
 
+def go_on(baseline: Baseline, before: Scan, names: Survey) -> Scan:
+    """As ``scan``, a moment after ``before``: what was touched is looked into, and what is new. Raises HostError."""
+    changed = _differing(baseline.shadow, before.touched)
+    stale = sorted({*before.stale, *before.changed}.difference(changed))
+    return Scan(before.touched, changed, stale, *_others(baseline, names, before.tracked))
+
+
 def scan_again(baseline: Baseline, before: Scan, names: Survey, old: frozenset[str]) -> Scan:
     """As ``scan``, after git has put all tracked files right: only what was touched before is looked into anew.
 

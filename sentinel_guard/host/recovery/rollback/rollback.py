@@ -13,9 +13,10 @@ Rules of this file:
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -25,10 +26,10 @@ from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 from sentinel_guard.host.recovery.baseline import early_objects, gitdir_backup, other_stores, shared_refs
 from sentinel_guard.host.recovery.baseline.baseline_diff import BaselineDiff, diff_baseline, settings_elsewhere
 from sentinel_guard.host.recovery.baseline.folder_modes import folder_mode
-from sentinel_guard.host.recovery.baseline.folder_survey import names_of_the_start, survey
+from sentinel_guard.host.recovery.baseline.folder_survey import Survey, names_of_the_start, survey
 from sentinel_guard.host.recovery.baseline.gitdir_backup import Change
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
-from sentinel_guard.host.recovery.baseline.worktree_diff import scan, scan_again
+from sentinel_guard.host.recovery.baseline.worktree_diff import Scan, go_on, scan, scan_again
 from sentinel_guard.host.recovery.rollback import restore_hard_links, restore_objects
 from sentinel_guard.host.recovery.rollback.blocking_files import (
     added_caches,
@@ -49,6 +50,9 @@ SHOWN = 20
 ROUNDS = 3
 """Times that the work tree is gone over before what still changes is reported."""
 JOURNAL = "rollback.json"
+BELIEVED = 0.5
+"""Seconds for which a plan's look at the tracked files is the rollback's own: in a large work tree as much lies between
+its look and its acts. Who reads for longer what would be done has it look again."""
 ELSEWHERE = ".git/{} of another worktree is gone: it was at work since, and is left as it is."
 HOOKS_ELSEWHERE = "/{} ({}) is another worktree's, though git takes it here too: it is left as it is."
 NOT_CONVERGED = "NOT CONVERGED"
@@ -112,6 +116,14 @@ class Plan:
     """Changed or gone, and had not been kept: cannot be put back."""
     damaged: tuple[str, ...] = ()
     """Of git's objects what is not as it was, in words; looked for where nothing else differs."""
+    looks: Mapping[Path, Scan] = field(default_factory=dict, compare=False, repr=False)
+    """How the work trees were, by the folders of their baselines."""
+    looked: float = field(default=0.0, compare=False, repr=False)
+    """When that was (``time.monotonic``)."""
+
+    def look(self, baseline: Baseline) -> Scan | None:
+        """How a work tree is; None where that was too long ago."""
+        return self.looks.get(baseline.folder) if time.monotonic() - self.looked < BELIEVED else None
 
 
 def plan(baseline: Baseline, keep: Callable[[str], bool] = lambda _: False) -> list[Change]:
@@ -139,13 +151,15 @@ def plan_rollback(
     changes += [Change(f".git/objects/{name}", "created") for name in added_caches(baseline)]
     if _REFRESHED in changes and _same_entries(baseline):
         changes.remove(_REFRESHED)
+    looks, looked = {baseline.folder: found.scan}, time.monotonic()
     for name, inside in baseline.below():
         below = plan_rollback(inside, partial(_kept_below, keep, name), restricts)
+        looks |= below.looks
         changes += [Change(name if c is WHOLE else _below(name, c.path), c.what) for c in below.changes]
         moved += [f"{name}: {ref}" for ref in below.pushed]
         beyond += [_below(name, n) for n in below.beyond]
         damaged += [f"In {name}: {words}" for words in below.damaged]
-    return Plan(tuple(changes), tuple(moved), tuple(beyond), tuple(damaged))
+    return Plan(tuple(changes), tuple(moved), tuple(beyond), tuple(damaged), looks, looked)
 
 
 WHOLE = Change(".", "deleted")
@@ -167,30 +181,33 @@ def rollback(
     baseline: Baseline,
     keep: Callable[[str], bool] = lambda _: False,
     restricts: Callable[[str], bool] = lambda _: False,
+    planned: Plan | None = None,
 ) -> Report:
     """Bring the repository back to its baseline. Whoever writes to it must have been stopped.
 
     ``keep`` is asked with names relative to the root: what it says yes to stays as it is. ``restricts`` is asked with
     absolute paths: what it says yes to goes into no snapshot, and is moved away where it is new, though git ignores it.
-    May be run again at any time.
+    ``planned``: what it would do, where somebody has asked a moment ago. May be run again at any time.
 
     Raises HostError only where nothing can be done at all; what could not be restored is in the report.
     """
     try:
-        report = _rolled_back(baseline, keep, restricts)
+        report = _rolled_back(baseline, keep, restricts, planned)
     except OSError as e:
         hint = "Mend that, then: sentinel-guard rollback. It goes on where it was."
         raise HostError(f"The rollback of {baseline.root} cannot go on: {e}.", hint) from e
     for name, inside in baseline.below():
         try:
             _make_way(baseline, name, inside)
-            report = _joined(report, name, rollback(inside, partial(_kept_below, keep, name), restricts))
+            report = _joined(report, name, rollback(inside, partial(_kept_below, keep, name), restricts, planned))
         except (HostError, OSError) as e:
             report = replace(report, ok=False, problems=(*report.problems, f"{name} could not be put back: {e}"))
     return report
 
 
-def _rolled_back(baseline: Baseline, keep: Callable[[str], bool], restricts: Callable[[str], bool]) -> Report:
+def _rolled_back(
+    baseline: Baseline, keep: Callable[[str], bool], restricts: Callable[[str], bool], planned: Plan | None
+) -> Report:
     earlier = [path for _, path in versions(baseline.quarantine)]
     folders = Folders(baseline)
     opened = _prepare(baseline)
@@ -198,7 +215,7 @@ def _rolled_back(baseline: Baseline, keep: Callable[[str], bool], restricts: Cal
     opened += touched
     with ThreadPoolExecutor(1) as pool:
         # git looks at the work tree meanwhile. Should it wait at a pipe, it goes on when that is taken away.
-        scanned = pool.submit(scan, baseline, names)
+        scanned = pool.submit(_looked, baseline, names, planned if not opened else None)
         opened += unblock(baseline, keep, names.special, scanned)
         opened += remove_caches(baseline)
     found = diff_baseline(baseline, keep, restricts, names, scanned.result())
@@ -231,6 +248,12 @@ def _rolled_back(baseline: Baseline, keep: Callable[[str], bool], restricts: Cal
     problems += [*_remaining(found), *restore_objects.damaged_or_missing_objects(baseline)]
     journal.path.unlink(missing_ok=True)
     return _report(baseline, journal, found, problems, replace(refs, notes=tuple(notes)), reset=reset)
+
+
+def _looked(baseline: Baseline, names: Survey, planned: Plan | None) -> Scan:
+    """``planned``: None where something was opened that had been shut, and nobody had looked into."""
+    seen = planned.look(baseline) if planned else None
+    return go_on(baseline, seen, names) if seen else scan(baseline, names)
 
 
 def _untouched(baseline: Baseline, problems: tuple[str, ...]) -> Report:
