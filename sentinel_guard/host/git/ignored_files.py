@@ -48,9 +48,10 @@ class EndangeredFiles:
 def find_endangered_files(shadow: PrivateGitDir, targets: Iterable[str]) -> EndangeredFiles:
     """The ignored files among and below the targets, which are absolute paths. Raises HostError."""
     wanted = _below(shadow.where.root, targets)
-    names = [path for name in _ignored(shadow, wanted) for path in _meant(name, wanted)]
-    within = [n for n in names if not HEAVY.isdisjoint(n.split("/")[:-1])]
-    found = choose(shadow.where.root, (n for n in names if n not in within), HEAVY)
+    names, within = list[str](), list[str]()
+    for path in (path for name in _ignored(shadow, wanted) for path in _meant(name, wanted)):
+        (names if HEAVY.isdisjoint(path.split("/")[:-1]) else within).append(path)
+    found = choose(shadow.where.root, names, HEAVY)
     found.generated += [f"{name}/" for name in within]
     return found
 
