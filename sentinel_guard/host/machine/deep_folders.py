@@ -15,8 +15,17 @@ HEAVY = frozenset(
 """Folders of generated or foreign files: not searched for restricted files."""
 
 
-def walk(top: str | Path) -> Iterator[tuple[str, list[str], list[str]]]:
-    """As ``os.walk`` from the top down; links are files, those to folders too. What cannot be read is passed over."""
+PATH_MAX = 4096
+"""Bytes of a path that a system call takes, with its end (limits.h of Linux)."""
+_NEAR = (PATH_MAX - 256) // 4
+"""Characters of a folder's path up to which no name in it makes it longer than that."""
+
+
+def walk(top: str | Path, *, far: bool = False) -> Iterator[tuple[str, list[str], list[str]]]:
+    """As ``os.walk`` from the top down; links are files, those to folders too. What cannot be read is passed over.
+
+    ``far``: folders whose paths are too long to be read are told as files are, and not passed over.
+    """
     todo = [os.fspath(top)]
     while todo:
         folder = todo.pop()
@@ -27,6 +36,8 @@ def walk(top: str | Path) -> Iterator[tuple[str, list[str], list[str]]]:
                     (below if entry.is_dir(follow_symlinks=False) else files).append(entry.name)
         except OSError:
             continue
+        if far and len(folder) > _NEAR:
+            files += [name for name in below if len(os.fsencode(f"{folder}/{name}")) >= PATH_MAX]
         yield folder, below, files
         todo += [f"{folder}/{name}" for name in reversed(below)]
 

@@ -110,7 +110,7 @@ def keep_shared(tree: SymlinkSafeFolder, vault: ContentAddressedStore, own: str)
 
 def names(git_dir: str, only: tuple[str, ...] = ()) -> Iterator[str]:
     """Relative names of the files below a git directory that are metadata."""
-    for folder, below, files in deep_folders.walk(git_dir):
+    for folder, below, files in deep_folders.walk(git_dir, far=True):
         base = folder[len(git_dir) + 1 :]
         if not base:
             below[:] = [b for b in below if _counts(b, only, APART)]
@@ -125,7 +125,7 @@ def names(git_dir: str, only: tuple[str, ...] = ()) -> Iterator[str]:
     for top in ("objects/info",) if only else ("objects/info", WORKTREES):
         if _is_no_folder(f"{git_dir}/{top}"):
             continue
-        for folder, below, files in deep_folders.walk(f"{git_dir}/{top}"):
+        for folder, below, files in deep_folders.walk(f"{git_dir}/{top}", far=True):
             if "modules" in below and folder.rpartition("/")[0] == f"{git_dir}/{WORKTREES}":  # other_stores has them
                 below.remove("modules")
             yield from (f"{folder}/{f}"[len(git_dir) + 1 :] for f in files)
