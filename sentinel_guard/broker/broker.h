@@ -28,7 +28,7 @@ struct task {
     bool known;    /* what follows was read (know_task): few calls need it */
     pid_t tgid;
     pid_t inner;   /* its number in its own pid namespace */
-    mode_t umask;
+    mode_t umask;  /* asked for by read_umask */
     bool confined; /* a Landlock ruleset of its own must judge its calls, too; a seccomp filter does so before ours */
 };
 
@@ -70,6 +70,8 @@ bool shares_seen_image(const struct call *call);
 bool stat_image(struct task *task, struct stat *image);
 /* Reads its numbers, umask and confinement. False: it has gone. */
 bool know_task(struct task *task);
+/* False: it has gone. */
+bool read_umask(struct task *task, mode_t *umask);
 /* Whether it wears a Landlock ruleset of its own; where it has gone, the worst is believed. */
 bool is_confined(struct task *task);
 /* It starts a program: what it becomes is to be looked at. A thread that does becomes its process's first; until then what
@@ -105,6 +107,9 @@ bool name_descriptor(int fd, char real[PATH_MAX]);
 /* 0, or an error number; then nothing is held. */
 int resolve(struct call *call, int dirfd, const char *path, enum last_link last, struct place *place);
 void release(struct place *place);
+/* What an absolute path leads to without a link on the way (O_PATH): the same for all of the session. -1 with errno; ELOOP
+ * where it may be another thing for the task. */
+int open_without_links(const char *path);
 /* The name with its slash. */
 const char *spelled(const struct place *place, char room[NAME_MAX + 2]);
 /* Something in the session left the common root (chroot, a namespace): from now on it is asked at each call. */

@@ -137,6 +137,35 @@ static void agree_to_run(struct call *call, enum word word, const struct program
     free(arguments.argv);
 }
 
+/* A PATH is searched by starts that fail: not to be looked at anew for each folder. */
+static void answer_failed(struct call *call, int why)
+{
+    keep_task(call->task);
+    if (!call->task->seen)
+        remember_look(call);
+    answer_error(call, why);
+}
+
+/* Most programs are found without a link on the way, and in a PATH most are not there: then no folder need be named.
+ * False where there is more to be known; else the call was answered. */
+static bool is_plain_start(struct call *call, const char *path)
+{
+    struct program program;
+    struct stat s;
+    int fd = open_without_links(path);
+    if (fd < 0 && errno == ENOENT) {
+        answer_failed(call, ENOENT);
+        return true;
+    }
+    bool plain = fd >= 0 && BLOCKING(fstat(fd, &s)) == 0 && !may_be_copy(&s) && !is_loader(path) &&
+                 word_on_program(&s, -1, &program) == PASS && !program.is_loader;
+    if (fd >= 0)
+        close(fd);
+    if (plain)
+        go_on(call);
+    return plain;
+}
+
 /* Only the caller can become it. What it became is looked at before its first effect (check_image). */
 void held_exec(struct call *call, int dirfd, uint64_t path, uint64_t argv, int flags)
 {
@@ -146,7 +175,7 @@ void held_exec(struct call *call, int dirfd, uint64_t path, uint64_t argv, int f
     struct program program;
     size_t from = 0;
     int why, file = -1;
-    if (!read_text(call, path, text, sizeof text))
+    if (!read_text(call, path, text, sizeof text) || is_plain_start(call, text))
         return;
     if (!*text && (flags & AT_EMPTY_PATH)) {
         snprintf(link, sizeof link, "fd/%d", dirfd);
@@ -162,9 +191,7 @@ void held_exec(struct call *call, int dirfd, uint64_t path, uint64_t argv, int f
     if (why) {
         if (file >= 0)
             close(file);
-        keep_task(call->task); /* it searches a PATH: not to be looked at for each folder */
-        remember_look(call);
-        answer_error(call, why);
+        answer_failed(call, why);
     } else {
         enum word word = judge_file(&place, &s, file, &program);
         bool loads = program.is_loader;

@@ -64,10 +64,11 @@ void held_mknod(struct call *call, int dirfd, uint64_t path, mode_t mode, dev_t 
 {
     struct place place;
     char name[NAME_MAX + 2];
+    mode_t mask;
     if (!find(call, dirfd, path, KEEP, &place))
         return;
-    if (may(call, word_on(&place), "make", &place) && !judges_itself(call) && know_task(call->task)) {
-        mode_t before = umask(call->task->umask);
+    if (may(call, word_on(&place), "make", &place) && !judges_itself(call) && read_umask(call->task, &mask)) {
+        mode_t before = umask(mask);
         answer_result(call, BLOCKING(mknodat(place.folder, spelled(&place, name), mode, device)));
         umask(before);
     }

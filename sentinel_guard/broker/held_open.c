@@ -14,6 +14,7 @@
 #include "walk_path.h"
 
 enum { OLDEST_HOW = 24, ONLY_TMPFILE = O_TMPFILE & ~O_DIRECTORY, FIRST_PTY = 136, LAST_PTY = 143, TTY = 5, CONSOLE = 4 };
+enum { NO_UMASK = 01000 };
 
 static bool is_terminal(const struct stat *s)
 {
@@ -68,18 +69,17 @@ static int open_pipe(const struct place *place, int flags)
 
 static int open_file(struct call *call, const struct place *place, int flags, mode_t mode, bool magic)
 {
-    static __thread int worn = -1;
+    static __thread mode_t worn = NO_UMASK;
+    mode_t mask = 0;
     char name[NAME_MAX + 2];
     int ours = (flags & ~(O_TRUNC | O_NOFOLLOW)) | O_CLOEXEC | O_NOCTTY | (magic ? 0 : O_NOFOLLOW);
     bool makes = flags & (O_CREAT | ONLY_TMPFILE);
-    if (makes && !know_task(call->task)) {
+    if (makes && !read_umask(call->task, &mask)) {
         errno = ESRCH;
         return -1;
     }
-    if (makes && worn != (int)call->task->umask) {
-        worn = (int)call->task->umask;
-        umask(call->task->umask);
-    }
+    if (makes && worn != mask)
+        umask(worn = mask);
     if (place->exists && S_ISFIFO(place->status.st_mode))
         return open_pipe(place, ours & ~O_CREAT);
     return BLOCKING(openat(place->folder, spelled(place, name), ours, mode));

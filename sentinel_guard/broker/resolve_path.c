@@ -28,6 +28,15 @@ static int open_below(int base, const char *path, uint64_t resolve)
     return (int)BLOCKING(syscall(__NR_openat2, base, path, &how, sizeof how));
 }
 
+int open_without_links(const char *path)
+{
+    struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS};
+    if (*path == '/' && !roots_differ)
+        return (int)BLOCKING(syscall(__NR_openat2, AT_FDCWD, path, &how, sizeof how));
+    errno = ELOOP;
+    return -1;
+}
+
 /* What follows a prefix; several slashes are one. NULL where it does not begin so. */
 static const char *behind(const char *path, const char *prefix)
 {

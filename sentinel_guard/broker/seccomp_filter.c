@@ -153,6 +153,12 @@ static void build(bool scoped)
     add_prctl();
 }
 
+/* SPEC_ALLOW: an older kernel slows down all who wear a filter, as if each ran foreign code. */
+static int set_filter(const struct sock_fprog *program, unsigned long flags)
+{
+    return (int)syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, flags | SECCOMP_FILTER_FLAG_SPEC_ALLOW, program);
+}
+
 int wear_filter(bool scoped)
 {
     struct sock_fprog program = {0, code};
@@ -160,12 +166,10 @@ int wear_filter(bool scoped)
     program.len = size;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         return -1;
-    /* SPEC_ALLOW: an older kernel slows down all who wear a filter, as if each ran foreign code. WAIT_KILLABLE: a held call
-     * is interrupted by nothing but death; Go sends itself signals all the time. */
-    unsigned long flags = SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_SPEC_ALLOW;
-    int fd = (int)syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, flags | WAIT_KILLABLE, &program);
+    /* WAIT_KILLABLE: a held call is interrupted by nothing but death; Go sends itself signals all the time. */
+    int fd = set_filter(&program, SECCOMP_FILTER_FLAG_NEW_LISTENER | WAIT_KILLABLE);
     if (fd < 0 && errno == EINVAL)
-        fd = (int)syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
+        fd = set_filter(&program, SECCOMP_FILTER_FLAG_NEW_LISTENER);
     return fd;
 }
 
@@ -190,7 +194,7 @@ bool drop_own_rights(void)
     add_unless(__NR_unshare, BPF_JEQ, CLONE_FS);
     add(RETURN(SECCOMP_RET_ALLOW));
     program.len = size;
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && set_filter(&program, 0) == 0;
 }
 
 /* ABI 6, which linux/landlock.h may not know. It handles no right of files: a domain that does forbids every mount, and

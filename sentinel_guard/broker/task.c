@@ -19,6 +19,12 @@ enum { KEPT = 128, LOOKED_AT = 3, PAGE = 4096, SHORT_TEXT = 256, MASK = 0777 };
 
 static struct task *kept[KEPT]; /* with an identity, by their numbers; held */
 static bool any_confined;
+
+/* Each task has the mask of the one that started it: until one changes its own, all have the first's. */
+static struct {
+    bool known, differs;
+    mode_t mask;
+} umasks;
 static struct task *looked_at[LOOKED_AT]; /* of those, whose program was looked at, the last first; held */
 
 /* Programs whose start by a thread is under way: it becomes its process's first when that succeeds, and is gone as itself. */
@@ -249,9 +255,25 @@ static struct task *known_sibling(const struct task *task, size_t i)
     return other && other->known && other->tgid == task->tgid ? other : NULL;
 }
 
+bool read_umask(struct task *task, mode_t *umask)
+{
+    bool common = umasks.known && !umasks.differs;
+    if (!common && !know_task(task))
+        return false;
+    if (!umasks.known)
+        umasks.mask = task->umask;
+    umasks.known = true;
+    *umask = common ? umasks.mask : task->umask;
+    return true;
+}
+
 void remember_umask(struct task *task, mode_t umask)
 {
     struct task *other;
+    mode_t before;
+    if (read_umask(task, &before) && !umasks.differs && before == (umask & MASK))
+        return;
+    umasks.differs = true;
     know_task(task);
     for (size_t i = 0; i < KEPT + LOOKED_AT; i++)
         if ((other = known_sibling(task, i)))
