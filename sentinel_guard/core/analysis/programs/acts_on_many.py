@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 
 from sentinel_guard.core.analysis import network_addresses, paths
+from sentinel_guard.core.analysis.package_runners import RUNNERS
+from sentinel_guard.core.analysis.programs import subcommand_tables
 from sentinel_guard.core.model import Effect, Kind
 
 _REACHES = frozenset(
@@ -25,46 +27,28 @@ _MAILS = frozenset(("scancel", "mail", "mailx", "mutt", "sendmail", "swaks", "ms
 _TAKES = re.compile(r"(?:.*[-:])?(?:rm|remove|delete|uninstall|purge|destroy|drop|rmi|unpin|yank|erase|kill|stop|down)")
 _BY_THEMSELVES = frozenset(
     (
-        *(
-            "rm",
-            "rmdir",
-            "unlink",
-            "trash",
-            "git",
-            "docker",
-            "podman",
-            "nerdctl",
-            "kill",
-            "pkill",
-            "find",
-            "xargs",
-            "echo",
-        ),
-        *(
-            "kubectl",
-            "oc",
-            "tmux",
-            "screen",
-            "sh",
-            "bash",
-            "python",
-            "python3",
-            "node",
-            "sed",
-            "awk",
-            "grep",
-            "rg",
-            "mv",
-            "cp",
-        ),
+        *("rm", "rmdir", "unlink", "trash", "git", "docker", "podman", "nerdctl", "kill", "pkill", "find", "xargs"),
+        *("echo", "kubectl", "oc", "tmux", "screen", "sh", "bash", "python", "python3", "node", "sed", "awk", "grep"),
+        *("rg", "mv", "cp"),
     )
 )
 """Programs whose losses are told by their own rows, or run what they are given."""
 
 
 def takes(words: Sequence[str]) -> bool:
-    """Whether a command takes away what it is given: of a list that nobody has read, whatever it is called."""
-    return bool(words) and paths.base(words[0]) not in _BY_THEMSELVES and any(map(_TAKES.fullmatch, words[1:4]))
+    """Whether a command takes away what it is given: of a list that nobody has read, whatever it is called.
+
+    What an installer, or another program of this machine alone, takes can be fetched or made again.
+    """
+    program = paths.base(words[0]) if words else ""
+    if program in _BY_THEMSELVES or program in subcommand_tables.MADE_ANEW or _installs(program):
+        return False
+    return any(map(_TAKES.fullmatch, words[1:4]))
+
+
+def _installs(program: str) -> bool:
+    row = RUNNERS.get(program)
+    return row is not None and not {"install", "add"}.isdisjoint(row.verbs)
 
 
 MANY = 10

@@ -174,7 +174,8 @@ TABLES: dict[str, tuple[Row, ...]] = {
     "age": table(shows="** -d|--decrypt !-o !--output"),
     "age-keygen": table(shows=". !-o !--output"),
     "git-credential-manager": table(shows="get"),
-    "systemctl": table(lists="show-environment, show -p|--property=Environment*"),
+    "systemctl": table(lists="show-environment, show -p|--property=Environment, show -p|--property=Environment[!F]*, "
+                       "show -p|--property=*[!a-zA-Z]Environment"),  # and not the names of EnvironmentFiles
     "launchctl": table(shows="getenv *SECRET*|*TOKEN*|*PASS*|*KEY*"),
     "mise": table(lists="env"),
     # what somebody copied last: a password as likely as not

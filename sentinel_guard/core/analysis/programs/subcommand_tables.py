@@ -18,6 +18,7 @@ import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
+from itertools import pairwise, starmap
 from typing import NamedTuple
 
 from sentinel_guard.core.analysis import network_addresses
@@ -173,10 +174,14 @@ def loses_by_words(call: Call) -> bool:
     )
 
 
-_SOFT = re.compile(
-    r"(?:remove|rm|cancel|clean|clear|deactivate|disable|detach|suspend|resolve|unlock|uninstall|kick|down|yank|unlink|flush|close)"
-    r"(?:-all)?"
-)
+_REMOVES = "remove|rm|cancel|deactivate|disable|detach|suspend|uninstall|kick|yank|unlink|close"
+_EMPTIES = "clear|resolve|unlock|down|flush"
+_CLEANS = "clean"
+"""What builds say of their own output."""
+_SOFT = re.compile(f"(?:{_REMOVES}|{_EMPTIES}|{_CLEANS})(?:-all)?")
+_SOFT_OPTION = re.compile(f"--(?:{_REMOVES}|{_EMPTIES})(?:-all)?")
+_SOFT_OF_ALL = re.compile(f"(?:{_REMOVES}|{_EMPTIES})(?:-all)?")
+_SOFT_OF_ONE = re.compile(f"(?:{_REMOVES})(?:-all)?")
 _WEIGHTY = re.compile(
     r"(?:backup|snapshot|user|account|member|team|org|project|tenant|volume|bucket|database|collection|cluster|node|"
     r"machine|server|instance|secret|token|cert|certificate|session|credential|domain|zone|record|queue|topic|stream|"
@@ -186,8 +191,9 @@ _WEIGHTY = re.compile(
     r"|ca|db|dns|index(?:es)?|acl|vpc|raid"
 )
 _LIGHT = re.compile(
-    r".*(?:cache|package|plugin|extension|module|dep|dependency|dependencies|build|log|history|hook|alias|completion|lock|tmp|temp|"
-    r"template|theme|icon|font|version|toolchain|target|component|feature|dev|debug|mock|test|screen|window|session)s?"
+    r"(?:.*[^a-z])?(?:cache|package|plugin|extension|module|dep|dependency|dependencies|build|log|history|hook|alias|completion|"
+    r"lock|tmp|temp|template|theme|icon|font|version|toolchain|target|component|feature|dev|debug|mock|test|screen|window|"
+    r"session)s?(?:[^a-z].*)?"
 )
 """Words of what can be made again, in tools of this machine."""
 _UNASKED = frozenset(("--force", "--yes", "-y", "--assume-yes", "--no-prompt", "--non-interactive", "--no-input",
@@ -202,9 +208,12 @@ def loses_softly(call: Call) -> bool:
     words = _first_words(call, 4)
     if _says_harmless(call, words) or not any(map(_SOFT.fullmatch, words)):
         return False
-    if any(map(_WEIGHTY.fullmatch, words)) or call.has("--all"):
+    if any(map(_WEIGHTY.fullmatch, words)):
         return True
-    return not _UNASKED.isdisjoint(call.command.flags) and not any(map(_LIGHT.fullmatch, words))
+    if call.has("--all") and any(map(_SOFT_OF_ALL.fullmatch, words)):
+        return True
+    unasked = not _UNASKED.isdisjoint(call.command.flags) and any(map(_SOFT_OF_ONE.fullmatch, words))
+    return unasked and not any(map(_LIGHT.fullmatch, words))
 
 
 _CARRIES = re.compile(r"transfer|push|sync|import|restore|migrate|load|copy|replicate|seed")
@@ -225,18 +234,55 @@ _LIVE_VERB = re.compile(
     r"activate|cutover|switch|migrate|failover|import|restore|reload|swap)(?:[-_:.].*)?"
 )
 _APPLIES = frozenset(("--apply", "--auto-apply", "--auto-approve", "--execute", "--no-dry-run", "--live"))
-_PRODUCTION = re.compile(r"(?i)(?:^|.*[-_=/:.@])(?:prod|production|live)(?:[-_=/:.@].*|$)")
+_PRODUCTION = re.compile(r"(?i)-{0,2}(?:prod|production|live)")
+_OF_PRODUCTION = re.compile(r"(?i)(?:.*[-_:@])?(?:prod|production)(?:[-_:@].*)?")
+"""A name with that word in it; a word with a slash or a dot names a file (``locales/production.json``)."""
+_SETS_PRODUCTION = re.compile(r"(?i)(?:.*[-_/:.@])?(?:prod|production|live)(?:[-_/:.@].*)?")
+"""The value of an option."""
+
+
+def _names_production(before: str, text: str) -> bool:
+    name, equals, value = text.partition("=")
+    if text[:1] == "-" or equals:
+        return bool(_PRODUCTION.fullmatch(name) or (equals and _SETS_PRODUCTION.fullmatch(value)))
+    if before[:1] == "-" and "=" not in before and _SETS_PRODUCTION.fullmatch(text):
+        return True
+    return bool(_PRODUCTION.fullmatch(text) or (not set("/.") & set(text) and _OF_PRODUCTION.fullmatch(text)))
 
 
 def changes_live(call: Call) -> bool:
     """Whether a verb that changes what runs is said of what others use: ``sf project deploy --target-org prod``."""
     texts = [item.text for item in call.fields[1 : _WORDS * 2]]
-    if not any(map(_PRODUCTION.match, texts)):
+    if not any(starmap(_names_production, pairwise(("", *texts)))):
         return False
     if not _APPLIES.isdisjoint(texts):
         return True
     words = _first_words(call)
     return not _says_harmless(call, words) and any(map(_LIVE_VERB.fullmatch, words))
+
+
+MADE_ANEW = frozenset(
+    (
+        # what they delete can be fetched or made again: versions, packages, builds, caches, windows, machines and
+        # devices for tests
+        *("rustup", "pyenv", "rbenv", "nodenv", "nvm", "fnm", "volta", "n", "sdk", "goenv", "jenv", "tfenv", "ghcup"),
+        *("asdf", "mise", "proto", "conda", "mamba", "micromamba", "pixi", "hatch", "rye", "poetry", "pdm", "pipenv"),
+        *("cargo", "go", "gem", "bundle", "composer", "opam", "cabal", "stack", "luarocks", "conan", "vcpkg", "nuget"),
+        *("brew", "port", "apt", "apt-get", "dnf", "yum", "nix", "nix-store", "guix", "spack", "stow", "dotnet"),
+        *("nx", "turbo", "lerna", "rush", "lage", "moon", "bazel", "bazelisk", "buck2", "pants", "ccache", "sccache"),
+        *("tmux", "screen", "zellij", "abduco", "byobu", "tput", "reset", "stty", "setterm", "kitty", "wezterm"),
+        *("meson", "ninja", "cmake", "ctest", "scons", "xmake", "colcon", "catkin", "molecule", "kitchen"),
+        *("tox", "nox"),
+        *("xcrun", "simctl", "adb", "avdmanager", "emulator", "fastboot", "flutter", "dart", "expo", "watchman"),
+        *("jupyter", "ipython", "gdb", "lldb", "perf", "valgrind", "code", "cursor", "playwright"),
+        *("task", "timew", "watson", "notify-send", "playerctl", "brightnessctl", "xrandr", "espeak", "say", "cowsay"),
+        *("pre-commit", "lefthook", "husky", "husky-init", "commitlint", "coverage", "prettier", "eslint"),
+        *("ruff", "black", "biome"),
+        *("sort", "uniq", "cut", "comm", "join", "paste", "column", "fold", "nl", "rev", "tac", "shuf", "tr", "bat"),
+        *("rg", "ag", "ack", "grep", "fzf", "jq", "yq", "awk", "dig", "host", "nslookup", "ping", "less", "more"),
+    )
+)
+"""Programs of this machine alone whose verbs say ``delete`` or ``reset`` of what is theirs, or that look for words."""
 
 
 _TYPED = 20
@@ -266,9 +312,7 @@ def loses_by_options(call: Call) -> bool:
     if any(map(_LOSS_OPTION.fullmatch, texts)):
         return True
     words = _first_words(call, 4)
-    return any(_SOFT.fullmatch(text.lstrip("-")) for text in texts if text[:2] == "--") and any(
-        map(_WEIGHTY.fullmatch, words)
-    )
+    return any(map(_SOFT_OPTION.fullmatch, texts)) and any(map(_WEIGHTY.fullmatch, words))
 
 
 def effects(call: Call, rows: tuple[Row, ...], target: str = "") -> Iterator[Effect]:

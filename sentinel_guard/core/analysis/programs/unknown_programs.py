@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 from sentinel_guard.core.analysis.expansion.command_and_options import Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
@@ -23,6 +24,10 @@ OPERANDS = 50
 _OUTPUT = re.compile(r"-o|--?out(?:put|file|put-file|-file)?|-keyout|--dest(?:ination)?|--save(?:-to)?|--write-to")
 _SETTINGS = re.compile(r"-{1,2}\S*(?:env|conf|secret|vars?|setting|cred|key|cert|identity|password)\S*|-[eFk]")
 """Options whose file is loaded, not shown."""
+_LEAVES_OUT = re.compile(
+    r"--(?!no-)(?:[a-z]+-)?(?:exclude|ignore|skip|omit|except)(?:-(?:pattern|path|dir|file|glob|from|folder)s?)?"
+)
+"""Options whose value is what a program does not look at, or where that stands."""
 _TEXTS = re.compile(r"-c|-e|--exec|--execute|--wrap|--command|--run")
 """Options whose value may be a command, where it has more than one word."""
 _COMMANDS = re.compile(
@@ -66,33 +71,9 @@ def unknown(call: Call) -> Iterator[Effect]:
             yield from call.write(item, "truncate") if item.known else ()
         elif (before and _TEXTS.fullmatch(before) and " " in item.text.strip()) or _COMMANDS.match(item.text):
             yield from _text(call, item)
-        elif item.known and not (before and _loads(call, before)):
+        elif item.known and not (before and (_loads(call, before) or _LEAVES_OUT.fullmatch(before))):
             yield from call.read(item) if call.world.kind(call.locate(item)) == "file" else ()
         before = ""
-
-
-_HERE = frozenset(
-    (
-        # what they delete can be fetched or made again: versions, packages, builds, caches, windows, machines and
-        # devices for tests
-        *("rustup", "pyenv", "rbenv", "nodenv", "nvm", "fnm", "volta", "n", "sdk", "goenv", "jenv", "tfenv", "ghcup"),
-        *("asdf", "mise", "proto", "conda", "mamba", "micromamba", "pixi", "hatch", "rye", "poetry", "pdm", "pipenv"),
-        *("cargo", "go", "gem", "bundle", "composer", "opam", "cabal", "stack", "luarocks", "conan", "vcpkg", "nuget"),
-        *("brew", "port", "apt", "apt-get", "dnf", "yum", "nix", "nix-store", "guix", "spack", "stow", "dotnet"),
-        *("nx", "turbo", "lerna", "rush", "lage", "moon", "bazel", "bazelisk", "buck2", "pants", "ccache", "sccache"),
-        *("tmux", "screen", "zellij", "abduco", "byobu", "tput", "reset", "stty", "setterm", "kitty", "wezterm"),
-        *("meson", "ninja", "cmake", "ctest", "scons", "xmake", "colcon", "catkin", "molecule", "kitchen"),
-        *("tox", "nox"),
-        *("xcrun", "simctl", "adb", "avdmanager", "emulator", "fastboot", "flutter", "dart", "expo", "watchman"),
-        *("jupyter", "ipython", "gdb", "lldb", "perf", "valgrind", "code", "cursor", "ollama", "lms", "playwright"),
-        *("task", "timew", "watson", "notify-send", "playerctl", "brightnessctl", "xrandr", "espeak", "say", "cowsay"),
-        *("pre-commit", "lefthook", "husky", "husky-init", "commitlint", "coverage", "prettier", "eslint"),
-        *("ruff", "black", "biome"),
-        *("sort", "uniq", "cut", "comm", "join", "paste", "column", "fold", "nl", "rev", "tac", "shuf", "tr", "bat"),
-        *("rg", "ag", "ack", "grep", "fzf", "jq", "yq", "awk", "dig", "host", "nslookup", "ping", "less", "more"),
-    )
-)
-"""Programs of this machine alone whose verbs say ``delete`` or ``reset`` of what is theirs, or that look for words."""
 
 
 _UNINSTALLS = re.compile(r"[\w.-]+[-_](?:uninstall|destroy|purge|wipe|nuke|killall)(?:\.sh)?")
@@ -105,7 +86,7 @@ def _lost(call: Call) -> Iterator[Effect]:
     bears = ("-" in program or "_" in program) and _UNINSTALLS.fullmatch(program)
     if bears and not call.world.kind(call.locate(call.fields[0])):
         yield call.effect(Kind.DEPLOY, program, "delete", sure=False)
-    if program in _HERE or program in _FINDERS or "/" in call.fields[0].text:
+    if program in subcommand_tables.MADE_ANEW or program in _FINDERS or "/" in call.fields[0].text:
         return
     named = ":" in program and subcommand_tables.is_loss(program)
     if (
@@ -139,9 +120,11 @@ def _text(call: Call, item: Field) -> Iterator[Effect]:
 def _inplace(call: Call) -> Iterator[Effect]:
     """Files that a program is told to change where they stand: ``yq -i``, ``biome check --write``."""
     if call.has(*_IN_PLACE) or (call.has("-i", "-w") and call.command.program in _EDITORS):
-        for item in call.fields[1 : OPERANDS + 1]:
+        before = {id(item): option.text for option, item in pairwise(call.fields[: OPERANDS + 1])}
+        for item in call.operands[:OPERANDS]:
             named = item.text.startswith(("/", "./", "../")) and " " not in item.text
-            if item.known and (named or call.world.kind(call.locate(item)) == "file"):
+            left_out = _LEAVES_OUT.fullmatch(before.get(id(item), ""))
+            if item.known and not left_out and (named or call.world.kind(call.locate(item)) == "file"):
                 yield from call.write(item, "inplace")
 
 
