@@ -76,8 +76,14 @@ def _noted(folder: Path) -> list[str]:
         return []
 
 
-def forget(folder: Path) -> None:
-    """All is kept. Raises OSError."""
+def release(folder: Path) -> None:
+    """The farm has the packs. Before a baseline is whole, for it is a change of each: what changed after is read again
+    at every rollback. Raises OSError.
+    """
     for name in [*object_backup.names(str(folder / HELD))]:
         (folder / HELD / name).unlink()
+
+
+def forget(folder: Path) -> None:
+    """All is kept, and that is written down. Raises OSError."""
     (folder / NAMES).unlink(missing_ok=True)

@@ -310,7 +310,10 @@ def _objects(baseline: Baseline, before: Baseline | None, *, deep: bool) -> tupl
     store = f"{baseline.where.common_dir}/objects"
     farmed = object_backup.back_up_objects(store, baseline.farm, baseline.head, since, earlier_farm)
     # Afterwards: git may prune until all that is there has a second name.
-    farmed = farmed if early_objects.take_over(store, baseline.folder, baseline.farm) else 0
+    if early_objects.take_over(store, baseline.folder, baseline.farm):
+        early_objects.release(baseline.folder)
+    else:
+        farmed = 0
     notes = packs.make(baseline.shadow, baseline.deep, baseline.refs.values()) if deep or not farmed else []
     apart = {inside.where.git_dir for _, inside in baseline.below()}
     return farmed, notes + other_stores.keep(baseline.where, baseline.stores, apart, since)

@@ -65,7 +65,10 @@ def test_a_pack_that_goes_as_objects_are_copied_comes_back(repo, stashed, monkey
         return look(*args)
 
     monkeypatch.setattr(object_backup, "_few", pruned)
-    report = api.rollback(api.complete(baseline))
+    baseline = api.complete(baseline)
+    kept = object_backup.names(str(baseline.farm))
+    assert not [n for n in kept if object_backup.changed(f"{baseline.farm}/{n}", baseline.sealed)], "each is read again"
+    report = api.rollback(baseline)
     assert report.ok, report.problems
     assert repo.git("cat-file", "-t", repo.git("stash", "list", "--format=%H")) == "commit"
 
