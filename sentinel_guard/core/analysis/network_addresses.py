@@ -12,6 +12,9 @@ _HERE = re.compile(
 )
 """Names that lead nowhere else: loopback, mDNS (RFC 6762), and those reserved for tests (RFC 6761)."""
 
+CATCHES_MAIL = re.compile(r"localhost|127\.0\.0\.1|\bmailhog\b|\bmailpit\b|ethereal\.email|(?:^|[:=])(?:1025|2525)\b")
+"""Servers of mail that show what they are given to a developer, and send nothing on."""
+
 
 def host(address: str) -> str:
     """The host of ``https://user@host:80/x``, ``host:80`` or ``host``; IPv6 in its brackets."""

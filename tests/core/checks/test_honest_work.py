@@ -186,6 +186,7 @@ ROWS = [
     # How much words weigh.
     ("cat old.txt | xargs pip uninstall -y", ALLOW, "packages, of a list"),
     ("cat old.txt | xargs rustup toolchain uninstall", ALLOW, "versions"),
+    ("cat old.txt | xargs -I{} conda env remove -y -n {}", ASK, "whole environments"),
     ("cat old.txt | xargs acmectl apps delete", ASK, "anything else"),
     ("acmectl clean --force", ALLOW, "what is built, unasked"),
     ("acmectl clean --all", ALLOW, "all that is built"),
@@ -273,6 +274,12 @@ ROWS = [
     ("pm2 delete api", ALLOW, "one"),
     # Emulators, requests that are not sent, files and names for trials.
     ("awslocal sqs purge-queue --queue-url http://localhost:4566/0/test", ALLOW, "an emulator"),
+    ("awslocal --endpoint-url https://s3.amazonaws.com s3 rb s3://x --force", ASK, "told another end"),
+    ("AWS_ENDPOINT_URL=https://s3.amazonaws.com awslocal s3 rb s3://x --force", ASK, "by its variable"),
+    ("tflocal destroy -auto-approve", ALLOW, "another wrapper"),
+    ("terraform destroy -auto-approve", ASK, "what it wraps"),
+    ("swaks --to all@acme.com --server mailpit --port 1025", ALLOW, "who shows letters, and sends none"),
+    ("swaks --to all@acme.com --server smtp.acme.com", ASK, "a letter to many"),
     ("http --offline --no-offline DELETE https://api.acme.com/cart/1", ASK, "taken back"),
     ("http --offline -o ~/.bashrc POST https://api.acme.com/ a=b", ASK, "printed into a file that a shell runs"),
     ("http --offline DELETE https://api.acme.com/cart/1", ALLOW, "printed only"),

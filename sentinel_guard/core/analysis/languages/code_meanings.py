@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sentinel_guard.core.analysis import guard_variables
+from sentinel_guard.core.analysis import guard_variables, network_addresses
 from sentinel_guard.core.analysis.expansion.command_and_options import SHELLS, UNKNOWN, Call
 from sentinel_guard.core.analysis.expansion.shell_state import Field
 from sentinel_guard.core.analysis.languages.interpreters import PROGRAMS as INTERPRETERS
@@ -20,7 +20,7 @@ from sentinel_guard.core.analysis.languages.shared import (
     service_libraries,
     walked_deletions,
 )
-from sentinel_guard.core.analysis.programs import credential_hosts, http_changes
+from sentinel_guard.core.analysis.programs import credential_hosts, http_changes, subcommand_tables
 from sentinel_guard.core.analysis.programs.databases import migrations
 from sentinel_guard.core.model import Effect, Kind
 
@@ -83,7 +83,6 @@ _WRITES_LETTERS = re.compile(
     r"\bSendGridAPIClient\b[^\n]*\.send\(|\bEmails\.send\(|\bmail\(\s*\$|\bMail::to\(|\bdeliver_now\b|\bdeliver_later\b"
 )
 _MANY = re.compile(r"\bfor\b|\bwhile\b|\.map\(|\.forEach\(|\.each\b|\bforeach\b|\bfind_each\b|Promise\.all")
-_TO_HERE = re.compile(r"localhost|127\.0\.0\.1|\bmailhog\b|\bmailpit\b|ethereal\.email|:1025\b|:2525\b")
 _LOSSES = (Kind.DEPLOY, Kind.DATABASE)
 
 
@@ -97,16 +96,15 @@ def takes_code(call: Call) -> bool:
     return is_code(call) or call.command.program in _EDITORS or _evaluates(call)
 
 
-_TOLD = frozenset(
-    ("--all", "--apply", "--execute", "--force", "--yes", "--confirm", "--no-dry-run", "--commit", "--really", "--live",
-     "--prod", "--production", "--delete", "--purge", "--no-preview", "-y")
-)  # fmt: skip
+_TOLD = subcommand_tables.UNASKED | subcommand_tables.APPLIES | {
+    "--all", "--commit", "--really", "--prod", "--production", "--delete", "--purge", "--no-preview",
+}  # fmt: skip
 """Options with which a script does what it only looks at without them, or does it to all."""
 
 
 def _script_that_is_told(call: Call) -> Iterator[Effect]:
     """A script on disk that takes things down elsewhere, or writes to many, and is told to: ``cleanup.py --apply``."""
-    scripts = [item for item in call.operands[:1] if item.known and "/" in item.text + "/"]
+    scripts = [item for item in call.operands[:1] if item.known]
     if call.files > 1 or _TOLD.isdisjoint(item.text.partition("=")[0] for item in call.fields[1:]):
         return
     for item in scripts:
@@ -114,7 +112,7 @@ def _script_that_is_told(call: Call) -> Iterator[Effect]:
         if _MANY.search(text) is None:
             continue
         lost = client_losses.lost(text) or next(http_changes.lost_by(text), "") or service_libraries.acts(text)
-        if lost or (_WRITES_LETTERS.search(text) and not _TO_HERE.search(text)):
+        if lost or (_WRITES_LETTERS.search(text) and not network_addresses.CATCHES_MAIL.search(text)):
             yield call.effect(Kind.DEPLOY, lost or "letters to each of a list", "delete", sure=False)
 
 
@@ -135,7 +133,7 @@ def effects(call: Call) -> Iterator[Effect]:
         yield from _sent_astray(call, text)
         if (loaded := _loads(call, text)) is not None:
             yield call.opaque(loaded, "code")
-        if _WRITES_LETTERS.search(text) and _MANY.search(text) and not _TO_HERE.search(text):
+        if _WRITES_LETTERS.search(text) and _MANY.search(text) and not network_addresses.CATCHES_MAIL.search(text):
             yield call.effect(Kind.DEPLOY, "letters to each of a list", sure=False)
         for address in http_changes.lost_by(text) if "http" in text.lower() else ():
             yield call.effect(Kind.NETWORK, address, "delete", sure=False)

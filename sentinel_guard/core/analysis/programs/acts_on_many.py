@@ -38,12 +38,14 @@ _BY_THEMSELVES = frozenset(
 def takes(words: Sequence[str]) -> bool:
     """Whether a command takes away what it is given: of a list that nobody has read, whatever it is called.
 
-    What an installer, or another program of this machine alone, takes can be fetched or made again.
+    What an installer, or another program of this machine alone, takes can be fetched or made again, but for a whole
+    environment.
     """
     program = paths.base(words[0]) if words else ""
-    if program in _BY_THEMSELVES or program in subcommand_tables.MADE_ANEW or _installs(program):
+    if program in _BY_THEMSELVES or not any(map(_TAKES.fullmatch, words[1:4])):
         return False
-    return any(map(_TAKES.fullmatch, words[1:4]))
+    made_anew = program in subcommand_tables.MADE_ANEW or _installs(program)
+    return not made_anew or any(word == "env" or subcommand_tables.weighs(word) for word in words[1:4])
 
 
 def _installs(program: str) -> bool:

@@ -101,7 +101,7 @@ PROGRAMS |= {name: _else(package_publishing.PROGRAMS[name], other_service_clis.s
 PROGRAMS["dolt"] = _also(PROGRAMS["dolt"], other_vcs.vcs)
 PROGRAMS |= {name: _else(PROGRAMS[name], task_names.named) for name in ("cargo", "nx", "lerna")}
 PROGRAMS |= {
-    name: _also(PROGRAMS[name], remote_commands.on_another_machine)
+    name: _also(PROGRAMS[name], remote_commands.told_by_words)
     for name in ("gh", "tailscale", *deployment_tools.TABLES)
     if name in PROGRAMS
 }

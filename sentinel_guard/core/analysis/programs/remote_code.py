@@ -127,7 +127,7 @@ def by_words(call: Call) -> Iterator[str]:
         return
     for text in texts:
         given = _SOURCE.sub("", text, count=1)
-        if (short and _SHORT.fullmatch(given)) or (_ADDRESS.fullmatch(given) and not _is_usual(given)):
+        if (short and _SHORT.fullmatch(given)) or (_ADDRESS.fullmatch(given) and _is_unknown(given)):
             yield given
 
 
@@ -137,10 +137,11 @@ def _spoken(call: Call, texts: Sequence[str]) -> str:
     return " ".join((*name, *(text for text in texts if "://" not in text)))
 
 
-def _is_usual(address: str) -> bool:
-    """Whether an address is this machine's, or that of a registry that many use, and its origin is proved."""
-    known = not address.startswith("http://") and known_publishers.REGISTRIES.fullmatch(network_addresses.host(address))
-    return network_addresses.is_local_address(address) or bool(known)
+def _is_unknown(text: str) -> bool:
+    """Whether a word is an address, not this machine's nor that of a registry that many use, its origin proved."""
+    if "://" not in text or network_addresses.is_local_address(text):
+        return False
+    return text.startswith("http://") or not known_publishers.REGISTRIES.fullmatch(network_addresses.host(text))
 
 
 _BY_SHORT_NAMES = frozenset(("skills", "shadcn"))
@@ -157,7 +158,7 @@ def _from_variables(call: Call) -> Iterator[str]:
         return
     for name in names:
         values = call.scope.variables.get(name) or ()
-        if any(_is_unknown_index(part) for value in values for part in re.split(r"[,|\s]", value)):
+        if any(_is_unknown(part) for value in values for part in re.split(r"[,|\s]", value)):
             yield f"an index: {name}"
 
 
@@ -183,7 +184,7 @@ def addresses(program: str, words: Sequence[Field]) -> Iterator[str]:
     if any(text.partition("=")[0] in _NO_SCRIPTS for text in texts):
         return
     if texts[:2] in (["config", "set"], ["config", "--set"], ["set", "registry"]):
-        yield from (f"an index: {text}" for text in map(_setting, texts[2:]) if _is_unknown_index(text))
+        yield from (f"an index: {text}" for text in map(_setting, texts[2:]) if _is_unknown(text))
         if _names_shell(texts[2:]):
             yield "a program in the place of the shell"
         if "strict-ssl" in " ".join(texts) and "false" in " ".join(texts):
@@ -266,17 +267,13 @@ def _indexes(program: str, row: Runner, texts: Sequence[str]) -> Iterator[str]:
     own = _own(program, _run_at(row, texts), texts) if row.indexes else ()
     given = [b for a, b in pairwise(own) if a in row.indexes]
     given += [text.partition("=")[2] for text in own if text.partition("=")[0] in row.indexes]
-    yield from filter(_is_unknown_index, given)
+    yield from filter(_is_unknown, given)
 
 
 def _setting(text: str) -> str:
     """The value of ``registry=https://…``, or the word itself."""
     name, equals, value = text.partition("=")
     return value if equals and "://" not in name else text
-
-
-def _is_unknown_index(text: str) -> bool:
-    return "://" in text and not _is_usual(text)
 
 
 # ---- what this text fetched ----

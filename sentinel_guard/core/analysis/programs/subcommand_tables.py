@@ -196,9 +196,14 @@ _LIGHT = re.compile(
     r"session)s?(?:[^a-z].*)?"
 )
 """Words of what can be made again, in tools of this machine."""
-_UNASKED = frozenset(("--force", "--yes", "-y", "--assume-yes", "--no-prompt", "--non-interactive", "--no-input",
+UNASKED = frozenset(("--force", "--yes", "-y", "--assume-yes", "--no-prompt", "--non-interactive", "--no-input",
                       "--auto-approve", "--no-confirm", "--confirm", "--skip-confirmation"))  # fmt: skip
 """Options with which nobody is asked any more."""
+
+
+def weighs(word: str) -> bool:
+    """Whether a word names what others use, or what is not made again by a command: ``database``, ``volumes``."""
+    return _WEIGHTY.fullmatch(word) is not None
 
 
 def loses_softly(call: Call) -> bool:
@@ -212,12 +217,12 @@ def loses_softly(call: Call) -> bool:
         return True
     if call.has("--all") and any(map(_SOFT_OF_ALL.fullmatch, words)):
         return True
-    unasked = not _UNASKED.isdisjoint(call.command.flags) and any(map(_SOFT_OF_ONE.fullmatch, words))
+    unasked = not UNASKED.isdisjoint(call.command.flags) and any(map(_SOFT_OF_ONE.fullmatch, words))
     return unasked and not any(map(_LIGHT.fullmatch, words))
 
 
 _CARRIES = re.compile(r"transfer|push|sync|import|restore|migrate|load|copy|replicate|seed")
-_FORCED = frozenset(("--force", "--yes", "-y", "--overwrite", "--no-confirm"))
+_FORCED = UNASKED | {"--overwrite"}
 
 
 def overwrites_there(call: Call) -> bool:
@@ -233,7 +238,8 @@ _LIVE_VERB = re.compile(
     r"(?:.*[-_:.])?(?:deploy(?:s|ments?)?|release|publish|promote|rollout|rollback|apply|push|sync|restart|scale|upgrade|"
     r"activate|cutover|switch|migrate|failover|import|restore|reload|swap)(?:[-_:.].*)?"
 )
-_APPLIES = frozenset(("--apply", "--auto-apply", "--auto-approve", "--execute", "--no-dry-run", "--live"))
+APPLIES = frozenset(("--apply", "--auto-apply", "--auto-approve", "--execute", "--no-dry-run", "--live"))
+"""Options with which is done what is only looked at without them."""
 _PRODUCTION = re.compile(r"(?i)-{0,2}(?:prod|production|live)")
 _OF_PRODUCTION = re.compile(r"(?i)(?:.*[-_:@])?(?:prod|production)(?:[-_:@].*)?")
 """A name with that word in it; a word with a slash or a dot names a file (``locales/production.json``)."""
@@ -255,7 +261,7 @@ def changes_live(call: Call) -> bool:
     texts = [item.text for item in call.fields[1 : _WORDS * 2]]
     if not any(starmap(_names_production, pairwise(("", *texts)))):
         return False
-    if not _APPLIES.isdisjoint(texts):
+    if not APPLIES.isdisjoint(texts):
         return True
     words = _first_words(call)
     return not _says_harmless(call, words) and any(map(_LIVE_VERB.fullmatch, words))
@@ -283,6 +289,16 @@ MADE_ANEW = frozenset(
     )
 )
 """Programs of this machine alone whose verbs say ``delete`` or ``reset`` of what is theirs, or that look for words."""
+
+
+def by_words(call: Call, *, loses: bool = False) -> Iterator[Effect]:
+    """What the words of a call say where no row does; ``loses``: what is lost is known by something else."""
+    program = call.command.program
+    said = (loses_by_words, loses_softly, loses_by_options, overwrites_there)
+    if loses or any(says(call) for says in said):
+        yield call.effect(Kind.DEPLOY, program, "delete", sure=False)
+    elif changes_live(call):
+        yield call.effect(Kind.DEPLOY, f"{program} on production", sure=False)
 
 
 _TYPED = 20

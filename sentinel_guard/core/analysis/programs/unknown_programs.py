@@ -89,17 +89,7 @@ def _lost(call: Call) -> Iterator[Effect]:
     if program in subcommand_tables.MADE_ANEW or program in _FINDERS or "/" in call.fields[0].text:
         return
     named = ":" in program and subcommand_tables.is_loss(program)
-    if (
-        named
-        or (call.stdin and subcommand_tables.typed_loss(call.stdin))
-        or subcommand_tables.loses_by_words(call)
-        or subcommand_tables.loses_softly(call)
-        or subcommand_tables.loses_by_options(call)
-        or subcommand_tables.overwrites_there(call)
-    ):
-        yield call.effect(Kind.DEPLOY, program, "delete", sure=False)
-    elif subcommand_tables.changes_live(call):
-        yield call.effect(Kind.DEPLOY, f"{program} on production", sure=False)
+    yield from subcommand_tables.by_words(call, loses=named or subcommand_tables.typed_loss(call.stdin))
 
 
 def _loads(call: Call, option: str) -> bool:

@@ -144,7 +144,7 @@ def mail(call: Call) -> Effects:
         yield from call.read(Field(item.text.lstrip("@"), item.known))
     yield call.effect(Kind.NETWORK, call.operands[-1].text if call.operands else "mail", "data")
     words = [item.text for item in call.fields[1:]]
-    if any(map(_TO_MANY.search, words)) and not any(map(_TO_HERE.search, words)):
+    if any(map(_TO_MANY.search, words)) and not any(map(network_addresses.CATCHES_MAIL.search, words)):
         yield call.effect(Kind.DEPLOY, "a letter to many", sure=False)
 
 
@@ -153,7 +153,6 @@ _TO_MANY = re.compile(
     r"newsletter|employees)(?:[-_][\w.]+)?@"
 )
 """Addresses behind which many read."""
-_TO_HERE = re.compile(r"localhost|127\.0\.0\.1|mailpit|mailhog|:?(?:1025|2525)$")
 
 
 def hand(call: Call) -> Effects:

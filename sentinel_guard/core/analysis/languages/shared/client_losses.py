@@ -30,7 +30,7 @@ _TAKES_DOWN = re.compile(
     re.IGNORECASE,
 )
 _RESETS = re.compile(r"(?:\.|::)(?:reset|clear_system_cache|flush_all|delete_all)\s*\(\s*\)")
-_VECTORS = (
+_STORES = (
     "chromadb",
     "qdrant",
     "weaviate",
@@ -86,5 +86,5 @@ def lost(code: str) -> str:
     takes = _TAKES_DOWN.search(code) if any(name in loaded for name in service_libraries.SERVICES) else None
     found = takes or (_EMPTIES_MODEL.search(code) if any(name in loaded for name in _MODELS) else None)
     found = found or (_EMPTIES.search(code) if any(name in loaded for name in _QUEUES) else None)
-    found = found or (_RESETS.search(code) if any(name in loaded for name in _VECTORS) else None)
+    found = found or (_RESETS.search(code) if any(name in loaded for name in _STORES) else None)
     return found[0].strip(".:( \n") if found else ""

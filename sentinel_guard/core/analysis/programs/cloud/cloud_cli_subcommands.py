@@ -300,7 +300,7 @@ TABLES: dict[str, tuple[Row, ...]] = {
         change="deploy|refresh|state|unlock, secret set"),
     **dict.fromkeys(("serverless", "sls", "osls"), _SERVERLESS),
     "ansible-playbook": _ANSIBLE,
-    "aws": AWS, "awslocal": (), "gcloud": GCLOUD, "az": _AZ, "gsutil": GSUTIL, "bq": BQ,
+    "aws": AWS, "gcloud": GCLOUD, "az": _AZ, "gsutil": GSUTIL, "bq": BQ,
     **dict.fromkeys(("doctl", "linode-cli", "hcloud", "oci", "scw", "vultr-cli", "vultr", "exo", "civo", "upctl",
         "ibmcloud", "openstack", "aliyun",
                      "tccli", "ovhcloud", "rosa", "eksctl", "clusterctl", "confluent", "planetscale", "turso",

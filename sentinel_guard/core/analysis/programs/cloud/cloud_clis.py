@@ -51,7 +51,7 @@ _WHERE: dict[str, tuple[str, ...]] = {
 }
 """Options that say where, for the person who is asked."""
 _SERVERS: dict[str, tuple[tuple[str, ...], str]] = {
-    "aws": (("--endpoint-url",), "AWS_ENDPOINT_URL"),
+    **dict.fromkeys(("aws", "awslocal"), (("--endpoint-url",), "AWS_ENDPOINT_URL")),
     "vault": (("-address", "--address"), "VAULT_ADDR"),
     "bao": (("-address", "--address"), "BAO_ADDR"),
     "nomad": (("-address", "--address"), "NOMAD_ADDR"),
@@ -63,8 +63,10 @@ _SERVERS: dict[str, tuple[tuple[str, ...], str]] = {
 
 _AT_HOME = frozenset(("kind", "minikube", "k3d", "microk8s", "ctlptl", "limactl", "colima", "orb", "orbctl", "packer"))
 """Tools whose other end is this machine."""
-_EMULATED = frozenset(("awslocal", "tflocal", "cdklocal", "samlocal", "pulumilocal"))
-"""Wrappers that speak to an emulator of this machine."""
+_EMULATED = {
+    "awslocal": "aws", "tflocal": "terraform", "cdklocal": "cdk", "samlocal": "sam", "pulumilocal": "pulumi",
+}  # fmt: skip
+"""Wrappers that speak to an emulator of this machine where they are told no other end, and of what."""
 _GOES_ON = frozenset(
     ("run", "run:detached", "exec", "ssh", "console", "help", "logs", "search", "explain", "completion")
 )
@@ -75,11 +77,14 @@ def cloud(call: Call) -> Effects:
     """kubectl, terraform, aws …: a verb that destroys or changes; plans, dry runs and queries do nothing."""
     program = call.command.program
     told = tuple(remote_commands.of_table(call))
-    yield from told or remote_commands.told_by_words(call, there=True)
+    yield from told or remote_commands.told_by_words(call)
     yield from _queries(call)
     if call.command.subcommand in _FORWARDERS:
         call.world.forwards.add(" ".join(call.command.argv))
     if is_here(call) or (program == "supabase" and _is_own_stack(call)):
+        return
+    if program in _EMULATED:
+        yield from call.runner.run([Field(_EMULATED[program]), *call.fields[1:]], call, program)
         return
     rows = TABLES[program]
     if program == "aws" and _is_lasting_link(call):
@@ -131,8 +136,6 @@ _IN_CONTAINER = re.compile(
 
 def is_here(call: Call) -> bool:
     """Whether the other end is certain to be this machine: a cluster in a container, an emulator."""
-    if call.command.program in _EMULATED:
-        return True
     if call.command.program in ("ansible", "ansible-playbook") and any(
         _IN_CONTAINER.search(item.text) for item in call.parsed.values("-e", "--extra-vars", "-c", "--connection")
     ):
@@ -148,9 +151,9 @@ def is_here(call: Call) -> bool:
     if given is not None:
         return given.known and network_addresses.is_local_address(given.text)
     set_to = call.scope.lookup(variable) if variable else None
-    return (
-        set_to is not None and set_to.known and any(network_addresses.is_local_address(text) for text in set_to.items)
-    )
+    if set_to is None or not set_to.isset:
+        return call.command.program in _EMULATED
+    return set_to.known and any(map(network_addresses.is_local_address, set_to.items))
 
 
 _SERVER_KEY = re.compile(r"\bserver\b['\"]?\s*:")
@@ -383,12 +386,13 @@ OPTIONS["tofu"] = OPTIONS["terragrunt"] = OPTIONS["terramate"] = OPTIONS["terraf
 OPTIONS["flyctl"], OPTIONS["sls"], OPTIONS["bao"] = OPTIONS["fly"], OPTIONS["serverless"], OPTIONS["vault"]
 OPTIONS["oc"] = OPTIONS["kubectl"]
 OPTIONS |= {name: options("| sub") for name in TABLES if name not in OPTIONS}
+OPTIONS |= {name: OPTIONS[of] for name, of in _EMULATED.items()}
 OPTIONS = {**other_service_clis.OPTIONS, **deployment_tools.OPTIONS, **OPTIONS}
 
 PROGRAMS: dict[str, Callable[[Call], Effects]] = {
     **other_service_clis.PROGRAMS,
     **deployment_tools.PROGRAMS,
-    **dict.fromkeys(TABLES, cloud),
+    **dict.fromkeys((*TABLES, *_EMULATED), cloud),
     "ansible": ansible.ad_hoc,
     "az": uploads,
     "railway": railway,

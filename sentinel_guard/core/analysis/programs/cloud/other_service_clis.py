@@ -200,18 +200,11 @@ def service(call: Call) -> Iterator[Effect]:
     if any(not item.known and ("$(" in item.source or "`" in item.source) for item in call.fields[1:]):
         yield call.effect(Kind.NETWORK, program, "data")
     rows = TABLES[program]
-    said = (
-        subcommand_tables.loses_by_words,
-        subcommand_tables.loses_softly,
-        subcommand_tables.loses_by_options,
-        subcommand_tables.overwrites_there,
-    )
-    if any(loses(call) for loses in said) and not subcommand_tables.what(call, rows):
-        yield call.effect(Kind.DEPLOY, program, "delete", sure=False)
-    elif not subcommand_tables.what(call, rows) and subcommand_tables.changes_live(call):
-        yield call.effect(Kind.DEPLOY, f"{program} on production", sure=False)
-    yield from subcommand_tables.effects(call, rows, program)
-    yield from remote_commands.told_by_words(call, there=True)
+    if subcommand_tables.what(call, rows):
+        yield from subcommand_tables.effects(call, rows, program)
+    else:
+        yield from subcommand_tables.by_words(call)
+    yield from remote_commands.told_by_words(call)
 
 
 _BACKUPS = {"restic": "RESTIC_REPOSITORY", "rustic": "RUSTIC_REPOSITORY", "borg": "BORG_REPO"}

@@ -93,7 +93,7 @@ _VALUE = re.compile(r"[\w-]+=(?=[\"']?\w)")
 """``command='…'``, as an operand."""
 
 
-def told_by_words(call: Call, *, there: bool) -> Iterator[Effect]:
+def told_by_words(call: Call, *, there: bool = True) -> Iterator[Effect]:
     """What is found by the words alone; ``there``: the program is known to be a platform's."""
     words = [call.command.program, *(item.text for item in call.fields[1:_PLACES])]
     text = " ".join(words) + " "
@@ -112,11 +112,6 @@ def told_by_words(call: Call, *, there: bool) -> Iterator[Effect]:
         call.runner.script(found[0].text, call, program) if len(found) == 1 else call.runner.run(found, call, program)
     )
     yield from (replace(effect, sure=False) for effect in effects if effect.kind is not Kind.OPAQUE)
-
-
-def on_another_machine(call: Call) -> Iterator[Effect]:
-    """The same, of a platform's program that has a row of its own besides."""
-    return told_by_words(call, there=True)
 
 
 def _begun(looked_at: Sequence[Field], fields: Sequence[Field]) -> list[Field]:
