@@ -9,9 +9,11 @@ from dataclasses import dataclass, replace
 
 from sentinel_guard.core import response_text
 from sentinel_guard.core.checks.call_history import earlier_failure
+from sentinel_guard.core.checks.loop import MAX_PERIOD
 from sentinel_guard.core.model import Command, Effect, Entry, Kind, Outcome, Response, TestRun, Verdict
 from sentinel_guard.core.session.failure_exit_codes import error_excerpt, error_output, failed
 from sentinel_guard.core.session.parse_test_output import may_run_tests, parse_tests
+from sentinel_guard.core.session.session import Session
 from sentinel_guard.core.text.normalize_output import UNSEEN, digest
 from sentinel_guard.core.text.redact_by_pattern import redact
 from sentinel_guard.daemon.guard import Guard, Judged
@@ -53,8 +55,8 @@ class Outcomes:
 
     async def begin(self, live: Live, judged: Judged) -> Begun:
         """Note how the worktree stands, where progress is in question."""
-        doubtful = self._guard.in_question(live.session, judged.operation)
-        in_turn = self._guard.comes_in_turn(live.session, judged.operation)
+        doubtful = in_question(live.session, judged.operation)
+        in_turn = comes_in_turn(live.session, judged.operation)
         before = await self._tree(live) if doubtful else ""
         who = judged.verdict.action.who
         # A client may run its shell on a terminal of its own: what the inner one shows is then the client's screen.
@@ -145,3 +147,18 @@ def _commands(effects: Iterable[Effect]) -> list[Command]:
 
 def _tests(effects: tuple[Effect, ...], stdout: str, stderr: str, code: int) -> TestRun | None:
     return parse_tests(_commands(effects), stdout, stderr, code)
+
+
+def in_question(session: Session, op: str) -> bool:
+    """True where a loop may be under way, and progress is worth measuring: the last call failed, or the same operation
+    has failed, within the window.
+    """
+    ended = [c for c in session.calls if c.outcome]
+    return any(failed(c.outcome) for c in (*(c for c in ended if c.operation == op), *ended[-1:]))
+
+
+def comes_in_turn(session: Session, op: str) -> bool:
+    """True where an operation comes for the third time in the same turn, so that it may serve nothing."""
+    ended = [c.operation for c in session.calls if c.outcome]
+    turns = range(1, min(MAX_PERIOD, len(ended) // 2) + 1)
+    return any(ended[-turn] == ended[-2 * turn] == op for turn in turns)

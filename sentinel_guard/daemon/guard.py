@@ -26,7 +26,6 @@ from sentinel_guard.core.analysis.analyse import analyse
 from sentinel_guard.core.analysis.world import World
 from sentinel_guard.core.checks.base import Case
 from sentinel_guard.core.checks.finding_texts import evidence_target
-from sentinel_guard.core.checks.loop import MAX_PERIOD
 from sentinel_guard.core.checks.registry import CHECKS
 from sentinel_guard.core.checks.rules import OUTSIDE_RULES
 from sentinel_guard.core.frame_stack import with_room
@@ -34,9 +33,8 @@ from sentinel_guard.core.judge import apply_reply, judge
 from sentinel_guard.core.model import Action, Effect, Entry, Finding, Layer, Outcome, Question, Response, Verdict
 from sentinel_guard.core.policy.target_placeholders import inside
 from sentinel_guard.core.secrets.egress.outgoing_data import is_looked_into
-from sentinel_guard.core.session.failure_exit_codes import failed
 from sentinel_guard.core.session.operation_fingerprint import command_text, is_poll, operation
-from sentinel_guard.core.session.session import Event, Session, State
+from sentinel_guard.core.session.session import Event, State
 from sentinel_guard.daemon.live_sessions import STEP, Live, Sessions
 from sentinel_guard.daemon.question_preview import Look
 from sentinel_guard.daemon.token_usage.read_records import TokenRecords
@@ -183,24 +181,28 @@ class Guard:
         """Look at the action with the machine and the session as they are now.
 
         What may take long (many commands, a loop, a search of folders, what may leave and is looked into) is judged
-        beside our own loop, so that no other session is held; where this one went on meanwhile, it is done again.
+        beside our own loop, so that no other session is held; where this one went on meanwhile, its effects are
+        judged again.
         """
         beside, moved = takes_long(action), 0
+        known: Case | None = None
         # A process of git's is waited for: once, and beside the loop.
         tracked = functools.cache(functools.partial(repository.tracked, live.session.root))
         while True:
-            at_once = moved == MOVED
-            case, world = self._case(live, action, op, brought, tracked), self._world(live, action)
-            look = functools.partial(_with_effects, case, world)
-            case = await asyncio.to_thread(with_room, look) if beside and not at_once else look()
-            beside = beside or is_looked_into(action, case.effects, case.session.root or action.root, case.home)
-            beside = beside or any("sweep" in effect.how for effect in case.effects)
-            if at_once or not beside:
-                return _verdict(live, case)
-            verdict = await asyncio.to_thread(with_room, functools.partial(_verdict, live, case))
+            at_once, case = moved == MOVED, self._case(live, action, op, brought, tracked)
+            look = functools.partial(_with_effects, case, self._world(live, action), known)
+            if beside and not at_once:
+                case, verdict = await asyncio.to_thread(with_room, functools.partial(_judged, live, look))
+            else:
+                case = look()
+                beside = beside or is_looked_into(action, case.effects, case.session.root or action.root, case.home)
+                beside = beside or any("sweep" in effect.how for effect in case.effects)
+                if at_once or not beside:
+                    return _verdict(live, case)
+                verdict = await asyncio.to_thread(with_room, functools.partial(_verdict, live, case))
             if live.session is case.session:
                 return verdict
-            moved += 1
+            known, moved = case, moved + 1
 
     def _case(self, live: Live, action: Action, op: str, brought: Brought, tracked: Tracked) -> Case:
         """All that is known of an action but its effects."""
@@ -325,19 +327,6 @@ class Guard:
         if text or verdict.findings:
             self._note(live, encode_entries.of_observation(verdict, text, at, live.policy()))
 
-    def in_question(self, session: Session, op: str) -> bool:
-        """True where a loop may be under way, and progress is worth measuring: the last call failed, or the same
-        operation has failed, within the window.
-        """
-        ended = [c for c in session.calls if c.outcome]
-        return any(failed(c.outcome) for c in (*(c for c in ended if c.operation == op), *ended[-1:]))
-
-    def comes_in_turn(self, session: Session, op: str) -> bool:
-        """True where an operation comes for the third time in the same turn, so that it may serve nothing."""
-        ended = [c.operation for c in session.calls if c.outcome]
-        turns = range(1, min(MAX_PERIOD, len(ended) // 2) + 1)
-        return any(ended[-turn] == ended[-2 * turn] == op for turn in turns)
-
     def _note(self, live: Live, entries: list[Entry]) -> None:
         self._sessions.note(live, entries)
 
@@ -357,8 +346,16 @@ def _effects(action: Action, world: World, own: frozenset[str]) -> tuple[Effect,
     return (*effects, *(e for e in around if e not in effects and not (e.command and e.command.program in WRAPPERS)))
 
 
-def _with_effects(case: Case, world: World) -> Case:
+def _with_effects(case: Case, world: World, known: Case | None) -> Case:
+    """``known``: the same case a moment before."""
+    if known and known.session.made == case.session.made:
+        return replace(case, effects=known.effects, home=known.home, look=known.look)
     return replace(case, effects=_effects(case.action, world, case.session.made), home=world.home, look=world.peek)
+
+
+def _judged(live: Live, look: Callable[[], Case]) -> tuple[Case, Verdict]:
+    case = look()
+    return case, _verdict(live, case)
 
 
 def _verdict(live: Live, case: Case) -> Verdict:

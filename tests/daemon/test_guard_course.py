@@ -12,11 +12,11 @@ import pytest
 
 from sentinel_guard.core import encode_entries
 from sentinel_guard.core.analysis.analyse import analyse
-from sentinel_guard.core.model import Finding, Outcome, Response, Usage
+from sentinel_guard.core.model import Action, Finding, Outcome, Response, Usage
 from sentinel_guard.core.policy.policy import Cost
 from sentinel_guard.core.secrets.user_secrets.find_user_secrets import NOTHING
 from sentinel_guard.core.session.session import Call, Event, Session
-from sentinel_guard.daemon import guard
+from sentinel_guard.daemon import call_outcomes, guard
 from sentinel_guard.daemon.session_secrets import SessionSecrets
 from tests.support.fakes import PatientPeer
 from tests.support.guard_in_memory import POLICY, ROOT, Stand
@@ -97,7 +97,7 @@ TURNS = (
 def test_what_comes_in_turn(before, now, turn, why):
     done = Outcome("", 0.0, 0)
     calls = tuple(Call(str(n), op, "shell", 0.0, outcome=done) for n, op in enumerate(before.split()))
-    assert Stand().guard.comes_in_turn(Session("s", calls=calls), now) is turn
+    assert call_outcomes.comes_in_turn(Session("s", calls=calls), now) is turn
 
 
 def test_what_is_hinted_at_runs_after_its_snapshot_too():
@@ -178,10 +178,29 @@ def test_a_session_that_goes_on_all_the_time_is_judged_all_the_same(monkeypatch)
             live.session = replace(live.session, reason=str(len(looks)))
         return judged(live, case)
 
-    stand, judged, looks = Stand(), guard._verdict, list[bool]()
+    stand, judged, looks, analysed = Stand(), guard._verdict, list[bool](), list[Action]()
     monkeypatch.setattr(guard, "_verdict", look)
+    monkeypatch.setattr(guard, "analyse", lambda action, *rest: analysed.append(action) or analyse(action, *rest))
     assert stand.verdict("find . -name x").response is Response.ALLOW
     assert looks == [True] * guard.MOVED + [False]
+    assert len(analysed) == 1, "what it would do has nothing to do with what the session did meanwhile"
+
+
+def test_what_the_session_has_made_meanwhile_counts_for_what_an_action_does(monkeypatch):
+    def look(live, case):
+        seen.append(case.session.made)
+        live.session = replace(live.session, made=frozenset(("database shop",)))
+        return judged(live, case)
+
+    def effects(action, world, own):
+        owned.append(own)
+        return analyse(action, world, own)
+
+    stand, judged, seen, owned = Stand(), guard._verdict, list[frozenset[str]](), list[frozenset[str]]()
+    monkeypatch.setattr(guard, "_verdict", look)
+    monkeypatch.setattr(guard, "analyse", effects)
+    stand.verdict("find . -name x")
+    assert owned == [frozenset(), frozenset(("database shop",))]
 
 
 @pytest.mark.parametrize(("command", "poll"), [("sleep 30; curl -s http://localhost/up", True), ("make", False)])
@@ -205,7 +224,7 @@ def test_progress_is_measured_only_where_it_is_in_question(calls, next_one, meas
         for command, code in calls:
             await stand.call(command, code=code, error="e" if code else "")
         judged = await stand.propose(next_one)
-        return stand.guard.in_question(stand.live.session, judged.operation)
+        return call_outcomes.in_question(stand.live.session, judged.operation)
 
     stand = Stand()
     assert asyncio.run(play()) is measured

@@ -117,6 +117,8 @@ class Watcher:
         self._watches: dict[str, ObservedWatch] = {}
         self._quick: Folders | None = None
         self._top_seen: tuple[int, int] | None = None
+        self._pace, self._due = every, 0.0
+        """Seconds between two ticks as things are, and when the next one comes (``time.monotonic``)."""
         self._search = threading.Event()
         if search:
             self._search.set()
@@ -143,7 +145,8 @@ class Watcher:
 
     def hurry(self) -> None:
         """Something is about to happen: the next tick comes at the steady pace."""
-        self._events.put(_Event("", "hurry", 0))
+        if self._pace > self._every or self._due - time.monotonic() > self._every:
+            self._events.put(_Event("", "hurry", 0))
 
     def stop(self) -> None:
         """Safe to call twice."""
@@ -202,27 +205,27 @@ class Watcher:
                 self._observer.unschedule(watch)
 
     def _work(self) -> None:
-        pace = self._every
-        due = time.monotonic() + pace
+        self._due = time.monotonic() + self._pace
         while True:
-            batch = self._batch(max(0.0, due - time.monotonic()))
+            batch = self._batch(max(0.0, self._due - time.monotonic()))
             if any(e.kind == "stop" for e in batch):
                 return
             if batch:
-                pace = self._every
-                due = min(due, time.monotonic() + pace)
+                self._pace = self._every
+                self._due = min(self._due, time.monotonic() + self._pace)
             for event in batch:
                 if event.path.rpartition("/")[0] == self._root:
                     self._call(self._top, event)
             for event in {e.path: e for e in batch}.values():
                 self._call(self._handle, event)
+            if time.monotonic() < self._due:
+                continue
             began = time.monotonic()
-            if began >= due:
-                self._call(self._stand)
-                quiet = self._call(self._tick) is False and not self._search.is_set()
-                pace = max(self._every, min(pace * SLOWER, SLOWEST)) if quiet else self._every
-                due = time.monotonic()
-                due += max(pace, SHARE * (due - began))
+            self._call(self._stand)
+            quiet = self._call(self._tick) is False and not self._search.is_set()
+            self._pace = max(self._every, min(self._pace * SLOWER, SLOWEST)) if quiet else self._every
+            ended = time.monotonic()
+            self._due = ended + max(self._pace, SHARE * (ended - began))
 
     def _batch(self, wait: float) -> list[_Event]:
         batch = []
