@@ -31,6 +31,7 @@ from rich.console import Console
 from rich.table import Table
 
 from sentinel_guard.commands.check import Checker
+from sentinel_guard.core.analysis.programs.databases import sql_statements
 from sentinel_guard.core.model import Response, Verdict
 from sentinel_guard.core.response_text import visible
 from sentinel_guard.core.text.normalize_output import digest
@@ -76,6 +77,8 @@ class Row:
     note: str
     verdict: Verdict
     seconds: float
+    cpu: float
+    """Seconds of this process's, the kernel's for it with them."""
 
     @property
     def stopped(self) -> bool:
@@ -139,15 +142,16 @@ class Fixture:
 def judged(corpus: Path, repository: Path) -> Iterator[Row]:
     """Every command of the lists with its verdict."""
     checker, cwd = Checker(places()), str(repository)
-    checker.verdict("psql -c 'SELECT 1'", cwd)  # what is read once (packs, policy, the parser of SQL) is no part of one
+    sql_statements.load()  # as a daemon does, soon after its start
+    checker.verdict("psql -c 'SELECT 1'", cwd)  # what is read once (packs, policy) is no part of one
     for name in LISTS:
         for line in lines(corpus / f"{name}.jsonl"):
             command = str(line["command"])
-            began = time.perf_counter()
+            began, used = time.perf_counter(), time.process_time()
             verdict = checker.verdict(command, cwd)
-            took = time.perf_counter() - began
+            took, cpu = time.perf_counter() - began, time.process_time() - used
             note = f"{line.get('note') or ''} {line.get('category') or ''}".strip()
-            yield Row(name, str(line.get("source", name)), command, str(line["expected"]), note, verdict, took)
+            yield Row(name, str(line.get("source", name)), command, str(line["expected"]), note, verdict, took, cpu)
 
 
 def lines(path: Path) -> Iterator[dict[str, object]]:
@@ -227,15 +231,27 @@ def disagreements(rows: list[Row], known: tuple[Reason, ...]) -> Iterator[str]:
     ):
         said = "stopped, and a list lets it pass" if stopped else "passes, and a list wants it stopped"
         yield f"\n{len(mine)} {said}{' (a gap of ours)' if miss else ''}: {why}"
-        for row in mine:
-            text = visible(redact(row.command.replace("\n", "⏎")))
-            yield f"    {row.source:<16} {text if len(text) <= 140 else text[:139] + '…'}"
+        yield from (f"    {row.source:<16} {_shown(row)}" for row in mine)
 
 
-def milliseconds(rows: list[Row]) -> str:
-    took = sorted(row.seconds * 1000 for row in rows)
-    p50, p99 = took[len(took) // 2], took[int(len(took) * 0.99)]
-    return f"verdict: p50 {p50:.2f} ms, p99 {p99:.2f} ms, longest {took[-1]:.1f} ms, over {len(took):,} commands"
+def _shown(row: Row) -> str:
+    text = visible(redact(row.command.replace("\n", "⏎")))
+    return text if len(text) <= 140 else text[:139] + "…"
+
+
+MOST_CPU = 50.0
+"""Milliseconds of CPU time that no verdict is to take."""
+
+
+def milliseconds(rows: list[Row]) -> Iterator[str]:
+    """p50, p99 and the longest verdict by the clock and of CPU time; each that takes more of it than any should."""
+    for what, seconds in (("by the clock", [row.seconds for row in rows]), ("of CPU", [row.cpu for row in rows])):
+        took = sorted(one * 1000 for one in seconds)
+        p50, p99 = took[len(took) // 2], took[int(len(took) * 0.99)]
+        yield f"verdict {what}: p50 {p50:.2f} ms, p99 {p99:.2f} ms, longest {took[-1]:.1f} ms, {len(took):,} commands"
+    over = [row for row in rows if row.cpu * 1000 > MOST_CPU]
+    yield f"{len(over)} verdicts took more than {MOST_CPU:.0f} ms of CPU{':' if over else ''}"
+    yield from (f"    {row.cpu * 1000:5.1f} ms  {_shown(row)}" for row in over)
 
 
 def masks(corpus: Path) -> str:
@@ -272,7 +288,7 @@ def main() -> int:
     )
     if unused := sorted({r.why for r in known} - {why for why, _ in against}):
         print(f"{len(unused)} reasons are needed no more: {'; '.join(unused)}")
-    print(milliseconds(rows))
+    print("\n".join(milliseconds(rows)))
     print(masks(corpus))
     print("loops: make loops")
     return 0

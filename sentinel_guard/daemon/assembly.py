@@ -52,8 +52,6 @@ WITNESS = 60.0
 """Seconds between two looks whether a witness is to be told."""
 AGAIN = 1.0
 """Seconds from one look at the shims to the next where the state is gone: it may still be in the course of it."""
-QUIET = 5.0
-"""Seconds without a request after which it loads what only some commands need."""
 LOOK = 2.0
 """Seconds between two looks for sessions whose owner has gone."""
 OPERATORS = 128
@@ -211,8 +209,8 @@ class Daemon:
                 finally:
                     self.stopped.set()
             self._bury_orphans()
-            if not loaded and time.monotonic() - self.used > QUIET:
-                await asyncio.to_thread(sql_statements.load)  # 100 ms, for which no command is to wait
+            if not loaded:
+                await asyncio.to_thread(sql_statements.load)  # 100 ms, which the first statement would wait for
                 keep_what_is_loaded()
                 loaded = True
             if self.sessions.live:

@@ -14,11 +14,11 @@ from sentinel_guard.core.model import Action, Finding, Layer, Response, Verdict
 
 
 def row(
-    response: Response, expected: str, command: str = "x", source: str = "s", note: str = ""
+    response: Response, expected: str, command: str = "x", source: str = "s", note: str = "", *, cpu: float = 0.001
 ) -> verdict_accuracy.Row:
     action = Action("a", "s", Layer.CLI, "shell", {"command": command}, "/", 0.0)
     findings = (Finding("rules", response, "what", "why", rule="r"),) if response else ()
-    return verdict_accuracy.Row("peers", source, command, expected, note, Verdict(action, (), findings), 0.001)
+    return verdict_accuracy.Row("peers", source, command, expected, note, Verdict(action, (), findings), 0.001, cpu)
 
 
 AGREES = (
@@ -53,6 +53,14 @@ def test_the_first_reason_that_fits_is_the_reason():
     assert "own policy" in verdict_accuracy.reason(row(Response.ALLOW, "block", "git push", "fence"), known)[0]
     assert verdict_accuracy.reason(row(Response.ALLOW, "block", "zzz"), known) == (verdict_accuracy.UNEXPLAINED, False)
     assert verdict_accuracy.reason(row(Response.ASK, "allow"), known) == ("r: why", False)
+
+
+def test_verdicts_that_take_too_long_are_named():
+    rows = [row(Response.ALLOW, "allow"), row(Response.ALLOW, "allow", "ls\nls", cpu=0.051)]
+    said = [*verdict_accuracy.milliseconds(rows)]
+    assert "1.0 ms" in said[0] and "of CPU" in said[1] and "longest 51.0 ms" in said[1]
+    assert said[2:] == ["1 verdicts took more than 50 ms of CPU:", "     51.0 ms  ls⏎ls"]
+    assert [*verdict_accuracy.milliseconds(rows[:1])][2:] == ["0 verdicts took more than 50 ms of CPU"]
 
 
 LISTS = {

@@ -49,8 +49,8 @@ print(before, "sqlglot" in sys.modules)
 """
 
 
-def test_the_parser_of_sql_is_loaded_while_nobody_asks(where: StatePaths, monkeypatch):
-    monkeypatch.setattr(assembly, "QUIET", 0.0)
+def test_the_parser_of_sql_is_loaded_beside_what_is_asked(where: StatePaths, monkeypatch):
+    monkeypatch.setattr(assembly, "LOOK", 0.01)
     loads = threading.Event()
     monkeypatch.setattr(assembly.sql_statements, "load", lambda: None)
     monkeypatch.setattr(assembly, "keep_what_is_loaded", loads.set)
@@ -133,8 +133,9 @@ def test_each_change_of_the_users_policy_is_on_record(where: StatePaths):
 
 
 def test_a_daemon_ends_by_itself_so_long_after_its_last_session(monkeypatch, tmp_path):
-    for name, seconds in (("LOOK", 0.01), ("IDLE", 0.2), ("QUIET", 1e9)):
+    for name, seconds in (("LOOK", 0.01), ("IDLE", 0.2)):
         monkeypatch.setattr(assembly, name, seconds)
+    monkeypatch.setattr(assembly, "keep_what_is_loaded", lambda: None)
     places = StatePaths(tmp_path / "state", tmp_path / "run", tmp_path / "config")
     live = {"s1": object()}
 

@@ -2,8 +2,8 @@
 
 Rules of this file:
 1. Strings and comments are no statements: ``SELECT 'DROP TABLE x'`` is a question.
-2. sqlglot is imported, and a statement parsed, only where a word in it could mean harm; a daemon loads it when it has
-   nothing to do.
+2. sqlglot is imported, and a statement parsed, only where a word in it could mean harm; a daemon loads it soon after
+   its start, beside whatever it does.
 3. What it cannot parse, and what goes beyond ``MAX_PARSED``, is judged by its words: never silent, never an exception.
 """
 
