@@ -51,6 +51,12 @@ SINGLE = (
 )
 """What, its budget in microseconds over the bare call, how many calls, the call, what goes before them, and how
 ``least_held_call.c`` answers it: the least that any broker costs this program. A number is told without the call."""
+LEAST = (
+    ("", "judged by nobody"),
+    ("+path", "its path read, judged by nobody"),
+    ("+folder", "its path read, made in its folder, judged by nobody"),
+)
+"""What the supervisor that judges nothing does besides, and how that is called."""
 FILES = 'mkdir -p d; for i in $(seq 1400); do echo "line $i" > d/f$i; done; '
 GIT = "git -c user.name=a -c user.email=a@b"
 TESTS = """import os, tempfile, time
@@ -153,14 +159,14 @@ def _calls(bench: Bench) -> Iterator[Row]:
         for what, budget, calls, call, before, answer in SINGLE:
             command = ("python3", "-c", MICROSECONDS, str(calls), call, before)
             ways: list[tuple[tuple[str, ...], bool]] = [(command, False), (command, True)]
-            if least and answer:
-                ways.append(((least, answer, *command), False))
+            parts = LEAST[: 1 if answer == "exec" else None] if least and answer else ()
+            ways += [((str(least), answer + more, *command), False) for more, _ in parts]
             turns = [[float(bench.run(*argv, held=held)) for argv, held in ways] for _ in range(3)]
             bare, held, *judged_by_nobody = (statistics.median(column) for column in zip(*turns, strict=True))
             yield Row(f"held call: {what}, over the bare one", budget, held - bare, "us", f"bare {bare:.1f} us")
-            for figure in judged_by_nobody:
-                yield Row(f"judged by nobody: {what}, the whole call", None, figure, "us", f"bare {bare:.1f} us")
-                yield Row(f"held call: {what}, of the time of one judged by nobody", None, held / figure, "", "")
+            for figure, (_, way) in zip(judged_by_nobody, parts, strict=True):
+                yield Row(f"{way}: {what}, the whole call", None, figure, "us", f"bare {bare:.1f} us")
+                yield Row(f"held call: {what}, of the time of one: {way}", None, held / figure, "", "")
 
 
 def rows() -> Iterator[Row]:

@@ -1,16 +1,23 @@
 /* What a held call costs at the least: one filter, one notification, and a supervisor that judges nothing.
  *
- * least_held_call number | descriptor | exec COMMAND...: runs a program under it. An unlink is answered with a number, an
- * open for writing with a descriptor of a file that the supervisor opens itself, a program's start goes on. Linux 6.6. */
+ * least_held_call number | descriptor | exec[+path|+folder] COMMAND...: runs a program under it. An unlink is answered with
+ * a number, an open for writing with a descriptor of a file that the supervisor opens itself, a program's start goes on.
+ * `+path`: it reads the path that is meant, too. `+folder`: and makes the call itself, in the program's folder, as it must
+ * where the program is to have no chance to exchange the path after the look. Linux 6.6. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,7 +25,7 @@
 #define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
 #endif
 
-enum { SYNC_WAKE_UP = 1, KILLABLE = 1 << 5, LISTENER = 100 };
+enum { SYNC_WAKE_UP = 1, KILLABLE = 1 << 5, LISTENER = 100, SHORT_TEXT = 256 };
 
 static int wear(char what)
 {
@@ -36,21 +43,50 @@ static int wear(char what)
     return (int)syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER | KILLABLE, &program);
 }
 
-static void answer(int listener, const struct seccomp_notif *held, char what)
+static void read_path(const struct seccomp_notif *held, char path[SHORT_TEXT])
+{
+    struct iovec here = {path, SHORT_TEXT - 1}, there = {(void *)held->data.args[held->data.nr == __NR_openat], SHORT_TEXT - 1};
+    ssize_t n = process_vm_readv((pid_t)held->pid, &here, 1, &there, 1, 0);
+    path[n > 0 ? n : 0] = 0;
+}
+
+static int open_folder(pid_t pid)
+{
+    static int process = -1;
+    static pid_t last;
+    char path[32];
+    if (pid != last) {
+        close(process);
+        snprintf(path, sizeof path, "/proc/%d", pid);
+        process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        last = pid;
+    }
+    return openat(process, "cwd", O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+static void answer(int listener, const struct seccomp_notif *held, char what, bool path, bool folder)
 {
     struct seccomp_notif_resp response = {.id = held->id, .flags = what == 'e' ? SECCOMP_USER_NOTIF_FLAG_CONTINUE : 0};
-    int fd = what == 'd' ? open("given", O_WRONLY | O_CREAT | O_CLOEXEC, 0600) : -1;
-    struct seccomp_notif_addfd add = {.id = held->id, .srcfd = (unsigned)fd};
-    if (fd >= 0)
-        response.val = ioctl(listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
-    ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
+    char text[SHORT_TEXT] = "";
+    int in = folder ? open_folder((pid_t)held->pid) : AT_FDCWD;
+    if (path)
+        read_path(held, text);
+    int fd = what == 'd' ? openat(in, folder ? text : "given", O_WRONLY | O_CREAT | O_CLOEXEC, 0600) : -1;
+    if (folder && what == 'n')
+        response.error = unlinkat(in, text, 0) ? -errno : 0;
+    struct seccomp_notif_addfd add = {.id = held->id, .srcfd = (unsigned)fd, .flags = SECCOMP_ADDFD_FLAG_SEND};
+    if (fd < 0 || ioctl(listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add) < 0)
+        ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
     if (fd >= 0)
         close(fd);
+    if (folder)
+        close(in);
 }
 
 int main(int argc, char *argv[])
 {
     char what = argc > 2 ? *argv[1] : 0;
+    bool folder = what && strstr(argv[1], "+folder"), path = folder || (what && strstr(argv[1], "+path"));
     if (!what || !strchr("nde", what))
         return 2;
     /* The child shares the descriptors: the listener is then the parent's, too, who wears no filter. */
@@ -70,7 +106,7 @@ int main(int argc, char *argv[])
         struct seccomp_notif held;
         memset(&held, 0, sizeof held);
         if (ioctl(LISTENER, SECCOMP_IOCTL_NOTIF_RECV, &held) == 0)
-            answer(LISTENER, &held, what);
+            answer(LISTENER, &held, what, path, folder);
         else if (errno != ENOENT || waitpid(child, NULL, WNOHANG) == child)
             return 0;
     }

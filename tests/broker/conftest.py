@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import fcntl
+import hashlib
 import os
 import shutil
 import tempfile
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -13,6 +16,26 @@ from tests.support.kernel_session import BROKER, KernelSession
 
 USER = 65534 if os.getuid() == 0 else 0
 """As root everything could be written to: tests run as nobody then."""
+SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-O1")
+BUILT = hatch_build.ROOT / "build" / "sanitized"
+
+
+def built_once(name: str, sources: Iterable[Path], build: Callable[[Path], object]) -> Path:
+    """What ``build`` makes of the sources: by one of the suite's workers, and anew only where they are others.
+
+    Raises what ``build`` raises.
+    """
+    made_of = [hatch_build.__file__, __file__, *sorted(sources)]
+    digest = hashlib.sha256(b"\0".join(Path(path).read_bytes() for path in made_of)).hexdigest()
+    BUILT.mkdir(parents=True, exist_ok=True)
+    with (BUILT / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        program = BUILT / f"{name}-{digest}"
+        if not program.exists():
+            for old in BUILT.glob(f"{name}-*"):
+                old.unlink()
+            build(program)
+    return program
 
 
 @pytest.fixture(scope="session")
@@ -28,10 +51,12 @@ def broker():
     folder = Path(tempfile.mkdtemp(prefix="sg-broker-"))
     folder.chmod(0o755)
     program = folder / BROKER.name
+    sources = [path for room in (hatch_build.BROKER, hatch_build.SOURCES) for path in room.glob("*.[ch]")]
     try:
-        hatch_build.build_broker(program, "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-O1")
+        built = built_once("broker", sources, lambda target: hatch_build.build_broker(target, *SANITIZED))
     except RuntimeError:
-        shutil.copy2(BROKER, program)
+        built = BROKER
+    shutil.copy2(built, program)
     yield program
     shutil.rmtree(folder)
 
