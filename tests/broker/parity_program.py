@@ -59,16 +59,19 @@ UP = 3
 MODES = (0o000, 0o022, 0o077, 0o027)
 
 
+FAILED = "failed"
+
+
 def attempt(name: str, call: Callable[[], object]) -> object:
-    """What comes of a call; its result, None where it failed."""
+    """What comes of a call; its result, FAILED where it failed."""
     try:
         result = call()
     except OSError as e:
         print(name, errno.errorcode.get(e.errno or 0, e.errno))
-        return None
+        return FAILED
     except ValueError:
         print(name, "ValueError")
-        return None
+        return FAILED
     print(name, "ok" if result is None or type(result) is int else result)
     return result
 
@@ -108,8 +111,9 @@ ABOVE = -1
 def stands(top: int) -> str:
     """The folder that was begun in, with what each name is."""
     said = [oct(os.fstat(top).st_mode)]
-    os.fchmod(top, 0o755)
-    os.fchmod(ABOVE, 0o755)
+    for folder in (top, ABOVE):
+        if stat.S_IMODE(os.fstat(folder).st_mode) != 0o755:
+            os.fchmod(folder, 0o755)
     for name in sorted(os.listdir(".")):
         s = os.lstat(name)
         size = s.st_size if stat.S_ISREG(s.st_mode) else ""
@@ -139,6 +143,8 @@ def open_everything() -> None:
 
 
 def change_everything(top: int) -> None:
+    """What failed has changed nothing: the next call has what it had."""
+    result: object = None
     for path in NAMES:
         calls: dict[str, Callable[[], object]] = {
             "unlink": lambda path=path: os.unlink(path),
@@ -159,8 +165,9 @@ def change_everything(top: int) -> None:
             "exec": lambda path=path: os.posix_spawn(path, [path], {}) and "started",
         }
         for name, call in calls.items():
-            prepare()
-            attempt(f"{name} {path[:30]!r}", call)
+            if result != FAILED:
+                prepare()
+            result = attempt(f"{name} {path[:30]!r}", call)
             print("  ", stands(top))
 
 
