@@ -36,6 +36,7 @@ from sentinel_guard.core.model import Response, Verdict
 from sentinel_guard.core.response_text import visible
 from sentinel_guard.core.text.normalize_output import digest
 from sentinel_guard.core.text.redact_by_pattern import redact
+from sentinel_guard.daemon.assembly import keep_what_is_loaded
 from sentinel_guard.host.machine.state_paths import places
 
 HERE = Path(__file__).parent
@@ -295,4 +296,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    keep_what_is_loaded()  # as a daemon does, else the collector's time is in the longest verdicts
     sys.exit(main())
