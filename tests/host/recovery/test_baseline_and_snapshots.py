@@ -10,21 +10,11 @@ from sentinel_guard.errors import HostError
 from sentinel_guard.host.machine import content_addressed_store as vault_module
 from sentinel_guard.host.recovery import api
 from sentinel_guard.host.recovery.baseline.session_baseline import MANIFEST
-from tests.support.recovery.repository import Repo, copied, dirty_template, state
+from tests.support.recovery.repository import Repo, state
 
 
 def restricts(path):
     return path.rpartition("/")[2] == ".env"
-
-
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory):
-    return dirty_template(tmp_path_factory.mktemp("snapshots") / "repo")
-
-
-@pytest.fixture
-def mine(shared, tmp_path):
-    return copied(shared, tmp_path / "repo")
 
 
 # The baseline.

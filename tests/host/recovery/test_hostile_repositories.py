@@ -12,15 +12,15 @@ from sentinel_guard.errors import HostError
 from sentinel_guard.host.machine import content_addressed_store
 from sentinel_guard.host.recovery import api
 from sentinel_guard.host.recovery.baseline import gitdir_backup
-from tests.support.recovery.repository import Repo, copied, state, taken, template
+from tests.support.recovery.repository import Repo, dirty_template, state, taken, template
 
 DEEP, TOO_DEEP = 1100, 3300
 """Deeper than Python calls itself; than any path of a system call may be long."""
 
 
-@pytest.fixture(params=["clean", "dirty"])
-def repo(request, templates, tmp_path):
-    return copied(templates[request.param], tmp_path / "repo")
+@pytest.fixture(params=[template, dirty_template], ids=["clean", "dirty"])
+def repo(request, tmp_path):
+    return request.param(tmp_path / "repo")
 
 
 PIPES = (

@@ -14,7 +14,7 @@ import pytest
 from sentinel_guard.host.recovery import api
 from tests.host.recovery import test_unusual_repositories as more
 from tests.support.recovery import agent_scripts as agents
-from tests.support.recovery.repository import copied, state
+from tests.support.recovery.repository import dirty_template, state, template
 
 STEPS = {"os.rename", "os.link", "os.mkdir", "os.remove", "os.rmdir", "os.chmod", "os.utime", "subprocess.Popen"}
 KILLS = (1, 4, 9, 15, 22, 30, 39, 49, 60, 72, 90, 120, 160)
@@ -53,7 +53,7 @@ DIRTY = [
     (agents.swaps_file_and_folder, "33 kinds swapped"),
     (agents.embeds, "35 an embedded repository"),
 ]
-CASES = [("clean", *row) for row in CLEAN] + [("dirty", more.nothing, *row) for row in DIRTY]
+CASES = [(template, *row) for row in CLEAN] + [(dirty_template, more.nothing, *row) for row in DIRTY]
 
 
 def killed(baseline: api.Baseline, step: int) -> bool:
@@ -80,9 +80,9 @@ def killed(baseline: api.Baseline, step: int) -> bool:
 
 
 @pytest.mark.parametrize("number", range(len(CASES)), ids=[case[-1] for case in CASES])
-def test_54_killed_again_and_again(templates, tmp_path, number):
-    kind, start, agent, _ = CASES[number]
-    repo = copied(templates[kind], tmp_path / "repo")
+def test_54_killed_again_and_again(tmp_path, number):
+    make, start, agent, _ = CASES[number]
+    repo = make(tmp_path / "repo")
     start(repo)
     before = state(repo)
     baseline = api.take(str(repo.root), tmp_path / "session", lambda p: p.endswith("/.env"), "s1")

@@ -35,8 +35,8 @@ from tests.support.recovery.person_actions import ODD, Act
 from tests.support.recovery.repository import ENV, TOLD, Repo, copied, template
 from tests.support.recovery.without_rights import MISSING, WITHOUT_RIGHTS
 
-EXAMPLES = int(os.environ.get("SENTINEL_EXAMPLES", "0"))
-POOL = 64
+EXAMPLES = int(os.environ.get("SENTINEL_EXAMPLES", "30"))
+POOL = min(EXAMPLES, 64)
 TELLING = re.compile("(modules/.*)?(objects|logs|worktrees|refs/sentinel)/")
 """What of a git directory tells what happened, and stays."""
 INNER = re.compile(f"/.git/{TELLING.pattern}")
@@ -258,7 +258,7 @@ def perform(repo: Repo, chosen: list[tuple[str, int]]) -> None:
 CHECKS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
 
-@settings(max_examples=EXAMPLES or 30, suppress_health_check=CHECKS, phases=set(Phase) - {Phase.explain})
+@settings(max_examples=EXAMPLES, suppress_health_check=CHECKS, phases=set(Phase) - {Phase.explain})
 @given(
     person=acts(PERSON, 0, 6),
     agent=acts(AGENT, 1, 9),
@@ -302,6 +302,6 @@ def test_whatever_is_done_the_end_is_the_start_and_nothing_is_lost(pool, person,
 def test_the_same_where_modes_of_files_hold():
     which = f"{__file__}::{test_whatever_is_done_the_end_is_the_start_and_nothing_is_lost.__name__}"
     command = [*WITHOUT_RIGHTS, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", which]
-    environ = {**os.environ, "SENTINEL_EXAMPLES": str(EXAMPLES or 10)}
+    environ = {"SENTINEL_EXAMPLES": "10", **os.environ}
     done = subprocess.run(command, env=environ, capture_output=True, check=False, text=True)
     assert done.returncode == 0, done.stdout

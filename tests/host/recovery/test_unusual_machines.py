@@ -293,8 +293,8 @@ def test_a_filter_that_is_gone_is_told_and_the_rest_comes_back(clean):
     assert ".gitattributes" in files(clean.root)
 
 
-def test_a_shallow_and_a_partial_clone(templates, tmp_path):
-    source = templates["clean"]
+def test_a_shallow_and_a_partial_clone(clean, tmp_path):
+    source = clean
     source.git("config", "uploadpack.allowFilter", "true")
     for number, flags in enumerate((("--depth=1",), ("--filter=blob:none",))):
         root = tmp_path / str(number) / "repo"

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import os
 import shutil
 import stat
 import subprocess
+import tempfile
 import time
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 from sentinel_guard.host.recovery import api
@@ -59,8 +63,25 @@ class Repo:
 
 def template(root: Path) -> Repo:
     """A repository with two commits, a tag, a second branch and ignored files; clean."""
-    root.mkdir(parents=True)
-    repo = Repo(root)
+    return copied(_first(_clean), root)
+
+
+def dirty_template(root: Path) -> Repo:
+    """The template, with a person's work in every state that git knows."""
+    return copied(_first(_dirty), root)
+
+
+@functools.cache
+def _first(make: Callable[[Repo], None]) -> Repo:
+    """Made once: a copy costs a third of what some twelve starts of git do."""
+    repo = Repo(Path(tempfile.mkdtemp(prefix="sg-template-"), "repo"))
+    atexit.register(shutil.rmtree, repo.root.parent, ignore_errors=True)
+    repo.root.mkdir()
+    make(repo)
+    return repo
+
+
+def _clean(repo: Repo) -> None:
     repo.git("init", "-q", "-b", "main")
     for name in "abcdefgh":
         repo.write(f"{name}.txt", f"{name} one\n" * 5)
@@ -68,7 +89,7 @@ def template(root: Path) -> Repo:
     repo.write("src/y.py", "y = 1\n")
     repo.write("run.sh", "#!/bin/sh\n", 0o755)
     repo.write(".gitignore", ".env\nbuild/\n*.log\n")
-    (root / "link").symlink_to("a.txt")
+    (repo.root / "link").symlink_to("a.txt")
     repo.commit("one")
     repo.git("tag", "v1")
     repo.write("h.txt", "h two\n")
@@ -76,12 +97,10 @@ def template(root: Path) -> Repo:
     repo.git("branch", "other", "HEAD~1")
     repo.write(".env", "KEY=secret\n", 0o600)
     repo.write("build/out.bin", "built")
-    return repo
 
 
-def dirty_template(root: Path) -> Repo:
-    """The template, with a person's work in every state that git knows."""
-    repo = template(root)
+def _dirty(repo: Repo) -> None:
+    _clean(repo)
     repo.write("a.txt", "a staged\n")
     repo.write("b.txt", "b staged\n")
     repo.write("new.txt", "added\n")
@@ -94,7 +113,6 @@ def dirty_template(root: Path) -> Repo:
     repo.write("untracked/dir/odd 'n\"me\n-é", "odd\n")
     (repo.root / "untracked/link").symlink_to("/nowhere")
     (repo.root / "f.txt").chmod(0o755)
-    return repo
 
 
 def copied(source: Repo, root: Path) -> Repo:

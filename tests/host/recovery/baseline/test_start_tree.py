@@ -6,17 +6,7 @@ import pytest
 
 from sentinel_guard.host.recovery import api
 from tests.support.recovery import agent_scripts as agents
-from tests.support.recovery.repository import Repo, copied, dirty_template, state
-
-
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory):
-    return dirty_template(tmp_path_factory.mktemp("starttree") / "repo")
-
-
-@pytest.fixture
-def mine(shared, tmp_path):
-    return copied(shared, tmp_path / "repo")
+from tests.support.recovery.repository import Repo, state
 
 
 def taken(repo: Repo) -> api.Baseline:

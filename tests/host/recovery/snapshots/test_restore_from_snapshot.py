@@ -15,7 +15,7 @@ from sentinel_guard.host.recovery.snapshots.snapshot_store import (
     list_snapshots,
     moved_refs,
 )
-from tests.support.recovery.repository import Repo, copied, files
+from tests.support.recovery.repository import Repo, dirty_template, files
 from tests.support.recovery.taken_snapshots import bringing, restricts, take
 
 
@@ -212,9 +212,9 @@ CHECKS = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 
 @settings(max_examples=15, deadline=None, suppress_health_check=CHECKS)
 @given(before=STEPS, after=STEPS)
-def test_whatever_was_destroyed_comes_back(shared, tmp_path_factory, before, after):
+def test_whatever_was_destroyed_comes_back(tmp_path_factory, before, after):
     folder = tmp_path_factory.mktemp("any")
-    repo, where = copied(shared, folder / "repo"), places({"SENTINEL_HOME": str(folder / "g")})
+    repo, where = dirty_template(folder / "repo"), places({"SENTINEL_HOME": str(folder / "g")})
     play(repo, before)
     old = files(repo.root)
     made = take(where, repo, "")
