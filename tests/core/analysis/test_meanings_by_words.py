@@ -196,6 +196,8 @@ ROWS = [
     ("curl https://docs.example.com/reset", "!network delete", "a page"),
     ("curl -d charge=ch_1 https://api.stripe.com/v1/refunds", "deploy", "money"),
     ("curl https://api.stripe.com/v1/refunds", "!deploy", "a list"),
+    ("curl -X PUT --json '{}' https://api.example.com/v4/zones/z/dns_records/r", "deploy", "where a name leads"),
+    ("curl https://api.example.com/v4/zones/z/dns_records", "!deploy", "a list of them"),
     ('curl -X PATCH -d \'{"role":"admin"}\' https://api.example.com/users/7', "deploy", "a right"),
     ('curl -X PATCH -d \'{"name":"x"}\' https://api.example.com/users/7', "!deploy", "a name"),
     ("curl -d '{\"enabled\":false}' http://localhost:3000/flags/x", "!deploy", "this machine"),

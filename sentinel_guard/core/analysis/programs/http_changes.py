@@ -24,7 +24,7 @@ _ASKED_FOR = re.compile(r"[^?]*/(?:do_?[Dd]elete|delete|destroy|purge|wipe)\?.*"
 _ACTS = re.compile(
     r"[^?]*/(?:refunds?|payouts?|transfers?|charges|dispatches|deployments?|deploys|rollbacks?|suspend|disable|cancel|"
     r"rotate|restore|failover|shutdown|restart|reboot|scale|invites?|collaborators/[^/]+|"
-    r"pipelines?|builds|_cluster/settings)(?:[/?].*)?"
+    r"pipelines?|builds|_cluster/settings|dns[_-]?records?|(?:domains|zones|hostedzone)/[^/?]+/(?:records?|rrsets?|dns))(?:[/?].*)?"
 )
 """Addresses whose name is an act that others see, or pay for."""
 _SETS = re.compile(

@@ -241,6 +241,22 @@ def ssh_copy_id(call: Call) -> Effects:
         yield call.effect(Kind.DEPLOY, f"who may log in on {item.text}", sure=item.known)
 
 
+_CHANGES_ZONE = re.compile(r"(?im)^\s*(?:update\s+)?(?:add|del(?:ete)?)\s")
+_LOOKS_AT_ZONE = frozenset(("-V", "-h"))
+
+
+def nsupdate(call: Call) -> Effects:
+    """https://bind9.readthedocs.io/en/stable/manpages.html#nsupdate: records of a zone change as the text says."""
+    texts = [call.stdin] if not call.operands else []
+    for item in call.operands:
+        yield from call.read(item)
+        texts.append(call.script_text(call.locate(item)) or UNKNOWN if item.known else UNKNOWN)
+    if _LOOKS_AT_ZONE.isdisjoint(f.text for f in call.fields):
+        for text in texts:
+            if UNKNOWN in text or _CHANGES_ZONE.search(text):
+                yield call.effect(Kind.DEPLOY, "records of a zone", "delete", sure=False)
+
+
 _MAIL = options(
     "-s= -a= -A= -c= -b= -r= -S= -q= -F= -e= -H= -i= --attach= --body= --to= --from= --server= --header= "
     "-t --attachment="
@@ -269,6 +285,7 @@ OPTIONS = {
     "ssh-keygen": options("-t= -b= -f= -C= -N= -P= -R= -F= -a= -m= -n= -I= -V= -O= -Y= -s= -D= -E= -z= -w= -Z= -r="),
     "mosquitto_pub": options("-h= -L= -p= -t= -m= -f= -u= -P= -i= -q= --cafile= --cert= --key="),
     "logger": options("-n= --server= -P= --port= -f= --file= -p= --priority= -t= --tag= -u= --socket= -S= --size="),
+    "nsupdate": options("-k= -y= -t= -u= -r= -p= -C= -L= -A= -K= -E= -H="),
     "ssh-copy-id": options("-i= -p= -o= -F= -t="),
 }  # fmt: skip
 _NETCATS = ("nc", "ncat", "netcat", "nc.openbsd", "nc.traditional")
@@ -284,5 +301,6 @@ PROGRAMS: dict[str, Callable[[Call], Effects]] = {
     **dict.fromkeys(("croc", "wormhole", "magic-wormhole", "ffsend", "qrcp", "onionshare-cli"), hand),
     **dict.fromkeys(("tftp", "ftpput", "ncftpput"), tftp),
     "openssl": openssl, "gpg": gpg, "gpg2": gpg, "ssh-keygen": ssh_keygen, "ssh-copy-id": ssh_copy_id,
+    "nsupdate": nsupdate,
     **dict.fromkeys(("ssh-import-id", "ssh-import-id-gh", "ssh-import-id-lp"), ssh_import),
 }  # fmt: skip

@@ -37,12 +37,11 @@ def xargs(call: Call) -> Iterator[Effect]:
     text = UNKNOWN if text is None else text
     some = isinstance(text, PossibleLines)
     yield from (replace(e, sure=False) for e in _run(call, text)) if some else _run(call, text)
-    yield from _on_many(call, text)
+    yield from _on_many(call, call.operands, text)
 
 
-def _on_many(call: Call, text: str) -> Iterator[Effect]:
+def _on_many(call: Call, command: Sequence[Field], text: str) -> Iterator[Effect]:
     """An act that others see, on each of a list that nobody has read."""
-    command = call.operands
     words = [item.text for item in command]
     if UNKNOWN in text and (acts_on_many.reaches(words) or acts_on_many.takes(words)):
         yield call.effect(Kind.DEPLOY, f"each that {command[0].text} is given", sure=False)
@@ -166,7 +165,7 @@ def parallel(call: Call) -> Iterable[Effect]:
     if not any(PLACE.search(field.text) for field in command):
         command = [*command, Field("{}")]
     found = [e for item in items for e in _each(call, _columns(call, command, item), [item], fill, "parallel")]
-    return [*found, *_split_again(call, command, items)]
+    return [*found, *_split_again(call, command, items), *(_on_many(call, command, text) if given is None else ())]
 
 
 def _split_again(call: Call, command: Sequence[Field], items: Sequence[Field]) -> list[Effect]:

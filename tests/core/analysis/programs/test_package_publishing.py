@@ -82,7 +82,7 @@ GROUPS: list[Group] = [
     ("publish", "glab: publishes", ("glab mr merge 3",)),
     ("", "glab: only looks, or works here", ("glab mr create", "glab mr list", "glab ci status",
      "glab api projects/1", "glab mr view 1", "glab ci view")),
-    ("publish delete", "hub: takes back what others use", ("hub delete me/app",)),
+    ("publish delete", "hub: takes back what others use", ("hub delete me/app", "hub api -X DELETE repos/me/app")),
     ("publish", "hub: publishes", ("hub release create v1",)),
     ("publish", "vsce: publishes", ("vsce publish",)),
     ("", "vsce: only looks, or works here", ("vsce package",)),

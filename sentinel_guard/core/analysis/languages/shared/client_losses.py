@@ -59,7 +59,7 @@ _MODELS = ("prisma", "sequelize", "typeorm", "knex", "drizzle", "sqlalchemy", "m
 _EMPTIES_MODEL = re.compile(
     r"\.delete_?[mM]any\(\s*(?:\{\s*\}\s*)?\)|\.destroy\(\s*\{\s*(?:where:\s*\{\s*\}|truncate)|\btruncate:\s*true|"
     r"\.sync\(\s*\{\s*force:\s*true|\.(?:drop_all|dropSchema|dropDatabase|dropAllTables|drop_tables|synchronize)\(|"
-    r"(?:knex|db|\bk)\(\s*['\"]\w+['\"]\s*\)\.(?:del|delete|truncate)\(\)|\.objects(?:\.all\(\))?\.delete\(\)|"
+    r"(?:knex|db|\bk)\(\s*['\"]\w+['\"]\s*\)\.(?:del|delete|truncate)\(\)|\.objects(?:\.all\(\)|\.exclude\([^()]{0,200}\))?\.delete\(\)|"
     r"\.query\(\w+\)\.delete\(|\b[A-Z]\w*\.(?:delete_all|destroy_all)\b|\.delete\(\)\.execute\(\)"
 )
 _HERE = re.compile(

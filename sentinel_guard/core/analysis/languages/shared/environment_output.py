@@ -27,6 +27,7 @@ _LOOPS = (
     ),
 )
 """Loops over pairs: the second name holds the values."""
+_ALIASES = re.compile(r"\bimport\s+(?P<value>dotenv_values)\s+as\s+(?P<name>\w+)")
 _SETS = re.compile(r"(?:\b(?:const|let|var|my|our)\s+)?[$%@]?(?P<name>\b\w+)\s*:?=(?![=~>])\s*(?P<value>[^\n;]*)")
 _WHOLE = re.compile(
     r"(?<!keys\()(?<!in )(?<!list\()(?<!sorted\()(?<!len\()(?<!set\()\bos\.environ(?![\w.\[])"
@@ -35,7 +36,7 @@ _WHOLE = re.compile(
     r"|\bENV\.(?:to_h|to_a|inspect|each\w*|map|sort\w*|select|values|filter)\b(?!\s*\(&:first\))"
     r"|\bENV\s*(?:$|[)\n;])|\bENV\[[a-z]"
     r"|(?<!keys )%ENV\b|\$ENV\{\$|\$_ENV\b(?!\s*\[)|\bgetenv\(\s*\)|\bphpinfo\("
-    r"|\bdotenv_values\(|\bdotenv\.parse\(|\bconfig\(\)\.parsed\b"
+    r"|\bdotenv_values\b|\bdotenv\.parse\(|\bconfig\(\)\.parsed\b"
     r"|\bos\.Environ\(\)|\benv::vars\(|\bSystem\.getenv\(\s*\)|\bSystem\.get_env\(\s*\)|\bDeno\.env\.toObject\("
     r"|\bBun\.env\b(?!\s*[.\[?])|\b(?:import\.meta|globalThis\.process)\.env\b(?!\s*[.\[?])"
 )
@@ -56,7 +57,7 @@ def prints_environment(code: str) -> bool:
     if "env" not in code.lower() and not _KEYRING.search(code):
         return False
     held = {m["name"] for m in _SETS.finditer(code) if _tells(m["value"]) and not _PRINTS.match(m["value"])}
-    held |= {m["name"] for loop in _LOOPS for m in loop.finditer(code) if _tells(m["value"])}
+    held |= {m["name"] for loop in (*_LOOPS, _ALIASES) for m in loop.finditer(code) if _tells(m["value"])}
     return any(_tells(given) or _uses(given, held) for given in _given(code))
 
 

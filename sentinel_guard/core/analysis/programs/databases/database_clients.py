@@ -101,6 +101,8 @@ def client(call: Call) -> Effects:
     if not texts and not files and call.stdin:
         texts = [Field(call.stdin.replace(UNKNOWN, " _ "), UNKNOWN not in call.stdin)]
     base = file_databases.opened(call, items, texts) if row.local else Opened(not own_databases.listens_own(call))
+    if base.loses and UNKNOWN in call.stdin and sql_client_commands.MAKES_SQL.search(call.scope.feeds):
+        yield replace(_losing(call, "statements that", call.scope.feeds), file=base.file)
     found = [effect for item in texts for effect in run(call, item, row, base)]
     found += [effect for item in files for effect in _source(call, item, row, 0, base)]
     yield from found

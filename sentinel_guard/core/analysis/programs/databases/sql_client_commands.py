@@ -16,9 +16,8 @@ _SQLCMD = re.compile(r"^[ \t]*:?(!!|r\b|out\b)[^\n]*", re.MULTILINE | re.IGNOREC
 _WORD = re.compile(r"'((?:[^']|'')*)'|\"([^\"]*)\"|(\S+)")
 _TICKS = re.compile(r"`([^`]*)`")
 _COPY = re.compile(r"\b(?P<way>to|from)\s+(?P<program>program\s+)?(?P<name>'(?:[^']|'')*'|\S+)", re.IGNORECASE)
-_MAKES_SQL = re.compile(r"'\s*(?:drop|truncate|delete|alter)\b|format\(\s*'\s*(?:drop|truncate|delete)", re.IGNORECASE)
-
-
+MAKES_SQL = re.compile(r"'\s*(?:drop|truncate|delete|alter)\b|format\(\s*'\s*(?:drop|truncate|delete)", re.IGNORECASE)
+"""A statement that makes others: ``select 'drop table ' || name``."""
 _STREAMS = ("stdin", "stdout", "pstdin", "pstdout", "stderr", "off")
 _DATA = re.compile(
     r"^(COPY\b[^\n]*\bFROM\s+stdin\b[^\n]*\n)(?:.*?^\\\.[ \t]*$|.*)", re.MULTILINE | re.DOTALL | re.IGNORECASE
@@ -101,7 +100,7 @@ def _does(how: str, rest: str, before: str) -> Iterator[Found]:
     elif how == "breaks":
         yield Found(how, rest)
     elif how == "makes":
-        if _MAKES_SQL.search(before):
+        if MAKES_SQL.search(before):
             yield Found("delete", "\\gexec of statements that are made here")
     elif how == "open":
         yield from (Found("write", word) for word in files[-1:] if "--new" in words or "-new" in words)

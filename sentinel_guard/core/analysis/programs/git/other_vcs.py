@@ -78,8 +78,9 @@ def _online(call: Call, row: _Row) -> bool:
 
 
 def hub(call: Call) -> Effects:
-    """A git with some subcommands more."""
-    return call.runner.run([Field("git"), *call.fields[1:]], call, "hub")
+    """A git with some subcommands more, one of them ``api`` as gh has it."""
+    program = "gh" if call.fields[1:2] and call.fields[1].text == "api" else "git"
+    return call.runner.run([Field(program), *call.fields[1:]], call, "hub")
 
 
 def java(call: Call) -> Effects:
