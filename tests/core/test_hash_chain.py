@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from sentinel_guard.core.hash_chain import GENESIS, Head, canonical, entry_hash, find_breaks, seal, verify
+from sentinel_guard.core.hash_chain import GENESIS, SEARCH, Head, canonical, entry_hash, find_breaks, seal, verify
 from sentinel_guard.core.model import Entry
 
 
@@ -82,6 +82,7 @@ TAMPERED = [
     ("a row stands twice", lambda e: [*e[:3], e[2], *e[3:]], (3, "reordered")),
     ("the end was cut off", lambda e: without(e, 5, 6), (5, "truncated")),
     ("the last row was cut off", lambda e: without(e, 6), (6, "truncated")),
+    ("the end was cut off behind an odd place", lambda e: without(e, 4, 5, 6), (4, "truncated")),
     ("everything was cut off", lambda e: [], (1, "truncated")),
     ("the end was forged with sound hashes", lambda e: forged_end(e, 4), (6, "edited")),
     ("a log without its own beginning", lambda e: rehashed(e, 1, prev="f" * 64), (1, "cut")),
@@ -113,6 +114,29 @@ def test_the_words_name_the_place(tamper, words):
     found = verify(tamper(whole), head_of(whole))
     assert found
     assert found.words == words
+
+
+FAR = [(0, False), (1, True), (SEARCH, True), (SEARCH + 1, False)]
+
+
+@pytest.mark.parametrize(("far", "named"), FAR, ids=["its own", "next", "as far as is looked", "farther"])
+def test_the_home_of_a_moved_entry_is_looked_for_near_its_place(far, named):
+    whole = log(2 * SEARCH + 10)
+    for moved, place in ((105, 105 - far), (105, 105 + far)):
+        found = verify([*whole[: place - 1], replace(whole[moved - 1], seq=place)])
+        words = f"Entry {moved} stands in the place of entry {place}."
+        assert found is None if far == 0 else found and (found.words == words) is named
+
+
+def test_a_row_that_stands_far_behind_its_place_is_named():
+    whole = log()
+    assert [(b.seq, b.how) for b in find_breaks([*whole, whole[1]])] == [(2, "reordered")]
+
+
+@pytest.mark.parametrize("fill", ["0", "f"], ids=["a lower one", "a higher one"])
+def test_a_head_that_names_another_hash_is_a_break(fill):
+    whole = log()
+    assert [(b.seq, b.how) for b in find_breaks(whole, Head(6, fill * 64))] == [(6, "edited")]
 
 
 def test_without_a_head_only_the_end_cannot_be_seen():
