@@ -93,11 +93,13 @@ static bool find_ruled_name(int folder, const struct mount *on, const char *inne
 {
     struct mount mount;
     char name[PATH_MAX];
+    size_t length = strlen(inner);
     int own = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
     FILE *lines = own < 0 ? NULL : open_mounts(own);
     bool found = false;
     while (!found && read_mount(lines, &mount)) {
-        int depth = mount.major == on->major && mount.minor == on->minor ? depth_below(inner, mount.root) : -1;
+        bool same = mount.major == on->major && mount.minor == on->minor;
+        int depth = same ? depth_below(inner, length, mount.root, strlen(mount.root)) : -1;
         const char *rest = inner + depth + (depth == 1 && inner[1] ? -1 : 0);
         const char *point = mount.point[1] ? mount.point : "";
         found = depth >= 0 && snprintf(name, sizeof name, "%s%s", point, rest) < PATH_MAX && lies_in_ruled_folder(name) &&

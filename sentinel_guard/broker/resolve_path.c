@@ -142,10 +142,11 @@ static int open_for(struct task *task, int base, const char *path, bool on_foot)
 /* ESRCH: the task has gone. */
 static int open_folder(struct task *task, int from, int dirfd, const char *path, bool on_foot)
 {
-    char base[32];
+    char base[32] = "cwd";
     if (from >= 0 && *path != '/')
         return open_for(task, from, path, on_foot);
-    snprintf(base, sizeof base, dirfd == AT_FDCWD ? "cwd" : "fd/%d", dirfd);
+    if (dirfd != AT_FDCWD)
+        snprintf(base, sizeof base, "fd/%d", dirfd);
     if (has_other_root(task))
         return open_in_root(task, base, path);
     if (*path == '/')
@@ -283,6 +284,8 @@ void release(struct place *place)
 
 const char *spelled(const struct place *place, char room[NAME_MAX + 2])
 {
-    snprintf(room, NAME_MAX + 2, "%s%s", place->name, place->slash ? "/" : "");
+    if (!place->slash)
+        return place->name;
+    snprintf(room, NAME_MAX + 2, "%s/", place->name);
     return room;
 }

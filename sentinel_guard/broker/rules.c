@@ -20,6 +20,7 @@ enum { FIELDS = 4 };
 struct pattern {
     enum word word;
     const char *folder, *glob;
+    size_t size; /* of the folder's text */
     dev_t device;
     ino_t inode;
     uint64_t mount;
@@ -49,7 +50,7 @@ static void drop(struct rules *old)
 
 static struct pattern find_pattern(enum word word, const char *text, const char *glob)
 {
-    struct pattern pattern = {.word = word, .folder = text, .glob = glob};
+    struct pattern pattern = {.word = word, .folder = text, .glob = glob, .size = strlen(text)};
     struct statx s;
     if (*text != '/' || statx(AT_FDCWD, text, 0, STATX_INO | STATX_MNT_ID, &s))
         return pattern; /* it may come */
@@ -123,6 +124,11 @@ bool take_rules(const struct message *message)
     return true;
 }
 
+static int depth_in(const struct pattern *pattern, const char *path, size_t length)
+{
+    return depth_below(path, length, pattern->folder, pattern->size);
+}
+
 static const struct list *const with_folders[] = {&rules.folders, &rules.names, &rules.losses};
 enum { WITH_FOLDERS = sizeof with_folders / sizeof *with_folders };
 
@@ -139,10 +145,11 @@ const char *ruled_folder(const struct stat *status)
 
 bool lies_in_ruled_folder(const char *path)
 {
+    size_t length = strlen(path);
     for (size_t n = 0; n < WITH_FOLDERS; n++) {
         const struct pattern *patterns = with_folders[n]->at;
         for (size_t i = 0; i < with_folders[n]->count; i++)
-            if (*patterns[i].folder == '/' && depth_below(path, patterns[i].folder) >= 0)
+            if (*patterns[i].folder == '/' && depth_in(&patterns[i], path, length) >= 0)
                 return true;
     }
     return false;
@@ -163,10 +170,11 @@ bool is_on_other_mount(dev_t device, uint64_t mount)
 static enum word by_name(const char *path, bool anywhere)
 {
     const struct pattern *names = rules.names.at;
+    size_t length = strlen(path);
     enum word word = PASS;
     int deepest = -1;
     for (size_t i = 0; i < rules.names.count; i++) {
-        int depth = anywhere ? 0 : depth_below(path, names[i].folder);
+        int depth = anywhere ? 0 : depth_in(&names[i], path, length);
         bool decides = depth > deepest || (depth == deepest && names[i].word == PASS);
         if (depth >= 0 && decides && fits_on_the_way(names[i].glob, path + (depth > 1 ? depth : 0))) {
             deepest = depth;
@@ -176,15 +184,17 @@ static enum word by_name(const char *path, bool anywhere)
     return word;
 }
 
-static enum word by_folder(const char *path)
+/* What the deepest folder in which the path lies says; `deepest`: its length, -1 for none. */
+static enum word by_folder(const struct list *list, const char *path, int *deepest)
 {
-    const struct pattern *folders = rules.folders.at;
+    const struct pattern *folders = list->at;
+    size_t length = strlen(path);
     enum word word = PASS;
-    int deepest = -1;
-    for (size_t i = 0; i < rules.folders.count; i++) {
-        int depth = depth_below(path, folders[i].folder);
-        if (depth > deepest) {
-            deepest = depth;
+    *deepest = -1;
+    for (size_t i = 0; i < list->count; i++) {
+        int depth = depth_in(&folders[i], path, length);
+        if (depth > *deepest) {
+            *deepest = depth;
             word = folders[i].word;
         }
     }
@@ -204,15 +214,8 @@ enum word stricter(enum word a, enum word b)
 static bool is_in_ruled_loss(const char *path)
 {
     const struct pattern *losses = rules.losses.at;
-    enum word word = PASS;
-    int deepest = -1;
-    for (size_t i = 0; i < rules.losses.count; i++) {
-        int depth = depth_below(path, losses[i].folder); /* never of a name alone */
-        if (depth > deepest) {
-            deepest = depth;
-            word = losses[i].word;
-        }
-    }
+    int deepest;
+    enum word word = by_folder(&rules.losses, path, &deepest); /* never by a name alone */
     for (size_t i = 0; word == ASK && i < rules.losses.count; i++)
         if (*losses[i].folder != '/' && fits_on_the_way(losses[i].folder, path + deepest))
             word = PASS;
@@ -241,7 +244,8 @@ enum word word_on_loss(const struct place *place, int file, bool only_a_name)
 
 enum word word_on(const struct place *place)
 {
-    enum word word = stricter(by_name(place->real, place->elsewhere), by_folder(place->real));
+    int depth;
+    enum word word = stricter(by_name(place->real, place->elsewhere), by_folder(&rules.folders, place->real, &depth));
     bool other_name = place->exists && !S_ISDIR(place->status.st_mode) && is_restricted(&place->status);
     return other_name ? ASK : word;
 }
@@ -250,13 +254,14 @@ enum word word_on_contents(const struct place *place)
 {
     const struct file *files = rules.files.at;
     const struct pattern *folders = rules.folders.at;
+    size_t length = strlen(place->real);
     if (!place->exists || !S_ISDIR(place->status.st_mode))
         return PASS;
     for (size_t i = 0; i < rules.files.count; i++)
-        if (depth_below(files[i].path, place->real) > 0)
+        if (depth_below(files[i].path, strlen(files[i].path), place->real, length) > 0)
             return ASK;
     for (size_t i = 0; i < rules.folders.count; i++)
-        if (folders[i].word == ASK && depth_below(folders[i].folder, place->real) > 0)
+        if (folders[i].word == ASK && depth_below(folders[i].folder, folders[i].size, place->real, length) > 0)
             return ASK;
     return PASS;
 }
