@@ -6,26 +6,27 @@ from sentinel_guard.host import kernel_layer
 from tests.support.guarded_repository import Stage
 
 
-@pytest.fixture
-def stage():
-    stage = Stage()
-    yield stage
-    stage.close()
-
-
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def guard():
-    stage = Stage()
+    alone = Stage()
+    yield alone
+    alone.close()
+
+
+@pytest.fixture
+def stage(guard):
+    """A stage whose daemon serves the other tests too: to start one costs more than most tests."""
+    stage = Stage(served_by=guard)
     yield stage
     stage.close()
 
 
 @pytest.fixture
-def served(guard):
-    """A stage whose daemon serves the module's other tests, too. Where a test needs no daemon of its own, this is half
-    of its cost: a module has it by ``stage = served``.
+def alone():
+    """A stage with a guard of its own, for what harms it, or looks at all that it holds. A module whose tests all need
+    one has it by ``stage = alone``.
     """
-    stage = Stage(served_by=guard)
+    stage = Stage()
     yield stage
     stage.close()
 

@@ -20,11 +20,6 @@ NOTE = "sentinel-guard: codex is started with --no-daemon, so that its tools run
 
 
 @pytest.fixture
-def stage(served):
-    return served
-
-
-@pytest.fixture
 def repo(stage) -> Stage:
     stage.commit(a__txt="one\n")
     return stage

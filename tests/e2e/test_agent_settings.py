@@ -48,17 +48,18 @@ def test_an_agents_own_file_tool_gives_it_no_hooks(stage):
 LOOSER = '[rules]\ndisable = ["git.push-force"]\n'
 
 
-def test_an_agents_own_file_tool_does_not_loosen_the_persons_policy(stage):
-    stage.commit()
-    policy = stage.guard / "config" / "sentinel.toml"
-    stage.policy("[breaker]\nseconds = 9\n")
+def test_an_agents_own_file_tool_does_not_loosen_the_persons_policy(alone):
+    """Beside the repository: elsewhere in /tmp it would be a temporary file."""
+    alone.commit()
+    policy = alone.guard / "config" / "sentinel.toml"
+    alone.policy("[breaker]\nseconds = 9\n")
     before = policy.read_text()
-    done = stage.sentinel("run", "--", *writes(stage, 1, (policy, LOOSER)))
+    done = alone.sentinel("run", "--", *writes(alone, 1, (policy, LOOSER)))
     assert done.returncode == 0, done.stderr
     assert policy.read_text() == before
-    [seen] = stage.log(kind="watch")
+    [seen] = alone.log(kind="watch")
     assert (seen["level"], seen["data"]["path"]) == ("L2", str(policy))
-    [begun] = stage.log(kind="session")
+    [begun] = alone.log(kind="session")
     assert begun["data"]["policy"] == hashlib.sha256(policy.read_bytes()).hexdigest()
 
 

@@ -8,6 +8,8 @@ import signal
 import subprocess
 import time
 
+import pytest
+
 from tests.support.guarded_repository import BIN
 from tests.support.time_limits import limit
 
@@ -25,6 +27,11 @@ def all():
     shutil.rmtree(pathlib.Path(__file__).with_name("what").read_text())
     pathlib.Path("a.txt").write_text("evil")
 """
+
+
+@pytest.fixture
+def stage(alone):
+    return alone
 
 
 def whole(stage) -> list:

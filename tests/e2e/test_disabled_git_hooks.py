@@ -23,11 +23,6 @@ PUSH = ["git", "push", "-q", "origin", "HEAD:refs/heads/x"]
 HOOKS = ["pre-commit", "pre-merge-commit", "pre-applypatch", "commit-msg", "pre-push", "reference-transaction"]
 
 
-@pytest.fixture
-def stage(served):
-    return served
-
-
 def below(stage, environ, modes, *commands) -> str:
     """A command that runs git by its name, below a program of which nothing is known."""
     tool = stage.folder / "bin" / "parent"

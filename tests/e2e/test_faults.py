@@ -25,6 +25,11 @@ from tests.support.time_limits import limit
 from tests.support.wait_until import settled, until
 
 
+@pytest.fixture
+def stage(alone):
+    return alone
+
+
 def daemon_pid(stage) -> int:
     return json.loads(stage.sentinel("daemon", "status", "--json").stdout)["daemons"][0]["pid"]
 

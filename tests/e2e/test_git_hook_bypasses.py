@@ -26,11 +26,6 @@ OTHER = (
 """A clone beside the repository, whose branch ``fake`` holds the secret: no hook stands there."""
 
 
-@pytest.fixture
-def stage(served):
-    return served
-
-
 def published(stage) -> str:
     """All that the remote holds, as text."""
     log = ["git", "log", "--all", "-p", "--format=%H"]

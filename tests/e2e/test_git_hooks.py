@@ -229,6 +229,7 @@ def test_a_commit_never_fails_because_the_daemon_does(repo):
 
 def test_a_session_without_its_daemon_commits_nothing(repo):
     """The launcher's own word: with SENTINEL_SESSION set there is no way out."""
+    repo.sentinel("daemon", "stop", "--force")
     repo.write("n.txt", "n\n")
     git(repo, "add", "n.txt")
     done = git(repo, "commit", "-qm", "n", SENTINEL_SESSION="of-a-git-hook")

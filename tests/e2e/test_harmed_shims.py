@@ -56,6 +56,11 @@ HARMS = (
 )
 
 
+@pytest.fixture
+def stage(alone):
+    return alone
+
+
 def daemon_pid(stage) -> int:
     assert stage.sentinel("daemon", "start").returncode == 0
     return json.loads(stage.sentinel("daemon", "status", "--json").stdout)["daemons"][0]["pid"]

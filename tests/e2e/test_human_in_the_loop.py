@@ -14,11 +14,6 @@ PROMPT = "[SENTINEL SECURITY]\r\nAction: DEPLOY\r\nTarget: PRODUCTION\r\nRisk: H
 
 
 @pytest.fixture
-def stage(served):
-    return served
-
-
-@pytest.fixture
 def gated(stage):
     stage.commit()
     stage.policy('[confirm]\ndeploy = ["deploy"]\n[gate]\nseconds = 15\n')

@@ -104,22 +104,22 @@ def daemon_pid(stage):
 
 
 @pytest.mark.parametrize("command", [TRY, "rm -rf /"], ids=["a breaker", "a kill"])
-def test_kill_9_of_the_daemon_before_the_report_and_it_is_written_all_the_same(stage, command):
-    stage.commit(a__txt="a\n")
-    stage.sentinel("daemon", "start")
-    pid, reader = daemon_pid(stage), SqliteReader(stage.guard / "state" / "audit.sqlite3")
-    tasks = stage.tasks("echo evil > a.txt", *[command] * 3, 4)
+def test_kill_9_of_the_daemon_before_the_report_and_it_is_written_all_the_same(alone, command):
+    alone.commit(a__txt="a\n")
+    alone.sentinel("daemon", "start")
+    pid, reader = daemon_pid(alone), SqliteReader(alone.guard / "state" / "audit.sqlite3")
+    tasks = alone.tasks("echo evil > a.txt", *[command] * 3, 4)
     agent = subprocess.Popen(
         [str(BIN / "sentinel-guard"), "run", "--", *tasks],
-        cwd=stage.repo, env=stage.environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        cwd=alone.repo, env=alone.environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     assert until(lambda: any(e.data.get("event") in ("break", "kill") for e in reader.entries(kinds=("state",))))
     os.kill(pid, signal.SIGKILL)
-    assert not reports(stage) and not [*reader.entries(kinds=("incident",))], "it came before the report"
+    assert not reports(alone) and not [*reader.entries(kinds=("incident",))], "it came before the report"
     reader.close()
-    stage.sentinel("daemon", "start")
-    report = until(lambda: reports(stage))[0]
+    alone.sentinel("daemon", "start")
+    report = until(lambda: reports(alone))[0]
     agent.communicate(timeout=limit(40))
     assert f"`{command}`" in report.read_text()
-    assert stage.sentinel("incidents", "show", report.stem).returncode == 0
-    assert stage.sentinel("log", "verify").returncode == 0
+    assert alone.sentinel("incidents", "show", report.stem).returncode == 0
+    assert alone.sentinel("log", "verify").returncode == 0

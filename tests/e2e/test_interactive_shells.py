@@ -41,11 +41,6 @@ SECRET = "SECRET_TOKEN=not-a-real-one"
 
 
 @pytest.fixture
-def stage(served):
-    return served
-
-
-@pytest.fixture
 def typed(stage):
     stage.commit(app__py="print(6 * 7)\n")
     stage.write(".env", f"{SECRET}\n")

@@ -27,11 +27,6 @@ os.execv(sys.argv[1], sys.argv[1:])
 """
 
 
-@pytest.fixture
-def stage(served):
-    return served
-
-
 def program(stage, name, code):
     """The command that runs a program which changes a file: no analysis knows the file's name before it runs."""
     stage.write("name.txt", name)

@@ -16,11 +16,6 @@ PAUSED = "SYSTEM INTERVENTION:"
 
 
 @pytest.fixture
-def stage(served):
-    return served
-
-
-@pytest.fixture
 def guarded(stage):
     """A repository with a secret of the person's own; curl only says that it ran."""
     stage.commit(a__py="x = 1\n", notes__txt=f"see {TOKEN}\n")

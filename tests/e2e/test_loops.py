@@ -23,11 +23,6 @@ TERMINAL_CLIENT = Path(__file__).parents[1] / "support" / "agents" / "terminal_c
 QUIET = ("exit 3", "false", "sh -c 'kill -TERM $$'")
 
 
-@pytest.fixture
-def stage(served):
-    return served
-
-
 @pytest.mark.parametrize("command", QUIET)
 def test_the_third_failure_without_a_word_is_a_loop(stage, command):
     stage.commit()

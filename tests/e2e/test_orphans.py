@@ -88,6 +88,11 @@ assembly.serve(where)
 
 
 @pytest.fixture
+def stage(alone):
+    return alone
+
+
+@pytest.fixture
 def orphan(stage):
     """A running session's runner, and the pid of what its agent has left behind."""
     stage.commit()

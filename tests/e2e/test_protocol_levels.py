@@ -13,11 +13,6 @@ LOOP = (
 )
 
 
-@pytest.fixture
-def stage(served):
-    return served
-
-
 def test_ordinary_work_passes_unnoticed(stage):
     stage.commit(a__py="x = 1\n")
     done, seen = stage.agent(

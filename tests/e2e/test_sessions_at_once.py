@@ -7,6 +7,8 @@ import subprocess
 import time
 from pathlib import Path
 
+import pytest
+
 from sentinel_guard.host.recovery.baseline.session_baseline import MANIFEST
 from tests.support.guarded_repository import BIN
 from tests.support.time_limits import limit
@@ -14,6 +16,11 @@ from tests.support.time_limits import limit
 SESSIONS = 8
 KEPT = 10
 """Other sessions whose folders are kept; here they are newer than all that begin, which go first where any goes."""
+
+
+@pytest.fixture
+def stage(alone):
+    return alone
 
 
 def test_sessions_that_begin_together_all_keep_what_guards_them(stage):

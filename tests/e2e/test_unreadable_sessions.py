@@ -22,6 +22,11 @@ FLIPS = (
 )
 
 
+@pytest.fixture
+def stage(alone):
+    return alone
+
+
 def daemon_pid(stage) -> int:
     return json.loads(stage.sentinel("daemon", "status", "--json").stdout)["daemons"][0]["pid"]
 

@@ -50,7 +50,7 @@ class Stage:
             "PYTHONDONTWRITEBYTECODE": "1",
             **{k: v for k, v in os.environ.items() if k.startswith("GIT_")},
         }
-        self._before = max((entry["seq"] for entry in self._entries()), default=0)
+        self._before = max((entry["seq"] for entry in self._entries(last=1)), default=0)
 
     def stub_bin(self) -> None:
         """Programs that a test must not run for real, before any other on PATH: they print what they were told."""
@@ -149,19 +149,19 @@ class Stage:
 
     def log(self, **wanted) -> list[dict]:
         """Entries of the audit log since this stage was made, whose fields are as wanted."""
-        since = [e for e in self._entries() if e["seq"] > self._before]
+        since = self._entries(self._before)
         # What is still said of a session of another stage is none of this one's.
         begun = {"", *(e["session"] for e in since if e["kind"] == "session")}
         entries = (e for e in since if self._owns_guard or e["session"] in begun)
         return [e for e in entries if all(e.get(k) == v for k, v in wanted.items())]
 
-    def _entries(self) -> list[dict]:
+    def _entries(self, after: int = 0, last: int = 0) -> list[dict]:
         """As ``log --json`` prints them; a process a look would cost more than most tests."""
         log = places(self.environ).database
         if not log.exists():
             return []
         with contextlib.closing(SqliteReader(log)) as reader:
-            return json.loads(dumps([entry_json(entry) for entry in reader.entries()]))
+            return json.loads(dumps([entry_json(entry) for entry in reader.entries(after=after, last=last)]))
 
     def calls(self) -> list[str]:
         """The commands of the tool calls on record, as they were judged."""

@@ -8,11 +8,6 @@ import subprocess
 import pytest
 
 
-@pytest.fixture
-def stage(served):
-    return served
-
-
 def lines_after_the_switch(text: str) -> list[str]:
     _, _, said = text.partition("SENTINEL KILL SWITCH:")
     return [line.strip() for line in said.splitlines()]

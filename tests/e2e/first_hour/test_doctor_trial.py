@@ -10,6 +10,11 @@ from sentinel_guard.host import kernel_layer
 
 
 @pytest.fixture
+def stage(alone):
+    return alone
+
+
+@pytest.fixture
 def repo(stage):
     stage.commit(a__txt="a\n")
     done = stage.sentinel("install")

@@ -11,11 +11,6 @@ from sentinel_guard.host import kernel_layer
 OBSERVE = '[protection]\npreset = "observe"\n[confirm]\nrelease = ["./release*"]\n[kernel]\nmode = "{}"\n'
 
 
-@pytest.fixture
-def stage(served):
-    return served
-
-
 @pytest.fixture(params=["off", "require"])
 def repo(stage, request):
     if request.param == "require" and not kernel_layer.probed(kernel_layer.begin_probe())[0]:

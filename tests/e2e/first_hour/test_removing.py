@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import pexpect
+import pytest
 
 from tests.support.wait_until import until
+
+
+@pytest.fixture
+def stage(alone):
+    return alone
 
 
 def test_the_daemon_goes_with_the_last_repository(stage):

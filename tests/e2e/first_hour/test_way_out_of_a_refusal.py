@@ -6,12 +6,6 @@ import re
 
 import pytest
 
-
-@pytest.fixture
-def stage(served):
-    return served
-
-
 WAYS = (
     (".env", "git add .env", r"Instead: (echo .* >> \.gitignore)", "a file that is added by its name"),
     (".env", "git add -A && git commit -qm all", "Take it out: (.*)", "one that git add -A took along"),

@@ -25,11 +25,6 @@ FAR, NEAR = "203.0.113.7", "127.0.0.1"
 
 
 @pytest.fixture
-def stage(served):
-    return served
-
-
-@pytest.fixture
 def stage_with_programs(held):
     held.write("name.txt", ".env")
     held.write("read.py", READ)

@@ -18,6 +18,11 @@ from tests.support.time_limits import limit
 from tests.support.wait_until import until
 
 
+@pytest.fixture
+def stage(alone):
+    return alone
+
+
 def test_without_the_daemon_work_goes_on_and_what_is_restricted_is_refused_until_it_is_back(held):
     held.sentinel("daemon", "start")
     [pid] = held.daemons()

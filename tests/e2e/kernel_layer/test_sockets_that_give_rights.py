@@ -27,11 +27,6 @@ GET_ID = f"dbus-send --session --print-reply --dest={NAME} /org/freedesktop/DBus
 
 
 @pytest.fixture
-def stage(served):
-    return served
-
-
-@pytest.fixture
 def stage_with_sockets(held):
     if missing := [name for name in NEEDED if not shutil.which(name)]:
         pytest.skip(f"not here: {missing}")

@@ -28,11 +28,6 @@ GATE = '[confirm]\ndeploy = ["deploy"]\n[gate]\nseconds = 60\n'
 
 
 @pytest.fixture
-def stage(served):
-    return served
-
-
-@pytest.fixture
 def target(stage):
     """A stage with a gated command."""
     stage.commit()

@@ -23,11 +23,6 @@ for words in json.loads(bytes.fromhex(open("verbs.hex").read())):
 """
 
 
-@pytest.fixture
-def stage(served):
-    return served
-
-
 def program_of(stage, lines):
     """A script that takes its commands from a file: what it starts is met by the guard's own command line."""
     (stage.repo / "advice.py").write_text(SCRIPT)

@@ -19,6 +19,11 @@ CODE = "Code of your second factor, and Enter:"
 
 
 @pytest.fixture
+def stage(alone):
+    return alone
+
+
+@pytest.fixture
 def gated(stage):
     stage.commit()
     stage.policy('[confirm]\ndeploy = ["deploy"]\n[gate]\nseconds = 120\nsecond_factor = ["DEPLOY"]\n')

@@ -7,12 +7,6 @@ import pytest
 
 from tests.support.wait_until import settled
 
-
-@pytest.fixture
-def stage(served):
-    return served
-
-
 REWRITE = "git commit -q --amend -m mine"
 ROWS = (
     ((), "LOST for others: 1 commit of origin/main as last fetched", "a rewrite"),

@@ -24,6 +24,7 @@ for line in sys.stdin:
 
 CHILD = "import subprocess, sys; sys.exit(subprocess.call(sys.argv[1:]))"
 IDS = itertools.count()
+SESSION_NAMES = ("session_id", "sessionId", "agentId", "parentAgentId")
 
 
 class Said(NamedTuple):
@@ -57,6 +58,8 @@ class HookClient:
         a child of which the hook is run. ``by_hand``: as a program does that the model has run.
         """
         hook = str(self.stage.guard / "state" / "hooks" / "sentinel-hook")
+        if isinstance(payload, dict):  # the sessions of other stages have other names
+            payload = payload | {k: f"{payload[k]} {self.stage.folder.name}" for k in SESSION_NAMES if k in payload}
         text = payload if isinstance(payload, str) else json.dumps(payload)
         assert self.process.stdin and self.process.stdout
         asked = {"argv": [hook, client, event], "payload": text, "by_hand": by_hand}
