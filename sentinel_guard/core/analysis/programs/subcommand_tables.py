@@ -144,10 +144,14 @@ _SETTLES = re.compile(
 """Verbs of any program behind which no other one stands; no words that are often values (``test``, ``new``)."""
 
 
-def settles(word: str, rows: tuple[Row, ...]) -> bool:
-    """Whether a first operand is itself the verb, in any program or by the rows of its own: no option's value."""
-    named = (name for row in rows for name in row.pattern.partition(" ")[0].split("|"))
-    return _SETTLES.fullmatch(word) is not None or word in named
+def settles(word: str) -> bool:
+    """Whether a first operand is itself the verb, in any program: no option's value."""
+    return _SETTLES.fullmatch(word) is not None
+
+
+def first_words(rows: tuple[Row, ...]) -> frozenset[str]:
+    """The first words of all patterns, as they stand there."""
+    return frozenset(name for row in rows for name in row.pattern.partition(" ")[0].split("|"))
 
 
 def _first_words(call: Call, most: int = 3) -> list[str]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 
 from sentinel_guard.core.analysis.expansion.command_and_options import Call, Parsed
 from sentinel_guard.core.analysis.expansion.shell_state import Field
@@ -59,7 +60,12 @@ def effects(call: Call) -> Iterator[Effect]:
 def has_verb(command: Command) -> bool:
     """Whether a command's first operand is a verb, and no value of the option before it."""
     first = command.subcommand or next(iter(command.operands), "")
-    return subcommand_tables.settles(first, _TABLES.get(command.program, ()))
+    return first in _first_words(command.program) or subcommand_tables.settles(first)
+
+
+@lru_cache(maxsize=256)
+def _first_words(program: str) -> frozenset[str]:
+    return subcommand_tables.first_words(_TABLES.get(program, ()))
 
 
 def _may_be_verb(item: Field, *, first: bool) -> bool:
