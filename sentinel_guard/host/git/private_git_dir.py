@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sentinel_guard.errors import HostError
-from sentinel_guard.host.git.run_git import Git, Setting, lines, settings, settings_file, together
+from sentinel_guard.host.git.run_git import Git, Setting, lines, settings, settings_file
+from sentinel_guard.host.machine.started_call import together
 
 _UNSHADOWED = ("core.worktree", "core.hookspath", "core.fsmonitor", "core.bare", "extensions.refstorage")
 """Local settings that the shadow does without."""

@@ -14,13 +14,11 @@ import fcntl
 import functools
 import os
 import subprocess
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from sentinel_guard.errors import HostError
-
-T = TypeVar("T")
 
 
 class Setting(NamedTuple):
@@ -165,14 +163,6 @@ class Git:
             "GIT_CONFIG_GLOBAL": self.settings,
         }
         return kept | ENVIRONMENT | {k: v for k, v in named.items() if v}
-
-
-def together(*calls: Callable[[], T]) -> list[T]:
-    """The results of calls that run at the same time (git leaves the interpreter free meanwhile)."""
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - slow to import, and git hooks do without
-
-    with ThreadPoolExecutor(len(calls)) as pool:
-        return [f.result() for f in [pool.submit(c) for c in calls]]
 
 
 def lines(names: Iterable[str]) -> bytes:

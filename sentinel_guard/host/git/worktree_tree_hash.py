@@ -20,8 +20,9 @@ from pathlib import Path
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.git.private_git_dir import PrivateGitDir, scan, stage, trusted
-from sentinel_guard.host.git.run_git import lines, together
+from sentinel_guard.host.git.run_git import lines
 from sentinel_guard.host.machine.deep_folders import HEAVY
+from sentinel_guard.host.machine.started_call import together
 
 DEAR = 0.1
 """Seconds: where two trees in a row took longer, none is taken for a while."""

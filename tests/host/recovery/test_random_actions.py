@@ -24,6 +24,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 
+from sentinel_guard.errors import HostError
 from sentinel_guard.host.git import ignored_files
 from sentinel_guard.host.recovery import api
 from sentinel_guard.host.recovery.baseline import gitdir_backup, unkept_files
@@ -255,6 +256,14 @@ def perform(repo: Repo, chosen: list[tuple[str, int]]) -> None:
             BY_NAME[name](repo, random.Random(seed))
 
 
+def outlook(baseline: api.Baseline) -> api.Plan | None:
+    """What a rollback would do; None where it cannot be told."""
+    try:
+        return api.plan_rollback(api.load(baseline.folder), restricts=restricts)
+    except HostError:
+        return None
+
+
 CHECKS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
 
@@ -279,7 +288,7 @@ def test_whatever_is_done_the_end_is_the_start_and_nothing_is_lost(pool, person,
     (repo.root.parent / "ran").unlink(missing_ok=True)
     for step in kills:
         killed(baseline, step)
-    report = api.rollback(api.load(baseline.folder), restricts=restricts)
+    report = api.rollback(api.load(baseline.folder), restricts=restricts, planned=None if kills else outlook(baseline))
     note(str(report.problems))
     assert differences(before, whole(repo)) == []
     # Before the baseline is complete an agent may change ignored files, or take them away: that is said, and no more.

@@ -13,8 +13,8 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from sentinel_guard.errors import HostError
@@ -30,6 +30,7 @@ from sentinel_guard.host.machine.content_addressed_store import (
     Kept,
     Linked,
 )
+from sentinel_guard.host.machine.started_call import StartedCall
 from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 from sentinel_guard.host.recovery.baseline import backup_pack as packs
 from sentinel_guard.host.recovery.baseline import (
@@ -119,9 +120,9 @@ class _Taking:
         (where, at), tree = _held(root, folder), SymlinkSafeFolder(root, folder)
         shadow, vault = PrivateGitDir(where, folder / "git"), _vault(folder, before)
         (refs, branch, head), given = _heads(where), settings(where.git)
-        with ThreadPoolExecutor(2) as pool:
-            user = pool.submit(lambda: user_git_config.keep(vault, where, given, folder) if depth == DEPTH else {})
-            own = pool.submit(gitdir_backup.keep, SymlinkSafeFolder(where.git_dir, folder), vault)
+        keep_own = partial(gitdir_backup.keep, SymlinkSafeFolder(where.git_dir, folder), vault)
+        keep_user = partial(user_git_config.keep, vault, where, given, folder)
+        with StartedCall(keep_user if depth == DEPTH else dict[str, Kept]) as user, StartedCall(keep_own) as own:
             found = self._look(shadow, head, patterns, given)
         nested, notes = self._nested(root, folder, found, depth, before)
         restricted, touched = (*found.restricted, *_restricted(nested)), _touched(root, found)

@@ -14,12 +14,12 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.git.private_git_dir import PrivateGitDir
+from sentinel_guard.host.machine.started_call import StartedCall
 from sentinel_guard.host.recovery.baseline.folder_survey import Survey
 from sentinel_guard.host.recovery.baseline.session_baseline import Baseline
 from sentinel_guard.host.recovery.baseline.worktree_inventory import MANY, NAMED
@@ -82,8 +82,7 @@ def start_index(baseline: Baseline, shadow: PrivateGitDir | None = None, like: P
 def scan(baseline: Baseline, names: Survey) -> Scan:
     """Leaves the start's index in the shadow. ``names``: those that are there now. Raises HostError."""
     start_index(baseline)
-    with ThreadPoolExecutor(1) as pool:
-        others = pool.submit(_others, baseline, names)
+    with StartedCall(lambda: _others(baseline, names)) as others:
         touched = _touched(baseline.shadow)
     recent = baseline.rest.recent
     doubtful = {**(recent if len(recent) <= MANY else {}), **touched}

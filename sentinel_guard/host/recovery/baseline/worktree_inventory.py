@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 
 from sentinel_guard.core.policy.policy import literals
 from sentinel_guard.host.git.private_git_dir import PrivateGitDir
-from sentinel_guard.host.git.run_git import together
 from sentinel_guard.host.machine import birth_time, deep_folders
 from sentinel_guard.host.machine.content_addressed_store import SETTLED_NS
 from sentinel_guard.host.machine.deep_folders import HEAVY
+from sentinel_guard.host.machine.started_call import together
 
 RECENT = 2.0
 """Seconds in which a file's stat data may stay the same though its content changes (git compares whole seconds)."""

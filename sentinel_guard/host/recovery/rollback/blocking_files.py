@@ -6,10 +6,10 @@ import contextlib
 import os
 import stat
 from collections.abc import Callable
-from concurrent.futures import Future, wait
 
 from sentinel_guard.core.policy import gitignore_patterns
 from sentinel_guard.host.machine import birth_time
+from sentinel_guard.host.machine.started_call import StartedCall
 from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 from sentinel_guard.host.recovery.baseline import early_objects, object_backup
 from sentinel_guard.host.recovery.baseline.gitdir_backup import Change
@@ -29,7 +29,9 @@ def waiting(baseline: Baseline, special: list[str]) -> list[tuple[SymlinkSafeFol
     ]
 
 
-def unblock(baseline: Baseline, keep: Callable[[str], bool], special: list[str], scanned: Future[Scan]) -> list[Change]:
+def unblock(
+    baseline: Baseline, keep: Callable[[str], bool], special: list[str], scanned: StartedCall[Scan]
+) -> list[Change]:
     """Takes away what git would wait for, and what is no file and was not there at the start: git sees none of it."""
     found = waiting(baseline, special)
     found += [(baseline.tree, n) for n in new_special_files(baseline, special, keep)]
@@ -37,7 +39,7 @@ def unblock(baseline: Baseline, keep: Callable[[str], bool], special: list[str],
     for path in moved:
         _release_fifo_readers(path)
     # Whoever had found a pipe, and opens it a moment after it was released, waits again.
-    while moved and not wait([scanned], RELEASE_SECONDS).done:
+    while moved and not scanned.ends_within(RELEASE_SECONDS):
         for path in moved:
             _release_fifo_readers(path)
     return [Change(os.path.relpath(f"{tree.root}/{name}", baseline.root), "created") for tree, name in found]

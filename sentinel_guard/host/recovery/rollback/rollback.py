@@ -15,13 +15,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from sentinel_guard.errors import HostError
 from sentinel_guard.host.machine.atomic_files import write_json
+from sentinel_guard.host.machine.started_call import StartedCall
 from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 from sentinel_guard.host.recovery.baseline import early_objects, gitdir_backup, other_stores, shared_refs
 from sentinel_guard.host.recovery.baseline.baseline_diff import BaselineDiff, diff_baseline, settings_elsewhere
@@ -213,9 +213,8 @@ def _rolled_back(
     opened = _prepare(baseline)
     touched, names = folders.open()
     opened += touched
-    with ThreadPoolExecutor(1) as pool:
-        # git looks at the work tree meanwhile. Should it wait at a pipe, it goes on when that is taken away.
-        scanned = pool.submit(_looked, baseline, names, planned if not opened else None)
+    # git looks at the work tree meanwhile. Should it wait at a pipe, it goes on when that is taken away.
+    with StartedCall(partial(_looked, baseline, names, planned if not opened else None)) as scanned:
         opened += unblock(baseline, keep, names.special, scanned)
         opened += remove_caches(baseline)
     found = diff_baseline(baseline, keep, restricts, names, scanned.result())

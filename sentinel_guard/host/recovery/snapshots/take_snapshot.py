@@ -27,9 +27,10 @@ from sentinel_guard.host.git.capture_worktree import capture
 from sentinel_guard.host.git.ignored_files import EndangeredFiles, find_endangered_files
 from sentinel_guard.host.git.private_git_dir import Layout, PrivateGitDir, scan, trusted
 from sentinel_guard.host.git.repository import commit
-from sentinel_guard.host.git.run_git import Git, together
+from sentinel_guard.host.git.run_git import Git
 from sentinel_guard.host.machine.atomic_files import write_json
 from sentinel_guard.host.machine.content_addressed_store import ABSENT, UNKEPT, ContentAddressedStore, Kept
+from sentinel_guard.host.machine.started_call import together
 from sentinel_guard.host.machine.state_paths import StatePaths
 from sentinel_guard.host.machine.symlink_safe_folder import SymlinkSafeFolder
 from sentinel_guard.host.recovery.baseline.gitdir_backup import refs, symbolic
