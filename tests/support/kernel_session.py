@@ -27,23 +27,26 @@ YES, NO = struct.pack("<I", 0), struct.pack("<I", 1)
 
 # What the runner does: a broker that has forked the leader, which wears the filter and becomes the program. Were that
 # in the group of the tests, its end below a parent of another group would hang all of them up while one is stopped.
+# Neither socket nor shutil: to import them costs more than the rest of this.
 START = """
-import os, shutil, socket, struct, sys
+import os, sys, _socket
 broker, address, secret, status, *command = sys.argv[1:]
-near, far = socket.socketpair()
+near, far = (made.detach() for made in _socket.socketpair())
 leader = os.fork()
 if not leader:
     os.setsid()
-    for fd in (near.fileno(), int(secret), int(status)):
+    for fd in (near, int(secret), int(status)):
         os.close(fd)
-    far.set_inheritable(True)
-    os.execv(broker, [broker, "wear", str(far.fileno()), shutil.which(command[0]) or "/" + command[0], *command])
-far.close()
-os.write(int(status), struct.pack("ii", leader, 0))
-for fd in (near.fileno(), int(secret), int(status)):
+    os.set_inheritable(far, True)
+    found = [f"{folder}/{command[0]}" for folder in ("", *os.get_exec_path())]
+    program = next((path for path in found[1:] if os.path.isfile(path) and os.access(path, os.X_OK)), found[0])
+    os.execv(broker, [broker, "wear", str(far), program, *command])
+os.close(far)
+os.write(int(status), leader.to_bytes(4, sys.byteorder) + bytes(4))
+for fd in (near, int(secret), int(status)):
     os.set_inheritable(fd, True)
 os.execv(broker, [broker, "serve", "--socket", address, "--session", "s", "--secret-fd", secret,
-                  "--control-fd", str(near.fileno()), "--status-fd", status])
+                  "--control-fd", str(near), "--status-fd", status])
 """
 
 
@@ -127,10 +130,10 @@ class KernelSession:
         os.close(secret[1])
         as_user = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"] if user else []
         python = (sys.executable, "-I", "-c", START, str(self.broker), str(self.address), str(secret[0]))
-        argv = [*prefix, *as_user, *python]
+        argv = [*prefix, *as_user, *python, str(status[1])]
         began = time.monotonic()
         with subprocess.Popen(
-            [*argv, str(status[1]), *command],
+            [*argv, *command],
             bufsize=0,  # what follows the first line is not read with it
             cwd=cwd,
             env=env,
