@@ -5,6 +5,7 @@ And what looks like them and is ordinary work: what others have published is fet
 
 from __future__ import annotations
 
+import json
 import subprocess
 
 import pytest
@@ -54,7 +55,7 @@ def test_r3_a_forged_reference_tells_nobody_what_is_out(repo, forge, why):  # no
     _, [told] = repo.agent(f"R=$(git remote get-url origin); {PLUMBED}{forge}; {PUSH}")
     assert "SYSTEM INTERVENTION:" in told["err"] or "BLOCKED" in told["err"], told
     assert TOKEN not in published(repo)
-    assert TOKEN not in repo.sentinel("log", "--json", "--last", "0").stdout
+    assert TOKEN not in json.dumps(repo.log())
 
 
 UNSEEN = [
