@@ -12,6 +12,7 @@ import itertools
 import os
 import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -161,6 +162,31 @@ def rollback_cpu(on: Ground) -> Pair:
     return ours, theirs
 
 
+def by_hand_cpu(on: Ground) -> Pair:
+    """``sentinel-guard rollback`` whole, its question answered at once."""
+    home = on.folder.parent / "guard"
+    (home / "state").mkdir(parents=True)
+    (home / "state/sessions").symlink_to(on.folder)
+    command = [sys.executable, "-m", "sentinel_guard", "rollback"]
+    environ = {**os.environ, "SENTINEL_HOME": str(home), "PYTHONPATH": str(Path(__file__).parent.parent)}
+    environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installation has its modules compiled
+    ours, theirs = [], []
+    for _ in range(TIMES):
+        start, _ = on.begin()
+        on.edit(FEW)
+        theirs.append(on.cpu(*RESET))
+        on.edit(FEW)
+        words = [*command, start.session]
+        ours.append(
+            cpu_timed(
+                lambda w=words: subprocess.run(
+                    w, cwd=on.root, env=environ, input=b"y\n", check=True, capture_output=True
+                )
+            )
+        )
+    return ours, theirs
+
+
 def unknown_to_git(root: Path, made: list[str]) -> None:
     """A repository without a tracked file."""
     root.mkdir()
@@ -281,6 +307,8 @@ def rows(sizes: tuple[int, ...] = SIZES) -> Iterator[Row]:
                 yield _ratio(f"baseline, {size:,} files, CPU in all", 4, whole, STATUS)
                 on.tidy()
                 yield _ratio(f"rollback of {FEW} in {size:,} files, CPU", 3, rollback_cpu(on), RESET)
+                on.tidy()
+                yield _ratio(f"rollback of {FEW} by hand in {size:,} files, CPU", 3, by_hand_cpu(on), RESET)
     yield from untracked(repository(sizes[-1]) if sizes[-1] >= LARGE else None)
     # On a machine that does something else it takes longer than a session waits: that is a figure, too.
     worktree_tree_hash.DEAR = PATIENCE
