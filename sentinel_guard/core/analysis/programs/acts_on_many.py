@@ -69,7 +69,8 @@ def in_loop(found: Sequence[Effect], *, counted: bool) -> str:
 
     ``counted``: all its rounds are known, so that their number counts.
     """
-    acts = [e for e in found if e.kind is Kind.EXECUTE and e.command is not None and reaches(e.command.argv)]
+    ran = ((e, e.command) for e in found if e.kind is Kind.EXECUTE)
+    acts = [e for e, command in ran if command and command.program in _REACHES and reaches(command.argv)]
     sent = [e for e in found if e.kind is Kind.NETWORK and "data" in e.how and _is_away(e.target)]
     for each in (acts, sent):
         if each and (not counted or len(each) > MANY):
