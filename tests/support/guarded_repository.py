@@ -62,15 +62,21 @@ class Stage:
             stub.chmod(0o755)
 
     def close(self) -> None:
-        for pid in self.daemons() if self._owns_guard else ():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGTERM)
+        self._end_daemons()
         subprocess.run(["chmod", "-R", "u+rwX", str(self.folder)], check=False)
         shutil.rmtree(self.folder, ignore_errors=True)
         deadline = time.monotonic() + limit(10)
-        while self._owns_guard and (left := self.daemons()):
+        while left := self._end_daemons():
             assert time.monotonic() < deadline, f"daemons of this test live on: {left}"
             time.sleep(0.05)
+
+    def _end_daemons(self) -> list[int]:
+        """Those that were there: what still ends may start another."""
+        found = self.daemons() if self._owns_guard else []
+        for pid in found:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)
+        return found
 
     def daemons(self) -> list[int]:
         """Its daemons, whether one can talk to them or not."""

@@ -97,11 +97,13 @@ class Console(App[None]):
         self.set_interval(EVERY, self.look)
         self.look()
 
-    @work(thread=True, exclusive=True)
     def look(self) -> None:
-        chat = self.screen
-        look = self._feed.look(chat.session if isinstance(chat, ChatScreen) else "")
-        self.call_from_thread(self._show, look)
+        if self.screen_stack:
+            self._read(self.screen.session if isinstance(self.screen, ChatScreen) else "")
+
+    @work(thread=True, exclusive=True)
+    def _read(self, chat: str) -> None:
+        self.call_from_thread(self._show, self._feed.look(chat))
 
     def _show(self, look: Look) -> None:
         if not (self.screen_stack and self.screen_stack[0].query("#trouble")):

@@ -211,7 +211,7 @@ def test_two_sessions_in_two_repositories_share_a_home_without_a_fight(room, rep
     async def play():
         lives = [await room.begin(r, {"HOME": str(home)}) for r in (repo, other)]
         write(home / ".claude.json", '{"numStartups": 2}')
-        await asyncio.sleep(0.3)
+        await quiet()
         write(home / ".claude.json", '{"numStartups": 2, "mcpServers": {"x": {"command": "y"}}}')
         assert await until(lambda: watched(room))
         await quiet()

@@ -17,6 +17,12 @@ from sentinel_guard.host.machine.state_paths import places
 from tests.support.time_limits import limit
 
 
+@pytest.fixture
+def stage(alone):
+    """Questions of other sessions would wait for whoever is at this console, and for ten seconds after."""
+    return alone
+
+
 def at_console(stage, act) -> None:
     """Do something as the person of a console."""
 
