@@ -8,9 +8,11 @@ from tests.support.guarded_repository import Stage
 
 @pytest.fixture(scope="session")
 def guard():
-    alone = Stage()
-    yield alone
-    alone.close()
+    guard = Stage()
+    # Not by a session, which might have fewer rights than others: its daemon could not read their processes.
+    assert guard.sentinel("daemon", "start", cwd=guard.folder).returncode == 0
+    yield guard
+    guard.close()
 
 
 @pytest.fixture

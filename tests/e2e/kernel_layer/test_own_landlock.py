@@ -11,6 +11,8 @@ import socket
 import subprocess
 import threading
 
+import pytest
+
 from tests.e2e.test_kernel_layer import program
 from tests.support.guarded_repository import BIN
 from tests.support.time_limits import limit
@@ -58,6 +60,12 @@ def hand_over(path: str, listener: socket.socket) -> None:
     peer, _ = listener.accept()
     with peer, open(path, "r+b") as file:  # noqa: PTH123 - as programs do
         socket.send_fds(peer, [b"x"], [file.fileno()])
+
+
+@pytest.fixture
+def stage(alone):
+    """Its daemon has no more rights than the session that starts it."""
+    return alone
 
 
 def test_what_comes_from_outside_or_by_a_flipped_path_is_put_back(held):

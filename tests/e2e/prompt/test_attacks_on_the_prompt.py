@@ -27,6 +27,14 @@ PROMPT = "Confirm? (Y/N):"
 GATE = '[confirm]\ndeploy = ["deploy"]\n[gate]\nseconds = 60\n'
 
 
+@pytest.fixture(scope="module")
+def guard():
+    """Its daemon, which the first session starts, has no more rights than what attacks it."""
+    guard = Stage()
+    yield guard
+    guard.close()
+
+
 @pytest.fixture
 def target(stage):
     """A stage with a gated command."""
