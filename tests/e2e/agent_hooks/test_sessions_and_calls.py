@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import json
 import os
 import signal
@@ -30,11 +31,15 @@ CODEX_CALL = {
 }  # fmt: skip
 
 
-@pytest.fixture
-def stage(stage: Stage) -> Stage:
+def installed(stage: Stage) -> Stage:
     stage.commit(a__txt="one\n", keep__txt="keep\n")
     assert stage.sentinel("install", "--agent", "claude").returncode == 0
     return stage
+
+
+@pytest.fixture
+def stage(stage: Stage) -> Stage:
+    return installed(stage)
 
 
 @pytest.fixture
@@ -328,11 +333,13 @@ def test_a_loop_of_failures_is_broken_and_told(stage, client):
     assert "Loop Detected" in reason(agent.call("Bash", command="make it"))
 
 
-def test_a_question_waits_while_somebody_watches_the_open_ones(stage, client):
-    agent = client()
+def test_a_question_waits_while_somebody_watches_the_open_ones(alone):
     asks = {"command": "git push --force origin main"}
-    assert "nobody can be asked" in reason(agent.call("Bash", **asks))
-    with concurrent.futures.ThreadPoolExecutor(1) as beside, Operator(places(stage.environ), start=False) as person:
+    with contextlib.ExitStack() as until_then:
+        agent = until_then.enter_context(contextlib.closing(HookClient(installed(alone))))
+        assert "nobody can be asked" in reason(agent.call("Bash", **asks))
+        beside = until_then.enter_context(concurrent.futures.ThreadPoolExecutor(1))
+        person = until_then.enter_context(Operator(places(alone.environ), start=False))
         for yes in (True, False):
             assert person.request("questions", watches=True)["questions"] == []
             asked = beside.submit(agent.call, "Bash", **asks)
@@ -341,7 +348,7 @@ def test_a_question_waits_while_somebody_watches_the_open_ones(stage, client):
             person.request("decide", session=question["session"], question=question["question"], yes=yes)
             said = asked.result(limit(20))
             assert bool(said.stdout) != yes and (yes or "UserDenied" in reason(said))
-    human = [e["data"] for e in stage.log(kind="human")]
+    human = [e["data"] for e in alone.log(kind="human")]
     assert [(d["yes"], d["assurance"]) for d in human] == [(True, "other-terminal"), (False, "other-terminal")]
 
 
