@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 
 import pytest
 
 from sentinel_guard.host import kernel_layer
+from tests.support.guarded_repository import Stage
 
 OBSERVE = '[protection]\npreset = "observe"\n[confirm]\nrelease = ["./release*"]\n[kernel]\nmode = "{}"\n'
+
+
+@pytest.fixture(scope="module")
+def guard():
+    """Another test's first call must not be judged by this policy: a changed one is waited for no longer than 50 ms."""
+    with contextlib.closing(Stage()) as guard:
+        yield guard
 
 
 @pytest.fixture(params=["off", "require"])
