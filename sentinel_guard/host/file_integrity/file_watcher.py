@@ -145,7 +145,8 @@ class Watcher:
 
     def hurry(self) -> None:
         """Something is about to happen: the next tick comes at the steady pace."""
-        if self._pace > self._every or self._due - time.monotonic() > self._every:
+        # A tick that is due already may be under way: the next one may be far.
+        if self._pace > self._every or not 0 < self._due - time.monotonic() <= self._every:
             self._events.put(_Event("", "hurry", 0))
 
     def stop(self) -> None:

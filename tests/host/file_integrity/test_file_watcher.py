@@ -320,6 +320,24 @@ def test_where_nothing_happens_the_ticks_come_ever_slower(paced):
     assert sorted(pauses(ticks, 15))[7] < 4 * 0.01, "while something happens they keep their pace"
 
 
+def test_what_hurries_during_a_long_tick_is_not_forgotten(tmp_path):
+    """A twentieth of the time is for ticks: after one of 0.2 s the next would come in 4 s."""
+    ticks = []
+
+    def tick():
+        ticks.append(time.monotonic())
+        if len(ticks) == 1:
+            time.sleep(0.2)
+            watcher.hurry()
+        return False
+
+    watcher = Watcher(str(tmp_path), restricts, lambda _: None, lambda: None, tick=tick, every=0.01)
+    watcher.start()
+    assert until(lambda: len(ticks) > 1, PATIENCE)
+    watcher.stop()
+    assert ticks[1] - ticks[0] < 2
+
+
 def test_a_change_in_the_tree_brings_the_pace_back(paced, tmp_path):
     _, ticks, _ = paced
     assert until(lambda: len(ticks) > 14, PATIENCE)
