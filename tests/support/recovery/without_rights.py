@@ -16,9 +16,9 @@ from sentinel_guard.host.recovery import api
 from tests.support.recovery.repository import ENV, Repo
 
 WITHOUT_RIGHTS = ("setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all", "--")
-MISSING = not shutil.which("setpriv")
+MISSING = os.geteuid() == 0 and not shutil.which("setpriv")
 AS_A_USER = WITHOUT_RIGHTS if os.geteuid() == 0 else ()
-"""What a command begins with so that modes of files apply to it."""
+"""What a command begins with so that modes of files apply to it; without setpriv (``MISSING``) they do not."""
 DAC_OVERRIDE, DAC_READ_SEARCH = 1, 2
 PR_CAPBSET_DROP, CAPABILITY_VERSION_3 = 24, 0x20080522
 

@@ -11,10 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.recovery.repository import IDLE, settle, shell
-from tests.support.recovery.without_rights import MISSING, rolled_back, taken
-
-pytestmark = pytest.mark.skipif(MISSING, reason="without setpriv root can do everything")
-
+from tests.support.recovery.without_rights import rolled_back, taken
 
 DEEP = (
     "d=.; for i in {1..5}; do d=$d/r$i; git init -q $d; echo $i > $d/f; git -C $d add f; git -C $d commit -qm i; done"

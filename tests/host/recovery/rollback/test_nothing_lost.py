@@ -16,9 +16,7 @@ import pytest
 from sentinel_guard.host.recovery import api
 from sentinel_guard.host.recovery.baseline import converted_files
 from tests.support.recovery.repository import Repo, shell, state, template
-from tests.support.recovery.without_rights import MISSING, rolled_back, taken
-
-pytestmark = pytest.mark.skipif(MISSING, reason="without setpriv root can do everything")
+from tests.support.recovery.without_rights import rolled_back, taken
 
 
 def folders(repo: Repo) -> dict[str, int]:

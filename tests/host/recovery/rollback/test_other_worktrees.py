@@ -9,9 +9,7 @@ import pytest
 
 from sentinel_guard.host.recovery.rollback.rollback import HOOKS_ELSEWHERE
 from tests.support.recovery.repository import Repo, files, shell, state
-from tests.support.recovery.without_rights import MISSING, rolled_back, taken
-
-pytestmark = pytest.mark.skipif(MISSING, reason="without setpriv root can do everything")
+from tests.support.recovery.without_rights import rolled_back, taken
 
 
 @pytest.fixture
