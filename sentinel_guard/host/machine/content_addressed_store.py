@@ -117,24 +117,16 @@ class ContentAddressedStore:
         if self._earlier is None:
             return found
         known, packs, whole = self._known, self._earlier.packs, content_packs.SMALL if self._holds_all else -1
-        last, is_real, look = None, False, os.lstat
         for name in names:
-            if (kept := known.get(name)) is None:
-                continue
-            # A row at once, and no call: tens of thousands pass here.
-            kind, mode, _, size, content, inode, changed, _ = kept
-            if (parent := name[: max(name.rfind("/"), 0)]) != last:
-                last, is_real = parent, tree.leads_through_folders(name, real)
-            if kind != FILE or not is_real:
+            kept, parent = known.get(name), name.rpartition("/")[0]
+            if kept is None or kept.kind != FILE or not (real.get(parent) or tree.leads_through_folders(name, real)):
                 continue
             try:
-                seen = look(f"{root}/{name}")
+                seen = os.lstat(f"{root}/{name}")
             except OSError:
                 continue
-            same = changed == seen.st_ctime_ns != 0 and inode == seen.st_ino and size == seen.st_size
-            if not same or seen.st_mode != stat.S_IFREG | mode or seen.st_nlink != 1:
-                continue
-            if size <= whole or self.packs.share(packs, content, size):
+            same = untouched(kept, seen) and stat.S_ISREG(seen.st_mode) and seen.st_nlink == 1
+            if same and (kept.size <= whole or self.packs.share(packs, kept.content, kept.size)):
                 found[name] = kept
         return found
 

@@ -53,7 +53,7 @@ def _any(baseline: Baseline, ignored: Iterable[str]) -> bool:
         return True
     if any(name.endswith("/attributes") and kept.content for name, kept in baseline.user.items()):
         return True
-    return ".gitattributes\0" in "\0".join((*baseline.files, *ignored, "")) or bool(
+    return any(n.endswith(".gitattributes") for n in (*baseline.files, *ignored)) or bool(
         shadow.git.names("ls-files", "-z", "--", ".gitattributes", ":(glob)**/.gitattributes")
     )
 

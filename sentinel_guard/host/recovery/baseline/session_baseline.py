@@ -318,7 +318,7 @@ def load(folder: Path) -> Baseline:
 
 def _kept(rows: Mapping[str, list[Any]]) -> dict[str, Kept]:
     """Raises TypeError where a row is none."""
-    return dict(zip(rows, itertools.starmap(Kept, rows.values()), strict=True))
+    return {name: Kept(*row) for name, row in rows.items()}
 
 
 def _rest(path: Path) -> Completion:

@@ -73,34 +73,27 @@ def inventory(
         lambda: shadow.git.run("status", *_STATUS),
         lambda: shadow.git.run("ls-files", "-v", "-z"),
     )
-    (rows, others, ignored), listed = _by_kind(os.fsdecode(status)), _telling(index)
+    rows, listed = [row for row in os.fsdecode(status).split("\0") if row], _telling(index)
+    others = [row[2:] for row in rows if row[0] == "?"]
+    ignored = tuple(row[2:] for row in rows if row[0] == "!")
     untracked = tuple(n for n in others if n[-1] != "/")
     candidates = [row[2:] for row in _holding(index, _texts(tuple(patterns)))]
     candidates += _narrowed([*untracked, *(n for n in ignored if n[-1] != "/")], tuple(patterns))
     if folders := [n for n in ignored if n[-1] == "/" and HEAVY.isdisjoint(n.split("/"))]:
         named = folders if len(folders) <= FOLDERS else []
         candidates += shadow.git.names("ls-files", "-o", "-i", "-z", chosen, "--", *(f":(literal){n}" for n in named))
-    seen = _narrowed([*untracked, *ignored, *(row[2:] for row in listed)], (".gitignore",))
+    seen = [*untracked, *ignored, *(row[2:] for row in listed)]
     return Inventory(
         tracked=tuple(row.split(" ", _FIELDS[row[0]])[-1] for row in rows if row[0] in _FIELDS),
         staged=tuple(row.split(" ", _FIELDS["1"])[-1] for row in rows if row[0] == "1" and row[3] == "."),
         untracked=untracked,
         embedded=tuple(n.rstrip("/") for n in others if n[-1] == "/"),
-        ignored=tuple(ignored),
+        ignored=ignored,
         flagged=tuple(row[2:] for row in listed if row[0] in "Ss" or row[0].islower()),
         submodules=_submodules(shadow),
         ignores=tuple(n for n in seen if n == ".gitignore" or n.endswith("/.gitignore")),
         restricted=tuple(sorted({n for n in candidates if restricts(f"{shadow.where.root}/{n}")})),
     )
-
-
-def _by_kind(status: str) -> tuple[list[str], list[str], list[str]]:
-    """Rows of tracked files, names of untracked ones, what is ignored: ``git status`` prints them one after the other,
-    and no name holds a NUL.
-    """
-    rest, *ignored = f"\0{status.removesuffix(chr(0))}".split("\0! ")
-    rest, *others = rest.split("\0? ")
-    return [row for row in rest.split("\0") if row], others, ignored
 
 
 def _narrowed(names: list[str], patterns: tuple[str, ...]) -> list[str]:
