@@ -56,15 +56,15 @@ def guarded_main() -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        return _heard_enough()
+        return heard_enough()
     except SystemExit as e:
         # Click and rich end so for a broken pipe; nothing else of ours ends so.
-        return _heard_enough() if e.code == 1 else int(e.code or 0)
+        return heard_enough() if e.code == 1 else int(e.code or 0)
     except Exception:  # noqa: BLE001 - no message of ours shows a traceback to a user
         return our_fault()
 
 
-def _heard_enough() -> int:
+def heard_enough() -> int:
     """The reader (head, less) has gone; Python would complain once more at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 
@@ -35,18 +34,22 @@ def rollback(given: dict[str, str | bool]) -> int:
         if sys.stdout:  # None where it was closed before we began
             sys.stdout.flush()
     except BrokenPipeError:
-        # The reader (head, less) has gone; what is left to say would fail once more.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        from sentinel_guard.cli.main import heard_enough  # noqa: PLC0415 - where nobody reads any more
+
+        return heard_enough()
     return code
 
 
 def confirm(question: str) -> bool:
     """Asks on standard error, as ``click.confirm`` does."""
     while True:
-        sys.stdout.flush()
+        if sys.stdout:  # None where it was closed before we began
+            sys.stdout.flush()
         print(f"{question} [y/N]: ", end="", file=sys.stderr, flush=True)
-        answer = sys.stdin.readline() if sys.stdin else ""
+        try:
+            answer = sys.stdin.readline() if sys.stdin else ""
+        except UnicodeDecodeError:
+            answer = "?"
         if not answer:
             raise KeyboardInterrupt
         if (word := answer.strip().lower()) in ("", "n", "no", "y", "yes"):

@@ -45,6 +45,14 @@ def test_the_question(monkeypatch, capsys, typed, told, asked):
     assert out == "" and err.count("Put it back? [y/N]: ") == asked
 
 
+def test_an_answer_that_is_no_text_is_asked_about_again(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\xff\xfe\n"), "utf-8"))
+    monkeypatch.setattr("sys.stdout", None)
+    with pytest.raises(KeyboardInterrupt):
+        rollback_at_once.confirm("Put it back?")
+    assert capsys.readouterr().err.count("[y/N]: ") == 2
+
+
 @pytest.mark.parametrize("stdin", [None, io.StringIO("")], ids=["closed", "at its end"])
 def test_where_nobody_answers_nothing_is_done(monkeypatch, stdin):
     monkeypatch.setattr("sys.stdin", stdin)
