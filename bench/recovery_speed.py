@@ -152,14 +152,12 @@ def baseline_cpu(on: Ground) -> tuple[Pair, Pair]:
 
 
 def rollback_cpu(on: Ground) -> Pair:
-    ours, theirs = [], []
-    for _ in range(TIMES):
-        start, _ = on.begin()
-        on.edit(FEW)
-        theirs.append(on.cpu(*RESET))
-        on.edit(FEW)
-        ours.append(cpu_timed(partial(_roll_back, start.folder)))
-    return ours, theirs
+    """In a process that is there already."""
+
+    def undo(start: Baseline) -> None:
+        _roll_back(start.folder)
+
+    return _undone_cpu(on, undo)
 
 
 def by_hand_cpu(on: Ground) -> Pair:
@@ -170,20 +168,22 @@ def by_hand_cpu(on: Ground) -> Pair:
     command = [sys.executable, "-m", "sentinel_guard", "rollback"]
     environ = {**os.environ, "SENTINEL_HOME": str(home), "PYTHONPATH": str(Path(__file__).parent.parent)}
     environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installation has its modules compiled
+
+    def undo(start: Baseline) -> None:
+        words = [*command, start.session]
+        subprocess.run(words, cwd=on.root, env=environ, input=b"y\n", check=True, capture_output=True)
+
+    return _undone_cpu(on, undo)
+
+
+def _undone_cpu(on: Ground, undo: Callable[[Baseline], object]) -> Pair:
     ours, theirs = [], []
     for _ in range(TIMES):
         start, _ = on.begin()
         on.edit(FEW)
         theirs.append(on.cpu(*RESET))
         on.edit(FEW)
-        words = [*command, start.session]
-        ours.append(
-            cpu_timed(
-                lambda w=words: subprocess.run(
-                    w, cwd=on.root, env=environ, input=b"y\n", check=True, capture_output=True
-                )
-            )
-        )
+        ours.append(cpu_timed(partial(undo, start)))
     return ours, theirs
 
 
