@@ -12,8 +12,10 @@ _HERE = re.compile(
 )
 """Names that lead nowhere else: loopback, mDNS (RFC 6762), and those reserved for tests (RFC 6761)."""
 
-CATCHES_MAIL = re.compile(r"localhost|127\.0\.0\.1|\bmailhog\b|\bmailpit\b|ethereal\.email|(?:^|[:=])(?:1025|2525)\b")
-"""Servers of mail that show what they are given to a developer, and send nothing on."""
+CATCHES_MAIL = re.compile(r"localhost|127\.0\.0\.1|\bmailhog\b|\bmailpit\b|ethereal\.email|:1025\b|:2525\b")
+"""Servers of mail that show what they are given to a developer, and send nothing on. A port counts behind its host
+alone: those that do send listen on 2525, too.
+"""
 
 
 def host(address: str) -> str:

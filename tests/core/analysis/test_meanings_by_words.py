@@ -218,6 +218,11 @@ ROWS = [
         "letters to each of a list",
     ),
     (
+        "python3 -c \"import smtplib; s=smtplib.SMTP('smtp.x.example',port=2525); [s.sendmail('a',r) for r in rows]\"",
+        "deploy",
+        "a port on which letters are sent, too",
+    ),
+    (
         "python3 -c \"import smtplib; s=smtplib.SMTP('localhost',1025); [s.sendmail('a',r,'x') for r in rows]\"",
         "!deploy",
         "a server for tests",

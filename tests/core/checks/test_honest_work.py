@@ -278,6 +278,7 @@ ROWS = [
     ("AWS_ENDPOINT_URL=https://s3.amazonaws.com awslocal s3 rb s3://x --force", ASK, "by its variable"),
     ("tflocal destroy -auto-approve", ALLOW, "another wrapper"),
     ("terraform destroy -auto-approve", ASK, "what it wraps"),
+    ("swaks --to all@acme.com --server smtp.acme.com --port 2525 --body x", ASK, "who sends them"),
     ("swaks --to all@acme.com --server mailpit --port 1025", ALLOW, "who shows letters, and sends none"),
     ("swaks --to all@acme.com --server smtp.acme.com", ASK, "a letter to many"),
     ("http --offline --no-offline DELETE https://api.acme.com/cart/1", ASK, "taken back"),

@@ -144,8 +144,15 @@ def mail(call: Call) -> Effects:
         yield from call.read(Field(item.text.lstrip("@"), item.known))
     yield call.effect(Kind.NETWORK, call.operands[-1].text if call.operands else "mail", "data")
     words = [item.text for item in call.fields[1:]]
-    if any(map(_TO_MANY.search, words)) and not any(map(network_addresses.CATCHES_MAIL.search, words)):
+    if any(map(_TO_MANY.search, words)) and not any(map(_is_caught, words)):
         yield call.effect(Kind.DEPLOY, "a letter to many", sure=False)
+
+
+_CATCHING_PORT = re.compile(r"(?:.*=)?1025")
+
+
+def _is_caught(word: str) -> bool:
+    return bool(network_addresses.CATCHES_MAIL.search(word) or _CATCHING_PORT.fullmatch(word))
 
 
 _TO_MANY = re.compile(
